@@ -3,7 +3,7 @@ import { EventHubConsumerClient, EventHubProducerClient } from '@azure/event-hub
 import { expect, onTestFinished, test } from 'vitest';
 import type { IdleRules } from '../src/limits/idle.ts';
 import { freshHub } from '../src/testing/freshHub.ts';
-import { bareConnection, eventReceiver, putToken } from './support/bare.ts';
+import { bareConnection, eventReceiver, outcomeOf, putToken, serviceLink, toDevice } from './support/bare.ts';
 import { serviceClient, serviceMessage } from './support/clients.ts';
 
 // What nobody uses is ended. The real hub takes minutes, these hubs milliseconds.
@@ -93,4 +93,28 @@ test('a silent producer gets the reason', async () => {
       "The link 'quiet' is force detached by the broker due to errors occurred in publisher(quiet). Detach origin: AmqpEventHubPublisher.IdleTimerExpired: Idle timeout: 00:00:01.",
     ),
   });
+});
+
+test('so is a service that sent nothing to devices for a while, and its connection stays', async () => {
+  const hub = await start({ devicebound: 2000 });
+  const sender = await serviceLink(hub);
+  const closed = once(sender, 'sender_close');
+  expect(await outcomeOf(sender, toDevice('pump-1'))).toBe('accepted');
+  await closed;
+  expect(sender.error).toMatchObject({
+    condition: 'amqp:link:detach-forced',
+    description: expect.stringContaining('Idle timeout: 00:00:02.'),
+  });
+  expect(sender.connection.is_open()).toBe(true);
+});
+
+test('the official service client that was silent loses its link, and connects again for its next message', async () => {
+  const hub = await start({ devicebound: 1000 });
+  const client = serviceClient(hub);
+  onTestFinished(() => client.close().then(() => undefined));
+  await client.send('pump-1', serviceMessage('first'));
+  // It closes the connection with its link.
+  await expect.poll(() => hub.counters().connections.all).toBe(0);
+  await expect.poll(() => client.send('pump-1', serviceMessage('second')).then(() => true, String)).toBe(true);
+  expect(hub.devicebound.pending('pump-1')).toHaveLength(2);
 });

@@ -58,8 +58,17 @@ export const serviceAlerts: readonly ServerAlert[] = [
     metric:
       'max by (messaging_destination_partition_id) (device_messaging_partition_behind_duration) > 300 and max by (messaging_destination_partition_id) (deriv(device_messaging_partition_behind_duration[1h])) > 0',
     for: '1h',
-    means: 'The lag has grown for an hour.',
+    means: 'A partition has fallen further behind for an hour.',
     todo: 'A backend is down, or more instances are needed.',
+  },
+  {
+    id: 'BehindUnknown',
+    severity: 'ticket',
+    metric: 'min by (messaging_destination_partition_id) (device_messaging_partition_behind_age) > 60',
+    for: '5m',
+    means:
+      'The hub does not answer about a partition: nobody knows how far it is behind, and `Behind` and `FallingBehind` say nothing.',
+    todo: 'If the service is not ready, `waitingFor` of `/readyz` has the reason. Otherwise the hub refuses or throttles this question: at the level `debug` the log has its answer (`cannot ask the hub for its newest event`).',
   },
   {
     id: 'HubWait',

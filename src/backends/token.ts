@@ -122,7 +122,7 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
     current = { token, expires: now + seconds * 1000 };
     nextRenewal = now + seconds * 1000 * renewAt;
     outage.over();
-    troubles.over(source, 'there is an access token for the backends', {});
+    troubles.over(source, 'there is an access token for the backends');
     return token;
   }
 
@@ -132,10 +132,10 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
         nextRenewal = performance.now() + retryMs;
         // A parser's message may quote the response, and with it a token.
         const cause = error instanceof SyntaxError || error instanceof z.ZodError ? 'unreadable answer' : error;
-        const fields = { cause: cause instanceof Error ? cause.message : cause };
+        const diagnosis = { cause: cause instanceof Error ? cause.message : cause };
         // It lasts until there is a token, also while no call needs one.
         const still = () => ({});
-        troubles.met(source, { level: 'warn', message: 'no access token for the backends', fields, still });
+        troubles.met(source, { level: 'warn', message: 'no access token for the backends', diagnosis, still });
         outage.begin(failureOf(error));
         throw new NoAccessToken('no access token');
       })

@@ -11,6 +11,17 @@ interface FrameCodec {
   read_frame(bytes: Buffer): object | null;
 }
 
+interface ConnectionClass {
+  readonly prototype: {
+    /** Whether somebody listens. */
+    dispatch(event: string, ...details: unknown[]): boolean;
+  };
+}
+
+interface Termini {
+  unwrap(end: { readonly descriptor?: { readonly value: unknown } } | null | undefined): object | null;
+}
+
 declare module 'rhea/lib/util.js' {
   const library: FrameBuffers;
   export default library;
@@ -38,5 +49,25 @@ declare module 'azure-iothub/node_modules/rhea/lib/message.js' {
 
 declare module 'azure-iothub/node_modules/rhea/lib/frames.js' {
   const library: FrameCodec;
+  export default library;
+}
+
+declare module 'rhea/lib/connection.js' {
+  const library: ConnectionClass;
+  export default library;
+}
+
+declare module 'rhea/lib/terminus.js' {
+  const library: Termini;
+  export default library;
+}
+
+declare module 'azure-iothub/node_modules/rhea/lib/connection.js' {
+  const library: ConnectionClass;
+  export default library;
+}
+
+declare module 'azure-iothub/node_modules/rhea/lib/terminus.js' {
+  const library: Termini;
   export default library;
 }

@@ -1,11 +1,16 @@
+import ConnectionOfReplies from 'azure-iothub/node_modules/rhea/lib/connection.js';
 import framesOfReplies from 'azure-iothub/node_modules/rhea/lib/frames.js';
 import messageOfReplies from 'azure-iothub/node_modules/rhea/lib/message.js';
+import terminiOfReplies from 'azure-iothub/node_modules/rhea/lib/terminus.js';
 import ofReplies from 'azure-iothub/node_modules/rhea/lib/util.js';
+import ConnectionOfReading from 'rhea/lib/connection.js';
 import framesOfReading from 'rhea/lib/frames.js';
 import messageOfReading from 'rhea/lib/message.js';
+import terminiOfReading from 'rhea/lib/terminus.js';
 import ofReading from 'rhea/lib/util.js';
-import { Connection, ConnectionEvents, Receiver } from 'rhea-promise';
+import { Connection, ConnectionEvents } from 'rhea-promise';
 import { boundDecoding } from './boundedDecoding.ts';
+import { boundPrefetch } from './reading/receiveCycle.ts';
 import { AmqpConnection, errors } from './replies/serviceSdk.ts';
 
 /**
@@ -19,21 +24,9 @@ export function cureHubSdks(): void {
   failSendsOfClosedConnections();
   keepSocketErrors();
   poolFrameBuffers();
+  keepStandardErrorClean();
   boundDecoding({ message: messageOfReading, frames: framesOfReading });
   boundDecoding({ message: messageOfReplies, frames: framesOfReplies });
-}
-
-/**
- * The event client adds credit in every receive cycle and ignores the credit that the hub has not used yet, so a slow
- * consumer receives the whole backlog into memory. This grants only the difference.
- */
-function boundPrefetch(): void {
-  const granted = Receiver.prototype.addCredit;
-  if (granted.name === 'addMissingCredit') return;
-  Receiver.prototype.addCredit = function addMissingCredit(this: Receiver, credit: number) {
-    const missing = credit - this.credit;
-    if (missing > 0) granted.call(this, missing);
-  };
 }
 
 /**
@@ -150,5 +143,33 @@ interface SocketOwner {
 function poolFrameBuffers(): void {
   for (const library of [ofReading, ofReplies]) {
     library.allocate_buffer = (size) => (size < 1_024 ? Buffer.alloc(size) : Buffer.allocUnsafe(size));
+  }
+}
+
+/** What the AMQP library tells nobody else of is followed by the end of the connection, which its client notices. */
+const foretold: ReadonlySet<string> = new Set(['disconnected', 'protocol_error']);
+
+/** AMQP's `source` and `target`: the only ends of a link that the library knows. */
+const termini: ReadonlySet<string> = new Set(['40', 'amqp:source:list', '41', 'amqp:target:list']);
+
+/**
+ * The AMQP library of each client writes to standard error by itself when nobody listens to the end of a connection. So the hub's
+ * closing of an idle one, of which the client has heard already, was a warning there. This says that somebody was told. The other
+ * warnings are about ends of links that it does not know, and sections of messages, which `boundDecoding` keeps from it (D325).
+ */
+function keepStandardErrorClean(): void {
+  for (const { prototype } of [ConnectionOfReading, ConnectionOfReplies]) {
+    const { dispatch } = prototype;
+    if (dispatch.name === 'dispatchQuietly') continue;
+    prototype.dispatch = function dispatchQuietly(event, ...details) {
+      return dispatch.call(this, event, ...details) || foretold.has(event);
+    };
+  }
+  for (const library of [terminiOfReading, terminiOfReplies]) {
+    const { unwrap } = library;
+    if (unwrap.name === 'unwrapKnown') continue;
+    library.unwrap = function unwrapKnown(end) {
+      return termini.has(String(end?.descriptor?.value)) ? unwrap(end) : null;
+    };
   }
 }

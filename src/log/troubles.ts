@@ -10,7 +10,10 @@ interface TroubleLine<L extends 'warn' | 'error'> {
 }
 
 interface TroubleDetails {
+  /** What it is about: also in the line of its end. */
   readonly fields?: object;
+  /** Why, and what to do: only while it lasts. */
+  readonly diagnosis?: object;
   /**
    * For a state that lasts until `over`, such as an outage: the fields of the line that is written every minute, also in
    * minutes without a call of `met`.
@@ -63,7 +66,7 @@ export function createTroubles(log: LogLines, amounts?: () => object): Troubles 
       over(source);
       return;
     }
-    write(latest, { ...latest.fields, ...latest.still?.(), ...amounts?.(), times, forSeconds: secondsOf(episode) });
+    write(latest, { ...told(latest), ...latest.still?.(), ...amounts?.(), times, forSeconds: secondsOf(episode) });
     episode.times = 0;
   }
 
@@ -90,7 +93,7 @@ export function createTroubles(log: LogLines, amounts?: () => object): Troubles 
       }
       const timer = setInterval(everyMinute, minuteMs, source).unref();
       episodes.set(source, { latest: trouble, since: performance.now(), total: 1, times: 0, timer });
-      write(trouble, { ...trouble.fields });
+      write(trouble, told(trouble));
     },
     over,
     close() {
@@ -99,5 +102,7 @@ export function createTroubles(log: LogLines, amounts?: () => object): Troubles 
     },
   };
 }
+
+const told = ({ fields, diagnosis }: Trouble): object => ({ ...fields, ...diagnosis });
 
 const secondsOf = ({ since }: Episode): number => Math.round((performance.now() - since) / 1000);

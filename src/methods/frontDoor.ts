@@ -79,8 +79,8 @@ export async function startFrontDoor(
     storage: storage && recordedFiles(storage, filesPlace, createStoreRecords(meter)),
     tenantClaim: settings.files.tenantClaim,
     onOutage(error) {
-      const fields = { cause: error.said, ...storeFailureOf(error, filesPlace)?.diagnosis };
-      troubles.met('storage', { level: 'error', message: 'the file storage is unavailable', fields });
+      const diagnosis = { cause: error.said, ...storeFailureOf(error, filesPlace)?.diagnosis };
+      troubles.met('storage', { level: 'error', message: 'the file storage is unavailable', diagnosis });
     },
   });
   const invoke = createInvoke({

@@ -17,7 +17,7 @@ export function startPeriodicExport(
   troubles: Troubles,
 ): { close(): Promise<void> } {
   // The trouble lasts until an export succeeds, also between two attempts.
-  const met = (fields: object) => troubles.met(source, { level: 'warn', message, fields, still: () => ({}) });
+  const met = (diagnosis: object) => troubles.met(source, { level: 'warn', message, diagnosis, still: () => ({}) });
   const failed = (error: unknown) => met({ err: error });
 
   async function start(): Promise<(() => Promise<void>) | undefined> {

@@ -20,7 +20,7 @@ export function watchExport(to: SpanExporter, mostQueued: number, troubles: Trou
     troubles.met(failing, {
       level: 'warn',
       message: 'spans cannot be delivered to the collector',
-      fields: { err: error },
+      diagnosis: { err: error },
     });
 
   return {

@@ -251,6 +251,15 @@ export const proven: Denials = {
     ],
     ['the partition is not read until', 'hub/unreadableCheckpoints.test › is refused by name: %j'],
     ['when it was not seen for a minute', 'log/troubles.test › is over by itself after a minute without any'],
+    [
+      'the line of its end does not repeat that',
+      'log/troubles.test › says why and what to do while it lasts, and not at its end',
+    ],
+    [
+      'A service that has nothing to do writes nothing',
+      'hub/idleHour.test › an idle service %s writes nothing for an hour, while the hub closes its connections',
+      'hub/standardError.test › the service client does not warn of a connection that the hub closes',
+    ],
     ['An empty one counts as not set', 'tracing/traceSettings.test › with empty variables'],
     ['The edge proxy has none', 'shape.test › of the edge proxy stay in its package'],
     [

@@ -4,9 +4,12 @@ import { expect, it, vi } from 'vitest';
 import { serviceClient } from '../../iot-hub-emulator/test/support/clients.ts';
 import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { errors } from '../../src/hub/replies/serviceSdk.ts';
+import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 import { replyTo, silence, untold } from './support/replying.ts';
+
+cureHubSdks();
 
 it('opens another connection though the timer for it fires a little early', async () => {
   let [now, opened] = [1_000, 0];
@@ -60,12 +63,13 @@ it('opens another one at once when the hub has closed an unused one, but not whe
   const closings = () => clients.length;
   try {
     await connection.open();
+    now = 30_000;
     // time stands still for the connection: one that would wait two seconds would wait for ever
     await expect.poll(closings).toBe(2);
     await expect.poll(connection.isOpen).toBe(true);
     await expect.poll(connection.isOpen).toBe(false);
     expect(closings()).toBe(2);
-    now = 31_000;
+    now = 60_000;
     await expect.poll(closings).toBe(3);
   } finally {
     vi.restoreAllMocks();
@@ -188,7 +192,6 @@ it('says once that the endpoint is reached again, when it is, and not when it wa
     expect(log.lines.slice(1).map(({ message }) => message)).toEqual([
       'connected to the hub’s service endpoint',
       'the hub’s service endpoint is reached again',
-      'connected to the hub’s service endpoint',
     ]);
   } finally {
     await connection.close();

@@ -27,6 +27,23 @@ it('is one line at the start, one each minute with a count and the latest, and o
   expect(vi.getTimerCount()).toBe(0);
 });
 
+it('says why and what to do while it lasts, and not at its end', async () => {
+  const log = recordingLog();
+  const troubles = createTroubles(log);
+  const about = { level: 'warn', fields: { partition: '3' }, diagnosis: { todo: 'create it' } } as const;
+  troubles.met('hub', { ...about, message: 'the hub cannot be read', still: () => ({}) });
+  troubles.met('store', { ...about, message: 'backend is out, calls to it wait' });
+  await vi.advanceTimersByTimeAsync(120_000);
+  troubles.over('hub', 'the hub can be read again');
+  const told = (message: string) => log.lines.filter((line) => line.message === message).map(({ fields }) => fields);
+  const ends = ['the hub can be read again', 'trouble is over'].flatMap(told);
+  expect(ends).toMatchObject([{ partition: '3' }, { partition: '3' }]);
+  expect(ends.filter((fields) => 'todo' in fields)).toEqual([]);
+  const lasting = ['the hub cannot be read', 'backend is out, calls to it wait'].flatMap(told);
+  expect(lasting.length).toBe(4);
+  for (const fields of lasting) expect(fields).toMatchObject({ partition: '3', todo: 'create it' });
+});
+
 it('is logged for every source apart', async () => {
   const log = recordingLog();
   const troubles = createTroubles(log);

@@ -200,6 +200,12 @@ export const outageFaults: readonly Fault[] = [
     caughtBy: 'what is secret in a URL, whatever its form',
   }),
   ...inFile('src/log/troubles.ts', ['test/log/troubles.test.ts'], {
+    fault: 'says what to do when there is nothing left to do',
+    find: '...(fields ?? latest.fields)',
+    replace: '...(fields ?? told(latest))',
+    caughtBy: 'says why and what to do while it lasts',
+  }),
+  ...inFile('src/log/troubles.ts', ['test/log/troubles.test.ts'], {
     fault: 'writes every time',
     find: 'known.times += 1;',
     replace: 'known.times += 1;\n      write(trouble, {});',

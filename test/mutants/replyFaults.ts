@@ -223,6 +223,12 @@ export const replyFaults: readonly Fault[] = [
     replace: "use = 'refused';",
     caughtBy: 'has taken a reply before it was busy',
   }),
+  ...inFile('src/hub/replies/serviceConnection.ts', ['test/hub/idleHour.test.ts'], {
+    fault: 'tells of each connection that comes back after the hub closed an idle one',
+    find: '    wasEverOpen = true;\n',
+    replace: '',
+    caughtBy: 'writes nothing for an hour',
+  }),
   ...inFile(
     'src/hub/replies/serviceConnection.ts',
     ['test/hub/serviceReopening.test.ts'],
@@ -233,15 +239,27 @@ export const replyFaults: readonly Fault[] = [
       caughtBy: 'no connection is opened unasked',
     },
     {
-      fault: 'says that the endpoint is reached again for each reply that has waited',
-      find: '    if (current !== client || open) return true;',
-      replace: '    if (current !== client) return true;',
+      fault: 'says of each connection that it is there',
+      find: 'if (!wasEverOpen) log.info',
+      replace: 'log.info',
       caughtBy: 'says once that the endpoint is reached again',
     },
     {
+      fault: 'pauses after the hub has closed an idle connection',
+      find: 'const wasIdle = open && client.idleForMs() >= idleMs;',
+      replace: 'const wasIdle = false;',
+      caughtBy: 'opens another one at once when the hub has closed one that nobody used',
+    },
+    {
+      fault: 'takes any end of a connection for that of an idle one',
+      find: 'const wasIdle = open && client.idleForMs() >= idleMs;',
+      replace: 'const wasIdle = open;',
+      caughtBy: 'but not when that goes on',
+    },
+    {
       fault: 'says that the endpoint is reached again over a connection that is lost',
-      find: '    if (current !== client || open) return true;',
-      replace: '    if (open) return true;',
+      find: '    if (current !== client) return true;\n',
+      replace: '',
       caughtBy: 'says once that the endpoint is reached again',
     },
     {

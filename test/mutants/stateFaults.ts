@@ -59,6 +59,12 @@ export const stateFaults: readonly Fault[] = [
     replace: '|| one.first !== undefined) return',
     caughtBy: 'has another first event after the next checkpoint',
   }),
+  ...inFile('src/hub/reading/firstEvent.ts', ['test/hub/firstEvent.test.ts'], {
+    fault: 'takes the last event that is done for the first one that is not',
+    find: '{ offset: after, isInclusive: false }',
+    replace: '{ offset: after, isInclusive: true }',
+    caughtBy: 'is that of the next one after what is done',
+  }),
   ...inFile('src/hub/reading/share.ts', ['test/hub/share.test.ts'], {
     fault: 'takes a partition whose owner has expired for one that is read',
     find: 'owner !== me && unrenewedMs < expiryMs',

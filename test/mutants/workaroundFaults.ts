@@ -15,6 +15,34 @@ export const workaroundFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'a host that is not there',
   }),
+  ...inFile(
+    'src/hub/sdkCures.ts',
+    ['test/hub/standardError.test.ts'],
+    {
+      fault: 'lets the AMQP library of replies warn of a connection that its client has let go',
+      find: 'of [ConnectionOfReading, ConnectionOfReplies]',
+      replace: 'of [ConnectionOfReading]',
+      caughtBy: 'does not warn of the end of a connection on which nobody listens',
+    },
+    {
+      fault: 'lets the AMQP library of events warn of a connection that its client has let go',
+      find: 'of [ConnectionOfReading, ConnectionOfReplies]',
+      replace: 'of [ConnectionOfReplies]',
+      caughtBy: 'does not warn of the end of a connection on which nobody listens',
+    },
+    {
+      fault: 'lets the AMQP library print frames that it does not understand',
+      find: ", 'protocol_error']",
+      replace: ']',
+      caughtBy: 'does not print what it cannot understand',
+    },
+    {
+      fault: 'lets the AMQP library warn of an end of a link that it does not know',
+      find: 'return termini.has(String(end?.descriptor?.value)) ? unwrap(end) : null;',
+      replace: 'return unwrap(end);',
+      caughtBy: 'takes any other for none, without a warning',
+    },
+  ),
   ...inFile('src/text/absence.ts', ['test/hub/wrongServiceSettings.test.ts'], {
     fault: 'takes a certificate that is not trusted for no answer',
     find: "SELF_SIGNED_CERT_IN_CHAIN: 'untrusted'",

@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import dns from 'node:dns';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
   type CheckpointStore,
@@ -352,4 +353,34 @@ describe('trap 19: what a device may send as an AMQP value', () => {
     await expect.poll(() => out).toMatch(/^before\n(after\n)+$/);
     expect(hub.journal.list({ kind: 'receiver-closed' })).not.toEqual([]);
   });
+});
+
+test('trap 20: an event that has come is handed over 20 ms later', async () => {
+  let rounds = 0;
+  const seen: string[] = [];
+  const { stop } = subscribe(
+    hub,
+    {
+      async processEvents(events) {
+        rounds += 1;
+        seen.push(...bodies(events));
+      },
+    },
+    { maxWaitTimeInSeconds: 0.5 },
+  );
+  await expect.poll(() => rounds).toBeGreaterThan(0);
+  await expect.poll(() => receivers()[0]?.credit).toBeGreaterThan(0);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const before = receivers()[0]?.delivered ?? 0;
+  append(hub, 'held back');
+  while ((receivers()[0]?.delivered ?? 0) === before) await setImmediate();
+  // What has been written is read in one of the next turns.
+  for (let turn = 0; turn < 1_000; turn += 1) await setImmediate();
+  await vi.advanceTimersByTimeAsync(19);
+  expect(seen).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(seen).toEqual(['held back']);
+  vi.useRealTimers();
+  await stop();
 });

@@ -5,7 +5,8 @@ import type { PartitionLog } from '../events/partitionLog.ts';
 import { answer } from '../faults/answering.ts';
 import type { StandingFaults } from '../faults/standing.ts';
 import type { IdleRules } from '../limits/idle.ts';
-import { claimRequired, noSuchPartition, publisherIdle } from './conditions.ts';
+import { claimRequired, noSuchPartition } from './conditions.ts';
+import { detachWhenSilent } from './idleLink.ts';
 import { unpack } from './link/batch.ts';
 import { dispositions, type Node, notFound, refuse } from './link/peer.ts';
 
@@ -41,11 +42,8 @@ export function producerNode(hub: { hubName: string; events: Events; faults: Sta
 
       link.allowed = authorised;
       receiver.set_target({ address: receiver.target.address });
-      const detach = () => link.detach(publisherIdle(link.name, idle.publisher), true);
-      const silence = setTimeout(detach, idle.publisher).unref();
-      link.whenOver(() => clearTimeout(silence));
+      detachWhenSilent(receiver, link, idle.publisher);
       receiver.on('message', (context: EventContext) => {
-        silence.refresh();
         if (!authorised()) return refuse(link, unauthorised());
         const take = () => {
           const parcel = unpack(context);

@@ -3,6 +3,7 @@ import type { HubCore } from '../core/core.ts';
 import { answer } from '../faults/answering.ts';
 import { correlationOf } from '../journal/entry.ts';
 import { Refusal } from '../values/refusal.ts';
+import { detachWhenSilent } from './idleLink.ts';
 import { fromAmqp, textOf } from './link/decode.ts';
 import { dispositions, type Incoming, type Node, refuse } from './link/peer.ts';
 
@@ -10,13 +11,14 @@ import { dispositions, type Incoming, type Node, refuse } from './link/peer.ts';
 const recipient = /^\/devices\/(?<id>[^/]+)\/messages\/devicebound$/i;
 
 /** `/messages/devicebound`: where services send to devices. Needs the right of service connect. */
-export function deviceboundNode({ devicebound, throttle, faults, journal }: HubCore): Node {
+export function deviceboundNode({ devicebound, throttle, faults, journal, idle }: HubCore): Node {
   return {
     accept(receiver, { claims, connection }, link) {
       const unauthorised = new Refusal('amqp:unauthorized-access', 'No token here gives the right of service connect.');
       if (!claims.find('serviceConnect', [])) throw unauthorised;
       link.allowed = () => claims.find('serviceConnect', []) !== undefined;
       receiver.set_target({ address: receiver.target.address });
+      detachWhenSilent(receiver, link, idle.devicebound);
       receiver.on('message', ({ message, delivery }: EventContext) => {
         const claim = claims.find('serviceConnect', []);
         if (!claim) return refuse(link, unauthorised);

@@ -6,6 +6,8 @@ export interface IdleRules {
   abandonedConnection: number;
   /** A link on which a producer sends no events. The connection stays. */
   publisher: number;
+  /** A link on which a service sends nothing to devices. The connection stays. */
+  devicebound: number;
 }
 
 /** As Microsoft's page "AMQP errors in Azure Event Hubs" says. */
@@ -13,4 +15,5 @@ export const idleRules: IdleRules = {
   unusedConnection: 60_000,
   abandonedConnection: 300_000,
   publisher: 1_800_000,
+  devicebound: 1_800_000, // inference: the same
 };

@@ -45,23 +45,23 @@ export function createHubAccess(methods: DirectMethods, log: Log, troubles: Trou
   function recordOutcome(result: DirectMethodResult) {
     const failure = result.kind === 'failure' ? result.failure : undefined;
     if (failure === 'stopped' || failure === 'stopped_unsent') return; // it says nothing about the hub
-    const fields = result.kind === 'failure' ? { status: result.status, errorCode: result.code } : {};
+    const diagnosis = result.kind === 'failure' ? { status: result.status, errorCode: result.code } : {};
     if (failure === 'refused') {
       isGranted = false;
       const message = 'the hub refuses access: methods cannot be invoked';
-      troubles.met(accessTrouble, { level: 'error', message, fields, still: () => ({}) });
+      troubles.met(accessTrouble, { level: 'error', message, diagnosis, still: () => ({}) });
       probeLater();
       return;
     }
     const hasResponded = result.kind === 'response' || result.status !== undefined;
     if (!hasResponded || failure === 'unavailable' || failure === 'outcome_unknown') {
-      troubles.met(reachTrouble, { level: 'warn', message: 'the hub does not accept methods', fields });
+      troubles.met(reachTrouble, { level: 'warn', message: 'the hub does not accept methods', diagnosis });
       return;
     }
-    troubles.over(reachTrouble, 'the hub accepts methods again', {});
+    troubles.over(reachTrouble, 'the hub accepts methods again');
     if (isGranted) return;
     isGranted = true;
-    troubles.over(accessTrouble, 'the hub grants access again', {});
+    troubles.over(accessTrouble, 'the hub grants access again');
     log.info({}, 'the hub grants access to methods');
   }
 

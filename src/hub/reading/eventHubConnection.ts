@@ -2,6 +2,7 @@ import { EventHubConsumerClient } from '@azure/event-hubs';
 import { within } from '../../concurrency/within.ts';
 import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
+import { receiveAtOnce } from './receiveCycle.ts';
 import type { PartitionSession } from './session.ts';
 
 /** The connection to the hub's event endpoint. It and its subscriptions are replaced when they fall silent. */
@@ -33,11 +34,15 @@ const silence = 'silence of the hub';
 
 export function openEventHubConnection(options: EventHubConnectionOptions): EventHubConnection {
   const { connectionString, consumerGroup, silentMs, log, troubles } = options;
-  const newClient = () =>
-    new EventHubConsumerClient(consumerGroup, connectionString, {
+  function newClient() {
+    const client = new EventHubConsumerClient(consumerGroup, connectionString, {
       loadBalancingOptions: { updateIntervalInMs: 1_000 }, // how soon the SDK resumes a partition after an error
       retryOptions: { retryDelayInMs: 500, maxRetryDelayInMs: 5_000 },
     });
+    receiveAtOnce(client);
+    return client;
+  }
+
   let client = newClient();
 
   const close = (old: EventHubConsumerClient) =>

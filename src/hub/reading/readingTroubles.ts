@@ -23,7 +23,7 @@ export function createReadingTroubles(troubles: Troubles): ReadingTroubles {
     if (diagnosis === undefined) return;
     known.delete(place);
     if (sharing(diagnosis.cause).length > 0) return;
-    troubles.over(sourceOf(diagnosis), 'the hub can be read again', { cause: diagnosis.cause });
+    troubles.over(sourceOf(diagnosis), 'the hub can be read again');
   }
 
   return {
@@ -34,7 +34,8 @@ export function createReadingTroubles(troubles: Troubles): ReadingTroubles {
       troubles.met(sourceOf(diagnosis), {
         level,
         message: 'the hub cannot be read',
-        fields: { cause, setting, hubSaid, todo },
+        fields: { cause },
+        diagnosis: { setting, hubSaid, todo },
         still: () => ({ places: sharing(cause) }),
       });
     },

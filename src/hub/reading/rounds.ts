@@ -124,7 +124,7 @@ export function createRounds(options: RoundsOptions): Rounds {
     last = { ...last, storeTrouble: error instanceof StoreFailure ? error.diagnosis : undefined };
     if (diagnosis === undefined) {
       const message = 'could not look after the partitions; trying again';
-      allTroubles.met(roundTrouble, { level: 'warn', message, fields: { err: error, ...storeFieldsOf(error) } });
+      allTroubles.met(roundTrouble, { level: 'warn', message, diagnosis: { err: error, ...storeFieldsOf(error) } });
     } else if (partitionIds.all().length === 0) troubles.met(wholeHub, diagnosis);
     if (sessions.all().length === 0) options.failedIdle();
   }

@@ -105,7 +105,8 @@ export function createSessionOpener<A extends DeviceEvent>(
         allTroubles.met(sourceOf(partition, message), {
           level: 'error',
           message,
-          fields: { err: error, ...storeFieldsOf(error), partition },
+          fields: { partition },
+          diagnosis: { err: error, ...storeFieldsOf(error) },
         });
       options.sessionBegins?.(partition);
       return beginPartitionSession(connection.client(), {

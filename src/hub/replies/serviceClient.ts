@@ -24,6 +24,8 @@ export interface ServiceClient {
    * refuses the link.
    */
   use(): 'none' | 'refused' | 'good';
+  /** For how long it has had nothing to do since it was connected; 0 while a send is not settled. */
+  idleForMs(): number;
   /** Closes when no send waits for an answer. */
   retire(): void;
   /** Closes at once. */
@@ -54,6 +56,7 @@ export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure
   let use: ReturnType<ServiceClient['use']> = 'none';
   let attached: Promise<unknown> | undefined;
   let isAttached = false;
+  let usedAt = Number.POSITIVE_INFINITY;
   let isOpen = false;
   let isRetired = false;
   let isClosed = false;
@@ -88,12 +91,15 @@ export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure
       else if (refusal.kind !== 'connection') use = 'good';
       if (refusal.kind === 'connection') onEnd();
       return refusal;
+    } finally {
+      usedAt = performance.now();
     }
   }
 
   return {
     async connected() {
       if (!isOpen) await within(opened, answerWithinMs);
+      if (!isOpen) usedAt = performance.now();
       isOpen = true;
     },
     async send(reply, onSent) {
@@ -108,6 +114,7 @@ export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure
     },
     isWorn: () => performance.now() >= wornAt || pendingSends.span() >= longestSpan,
     use: () => use,
+    idleForMs: () => (pendingSends.span() > 0 ? 0 : Math.max(0, performance.now() - usedAt)),
     retire() {
       isRetired = true;
       if (!pendingSends.areAwaited()) void close();

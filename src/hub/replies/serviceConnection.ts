@@ -32,8 +32,8 @@ interface ConnectionOptions {
 /** Before the next client, by the use of the last one: the hub throttles repeated connects for ten seconds. */
 const pauseMs = { good: 0, none: 2_000, refused: 10_000 };
 const openAgainMs = 2_000;
-/** The hub closes a connection on which nothing was sent for a minute. More often than that it is a failure. */
-const unusedMs = 30_000;
+/** The hub ends a link and a connection that nobody uses, after a minute or more. What ends sooner is a failure. */
+const idleMs = 30_000;
 const closeWithinMs = 2_000;
 
 const unreachable: SendRefusal = { kind: 'connection', reason: 'hub_unavailable' };
@@ -43,9 +43,9 @@ export function createServiceConnection(options: ConnectionOptions): ServiceConn
   const { newClient, answerWithinMs, log, troubles } = options;
   let current: ServiceClient | undefined;
   let open = false;
+  let wasEverOpen = false;
   let isWanted = false;
   let notBefore = 0;
-  let unusedSince = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
 
   /** Opens a new client if necessary; undefined while it is too early for that. */
@@ -72,12 +72,11 @@ export function createServiceConnection(options: ConnectionOptions): ServiceConn
 
   function lose(client: ServiceClient) {
     if (current !== client) return;
-    const wasUnused = open && client.use() === 'none' && performance.now() - unusedSince >= unusedMs;
+    const wasIdle = open && client.idleForMs() >= idleMs;
     replace(client);
-    if (wasUnused) unusedSince = performance.now();
-    const pause = wasUnused ? 0 : pauseMs[client.use()];
+    const pause = wasIdle ? 0 : pauseMs[client.use()];
     notBefore = performance.now() + pause;
-    if (isWanted) openAgainIn(wasUnused ? 0 : Math.max(openAgainMs, pause));
+    if (isWanted) openAgainIn(wasIdle ? 0 : Math.max(openAgainMs, pause));
   }
 
   function openAgainIn(ms: number) {
@@ -95,13 +94,14 @@ export function createServiceConnection(options: ConnectionOptions): ServiceConn
     } catch (error) {
       const message = 'cannot connect to the hub’s service endpoint; replies wait';
       if (current === client)
-        troubles.met(source, { level: 'warn', message, fields: { ...diagnose(error) }, still: () => ({}) });
+        troubles.met(source, { level: 'warn', message, diagnosis: diagnose(error), still: () => ({}) });
       lose(client);
       return false;
     }
-    if (current !== client || open) return true;
+    if (current !== client) return true;
     open = true;
-    log.info({}, 'connected to the hub’s service endpoint');
+    if (!wasEverOpen) log.info({}, 'connected to the hub’s service endpoint');
+    wasEverOpen = true;
     troubles.over(source, 'the hub’s service endpoint is reached again');
     return true;
   }

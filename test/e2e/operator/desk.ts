@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { expect } from 'vitest';
@@ -7,7 +7,7 @@ import { inherited } from '../../../sandbox/service/process.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import { envelope } from '../../../sandbox/stories/wire.ts';
 import { appendEvent } from '../../support/appendEvent.ts';
-import { parseMetrics, sampleOf } from '../../support/promText.ts';
+import { parseMetrics, type Sample, sampleOf } from '../../support/promText.ts';
 import type { startTestSandbox } from '../testSandbox.ts';
 
 // What an operator has: log, metrics, admin port and tap of an instance; and ways to make trouble in a sandbox.
@@ -21,7 +21,8 @@ export const publicKey = 'Y2FuYXJ5IHNpbmdz';
 /** A line of the log. */
 export type Line = Readonly<Record<string, unknown>>;
 
-interface Addresses {
+/** Where an instance answers, and writes. */
+export interface Addresses {
   readonly adminUrl: string;
   readonly readyzUrl: string;
   readonly logFile: string;
@@ -38,6 +39,11 @@ export function createDesk({ adminUrl, readyzUrl, logFile }: Addresses) {
     return JSON.parse(body);
   }
 
+  async function metrics(): Promise<readonly Sample[]> {
+    const response = await fetch(readyzUrl.replace('/readyz', '/metrics'));
+    return parseMetrics(await response.text());
+  }
+
   const health = async (path: string) => (await fetch(readyzUrl.replace('/readyz', path))).status;
 
   return {
@@ -47,11 +53,10 @@ export function createDesk({ adminUrl, readyzUrl, logFile }: Addresses) {
     deviceWork: async (device: string) => (await ask(`/devices?device=${device}`)).devices[0],
     isAlive: async () => (await health('/livez')) === 200,
     isReady: async () => (await health('/readyz')) === 200,
+    metrics,
     /** Sum of the samples of a metric. */
-    async metric(name: string, labels: Readonly<Record<string, string>> = {}): Promise<number> {
-      const response = await fetch(readyzUrl.replace('/readyz', '/metrics'));
-      return sampleOf(parseMetrics(await response.text()), name, labels) ?? Number.NaN;
-    },
+    metric: async (name: string, labels: Readonly<Record<string, string>> = {}): Promise<number> =>
+      sampleOf(await metrics(), name, labels) ?? Number.NaN,
     async log(): Promise<Line[]> {
       const lines = (await readFile(logFile, 'utf8')).split('\n');
       return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
@@ -59,20 +64,21 @@ export function createDesk({ adminUrl, readyzUrl, logFile }: Addresses) {
     /** Runs the tap until it has said this, or to its end. */
     async tap(options: readonly string[], until: string, act: () => Promise<unknown>): Promise<string> {
       const environment = { ADMIN_PORT: new URL(adminUrl).port, ADMIN_TOKEN: operatorsToken };
-      const output = await tapUntil({ ...inherited(), ...environment }, options, until, act);
+      const env = { ...inherited(), ...environment };
+      const child = spawn(process.execPath, ['dist/tap.js', ...options], { cwd: projectDirectory, env });
+      const output = await followed(child, until, act);
       said.push(output);
       return output;
     },
   };
 }
 
-async function tapUntil(
-  env: NodeJS.ProcessEnv,
-  options: readonly string[],
+/** What a tap has said until this, while something happens; then it is ended. */
+export async function followed(
+  child: ChildProcessWithoutNullStreams,
   until: string,
   act: () => Promise<unknown>,
 ): Promise<string> {
-  const child = spawn(process.execPath, ['dist/tap.js', ...options], { cwd: projectDirectory, env });
   endWithUs(child);
   const errors = text(child.stderr);
   let output = '';

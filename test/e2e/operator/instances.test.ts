@@ -1,17 +1,21 @@
 import { join } from 'node:path';
+import { ContainerClient } from '@azure/storage-blob';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Azurite, startAzurite } from '../../../sandbox/methods/azurite.ts';
 import { freePort } from '../../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../../sandbox/service/process.ts';
 import { withConstants } from '../../support/withConstants.ts';
 import { startTestSandbox } from '../testSandbox.ts';
-import { createDesk, createSenders, operatorsToken, type TestSandbox } from './desk.ts';
+import { createAsking } from './asking.ts';
+import { type Addresses, createDesk, createSenders, operatorsToken, type TestSandbox } from './desk.ts';
+import { tableRows } from './table.ts';
 
 // Two instances share the partitions of one hub.
 
 let azurite: Azurite;
 let sandbox: TestSandbox;
 let second: ServiceProcess;
+let addressesOf: readonly Addresses[];
 let desks: readonly ReturnType<typeof createDesk>[];
 beforeAll(async () => {
   azurite = await startAzurite();
@@ -20,7 +24,7 @@ beforeAll(async () => {
       ADMIN_TOKEN: operatorsToken,
       STORE: 'blob',
       STORE_CONNECTION_STRING: azurite.connectionString,
-      ...withConstants({ timing: { expirySeconds: 6 } }),
+      ...withConstants({ timing: { expirySeconds: 6, checkpointSeconds: 1 } }),
     },
   });
   const [port, adminPort] = [await freePort(), await freePort()].map(String) as [string, string];
@@ -31,7 +35,8 @@ beforeAll(async () => {
   };
   const own = { HTTP_PORT: port, ADMIN_PORT: adminPort, DATA_DIRECTORY: join(sandbox.directory, 'second') };
   second = await startService({ ...addresses, environment: { ...sandbox.state.service.environment, ...own } });
-  desks = [createDesk(sandbox.state.service), createDesk(addresses)];
+  addressesOf = [sandbox.state.service, addresses];
+  desks = addressesOf.map(createDesk);
 });
 afterAll(async () => {
   await second?.stop();
@@ -78,3 +83,56 @@ it('Which instance spoke? Log, metrics and admin port say it, and each admin por
     expect(await desk.metric('target_info', { service_instance_id: instance })).toBe(1);
   }
 });
+
+it('How far behind is a partition that nobody reads? Every instance says it, by the first event after its checkpoint', async () => {
+  const partition = '3';
+  const blobs = new ContainerClient(azurite.connectionString, 'checkpoints');
+  const record = blobs.getBlobClient(
+    (await namesIn(blobs)).find((name) => name.endsWith(`/ownership/${partition}`)) ?? '',
+  );
+  const checkpoint = blobs.getBlobClient(record.name.replace('/ownership/', '/checkpoint/'));
+  const log = sandbox.hub.partitions[Number(partition)] as TestSandbox['hub']['partitions'][number];
+  const checkpointed = async () =>
+    (await checkpoint.exists()) ? Number((await checkpoint.getProperties()).metadata?.['sequencenumber']) : undefined;
+  await expect.poll(checkpointed).toBe(log.next() - 1);
+
+  // Only the holder of the lease may change the record now: it has no owner, and nobody can take it.
+  const { leaseId = '' } = await record.getBlobLeaseClient().acquireLease(-1);
+  const { metadata = {} } = await record.getProperties();
+  await record.setMetadata({ ...metadata, ownerid: '' }, { conditions: { leaseId } });
+  const unowned = () => Promise.all(desks.map(async (desk) => (await desk.ask('/partitions')).unowned));
+  const nothing = { partition, behindSeconds: 0, asOf: expect.any(String) };
+  await expect.poll(unowned).toEqual([[nothing], [nothing]]);
+
+  const [row] = tableRows().filter(({ question }) => question === 'How far behind are we?');
+  if (row === undefined) throw new Error('the table asks how far behind we are');
+  const senders = createSenders(sandbox);
+  const from = Date.now();
+  senders.renewKeys(`pump-${partition}`, 1, 'none', Number(partition));
+  const to = Date.now();
+  await expect.poll(async () => (await unowned()).every(([one]) => one.behindSeconds > 0)).toBe(true);
+  senders.renewKeys(`pump-${partition}`, 4, 'none', Number(partition)); // later ones count for nothing
+  for (const [index, desk] of desks.entries()) {
+    const asking = createAsking(addressesOf[index] as Addresses, desk);
+    const answers = await asking.answer([row], { since: from, before: [], follow: { act: async () => {}, until: '' } });
+    const [shown, graph] = answers.get(row) ?? [];
+    const told = [
+      [shown, JSON.parse(shown?.output ?? '').unowned[0].behindSeconds],
+      [graph, graph?.values.get(partition)],
+    ] as const;
+    for (const [answer, seconds] of told) {
+      expect(seconds).toBeGreaterThanOrEqual(((answer?.from ?? 0) - to) / 1000 - 0.06); // rounded
+      expect(seconds).toBeLessThanOrEqual(((answer?.to ?? 0) - from) / 1000 + 0.06);
+    }
+  }
+
+  await record.getBlobLeaseClient(leaseId).releaseLease();
+  await expect.poll(unowned).toEqual([[], []]);
+  await expect.poll(checkpointed).toBe(log.next() - 1);
+});
+
+async function namesIn(blobs: ContainerClient): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { name } of blobs.listBlobsFlat()) names.push(name);
+  return names;
+}

@@ -1,0 +1,114 @@
+import { freshHub } from 'iot-hub-emulator/testing';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { createConsumer } from '../../src/hub/reading/consumer.ts';
+import { createReplies } from '../../src/hub/replies/replies.ts';
+import { cureHubSdks } from '../../src/hub/sdkCures.ts';
+import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
+import { createLog } from '../../src/log/log.ts';
+import { createTroubles } from '../../src/log/troubles.ts';
+import { append, plainService } from '../traps/support/plain.ts';
+import { usualOpened, usualReading } from './support/reading.ts';
+import { replyTo } from './support/replying.ts';
+
+// An hour in which nobody says anything: the official clients against the sandbox's hub, both with the clock of this test. The
+// hub ends links and connections that nobody uses after its usual times.
+
+cureHubSdks();
+
+/** What the process has written, by the log or past it. */
+let written: string[];
+let hub: Awaited<ReturnType<typeof freshHub>>;
+
+beforeEach(async () => {
+  hub = await freshHub({ devices: [{ deviceId: 'pump-1' }], partitions: 2 });
+  written = [];
+  const write = (text: unknown) => written.push(String(text)) > 0;
+  for (const stream of [process.stdout, process.stderr]) vi.spyOn(stream, 'write').mockImplementation(write);
+  for (const level of ['log', 'info', 'warn', 'error', 'trace'] as const)
+    vi.spyOn(console, level).mockImplementation((...told) => void write(told.join(' ')));
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'] });
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+  await hub.stop();
+});
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+/** Something on its way that takes the time of the machine, such as the look-up of a name. */
+const isUnderWay = () => process.getActiveResourcesInfo().some((name) => /Req|ConnectWrap/.test(name));
+
+/** Lets the clock go on by a second, and both sides say what they have to say then. */
+async function passSecond() {
+  await vi.advanceTimersByTimeAsync(1_000);
+  for (let turns = 0; turns < 25 || isUnderWay(); turns += 1) await turn();
+}
+
+async function passUntil(isSo: () => boolean) {
+  while (!isSo()) await passSecond();
+}
+
+/** A service that answers each message with the same text. */
+function start() {
+  const log = createLog('info', { write: (line) => void written.push(line) });
+  const troubles = createTroubles(log);
+  let clients = 0;
+  const newClient = () => {
+    clients += 1;
+    return plainService(hub);
+  };
+  const replies = createReplies({ sendsPerMinute: 0, maxWaitSeconds: 60 }, newClient, log, troubles);
+  const consumer = createConsumer({
+    ...usualReading,
+    connectionString: hub.eventsConnectionString,
+    drainMs: 2_000,
+    roundMs: 5_000,
+    balance: { expiryMs: 30_000, forceMs: 60_000 },
+    store: createMemoryStore(),
+    log,
+    partition: () => ({
+      ...usualOpened(),
+      async dispatch({ event }) {
+        return (await replies.sender.send(replyTo('pump-1', String(event.body)))) === 'delivered';
+      },
+    }),
+  });
+  consumer.start();
+  void replies.connection.open();
+  return {
+    isReady: () => [...consumer.missing(), ...replies.missing()].length === 0,
+    clients: () => clients,
+    async stop() {
+      await Promise.all([consumer.stop(), replies.close()]);
+      troubles.close();
+    },
+  };
+}
+
+const waiting = () => hub.devicebound.pending('pump-1').length;
+
+it.each([
+  ['that has sent a reply before, whose link the hub ends', 1, 20],
+  ['that has never sent one', 0, 50],
+])(
+  'an idle service %s writes nothing for an hour, while the hub closes its connections',
+  async (_, before, closings) => {
+    const service = start();
+    await passUntil(service.isReady);
+    for (let message = 0; message < before; message += 1) append(hub, 'before');
+    await passUntil(() => waiting() === before);
+    const [{ length: lines }, clients] = [written, service.clients()];
+
+    for (let second = 0; second < 3_600; second += 1) await passSecond();
+
+    expect(service.clients() - clients).toBeGreaterThan(closings);
+    append(hub, 'after');
+    await passUntil(() => waiting() === before + 1);
+    expect(written.slice(lines)).toEqual([]);
+    const stopping = service.stop();
+    for (let isStopped = false; !isStopped; ) {
+      void stopping.then(() => (isStopped = true));
+      await passSecond();
+    }
+  },
+);

@@ -1,0 +1,130 @@
+import { EventHubConsumerClient, type ReceivedEventData } from '@azure/event-hubs';
+import { freshHub } from 'iot-hub-emulator/testing';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { receiveAtOnce } from '../../src/hub/reading/receiveCycle.ts';
+import { cureHubSdks } from '../../src/hub/sdkCures.ts';
+import { createRandom } from '../chaos/random.ts';
+import { append } from '../traps/support/plain.ts';
+
+cureHubSdks();
+
+let hub: Awaited<ReturnType<typeof freshHub>>;
+let client: EventHubConsumerClient;
+beforeEach(async () => {
+  hub = await freshHub({ devices: [{ deviceId: 'pump-1' }], partitions: 1 });
+  client = new EventHubConsumerClient('$Default', hub.eventsConnectionString);
+  receiveAtOnce(client);
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await client.close();
+  await hub.stop();
+});
+
+const textOf = ({ body }: ReceivedEventData) => String(body);
+
+function read(processEvents: (events: readonly string[]) => Promise<void>, errors: string[] = []) {
+  const handlers = {
+    processEvents: (events: ReceivedEventData[]) => processEvents(events.map(textOf)),
+    processError: async (error: Error) => void errors.push(error.name),
+  };
+  const startPosition = { offset: '-1' };
+  const options = { startPosition, maxBatchSize: 50, prefetchCount: 100, maxWaitTimeInSeconds: 0.5, ownerLevel: 1 };
+  return client.subscribe('0', handlers, { ...options, skipParsingBodyAsJson: true });
+}
+
+it('hands over an event when it comes, though no timer of the client ever ends', async () => {
+  const seen: string[] = [];
+  let rounds = 0;
+  const subscription = read(async (events) => {
+    rounds += 1;
+    seen.push(...events);
+  });
+  await expect.poll(() => rounds).toBeGreaterThan(0); // the first cycle is the client's own
+  vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval'] });
+  append(hub, 'first');
+  await vi.waitUntil(() => seen.length === 1, { timeout: 60_000, interval: 0 });
+  append(hub, 'second');
+  await vi.waitUntil(() => seen.length === 2, { timeout: 60_000, interval: 0 });
+  vi.useRealTimers();
+  expect(seen).toEqual(['first', 'second']);
+  await subscription.close();
+});
+
+it.each([1, 2, 3, 4])('hands over each event once, in order, however long batches take: seed %i', async (seed) => {
+  const random = createRandom(seed);
+  const total = 3_000;
+  const seen: string[] = [];
+  let mostAtOnce = 0;
+  const subscription = read(async (events) => {
+    mostAtOnce = Math.max(mostAtOnce, events.length);
+    seen.push(...events);
+    const turns = random.between(0, 3) === 0 ? random.between(0, 59) : 0;
+    for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
+  });
+  for (let sent = 0; sent < total; ) {
+    for (let left = random.between(0, 299); left >= 0 && sent < total; left -= 1) append(hub, `e${sent++}`);
+    await new Promise((resolve) => setTimeout(resolve, random.between(0, 39)));
+  }
+  await expect.poll(() => seen.length).toBeGreaterThanOrEqual(total);
+  expect(seen).toEqual(Array.from({ length: total }, (_, index) => `e${index}`));
+  expect(mostAtOnce).toBeLessThanOrEqual(50);
+  await subscription.close();
+});
+
+it('holds no more than the prefetch while the consumer is busy', async () => {
+  let release = () => {};
+  const busy = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const seen: string[] = [];
+  const subscription = read(async (events) => {
+    seen.push(...events);
+    if (events.length > 0) await busy;
+  });
+  await expect.poll(() => hub.counters().receivers[0]?.credit).toBe(100);
+  for (let sent = 0; sent < 1_000; sent += 1) append(hub, `e${sent}`);
+  await expect.poll(() => hub.counters().receivers[0]?.credit).toBe(0);
+  expect(hub.counters().receivers[0]?.delivered).toBeLessThanOrEqual(200);
+  release();
+  await expect.poll(() => seen.length).toBe(1_000);
+  await subscription.close();
+});
+
+it('goes on with the next event when the connection is lost', async () => {
+  const seen: string[] = [];
+  const subscription = read(async (events) => void seen.push(...events));
+  append(hub, 'before');
+  await expect.poll(() => seen).toEqual(['before']);
+  await hub.faults.strike({ kind: 'close', connections: 'events' });
+  append(hub, 'after');
+  await expect.poll(() => seen).toEqual(['before', 'after']);
+  await subscription.close();
+});
+
+it('tells when another reader has taken the partition', async () => {
+  const errors: string[] = [];
+  let rounds = 0;
+  const subscription = read(async () => {
+    rounds += 1;
+  }, errors);
+  await expect.poll(() => rounds).toBeGreaterThan(1);
+  const other = new EventHubConsumerClient('$Default', hub.eventsConnectionString);
+  const theirs = other.subscribe(
+    '0',
+    { processEvents: async () => {}, processError: async () => {} },
+    { ownerLevel: 2 },
+  );
+  await expect.poll(() => errors).not.toEqual([]);
+  await theirs.close();
+  await other.close();
+  await subscription.close();
+});
+
+it('refuses a client of another version', () => {
+  const other = new EventHubConsumerClient('$Default', hub.eventsConnectionString);
+  const { options } = Reflect.get(other, '_context').connection;
+  options.properties = { ...options.properties, version: '6.1.0' };
+  expect(() => receiveAtOnce(other)).toThrow('corrects @azure/event-hubs 6.0.4, and this is 6.1.0');
+  return other.close();
+});
