@@ -64,10 +64,10 @@ export function createAccess(name: string, troubles: Troubles): AccessRecorder {
       isRefused = true;
       // The trouble lasts until the backend accepts the token, also while no calls are made.
       const still = () => ({});
-      troubles.met(source, { level: 'error', message: 'backend refuses our access token', fields, still });
+      troubles.raise(source, { level: 'error', message: 'backend refuses our access token', fields, still });
     } else if (isRefused) {
       isRefused = false;
-      troubles.over(source, 'backend accepts our access token', fields);
+      troubles.clear(source, 'backend accepts our access token', fields);
     }
   };
 }

@@ -91,7 +91,7 @@ export function createCircuit(options: CircuitOptions): Circuit {
     onOpen?.();
     const counts = () => ({ failures: outages.count() + serverErrors.count(), waited: opened.waited });
     const fields = { backend: name, failure, failures: counts().failures };
-    troubles.met(name, { level: 'warn', message: 'backend is out, calls to it wait', fields, still: counts });
+    troubles.raise(name, { level: 'warn', message: 'backend is out, calls to it wait', fields, still: counts });
   }
 
   function foundHealthy() {
@@ -108,7 +108,7 @@ export function createCircuit(options: CircuitOptions): Circuit {
     const { release, stopProbing, waited } = gate;
     gate = undefined;
     stopProbing();
-    troubles.over(name, 'backend is back', { backend: name, waited });
+    troubles.clear(name, 'backend is back', { backend: name, waited });
     release(true);
   }
 

@@ -121,8 +121,8 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
     const now = performance.now();
     current = { token, expires: now + seconds * 1000 };
     nextRenewal = now + seconds * 1000 * renewAt;
-    outage.over();
-    troubles.over(source, 'there is an access token for the backends');
+    outage.end();
+    troubles.clear(source, 'there is an access token for the backends');
     return token;
   }
 
@@ -135,7 +135,7 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
         const diagnosis = { cause: cause instanceof Error ? cause.message : cause };
         // It lasts until there is a token, also while no call needs one.
         const still = () => ({});
-        troubles.met(source, { level: 'warn', message: 'no access token for the backends', diagnosis, still });
+        troubles.raise(source, { level: 'warn', message: 'no access token for the backends', diagnosis, still });
         outage.begin(failureOf(error));
         throw new NoAccessToken('no access token');
       })

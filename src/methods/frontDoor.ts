@@ -80,7 +80,7 @@ export async function startFrontDoor(
     tenantClaim: settings.files.tenantClaim,
     onOutage(error) {
       const diagnosis = { cause: error.said, ...storeFailureOf(error, filesPlace)?.diagnosis };
-      troubles.met('storage', { level: 'error', message: 'the file storage is unavailable', diagnosis });
+      troubles.raise('storage', { level: 'error', message: 'the file storage is unavailable', diagnosis });
     },
   });
   const invoke = createInvoke({

@@ -17,17 +17,17 @@ export function startPeriodicExport(
   troubles: Troubles,
 ): { close(): Promise<void> } {
   // The trouble lasts until an export succeeds, also between two attempts.
-  const met = (diagnosis: object) => troubles.met(source, { level: 'warn', message, diagnosis, still: () => ({}) });
-  const failed = (error: unknown) => met({ err: error });
+  const raise = (diagnosis: object) => troubles.raise(source, { level: 'warn', message, diagnosis, still: () => ({}) });
+  const failed = (error: unknown) => raise({ err: error });
 
   async function start(): Promise<(() => Promise<void>) | undefined> {
     const { sendToCollector } = await import('./otlp.ts');
-    return sendToCollector(report, wanted, { failed, succeeded: () => troubles.over(source) });
+    return sendToCollector(report, wanted, { failed, succeeded: () => troubles.clear(source) });
   }
 
   if (!wanted.isSent) return { close: async () => {} };
   if (wanted.unusable.length > 0) {
-    met({ unusable: wanted.unusable });
+    raise({ unusable: wanted.unusable });
     return { close: async () => {} };
   }
   const starting = start().catch((error: unknown) => {

@@ -17,7 +17,7 @@ export function watchExport(to: SpanExporter, mostQueued: number, troubles: Trou
   let queued = 0;
 
   const failed = (error: unknown) =>
-    troubles.met(failing, {
+    troubles.raise(failing, {
       level: 'warn',
       message: 'spans cannot be delivered to the collector',
       diagnosis: { err: error },
@@ -29,7 +29,7 @@ export function watchExport(to: SpanExporter, mostQueued: number, troubles: Trou
       export(spans: ReadableSpan[], done) {
         queued -= spans.length;
         to.export(spans, (result) => {
-          if (result.code === 0) troubles.over(failing);
+          if (result.code === 0) troubles.clear(failing);
           else failed(result.error ?? new Error('no reason given'));
           done(result);
         });
@@ -41,7 +41,10 @@ export function watchExport(to: SpanExporter, mostQueued: number, troubles: Trou
       onEnd() {
         if (queued < mostQueued) queued += 1;
         else
-          troubles.met(dropping, { level: 'warn', message: 'spans are dropped: the collector takes them too slowly' });
+          troubles.raise(dropping, {
+            level: 'warn',
+            message: 'spans are dropped: the collector takes them too slowly',
+          });
       },
       forceFlush: async () => {},
       shutdown: async () => {},

@@ -337,7 +337,7 @@ export const readingFaults: readonly Fault[] = [
     },
     {
       fault: 'does not end the trouble that a partition had before',
-      find: 'if (known.get(place)?.cause !== diagnosis.cause) over(place);',
+      find: 'if (known.get(place)?.cause !== diagnosis.cause) clear(place);',
       replace: '',
       caughtBy: 'a partition that has another trouble now',
     },

@@ -264,7 +264,7 @@ export const replyFaults: readonly Fault[] = [
     },
     {
       fault: 'does not say that the endpoint is reached again',
-      find: "    troubles.over(source, 'the hub’s service endpoint is reached again');\n",
+      find: "    troubles.clear(source, 'the hub’s service endpoint is reached again');\n",
       replace: '',
       caughtBy: 'says once that the endpoint is reached again',
     },

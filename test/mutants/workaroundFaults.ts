@@ -305,8 +305,8 @@ export const workaroundFaults: readonly Fault[] = [
   }),
   ...inFile('src/hub/reading/readingTroubles.ts', ['test/hub/wrongSettings.test.ts'], {
     fault: 'tells a cause once for each partition',
-    find: '      troubles.met(sourceOf(diagnosis), {',
-    replace: '      troubles.met(place + sourceOf(diagnosis), {',
+    find: '      troubles.raise(sourceOf(diagnosis), {',
+    replace: '      troubles.raise(place + sourceOf(diagnosis), {',
     caughtBy: 'a consumer group that is not there is told in one line',
   }),
   ...inFile('src/hub/reading/reader.ts', ['test/hub/consumer.test.ts'], {

@@ -76,7 +76,7 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
   const ownerships = createOwnerships(store, me, answerMs, balance.expiryMs / 3);
   const partitionIds = createPartitionIds({
     ask: () => ofHub(within(connection.client().getPartitionIds(), answerMs)),
-    counted: () => troubles.over(wholeHub),
+    counted: () => troubles.clear(wholeHub),
     notCounted: (error) => log.warn({ err: error }, 'cannot count the partitions of the hub; using the last count'),
   });
   const sessions = createPartitionSessions(connection, ownerships, {

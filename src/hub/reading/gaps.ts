@@ -14,7 +14,7 @@ interface GapReportsOptions {
   readonly partition: string;
   /** Asks the hub for the sequence number of the oldest event that it keeps. */
   readonly oldestOf: () => Promise<number>;
-  readonly troubles: Pick<Troubles, 'met'>;
+  readonly troubles: Pick<Troubles, 'raise'>;
   readonly meter: Pick<Meter, 'counter'>;
   /** No device is followed when omitted. */
   readonly taps?: Pick<Taps, 'all'> | undefined;
@@ -36,7 +36,7 @@ export function createGapReports({ partition, oldestOf, troubles, meter, taps }:
     const fields = { after, missing: next - after - 1, reason };
     count(reason);
     taps?.all({ partition, sequenceNumber: next })?.('gap', fields);
-    troubles.met(`partition ${partition}: gap, ${reason}`, {
+    troubles.raise(`partition ${partition}: gap, ${reason}`, {
       level: 'warn',
       message: 'events of the partition are missing',
       fields: { partition, ...fields },

@@ -28,7 +28,7 @@ interface HubWatchOptions {
   readonly startPosition: 'earliest' | 'latest';
   readonly store: Pick<CheckpointStore, 'progress'>;
   readonly log: Log;
-  readonly allTroubles: Pick<Troubles, 'met'>;
+  readonly allTroubles: Pick<Troubles, 'raise'>;
 }
 
 export function createHubWatch(
@@ -57,7 +57,7 @@ export function createHubWatch(
     newestOf: (partition) => within(newestOf(partition), answerMs),
     stalled(which) {
       const message = 'the hub has events that do not come: connecting again';
-      allTroubles.met('events that do not come', { level: 'warn', message, fields: { partitions: which } });
+      allTroubles.raise('events that do not come', { level: 'warn', message, fields: { partitions: which } });
       connection.reconnect(sessions.reading());
     },
     idle() {

@@ -51,7 +51,7 @@ interface RoundsOptions extends RoundLimits {
   readonly ownerships: Ownerships;
   readonly sessions: PartitionSessions;
   readonly troubles: ReadingTroubles;
-  readonly allTroubles: Pick<Troubles, 'met' | 'over'>;
+  readonly allTroubles: Pick<Troubles, 'raise' | 'clear'>;
   readonly log: Log;
   /**
    * Called at the beginning of each round.
@@ -88,7 +88,7 @@ export function createRounds(options: RoundsOptions): Rounds {
     const { owned, unopened, isIncomplete } = shareOf(decision, sessions.stateOf, isRefused);
     const unreadSince = isIncomplete ? (last.unreadSince ?? performance.now()) : undefined;
     last = { ...last, records, owned, unreadSince };
-    for (const place of troubles.places()) if (place !== wholeHub && !owned.includes(place)) troubles.over(place);
+    for (const place of troubles.places()) if (place !== wholeHub && !owned.includes(place)) troubles.clear(place);
     for (const { partition } of decision.release) void sessions.release(partition);
     const renewed = await Promise.all(decision.renew.map(ownerships.renew));
     const seen = new Map(records.map((record) => [record.partition, record]));
@@ -124,8 +124,8 @@ export function createRounds(options: RoundsOptions): Rounds {
     last = { ...last, storeTrouble: error instanceof StoreFailure ? error.diagnosis : undefined };
     if (diagnosis === undefined) {
       const message = 'could not look after the partitions; trying again';
-      allTroubles.met(roundTrouble, { level: 'warn', message, diagnosis: { err: error, ...storeFieldsOf(error) } });
-    } else if (partitionIds.all().length === 0) troubles.met(wholeHub, diagnosis);
+      allTroubles.raise(roundTrouble, { level: 'warn', message, diagnosis: { err: error, ...storeFieldsOf(error) } });
+    } else if (partitionIds.all().length === 0) troubles.raise(wholeHub, diagnosis);
     if (sessions.all().length === 0) options.failedIdle();
   }
 
@@ -133,7 +133,7 @@ export function createRounds(options: RoundsOptions): Rounds {
     async run() {
       try {
         await round();
-        allTroubles.over(roundTrouble);
+        allTroubles.clear(roundTrouble);
       } catch (error) {
         failed(error);
       }

@@ -90,7 +90,7 @@ export function createSessionOpener<A extends DeviceEvent>(
       throw error;
     });
     countCheckpoint(isOurs ? 'written' : 'refused');
-    allTroubles.over(sourceOf(record.partition, 'checkpoint not written'));
+    allTroubles.clear(sourceOf(record.partition, 'checkpoint not written'));
     return isOurs;
   }
 
@@ -102,7 +102,7 @@ export function createSessionOpener<A extends DeviceEvent>(
       let announced = false;
       let isOurs = true;
       const onTrouble = (error: unknown, message: LogText<'error'>) =>
-        allTroubles.met(sourceOf(partition, message), {
+        allTroubles.raise(sourceOf(partition, message), {
           level: 'error',
           message,
           fields: { partition },

@@ -58,9 +58,9 @@ export function createPartitionSessions<A extends DeviceEvent>(
   const uncounted = new Set<string>();
   let isStopping = false;
   const opening = createSessionOpener(connection, options, {
-    heard: troubles.over,
+    heard: troubles.clear,
     failed(partition, diagnosis) {
-      troubles.met(partition, diagnosis);
+      troubles.raise(partition, diagnosis);
       // The next round reads the checkpoint again; an operator may have removed it by then.
       if (diagnosis.refusesPosition) revoke(partition, 'refused');
     },
@@ -127,7 +127,7 @@ export function createPartitionSessions<A extends DeviceEvent>(
       } catch (error) {
         const diagnosis = diagnosisOf(error);
         if (diagnosis === undefined) throw error;
-        troubles.met(partition, diagnosis);
+        troubles.raise(partition, diagnosis);
         if (!diagnosis.isAnswer) throw error;
       } finally {
         if (entries.get(partition) === 'opening') entries.delete(partition);

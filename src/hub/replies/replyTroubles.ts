@@ -24,8 +24,8 @@ const lasting = [sourceOf('quota'), sourceOf('suspended')];
 /** Logs what the result of a send shows about the hub. */
 export function reportRefusal(refusal: SendRefusal | undefined, { deviceId }: Reply, troubles: Troubles): void {
   if (refusal?.kind !== 'hub' && refusal?.kind !== 'connection') {
-    for (const source of lasting) troubles.over(source, 'the hub takes replies again');
+    for (const source of lasting) troubles.clear(source, 'the hub takes replies again');
   }
   const remark = refusal && remarks[refusal.reason];
-  if (remark) troubles.met(sourceOf(refusal.reason), { ...remark, fields: { device: deviceId } });
+  if (remark) troubles.raise(sourceOf(refusal.reason), { ...remark, fields: { device: deviceId } });
 }

@@ -94,7 +94,7 @@ export function createServiceConnection(options: ConnectionOptions): ServiceConn
     } catch (error) {
       const message = 'cannot connect to the hub’s service endpoint; replies wait';
       if (current === client)
-        troubles.met(source, { level: 'warn', message, diagnosis: diagnose(error), still: () => ({}) });
+        troubles.raise(source, { level: 'warn', message, diagnosis: diagnose(error), still: () => ({}) });
       lose(client);
       return false;
     }
@@ -102,7 +102,7 @@ export function createServiceConnection(options: ConnectionOptions): ServiceConn
     open = true;
     if (!wasEverOpen) log.info({}, 'connected to the hub’s service endpoint');
     wasEverOpen = true;
-    troubles.over(source, 'the hub’s service endpoint is reached again');
+    troubles.clear(source, 'the hub’s service endpoint is reached again');
     return true;
   }
 

@@ -25,8 +25,8 @@ export function createStuckWatch({ sendQueue, isOpen, troubles }: StuckWatchOpti
 
   function look() {
     const message = 'replies that could be sent are not sent';
-    if (isStuck()) troubles.met(source, { level: 'error', message, fields: waiting(), still: waiting });
-    else troubles.over(source, 'replies are sent again', waiting());
+    if (isStuck()) troubles.raise(source, { level: 'error', message, fields: waiting(), still: waiting });
+    else troubles.clear(source, 'replies are sent again', waiting());
   }
 
   const timer = setInterval(look, lookEveryMs).unref();
