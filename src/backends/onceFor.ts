@@ -23,7 +23,7 @@ export interface CallerContext {
 
 interface OnceRequest extends Pick<CallRequest<unknown>, 'operation' | 'method' | 'path' | 'expect'> {
   readonly headers: Readonly<Record<string, string>>;
-  /** What is asked for. Failures of one subject alone open no circuit, as those of one device. */
+  /** What is asked for. Failures of one subject alone open no circuit, like failures of one device. */
   readonly subject: string;
 }
 

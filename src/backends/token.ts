@@ -48,7 +48,7 @@ interface ClientCredentials {
   readonly tokenUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Empty for none. */
+  /** Empty: no token. */
   readonly scope: string;
   readonly timeoutMs: number;
   readonly troubles: Troubles;
@@ -191,7 +191,7 @@ class TokenRefused extends Error {
   }
 }
 
-/** For operators: as the failures of backends are told. */
+/** For operators: in the words for failures of backends. */
 function failureOf(error: unknown): string {
   if (error instanceof TransportFailure) return error.fault;
   return error instanceof TokenRefused ? `HTTP ${error.status}` : 'unreadable answer';

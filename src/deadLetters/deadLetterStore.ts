@@ -198,7 +198,7 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
   };
 }
 
-/** What is longer is not counted: it must not drive dead letters out. */
+/** Longer entries are not counted: they must not cause the deletion of dead letters. */
 const isOurs = ({ id, bytes }: LetterInfo): boolean => isLetterId(id) && bytes <= mostLetterBytes;
 
 function unreadableIfForeign(error: Error): never {

@@ -13,7 +13,7 @@ interface ArrivalsOptions {
   readonly taps?: Taps;
 }
 
-/** The messages of ours among the events of the hub. */
+/** The messages for this service among the events of the hub. */
 interface Arrivals {
   /** Recognises those of a partition, with their device; counts the other events (R1, R3). */
   of(partition: string): (event: HubEvent, redelivered: boolean) => Arrival | undefined;

@@ -12,7 +12,7 @@ import { shownWork } from './shownWork.ts';
 import { stopPreview } from './stopPreview.ts';
 
 interface Sources {
-  /** Which one this is. */
+  /** The build and the instance. */
   readonly instance: string;
   readonly consumer: Pick<Consumer, 'partitions' | 'elsewhere' | 'unowned' | 'devices'>;
   readonly backends: Pick<Backends, 'states'>;

@@ -16,7 +16,7 @@ export interface Pace {
 interface PaceOptions {
   readonly least: number;
   readonly most: number;
-  /** How many of those in flight wait for others of them to end: further ones would only join them. */
+  /** How many messages in flight wait for others in flight to end: further ones would only join them. */
   inLine(): number;
   /** Starts a measurement; the returned function says which share of the time since then the event loop was busy. */
   measure?(): () => number;

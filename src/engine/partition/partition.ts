@@ -183,7 +183,7 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
     for (const event of events) {
       if (life.state() !== 'reading') return;
       if (event.sequenceNumber === undefined) {
-        arrivalIn(event); // it has no place to pass: the next event shows the gap (D190)
+        arrivalIn(event); // it has no position to pass: the next event shows the gap (D190)
         continue;
       }
       if (!isNew(event)) continue;

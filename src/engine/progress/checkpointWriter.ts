@@ -21,13 +21,13 @@ export interface CheckpointOptions {
 
 /** For operators. */
 export interface CheckpointState {
-  /** Of the last one that was written, at first of the one at the start of the session. */
+  /** Of the last checkpoint written; at first, of the one at the start of the session. */
   readonly sequenceNumber: number | undefined;
   /** Age of the oldest change that no checkpoint contains; 0 when there is none. */
   readonly ageSeconds: number;
   /** Writes that have failed since the session began. */
   readonly failures: number;
-  /** The last one has failed. */
+  /** The last write has failed. */
   readonly isFailing: boolean;
   /** Messages that were handled to their end and are in no checkpoint. */
   readonly unwritten: number;

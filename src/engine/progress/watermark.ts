@@ -30,7 +30,7 @@ export interface WorkHandle {
   readonly done: boolean;
 }
 
-/** Adjacent entries that are done are merged, so that memory depends on pending work, not on the range it covers. */
+/** Adjacent intervals that are done are merged, so that memory depends on pending work, not on the range it covers. */
 interface Interval extends WorkHandle {
   first: number;
   last: number;
@@ -47,19 +47,19 @@ export function createWatermark(): Watermark {
   let pending = 0;
 
   function append({ sequenceNumber, offset }: Position, done: boolean): Interval {
-    const entry = { first: sequenceNumber, last: sequenceNumber, offset, done, before: newest, after: undefined };
-    if (newest) newest.after = entry;
-    else oldest = entry;
-    newest = entry;
-    return entry;
+    const interval = { first: sequenceNumber, last: sequenceNumber, offset, done, before: newest, after: undefined };
+    if (newest) newest.after = interval;
+    else oldest = interval;
+    newest = interval;
+    return interval;
   }
 
-  function lengthen(entry: Interval, { last, offset }: Pick<Interval, 'last' | 'offset'>) {
-    entry.last = last;
-    entry.offset = offset;
+  function lengthen(interval: Interval, { last, offset }: Pick<Interval, 'last' | 'offset'>) {
+    interval.last = last;
+    interval.offset = offset;
   }
 
-  /** Removes an entry that is done and merged. */
+  /** Removes an interval that is done and merged. */
   function remove({ before, after }: Interval) {
     if (before) before.after = after;
     else oldest = after;
@@ -67,16 +67,16 @@ export function createWatermark(): Watermark {
     else newest = before;
   }
 
-  function finish(entry: Interval) {
-    entry.done = true;
-    const { before, after } = entry;
+  function finish(interval: Interval) {
+    interval.done = true;
+    const { before, after } = interval;
     if (after?.done) {
-      lengthen(entry, after);
+      lengthen(interval, after);
       remove(after);
     }
     if (before?.done) {
-      lengthen(before, entry);
-      remove(entry);
+      lengthen(before, interval);
+      remove(interval);
     }
     if (oldest?.done) {
       safe = { sequenceNumber: oldest.last, offset: oldest.offset };

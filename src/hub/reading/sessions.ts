@@ -30,7 +30,7 @@ export interface PartitionSessions {
   revokeLost(records: readonly Ownership[]): void;
   /** Revokes all sessions, also those of partitions that this instance still owns, and returns their partitions. */
   revokeAll(): readonly string[];
-  /** Drains a session and releases its partition. One that cannot be released stays ours, unread. Never rejects. */
+  /** Drains a session and releases its partition. When the release fails, this instance still owns the partition, unread. Never rejects. */
   release(partition: string): Promise<void>;
   /** Opens no more sessions and releases all partitions. Ends soon after the drain limit, also when something hangs. */
   releaseAll(): Promise<void>;

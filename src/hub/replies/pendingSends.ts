@@ -17,7 +17,7 @@ export interface PendingSends {
 
 interface PendingSend {
   readonly number: number;
-  /** Looks since it was sent, or since an earlier one was settled. */
+  /** Timer ticks since it was sent, or since an earlier one was settled. */
   looks: number;
   expire: () => void;
 }
@@ -35,7 +35,7 @@ const looksInTime = 8;
 
 /**
  * A hub that throttles settles sends late and in order, and loses none; so the time-out of a send starts again when an
- * earlier one is settled (C4). Time is counted in timer ticks (looks): a pause of this process causes no time-out.
+ * earlier one is settled (C4). Time is counted in timer ticks: a pause of this process causes no time-out.
  */
 export function createPendingSends({ answerWithinMs, onSilence, onIdle }: PendingSendsOptions): PendingSends {
   /** Sends that a caller waits for, and sends after their time-out. Both in order of sending. */

@@ -32,7 +32,7 @@ interface ConnectionOptions {
 /** Before the next client, by the use of the last one: the hub throttles repeated connects for ten seconds. */
 const pauseMs = { good: 0, none: 2_000, refused: 10_000 };
 const openAgainMs = 2_000;
-/** The hub ends a link and a connection that nobody uses, after a minute or more. What ends sooner is a failure. */
+/** The hub ends an unused link or connection after a minute or more. A connection that ends sooner has failed. */
 const idleMs = 30_000;
 const closeWithinMs = 2_000;
 
