@@ -288,7 +288,7 @@ export const sabotages: readonly Sabotage[] = [
     showsIn: calm,
   },
   {
-    name: 'a quarantine that parks who was in work at one unclean shutdown, alone or not',
+    name: 'a quarantine that parks a message that was in work at one unclean shutdown, alone or not',
     file: 'src/engine/quarantine/quarantine.ts',
     find: 'const { ends } = known.get(sequenceNumber) ?? unknown;',
     replace: 'const ends = crashRecord?.suspects.has(sequenceNumber) ? endsUntilParked : 0;',

@@ -72,7 +72,7 @@ export const adminFaults: readonly Fault[] = [
     },
   ),
   ...inFile('src/operations/tapRoute.ts', ['test/operations/tapRoute.test.ts'], {
-    fault: 'shows bodies to all who follow a device',
+    fault: 'shows bodies to all followers of a device',
     find: "bodies === 'true' ? own : undefined",
     replace: 'bodies ? own : undefined',
     caughtBy: 'Only a tap that asks for bodies has them',
@@ -154,7 +154,7 @@ export const adminFaults: readonly Fault[] = [
     caughtBy: 'says which operation of which backend it is',
   }),
   ...inFile('src/engine/order/lanes.ts', ['test/engine/deviceWork.test.ts'], {
-    fault: 'does not say who waits for room',
+    fault: 'does not say which devices wait for room',
     find: "      if (taking) found.set(taking, 'room');\n",
     replace: '',
     caughtBy: 'is that it waits for room in the budget',

@@ -113,7 +113,7 @@ export const backendFaults: readonly Fault[] = [
       caughtBy: 'with chance 0.5 has the waits',
     },
     {
-      fault: 'leaves nothing to chance unless told to',
+      fault: 'has no chance in its waits by default',
       find: '= Math.random)',
       replace: '= () => 1)',
       caughtBy: 'is left to chance unless a test says otherwise',

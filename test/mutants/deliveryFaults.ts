@@ -130,7 +130,7 @@ export const deliveryFaults: readonly Fault[] = [
     caughtBy: 'though the store answers no more',
   }),
   ...inFile('src/hub/reading/sessionLife.ts', ['test/hub/lostWhileDraining.test.ts'], {
-    fault: 'goes on draining what has become somebody else’s',
+    fault: 'goes on draining a partition of another instance',
     find: "if (state === 'draining') session.revoke();\n      else end",
     replace: "if (state !== 'draining') end",
     caughtBy: 'sends and calls nothing more once it sees that another instance owns the partition',
@@ -182,7 +182,7 @@ export const deliveryFaults: readonly Fault[] = [
     caughtBy: 'never holds more than its bound',
   }),
   ...inFile('src/hub/stores/memoryStore.ts', ['test/hub/crashOwnership.test.ts'], {
-    fault: 'takes a checkpoint from who has lost the partition',
+    fault: 'takes a checkpoint from an instance that has lost the partition',
     find: 'if (record?.owner !== owner || record.epoch !== epoch) return false;',
     replace: 'if (record === undefined || (owner === "" && epoch === 0)) return false;',
     caughtBy: 'let only one write, at whichever step the first one is held up',

@@ -41,20 +41,20 @@ export const dispatchFaults: readonly Fault[] = [
     'src/observing/messageFields.ts',
     ['test/dispatch/dispatch.test.ts'],
     {
-      fault: 'does not tell those who follow a device of dropped replies',
+      fault: 'does not tell followers of dropped replies',
       find: 'dropped: dropped.length > 0 ? dropped : undefined',
       replace: 'dropped: dropped.length > 99 ? dropped : undefined',
       caughtBy: 'how its handling begins and ends',
     },
     {
-      fault: 'does not tell those who follow a device that a message may be a repeat',
+      fault: 'does not tell followers that a message may be a repeat',
       find: 'redelivered: arrival.redelivered,',
       replace: 'redelivered: arrival.redelivered && undefined,',
       caughtBy: 'how its handling begins and ends',
     },
   ),
   ...inFile('src/dispatch/recognition.ts', ['test/dispatch/recognition.test.ts'], {
-    fault: 'does not tell those who follow a device what is skipped',
+    fault: 'does not tell followers what is skipped',
     find: "publish?.('skipped', { why: whyNotOurs(event), hint: misspelling });",
     replace: 'void publish, whyNotOurs;',
     caughtBy: 'tells the followers of a device why its message is skipped',

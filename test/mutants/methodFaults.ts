@@ -244,7 +244,7 @@ export const methodFaults: readonly Fault[] = [
     caughtBy: 'is passed on without the token of the caller',
   }),
   ...inFile('src/backends/backendOpener.ts', test('backends'), {
-    fault: 'does not know the secrets of ours that the information model may quote',
+    fault: 'does not know our secrets that the information model may quote',
     find: 'createRedaction([...secrets, settings.token, settings.clientSecret])',
     replace: 'createRedaction([])',
     caughtBy: 'that quotes our secrets passes none of them on to callers',
@@ -272,7 +272,7 @@ export const methodFaults: readonly Fault[] = [
     },
   ),
   ...inFile('src/backends/bulkhead.ts', ['test/backends/bulkhead.test.ts'], {
-    fault: 'lets those who go first wait behind the others',
+    fault: 'lets calls with precedence wait behind the others',
     find: 'first.shift() ?? rest.shift()',
     replace: 'rest.shift() ?? first.shift()',
     caughtBy: 'go to calls with precedence before the others, in the order in which they came',

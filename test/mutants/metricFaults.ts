@@ -162,7 +162,7 @@ export const metricFaults: readonly Fault[] = [
     caughtBy: 'is told to the followers of the device',
   }),
   ...inFile('src/dispatch/recognition.ts', every, {
-    fault: 'counts what cannot be decoded as sent by nobody',
+    fault: 'counts an event that cannot be decoded as one without a sender',
     find: "count('undecodable');",
     replace: "count('unattributed');",
     caughtBy: 'each number is told under its own name, with its own labels',

@@ -12,7 +12,7 @@ export const outageFaults: readonly Fault[] = [
     caughtBy: 'of several devices delays no other when a probe finds the backend healthy: they fail by themselves',
   }),
   ...inFile('src/backends/circuit.ts', ['test/backends/circuit.test.ts'], {
-    fault: 'believes a failed probe although somebody has been served since',
+    fault: 'believes a failed probe although a call has succeeded since',
     find: 'else if (lastSuccess < began) open',
     replace: 'else open',
     caughtBy: 'does not believe an unhealthy answer when another call has succeeded since',

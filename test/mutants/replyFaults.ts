@@ -233,7 +233,7 @@ export const replyFaults: readonly Fault[] = [
     'src/hub/replies/serviceConnection.ts',
     ['test/hub/serviceReopening.test.ts'],
     {
-      fault: 'opens a connection again that nobody wants open',
+      fault: 'opens a connection again that is not wanted',
       find: 'if (isWanted) openAgainIn',
       replace: 'if (isWanted || timer === undefined) openAgainIn',
       caughtBy: 'no connection is opened unasked',

@@ -56,7 +56,7 @@ export const settingFaults: readonly Fault[] = [
     },
   ),
   ...inFile('src/settings/settingsFile.ts', ['test/settings/config.test.ts'], {
-    fault: 'takes development settings when nobody names an environment',
+    fault: 'takes development settings when no environment is named',
     find: "environment = 'production'",
     replace: "environment = 'development'",
     caughtBy: 'are those of production when NODE_ENV is',

@@ -7,7 +7,7 @@ export const stateFaults: readonly Fault[] = [
     'src/hub/reading/newestEvents.ts',
     ['test/hub/newestEvents.test.ts'],
     {
-      fault: 'asks the hub for its newest event whenever somebody looks',
+      fault: 'asks the hub for its newest event at each read',
       find: '>= everyMs);',
       replace: '>= 0);',
       caughtBy: 'is asked for every ten seconds',
