@@ -54,7 +54,7 @@ export function recordOutcomeForCaller(
 export type AccessRecorder = (status: number) => void;
 
 /** Logs an error while the backend refuses our token. */
-export function createAccess(name: string, troubles: Troubles): AccessRecorder {
+export function createAccessRecorder(name: string, troubles: Troubles): AccessRecorder {
   let isRefused = false;
   const source = `${name}: access`;
   const fields = { backend: name };

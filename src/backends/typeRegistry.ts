@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseTypeRef } from '../protocol/fields.ts';
-import { excessOf, type Json, parseJson, pick, pickSmall } from '../protocol/json.ts';
+import { type Json, parseJson, pick, pickSmall, tooLargeReason } from '../protocol/json.ts';
 import { keysOf } from '../protocol/jsonKeys.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import type { AnswerReading } from './answer.ts';
@@ -27,7 +27,7 @@ const definition: AnswerReading<TypeDefinition> = {
   keys: keysOf(definitionMembers),
   result(answer) {
     for (const [name, member] of answer.members) {
-      const excess = excessOf(member);
+      const excess = tooLargeReason(member);
       if (excess === undefined) continue;
       throw new Rejection('response_too_large', `type registry: ${name} of the type definition ${excess}`);
     }

@@ -40,7 +40,7 @@ export interface InvocationFailure {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-export const lineOf = ({ fields, status, failure, ms }: EndedInvocation): object => ({
+export const invocationLineOf = ({ fields, status, failure, ms }: EndedInvocation): object => ({
   ...fields,
   ...(status === undefined ? { callerGone: true } : { status }),
   ...(failure && { reason: failure.reason, invoked: failure.invoked, details: failure.detail, ...failure.fields }),
@@ -56,12 +56,17 @@ export const reasonOf = ({ status, failure }: EndedInvocation): Reason | 'caller
   failure?.reason ?? (status === undefined ? 'caller_gone' : undefined);
 
 /** @param lookUpMs how long the information model took to name the device */
-export function tapFieldsAtBegin(fields: RequestFields, lookUpMs: number): object {
+export function invocationTapFieldsAtBegin(fields: RequestFields, lookUpMs: number): object {
   const { objectId, model, method, target, caller, traceId } = fields;
   return { objectId, model, method, target, caller, traceId, lookUpMs: Math.round(lookUpMs) };
 }
 
-export const tapFieldsAtEnd = ({ fields: { methodStatus }, status, failure, ms }: EndedInvocation): object => ({
+export const invocationTapFieldsAtEnd = ({
+  fields: { methodStatus },
+  status,
+  failure,
+  ms,
+}: EndedInvocation): object => ({
   status: status ?? 'the caller has gone',
   methodStatus,
   ...(failure && { reason: failure.reason, details: failure.detail }),
@@ -71,7 +76,7 @@ export const tapFieldsAtEnd = ({ fields: { methodStatus }, status, failure, ms }
 export const route = '/objects/{objectId}/models/{model}/methods/{method}';
 
 /** By OpenTelemetry's conventions for HTTP servers. */
-export const attributesAtBegin = ({ correlationId, objectId, model, method }: RequestFields): Attributes => ({
+export const invocationAttributesAtBegin = ({ correlationId, objectId, model, method }: RequestFields): Attributes => ({
   'http.request.method': 'POST',
   'http.route': route,
   'svc.correlation_id': correlationId,
@@ -80,7 +85,7 @@ export const attributesAtBegin = ({ correlationId, objectId, model, method }: Re
   'svc.method': method,
 });
 
-export const attributesAtEnd = ({
+export const invocationAttributesAtEnd = ({
   fields: { device, methodStatus },
   status,
   failure,
@@ -92,7 +97,7 @@ export const attributesAtEnd = ({
 });
 
 /** Of our side; a caller that has gone is one, too. */
-export function spanErrorOf({ status, failure }: EndedInvocation): SpanError | undefined {
+export function invocationSpanErrorOf({ status, failure }: EndedInvocation): SpanError | undefined {
   if (failure !== undefined && failure.status >= 500) return { type: failure.reason };
   return status === undefined ? { type: 'caller_gone' } : undefined;
 }

@@ -7,17 +7,17 @@ import type { Publish, Taps } from '../tap/taps.ts';
 import { beginTrace, type Traces } from '../tracing/span.ts';
 import { beginStep, type Course } from './course.ts';
 import {
-  attributesAtBegin,
-  attributesAtEnd,
   type InvocationFailure,
+  invocationAttributesAtBegin,
+  invocationAttributesAtEnd,
+  invocationLineOf,
+  invocationSpanErrorOf,
+  invocationTapFieldsAtBegin,
+  invocationTapFieldsAtEnd,
   isHarmless,
-  lineOf,
   type RequestFields,
   reasonOf,
   route,
-  spanErrorOf,
-  tapFieldsAtBegin,
-  tapFieldsAtEnd,
 } from './invocationFields.ts';
 
 /** Records invocations at the front door: one log line each, metrics, spans, and the events of the tap. */
@@ -92,7 +92,7 @@ export function createInvocationRecords({
         () => ({
           name: `POST ${route}`,
           kind: 'server',
-          attributes: attributesAtBegin(fields),
+          attributes: invocationAttributesAtBegin(fields),
         }),
       );
       fields.traceId = traceId;
@@ -122,7 +122,7 @@ export function createInvocationRecords({
         },
         routed(device, lookUpMs) {
           publish = taps?.of(device, { correlationId: fields.correlationId });
-          publish?.('invoked', tapFieldsAtBegin(fields, lookUpMs));
+          publish?.('invoked', invocationTapFieldsAtBegin(fields, lookUpMs));
         },
         decoded({ timeout, input }) {
           publish?.('decoded', { timeout }, { body: input && JSON.stringify(input) });
@@ -156,12 +156,12 @@ export function createInvocationRecords({
         },
         ended(status, failure) {
           const ended = { fields, status, failure, ms: performance.now() - begunAt };
-          if (failure === undefined && status !== undefined) log.info(lineOf(ended), 'method invoked');
-          else if (isHarmless(ended)) log.info(lineOf(ended), 'method not invoked');
-          else log.warn(lineOf(ended), 'method not invoked, or its outcome is unknown');
+          if (failure === undefined && status !== undefined) log.info(invocationLineOf(ended), 'method invoked');
+          else if (isHarmless(ended)) log.info(invocationLineOf(ended), 'method not invoked');
+          else log.warn(invocationLineOf(ended), 'method not invoked, or its outcome is unknown');
           record(ended.ms / 1000, status === undefined ? '' : statusValue(status), reasonOf(ended) ?? '');
-          publish?.('handled', tapFieldsAtEnd(ended));
-          span?.end(attributesAtEnd(ended), spanErrorOf(ended));
+          publish?.('handled', invocationTapFieldsAtEnd(ended));
+          span?.end(invocationAttributesAtEnd(ended), invocationSpanErrorOf(ended));
         },
       };
     },

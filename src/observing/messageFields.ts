@@ -62,7 +62,7 @@ export const waitsOf = (
     : { hubMs: Math.max(0, timeOfDay(readAt) - enqueuedTimeUtc.getTime()), laneMs: begunAt - readAt };
 
 /** Of the one log line of a handled message (G5, D91). */
-export function lineOf(ended: EndedMessage): object {
+export function messageLineOf(ended: EndedMessage): object {
   const { arrival, envelope, traceId, waits, ms, repliesMs, remarks, failure, sent, dropped } = ended;
   const backends = rounded(ended.backends);
   return {
@@ -90,7 +90,7 @@ export function lineOf(ended: EndedMessage): object {
 export const isAlarming = ({ failure, dropped }: EndedMessage): boolean =>
   dropped.length > 0 || failure?.code === 'internal_platform_error';
 
-export const tapFieldsAtBegin = ({ arrival, envelope, traceId, waits }: BegunMessage): object => ({
+export const messageTapFieldsAtBegin = ({ arrival, envelope, traceId, waits }: BegunMessage): object => ({
   message: envelope.name,
   generation: arrival.generation,
   correlationId: envelope.correlationId,
@@ -101,7 +101,7 @@ export const tapFieldsAtBegin = ({ arrival, envelope, traceId, waits }: BegunMes
   parkedBefore: arrival.attempts ?? 0,
 });
 
-export const tapFieldsAtEnd = ({
+export const messageTapFieldsAtEnd = ({
   envelope,
   ms,
   repliesMs,
@@ -123,7 +123,7 @@ export const tapFieldsAtEnd = ({
 });
 
 /** By OpenTelemetry's conventions for messaging consumers. */
-export function attributesAtBegin(
+export function messageAttributesAtBegin(
   { event, deviceId, origin, redelivered }: Arrival,
   { eventId, correlationId }: Envelope,
   name: string | undefined,
@@ -144,14 +144,14 @@ export function attributesAtBegin(
   };
 }
 
-export const attributesAtEnd = ({ failure, sent, dropped }: EndedMessage): Attributes => ({
+export const messageAttributesAtEnd = ({ failure, sent, dropped }: EndedMessage): Attributes => ({
   'svc.code': failure?.code ?? 'ok',
   'svc.replies.sent': sent,
   'svc.replies.dropped': dropped.length || undefined,
 });
 
 /** Only a failure that is not the device's is an error of the span. */
-export const spanErrorOf = ({ failure }: EndedMessage): SpanError | undefined =>
+export const messageSpanErrorOf = ({ failure }: EndedMessage): SpanError | undefined =>
   failure !== undefined && resultCodes[failure.code].fault !== 'device'
     ? { type: failure.code, message: failure.details }
     : undefined;

@@ -12,14 +12,14 @@ import type { Taps } from '../tap/taps.ts';
 import { beginTrace, type Traces } from '../tracing/span.ts';
 import { beginStep, type CallTimes, type Course } from './course.ts';
 import {
-  attributesAtBegin,
-  attributesAtEnd,
   type EndedMessage,
   isAlarming,
-  lineOf,
-  spanErrorOf,
-  tapFieldsAtBegin,
-  tapFieldsAtEnd,
+  messageAttributesAtBegin,
+  messageAttributesAtEnd,
+  messageLineOf,
+  messageSpanErrorOf,
+  messageTapFieldsAtBegin,
+  messageTapFieldsAtEnd,
   waitsOf,
 } from './messageFields.ts';
 import { beginReply, type ReplyCourse } from './replyCourse.ts';
@@ -92,13 +92,13 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
         () => ({
           name: `process ${name ?? 'unknown message'}`,
           kind: 'consumer',
-          attributes: attributesAtBegin(arrival, envelope, name),
+          attributes: messageAttributesAtBegin(arrival, envelope, name),
         }),
       );
       const publish = taps?.of(deviceId, { partition: origin.partition, sequenceNumber: event.sequenceNumber });
       const begunAt = performance.now();
       const waits = waitsOf(event, readAt, begunAt);
-      publish?.('begun', tapFieldsAtBegin({ arrival, envelope, traceId, waits }));
+      publish?.('begun', messageTapFieldsAtBegin({ arrival, envelope, traceId, waits }));
       const times: CallTimes = {};
       const dropped: EndedMessage['dropped'][number][] = [];
       let sent = 0;
@@ -152,9 +152,9 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
             dropped,
           };
           measure(name ?? other, ended);
-          log[isAlarming(ended) ? 'warn' : 'info'](lineOf(ended), 'handled');
-          publish?.('handled', tapFieldsAtEnd(ended));
-          span?.end(attributesAtEnd(ended), spanErrorOf(ended));
+          log[isAlarming(ended) ? 'warn' : 'info'](messageLineOf(ended), 'handled');
+          publish?.('handled', messageTapFieldsAtEnd(ended));
+          span?.end(messageAttributesAtEnd(ended), messageSpanErrorOf(ended));
         },
         left() {
           publish?.('left', { why: 'this instance no longer reads the partition' });

@@ -20,7 +20,7 @@ const noToken: RefusedAccess = { status: 401, error: 'a bearer token is needed: 
  * has an origin, or sends the name of its own host (DNS rebinding).
  * @param token empty when none is needed
  */
-export function createAccess(token: string): AdminAccess {
+export function createAdminAccess(token: string): AdminAccess {
   const expected = digestOf(`Bearer ${token}`);
 
   return ({ headers }) => {

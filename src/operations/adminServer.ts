@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ClientLimits, createLimitedServer, type Listening, listen } from 'telemetry/listening.ts';
 import { printableJson } from 'telemetry/printable.ts';
 import { z } from 'zod';
-import { createAccess } from './adminAccess.ts';
+import { createAdminAccess } from './adminAccess.ts';
 
 /** The admin port: JSON for people and their tools. */
 export type AdminServer = Listening;
@@ -47,7 +47,7 @@ const mostConnections = 32;
 /** @throws Error that names the setting when the port is not available */
 export async function startAdminServer(options: AdminOptions): Promise<AdminServer> {
   const { host, port, token, about, routes, limits } = options;
-  const access = createAccess(token);
+  const access = createAdminAccess(token);
   const listed = Object.fromEntries(
     Object.entries(routes).map(([path, route]) => [methodsOf(route, path), route.about]),
   );

@@ -1,6 +1,6 @@
 import { UnreadableCheckpoint } from '../stores/storedProgress.ts';
 import { ForeignCheckpoint, OldInformation } from './foreignCheckpoint.ts';
-import { diagnose, type ReadingDiagnosis } from './readingDiagnosis.ts';
+import { diagnoseReading, type ReadingDiagnosis } from './readingDiagnosis.ts';
 
 /** The hub has not answered a request for its properties. */
 class HubFailure extends Error {
@@ -8,7 +8,7 @@ class HubFailure extends Error {
   readonly diagnosis: ReadingDiagnosis;
 
   constructor(cause: unknown) {
-    const diagnosis = diagnose(cause, 'looking');
+    const diagnosis = diagnoseReading(cause, 'looking');
     super(diagnosis.hubSaid, { cause });
     this.diagnosis = diagnosis;
   }
@@ -27,5 +27,5 @@ export async function ofHub<T>(answer: Promise<T>): Promise<T> {
 export function diagnosisOf(error: unknown): ReadingDiagnosis | undefined {
   if (error instanceof HubFailure) return error.diagnosis;
   const ofCheckpoint = [UnreadableCheckpoint, ForeignCheckpoint, OldInformation];
-  return ofCheckpoint.some((kind) => error instanceof kind) ? diagnose(error, 'looking') : undefined;
+  return ofCheckpoint.some((kind) => error instanceof kind) ? diagnoseReading(error, 'looking') : undefined;
 }

@@ -9,7 +9,7 @@ import type { Partition } from '../../engine/partition/partition.ts';
 import type { Log } from '../../log/log.ts';
 import type { HubEvent } from '../../protocol/event.ts';
 import { type LifeSigns, notQuiet, type QuietTimes, quietAt } from './quiet.ts';
-import { diagnose, type ReadingDiagnosis } from './readingDiagnosis.ts';
+import { diagnoseReading, type ReadingDiagnosis } from './readingDiagnosis.ts';
 
 const closesWithinMs = 5_000;
 
@@ -80,7 +80,7 @@ export function createPartitionReader(first: EventHubConsumerClient, options: Pa
             options.lost();
             return;
           }
-          const diagnosis = diagnose(error, 'reading');
+          const diagnosis = diagnoseReading(error, 'reading');
           if (diagnosis.isAnswer) signs = { ...signs, refused: performance.now() };
           options.failed(diagnosis);
         },

@@ -47,7 +47,7 @@ const refusals: Readonly<Record<string, Meaning | Record<HubRequest, Meaning>>> 
   ArgumentError: { todo: mendCheckpoint, level: 'error', refusesPosition: true },
 };
 
-export function diagnose(error: unknown, asking: HubRequest): ReadingDiagnosis {
+export function diagnoseReading(error: unknown, asking: HubRequest): ReadingDiagnosis {
   const { name, message, code } = innermost(error);
   if (error instanceof ForeignCheckpoint)
     return { cause: name, level: 'error', hubSaid: message, todo: mendCheckpoint, isAnswer: true };

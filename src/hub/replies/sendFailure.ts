@@ -46,7 +46,7 @@ const isQuota = ({ amqpError }: ClientError): boolean =>
   amqpError?.condition === 'amqp:resource-limit-exceeded' &&
   /\b403002\b|QuotaExceeded|allocated quota/i.test(String(amqpError.description));
 
-export function refusalOf(error: ClientError): SendRefusal {
+export function sendRefusalOf(error: ClientError): SendRefusal {
   const condition = error.amqpError?.condition;
   if (passing.includes(condition)) return { kind: 'later', reason: 'throttled' };
   if (isQuota(error)) return quota;

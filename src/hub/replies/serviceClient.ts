@@ -3,7 +3,7 @@ import { within } from '../../concurrency/within.ts';
 import type { Reply } from '../../protocol/c2d.ts';
 import { createHandOver } from './handOver.ts';
 import { createPendingSends } from './pendingSends.ts';
-import { refusalOf, type SendRefusal } from './sendFailure.ts';
+import { type SendRefusal, sendRefusalOf } from './sendFailure.ts';
 
 /** One client of the hub's service endpoint, used for one connection. */
 export interface ServiceClient {
@@ -86,7 +86,7 @@ export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure
       use = 'good';
       return isAccepted ? undefined : { kind: 'later', reason: 'not_taken' };
     } catch (error) {
-      const refusal = refusalOf(error as Error);
+      const refusal = sendRefusalOf(error as Error);
       if (isBusy(refusal)) use = use === 'none' ? 'refused' : use;
       else if (refusal.kind !== 'connection') use = 'good';
       if (refusal.kind === 'connection') onEnd();

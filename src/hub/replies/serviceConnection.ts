@@ -4,7 +4,7 @@ import type { Troubles } from '../../log/troubles.ts';
 import type { Reply } from '../../protocol/c2d.ts';
 import type { SendRefusal } from './sendFailure.ts';
 import { openServiceClient, type ServiceClient } from './serviceClient.ts';
-import { diagnose } from './serviceDiagnosis.ts';
+import { diagnoseService } from './serviceDiagnosis.ts';
 import { Client } from './serviceSdk.ts';
 
 /** The connection to the hub's service endpoint; replaced when it is lost or old, not because of one reply (C4). */
@@ -94,7 +94,7 @@ export function createServiceConnection(options: ConnectionOptions): ServiceConn
     } catch (error) {
       const message = 'cannot connect to the hub’s service endpoint; replies wait';
       if (current === client)
-        troubles.raise(source, { level: 'warn', message, diagnosis: diagnose(error), still: () => ({}) });
+        troubles.raise(source, { level: 'warn', message, diagnosis: diagnoseService(error), still: () => ({}) });
       lose(client);
       return false;
     }

@@ -19,7 +19,7 @@ const refusals: Readonly<Record<string, string>> = {
 const compare = 'compare HostName with that of the hub';
 const unclear = `${compare}, or wait until hub and network are back`;
 
-export function diagnose(error: unknown): ServiceDiagnosis {
+export function diagnoseService(error: unknown): ServiceDiagnosis {
   const cause = causeOf(error);
   const code = 'code' in cause ? String(cause.code) : cause.name;
   // The client reports nothing while an address does not answer, so that our own time-out comes first (SDK trap 5).

@@ -25,10 +25,11 @@ export interface ConsumerGroupId {
 }
 
 /** Blob names of this kind are the prefix and the partition. */
-export const prefixOf = (place: ConsumerGroupId, kind: 'ownership' | 'checkpoint'): string => `${nameOf(place, kind)}/`;
+export const blobPrefixOf = (place: ConsumerGroupId, kind: 'ownership' | 'checkpoint'): string =>
+  `${blobNameOf(place, kind)}/`;
 
 /** Of what is kept once for the consumer group. */
-export const nameOf = ({ namespace, hub, consumerGroup }: ConsumerGroupId, what: string): string =>
+export const blobNameOf = ({ namespace, hub, consumerGroup }: ConsumerGroupId, what: string): string =>
   `${[namespace, hub, consumerGroup].join('/').toLowerCase()}/${what}`;
 
 /** How far a time by the storage's clock, as we know it, may be later than its own. */

@@ -2,10 +2,10 @@ import { ContainerClient } from '@azure/storage-blob';
 import type { Progress } from '../../engine/progress/tracked.ts';
 import type { CallLimits } from '../../storage/storageCalls.ts';
 import {
+  blobNameOf,
+  blobPrefixOf,
   type ConsumerGroupId,
-  nameOf,
   ownershipLabels,
-  prefixOf,
   progressContent,
   readOwnership,
   readProgress,
@@ -47,8 +47,8 @@ export function createBlobStore({
   ...place
 }: BlobStoreOptions): CheckpointStore {
   const blobs = blobsIn(connectionString, container, limits);
-  const ownershipPrefix = prefixOf(place, 'ownership');
-  const checkpointPrefix = prefixOf(place, 'checkpoint');
+  const ownershipPrefix = blobPrefixOf(place, 'ownership');
+  const checkpointPrefix = blobPrefixOf(place, 'checkpoint');
   const checkpointName = (partition: string) => checkpointPrefix + partition;
   const written = new Map<string, WrittenCheckpoint>();
   const deadline = () => performance.now() + limits.verbMs;
@@ -138,7 +138,7 @@ export function createBlobText(
   what: string,
 ): DurableText {
   const blobs = blobsIn(connectionString, container, limits);
-  const name = nameOf(place, what);
+  const name = blobNameOf(place, what);
   const deadline = () => performance.now() + limits.verbMs;
   return {
     async read() {

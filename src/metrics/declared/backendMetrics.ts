@@ -1,5 +1,11 @@
 import { closed, counter, gauge, histogram, open, updowncounter } from 'telemetry/declaration.ts';
-import { type BackendKey, backendNames, methods, operations, transportFaults } from '../../protocol/backendCalls.ts';
+import {
+  type BackendKey,
+  backendNames,
+  httpMethods,
+  operations,
+  transportFaults,
+} from '../../protocol/backendCalls.ts';
 import { requestBuckets } from './buckets.ts';
 
 const backend = closed('device_messaging.backend', 'which backend', Object.keys(backendNames) as BackendKey[]);
@@ -22,7 +28,7 @@ export const backendMetrics = {
     },
     backend,
     operation,
-    closed('http.request.method', 'method', methods),
+    closed('http.request.method', 'method', httpMethods),
     open('http.response.status_code', 'status of the response; absent when there was none'),
     closed('error.type', 'why there was no response; absent when there was one', ['', ...transportFaults]),
   ),

@@ -1,6 +1,6 @@
 import type { DeadLetters } from '../../deadLetters/deadLetterStore.ts';
 import type { Choice } from './choice.ts';
-import { lineOf } from './letterLines.ts';
+import { letterLineOf } from './letterLines.ts';
 import { say } from './say.ts';
 import { select } from './select.ts';
 
@@ -36,7 +36,7 @@ export async function deleteLetters(
         say(`there is no dead letter ${JSON.stringify(id)}`);
       }
     }
-  } else missed = await select(store, choice, (filed) => lines.set(filed.id, lineOf(filed)));
+  } else missed = await select(store, choice, (filed) => lines.set(filed.id, letterLineOf(filed)));
 
   for (const [id, line] of lines) {
     if (!isDryRun) await store.remove(id);

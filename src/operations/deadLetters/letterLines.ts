@@ -4,14 +4,14 @@ import type { ReplaySummary } from './replay.ts';
 
 /** The output of the operator's command. */
 
-export function lineOf({ id, letter }: StoredLetter): string {
+export function letterLineOf({ id, letter }: StoredLetter): string {
   const { deviceId, code, details, attempts, parkedAt, event } = letter;
   const name = event.properties?.['action'] ?? event.properties?.['eventType'];
   const what = `${JSON.stringify(deviceId)}  ${String(name)}  ${code}  attempts ${attempts}  ${details}`;
   return `${id}  ${parkedAt.toISOString()}  ${printable(what)}`;
 }
 
-export function summaryOf({ handled, failed, heldBack, left, gone, unreadable }: ReplaySummary): string {
+export function replaySummaryOf({ handled, failed, heldBack, left, gone, unreadable }: ReplaySummary): string {
   const parts: [number, string][] = [
     [failed, 'failed again and stay'],
     [heldBack, 'not tried, to keep the order of their device'],

@@ -1,7 +1,7 @@
 import { printable } from 'telemetry/printable.ts';
 import type { DeadLetters } from '../../deadLetters/deadLetterStore.ts';
 import type { Choice } from './choice.ts';
-import { summaryOf } from './letterLines.ts';
+import { replaySummaryOf } from './letterLines.ts';
 import { list } from './list.ts';
 import { type ReplayOptions, rememberingFailures, replay } from './replay.ts';
 import { say } from './say.ts';
@@ -54,7 +54,7 @@ export async function replayChosen(store: DeadLetters, choice: Choice, { isDryRu
         say(`${done} of ${all}`);
       },
     });
-    say(summaryOf(replayed));
+    say(replaySummaryOf(replayed));
     return replayed.handled + replayed.gone === ids.length && passedOver === 0 ? 0 : 1;
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
