@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Attribute, Declaration } from 'telemetry/declaration.ts';
-import { edgeMetrics } from '../edge/src/metrics/declared/edge.ts';
+import { edgeMetrics } from '../edge/src/metrics/declared/edgeMetrics.ts';
 import { chapters as ofServer } from '../src/metrics/metrics.ts';
 
 /** The tables of `docs/metrics.md`, from the declarations. `npm run docs` rewrites them; a test fails when they are behind. */

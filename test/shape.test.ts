@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { catalogue } from '../src/messages/index.ts';
 import { fileCycles, filesBelow, folderCycles, importsOf } from './support/imports.ts';
@@ -69,7 +69,7 @@ describe('imports', () => {
     expect(readFileSync('docs/decisions.md', 'utf8')).toContain(`\n${picture}\n`);
   });
 
-  it('of what declares the metrics are the vocabularies of the wire: nobody takes a vocabulary from the metrics', () => {
+  it('of what declares the metrics are the vocabularies of the wire: no other folder takes a vocabulary from the metrics', () => {
     const isDeclared = (file: string) => file.startsWith('src/metrics/declared/');
     const foreign = (target: string) =>
       target.startsWith('src/') && !/^src\/(metrics\/declared|protocol)\//.test(target);
@@ -130,7 +130,7 @@ describe('imports', () => {
 
   const emulator = JSON.parse(readFileSync('iot-hub-emulator/package.json', 'utf8'));
 
-  it('of the hub emulator are its own files and the packages that it declares: it serves other projects, too', () => {
+  it('of the hub emulator are its own files and the packages that it declares: it also serves other projects', () => {
     const isOwn = (target: string) =>
       target.startsWith('iot-hub-emulator/src/') ||
       target.startsWith('node:') ||
@@ -216,7 +216,7 @@ describe('the clock that can be set', () => {
     'hub/stores/fileStore.ts': 'shows other processes that this one is there',
     'hub/stores/labelledBlobs.ts': 'compares it with the clock of the storage',
     'hub/methods/fileStorage.ts': 'tells the storage when a signature expires',
-    'deadLetters/open.ts': 'compares it with the times of dead letters, which outlive the process',
+    'deadLetters/openDeadLetters.ts': 'compares it with the times of dead letters, which outlive the process',
     'deadLetters/directory.ts': 'compares it with the times of files',
     'backends/retryPolicy.ts': 'reads a date in Retry-After',
     'programs/handling.ts': 'stamps acknowledgements',
@@ -239,6 +239,32 @@ describe('the clock that can be set', () => {
     );
     expect(asking).toEqual([]);
   });
+});
+
+describe('file names', () => {
+  it.each(['src', 'telemetry/src', 'edge/src'])('occur once in %s: one name, one thing', (root) => {
+    expect(repeatedNames(filesBelow(root))).toEqual([]);
+  });
+
+  it('occur once in the hub emulator, but for its exports, which have the name of what they pass on', () => {
+    const files = filesBelow('iot-hub-emulator/src').filter((file) => !file.includes('/exports/'));
+    expect(repeatedNames(files)).toEqual([]);
+  });
+
+  it('that are found twice are told with their folders', () => {
+    expect(repeatedNames(['src/a/open.ts', 'src/b/close.ts', 'src/b/c/open.ts'])).toEqual([
+      'src/a/open.ts, src/b/c/open.ts',
+    ]);
+  });
+
+  /** The files that share a name. */
+  function repeatedNames(files: readonly string[]): string[] {
+    const names = new Set(files.map((file) => basename(file)));
+    return [...names]
+      .map((name) => files.filter((file) => basename(file) === name))
+      .filter(({ length }) => length > 1)
+      .map((some) => some.join(', '));
+  }
 });
 
 describe('folders', () => {

@@ -2,7 +2,7 @@ import { switchLevelOnSignal } from 'telemetry/levelSwitch.ts';
 import { ConfigurationError, readConfiguration } from './configuration/read.ts';
 import type { Stamps } from './configuration/stamps.ts';
 import { startEdge } from './edge.ts';
-import type { Message } from './operations/events.ts';
+import type { LogText } from './operations/events.ts';
 import { createLog } from './operations/log.ts';
 import { identityOf, secretsOf, startFields } from './operations/startLine.ts';
 import { help, type Options, readOptions } from './options.ts';
@@ -46,7 +46,7 @@ const log = createLog(configuration.log.level, undefined, {
   isPretty: configuration.log.pretty,
   hasColours: process.stdout.isTTY,
 });
-function exitWith(error: unknown, message: Message<'fatal'>): never {
+function exitWith(error: unknown, message: LogText<'fatal'>): never {
   log.fatal({ err: error }, message);
   process.exit(1);
 }

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import type { Socket } from 'node:net';
-import { createAdmin } from './admin/admin.ts';
+import { createAdmin } from './admin/adminServer.ts';
+import { createAmqpServer } from './amqp/amqpServer.ts';
 import { createDirectory } from './amqp/nodes.ts';
-import { createAmqpServer } from './amqp/server.ts';
 import type { Devicebound } from './cloudToDevice/deviceQueues.ts';
 import { createCore, type HubRules } from './core/core.ts';
 import { type Counters, countAll } from './core/counters.ts';
@@ -17,7 +17,7 @@ import type { Registry } from './identity/registry.ts';
 import { createJournal, type Journal } from './journal/journal.ts';
 import { bounds } from './limits/bounds.ts';
 import type { Methods } from './methods/methods.ts';
-import { createMqttServer } from './mqtt/server.ts';
+import { createMqttServer } from './mqtt/mqttServer.ts';
 import type { HubPorts } from './network/hubPorts.ts';
 import type { Listener } from './network/listener.ts';
 import { openPorts } from './network/ports.ts';
@@ -25,7 +25,7 @@ import { acceptWebSockets } from './network/webSockets.ts';
 import type { NoticeSource } from './notices/notice.ts';
 import { announce } from './notices/notices.ts';
 import { openStore } from './persistence/store.ts';
-import { createRestServer } from './rest/server.ts';
+import { createRestServer } from './rest/restServer.ts';
 import type { Twins } from './twins/twins.ts';
 
 /** How to start a hub. Only `directory` is needed. */

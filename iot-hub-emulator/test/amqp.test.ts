@@ -52,7 +52,7 @@ describe('credit', () => {
     await expect.poll(() => bodies.length).toBe(sent.length);
     expect(bodies).toEqual(sent);
   });
-  test('a receiver that stops reading holds nobody up, and gets everything when it reads on', async () => {
+  test('a receiver that stops reading delays no other, and gets everything when it reads on', async () => {
     const { bodies, connection } = await eventReceiver(hub, { credit: 4000 });
     await putToken(hub, connection, 'events'); // the credit has arrived
     connection['socket'].pause();

@@ -91,7 +91,7 @@ describe('policies', () => {
     expect(new Set([...first.all.values()].map(({ key }) => key)).size).toBe(first.all.size);
     expect(await modeOf('policies.json')).toBe(0o600);
   });
-  test('nobody may send events unless the owner is let, and only service policies may reach devices', async () => {
+  test('only an owner with the permission may send events, and only service policies may reach devices', async () => {
     const having = async (right: 'send' | 'serviceConnect', ownerMaySend?: boolean) =>
       [...(await ensurePolicies(directory, ownerMaySend)).all.values()]
         .filter(({ rights }) => rights.has(right))

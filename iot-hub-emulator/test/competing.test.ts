@@ -96,7 +96,7 @@ describe('two consumers with one store', () => {
     expect(bodies(first)).toContain('"shared"');
     expect(bodies(second)).toContain('"shared"');
   });
-  test('take over from the one that leaves, where it stopped', async () => {
+  test('continue where a receiver that leaves has stopped', async () => {
     const store = memoryStore();
     const first = consume(store, 'second');
     await expect.poll(() => first.owned.size).toBe(4);

@@ -58,7 +58,7 @@ describe('the queue of a device', () => {
     expect(pending()).toEqual(['b']);
     expect(settled()).toEqual([['a', 'completed']]);
   });
-  test('is delivered to the one who listens last, with what the one before had not completed', () => {
+  test('is delivered to the latest receiver, with what the one before had not completed', () => {
     send('a');
     const first = listen();
     const second = listen();
@@ -156,7 +156,7 @@ test('the queues of all devices together have a bound in bytes; what has left th
   for (const id of ['6', '7', '8', '9']) devicebound.enqueue('d1', large(id), 'service');
 });
 
-test('feedback that nobody fetches has a bound in bytes: the oldest goes', () => {
+test('feedback that is not fetched is bounded in bytes: the oldest is dropped', () => {
   for (let i = 0; i < 100; i++)
     feedback.add({ originalMessageId: `m${i}`, statusCode: 'Success', deviceId: 'd1', deviceGenerationId: '1' });
   const left = feedback.queue.items();

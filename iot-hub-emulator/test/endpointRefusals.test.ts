@@ -65,7 +65,7 @@ describe('a partition that is not there', () => {
   test('is refused to a receiver', async () => {
     expect(await refusal(listen({ partition: '2' }))).toEqual({ code: 'ArgumentOutOfRangeError', text });
   });
-  test('is refused to a producer, and to who asks about it', async () => {
+  test('is refused to a producer, and to a request for its properties', async () => {
     const producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'), quick);
     const consumer = new EventHubConsumerClient('$Default', hub.eventsConnectionString, quick);
     onTestFinished(() => producer.close());
@@ -108,21 +108,21 @@ describe('a receiver', () => {
     return { code, text: message.replace(signed, '').replaceAll(id, 'ID') };
   };
 
-  test('with a lower owner level is told of the higher one', async () => {
+  test('with a lower owner level gets an error that names the higher one', async () => {
     await enter(2).opened;
     expect(await told(enter(1))).toEqual({
       code: 'ReceiverDisconnectedError',
       text: "Receiver 'ID' with a higher epoch '2' already exists. Receiver 'ID' with epoch 1 cannot be created. Make sure you are creating receiver with increasing epoch value to ensure connectivity, or ensure all old epoch receivers are closed or disconnected.",
     });
   });
-  test('without an owner level is told of the one that there is', async () => {
+  test('without an owner level gets an error that names the existing one', async () => {
     await enter(22).opened;
     expect(await told(enter())).toEqual({
       code: 'ReceiverDisconnectedError',
       text: "At least one receiver for the endpoint is created with epoch of '22', and so non-epoch receiver is not allowed. Either reconnect with a higher epoch, or make sure all epoch receivers are closed or disconnected.",
     });
   });
-  test('that is driven out is told by whom', async () => {
+  test('that is replaced gets an error that names the new owner', async () => {
     const first = enter(4);
     await first.opened;
     await enter(5).opened;
@@ -131,7 +131,7 @@ describe('a receiver', () => {
       text: "New receiver 'ID' with higher epoch of '5' is created hence current receiver 'ID' with epoch '4' is getting disconnected. If you are recreating the receiver, make sure a higher epoch is used.",
     });
   });
-  test('that is the sixth of its group is told who the others are', async () => {
+  test('that is the sixth of its group gets an error that names the others', async () => {
     for (let count = 0; count < 5; count++) await enter(undefined, 'shared').opened;
     expect(await told(enter(undefined, 'shared'))).toEqual({
       code: 'QuotaExceededError',

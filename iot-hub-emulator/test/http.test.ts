@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { readBody } from '../src/http/body.ts';
+import { createHttpServer, isLocal, type Serving } from '../src/http/httpServer.ts';
 import { createRouter, splitUrl } from '../src/http/routes.ts';
-import { createHttpServer, isLocal, type Serving } from '../src/http/server.ts';
 import { soon } from './support/soon.ts';
 
 describe('routes', () => {
@@ -89,7 +89,7 @@ describe('a server', () => {
     const url = await serving(async () => ({ status: 200, headers: { 'x-a': 'line\nbreak' } }));
     expect((await fetch(url)).status).toBe(418);
   });
-  test('resets a connection when it is told to', async () => {
+  test('resets a connection on request', async () => {
     const url = await serving(async () => 'reset');
     await expect(fetch(url)).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } });
   });
@@ -98,14 +98,14 @@ describe('a server', () => {
     expect(await (await fetch(url, { method: 'POST', body: '0123456789' })).json()).toBe('0123456789');
     expect(await (await fetch(url)).json()).toBe('');
   });
-  test('answers who sends far too much, who gets to read it, and goes on', async () => {
+  test('answers a client that sends far too much, which can read the answer, and goes on', async () => {
     const url = await serving(bodyReader);
     for (let i = 0; i < 2; i += 1) {
       const answer = await fetch(url, { method: 'POST', body: Buffer.alloc(20_000_000) });
       expect([answer.status, await answer.json()]).toEqual([418, 'Error: too large']);
     }
   });
-  test('answers nobody who went away before the request was whole', async () => {
+  test('sends no answer to a client that has gone before its request was complete', async () => {
     const outcome = vi.fn();
     const url = await serving((message) => {
       setImmediate(() => socket.destroy());

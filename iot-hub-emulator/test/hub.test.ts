@@ -50,7 +50,7 @@ test('closing ends every connection and frees every port', async () => {
   await listening.stop();
 });
 
-test('a hub listens where it is told to, and on the loopback interface only', async () => {
+test('a hub listens on the given ports, and on the loopback interface only', async () => {
   const free = createServer().listen(0, '127.0.0.1');
   await once(free, 'listening');
   const { port } = free.address() as { port: number };

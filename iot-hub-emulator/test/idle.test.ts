@@ -29,7 +29,7 @@ test('the official event client, which asks about the hub only now and then, is 
   expect(await client.getPartitionIds()).toEqual(['0']);
 });
 
-test('a connection on which nobody attaches a link but those of $cbs is closed', async () => {
+test('a connection without links other than those of $cbs is closed', async () => {
   const hub = await start({ unusedConnection: 2000 });
   const used = await eventReceiver(hub);
   const connection = await bareConnection(hub);
@@ -43,7 +43,7 @@ test('a connection on which nobody attaches a link but those of $cbs is closed',
   expect(used.connection.is_open()).toBe(true);
 });
 
-test('so is one that has lost its last link, after another time', async () => {
+test('a connection that has lost its last link is closed after another time', async () => {
   const hub = await start({ abandonedConnection: 300 });
   const { connection, receiver } = await eventReceiver(hub);
   const closed = once(connection, 'connection_close');
@@ -81,7 +81,7 @@ test('the official producer that was silent loses its link, and not its connecti
   expect(hub.counters().appended).toBe(2);
 });
 
-test('a producer that was silent is told why', async () => {
+test('a silent producer gets the reason', async () => {
   const hub = await start({ publisher: 1000 });
   const connection = await bareConnection(hub);
   await putToken(hub, connection, 'events', 'iothubowner');

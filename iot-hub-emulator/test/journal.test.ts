@@ -51,7 +51,7 @@ describe('the journal', () => {
     journal.add(connected('small'));
     expect(journal.list()).toMatchObject([connected('small')]);
   });
-  test('tells those who watch it until they have seen enough', () => {
+  test('notifies its watchers until they stop', () => {
     const journal = createJournal();
     const seen: number[] = [];
     const unwatch = journal.watch(({ position }) => seen.push(position));

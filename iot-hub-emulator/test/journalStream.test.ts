@@ -3,7 +3,7 @@ import type { Server, ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
-import { createHttpServer } from '../src/http/server.ts';
+import { createHttpServer } from '../src/http/httpServer.ts';
 import { createJournal } from '../src/journal/journal.ts';
 import { parseQuery } from '../src/journal/read.ts';
 import { streamJournal } from '../src/journal/stream.ts';
@@ -114,7 +114,7 @@ test('it is of one device, correlation id or kind', async () => {
   await vi.waitFor(() => expect([ofDevice.ids(), ofKind.ids(), ofMessage.ids()]).toEqual([[2], [3], [4]]), soon);
 });
 
-test('who asks for entries that are gone is told of the gap', async () => {
+test('a client that asks for deleted entries gets a gap', async () => {
   const { journal, add, port } = await streaming({ bytes: 2000 });
   for (let i = 0; i < 20; i += 1) add('a');
   const { first } = journal;
@@ -124,7 +124,7 @@ test('who asks for entries that are gone is told of the gap', async () => {
   expect(seen.text).toMatch(new RegExp(`^event: gap\ndata: {"after":1,"next":${first}}\n\nid: ${first}\n`));
 });
 
-test('who comes from another journal, with a position that this one has not reached, is told of the gap', async () => {
+test('a client with a position of another journal that this one has not reached gets a gap', async () => {
   const { add, port } = await streaming();
   add('a');
   const { seen, ids } = await reader(port, '/', { 'last-event-id': '99' });
@@ -132,7 +132,7 @@ test('who comes from another journal, with a position that this one has not reac
   expect(seen.text).toContain('event: gap\ndata: {"after":99,"next":1}');
 });
 
-test('a client that does not read costs little memory, and is told of the gap when it reads on', async () => {
+test('a client that does not read costs little memory, and gets a gap when it reads on', async () => {
   const { add, port, responses } = await streaming({ bytes: 1_000_000 });
   const socket: Socket = connect(port, '127.0.0.1');
   ends.push(() => socket.destroy());

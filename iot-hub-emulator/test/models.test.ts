@@ -44,7 +44,7 @@ test('over AMQP it is a property of the link', async () => {
   expect(await outcomeOf(sender, { body: 'x' })).toBe('accepted');
   expect([await schemaOf(), await modelInTwin()]).toEqual([modelId, modelId]);
 });
-test('who names none has none', async () => {
+test('a device that names none has none', async () => {
   await receiverThere();
   const client = await deviceClient(hub, deviceId);
   await client.open();

@@ -115,7 +115,7 @@ describe('connecting', () => {
     await device.closed;
     expect(hub.journal.list({ kind: 'disconnected' })).toMatchObject([{ deviceId: 'pump-1' }]);
   });
-  test.each([0, 1178, 65_535])('nobody may be silent for longer than 1,767 seconds: %s', async (keepalive) => {
+  test.each([0, 1178, 65_535])('a client may be silent for 1,767 seconds at most: %s', async (keepalive) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const device = await connectedDevice(hub, 'pump-1', { keepalive });
     vi.advanceTimersByTime(1_766_999);

@@ -78,7 +78,7 @@ describe.each([1, 2, 3])('each of many messages has its own outcome, in mixture 
   });
 });
 
-test('the official service client is told of each message what became of it', async () => {
+test('the official service client learns the outcome of each message', async () => {
   const client = serviceClient(hub);
   await client.open();
   await client.send('pump-0', serviceMessage('first'));

@@ -21,7 +21,7 @@ test('a higher owner level takes the place', () => {
   admit('b', 2);
   expect(stolen).toEqual(['a amqp:link:stolen']);
 });
-test('a lower owner level is refused and disturbs nobody', () => {
+test('a lower owner level is refused and disturbs no other reader', () => {
   admit('a', 2);
   expect(() => admit('b', 1)).toThrow(expect.objectContaining({ condition: 'amqp:link:stolen' }));
   expect(stolen).toEqual([]);
@@ -46,7 +46,7 @@ test('a place that was given up is free for any level', () => {
   admit('b');
   expect(stolen).toEqual([]);
 });
-test('one that was driven out and leaves late does not push out its successor', () => {
+test('a reader that was replaced and leaves late does not push out its successor', () => {
   const leave = admit('a', 1);
   admit('b', 1);
   leave();

@@ -38,7 +38,7 @@ test('a larger event makes several small ones go, and the newest stays, however 
   log.append(() => Buffer.alloc(100_000));
   expect([log.first(), log.next()]).toEqual([11, 12]);
 });
-test('a watcher hears of each event once, until it stops', () => {
+test('a watcher gets each event once, until it stops', () => {
   const log = filled(0);
   let heard = 0;
   const stop = log.watch(() => heard++);

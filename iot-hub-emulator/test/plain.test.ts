@@ -123,7 +123,7 @@ describe('the events under the name of the hub', () => {
       });
     },
   );
-  test('are shown to nobody who may not listen', async () => {
+  test('are shown only to clients that may listen', async () => {
     const connection = await enter('registryRead@sas.root.sandbox-hub', tokenOf('registryRead'));
     expect(await ended(connection.open_receiver('/messages/events'))).toBe('amqp:unauthorized-access');
   });

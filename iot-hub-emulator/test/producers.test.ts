@@ -19,7 +19,7 @@ const producer = (of = hub, policy = 'iothubowner') => {
   return made;
 };
 
-test('nobody may send to the event endpoint, not even the owner', async () => {
+test('no client may send to the event endpoint, not even the owner', async () => {
   const strict = await freshHub();
   onTestFinished(() => strict.stop());
   await expect(producer(strict).sendBatch([{ body: 1 }])).rejects.toMatchObject({

@@ -38,12 +38,12 @@ describe('a query', () => {
 describe('a page', () => {
   const all = Array.from({ length: 2500 }, (_, i) => i);
 
-  test('has as many items as were asked for, a hundred when nobody says, and a thousand at most', () => {
+  test('has the requested number of items, a hundred by default, and a thousand at most', () => {
     expect(pageOf(all, undefined, '2')).toEqual({ items: [0, 1], continuation: '2' });
     expect(pageOf(all, undefined, undefined).items).toHaveLength(100);
     expect(pageOf(all, undefined, '100000').items).toHaveLength(1000);
   });
-  test('begins where the one before ended, and the last says so', () => {
+  test('begins where the one before ended, and the last is marked as the last', () => {
     expect(pageOf(all, '100', undefined)).toMatchObject({ items: all.slice(100, 200), continuation: '200' });
     expect(pageOf(all, '2450', undefined)).toEqual({ items: all.slice(2450), continuation: undefined });
     expect(pageOf(all, '9999', undefined)).toEqual({ items: [], continuation: undefined });

@@ -34,7 +34,7 @@ describe('a lock', () => {
     expect(receiver.items()).toEqual(Array(11).fill('a1'));
     expect(left).toEqual([]);
   });
-  test('that has run out lets nobody settle any more', () => {
+  test('that has run out cannot be settled any more', () => {
     const receiver = open();
     queue.add('a');
     vi.advanceTimersByTime(rules.lockMs);
@@ -43,7 +43,7 @@ describe('a lock', () => {
     receiver.got[1]?.settle('complete');
     expect(left).toEqual([['a', 'completed']]);
   });
-  test('that has run out lets nobody settle, even if nothing has noticed that yet', () => {
+  test('that has run out cannot be settled, even before the queue has noticed that', () => {
     const receiver = open();
     queue.add('a');
     vi.setSystemTime(Date.now() + rules.lockMs); // no timer fires

@@ -125,7 +125,7 @@ describe('the registry client', () => {
     await expect(registry.removeDevices([known], false)).rejects.toMatchObject(stale);
     expect(hub.registry.get(deviceId)).toMatchObject({ status: 'disabled' });
   });
-  test('is told which of many failed, while the others are made', async () => {
+  test('learns which of many failed, while the others are made', async () => {
     const ids = ['a', 'b'].map((name) => `${deviceId}-${name}`);
     hub.registry.create(ids[0] ?? '');
     const attempt = registry.addDevices(ids.map((id) => ({ deviceId: id, status: 'enabled' })) as iothub.Device[]);
@@ -145,7 +145,7 @@ describe('the registry client', () => {
     ['authentication.x509Thumbprint', { authentication: { x509Thumbprint: { primaryThumbprint: 'A'.repeat(40) } } }],
     ['symmetric keys only', { authentication: { type: 'certificateAuthority' } }],
     ['tags', { tags: { site: 1 } }],
-  ])('is told by its name what the hub does not imitate: %s', async (name, asked) => {
+  ])('gets an error that names what the hub does not imitate: %s', async (name, asked) => {
     const refusal = { name: 'ArgumentError', responseBody: expect.stringContaining(name) };
     await expect(registry.create(settings(asked))).rejects.toMatchObject(refusal);
     expect(hub.registry.get(deviceId)).toBeUndefined();

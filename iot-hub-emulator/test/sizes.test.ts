@@ -20,7 +20,7 @@ const message = (bytes: number) => ({ body: rhea.message.data_section(Buffer.all
 const tooLarge =
   /The received message \(delivery-id:\d+, size:\d+ bytes\) exceeds the limit \(1048576 bytes\) currently allowed on the link\./;
 
-test('the official producer is told that an event is too large, and goes on with its link', async () => {
+test('the official producer learns that an event is too large, and keeps its link', async () => {
   const hub = await start();
   const producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'), {
     retryOptions: { maxRetries: 0, timeoutInMs: 60_000 },
@@ -48,7 +48,7 @@ test('the official device loses its link with a message that is too large for an
   expect(hub.journal.list({ kind: 'd2c' })).toMatchObject([{ body: Buffer.from('after') }]);
 });
 
-test('a device is told that it is too large before all of it has come, and nothing of it is kept', async () => {
+test('a device learns that its message is too large before all of it has come, and nothing of it is kept', async () => {
   const hub = await start();
   const connection = await bareConnection(hub);
   await putDeviceToken(hub, connection, 'pump-1');

@@ -22,7 +22,7 @@ const refusal = (code: string) => ({ ...throttled, message: expect.stringContain
 const perSecond = (count: number) => ({ count, perMs: 1000 });
 
 describe('a limit', () => {
-  test('lets as many through in a window as it says, and no more until the next', () => {
+  test('lets its number through in a window, and no more until the next', () => {
     let now = 0;
     const throttle = createThrottle({ registry: { count: 100, perMs: 60_000 } }, () => now);
     throttle.take('registry', 50);
@@ -42,7 +42,7 @@ describe('a limit', () => {
     throttle.take('method', 2);
     expect(() => throttle.take('method')).toThrow(expect.objectContaining(throttled));
   });
-  test('lets through what is larger than itself, alone', () => {
+  test('lets a request that is larger than the limit through alone', () => {
     let now = 0;
     const throttle = createThrottle({ method: perSecond(2) }, () => now);
     throttle.take('method', 5);
@@ -51,7 +51,7 @@ describe('a limit', () => {
     throttle.take('method');
     expect(() => throttle.take('method', 5)).toThrow();
   });
-  test('of less than one a second lets one through now and then', () => {
+  test('of less than one a second lets one through at longer intervals', () => {
     let now = 0;
     const throttle = createThrottle(limitsOfRates({ registry: 100 / 60 / 10 }), () => now);
     throttle.take('registry');
@@ -117,7 +117,7 @@ describe('shaping', () => {
     vi.advanceTimersByTime(500);
     expect(went.slice(5)).toEqual(['6']);
   });
-  test('of a limit for a minute lets all of it pass at once', () => {
+  test('of a limit for a minute lets the whole number pass at once', () => {
     const { went, ask } = shaping(tierLimits('S1'), Date.now, { ms: 60_000 });
     ask(...Array.from({ length: 201 }, (_, i) => `${i}`));
     expect(went).toHaveLength(101);
@@ -182,7 +182,7 @@ describe('a hub that throttles', () => {
     expect(error.amqpError.description).toContain('403002');
     expect(hub.devicebound.pending('pump')).toEqual([]);
   });
-  test('does not throttle unless it is told to', async () => {
+  test('throttles only on request', async () => {
     const service = await opened(await start({}));
     for (let i = 0; i < 20; i++) await service.send('pump', serviceMessage('x'));
   });

@@ -92,7 +92,7 @@ test('the etag changes with what a service changes, not with what the device rep
   registry.create('d1');
   expect(seen).not.toContain(twins.get('d1').etag);
 });
-test('a watcher is told of desired properties, and of nothing else', () => {
+test('a watcher gets desired properties, and nothing else', () => {
   const told: unknown[] = [];
   const stop = twins.watch('d1', (patch) => told.push(patch));
   twins.change('d1', { properties: { desired: { a: null } } });
@@ -109,7 +109,7 @@ test('a watcher that ends leaves the others of the same twin', () => {
   twins.change('d1', { properties: { desired: { a: 1 } } });
   expect(told).toEqual(['second']);
 });
-test('null takes all tags or desired properties away, and a watcher is told of each', () => {
+test('null removes all tags or desired properties, and a watcher gets each removal', () => {
   const told: unknown[] = [];
   twins.change('d1', { tags: { t: 1 }, properties: { desired: { a: 1, b: { c: 2 } } } });
   twins.watch('d1', (patch) => told.push(patch));

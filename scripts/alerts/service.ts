@@ -145,7 +145,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     todo: 'Find the cause by its `incident`, fix it, [replay](troubleshooting.md#dead-letters).',
   },
   {
-    id: 'ViolentEnds',
+    id: 'UncleanShutdowns',
     severity: 'page',
     events: ['quarantine.begun'],
     metric:

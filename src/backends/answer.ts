@@ -4,7 +4,7 @@ import { answerReader, type Elements } from '../protocol/jsonAnswer.ts';
 import type { Keys } from '../protocol/jsonKeys.ts';
 
 /** What is read of an answer, and what is made of it. */
-export interface Reading<T> {
+export interface AnswerReading<T> {
   /** The keys of the outermost object that `result` looks at. */
   readonly keys: Keys;
   /** A list of the outermost object, which is read element by element. */
@@ -17,7 +17,7 @@ export interface Reading<T> {
 export const sliceBytes = 256 * 1024;
 
 /** @throws MalformedJson, and what the reading throws */
-export async function readAnswer<T>(data: Uint8Array, { keys, elements, result }: Reading<T>): Promise<T> {
+export async function readAnswer<T>(data: Uint8Array, { keys, elements, result }: AnswerReading<T>): Promise<T> {
   const readOn = answerReader(data, keys, elements);
   for (;;) {
     const answer = readOn(sliceBytes);

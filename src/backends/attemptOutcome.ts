@@ -7,7 +7,7 @@ import { TransportFailure } from './transport.ts';
 interface OutcomeRecorderOptions {
   readonly circuit: Circuit;
   readonly attemptTimeoutMs: number;
-  readonly access: Access;
+  readonly access: AccessRecorder;
 }
 
 /** @param timeoutMs the limit of this attempt */
@@ -28,7 +28,7 @@ export function createOutcomeRecorder({ circuit, attemptTimeoutMs, access }: Out
     }
     const { status } = response;
     access(status);
-    if (status === 500) circuit.drew500(deviceId);
+    if (status === 500) circuit.serverError(deviceId);
     else if (isOutage(status)) circuit.failed(deviceId, `HTTP ${status}`);
     else if (isHealthy(status)) circuit.succeeded();
   };
@@ -46,15 +46,15 @@ export function recordOutcomeForCaller(
 ): void {
   if (!(response instanceof TransportFailure)) {
     if (response.status === 200) circuit.succeeded();
-  } else if (response.fault === 'no answer in time') circuit.doubt(response.fault);
+  } else if (response.fault === 'no answer in time') circuit.probeNow(response.fault);
   else if (response.fault !== 'answer too large') circuit.failed(subject, response.fault);
 }
 
 /** Receives each HTTP status of the backend. */
-export type Access = (status: number) => void;
+export type AccessRecorder = (status: number) => void;
 
 /** Logs an error while the backend refuses our token. */
-export function createAccess(name: string, troubles: Troubles): Access {
+export function createAccessRecorder(name: string, troubles: Troubles): AccessRecorder {
   let isRefused = false;
   const source = `${name}: access`;
   const fields = { backend: name };
@@ -64,10 +64,10 @@ export function createAccess(name: string, troubles: Troubles): Access {
       isRefused = true;
       // The trouble lasts until the backend accepts the token, also while no calls are made.
       const still = () => ({});
-      troubles.met(source, { level: 'error', message: 'backend refuses our access token', fields, still });
+      troubles.raise(source, { level: 'error', message: 'backend refuses our access token', fields, still });
     } else if (isRefused) {
       isRefused = false;
-      troubles.over(source, 'backend accepts our access token', fields);
+      troubles.clear(source, 'backend accepts our access token', fields);
     }
   };
 }

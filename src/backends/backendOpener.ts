@@ -32,7 +32,7 @@ export interface CommonSettings extends TokenSettings, CallSettings {
   readonly cacheSeconds: number;
 }
 
-export interface OpeningOptions {
+export interface BackendOpenerOptions {
   /** Further secrets to remove from the texts of backends. */
   readonly secrets?: readonly string[];
   /** For the log while something is wrong: how much waits. */
@@ -58,7 +58,7 @@ export interface BackendOpener {
 export function createBackendOpener(
   settings: CommonSettings,
   log: LogLines,
-  { secrets = [], amounts, adapter, random, meter }: OpeningOptions,
+  { secrets = [], amounts, adapter, random, meter }: BackendOpenerOptions,
 ): BackendOpener {
   const troubles = createTroubles(log, amounts);
   const tokens = tokenSource(settings, troubles, meter, adapter);

@@ -1,9 +1,9 @@
 import type { LogLines } from '../log/log.ts';
 import { noMeter } from '../metrics/meter.ts';
 import {
+  type BackendOpenerOptions,
   type CommonSettings,
   createBackendOpener,
-  type OpeningOptions,
   type TokenEndpointState,
 } from './backendOpener.ts';
 import { createCache } from './cache.ts';
@@ -46,7 +46,7 @@ interface Settings extends CommonSettings {
 const cacheEntries = 50_000;
 
 /** The three backends. Each has its own connections and circuit. */
-export function createBackends(settings: Settings, log: LogLines, options: OpeningOptions = {}): Backends {
+export function createBackends(settings: Settings, log: LogLines, options: BackendOpenerOptions = {}): Backends {
   const { open, tokenEndpoint, close } = createBackendOpener(settings, log, options);
   const { meter = noMeter } = options;
   const countLookUp = meter.counter('device_messaging.cache.lookups');

@@ -1,4 +1,4 @@
-import { telling } from '../text/secretPieces.ts';
+import { identifyingLength } from '../text/secretPieces.ts';
 
 /** A value is recognised by its first characters, because a backend may shorten it. */
 const recognisable = 24;
@@ -17,13 +17,13 @@ export function coverValues(words: string, body: string, covered: Uint8Array): v
   if (body === '' || words === '') return;
   const quotations = quotationsIn(words);
   const parts = new Set<string>();
-  for (let at = 0; at + telling <= words.length; at += 1) parts.add(words.slice(at, at + telling));
-  const firsts = new Firsts();
+  for (let at = 0; at + identifyingLength <= words.length; at += 1) parts.add(words.slice(at, at + identifyingLength));
+  const firsts = new FirstCharacters();
   for (const part of parts) firsts.add(part);
   for (const quoted of quotations.keys()) firsts.add(quoted);
   eachValue(body, firsts, (value) => {
-    if (value.length >= telling) {
-      if (parts.has(value.slice(0, telling))) coverValue(words, value, covered);
+    if (value.length >= identifyingLength) {
+      if (parts.has(value.slice(0, identifyingLength))) coverValue(words, value, covered);
     } else {
       for (const at of quotations.get(value) ?? []) covered.fill(1, at, at + value.length);
       quotations.delete(value);
@@ -32,7 +32,7 @@ export function coverValues(words: string, body: string, covered: Uint8Array): v
 }
 
 /** First characters of texts; some others pass as well. */
-class Firsts {
+class FirstCharacters {
   readonly #bytes = new Uint8Array(256);
   add(text: string): void {
     this.#bytes[text.charCodeAt(0) & 255] = 1;
@@ -62,7 +62,7 @@ function quotationsIn(words: string): Map<string, number[]> {
 }
 
 /** The strings and numbers of the body, without keys, that may begin as something in the text does. */
-function eachValue(body: string, firsts: Firsts, take: (value: string) => void): void {
+function eachValue(body: string, firsts: FirstCharacters, take: (value: string) => void): void {
   for (let at = 0; at < body.length; ) {
     const code = body.charCodeAt(at);
     if (code === quote) {

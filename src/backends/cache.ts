@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Deadline } from './deadline.ts';
 
 /** The device, and how long it can wait for a look-up that another message has started. */
-interface Asker {
+interface CacheUser {
   readonly deviceId: string;
   readonly deadline: Deadline;
 }
@@ -14,7 +14,7 @@ export interface Cache<T> {
    * fails, each does its own. `undefined` is not cached.
    * @param ttlMs lifetime of the value; it may be Infinity
    */
-  get(asker: Asker, key: string, ttlMs: number, load: () => Promise<T | undefined>): Promise<T | undefined>;
+  get(asker: CacheUser, key: string, ttlMs: number, load: () => Promise<T | undefined>): Promise<T | undefined>;
   /** Drops all values of a device. Look-ups that are in progress are not cached. */
   forget(deviceId: string): void;
   /** Values and look-ups in progress. */
@@ -23,7 +23,7 @@ export interface Cache<T> {
 
 type LookUp = 'hit' | 'miss' | 'shared';
 
-interface Entry<T> {
+interface CacheEntry<T> {
   readonly value?: T;
   readonly expires: number;
   readonly pending?: Promise<T | undefined>;
@@ -35,19 +35,19 @@ interface Entry<T> {
  * @param looked called for each `get`
  */
 export function createCache<T>(maxEntries: number, looked: (result: LookUp) => void = () => {}): Cache<T> {
-  const devices = new LRUCache<string, Map<string, Entry<T>>>({
+  const devices = new LRUCache<string, Map<string, CacheEntry<T>>>({
     maxSize: maxEntries,
     sizeCalculation: ({ size }) => size,
   });
 
   /** Sets the entries again, so that the LRU cache counts their present number. */
-  function keep(deviceId: string, entries: Map<string, Entry<T>>) {
+  function keep(deviceId: string, entries: Map<string, CacheEntry<T>>) {
     devices.delete(deviceId);
     if (entries.size > 0) devices.set(deviceId, entries);
   }
 
   async function look(deviceId: string, key: string, ttlMs: number, load: () => Promise<T | undefined>) {
-    const entries = devices.get(deviceId) ?? new Map<string, Entry<T>>();
+    const entries = devices.get(deviceId) ?? new Map<string, CacheEntry<T>>();
     const pending = load();
     entries.set(key, { pending, expires: 0 });
     keep(deviceId, entries);

@@ -1,6 +1,6 @@
 import type { Course } from '../observing/course.ts';
-import type { Method, Operation } from '../protocol/backendCalls.ts';
-import type { Reading } from './answer.ts';
+import type { HttpMethod, Operation } from '../protocol/backendCalls.ts';
+import type { AnswerReading } from './answer.ts';
 import type { Deadline } from './deadline.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -20,7 +20,7 @@ export interface Call {
 export interface CallRequest<T> {
   /** For `details` and logs: `replace object model`. */
   readonly operation: Operation;
-  readonly method: Method;
+  readonly method: HttpMethod;
   /** Path and query, encoded. */
   readonly path: string;
   /** Sent unchanged (R5). */
@@ -30,7 +30,7 @@ export interface CallRequest<T> {
   /** 4xx statuses that are returned as `refusal` instead of thrown. */
   readonly expect?: readonly number[];
   /** Without it the body of the response is not read. */
-  readonly read?: Reading<T>;
+  readonly read?: AnswerReading<T>;
 }
 
 export type CallResult<T> = (

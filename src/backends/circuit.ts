@@ -11,11 +11,11 @@ export interface Circuit {
   /** An attempt for this device failed in a way that is typical of an outage. */
   failed(deviceId: string, failure: string): void;
   /** An attempt for this device ended with HTTP 500. The cause is an outage or the device's data (D33). */
-  drew500(deviceId: string): void;
+  serverError(deviceId: string): void;
   /** Starts a probe: the failure alone does not prove an outage. */
-  doubt(failure: string): void;
+  probeNow(failure: string): void;
   /** Undefined when no probe runs. Otherwise resolves when the probe has found the backend healthy or opened the circuit. */
-  untilAsked(): Promise<void> | undefined;
+  untilProbed(): Promise<void> | undefined;
   /** Number of probes that found the backend healthy. */
   healthyProbes(): number;
   /** The backend has given a response that shows it is healthy. */
@@ -48,7 +48,7 @@ interface CircuitOptions {
 const refused = 'connection refused';
 
 /** The calls that wait while the circuit is open. */
-interface SendQueue extends Outage {
+interface OpenPeriod extends Outage {
   readonly closed: Promise<boolean>;
   readonly release: (isBack: boolean) => void;
   readonly stopProbing: () => void;
@@ -67,7 +67,7 @@ export function createCircuit(options: CircuitOptions): Circuit {
   let refusals = 0;
   let lastSuccess = Number.NEGATIVE_INFINITY;
   let healthyProbes = 0;
-  let gate: SendQueue | undefined;
+  let gate: OpenPeriod | undefined;
   let closed = false;
 
   const healthProbe = createHealthProbe({
@@ -81,17 +81,17 @@ export function createCircuit(options: CircuitOptions): Circuit {
   });
 
   function open(failure: string, retryAfterMs = 0) {
-    let release: SendQueue['release'] = () => {};
+    let release: OpenPeriod['release'] = () => {};
     const released = new Promise<boolean>((resolve) => {
       release = resolve;
     });
     const stopProbing = probeUntilHealthy({ probe, probeMs, maxProbeMs, foundHealthy }, retryAfterMs);
-    const opened: SendQueue = { closed: released, release, stopProbing, waited: 0, since: performance.now(), failure };
+    const opened: OpenPeriod = { closed: released, release, stopProbing, waited: 0, since: performance.now(), failure };
     gate = opened;
     onOpen?.();
     const counts = () => ({ failures: outages.count() + serverErrors.count(), waited: opened.waited });
     const fields = { backend: name, failure, failures: counts().failures };
-    troubles.met(name, { level: 'warn', message: 'backend is out, calls to it wait', fields, still: counts });
+    troubles.raise(name, { level: 'warn', message: 'backend is out, calls to it wait', fields, still: counts });
   }
 
   function foundHealthy() {
@@ -108,7 +108,7 @@ export function createCircuit(options: CircuitOptions): Circuit {
     const { release, stopProbing, waited } = gate;
     gate = undefined;
     stopProbing();
-    troubles.over(name, 'backend is back', { backend: name, waited });
+    troubles.clear(name, 'backend is back', { backend: name, waited });
     release(true);
   }
 
@@ -124,13 +124,13 @@ export function createCircuit(options: CircuitOptions): Circuit {
       const acrossDevices = outages.add(deviceId);
       if (gate === undefined && (acrossDevices || refusals >= failures)) open(failure);
     },
-    drew500(deviceId) {
+    serverError(deviceId) {
       if (serverErrors.add(deviceId) && gate === undefined) healthProbe.begin('HTTP 500');
     },
-    doubt(failure) {
+    probeNow(failure) {
       if (gate === undefined) healthProbe.begin(failure);
     },
-    untilAsked: healthProbe.untilAnswered,
+    untilProbed: healthProbe.untilAnswered,
     healthyProbes: () => healthyProbes,
     succeeded,
     hasSucceededWithin: (ms) => performance.now() - lastSuccess < ms,
@@ -145,8 +145,8 @@ export function createCircuit(options: CircuitOptions): Circuit {
 }
 
 /**
- * Counts failures in a row. There are enough when their number is reached and they come from at least two devices: one
- * message alone can cause them.
+ * Counts failures in a row. They are enough when they reach the number and come from at least two devices: a single message
+ * can cause failures.
  */
 function createFailureCount(enough: number) {
   let count = 0;

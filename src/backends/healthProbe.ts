@@ -57,7 +57,7 @@ export function createHealthProbe({ probe, everyMs, answered }: HealthProbeOptio
   };
 }
 
-interface Probing {
+interface ProbeSchedule {
   readonly probe: () => Promise<Health>;
   /** First and longest interval, in ms. */
   readonly probeMs: number;
@@ -72,7 +72,7 @@ interface Probing {
  * @returns a function that ends it
  */
 export function probeUntilHealthy(
-  { probe, probeMs, maxProbeMs, foundHealthy }: Probing,
+  { probe, probeMs, maxProbeMs, foundHealthy }: ProbeSchedule,
   retryAfterMs: number,
 ): () => void {
   let timer: NodeJS.Timeout;

@@ -2,10 +2,10 @@ import type { AxiosAdapter } from 'axios';
 import type { LogLines } from '../log/log.ts';
 import type { Troubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
-import { createCalls } from '../observing/calls.ts';
+import { createCallRecords } from '../observing/callRecords.ts';
 import { backendNames } from '../protocol/backendCalls.ts';
 import { createAttempt } from './attempt.ts';
-import { createAccess, createOutcomeRecorder } from './attemptOutcome.ts';
+import { createAccessRecorder, createOutcomeRecorder } from './attemptOutcome.ts';
 import { createBulkhead } from './bulkhead.ts';
 import type { Call, Send } from './call.ts';
 import { type Circuit, createCircuit } from './circuit.ts';
@@ -77,8 +77,8 @@ export function createBackend(options: BackendOptions): Backend {
   const attemptWith = (tokens: Pick<TokenSource, 'renew'>) =>
     createAttempt({ adapter: network, maxAnswerBytes, tokens, name });
   const attempt = attemptWith(tokens);
-  const access = createAccess(name, troubles);
-  const calls = createCalls(backend, url, meter);
+  const access = createAccessRecorder(name, troubles);
+  const calls = createCallRecords(backend, url, meter);
   const circuit = createCircuit({
     name,
     failures: settings.circuitFailures,

@@ -3,7 +3,7 @@ import { defaultModel, isGuid, isModelId } from '../protocol/fields.ts';
 import { type Json, parseJson, pickSmall } from '../protocol/json.ts';
 import { type Keys, keysOf } from '../protocol/jsonKeys.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import type { Reading } from './answer.ts';
+import type { AnswerReading } from './answer.ts';
 import type { Send } from './call.ts';
 import { isCreatedBy, isReplacedBy } from './lostAnswers.ts';
 import { path } from './percentEncoding.ts';
@@ -168,7 +168,7 @@ export function informationModel(send: Send) {
 const ofList = keysOf(['data']);
 
 /** The elements of `{"data":[…]}`. */
-const dataOf = (keys: Keys, take: Take): Reading<void> => ({
+const dataOf = (keys: Keys, take: Take): AnswerReading<void> => ({
   keys: ofList,
   elements: { key: 'data', keys, take },
   result({ members, twice }) {
@@ -176,7 +176,7 @@ const dataOf = (keys: Keys, take: Take): Reading<void> => ({
   },
 });
 
-const objectModel: Reading<Json> = {
+const objectModel: AnswerReading<Json> = {
   keys: ofModel,
   result(answer) {
     storedModel.parse(pickSmall(answer, mandatory));
@@ -186,7 +186,7 @@ const objectModel: Reading<Json> = {
 
 const ofRelated = keysOf(['model', 'success', 'code', 'details', 'created']);
 
-const withRelated = (take: Take = () => {}): Reading<Json> => ({
+const withRelated = (take: Take = () => {}): AnswerReading<Json> => ({
   ...objectModel,
   elements: { key: 'relatedModels', keys: ofRelated, take },
 });

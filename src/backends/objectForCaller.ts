@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isGuid } from '../protocol/fields.ts';
 import { pickSmall } from '../protocol/json.ts';
 import { keysOf } from '../protocol/jsonKeys.ts';
-import { type Reading, readAnswer } from './answer.ts';
+import { type AnswerReading, readAnswer } from './answer.ts';
 import type { CallerContext, SendOnce } from './onceFor.ts';
 import { path } from './percentEncoding.ts';
 import type { Redact } from './redaction.ts';
@@ -53,7 +53,7 @@ const objectModel = z.object({
   path: z.string().nullish(),
 });
 const members = objectModel.keyof().options;
-const reading: Reading<z.infer<typeof objectModel> | undefined> = {
+const reading: AnswerReading<z.infer<typeof objectModel> | undefined> = {
   keys: keysOf(members),
   result: (answer) => objectModel.safeParse(pickSmall(answer, members)).data,
 };

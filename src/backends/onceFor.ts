@@ -1,4 +1,4 @@
-import type { Calls } from '../observing/calls.ts';
+import type { CallRecords } from '../observing/callRecords.ts';
 import type { Course } from '../observing/course.ts';
 import type { Attempt, HttpResponse } from './attempt.ts';
 import { recordOutcomeForCaller } from './attemptOutcome.ts';
@@ -11,9 +11,9 @@ import { isPassing } from './retryPolicy.ts';
 import { staticToken, type TokenSource } from './token.ts';
 import { TransportFailure } from './transport.ts';
 
-/** The request of a caller, who may be anybody. */
+/** The request of a caller that is not authorized yet. */
 export interface CallerContext {
-  /** The backend accepted the token lately: the call waits for a connection before others (M14). */
+  /** The backend has recently accepted the token: the call waits for a connection before others (M14). */
   readonly isKnown: boolean;
   readonly correlationId: string;
   /** The call is recorded in it, and belongs to its trace. */
@@ -23,7 +23,7 @@ export interface CallerContext {
 
 interface OnceRequest extends Pick<CallRequest<unknown>, 'operation' | 'method' | 'path' | 'expect'> {
   readonly headers: Readonly<Record<string, string>>;
-  /** What is asked for. Failures of one subject alone open no circuit, as those of one device. */
+  /** What is asked for. Failures of one subject alone open no circuit, like failures of one device. */
   readonly subject: string;
 }
 
@@ -42,7 +42,7 @@ interface OnceForOptions {
   readonly name: string;
   readonly attemptTimeoutMs: number;
   readonly attemptWith: (tokens: Pick<TokenSource, 'renew'>) => Attempt;
-  readonly calls: Pick<Calls, 'begin'>;
+  readonly calls: Pick<CallRecords, 'begin'>;
   readonly bulkhead: Pick<Bulkhead, 'enterAsCaller' | 'leaveAsCaller'>;
   readonly circuit: Circuit;
 }

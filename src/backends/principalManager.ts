@@ -4,7 +4,7 @@ import { isSegment } from '../protocol/fields.ts';
 import { pickSmall } from '../protocol/json.ts';
 import { keysOf } from '../protocol/jsonKeys.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import type { Reading } from './answer.ts';
+import type { AnswerReading } from './answer.ts';
 import type { Cache } from './cache.ts';
 import type { Call, Send } from './call.ts';
 import { path } from './percentEncoding.ts';
@@ -25,7 +25,7 @@ const ofPrincipal = keysOf(members);
 const ofList = keysOf(['data']);
 
 /** `{"data":[…]}` with one identity or none. */
-function oneOrNone(): Reading<Principal | undefined> {
+function oneOrNone(): AnswerReading<Principal | undefined> {
   let found: Principal | undefined;
   return {
     keys: ofList,

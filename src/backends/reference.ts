@@ -3,7 +3,7 @@ import { type Json, memberOf, parseJson, valueIn } from '../protocol/json.ts';
 import { type Keys, keysOf, maxKeyLength } from '../protocol/jsonKeys.ts';
 import { quote } from '../protocol/jsonTokens.ts';
 
-/** An outgoing reference of an object model, in the backend's own text. Its parts are read when somebody asks: there may be thousands. */
+/** An outgoing reference of an object model, in the backend's own text. Its parts are read on access: there may be thousands. */
 export type Reference = Json;
 
 /** The keys to find in a reference. */

@@ -80,7 +80,7 @@ export interface Retries {
 }
 
 export interface RetriesOptions {
-  readonly circuit: Pick<Circuit, 'state' | 'doubt' | 'untilAsked' | 'healthyProbes'>;
+  readonly circuit: Pick<Circuit, 'state' | 'probeNow' | 'untilProbed' | 'healthyProbes'>;
   readonly backOff: BackOff;
 }
 
@@ -96,16 +96,16 @@ export function createRetries(options: RetriesOptions, deadline: Deadline, waiti
       if (serverErrors === 0) healthyProbesBefore = circuit.healthyProbes();
       serverErrors += 1;
       if (circuit.healthyProbes() > healthyProbesBefore) return true; // a probe found the backend healthy, so the message causes the 500s
-      const isSuspect = circuit.state() === 'open' || circuit.untilAsked() !== undefined;
+      const isSuspect = circuit.state() === 'open' || circuit.untilProbed() !== undefined;
       return serverErrors >= policy.maxServerErrors && !isSuspect;
     },
 
     async next(failure, retryAfter) {
       const asked = retryAfterMs(retryAfter);
       const isTooLong = asked > 0 && asked >= deadline.remaining();
-      if (isTooLong) circuit.doubt(failure);
+      if (isTooLong) circuit.probeNow(failure);
       if (deadline.remaining() === 0) throw timeoutExceeded(waitingFor());
-      const healthProbe = isTooLong || serverErrors > 0 ? circuit.untilAsked() : undefined;
+      const healthProbe = isTooLong || serverErrors > 0 ? circuit.untilProbed() : undefined;
       if (healthProbe !== undefined) await deadline.race(healthProbe, waitingFor());
       if (circuit.state() === 'open') return; // the circuit's probes decide when to go on, regardless of `Retry-After`
       const pause = backOff(retry) + (isTooLong ? Math.min(asked, policy.maxRetryAfterMs) : asked);

@@ -1,4 +1,4 @@
-import type { Calls } from '../observing/calls.ts';
+import type { CallRecords } from '../observing/callRecords.ts';
 import type { Step } from '../observing/course.ts';
 import { derivedId } from '../protocol/event.ts';
 import { Rejection } from '../protocol/rejection.ts';
@@ -22,7 +22,7 @@ interface SendingOptions {
   readonly tokens: Pick<TokenSource, 'token' | 'isOut'>;
   readonly attempt: Attempt;
   readonly recordOutcome: RecordOutcome;
-  readonly calls: Calls;
+  readonly calls: CallRecords;
   readonly bulkhead: Bulkhead;
   readonly retries: RetriesOptions;
   readonly results: CallResults;
@@ -35,7 +35,7 @@ export function createSending(options: SendingOptions): (call: Call) => Send {
   const tooLarge = (operation: string) =>
     new Rejection('response_too_large', `${name}: ${operation} was answered with over ${maxAnswerBytes} bytes`);
 
-  /** Undefined when there is none: that says nothing about the backend. */
+  /** Undefined when there is no token: that says nothing about the backend. */
   async function tokenOf(coming: Promise<string>, step: Step, deadline: Deadline): Promise<string | undefined> {
     step.waitsFor = 'token';
     try {

@@ -1,4 +1,4 @@
-import type { Recent } from '../observing/recentRequests.ts';
+import type { RequestStatistics } from '../observing/recentRequests.ts';
 import type { Connections } from './bulkhead.ts';
 import type { Outage } from './circuit.ts';
 
@@ -8,7 +8,7 @@ export interface BackendState {
   /** While the circuit is open. */
   readonly outage: Outage | undefined;
   readonly connections: Connections;
-  readonly recent: Recent;
+  readonly recent: RequestStatistics;
   /** Answers that are cached; undefined for a backend without a cache. */
   readonly cacheEntries?: number | undefined;
 }

@@ -2,7 +2,7 @@ import { Axios, type AxiosAdapter } from 'axios';
 import { z } from 'zod';
 import type { Troubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
-import { createRequestRecords } from '../observing/calls.ts';
+import { createRequestRecords } from '../observing/callRecords.ts';
 import { createRecentRequests } from '../observing/recentRequests.ts';
 import type { BackendState } from './state.ts';
 import { createTokenOutage } from './tokenOutage.ts';
@@ -48,7 +48,7 @@ interface ClientCredentials {
   readonly tokenUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Empty for none. */
+  /** Empty: no token. */
   readonly scope: string;
   readonly timeoutMs: number;
   readonly troubles: Troubles;
@@ -116,13 +116,13 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
 
   async function request(): Promise<string> {
     const { status, data } = await post();
-    if (status !== 200) throw new Refused(status);
+    if (status !== 200) throw new TokenRefused(status);
     const { access_token: token, expires_in: seconds } = answer.parse(JSON.parse(data.toString()));
     const now = performance.now();
     current = { token, expires: now + seconds * 1000 };
     nextRenewal = now + seconds * 1000 * renewAt;
-    outage.over();
-    troubles.over(source, 'there is an access token for the backends');
+    outage.end();
+    troubles.clear(source, 'there is an access token for the backends');
     return token;
   }
 
@@ -135,7 +135,7 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
         const diagnosis = { cause: cause instanceof Error ? cause.message : cause };
         // It lasts until there is a token, also while no call needs one.
         const still = () => ({});
-        troubles.met(source, { level: 'warn', message: 'no access token for the backends', diagnosis, still });
+        troubles.raise(source, { level: 'warn', message: 'no access token for the backends', diagnosis, still });
         outage.begin(failureOf(error));
         throw new NoAccessToken('no access token');
       })
@@ -182,7 +182,7 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
 }
 
 /** The endpoint has answered, but not with a token. */
-class Refused extends Error {
+class TokenRefused extends Error {
   readonly status: number;
 
   constructor(status: number) {
@@ -191,8 +191,8 @@ class Refused extends Error {
   }
 }
 
-/** For operators: as the failures of backends are told. */
+/** For operators: in the words for failures of backends. */
 function failureOf(error: unknown): string {
   if (error instanceof TransportFailure) return error.fault;
-  return error instanceof Refused ? `HTTP ${error.status}` : 'unreadable answer';
+  return error instanceof TokenRefused ? `HTTP ${error.status}` : 'unreadable answer';
 }

@@ -7,7 +7,7 @@ export interface TokenOutage {
   /** For operators: since when, and why; undefined outside of one. */
   now(): Outage | undefined;
   begin(failure: string): void;
-  over(): void;
+  end(): void;
   /**
    * Resolves with true when it is over, or with false when the service stops.
    * @param probe asks for a token; from now on it is called at growing intervals. Never rejects
@@ -45,7 +45,7 @@ export function createTokenOutage(onBegin: () => void): TokenOutage {
       current = { since: performance.now(), failure, ended, release, stopProbing: undefined };
       onBegin();
     },
-    over: () => end(true),
+    end: () => end(true),
     untilOver(probe) {
       if (current === undefined) return Promise.resolve(!closed);
       current.stopProbing ??= probeUntilHealthy({ probe, probeMs, maxProbeMs, foundHealthy() {} }, 0);

@@ -86,7 +86,7 @@ export function createTransport(url: string, { connections, attemptTimeoutMs }: 
           resolve(response);
         },
         onResponseError(_, error) {
-          // undici rejects the request as invalid: a defect of ours, which a retry does not help.
+          // undici rejects the request as invalid: a defect of the service, which a retry does not help.
           if (codeOf(error) === 'UND_ERR_INVALID_ARG') reject(error);
           fail(
             controller ? 'connection lost' : codeOf(error) === 'ECONNREFUSED' ? 'connection refused' : 'no connection',

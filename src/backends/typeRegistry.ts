@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { parseTypeRef } from '../protocol/fields.ts';
-import { excessOf, type Json, parseJson, pick, pickSmall } from '../protocol/json.ts';
+import { type Json, parseJson, pick, pickSmall, tooLargeReason } from '../protocol/json.ts';
 import { keysOf } from '../protocol/jsonKeys.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import type { Reading } from './answer.ts';
+import type { AnswerReading } from './answer.ts';
 import type { Cache } from './cache.ts';
 import type { Call, Send } from './call.ts';
 import { isDefinedBy } from './lostAnswers.ts';
@@ -23,11 +23,11 @@ const typeDefinition = typeVersion.extend({
 const definitionMembers = typeDefinition.keyof().options;
 
 /** The members that the service reads; they have room for the most names and base types of a look-up (D31, D172). */
-const definition: Reading<TypeDefinition> = {
+const definition: AnswerReading<TypeDefinition> = {
   keys: keysOf(definitionMembers),
   result(answer) {
     for (const [name, member] of answer.members) {
-      const excess = excessOf(member);
+      const excess = tooLargeReason(member);
       if (excess === undefined) continue;
       throw new Rejection('response_too_large', `type registry: ${name} of the type definition ${excess}`);
     }
@@ -35,7 +35,7 @@ const definition: Reading<TypeDefinition> = {
   },
 };
 
-const created: Reading<z.infer<typeof typeVersion>> = {
+const created: AnswerReading<z.infer<typeof typeVersion>> = {
   keys: keysOf(['typeId', 'version']),
   result: (answer) => typeVersion.parse(pickSmall(answer, ['typeId', 'version'])),
 };
@@ -78,7 +78,7 @@ export function typeRegistry(send: Send, call: Call, cache: Cache<TypeDefinition
         const named = typeVersion.safeParse(pickSmall(sent, ['typeId', 'version'])).data;
         if (!lost || named === undefined || !isFullTypeRef(named)) throw refusal; // D1
         const request = { ...read, path: at(model, named.typeId, named.version) };
-        const whole: Reading<Json> = { keys: keysOf(sent.members.keys()), result: (answer) => answer };
+        const whole: AnswerReading<Json> = { keys: keysOf(sent.members.keys()), result: (answer) => answer };
         const { value: stored } = await send({ ...request, read: whole });
         if (stored && isDefinedBy(sent, stored)) return named;
         throw refusal;

@@ -3,7 +3,7 @@ import { decodeBody, readBody } from '../protocol/body.ts';
 import { listed } from '../protocol/details.ts';
 import { type Envelope, invalid } from '../protocol/envelope.ts';
 import { faultsOf } from '../protocol/fields.ts';
-import { excessOf, type Json, memberOf, pickSmall } from '../protocol/json.ts';
+import { type Json, memberOf, pickSmall, tooLargeReason } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import type { Card } from './card.ts';
 
@@ -69,7 +69,7 @@ function unclearMembers({ body, keys }: Card, json: Json): { readonly key: strin
   }
   const excesses = Object.keys(body?.shape ?? {}).flatMap((key) => {
     const member = json.members.get(key);
-    const excess = member && excessOf(member);
+    const excess = member && tooLargeReason(member);
     return excess === undefined ? [] : [{ key, fault: `body.${key} ${excess}` }];
   });
   return [...twice, ...excesses];

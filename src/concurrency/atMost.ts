@@ -9,7 +9,7 @@ export function atMost(width: number): <T>(work: () => Promise<T>) => Promise<T>
     try {
       return await work();
     } finally {
-      const next = waiting.shift(); // hands its place over directly
+      const next = waiting.shift(); // passes its place on to the next
       if (next) next();
       else running -= 1;
     }

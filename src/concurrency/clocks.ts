@@ -1,6 +1,6 @@
 /**
  * Which clock tells what (D180). A duration, a deadline and a point in time inside the process are milliseconds of
- * `performance.now()`, which nobody can set. The clock that can be set, `Date.now()`, tells only the time of day: for people, for
+ * `performance.now()`, which cannot be set. The clock that can be set, `Date.now()`, tells only the time of day: for people, for
  * other machines, and for comparing with times that other machines have given.
  */
 

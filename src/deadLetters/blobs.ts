@@ -2,7 +2,7 @@ import { ContainerClient } from '@azure/storage-blob';
 import { atMost } from '../concurrency/atMost.ts';
 import { beginningOf, ForeignFile } from '../storage/boundedReads.ts';
 import { type CallLimits, createStorageCalls } from '../storage/storageCalls.ts';
-import type { Entry, Place } from './place.ts';
+import type { LetterInfo, LetterStorage } from './letterStorage.ts';
 
 export interface BlobsOptions {
   /** Of the storage account, with its key or a shared access signature for the container. */
@@ -22,7 +22,7 @@ const mostRequests = 32;
 const suffix = '.json';
 
 /** A container of Azure Blob Storage with a blob for each dead letter. Several instances can share it. */
-export function createBlobs({ connectionString, container, limits = defaultLimits }: BlobsOptions): Place {
+export function createBlobs({ connectionString, container, limits = defaultLimits }: BlobsOptions): LetterStorage {
   const client = new ContainerClient(connectionString, container, { retryOptions: { maxTries: 1 } });
   const { attempt, ensureContainer } = createStorageCalls(client, 'dead-letter storage', limits);
   const inTurn = atMost(mostRequests);
@@ -36,7 +36,7 @@ export function createBlobs({ connectionString, container, limits = defaultLimit
       const pages = client.listBlobsFlat({ prefix, abortSignal }).byPage(start);
       for await (const { segment, continuationToken } of pages) {
         const letters = segment.blobItems.filter(({ name }) => name.endsWith(suffix));
-        const entries = letters.map(({ name, properties: { contentLength = 0, lastModified } }): Entry => {
+        const entries = letters.map(({ name, properties: { contentLength = 0, lastModified } }): LetterInfo => {
           return { id: name.slice(0, -suffix.length), bytes: contentLength, at: lastModified.getTime() };
         });
         return { entries, next: continuationToken || undefined };

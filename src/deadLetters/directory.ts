@@ -3,7 +3,7 @@ import { readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { readBounded } from '../storage/boundedReads.ts';
 import { makeDirectory } from '../storage/makeDirectory.ts';
-import type { Entry, Place } from './place.ts';
+import type { LetterInfo, LetterStorage } from './letterStorage.ts';
 
 const suffix = '.json';
 const draftOf = (path: string) => `${path}.${randomUUID()}`;
@@ -13,10 +13,10 @@ const isDraft = (name: string) => /\.json\.[0-9a-f-]{36}$/.test(name);
 const leftoverMs = 60 * 60_000;
 
 /** A directory with a folder for each device and a file for each dead letter. Only the owner can read them. */
-export function createDirectory(directory: string): Place {
+export function createDirectory(directory: string): LetterStorage {
   const pathOf = (id: string) => join(directory, `${id}${suffix}`);
 
-  async function entryOf(id: string): Promise<Entry[]> {
+  async function entryOf(id: string): Promise<LetterInfo[]> {
     const found = await stat(pathOf(id)).catch(unlessMissing);
     return found ? [{ id, bytes: found.size, at: found.mtimeMs }] : [];
   }
@@ -26,7 +26,7 @@ export function createDirectory(directory: string): Place {
     if (found && Date.now() - found.mtimeMs > leftoverMs) await remove(path).catch(() => undefined); // the next listing tries again
   }
 
-  async function entriesOf(folder: string): Promise<Entry[]> {
+  async function entriesOf(folder: string): Promise<LetterInfo[]> {
     const path = join(directory, folder);
     const names = (await readdir(path).catch(unlessMissing)) ?? [];
     if (names.length === 0) await removeLeftover(path, rmdir);

@@ -1,5 +1,5 @@
 import { folderOfId } from './deadLetter.ts';
-import type { Entry } from './place.ts';
+import type { LetterInfo } from './letterStorage.ts';
 
 export interface DeadLetterLimits {
   /** Most dead letters of one device, and of all. */
@@ -16,12 +16,12 @@ export interface DeadLetterLimits {
  * Ids of the dead letters that must be deleted, the oldest first: those that are too old, then those beyond the limits of
  * their device, then those beyond the limits of all.
  */
-export function excessOf(entries: Iterable<Entry>, limits: DeadLetterLimits, now: number): string[] {
+export function excessOf(entries: Iterable<LetterInfo>, limits: DeadLetterLimits, now: number): string[] {
   const newestFirst = [...entries].sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1));
   const devices = new Map<string, { letters: number; bytes: number }>();
   const all = { letters: 0, bytes: 0 };
 
-  function stays({ id, bytes, at }: Entry): boolean {
+  function stays({ id, bytes, at }: LetterInfo): boolean {
     if (now - at > limits.retentionMs) return false;
     const device = devices.get(folderOfId(id)) ?? { letters: 0, bytes: 0 };
     devices.set(folderOfId(id), device);

@@ -9,7 +9,7 @@ export interface FormerOwners {
   silentFrom(partition: string): number | undefined;
 }
 
-/** More than the parking of a message takes that a former owner had answered when it lost the partition. */
+/** More than it takes to park a message that a former owner had answered when it lost the partition. */
 const parkingMs = 20_000;
 
 export function createFormerOwners(): FormerOwners {

@@ -2,19 +2,21 @@ import { within } from '../concurrency/within.ts';
 import type { LogLines } from '../log/log.ts';
 import type { Meter } from '../metrics/meter.ts';
 import type { Rejection } from '../protocol/rejection.ts';
-import { toldOf } from '../storage/storeFailure.ts';
+import { storeFieldsOf } from '../storage/storeFailure.ts';
 import { type DeadLetter, idOf } from './deadLetter.ts';
-import type { DeadLetters } from './store.ts';
+import type { DeadLetters } from './deadLetterStore.ts';
 
 /** A message, and how often it has been parked before. */
-type Message = Pick<DeadLetter, 'event' | 'generation' | 'deviceId' | 'origin'> & { readonly attempts?: number };
+type ParkableMessage = Pick<DeadLetter, 'event' | 'generation' | 'deviceId' | 'origin'> & {
+  readonly attempts?: number;
+};
 
 /** Parks messages for dispatch. Never rejects: a failing store must not stop the service (G4). */
 export interface Parking {
   /** Stores a failed message. If that fails, the log says where the hub has the message. */
-  park(message: Message, failure: Rejection, traceparent: string): Promise<void>;
+  park(message: ParkableMessage, failure: Rejection, traceparent: string): Promise<void>;
   /** Removes the dead letter of a message that has now been handled. */
-  release(message: Message): Promise<void>;
+  release(message: ParkableMessage): Promise<void>;
 }
 
 export interface ParkingOptions {
@@ -41,7 +43,7 @@ export function createParking({ deadLetters, meter, log, now }: ParkingOptions):
         count('not_parked');
         const { sequenceNumber, offset } = event;
         const place = { partition: origin.partition, sequenceNumber, offset };
-        log.error({ err: error, ...toldOf(error), device: deviceId, ...place }, 'message could not be parked');
+        log.error({ err: error, ...storeFieldsOf(error), device: deviceId, ...place }, 'message could not be parked');
       }
     },
     async release(message) {
@@ -51,7 +53,7 @@ export function createParking({ deadLetters, meter, log, now }: ParkingOptions):
         const { deviceId, origin, event } = message;
         const place = { partition: origin.partition, sequenceNumber: event.sequenceNumber };
         log.warn(
-          { err: error, ...toldOf(error), device: deviceId, ...place },
+          { err: error, ...storeFieldsOf(error), device: deviceId, ...place },
           'message handled again, but its dead letter, if any, could not be removed',
         );
       }

@@ -7,7 +7,7 @@ import { createParking, type ParkingOptions } from '../deadLetters/parking.ts';
 import type { MessageContext } from '../engine/partition/work.ts';
 import type { Sender } from '../hub/replies/sender.ts';
 import { findCard } from '../messages/index.ts';
-import { createMessages, type MessageCourse, type MessagesOptions } from '../observing/messages.ts';
+import { createMessageRecords, type MessageCourse, type MessageRecordsOptions } from '../observing/messageRecords.ts';
 import type { Arrival } from '../protocol/arrival.ts';
 import { bytesHeld, bytesReceived, bytesToReserve } from '../protocol/body.ts';
 import { resultCodes } from '../protocol/codes.ts';
@@ -17,20 +17,20 @@ import type { Json } from '../protocol/json.ts';
 import { textProperties } from '../protocol/properties.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { derivedTraceId, newTraceparent } from '../protocol/trace.ts';
-import { answer, type Handled } from './respond.ts';
+import { answer, type HandledRequest } from './respond.ts';
 import { unknownName } from './unknownName.ts';
 
-interface DispatchOptions extends MessagesOptions, ParkingOptions {
+interface DispatchOptions extends MessageRecordsOptions, ParkingOptions {
   readonly backends: Backends;
   readonly sender: Pick<Sender, 'send'>;
-  readonly log: MessagesOptions['log'];
+  readonly log: MessageRecordsOptions['log'];
   readonly limits: EnvelopeLimits & CardLimits & { readonly maxInflatedBytes: number };
   /** Called before each step with an effect outside the process; it may end the handling of messages. */
   readonly beforeEffect?: (() => void) | undefined;
 }
 
 /** A message before its card. */
-interface Read {
+interface ReadEvent {
   readonly envelope: Envelope;
   readonly card: Card | undefined;
   readonly refusal: Rejection | undefined;
@@ -44,11 +44,11 @@ export type Dispatch = (arrival: Arrival, context: MessageContext) => Promise<bo
 
 export function createDispatch(options: DispatchOptions): Dispatch {
   const { backends, sender, log, limits, now, beforeEffect } = options;
-  const messages = createMessages(options);
+  const messages = createMessageRecords(options);
   const letters = createParking(options);
   const readEnvelope = createEnvelopeReader(limits);
 
-  function read({ event, generation, deviceId, origin, attempts }: Arrival): Read {
+  function read({ event, generation, deviceId, origin, attempts }: Arrival): ReadEvent {
     const id = eventId(event, origin, deviceId);
     const properties = textProperties(event.properties ?? {});
     const { envelope, refusal } = readEnvelope(generation, properties, deviceId, id, attempts);
@@ -56,7 +56,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   }
 
   async function handledToEnd(
-    message: Read,
+    message: ReadEvent,
     arrival: Arrival,
     context: MessageContext,
     course: MessageCourse,
@@ -84,11 +84,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   /** Undefined when this instance no longer handles the message. */
   async function handle(
-    { envelope, card, refusal }: Read,
+    { envelope, card, refusal }: ReadEvent,
     { event, redelivered }: Arrival,
     { releaseBytes, waiting, ended }: MessageContext,
     course: MessageCourse,
-  ): Promise<Handled | undefined> {
+  ): Promise<HandledRequest | undefined> {
     let json: Json | undefined;
     let known: ReturnType<typeof knownMembers>;
     let reserved = bytesToReserve(event, limits.maxInflatedBytes);
@@ -146,7 +146,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const place = { device: deviceId, partition: origin.partition, sequenceNumber: event.sequenceNumber };
     log.error(
       { incident, ...place },
-      'message was the only one in flight at three violent ends: parked without being executed',
+      'message was the only one in flight at three unclean shutdowns: parked without being executed',
     );
     return new Rejection('internal_platform_error', `the message is not executed again, incident ${incident}`);
   }
@@ -169,7 +169,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 }
 
 /** Estimated memory until the replies are sent: notifications hold whole models, acknowledgements repeat parts of the body. */
-const replyBytes = ({ outcome, json }: Handled): number =>
+const replyBytes = ({ outcome, json }: HandledRequest): number =>
   (outcome?.notifications ?? []).reduce((bytes, { body }) => bytes + body.length, 1_000 + (json?.place.end ?? 0));
 
 /** The backend clients throw `validation_error`; the code for the device depends on the generation (result codes). */

@@ -9,11 +9,11 @@ interface ArrivalsOptions {
   readonly hub: string;
   readonly meter: Meter;
   readonly log: Log;
-  /** Who follows which devices; nobody when omitted. */
+  /** The followers of devices; none when omitted. */
   readonly taps?: Taps;
 }
 
-/** The messages of ours among the events of the hub. */
+/** The messages for this service among the events of the hub. */
 interface Arrivals {
   /** Recognises those of a partition, with their device; counts the other events (R1, R3). */
   of(partition: string): (event: HubEvent, redelivered: boolean) => Arrival | undefined;
@@ -43,8 +43,8 @@ export function createArrivals({ hub, meter, log, taps }: ArrivalsOptions): Arri
       }
       if (generation === undefined) {
         count('skipped');
-        const tell = taps?.of(deviceId ?? '', place());
-        tell?.('skipped', { why: whyNotOurs(event), hint: misspelling });
+        const publish = taps?.of(deviceId ?? '', place());
+        publish?.('skipped', { why: whyNotOurs(event), hint: misspelling });
         return undefined;
       }
       if (deviceId === undefined) {

@@ -3,7 +3,7 @@ import type { Card } from '../card/card.ts';
 import type { Requirement } from '../engine/order/queued.ts';
 import { catalogue, findCard } from '../messages/index.ts';
 import type { Arrival } from '../protocol/arrival.ts';
-import { createEnvelopeReader, type EnvelopeLimits, nameOf } from '../protocol/envelope.ts';
+import { createEnvelopeReader, type EnvelopeLimits, messageNameOf } from '../protocol/envelope.ts';
 import { eventId } from '../protocol/event.ts';
 import { textProperties } from '../protocol/properties.ts';
 
@@ -33,7 +33,7 @@ export function createRequirements(backends: Pick<Backends, 'ready' | 'isUp'>, l
 
   return ({ event, generation, deviceId, origin }) => {
     const { properties = {} } = event;
-    const card = findCard(generation, nameOf(generation, properties));
+    const card = findCard(generation, messageNameOf(generation, properties));
     const requirement = card && requirements.get(card);
     if (requirement === undefined || requirement.isMet()) return requirement;
     const id = eventId(event, origin, deviceId);

@@ -1,6 +1,6 @@
 import type { Card, Outcome } from '../card/card.ts';
 import type { Sender } from '../hub/replies/sender.ts';
-import type { MessageCourse } from '../observing/messages.ts';
+import type { MessageCourse } from '../observing/messageRecords.ts';
 import { acknowledge } from '../protocol/acknowledgement.ts';
 import { maxReplyBytes, type Reply } from '../protocol/c2d.ts';
 import type { Delivery } from '../protocol/delivery.ts';
@@ -11,7 +11,7 @@ import { notify } from '../protocol/notification.ts';
 import { Rejection } from '../protocol/rejection.ts';
 
 /** A message after its handling or its rejection. */
-export interface Handled {
+export interface HandledRequest {
   readonly envelope: Envelope;
   readonly card: Card | undefined;
   /** The members that could be read. */
@@ -32,7 +32,7 @@ interface AnswerOptions {
   readonly beforeEffect?: (() => void) | undefined;
 }
 
-interface Answered {
+interface RepliesResult {
   /** Why the request failed; an undelivered notification can be the reason. */
   readonly failure: Rejection | undefined;
 }
@@ -44,9 +44,9 @@ class Revoked extends Error {}
  * @returns undefined when this instance no longer handles the message before the hub has settled every reply
  */
 export async function answer(
-  handled: Handled,
+  handled: HandledRequest,
   { sender, course, ended, now, beforeEffect }: AnswerOptions,
-): Promise<Answered | undefined> {
+): Promise<RepliesResult | undefined> {
   const { envelope, outcome } = handled;
 
   async function send(reply: Reply): Promise<Delivery> {
@@ -95,7 +95,7 @@ const notSent = (models: readonly string[]): Rejection =>
     `larger than the hub's ${maxReplyBytes} bytes, and therefore not sent: ${listed(models)}`,
   );
 
-function resultOf({ envelope, card, body, json, outcome, failure }: Handled) {
+function resultOf({ envelope, card, body, json, outcome, failure }: HandledRequest) {
   const echo = card?.echo(envelope.properties, body, json);
   return {
     success: failure === undefined,

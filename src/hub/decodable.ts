@@ -62,7 +62,7 @@ export function isFrameDecodable(frame: Uint8Array): boolean {
 
 interface Walk {
   readonly bytes: Uint8Array;
-  /** That may still come. */
+  /** Values that may still come. */
   values: number;
   /** Elements without bytes that may still come. */
   empty: number;

@@ -13,7 +13,7 @@ interface FrameCodec {
 
 interface ConnectionClass {
   readonly prototype: {
-    /** Whether somebody listens. */
+    /** Returns whether the event has a listener. */
     dispatch(event: string, ...details: unknown[]): boolean;
   };
 }

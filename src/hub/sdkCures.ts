@@ -34,8 +34,8 @@ export function cureHubSdks(): void {
  * `amqp:connection:forced`. The event client then opens the same connection again and considers the old links open:
  * it receives nothing for a minute, then a TypeError in a timer ends the process. This reports the connection as lost.
  *
- * A frame that the library does not expect, such as a second detach of a link, becomes an `error` of the connection. Nobody
- * listens, so that ended the process. The library closes the socket after it, which the event client notices by itself.
+ * A frame that the library does not expect, such as a second detach of a link, becomes an `error` of the connection. It has
+ * no listener, so that it ended the process. The library closes the socket after it, which the event client notices by itself.
  *
  * By default, the operating system holds a frame back for up to 40 ms, until the hub has confirmed the one before (D177).
  */
@@ -146,16 +146,17 @@ function poolFrameBuffers(): void {
   }
 }
 
-/** What the AMQP library tells nobody else of is followed by the end of the connection, which its client notices. */
+/** Events without a listener that are followed by the end of the connection, which the client notices. */
 const foretold: ReadonlySet<string> = new Set(['disconnected', 'protocol_error']);
 
 /** AMQP's `source` and `target`: the only ends of a link that the library knows. */
 const termini: ReadonlySet<string> = new Set(['40', 'amqp:source:list', '41', 'amqp:target:list']);
 
 /**
- * The AMQP library of each client writes to standard error by itself when nobody listens to the end of a connection. So the hub's
- * closing of an idle one, of which the client has heard already, was a warning there. This says that somebody was told. The other
- * warnings are about ends of links that it does not know, and sections of messages, which `boundDecoding` keeps from it (D325).
+ * The AMQP library of each client writes a warning to standard error when the end of a connection has no listener. So it
+ * warned of each idle connection that the hub closed, although the client knew. This reports that there is a listener. The
+ * other warnings are about ends of links that the library does not know, and sections of messages, which `boundDecoding`
+ * keeps from it (D325).
  */
 function keepStandardErrorClean(): void {
   for (const { prototype } of [ConnectionOfReading, ConnectionOfReplies]) {

@@ -50,7 +50,7 @@ export const events = {
   'checkpoint.map_unusable': error('handling again what was done above the checkpoint'),
   'spool.not_written': error('spool cannot be written'),
   'spool.not_read': error('spool cannot be read: reading the partition again from its checkpoint'),
-  'quarantine.begun': warn('violent ends: messages that may be the cause are handled in turns'),
+  'quarantine.begun': warn('unclean shutdowns: messages that may be the cause are handled in turns'),
   'quarantine.turn': info('suspects begin'),
   'quarantine.passed_over': error(
     'message has ended the process even without being executed: passed over, neither answered nor parked',
@@ -62,7 +62,7 @@ export const events = {
   'message.given_up': error('message given up'),
   'message.failed_unforeseen': error('unforeseen failure'),
   'message.not_executed': error(
-    'message was the only one in flight at three violent ends: parked without being executed',
+    'message was the only one in flight at three unclean shutdowns: parked without being executed',
   ),
   'message.not_parked': error('message could not be parked'),
   'dead_letter.not_removed': warn('message handled again, but its dead letter, if any, could not be removed'),
@@ -109,7 +109,7 @@ export const events = {
 } as const;
 
 /** The texts of the lines that can have one of these levels. */
-export type Message<L extends EventLevel = EventLevel> = MessageOf<typeof events, L>;
+export type LogText<L extends EventLevel = EventLevel> = MessageOf<typeof events, L>;
 
 /** Undefined for a text that is not in the list. */
 export const eventOf = eventNames(events);

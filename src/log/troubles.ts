@@ -1,22 +1,22 @@
-import { eventOf, type Message } from './events.ts';
+import { eventOf, type LogText } from './events.ts';
 import type { LogLines } from './log.ts';
 
 /** What the log says about a source of trouble. */
-export type Trouble = Told & (Line<'warn'> | Line<'error'>);
+export type Trouble = TroubleDetails & (TroubleLine<'warn'> | TroubleLine<'error'>);
 
-interface Line<L extends 'warn' | 'error'> {
+interface TroubleLine<L extends 'warn' | 'error'> {
   readonly level: L;
-  readonly message: Message<L>;
+  readonly message: LogText<L>;
 }
 
-interface Told {
+interface TroubleDetails {
   /** What it is about: also in the line of its end. */
   readonly fields?: object;
   /** Why, and what to do: only while it lasts. */
   readonly diagnosis?: object;
   /**
-   * For a state that lasts until `over`, such as an outage: the fields of the line that is written every minute, also in
-   * minutes without a call of `met`.
+   * For a state that lasts until `clear`, such as an outage: the fields of the line that is written every minute, also in
+   * minutes without a call of `raise`.
    */
   readonly still?: () => object;
 }
@@ -27,9 +27,9 @@ export interface Troubles {
    * Reports trouble of a source. The first is written at once. Of further ones only the latest in each minute is written,
    * with their number as `times`.
    */
-  met(source: string, trouble: Trouble): void;
+  raise(source: string, trouble: Trouble): void;
   /** Ends the trouble of a source and writes a line with the total of `times`. A minute without trouble ends it too. */
-  over(source: string, message?: Message<'info'>, fields?: object): void;
+  clear(source: string, message?: LogText<'info'>, fields?: object): void;
   /** Ends without further lines. */
   close(): void;
 }
@@ -63,14 +63,14 @@ export function createTroubles(log: LogLines, amounts?: () => object): Troubles 
     if (episode === undefined) return;
     const { latest, times } = episode;
     if (times === 0 && latest.still === undefined) {
-      over(source);
+      clear(source);
       return;
     }
     write(latest, { ...told(latest), ...latest.still?.(), ...amounts?.(), times, forSeconds: secondsOf(episode) });
     episode.times = 0;
   }
 
-  function over(source: string, message?: Message<'info'>, fields?: object) {
+  function clear(source: string, message?: LogText<'info'>, fields?: object) {
     const episode = episodes.get(source);
     if (episode === undefined) return;
     clearInterval(episode.timer);
@@ -82,7 +82,7 @@ export function createTroubles(log: LogLines, amounts?: () => object): Troubles 
   }
 
   return {
-    met(named, trouble) {
+    raise(named, trouble) {
       const source = episodes.has(named) || episodes.size < maxSources ? named : furtherSources;
       const known = episodes.get(source);
       if (known !== undefined) {
@@ -95,7 +95,7 @@ export function createTroubles(log: LogLines, amounts?: () => object): Troubles 
       episodes.set(source, { latest: trouble, since: performance.now(), total: 1, times: 0, timer });
       write(trouble, told(trouble));
     },
-    over,
+    clear: clear,
     close() {
       for (const { timer } of episodes.values()) clearInterval(timer);
       episodes.clear();

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
 /**
- * Tokens that the information model accepted lately, as hashes. Being known gives no right: requests with such a token are
+ * Tokens that the information model has recently accepted, as hashes. This gives no right: requests with a known token are
  * only looked up before others (M14).
  */
 export interface AcceptedTokens {

@@ -1,9 +1,9 @@
 import type { MethodBackends } from '../backends/methodBackends.ts';
-import type { InvocationCourse } from '../observing/invocations.ts';
-import type { AdminRoute } from '../operations/admin.ts';
+import type { InvocationCourse } from '../observing/invocationRecords.ts';
+import type { AdminRoute } from '../operations/adminServer.ts';
 import { ageOf } from '../operations/ages.ts';
-import { inWords } from '../operations/deviceWork.ts';
 import { shownBackends } from '../operations/shownBackends.ts';
+import { inWords } from '../operations/shownWork.ts';
 import type { RequestHandler } from './requestHandler.ts';
 
 const mostRequests = 100;

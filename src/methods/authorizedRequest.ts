@@ -1,5 +1,5 @@
 import type { Deadline } from '../backends/deadline.ts';
-import type { InvocationCourse } from '../observing/invocations.ts';
+import type { InvocationCourse } from '../observing/invocationRecords.ts';
 import type { Route } from './route.ts';
 
 /** A request of a caller who may invoke the method. */

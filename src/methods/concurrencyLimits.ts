@@ -1,5 +1,5 @@
-import { createAsking } from './asking.ts';
 import { Failure } from './failure.ts';
+import { createRecentCallers } from './recentCallers.ts';
 
 interface Limits {
   /** Authorized invocations in progress. */
@@ -37,7 +37,7 @@ export function createConcurrencyLimits({ inFlight, inFlightPerDevice, bodies }:
   const receiving = createCounts();
   const invocations = createCounts();
   const shares = createCounts();
-  const asking = createAsking();
+  const asking = createRecentCallers();
   const greatestShare = Math.max(1, inFlightPerDevice - 1);
 
   return {

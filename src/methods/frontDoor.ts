@@ -12,8 +12,8 @@ import type { Log } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
 import { openMetrics } from '../metrics/exposition.ts';
 import { namesIn } from '../metrics/metrics.ts';
-import { createInvocations } from '../observing/invocations.ts';
-import { createStoreRecords } from '../observing/stores.ts';
+import { createInvocationRecords } from '../observing/invocationRecords.ts';
+import { createStoreRecords } from '../observing/storeRecords.ts';
 import { observeBackends } from '../operations/backendGauges.ts';
 import { thisBuild, versionOfBuild } from '../operations/build.ts';
 import { openAdmin } from '../operations/openAdmin.ts';
@@ -80,7 +80,7 @@ export async function startFrontDoor(
     tenantClaim: settings.files.tenantClaim,
     onOutage(error) {
       const diagnosis = { cause: error.said, ...storeFailureOf(error, filesPlace)?.diagnosis };
-      troubles.met('storage', { level: 'error', message: 'the file storage is unavailable', diagnosis });
+      troubles.raise('storage', { level: 'error', message: 'the file storage is unavailable', diagnosis });
     },
   });
   const invoke = createInvoke({
@@ -94,7 +94,7 @@ export async function startFrontDoor(
     backends,
     invoke,
     concurrency: createConcurrencyLimits({ ...limits, bodies: mostBodies }),
-    invocations: createInvocations({
+    invocations: createInvocationRecords({
       hubHost: /(?:^|;)\s*HostName=([^;:]+)/.exec(settings.hub.serviceConnectionString)?.[1] ?? '',
       ...{ log, meter, traces, taps },
     }),

@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Certificate } from './certificate.ts';
 
-/** The header of a request has ten seconds, as have look-ups and then the body; a body that nobody reads has what is left. */
+/** The header of a request has ten seconds, as have look-ups and then the body; a body that is not read has the rest of the time. */
 const options = {
   headersTimeout: 10_000,
   requestTimeout: 35_000,

@@ -15,7 +15,7 @@ export const bodyTooLarge = (): Failure =>
 
 /**
  * The bytes of a body. After a failure it is not read any further.
- * @param ended aborted when nobody waits for it any longer
+ * @param ended aborted when the bytes are no longer needed
  * @throws Failure too_large, request_timeout; invalid_request when the caller has gone
  * @throws Cancelled
  */

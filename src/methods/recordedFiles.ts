@@ -1,9 +1,9 @@
 import type { FileStorage } from '../hub/methods/fileStorage.ts';
-import type { StoreRecords } from '../observing/stores.ts';
-import { type StorePlace, storeFailureOf } from '../storage/storeFailure.ts';
+import type { StoreRecords } from '../observing/storeRecords.ts';
+import { type StoreLocation, storeFailureOf } from '../storage/storeFailure.ts';
 
-/** Each look-up is recorded, as what is asked of other stores is. */
-export const recordedFiles = (files: FileStorage, place: StorePlace, records: StoreRecords): FileStorage => ({
+/** A file storage whose calls are recorded. */
+export const recordedFiles = (files: FileStorage, place: StoreLocation, records: StoreRecords): FileStorage => ({
   maxBytes: files.maxBytes,
   async sign(name, seconds, signal) {
     const ended = records.begin('files', 'read');

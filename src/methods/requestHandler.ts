@@ -3,7 +3,7 @@ import { Cancelled, createDeadline, type Deadline } from '../backends/deadline.t
 import type { MethodBackends } from '../backends/methodBackends.ts';
 import type { InvocableObject } from '../backends/objectForCaller.ts';
 import type { RequestFields } from '../observing/invocationFields.ts';
-import type { InvocationCourse, Invocations } from '../observing/invocations.ts';
+import type { InvocationCourse, InvocationRecords } from '../observing/invocationRecords.ts';
 import { shortened } from '../protocol/details.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { createAcceptedTokens } from './acceptedTokens.ts';
@@ -67,7 +67,7 @@ interface Authorized {
 interface CallersToken {
   readonly token: string;
   readonly hash: string;
-  /** The information model accepted it lately. */
+  /** The information model has recently accepted it. */
   readonly isKnown: boolean;
 }
 
@@ -75,7 +75,7 @@ interface RequestHandlerOptions {
   readonly backends: Pick<MethodBackends, 'readObject'>;
   readonly invoke: Invoke;
   readonly concurrency: ConcurrencyLimits;
-  readonly invocations: Invocations;
+  readonly invocations: InvocationRecords;
 }
 
 /** Time-out of all look-ups before the call to the hub (M6). */

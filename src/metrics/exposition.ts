@@ -4,8 +4,8 @@ import type { LogLines } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
 import { createMeter, type Meter, noMeter } from './meter.ts';
 import type { MetricName } from './metrics.ts';
-import type { Program } from './resource.ts';
-import { startSending } from './sending.ts';
+import { startPeriodicExport } from './periodicExport.ts';
+import type { ProgramResource } from './resource.ts';
 import { metricsWanted } from './standardVariables.ts';
 import { summaryOf } from './summary.ts';
 
@@ -20,7 +20,7 @@ export interface Metrics {
   close(): Promise<void>;
 }
 
-interface MetricsOptions extends Program {
+interface MetricsOptions extends ProgramResource {
   /** The metrics of the program; those of the service when omitted. */
   readonly names?: readonly MetricName[];
   /** For the standard variables of OpenTelemetry. */
@@ -35,7 +35,7 @@ export function openMetrics({ env, log, names, ...program }: MetricsOptions): Me
   const report = { ...program, meter, since: Date.now() };
   const stopObserving = observeProcess(meter);
   const troubles = createTroubles(log);
-  const sending = startSending(report, wanted, troubles);
+  const sending = startPeriodicExport(report, wanted, troubles);
   let writing: Promise<() => string> | undefined;
 
   /** The library is loaded at the first scrape only. */

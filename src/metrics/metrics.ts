@@ -1,12 +1,12 @@
 import type { Declaration } from 'telemetry/declaration.ts';
 import { processMetrics } from 'telemetry/processMetrics.ts';
-import { backendMetrics } from './declared/backends.ts';
-import { messageMetrics } from './declared/messages.ts';
-import { methodMetrics } from './declared/methods.ts';
-import { partitionMetrics } from './declared/partitions.ts';
-import { readingMetrics } from './declared/reading.ts';
-import { replyMetrics } from './declared/replies.ts';
-import { storeMetrics } from './declared/stores.ts';
+import { backendMetrics } from './declared/backendMetrics.ts';
+import { messageMetrics } from './declared/messageMetrics.ts';
+import { methodMetrics } from './declared/methodMetrics.ts';
+import { partitionMetrics } from './declared/partitionMetrics.ts';
+import { readingMetrics } from './declared/readingMetrics.ts';
+import { replyMetrics } from './declared/replyMetrics.ts';
+import { storeMetrics } from './declared/storeMetrics.ts';
 
 /** Every metric, by chapter of `docs/metrics.md`. The names are an interface: dashboards and alerts use them (D95). */
 export const chapters = {

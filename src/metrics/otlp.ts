@@ -1,16 +1,16 @@
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
 import { MeterProvider, PeriodicExportingMetricReader, type PushMetricExporter } from '@opentelemetry/sdk-metrics';
 import { createProducer, type Report } from './producer.ts';
-import { type Program, resourceOf } from './resource.ts';
+import { type ProgramResource, resourceOf } from './resource.ts';
 import type { MetricsWanted } from './standardVariables.ts';
 
 /** What becomes of each export; the exporter of the SDK tells nobody but its caller. */
-export interface Outcome {
+export interface ExportOutcome {
   failed(error: unknown): void;
   succeeded(): void;
 }
 
-const reporting = (exporter: PushMetricExporter, { failed, succeeded }: Outcome): PushMetricExporter => ({
+const reporting = (exporter: PushMetricExporter, { failed, succeeded }: ExportOutcome): PushMetricExporter => ({
   export(metrics, done) {
     exporter.export(metrics, (result) => {
       if (result.error) failed(result.error);
@@ -28,9 +28,9 @@ const reporting = (exporter: PushMetricExporter, { failed, succeeded }: Outcome)
  * @returns sends the last values, and ends
  */
 export function sendToCollector(
-  report: Report & Program,
+  report: Report & ProgramResource,
   wanted: MetricsWanted,
-  outcome: Outcome,
+  outcome: ExportOutcome,
 ): () => Promise<void> {
   const reader = new PeriodicExportingMetricReader({
     exporter: reporting(new OTLPMetricExporter(), outcome),

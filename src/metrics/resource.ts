@@ -7,7 +7,7 @@ import {
 } from '@opentelemetry/resources';
 
 /** Whose metrics they are. */
-export interface Program {
+export interface ProgramResource {
   /** `service.name`, unless a standard variable says otherwise. */
   readonly service: string;
   readonly version: string;
@@ -16,7 +16,7 @@ export interface Program {
 }
 
 /** The program as OpenTelemetry's SDK describes it, with what the standard variables add. */
-export const resourceOf = ({ service, version, instance }: Program): Resource =>
+export const resourceOf = ({ service, version, instance }: ProgramResource): Resource =>
   defaultResource()
     .merge(
       resourceFromAttributes({

@@ -22,7 +22,7 @@ export interface Collection {
   readonly related: ReadonlySet<string>;
 }
 
-export interface Collected {
+export interface CollectedModel {
   readonly objectId: string;
   readonly model: string;
   /** The backend's own text of it. */
@@ -37,7 +37,7 @@ export interface WalkLimits {
   readonly maxReferences: number;
 }
 
-type Wanted = Omit<Collected, 'text'>;
+type WantedModel = Omit<CollectedModel, 'text'>;
 
 const together = 8;
 
@@ -51,10 +51,10 @@ export async function collect(
   collection: Collection,
   { maxSyncModels, maxSyncBytes, maxReferences }: WalkLimits,
   { informationModel }: BoundBackends,
-): Promise<{ models: Collected[]; missing: string[] }> {
+): Promise<{ models: CollectedModel[]; missing: string[] }> {
   const { model, recursive } = collection;
   const related = [...collection.related];
-  const models: Collected[] = [];
+  const models: CollectedModel[] = [];
   const missing: string[] = [];
   const visited = new Set<string>();
   const leadsOn = childrenFor(collection);
@@ -64,10 +64,10 @@ export async function collect(
   let referenceBytes = 0;
 
   async function fetchAll(
-    wanted: Iterable<Wanted>,
+    wanted: Iterable<WantedModel>,
     read: typeof informationModel.getModel | typeof informationModel.existingModel = informationModel.getModel,
-  ): Promise<Collected[]> {
-    const fresh: Wanted[] = [];
+  ): Promise<CollectedModel[]> {
+    const fresh: WantedModel[] = [];
     for (const one of wanted) {
       const key = JSON.stringify([one.objectId.toLowerCase(), one.model]);
       if (visited.has(key)) continue;
@@ -88,8 +88,8 @@ export async function collect(
     });
   }
 
-  async function childrenOf({ objectId }: Collected): Promise<readonly Wanted[]> {
-    const children = new Map<string, Wanted>();
+  async function childrenOf({ objectId }: CollectedModel): Promise<readonly WantedModel[]> {
+    const children = new Map<string, WantedModel>();
     await informationModel.references(objectId, model, (reference) => {
       references += 1;
       if (references > maxReferences) throw tooLarge(`more than ${maxReferences} references`);
@@ -127,7 +127,7 @@ function childrenFor({ hierarchical, contained, references }: Collection): (refe
 }
 
 /** One by one: there may be many more than may be fetched. */
-function* besides(level: readonly Wanted[], related: readonly string[]): Iterable<Wanted> {
+function* besides(level: readonly WantedModel[], related: readonly string[]): Iterable<WantedModel> {
   for (const { objectId } of level) for (const model of related) yield { objectId, model };
 }
 

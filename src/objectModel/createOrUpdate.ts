@@ -6,7 +6,7 @@ import { isGuid, parseTypeRef, type TypeRef } from '../protocol/fields.ts';
 import { type Json, withMember } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { createRelatedModels, type RelatedModels } from './relatedModels.ts';
-import { locate, type Registered, registered } from './storedModel.ts';
+import { locate, type RegisteredModel, registered } from './storedModel.ts';
 import { uniqueProperties } from './uniqueProperties.ts';
 import { createUniqueValues } from './uniqueValues.ts';
 
@@ -49,7 +49,7 @@ export async function createOrUpdate(
   registration: Registration,
   backends: BoundBackends,
   limits: AnswerLimits,
-): Promise<Registered> {
+): Promise<RegisteredModel> {
   const { identity, body } = registration;
   const { informationModel } = backends;
   const ownerId = await resolveOwner(registration.owner, backends);
@@ -69,7 +69,7 @@ export async function createOrUpdate(
   }
 
   /** Another request has created the model: updates it, unless an earlier delivery created it or its type differs (A1, A2). */
-  async function afterConflict(conflict: Refusal): Promise<Registered> {
+  async function afterConflict(conflict: Refusal): Promise<RegisteredModel> {
     const named = conflict.meta['objectId'];
     // D9
     const objectId = identity.objectId ?? (isGuid(named) ? named : identity.derivedId);
@@ -82,7 +82,7 @@ export async function createOrUpdate(
     return isOurs ? registered(existing, true) : update(existing);
   }
 
-  async function update(existing: Json): Promise<Registered> {
+  async function update(existing: Json): Promise<RegisteredModel> {
     let stored = existing;
     for (let race = 1; ; race += 1) {
       const at = locate(stored);

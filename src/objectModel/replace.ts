@@ -41,7 +41,7 @@ export async function replace(replacement: Replacement, { informationModel }: Bo
       if (text !== body.text) text = withMember(body, 'version', version);
     } catch (error) {
       if (!(error instanceof Refusal) || error.status !== 409) throw error;
-      const refusal = telling(error, versionSaid(error) ?? lastRead);
+      const refusal = withVersionSaid(error, versionSaid(error) ?? lastRead);
       if (races === mostRaces) throw refusal;
       races += 1;
       const wanted = requested(body, refusal);
@@ -52,14 +52,19 @@ export async function replace(replacement: Replacement, { informationModel }: Bo
       const isOneAhead = BigInt(version) === wanted + 1n;
       // An earlier delivery has closed a gap. It gets the same responses again; a new update would be refused (G3).
       if (redelivered && isOneAhead && !closesGap) text = body.text;
-      else text = withMember(body, 'version', checkedVersion(replacement, wanted, version, telling(error, version)));
+      else
+        text = withMember(
+          body,
+          'version',
+          checkedVersion(replacement, wanted, version, withVersionSaid(error, version)),
+        );
       closesGap = true;
     }
   }
 }
 
 /** The refusal with the version that is stored, if that is known. */
-const telling = ({ status, details, meta }: Refusal, version: string | undefined): Refusal =>
+const withVersionSaid = ({ status, details, meta }: Refusal, version: string | undefined): Refusal =>
   new Refusal(status, version === undefined ? details : `${details}; the stored version is ${version}`, meta);
 
 /** The stored version in the information model's error. */

@@ -1,10 +1,10 @@
 import type { Envelope } from '../protocol/envelope.ts';
 import type { Notification } from '../protocol/notification.ts';
-import type { Registered } from './storedModel.ts';
+import type { RegisteredModel } from './storedModel.ts';
 
 /** The request-response notification of a requested model. It goes to the target of the request. */
 export const requestedNotifications = (
-  { objectId, model, created }: Pick<Registered, 'objectId' | 'model' | 'created'>,
+  { objectId, model, created }: Pick<RegisteredModel, 'objectId' | 'model' | 'created'>,
   body: string,
   { deviceId, target }: Envelope,
 ): Notification => ({

@@ -3,7 +3,7 @@ import { integerIn, isGuid } from '../protocol/fields.ts';
 import { type Json, pickSmall, textIn, withoutMember } from '../protocol/json.ts';
 import type { RelatedModel, RelatedModels } from './relatedModels.ts';
 
-interface Located {
+interface ModelIdentity {
   readonly objectId: string;
   readonly model: string;
   readonly type: unknown;
@@ -16,7 +16,7 @@ interface Located {
  * Reads the members that identify a stored object model.
  * @throws Error when a mandatory member is missing
  */
-export function locate(stored: Json): Located {
+export function locate(stored: Json): ModelIdentity {
   const { objectId, model, type, ownerId } = pickSmall(stored, ['objectId', 'model', 'type', 'ownerId']);
   const version = textIn(stored, 'version');
   if (!isGuid(objectId) || typeof model !== 'string' || version === undefined) {
@@ -39,7 +39,7 @@ export function versionOf(stored: Json): bigint {
 }
 
 /** The object model after the request. */
-export interface Registered {
+export interface RegisteredModel {
   readonly objectId: string;
   readonly model: string;
   /** Whether this request created it. */
@@ -52,12 +52,12 @@ export interface Registered {
 }
 
 /** @param related the results of related models in the same answer */
-export function registered(stored: Json, created: boolean, related?: RelatedModels): Registered {
+export function registered(stored: Json, created: boolean, related?: RelatedModels): RegisteredModel {
   const { objectId, model } = locate(stored);
   const { results: relatedModels = [], created: createdModels = [] } = related ?? {};
   return { objectId, model, created, stored, relatedModels, createdModels };
 }
 
 /** The information model's own text of the object model, without the results of related models. */
-export const textOfRegistered = ({ stored }: Registered): Promise<string> =>
+export const textOfRegistered = ({ stored }: RegisteredModel): Promise<string> =>
   textOf(withoutMember(stored, 'relatedModels'));

@@ -4,11 +4,11 @@ import { defaultModel } from '../protocol/fields.ts';
 import { bytesOf } from '../protocol/json.ts';
 import type { Notification } from '../protocol/notification.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import { pathOf, type Registered } from './storedModel.ts';
+import { pathOf, type RegisteredModel } from './storedModel.ts';
 
 const configurationModel = 'svc.configuration';
 
-interface News {
+interface SubscriberNews {
   readonly notifications: readonly Notification[];
   readonly remarks: readonly string[];
 }
@@ -19,9 +19,9 @@ interface News {
  * request succeeds even if the configuration cannot be read; then there is only a remark (D8).
  */
 export async function configurationNews(
-  { objectId, model, stored, createdModels }: Registered,
+  { objectId, model, stored, createdModels }: RegisteredModel,
   { informationModel }: BoundBackends,
-): Promise<News> {
+): Promise<SubscriberNews> {
   if (model !== defaultModel) return noNews;
   try {
     const configuration = await informationModel.getModel(objectId, configurationModel);
@@ -45,4 +45,4 @@ export async function configurationNews(
   }
 }
 
-export const noNews: News = { notifications: [], remarks: [] };
+export const noNews: SubscriberNews = { notifications: [], remarks: [] };

@@ -1,5 +1,5 @@
 import type { BackendKey } from '../protocol/backendCalls.ts';
-import type { Tell } from '../tap/taps.ts';
+import type { Publish } from '../tap/taps.ts';
 import type { Span } from '../tracing/span.ts';
 
 /** A message or an invocation from its beginning to its end: what its parts add to, and what an operator may ask for. */
@@ -14,8 +14,8 @@ export interface Course {
   readonly span: Span | undefined;
   /** What the calls took so far; each adds to it. */
   readonly times: CallTimes;
-  /** Undefined while nobody follows the device, and while an invocation's device is not known. */
-  readonly tell: Tell | undefined;
+  /** Undefined while the device has no follower, and while an invocation's device is not known. */
+  readonly publish: Publish | undefined;
 }
 
 /** By backend. Absent while there was no call. */

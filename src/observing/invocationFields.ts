@@ -23,7 +23,7 @@ export interface RequestFields {
 }
 
 /** An invocation that has ended. */
-interface Ended {
+interface EndedInvocation {
   readonly fields: RequestFields;
   /** Of the response; undefined when the caller has gone. */
   readonly status: number | undefined;
@@ -40,7 +40,7 @@ export interface InvocationFailure {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-export const lineOf = ({ fields, status, failure, ms }: Ended): object => ({
+export const invocationLineOf = ({ fields, status, failure, ms }: EndedInvocation): object => ({
   ...fields,
   ...(status === undefined ? { callerGone: true } : { status }),
   ...(failure && { reason: failure.reason, invoked: failure.invoked, details: failure.detail, ...failure.fields }),
@@ -48,20 +48,25 @@ export const lineOf = ({ fields, status, failure, ms }: Ended): object => ({
 });
 
 /** The method was not invoked, and nobody but the caller has to do anything about it. */
-export const isHarmless = ({ failure }: Ended): boolean =>
+export const isHarmless = ({ failure }: EndedInvocation): boolean =>
   (failure?.status ?? 0) < 500 && (failure?.invoked ?? 'no') === 'no';
 
 /** As the metric has it; undefined after a success. */
-export const reasonOf = ({ status, failure }: Ended): Reason | 'caller_gone' | undefined =>
+export const reasonOf = ({ status, failure }: EndedInvocation): Reason | 'caller_gone' | undefined =>
   failure?.reason ?? (status === undefined ? 'caller_gone' : undefined);
 
 /** @param lookUpMs how long the information model took to name the device */
-export function toldAtBegin(fields: RequestFields, lookUpMs: number): object {
+export function invocationTapFieldsAtBegin(fields: RequestFields, lookUpMs: number): object {
   const { objectId, model, method, target, caller, traceId } = fields;
   return { objectId, model, method, target, caller, traceId, lookUpMs: Math.round(lookUpMs) };
 }
 
-export const toldAtEnd = ({ fields: { methodStatus }, status, failure, ms }: Ended): object => ({
+export const invocationTapFieldsAtEnd = ({
+  fields: { methodStatus },
+  status,
+  failure,
+  ms,
+}: EndedInvocation): object => ({
   status: status ?? 'the caller has gone',
   methodStatus,
   ...(failure && { reason: failure.reason, details: failure.detail }),
@@ -71,7 +76,7 @@ export const toldAtEnd = ({ fields: { methodStatus }, status, failure, ms }: End
 export const route = '/objects/{objectId}/models/{model}/methods/{method}';
 
 /** By OpenTelemetry's conventions for HTTP servers. */
-export const attributesAtBegin = ({ correlationId, objectId, model, method }: RequestFields): Attributes => ({
+export const invocationAttributesAtBegin = ({ correlationId, objectId, model, method }: RequestFields): Attributes => ({
   'http.request.method': 'POST',
   'http.route': route,
   'svc.correlation_id': correlationId,
@@ -80,7 +85,11 @@ export const attributesAtBegin = ({ correlationId, objectId, model, method }: Re
   'svc.method': method,
 });
 
-export const attributesAtEnd = ({ fields: { device, methodStatus }, status, failure }: Ended): Attributes => ({
+export const invocationAttributesAtEnd = ({
+  fields: { device, methodStatus },
+  status,
+  failure,
+}: EndedInvocation): Attributes => ({
   'http.response.status_code': status,
   'svc.device.id': device,
   'svc.method.status': methodStatus,
@@ -88,7 +97,7 @@ export const attributesAtEnd = ({ fields: { device, methodStatus }, status, fail
 });
 
 /** Of our side; a caller that has gone is one, too. */
-export function spanErrorOf({ status, failure }: Ended): SpanError | undefined {
+export function invocationSpanErrorOf({ status, failure }: EndedInvocation): SpanError | undefined {
   if (failure !== undefined && failure.status >= 500) return { type: failure.reason };
   return status === undefined ? { type: 'caller_gone' } : undefined;
 }

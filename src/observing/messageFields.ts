@@ -13,7 +13,7 @@ import type { CallTimes } from './course.ts';
 /** What the log, the tap and the traces say of a message: values in, fields out. */
 
 /** A message whose handling has begun. */
-export interface Begun {
+export interface BegunMessage {
   readonly arrival: Arrival;
   readonly envelope: Envelope;
   readonly traceId: string;
@@ -22,7 +22,7 @@ export interface Begun {
 }
 
 /** A message that was handled to its end. */
-export interface Ended extends Begun {
+export interface EndedMessage extends BegunMessage {
   /** Duration of the handling without replies. */
   readonly ms: number;
   readonly repliesMs: number;
@@ -62,7 +62,7 @@ export const waitsOf = (
     : { hubMs: Math.max(0, timeOfDay(readAt) - enqueuedTimeUtc.getTime()), laneMs: begunAt - readAt };
 
 /** Of the one log line of a handled message (G5, D91). */
-export function lineOf(ended: Ended): object {
+export function messageLineOf(ended: EndedMessage): object {
   const { arrival, envelope, traceId, waits, ms, repliesMs, remarks, failure, sent, dropped } = ended;
   const backends = rounded(ended.backends);
   return {
@@ -86,11 +86,11 @@ export function lineOf(ended: Ended): object {
   };
 }
 
-/** Whether somebody should look at the line. */
-export const isAlarming = ({ failure, dropped }: Ended): boolean =>
+/** Whether an operator should look at the line. */
+export const isAlarming = ({ failure, dropped }: EndedMessage): boolean =>
   dropped.length > 0 || failure?.code === 'internal_platform_error';
 
-export const toldAtBegin = ({ arrival, envelope, traceId, waits }: Begun): object => ({
+export const messageTapFieldsAtBegin = ({ arrival, envelope, traceId, waits }: BegunMessage): object => ({
   message: envelope.name,
   generation: arrival.generation,
   correlationId: envelope.correlationId,
@@ -101,7 +101,16 @@ export const toldAtBegin = ({ arrival, envelope, traceId, waits }: Begun): objec
   parkedBefore: arrival.attempts ?? 0,
 });
 
-export const toldAtEnd = ({ envelope, ms, repliesMs, backends, remarks, failure, sent, dropped }: Ended): object => ({
+export const messageTapFieldsAtEnd = ({
+  envelope,
+  ms,
+  repliesMs,
+  backends,
+  remarks,
+  failure,
+  sent,
+  dropped,
+}: EndedMessage): object => ({
   code: failure?.code ?? 'ok',
   details: failure?.details,
   ack: envelope.ack,
@@ -114,7 +123,7 @@ export const toldAtEnd = ({ envelope, ms, repliesMs, backends, remarks, failure,
 });
 
 /** By OpenTelemetry's conventions for messaging consumers. */
-export function attributesAtBegin(
+export function messageAttributesAtBegin(
   { event, deviceId, origin, redelivered }: Arrival,
   { eventId, correlationId }: Envelope,
   name: string | undefined,
@@ -135,14 +144,14 @@ export function attributesAtBegin(
   };
 }
 
-export const attributesAtEnd = ({ failure, sent, dropped }: Ended): Attributes => ({
+export const messageAttributesAtEnd = ({ failure, sent, dropped }: EndedMessage): Attributes => ({
   'svc.code': failure?.code ?? 'ok',
   'svc.replies.sent': sent,
   'svc.replies.dropped': dropped.length || undefined,
 });
 
 /** Only a failure that is not the device's is an error of the span. */
-export const spanErrorOf = ({ failure }: Ended): SpanError | undefined =>
+export const messageSpanErrorOf = ({ failure }: EndedMessage): SpanError | undefined =>
   failure !== undefined && resultCodes[failure.code].fault !== 'device'
     ? { type: failure.code, message: failure.details }
     : undefined;

@@ -1,29 +1,29 @@
-/** How requests to a backend went lately, for operators. */
-export interface Recent {
+/** How requests to a backend went in the last minutes, for operators. */
+export interface RequestStatistics {
   /** Requests of the last five minutes, the latest thousand at most. */
   readonly count: number;
-  /** Half of them took so long at most; null when there were none. */
+  /** The median of their durations; null when there were none. */
   readonly p50Ms: number | null;
-  /** 19 of 20 took so long at most; null when there were none. */
+  /** The 95th percentile of their durations; null when there were none. */
   readonly p95Ms: number | null;
   /** Age of the oldest request that is under way; 0 when none is. */
   readonly oldestMs: number;
 }
 
-interface UnderWay {
+interface OpenRequest {
   /** As `performance.now()`. */
   readonly since: number;
 }
 
 /** The latest durations, in constant room. */
 export interface RecentRequests {
-  begin(): UnderWay;
+  begin(): OpenRequest;
   /** @returns the duration in ms */
-  ended(request: UnderWay): number;
+  ended(request: OpenRequest): number;
   /** It ends without a result that counts. No effect when it has ended. */
-  dropped(request: UnderWay): void;
+  dropped(request: OpenRequest): void;
   underWay(): number;
-  recent(): Recent;
+  recent(): RequestStatistics;
 }
 
 const most = 1_024;
@@ -31,7 +31,7 @@ const withinMs = 5 * 60_000;
 
 export function createRecentRequests(): RecentRequests {
   /** In the order of their beginning. */
-  const underWay = new Set<UnderWay>();
+  const underWay = new Set<OpenRequest>();
   const durations = new Float64Array(most);
   const ends = new Float64Array(most).fill(Number.NEGATIVE_INFINITY);
   let next = 0;

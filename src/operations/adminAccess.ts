@@ -2,25 +2,25 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
 /** Why a request to the admin port is refused. */
-interface Refused {
+interface RefusedAccess {
   readonly status: 401 | 403;
   readonly error: string;
 }
 
 /** Undefined when the request may be answered. */
-export type Access = (request: Pick<IncomingMessage, 'headers'>) => Refused | undefined;
+export type AdminAccess = (request: Pick<IncomingMessage, 'headers'>) => RefusedAccess | undefined;
 
 const here = ['localhost', '127.0.0.1', '[::1]'];
 
-const noWebPage: Refused = { status: 403, error: 'web pages may not use the admin port' };
-const noToken: Refused = { status: 401, error: 'a bearer token is needed: that of ADMIN_TOKEN' };
+const noWebPage: RefusedAccess = { status: 403, error: 'web pages may not use the admin port' };
+const noToken: RefusedAccess = { status: 401, error: 'a bearer token is needed: that of ADMIN_TOKEN' };
 
 /**
  * Without a token only programs on this machine can reach the port, and so can the web pages in a browser here: a page
  * has an origin, or sends the name of its own host (DNS rebinding).
  * @param token empty when none is needed
  */
-export function createAccess(token: string): Access {
+export function createAdminAccess(token: string): AdminAccess {
   const expected = digestOf(`Bearer ${token}`);
 
   return ({ headers }) => {

@@ -16,7 +16,7 @@ interface Observed {
   readonly sender: Pick<Sender, 'state'>;
 }
 
-/** Registers the metrics that are read from the state of the service whenever somebody collects them. */
+/** Registers the metrics that are read from the state of the service whenever metrics are collected. */
 export function observeService(meter: Meter, { budget, pace, consumer, backends, sender }: Observed): void {
   const held = (what: 'messages' | 'bytes') =>
     [

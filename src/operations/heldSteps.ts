@@ -14,14 +14,14 @@ export interface DrainConditions {
   readonly ratePerSecond: number | undefined;
 }
 
-type Waiting = Readonly<Step>;
+type OpenStep = Readonly<Step>;
 
 /**
  * The steps that do not end within a drain, as far as the service knows, and what each waits for. Other steps may take
- * longer, too: nobody knows how long a backend will take to answer.
+ * longer, too: how long a backend takes to answer is not known.
  */
-export function heldSteps(steps: readonly Waiting[], conditions: DrainConditions): ReadonlyMap<Waiting, string> {
-  const held = new Map<Waiting, string>();
+export function heldSteps(steps: readonly OpenStep[], conditions: DrainConditions): ReadonlyMap<OpenStep, string> {
+  const held = new Map<OpenStep, string>();
   for (const step of steps) {
     const cause = step.kind === 'call' ? causeOfCall(step, conditions) : causeOfReply(step, conditions);
     if (cause !== undefined) held.set(step, cause);
@@ -30,7 +30,7 @@ export function heldSteps(steps: readonly Waiting[], conditions: DrainConditions
   return held;
 }
 
-function causeOfCall({ of, since, waitsFor }: Waiting, { hasTokens, drainSeconds }: DrainConditions) {
+function causeOfCall({ of, since, waitsFor }: OpenStep, { hasTokens, drainSeconds }: DrainConditions) {
   if (waitsFor === 'circuit') return `the end of the outage of the ${of}`;
   if (waitsFor === 'token' && !hasTokens) return 'an access token: the token endpoint is out';
   return secondsSince(since) > drainSeconds ? `the ${of}, for longer than a drain takes` : undefined;
@@ -39,7 +39,7 @@ function causeOfCall({ of, since, waitsFor }: Waiting, { hasTokens, drainSeconds
 const slowHub = 'a turn to be sent, at the rate of the hub';
 
 function causeOfReply(
-  { kind, since, waitsFor }: Waiting,
+  { kind, since, waitsFor }: OpenStep,
   { isConnected, replySeconds, drainSeconds }: DrainConditions,
 ) {
   if (kind === 'parking') return undefined;
@@ -51,7 +51,7 @@ function causeOfReply(
 }
 
 /** Replies that get no turn within a drain: the later ones of those that wait, or all while the hub takes none. */
-function withoutTurn(steps: readonly Waiting[], { ratePerSecond, drainSeconds }: DrainConditions): Waiting[] {
+function withoutTurn(steps: readonly OpenStep[], { ratePerSecond, drainSeconds }: DrainConditions): OpenStep[] {
   const inTurn = steps.filter(({ kind, waitsFor }) => kind === 'reply' && waitsFor === 'turn');
   if (steps.some(({ waitsFor }) => waitsFor === 'quota' || waitsFor === 'suspended')) return inTurn;
   const turns = ratePerSecond === undefined ? inTurn.length : Math.floor(ratePerSecond * drainSeconds);

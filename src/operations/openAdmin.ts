@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Log } from '../log/log.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { redactedSettings } from '../settings/redacted.ts';
-import { type AdminRoute, type AdminServer, startAdminServer } from './admin.ts';
+import { type AdminRoute, type AdminServer, startAdminServer } from './adminServer.ts';
 
 const newLevel = z.strictObject({ level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal']) });
 

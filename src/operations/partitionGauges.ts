@@ -6,7 +6,7 @@ import type { Meter } from '../metrics/meter.ts';
 type ByPartition = `device_messaging.partition.${Own}`;
 type Own = 'spool.bytes' | 'oldest.duration' | 'checkpoint.duration' | 'suspects';
 
-/** Registers the metrics of the partitions that this instance reads, and of those that nobody reads. */
+/** Registers the metrics of the partitions that this instance reads, and of those that no instance reads. */
 export function observePartitions(meter: Meter, consumer: Pick<Consumer, 'partitions' | 'unowned'>): void {
   const partitions = oncePerCollection(consumer.partitions);
 

@@ -4,15 +4,15 @@ import type { Behind } from '../hub/reading/behind.ts';
 import type { Consumer } from '../hub/reading/consumer.ts';
 import type { PartitionState } from '../hub/reading/partitionState.ts';
 import type { Replies } from '../hub/replies/replies.ts';
-import type { Ownership } from '../hub/stores/store.ts';
-import type { AdminRoute } from './admin.ts';
+import type { Ownership } from '../hub/stores/checkpointStore.ts';
+import type { AdminRoute } from './adminServer.ts';
 import { inTenths, secondsSince, shownTime } from './ages.ts';
-import { shownWork } from './deviceWork.ts';
 import { shownBackends } from './shownBackends.ts';
+import { shownWork } from './shownWork.ts';
 import { stopPreview } from './stopPreview.ts';
 
 interface Sources {
-  /** Which one this is. */
+  /** The build and the instance. */
   readonly instance: string;
   readonly consumer: Pick<Consumer, 'partitions' | 'elsewhere' | 'unowned' | 'devices'>;
   readonly backends: Pick<Backends, 'states'>;

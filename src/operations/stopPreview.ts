@@ -2,8 +2,8 @@ import type { DeviceWork } from '../engine/order/deviceWork.ts';
 import type { PartitionState } from '../hub/reading/partitionState.ts';
 import { type DrainConditions, heldSteps } from './heldSteps.ts';
 
-type Work = Pick<DeviceWork, 'begunAt' | 'steps'> & { readonly partition: string };
-type Partition = Pick<PartitionState, 'partition' | 'state' | 'inFlight' | 'waiting'> & {
+type WorkOfPartition = Pick<DeviceWork, 'begunAt' | 'steps'> & { readonly partition: string };
+type PreviewedPartition = Pick<PartitionState, 'partition' | 'state' | 'inFlight' | 'waiting'> & {
   readonly checkpoint: Pick<PartitionState['checkpoint'], 'unwritten' | 'isFailing'>;
 };
 
@@ -28,14 +28,23 @@ interface Counts {
 }
 
 /** Only looks: a stop that follows may find something else. */
-export function stopPreview(partitions: readonly Partition[], works: readonly Work[], conditions: DrainConditions) {
+export function stopPreview(
+  partitions: readonly PreviewedPartition[],
+  works: readonly WorkOfPartition[],
+  conditions: DrainConditions,
+) {
   const held = heldSteps(
     works.flatMap(({ steps }) => steps),
     conditions,
   );
-  const isHeld = ({ steps }: Work) => steps.some((step) => held.has(step));
+  const isHeld = ({ steps }: WorkOfPartition) => steps.some((step) => held.has(step));
 
-  function countsOf({ partition, inFlight, waiting, checkpoint: { unwritten, isFailing } }: Partition): Counts {
+  function countsOf({
+    partition,
+    inFlight,
+    waiting,
+    checkpoint: { unwritten, isFailing },
+  }: PreviewedPartition): Counts {
     const own = works.filter((work) => work.partition === partition && work.begunAt !== undefined);
     const steps = own.flatMap((work) => work.steps);
     const stuck = own.filter(isHeld).length;

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
-import { createTapLines } from '../tap/lines.ts';
+import { createTapLines } from '../tap/tapLines.ts';
 import type { Taps } from '../tap/taps.ts';
-import { type AdminRoute, BadRequest } from './admin.ts';
+import { type AdminRoute, BadRequest } from './adminServer.ts';
 
 const tapQuery = z.strictObject({
   device: z.string().min(1).max(128),

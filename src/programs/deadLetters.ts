@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { openDeadLetters } from '../deadLetters/open.ts';
+import { openDeadLetters } from '../deadLetters/openDeadLetters.ts';
 import { createLog } from '../log/log.ts';
 import { versionOfBuild } from '../operations/build.ts';
 import { choiceOf } from '../operations/deadLetters/choiceOptions.ts';
@@ -10,7 +10,7 @@ import { replayChosen } from '../operations/deadLetters/replayChosen.ts';
 import { show } from '../operations/deadLetters/show.ts';
 import { runCommand } from '../operations/runCommand.ts';
 import { configDirectory, readSettings } from '../settings/config.ts';
-import { openTraces } from '../tracing/open.ts';
+import { openTraces } from '../tracing/openTraces.ts';
 import { createHandling } from './handling.ts';
 
 /** The operator's command for dead letters. */

@@ -1,7 +1,7 @@
 import { withFields } from 'telemetry/log.ts';
 import { type Backends, createBackends } from '../backends/backends.ts';
-import { openDeadLetters } from '../deadLetters/open.ts';
-import type { DeadLetters } from '../deadLetters/store.ts';
+import type { DeadLetters } from '../deadLetters/deadLetterStore.ts';
+import { openDeadLetters } from '../deadLetters/openDeadLetters.ts';
 import { createDispatch, type Dispatch } from '../dispatch/dispatch.ts';
 import { createRequirements, type RequirementOf } from '../dispatch/requirements.ts';
 import { createReplies, type Replies } from '../hub/replies/replies.ts';
@@ -10,11 +10,11 @@ import { cureHubSdks } from '../hub/sdkCures.ts';
 import type { Log } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
-import { createStoreRecords, type StoreRecords } from '../observing/stores.ts';
+import { createStoreRecords, type StoreRecords } from '../observing/storeRecords.ts';
 import type { Settings } from '../settings/config.ts';
 import { messageLimits, timing } from '../settings/groups/constants.ts';
 import { secretsOf } from '../settings/secrets.ts';
-import { toldOf } from '../storage/storeFailure.ts';
+import { storeFieldsOf } from '../storage/storeFailure.ts';
 import type { Taps } from '../tap/taps.ts';
 import type { Traces } from '../tracing/span.ts';
 
@@ -37,11 +37,11 @@ export interface HandlingOptions {
   /** For the log while something is wrong: how much waits. */
   readonly amounts?: () => object;
   readonly meter?: Meter;
-  /** What is asked of stores is recorded there. */
+  /** The records of calls to stores. */
   readonly stores?: StoreRecords;
   /** Closed with the rest. */
   readonly traces?: Traces | undefined;
-  /** Who follows which devices; nobody when omitted. */
+  /** The followers of devices; none when omitted. */
   readonly taps?: Taps;
   /** Called before each step with an effect outside the process; it may end the handling of messages. */
   readonly beforeEffect?: () => void;
@@ -69,7 +69,9 @@ export function createHandling(settings: Settings, log: Log, options: HandlingOp
   const replySettings = { ...settings.replies, maxWaitSeconds: timing.replySeconds };
   const replies = createReplies(replySettings, newClient, log, troubles, meter);
   const tidying = setInterval(() => {
-    deadLetters.tidy().catch((error) => log.warn({ err: error, ...toldOf(error) }, 'dead letters cannot be tidied up'));
+    deadLetters
+      .tidy()
+      .catch((error) => log.warn({ err: error, ...storeFieldsOf(error) }, 'dead letters cannot be tidied up'));
   }, tidyEveryMs).unref();
   const dispatch = createDispatch({
     ...{ backends, sender: replies.sender, meter, deadLetters, log, traces, taps, beforeEffect },

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { switchLevelOnSignal } from 'telemetry/levelSwitch.ts';
-import type { Message } from '../log/events.ts';
+import type { LogText } from '../log/events.ts';
 import { createLog, type Log } from '../log/log.ts';
 import { thisBuild, versionOfBuild } from '../operations/build.ts';
 import {
@@ -16,7 +16,7 @@ import { proxyVariables } from '../settings/proxies.ts';
 import { redactedSettings } from '../settings/redacted.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import { unknownVariables } from '../settings/variables.ts';
-import { openTraces } from '../tracing/open.ts';
+import { openTraces } from '../tracing/openTraces.ts';
 import type { Traces } from '../tracing/span.ts';
 
 /** A started program. */
@@ -101,7 +101,7 @@ function settingsOrExit<S>({ name, readSettings }: Program<S>): S {
   }
 }
 
-function endOf(log: Log, error: unknown, what: Message<'fatal'>): never {
+function endOf(log: Log, error: unknown, what: LogText<'fatal'>): never {
   log.fatal({ err: error }, what);
   process.exit(1);
 }

@@ -13,12 +13,12 @@ import { openBuildRecord } from '../hub/stores/openBuildRecord.ts';
 import { openStore } from '../hub/stores/openStore.ts';
 import type { Log } from '../log/log.ts';
 import { type Metrics, openMetrics } from '../metrics/exposition.ts';
-import { createStoreRecords } from '../observing/stores.ts';
+import { createStoreRecords } from '../observing/storeRecords.ts';
 import { thisBuild, versionOfBuild } from '../operations/build.ts';
 import { observeService } from '../operations/gauges.ts';
 import { openAdmin } from '../operations/openAdmin.ts';
 import { serviceRoutes } from '../operations/serviceRoutes.ts';
-import { tellStarted } from '../operations/started.ts';
+import { logStarted } from '../operations/started.ts';
 import { tapRoute } from '../operations/tapRoute.ts';
 import type { Arrival } from '../protocol/arrival.ts';
 import { bytesToReserve } from '../protocol/body.ts';
@@ -114,7 +114,7 @@ export async function startService(
       onRead: arrivals.read,
       costOf: (event) => bytesToReserve(event, messageLimits.maxInflatedBytes),
       requirementOf,
-      tellOf: ({ deviceId, event: { sequenceNumber }, origin }: Arrival) =>
+      publisherOf: ({ deviceId, event: { sequenceNumber }, origin }: Arrival) =>
         taps.of(deviceId, { partition: origin.partition, sequenceNumber }),
       dispatch,
     }),
@@ -145,7 +145,7 @@ export async function startService(
     },
   );
   consumer.start();
-  void tellStarted(openBuildRecord(settings, stores), thisBuild(process.env), log);
+  void logStarted(openBuildRecord(settings, stores), thisBuild(process.env), log);
   void replies.connection.open();
 
   return {

@@ -1,6 +1,6 @@
 import type { Generation, HubEvent, Origin } from './event.ts';
 
-/** A message of ours, attributed to the device that sent it. */
+/** A message for this service, attributed to the device that sent it. */
 export interface Arrival {
   readonly event: HubEvent;
   readonly generation: Generation;

@@ -27,9 +27,9 @@ export const operations = [
 
 export type Operation = (typeof operations)[number];
 
-export const methods = ['GET', 'POST', 'PUT', 'DELETE'] as const;
+export const httpMethods = ['GET', 'POST', 'PUT', 'DELETE'] as const;
 
-export type Method = (typeof methods)[number];
+export type HttpMethod = (typeof httpMethods)[number];
 
 /** The reasons for which an attempt ends without a response, as texts for `details`. */
 export const transportFaults = [

@@ -77,7 +77,7 @@ const grammars: Record<Generation, Grammar> = {
 };
 
 /** `action` (V2) or `eventType` (V1) of an unchecked message; empty when it is missing or no text. */
-export function nameOf(generation: Generation, properties: Readonly<Record<string, unknown>>): string {
+export function messageNameOf(generation: Generation, properties: Readonly<Record<string, unknown>>): string {
   const { name } = grammars[generation];
   const value = Object.hasOwn(properties, name) ? properties[name] : undefined;
   return typeof value === 'string' ? value : '';

@@ -15,7 +15,7 @@ export interface HubEvent {
 }
 
 /**
- * The body of an event whose properties cannot be decoded at a bounded cost: whether it is one of ours, nobody can tell. If
+ * The body of an event whose properties cannot be decoded at a bounded cost: so it is not known whether it is for this service. If
  * its annotations cannot be decoded either, it has no sequence number, offset and time (D190).
  */
 export const undecodedProperties: unique symbol = Symbol('undecoded properties');
@@ -51,7 +51,7 @@ function isTelemetry(event: HubEvent): boolean {
   return source === undefined || source === 'Telemetry';
 }
 
-/** Why an event is none of our messages, for operators. */
+/** Why an event is not for this service, for operators. */
 export function whyNotOurs(event: HubEvent): string {
   if (!isTelemetry(event)) return 'iothub-message-source is not Telemetry';
   if (own(event.properties, 'msgType') !== undefined) return 'msgType is not action';

@@ -16,11 +16,11 @@ export interface Json extends Scanned {
   /** The parsed text; only for small texts. */
   readonly value: unknown;
   readonly isObject: boolean;
-  readonly place: Place;
+  readonly place: TextRange;
 }
 
 /** The position of a text in a buffer. Offsets of members are also relative to the buffer. */
-interface Place {
+interface TextRange {
   readonly bytes: Buffer;
   readonly start: number;
   readonly end: number;
@@ -122,7 +122,7 @@ const mostValuesRead = 1_001;
 const mostBytesRead = 65_536;
 
 /** Why a member is too large to read; undefined when it is not. */
-export function excessOf({ values, start, end }: Member): string | undefined {
+export function tooLargeReason({ values, start, end }: Member): string | undefined {
   if (values > mostValuesRead) return `has more than ${mostValuesRead - 1} values`;
   return end - start > mostBytesRead ? `has more than ${mostBytesRead} bytes` : undefined;
 }
@@ -131,7 +131,7 @@ export function excessOf({ values, start, end }: Member): string | undefined {
 export function pickSmall<Key extends string>(json: Json, keys: readonly Key[]): Partial<Record<Key, unknown>> {
   const isSmall = (key: Key) => {
     const member = json.members.get(key);
-    return member !== undefined && excessOf(member) === undefined;
+    return member !== undefined && tooLargeReason(member) === undefined;
   };
   return pick(json, keys.filter(isSmall));
 }

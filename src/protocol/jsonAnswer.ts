@@ -18,7 +18,7 @@ const elementLimits = trusted(maxJsonDepth);
 /**
  * Reads the answer of a backend in slices and in one pass: elements are taken as it comes to them.
  * @param keys the keys of the outermost object to find, with that of `elements`
- * @returns reads about so many bytes more; undefined until all has been read
+ * @returns reads about the given number of bytes more; undefined until all has been read
  * @throws MalformedJson, also later
  */
 export function answerReader(answer: Uint8Array, keys: Keys, elements?: Elements): (slice: number) => Json | undefined {

@@ -46,7 +46,7 @@ export interface List {
 }
 
 /** What a pass looks for. */
-export interface Sought {
+export interface WantedParts {
   /** The wanted keys of the outermost object. */
   readonly keys: Keys;
   readonly limits: JsonLimits;
@@ -54,7 +54,7 @@ export interface Sought {
   readonly list?: List & { readonly key: string };
 }
 
-type Found = { -readonly [Key in keyof Member]: Member[Key] };
+type FoundMember = { -readonly [Key in keyof Member]: Member[Key] };
 
 /** A pass over one JSON value, as far as it has come. It can pause before any value that is in it. */
 export interface Pass extends Scanned {
@@ -64,7 +64,7 @@ export interface Pass extends Scanned {
   at: number;
   /** Number of values so far. */
   values: number;
-  members: Map<string, Found>;
+  members: Map<string, FoundMember>;
   twice: Set<string>;
   size: number;
   hasBegun: boolean;
@@ -80,7 +80,7 @@ export interface Pass extends Scanned {
   element: Pass | undefined;
 }
 
-const none: Map<string, Found> = new Map();
+const none: Map<string, FoundMember> = new Map();
 const never: Set<string> = new Set();
 
 export const beginPass = (start: number): Pass => ({
@@ -118,12 +118,12 @@ function beginAgain(pass: Pass, start: number): void {
  * @returns whether the value has been passed
  * @throws MalformedJson
  */
-export const goOn = (bytes: Buffer, pass: Pass, sought: Sought, until: number): boolean =>
+export const goOn = (bytes: Buffer, pass: Pass, sought: WantedParts, until: number): boolean =>
   bytes[pass.start] === openBrace
     ? passObject(bytes, pass, sought, until)
     : passValue(bytes, pass, 0, sought.limits, until);
 
-function passObject(bytes: Buffer, pass: Pass, { keys, limits, list }: Sought, until: number): boolean {
+function passObject(bytes: Buffer, pass: Pass, { keys, limits, list }: WantedParts, until: number): boolean {
   const { members: maxMembers, keyLength, untilRepeated } = limits;
   let next = comma;
   if (!pass.hasBegun) {
@@ -223,7 +223,7 @@ const isObject = new Uint8Array(129);
 
 /**
  * Passes a value, and everything in it. This loop reads most of the bytes of a device's body, so that it knows nothing of
- * the members that somebody looks for.
+ * wanted members.
  * @param outer the number of arrays and objects around the value
  * @throws MalformedJson
  */

@@ -1,6 +1,6 @@
 import type { Keys } from './jsonKeys.ts';
 import type { JsonLimits } from './jsonLimits.ts';
-import { beginPass, goOn, type List, type Pass, passList, type Scanned, type Sought } from './jsonPass.ts';
+import { beginPass, goOn, type List, type Pass, passList, type Scanned, type WantedParts } from './jsonPass.ts';
 import { broken, pastBlanks } from './jsonTokens.ts';
 
 /**
@@ -33,9 +33,9 @@ export function scan(bytes: Buffer, start: number, end: number, keys: Keys, limi
 
 /**
  * The same in slices.
- * @returns passes about so many bytes more; undefined until the text has been passed
+ * @returns passes about the given number of bytes more; undefined until the text has been passed
  */
-export function scanInSlices(bytes: Buffer, end: number, sought: Sought): (slice: number) => Scanned | undefined {
+export function scanInSlices(bytes: Buffer, end: number, sought: WantedParts): (slice: number) => Scanned | undefined {
   const pass = beginPass(pastBlanks(bytes, 0));
   return (slice) => {
     if (!advance(bytes, pass, sought, pass.at + slice)) return undefined;
@@ -54,7 +54,7 @@ export function scanElements(bytes: Buffer, start: number, list: List): void {
   }
 }
 
-function advance(bytes: Buffer, pass: Pass, sought: Sought, until: number): boolean {
+function advance(bytes: Buffer, pass: Pass, sought: WantedParts, until: number): boolean {
   const { at, values } = pass;
   try {
     return goOn(bytes, pass, sought, until);

@@ -38,7 +38,7 @@ export const failures = {
 
 export type Reason = keyof typeof failures;
 
-/** Whether the method has run, so that nobody repeats what must not run twice (M7, D40). */
+/** Whether the method has run, so that no caller repeats what must not run twice (M7, D40). */
 export const effects = ['yes', 'no', 'unknown'] as const;
 
 export type Invoked = (typeof effects)[number];

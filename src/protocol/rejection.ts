@@ -14,7 +14,7 @@ export class Rejection extends Error {
   constructor(code: FailureCode, details: string, fields: Readonly<Record<string, unknown>> = {}, cause?: unknown) {
     const short = shortened(details);
     const { stackTraceLimit } = Error;
-    Error.stackTraceLimit = 0; // the place in our code tells nobody anything, and takes longer than the rest
+    Error.stackTraceLimit = 0; // a stack is of no use here, and takes longer than the rest
     super(`${code}: ${short}`, cause === undefined ? undefined : { cause });
     Error.stackTraceLimit = stackTraceLimit;
     this.code = code;

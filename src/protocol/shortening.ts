@@ -60,7 +60,7 @@ function sentenceOf(details: string, ordered: readonly Related[], kept: number):
   return details === '' ? sentence : `${details}; ${sentence}`;
 }
 
-/** The number of elements that fit into so many bytes as JSON. */
+/** The number of elements that fit into this number of bytes as JSON. */
 function countWithin(elements: readonly unknown[], bytes: number): number {
   let left = bytes;
   const index = elements.findIndex((one) => {

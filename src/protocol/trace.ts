@@ -37,6 +37,6 @@ function newSpanId(): string {
   return random.toString('hex', used - spanIdBytes, used);
 }
 
-/** The `traceparent` of one more piece of work in a trace. Who sent the message does not decide about sampling. */
+/** The `traceparent` of one more piece of work in a trace. The sender of the message does not decide about sampling. */
 export const newTraceparent = (traceId: string, spanId = newSpanId(), isSampled = true): string =>
   `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;

@@ -3,7 +3,7 @@ import { hasAccountKey, isLoopback } from './formats.ts';
 import type { MethodsSettings, Settings } from './schema.ts';
 
 /** Checks across settings. One sentence for each fault, without values of secrets. */
-export const disagreements = (settings: Settings): string[] =>
+export const settingDisagreements = (settings: Settings): string[] =>
   [token(settings), store(settings), admin(settings)].flat();
 
 /** The same for the front door. */

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import convict from 'convict';
-import { disagreements, methodsDisagreements } from './agreements.ts';
+import { methodsDisagreements, settingDisagreements } from './agreements.ts';
 import { home } from './home.ts';
 import { quotedVariables, withoutQuotes } from './quoted.ts';
 import { everySetting, type MethodsSettings, methodsSchema, type Settings, schema } from './schema.ts';
-import { type FileValues, readSettingsFile, settingsFileOf, valueIn } from './settingsFile.ts';
+import { type FileValues, readSettingsFile, settingIn, settingsFileOf } from './settingsFile.ts';
 
 export type { MethodsSettings, Settings } from './schema.ts';
 
@@ -26,7 +26,7 @@ export class ConfigurationError extends Error {
  * @throws ConfigurationError with all problems
  */
 export function readSettings(env: NodeJS.ProcessEnv, directory: string): Settings {
-  return loaded(convict(schema, { env: given(env), args: [] }), schema, env, directory, disagreements);
+  return loaded(convict(schema, { env: given(env), args: [] }), schema, env, directory, settingDisagreements);
 }
 
 /** The same for the front door, which reads only the settings that it uses (M1). */
@@ -61,7 +61,7 @@ function loaded<S>(
   if (file !== undefined) {
     const values = readSettingsFile(file, problems);
     for (const path of secretPaths()) {
-      if (valueIn(values, path) !== undefined)
+      if (settingIn(values, path) !== undefined)
         problems.push(`${path} is a secret: set ${envOf(path)} and remove it from ${file}`);
     }
     if (problems.length === 0) config.load(withoutOthers(values, own));
@@ -111,8 +111,8 @@ export function fileEffect(env: NodeJS.ProcessEnv, directory: string, of: object
   if (path === undefined) return undefined;
   const values = readSettingsFile(path, []);
   const changed = settingDocs().filter((setting) => {
-    const value = valueIn(values, setting.path);
-    const isRead = valueIn({ ...of }, setting.path) !== undefined;
+    const value = settingIn(values, setting.path);
+    const isRead = settingIn({ ...of }, setting.path) !== undefined;
     return isRead && value !== undefined && variables[setting.env] === undefined && String(value) !== setting.default;
   });
   return { path, changed: changed.map(({ env }) => env) };

@@ -25,13 +25,13 @@ export const placeOf = (
         containerSetting: `${name}_CONTAINER`,
       };
 
-interface Room {
+interface MessageLimits {
   readonly maxMessages: number;
   readonly maxBytes: number;
 }
 
 /** Limits of one partition: half, so that the others always have room. */
-export const partitionShare = ({ maxMessages, maxBytes }: Room): Room => ({
+export const partitionShare = ({ maxMessages, maxBytes }: MessageLimits): MessageLimits => ({
   maxMessages: Math.ceil(maxMessages / 2),
   maxBytes: Math.floor(maxBytes / 2),
 });
@@ -43,7 +43,7 @@ export const roundMs = (expirySeconds: number): number => (expirySeconds * 1000)
 export const settleWithinMs = (maxWaitSeconds: number): number =>
   Math.min(10_000, Math.max(1_000, (maxWaitSeconds * 1000) / 6));
 
-/** A process that has not run for so long may have lost its partitions: its last renewal may be some rounds old (D179). */
+/** A process that has not run for this time may have lost its partitions: its last renewal may be some rounds old (D179). */
 export const standstillMs = (expirySeconds: number): number => (expirySeconds * 1000) / 2;
 
 /** Where health is served, with the names of the settings that say so. */

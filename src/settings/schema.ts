@@ -1,12 +1,12 @@
 import convict from 'convict';
 import { settingFormats } from './formats.ts';
-import { backends } from './groups/backends.ts';
-import { deadLetters } from './groups/deadLetters.ts';
-import { delivery, replies } from './groups/delivery.ts';
-import { hub } from './groups/hub.ts';
-import { files, methods } from './groups/methods.ts';
-import { admin, http, log } from './groups/operations.ts';
-import { checkpoints, data, store } from './groups/store.ts';
+import { backends } from './groups/backendSettings.ts';
+import { deadLetters } from './groups/deadLetterSettings.ts';
+import { delivery, replies } from './groups/deliverySettings.ts';
+import { hub } from './groups/hubSettings.ts';
+import { files, methods } from './groups/methodSettings.ts';
+import { admin, http, log } from './groups/operationsSettings.ts';
+import { checkpoints, data, store } from './groups/storeSettings.ts';
 
 convict.addFormats(settingFormats);
 

@@ -30,7 +30,7 @@ export function readSettingsFile(file: string, problems: string[]): FileValues {
 }
 
 /** @param path `group.name` */
-export function valueIn(values: FileValues, path: string): unknown {
+export function settingIn(values: FileValues, path: string): unknown {
   const [group = '', name = ''] = path.split('.');
   const members = values[group];
   return typeof members === 'object' && members !== null && Object.hasOwn(members, name)

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 
-/** What is stored under this name is none of ours, and was not read whole. */
+/** The service has not written what is stored under this name; it was not read whole. */
 export class ForeignFile extends Error {
   override readonly name = 'ForeignFile';
 }

@@ -3,7 +3,7 @@ import { todoOf } from '../text/absence.ts';
 import { StorageError } from './storageCalls.ts';
 
 /** Where a store is, in the words of the settings. */
-export interface StorePlace {
+export interface StoreLocation {
   /** Names the folder, or the account. */
   readonly setting: string;
   /** Names the container; undefined for a folder. */
@@ -32,7 +32,7 @@ export class StoreFailure extends Error {
 }
 
 /** Fields of a log line about an error: none when it is not that of a store. */
-export const toldOf = (error: unknown): Partial<StoreDiagnosis> =>
+export const storeFieldsOf = (error: unknown): Partial<StoreDiagnosis> =>
   error instanceof StoreFailure ? error.diagnosis : {};
 
 const wait = 'wait: what failed is repeated';
@@ -41,7 +41,7 @@ const compare = 'compare AccountName or BlobEndpoint with that of the account';
 /** Undefined for an error that says nothing about the store. */
 export function storeFailureOf(
   error: unknown,
-  { setting, containerSetting = '' }: StorePlace,
+  { setting, containerSetting = '' }: StoreLocation,
 ): StoreFailure | undefined {
   if (error instanceof StorageError) {
     const { status, code, said, message } = error;

@@ -18,7 +18,7 @@ export type Stage =
   | 'left';
 
 /** Names a message of the hub, or an invocation. */
-export type Place =
+export type MessageRef =
   | { readonly partition: string; readonly sequenceNumber: number }
   | { readonly correlationId: string };
 
@@ -31,32 +31,32 @@ export interface TapEvent extends Readonly<Record<string, unknown>> {
 }
 
 /**
- * Reports a stage of one message or invocation to everybody who follows its device. `bodies` are kept from those who did
- * not ask for them.
+ * Publishes a stage of one message or invocation to the followers of its device. Only followers that asked for `bodies` get
+ * them.
  * @param token of the call: a backend may repeat it in its answer
  */
-export type Tell = (stage: Stage, fields: object, bodies?: Bodies, token?: string) => void;
+export type Publish = (stage: Stage, fields: object, bodies?: Bodies, token?: string) => void;
 
 /** Texts or bytes, as they were received or sent. */
 export type Bodies = Readonly<Record<string, string | Uint8Array | undefined>>;
 
-/** One who follows a device. */
+/** A follower of a device. */
 export interface Follower {
   readonly device: string;
   follow(event: TapEvent, bodies: Bodies | undefined, token: string | undefined): void;
 }
 
-/** Who follows which devices. */
+/** The followers of devices. */
 export interface Taps {
-  /** Undefined while nobody follows the device, which costs next to nothing. */
-  of(device: string, place: Place): Tell | undefined;
-  /** The same for what concerns the devices of a whole partition, to everybody who follows any: whose it is, nobody knows. */
-  all(place: Place): Tell | undefined;
+  /** Undefined while the device has no follower, which costs next to nothing. */
+  of(device: string, place: MessageRef): Publish | undefined;
+  /** The same for an event of a whole partition, whose device is not known: all followers get it. */
+  all(place: MessageRef): Publish | undefined;
   /** @returns undefined when too many follow already; else a function that ends it */
   open(follower: Follower): (() => void) | undefined;
 }
 
-/** Each follower costs the followed device time. */
+/** Each follower slows its device down. */
 const most = 4;
 
 export function createTaps(): Taps {
@@ -71,8 +71,8 @@ export function createTaps(): Taps {
     }
   }
 
-  const tellOf =
-    (some: readonly Follower[], place: Place): Tell =>
+  const publishTo =
+    (some: readonly Follower[], place: MessageRef): Publish =>
     (stage, fields, bodies, token) => {
       const time = new Date().toISOString();
       for (const one of some) {
@@ -85,9 +85,9 @@ export function createTaps(): Taps {
     of(device, place) {
       if (followers.size === 0) return undefined;
       const own = [...followers].filter((one) => one.device === device);
-      return own.length === 0 ? undefined : tellOf(own, place);
+      return own.length === 0 ? undefined : publishTo(own, place);
     },
-    all: (place) => (followers.size === 0 ? undefined : tellOf([...followers], place)),
+    all: (place) => (followers.size === 0 ? undefined : publishTo([...followers], place)),
     open(follower) {
       if (followers.size >= most) return undefined;
       followers.add(follower);

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { coverSecrets, piecesOf, telling } from './secretPieces.ts';
+import { coverSecrets, identifyingLength, piecesOf } from './secretPieces.ts';
 
 /** Whole bytes in any `telling` characters of base64. */
 const tellingBytes = 5;
@@ -16,26 +16,26 @@ interface Part {
   /** Where in the reading it begins. */
   readonly at: number;
   readonly number: number;
-  /** Another one that says the same. */
+  /** Another part with the same text. */
   same: Part | undefined;
-  /** Another one with the same number, counted from 1; 0 for none. */
+  /** Another part with the same number, counted from 1; 0 for none. */
   readonly next: number;
   /** It has been found in the secret. */
   isFound: boolean;
 }
 
 /**
- * Marks in `covered` what is of the secret, whole or cut: as it is, percent-encoded or in base64. Time is linear in both,
+ * Marks in `covered` the characters of the secret, whole or cut: as it is, percent-encoded or in base64. Time is linear in both,
  * and nothing is kept: for secrets that come once. For others, `piecesOf` prepares what `coverSecrets` looks up.
  * @param secret printable ASCII
  */
 export function coverSecret(words: string, secret: string, covered: Uint8Array): void {
-  if (secret.length < telling) {
+  if (secret.length < identifyingLength) {
     coverSecrets(words, piecesOf([secret]), covered);
     return;
   }
   const readings = readingsOf(words);
-  coverParts(secret, readings, telling, covered);
+  coverParts(secret, readings, identifyingLength, covered);
   coverParts(secret, readings.flatMap(base64In), tellingBytes, covered);
 }
 
@@ -78,7 +78,7 @@ const canonical = Buffer.from(
   'latin1',
 );
 
-/** Random, so that nobody can choose parts that share a number; the same for characters that are canonically the same. */
+/** Random, so that no sender can choose parts that share a number; the same for characters that are canonically the same. */
 const random = Int32Array.from({ length: 256 }, () => randomInt(2 ** 32));
 const mix = Int32Array.from(canonical, (code) => random[code] as number);
 

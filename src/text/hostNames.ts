@@ -1,5 +1,5 @@
 /**
- * Takes our host names, with their ports, out of a text that somebody else gets. Only whole names: `hub` stays in `hubris`
+ * Takes our host names, with their ports, out of a text for others. Only whole names: `hub` stays in `hubris`
  * and in `hub.example`, when `hub` is the host.
  * @param hosts names or addresses, as in URLs
  */

@@ -1,5 +1,5 @@
 /** This many characters in a row identify a secret. Fewer could be an ordinary word. */
-export const telling = 8;
+export const identifyingLength = 8;
 
 const mark = '…';
 
@@ -13,8 +13,8 @@ export function piecesOf(secrets: readonly string[]): Pieces {
   const whole: string[] = [];
   const parts = new Set<string>();
   for (const form of secrets.filter((secret) => secret !== '').flatMap(formsOf)) {
-    if (form.length < telling) whole.push(form);
-    for (let at = 0; at + telling <= form.length; at += 1) parts.add(form.slice(at, at + telling));
+    if (form.length < identifyingLength) whole.push(form);
+    for (let at = 0; at + identifyingLength <= form.length; at += 1) parts.add(form.slice(at, at + identifyingLength));
   }
   return { whole, parts };
 }
@@ -41,8 +41,8 @@ export function coverSecrets(words: string, { whole, parts }: Pieces, covered: U
     for (let at = lower.indexOf(form); at >= 0; at = lower.indexOf(form, at + 1)) covered.fill(1, at, at + form.length);
   }
   if (parts.size === 0) return;
-  for (let at = 0; at + telling <= lower.length; at += 1) {
-    if (parts.has(lower.slice(at, at + telling))) covered.fill(1, at, at + telling);
+  for (let at = 0; at + identifyingLength <= lower.length; at += 1) {
+    if (parts.has(lower.slice(at, at + identifyingLength))) covered.fill(1, at, at + identifyingLength);
   }
 }
 

@@ -12,8 +12,8 @@ import {
 import { within } from '../concurrency/within.ts';
 import type { Troubles } from '../log/troubles.ts';
 import { newTraceparent } from '../protocol/trace.ts';
-import { watchDelivery } from './delivery.ts';
-import { type Attributes, type Root, type Span, type Traces, unrecorded } from './span.ts';
+import { watchExport } from './exportWatch.ts';
+import { type Attributes, type RootSpan, type Span, type Traces, unrecorded } from './span.ts';
 
 interface RecordingOptions {
   /** Address for the spans. */
@@ -43,7 +43,7 @@ const kinds = {
 
 /** Records spans and sends them to a collector (OTLP over HTTP). Only `openTraces` loads this file and its libraries. */
 export function startRecording({ url, ratio, resource, troubles }: RecordingOptions): Traces {
-  const delivery = watchDelivery(new OTLPTraceExporter({ url, concurrencyLimit: mostRequests }), mostQueued, troubles);
+  const delivery = watchExport(new OTLPTraceExporter({ url, concurrencyLimit: mostRequests }), mostQueued, troubles);
   const ids = new RandomIdGenerator();
   const sampler = new TraceIdRatioBasedSampler(ratio);
   let nextTraceId = '';
@@ -86,7 +86,7 @@ export function startRecording({ url, ratio, resource, troubles }: RecordingOpti
   }
 
   return {
-    begin({ name, kind, traceId, samplingKey, link, attributes }: Root) {
+    begin({ name, kind, traceId, samplingKey, link, attributes }: RootSpan) {
       const { decision } = sampler.shouldSample(ROOT_CONTEXT, samplingKey);
       if (decision !== SamplingDecision.RECORD_AND_SAMPLED) return unrecorded(traceId);
       nextTraceId = traceId;

@@ -21,7 +21,7 @@ export interface Span {
 }
 
 /** The first span of a message or an invocation. */
-export interface Root {
+export interface RootSpan {
   readonly name: string;
   readonly kind: 'consumer' | 'server';
   readonly traceId: string;
@@ -34,12 +34,12 @@ export interface Root {
 
 /** Where spans begin. Undefined in place of it: no spans are recorded. */
 export interface Traces {
-  begin(root: Root): Span;
+  begin(root: RootSpan): Span;
   /** Delivers what is recorded, within a short time. Never rejects. */
   close(): Promise<void>;
 }
 
-/** A span that is not recorded, and whose children are not: requests tell it to the backends. */
+/** A span that is not recorded, nor its children: requests pass that on to the backends. */
 export function unrecorded(traceId: string): Span {
   const span: Span = {
     traceparent: newTraceparent(traceId, undefined, false),
@@ -68,7 +68,7 @@ export function beginTrace(
   traces: Traces | undefined,
   sent: string | undefined,
   id: string,
-  root: () => Pick<Root, 'name' | 'kind' | 'attributes'>,
+  root: () => Pick<RootSpan, 'name' | 'kind' | 'attributes'>,
 ): Trace {
   const link = traceContextOf(sent);
   const samplingKey = derivedTraceId(id);

@@ -5,7 +5,7 @@ import { type ClientLimits, createLimitedServer, type Listening, listen } from '
 export interface Health {
   /** What it lacks to be ready, as texts; empty when it is ready. */
   missing(): readonly string[];
-  /** What has been stuck for so long that only a restart can help, as texts. A program without it lives while it responds. */
+  /** What has been stuck so long that only a restart helps, as texts. A program without it lives while it responds. */
   stuck?(): readonly string[];
   /** Further members of the body of `/readyz`. */
   remarks?(): object;

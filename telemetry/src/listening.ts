@@ -4,7 +4,7 @@ import { type Address, namingSetting } from './address.ts';
 
 /** A server that accepts connections. */
 export interface Listening {
-  /** The one that was chosen when it was to be any free one. */
+  /** The port that was chosen when any free one was asked for. */
   readonly port: number;
   /** Ends open requests, too. */
   close(): Promise<void>;

@@ -41,7 +41,7 @@ export interface Reading<N extends string = string> {
 }
 
 export interface MeterWithReadings<D extends Declared> extends Meter<D> {
-  /** Every metric that somebody records. */
+  /** Every metric that is recorded. */
   readings(): readonly Reading<Name<D>>[];
   /** Sum of the series of a counter that begin with these values. */
   total(name: NameOf<D, 'counter'>, ...first: readonly string[]): number;

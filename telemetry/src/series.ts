@@ -26,7 +26,7 @@ const mostAtOnce = 20;
 export function createSeries({ kind, attributes, buckets }: Declaration): SeriesSet {
   const series = new Map<string, Series>();
   const rest = attributes.map(() => other);
-  /** The one that was asked for last, which is often asked for again. */
+  /** The series that was asked for last, which is often asked for again. */
   let latest: Series | undefined;
 
   function added(key: string, values: readonly string[]): Series {

@@ -36,7 +36,7 @@ describe('semaphore', () => {
     expect([semaphore.tryAcquire(), semaphore.tryAcquire()]).toEqual([true, false]);
   });
 
-  it('go to who has waited longest, one for each that is given back', async () => {
+  it('go to the call that has waited longest, one for each that is given back', async () => {
     const semaphore = full(2);
     const log: unknown[] = [];
     for (const name of ['a', 'b', 'c']) void standing(semaphore, log, name);
@@ -52,7 +52,7 @@ describe('semaphore', () => {
     expect([semaphore.tryAcquire(), vi.getTimerCount()]).toEqual([false, 0]);
   });
 
-  it('go to those who go first before the others, in the order in which they came', async () => {
+  it('go to calls with precedence before the others, in the order in which they came', async () => {
     const semaphore = full(1);
     const log: unknown[] = [];
     for (const name of ['a', 'b']) void standing(semaphore, log, name);
@@ -73,7 +73,7 @@ describe('semaphore', () => {
     expect(freeOf(semaphore)).toBe(1);
   });
 
-  it('are not to be had by who comes later, even in the moment in which one is handed on', async () => {
+  it('are not given to a later call, even in the moment in which one is handed on', async () => {
     const semaphore = full(1);
     const log: unknown[] = [];
     void standing(semaphore, log, 'a');
@@ -115,7 +115,7 @@ describe('semaphore', () => {
   it.each([
     ['before', (abort: () => void, release: () => void) => [abort, release]],
     ['after', (abort: () => void, release: () => void) => [release, abort]],
-  ])('are not lost on one that leaves in the very moment, %s it is called', async (_, inOrder) => {
+  ])('are not lost on a call that leaves in the same moment, %s it is called', async (_, inOrder) => {
     const semaphore = full(1);
     const log: unknown[] = [];
     const ended = new AbortController();

@@ -38,7 +38,7 @@ describe('the cache', () => {
     expect(await get()).toBe('v2');
   });
 
-  it('remembers an answer for good when told so', async () => {
+  it('keeps an answer for good when its lifetime is infinite', async () => {
     const cache = createCache<string>(10);
     await cache.get(asker(), 'k', Number.POSITIVE_INFINITY, async () => 'v1');
     vi.advanceTimersByTime(365 * 86_400_000);
@@ -75,7 +75,7 @@ describe('the cache', () => {
     expect(load).toHaveBeenCalledTimes(1);
   });
 
-  it('lets nobody fail because of another whose time is over', async () => {
+  it('lets no message fail because the time of another is over', async () => {
     const cache = createCache<string>(10);
     const { load, fail } = lookUp();
     const hasty = cache.get(asker('d1', 1), 'k', 1000, load);
@@ -85,7 +85,7 @@ describe('the cache', () => {
     expect(await patient).toBe('own');
   });
 
-  it('keeps nobody waiting for another beyond their own time', async () => {
+  it('makes no message wait for another beyond its own time', async () => {
     const cache = createCache<string>(10);
     const { load, answer } = lookUp();
     const patient = cache.get(asker(), 'k', 1000, load);
@@ -104,7 +104,7 @@ describe('the cache', () => {
     expect(await cache.get(asker('d2'), 'k', 1000, async () => 'new')).toBe('old');
   });
 
-  it('does not remember an answer that was on its way when it was told to forget', async () => {
+  it('does not keep an answer that was on its way when the device was forgotten', async () => {
     const cache = createCache<string>(10);
     const { load, answer } = lookUp();
     const early = cache.get(asker(), 'k', 1000, load);
@@ -114,7 +114,7 @@ describe('the cache', () => {
     expect(await cache.get(asker(), 'k', 1000, async () => 'fresh')).toBe('fresh');
   });
 
-  it('keeps what it learned since it was told to forget, whatever was on its way then', async () => {
+  it('keeps what it learned since the device was forgotten, whatever was on its way then', async () => {
     const cache = createCache<string>(10);
     const { load, answer } = lookUp();
     const early = cache.get(asker(), 'k', 1000, load);

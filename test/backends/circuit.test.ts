@@ -106,7 +106,7 @@ describe('a circuit', () => {
     ]);
   });
 
-  it('is probed at growing intervals until the backend is healthy, then releases who waits', async () => {
+  it('is probed at growing intervals until the backend is healthy, then releases the calls that wait', async () => {
     const { fail, state, untilClosed, probes, log } = circuit([false, false, false, false, true]);
     fail(5, twoDevices);
     const waiting = untilClosed();
@@ -142,7 +142,7 @@ describe('a circuit', () => {
     expect(state()).toBe('open');
   });
 
-  it('tells those who wait when the service closes', async () => {
+  it('releases the calls that wait when the service closes', async () => {
     const { fail, untilClosed, close, probes } = circuit();
     fail(5, twoDevices);
     const waiting = untilClosed();
@@ -156,18 +156,18 @@ describe('a circuit', () => {
     const erring = (health: boolean[]) => {
       const made = circuit(health);
       const draw = (times: number, device: (index: number) => string) => {
-        for (let index = 0; index < times; index += 1) made.drew500(device(index));
+        for (let index = 0; index < times; index += 1) made.serverError(device(index));
       };
       return { ...made, draw };
     };
 
     it('asks the backend when several devices meet it in a row, and opens when the backend is not healthy', async () => {
-      const { draw, state, untilAsked, probes, log } = erring([false]);
+      const { draw, state, untilProbed, probes, log } = erring([false]);
       draw(4, twoDevices);
-      expect([untilAsked(), probes]).toEqual([undefined, []]);
+      expect([untilProbed(), probes]).toEqual([undefined, []]);
       draw(1, twoDevices);
       expect(state()).toBe('closed');
-      await untilAsked();
+      await untilProbed();
       expect([state(), probes, log.lines[0]?.fields]).toEqual([
         'open',
         [0],
@@ -176,19 +176,19 @@ describe('a circuit', () => {
     });
 
     it('stays closed when the backend is healthy, and begins to count anew', async () => {
-      const { draw, state, untilAsked, probes } = erring([true, true]);
+      const { draw, state, untilProbed, probes } = erring([true, true]);
       draw(5, twoDevices);
-      await untilAsked();
+      await untilProbed();
       draw(4, twoDevices);
-      expect([state(), untilAsked(), probes]).toEqual(['closed', undefined, [0]]);
+      expect([state(), untilProbed(), probes]).toEqual(['closed', undefined, [0]]);
     });
 
     it('asks nothing for what one device alone meets, or with a success in between', () => {
-      const { draw, succeeded, untilAsked } = erring([]);
+      const { draw, succeeded, untilProbed } = erring([]);
       draw(100, oneDevice);
       succeeded();
       draw(4, twoDevices);
-      expect(untilAsked()).toBe(undefined);
+      expect(untilProbed()).toBe(undefined);
     });
 
     it('asks once a second at most', async () => {
@@ -200,21 +200,21 @@ describe('a circuit', () => {
       expect(probes).toEqual([0, 1_000, 2_000, 3_000, 4_000]);
     });
 
-    it('does not believe an unhealthy answer when somebody has been served since', async () => {
-      const { draw, succeeded, untilAsked, state } = erring([false]);
+    it('does not believe an unhealthy answer when another call has succeeded since', async () => {
+      const { draw, succeeded, untilProbed, state } = erring([false]);
       draw(5, twoDevices);
-      const asked = untilAsked();
+      const asked = untilProbed();
       succeeded();
       await asked;
       expect(state()).toBe('closed');
     });
 
-    it('leaves nobody waiting for an answer when the service closes', async () => {
-      const { draw, untilAsked, close, state } = erring([true, false]);
+    it('leaves no call waiting for an answer when the service closes', async () => {
+      const { draw, untilProbed, close, state } = erring([true, false]);
       draw(5, twoDevices);
-      await untilAsked();
+      await untilProbed();
       draw(5, twoDevices);
-      const asked = untilAsked();
+      const asked = untilProbed();
       close();
       await asked;
       expect(state()).toBe('closed');
@@ -235,7 +235,7 @@ describe('the circuit of a backend', () => {
   const readFor = (backends: ReturnType<typeof scripted>['backends'], deviceId: string, seconds = 300) =>
     backends.bind(callOf({ deviceId, deadline: createDeadline(seconds) })).informationModel.getModel('o1', 'm');
 
-  it('makes messages under way wait, not fail, until a probe that is nobody’s message finds it healthy', async () => {
+  it('makes messages under way wait, not fail, until a probe, which is no message, finds it healthy', async () => {
     const { backends, script, log } = scripted(
       [
         { together: [0, 1].map(() => ({ call: model, reply: [503] as const })) },

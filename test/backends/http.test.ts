@@ -210,7 +210,7 @@ describe('the outcome of a call', () => {
     expect(refusal.details).toBe('information model: read object model was answered with over 5000 bytes');
   });
 
-  it('of a failure nobody foresaw is an incident', async () => {
+  it('of an unforeseen failure is an incident', async () => {
     const log = recordingLog();
     const adapter = async () => {
       throw new TypeError('nobody\n  foresaw this');

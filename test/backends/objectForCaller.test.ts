@@ -72,7 +72,7 @@ function informationModel({ connections = 1, ownSecret = 'our-own-client-secret'
 const settle = () => vi.advanceTimersByTimeAsync(0);
 
 describe('a look-up', () => {
-  it('of a token that was accepted lately goes before those that wait', async () => {
+  it('of a recently accepted token goes before those that wait', async () => {
     const { asked, tokens, lookUp } = informationModel();
     const refused = ['x1', 'x2', 'x3'].map((token) => lookUp(token));
     const good = lookUp('good', { isKnown: true });
@@ -148,7 +148,7 @@ describe('look-ups of callers', () => {
     expect(await found).toMatchObject({ kind: 'refused', status: 404 });
   });
 
-  it('renew no token of ours when theirs is refused, which says nothing about our access', async () => {
+  it('do not renew our token when theirs is refused, which says nothing about our access', async () => {
     const { asked, tokens, renew, log, lookUp } = informationModel();
     const found = lookUp('junk');
     await settle();
@@ -215,7 +215,7 @@ describe('the circuit', () => {
 });
 
 describe('what the information model says of a refusal', () => {
-  it('is passed on without the token of the caller, and without secrets of ours', async () => {
+  it('is passed on without the token of the caller, and without our secrets', async () => {
     const { asked, lookUp } = informationModel({ ownSecret: 'our-own-client-secret' });
     const result = lookUp('token-of-the-caller');
     const detail = 'token-of-the-caller is not our-own-client-secret';

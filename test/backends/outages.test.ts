@@ -68,7 +68,7 @@ describe('a Retry-After that ends after the deadline', () => {
     expect(now()).toBeLessThan(80_000);
   });
 
-  it('opens the circuit at the word of one device, when a probe hears the same', async () => {
+  it('opens the circuit after failures of one device, when a probe fails, too', async () => {
     const { read, isOpen, probes } = setUp(({ at }) => (at < 60_000 ? [503, '600'] : [200]));
     const work = read('d1', 'o1');
     await vi.advanceTimersByTimeAsync(1_000);
@@ -78,7 +78,7 @@ describe('a Retry-After that ends after the deadline', () => {
     expect(probes().slice(0, 4)).toEqual([5, 15_010, 30_015, 45_020]); // no sooner than every 15 s
   });
 
-  it('stops nobody else when a probe finds the backend healthy', async () => {
+  it('delays no other device when a probe finds the backend healthy', async () => {
     const { read, isOpen, calls, outcomes, now } = setUp(({ device }) => (device === 'd1' ? [503, '600'] : [200]));
     const first = read('d1', 'o1');
     let opened = false;
@@ -150,7 +150,7 @@ describe('HTTP 500', () => {
     expect([await first, await others]).toEqual(['ok', ['ok', 'ok', 'ok']]);
   });
 
-  it('of several devices stops nobody when a probe finds the backend healthy: they fail by themselves', async () => {
+  it('of several devices delays no other when a probe finds the backend healthy: they fail by themselves', async () => {
     const { read, isOpen, probes } = setUp(({ device }) => [device === undefined ? 404 : 500]);
     const work = Promise.all(times(60, (i) => read(`d${i}`, `o${i}`)));
     let opened = false;
@@ -175,7 +175,7 @@ describe('HTTP 500', () => {
     expect(calls.slice(back).filter(({ objectId }) => objectId === 'bad-0').length).toBe(1);
   });
 
-  it('of a few hostile devices stops nobody in an hour: the circuit stays closed, and others are served', async () => {
+  it('of a few hostile devices delays no other in an hour: the circuit stays closed, and others are served', async () => {
     const { read, outcomes, probes, log } = setUp(({ objectId }) => [objectId.startsWith('bad') ? 500 : 200]);
     const end = performance.now() + 3_600_000;
     async function go(device: string, everyMs: number, objectId: (i: number) => string) {

@@ -99,7 +99,7 @@ describe('the clients and the reference backends', () => {
     expect(references).toMatchObject([reference]);
   });
 
-  it('agree on how an object model that nobody owns is claimed', async () => {
+  it('agree on how an object model without an owner is claimed', async () => {
     const { informationModel, principalManager } = as('pump-2');
     const [spare] = await hitsOf(informationModel, numberOf('"SPARE-1"'));
     const objectId = String(Object(spare?.value).objectId);

@@ -130,7 +130,7 @@ describe('HTTP 403', () => {
   const issued = [200, { access_token: 't1', expires_in: 3600 }] as const;
   const oauth = { token: '', tokenUrl: 'http://login.invalid/token', clientId: 'id', clientSecret: 's3cret/value' };
 
-  it('is an answer: the call is sent once, no token is renewed, and nobody is alerted', async () => {
+  it('is an answer: the call is sent once, no token is renewed, and there is no alert', async () => {
     const { backends, log } = scripted(
       [
         { call: 'POST /token', reply: issued },

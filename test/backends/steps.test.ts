@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createDeadline } from '../../src/backends/deadline.ts';
-import type { Tell } from '../../src/tap/taps.ts';
+import type { Publish } from '../../src/tap/taps.ts';
 import { courseOf } from '../support/courses.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { callOf, scripted } from './harness.ts';
@@ -15,8 +15,8 @@ const ok = [200, { objectId: 'o1', model: 'm', version: 1 }] as const;
 function setUp(...[script, changes]: Parameters<typeof scripted>) {
   const { backends } = scripted(script, changes);
   return (deviceId: string, seconds: number, told: unknown[] = []) => {
-    const tell: Tell = (...all) => told.push(all);
-    const course = courseOf({ tell });
+    const publish: Publish = (...all) => told.push(all);
+    const course = courseOf({ publish });
     const call = callOf({ deviceId, deadline: createDeadline(seconds), course });
     const work = backends.bind(call).informationModel.getModel('o1', 'm');
     return { work: work.catch(() => undefined), waitsFor: () => [...course.open].map((step) => step.waitsFor), course };

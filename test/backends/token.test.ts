@@ -178,7 +178,7 @@ describe('client credentials', () => {
 });
 
 describe('tokens and backends together, over HTTP', () => {
-  it('a token that a backend no longer takes is renewed once and the call repeated, without a word to anybody', async () => {
+  it('a token that a backend no longer takes is renewed once and the call repeated, without a log line', async () => {
     let count = 0;
     const tokenUrl = await serve((_, response) => {
       count += 1;

@@ -4,7 +4,7 @@ import { createBackends } from '../../src/backends/backends.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
-import { shownWork } from '../../src/operations/deviceWork.ts';
+import { shownWork } from '../../src/operations/shownWork.ts';
 import { courseOf } from '../support/courses.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { recordingLog } from '../support/recordingLog.ts';
@@ -84,7 +84,7 @@ it('Messages do not begin while it is out, and all go on when it gives a token',
   expect(log.lines.at(-1)?.message).toBe('there is an access token for the backends');
 });
 
-it('A renewal that fails is told, but no call waits while the token serves', async () => {
+it('A renewal that fails is logged, but no call waits while the token is valid', async () => {
   const { endpoint, backends, read } = setUp();
   Object.assign(endpoint, { answer: 200, expires: 100 });
   await read('d1').work;

@@ -119,7 +119,7 @@ describe('The checker of histories', () => {
       ).toEqual(['lost c']);
     });
 
-    it('a message that nobody handled and somebody waits for', () => {
+    it('an unhandled message whose device waits for the answer', () => {
       expect(found({ told: without(replies, 'x'), handled: without(handled, 'x') })).toEqual(['lost x']);
     });
 
@@ -296,11 +296,11 @@ describe('The checker of histories', () => {
       expect(found({ told: telling('s', ofPump, about({ isNew: true })) })).toEqual(['wrong notification s']);
     });
 
-    it('one that nobody is due', () => {
+    it('a reply that no message asks for', () => {
       expect(found({ told: [...replies, news('u', 'o', 'svc.device', 3)] })).toContain('wrong notification u');
     });
 
-    it('one that comes after the acknowledgement, or again under another message id', () => {
+    it('a reply that comes after the acknowledgement, or again under another message id', () => {
       const late = [...telling('s', isOf('svc.device', 'part')), news('s', 'part', 'svc.device', 1)];
       expect(found({ told: late })).toEqual(['wrong notification s']);
       const again = { ...news('s', 'o', 'svc.device', 3), messageId: 'another' };

@@ -40,7 +40,7 @@ describe('the container of dead letters', () => {
     expect(await blob.getProperties()).toMatchObject({ contentType: 'application/json' });
   });
 
-  it('is made by somebody else when the key may not', async () => {
+  it('is made by the operator when the key has no right to', async () => {
     await new ContainerClient(azurite.connectionString, container).create();
     proxy.fate = ({ method, url = '' }) => (method === 'PUT' && url.includes('restype=container') ? 403 : 'pass');
     await lettersIn(open()).park(letter(1));
@@ -143,7 +143,7 @@ describe('the store of the settings', () => {
     ['of its own', 'DEAD_LETTERS_CONNECTION_STRING'],
     ['of the store', 'STORE_CONNECTION_STRING'],
   ])('is the container at the connection string %s', async (_whose, name) => {
-    const { openDeadLetters } = await import('../../src/deadLetters/open.ts');
+    const { openDeadLetters } = await import('../../src/deadLetters/openDeadLetters.ts');
     const given = {
       BACKENDS_TOKEN: 't',
       STORE: 'blob',
@@ -163,7 +163,7 @@ describe('the store of the settings', () => {
       return { ContainerClient };
     });
     try {
-      const { openDeadLetters } = await import('../../src/deadLetters/open.ts');
+      const { openDeadLetters } = await import('../../src/deadLetters/openDeadLetters.ts');
       const given = {
         BACKENDS_TOKEN: 't',
         STORE: 'blob',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { folderOf, folderOfId, idOf } from '../../src/deadLetters/deadLetter.ts';
 import { type DeadLetterLimits, excessOf } from '../../src/deadLetters/excess.ts';
-import type { Entry } from '../../src/deadLetters/place.ts';
+import type { LetterInfo } from '../../src/deadLetters/letterStorage.ts';
 import { letter } from '../support/letters.ts';
 
 const roomy: DeadLetterLimits = {
@@ -13,7 +13,7 @@ const roomy: DeadLetterLimits = {
 };
 
 /** `a1 100 @5`: message 1 of device a, with 100 bytes (10 if not given), written at 5 (its number if not given). */
-function entryOf(text: string): Entry {
+function entryOf(text: string): LetterInfo {
   const [, device = '', number = '', bytes = '10', at = number] = /^(\w)(\d+)(?: (\d+))?(?: @(\d+))?$/.exec(text) ?? [];
   return { id: idOf(letter(Number(number), { deviceId: device })), bytes: Number(bytes), at: Number(at) };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { idOf, print } from '../../src/deadLetters/deadLetter.ts';
-import type { Place } from '../../src/deadLetters/place.ts';
+import type { LetterStorage } from '../../src/deadLetters/letterStorage.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { letter, lettersIn } from '../support/letters.ts';
 import { placeByHand } from './placeByHand.ts';
@@ -159,7 +159,7 @@ describe('a flood', () => {
 });
 
 /** Each call takes a millisecond. */
-function slow(place: Place): Place {
+function slow(place: LetterStorage): LetterStorage {
   const pause = () => new Promise((resolve) => setTimeout(resolve, 1));
   return {
     ...place,

@@ -1,4 +1,4 @@
-import type { Place } from '../../src/deadLetters/place.ts';
+import type { LetterStorage } from '../../src/deadLetters/letterStorage.ts';
 
 /** A place in memory whose verbs wait for the test while they are held up. */
 export function placeByHand() {
@@ -10,7 +10,7 @@ export function placeByHand() {
     const waiting = held.get(verb);
     if (waiting) await new Promise<void>((resolve) => waiting.push(resolve));
   };
-  const place: Place = {
+  const place: LetterStorage = {
     async *entries() {
       asked.entries += 1;
       const found = [...texts].map(([id, text]) => ({ id, bytes: text.length, at: written.get(id) ?? 0 }));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { print } from '../../src/deadLetters/deadLetter.ts';
-import { openDeadLetters } from '../../src/deadLetters/open.ts';
+import { openDeadLetters } from '../../src/deadLetters/openDeadLetters.ts';
 import { settings } from '../support/environment.ts';
 import { letter } from '../support/letters.ts';
 

@@ -38,7 +38,7 @@ describe('a message that may have been handled before', () => {
     expect(asked()).toEqual({ remove: 12, entries: 1 });
   });
 
-  it('takes the dead letter with it that a former owner wrote at the last moment', async () => {
+  it('deletes the dead letter that a former owner wrote at the last moment', async () => {
     const { letters, handle, place, ids } = setUp();
     letters.takenOver('0');
     await handle(1);
@@ -52,7 +52,7 @@ describe('a message that may have been handled before', () => {
     expect(ids()).toEqual([]);
   });
 
-  it('takes its dead letter with it that was parked here since', async () => {
+  it('deletes its dead letter that was parked here since', async () => {
     const { letters, handle, ids } = setUp();
     await settled({ letters, handle });
     await letters.park(letter(7));
@@ -62,7 +62,7 @@ describe('a message that may have been handled before', () => {
     expect(ids()).toEqual([]);
   });
 
-  it('takes its dead letter with it that is still being written', async () => {
+  it('deletes its dead letter that is still being written', async () => {
     const { letters, handle, ids, hold, release } = setUp();
     await settled({ letters, handle });
     hold('write');
@@ -128,7 +128,7 @@ describe('a message that may have been handled before', () => {
   });
 
   it.each(['before', 'while'])(
-    'takes its dead letter with it that cannot be deleted beyond a limit, %s it is handled',
+    'deletes its dead letter that was beyond a limit and could not be deleted, %s it is handled',
     async (when) => {
       const { letters, handle, place, ids } = setUp({ deviceLetters: 1 });
       await settled({ letters, handle });

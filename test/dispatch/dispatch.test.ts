@@ -230,7 +230,7 @@ describe('a message that cannot be handled to its end', () => {
   });
 });
 
-describe('who follows a device is told', () => {
+describe('a follower of a device', () => {
   interface Leaving {
     readonly script: Script;
     readonly deliver?: () => Delivery;
@@ -425,7 +425,7 @@ describe('the log', () => {
     }
   });
 
-  it('measures how long a message waited behind others by a clock that nobody can set', async () => {
+  it('measures how long a message waited behind others by a clock that cannot be set', async () => {
     vi.useFakeTimers({ now: 0 });
     try {
       const readAt = performance.now();
@@ -637,7 +637,7 @@ describe('a message that is not to be executed any more', () => {
     );
   });
 
-  it('is answered only if its device wants to hear of failures', async () => {
+  it('is answered only if its device wants acknowledgements of failures', async () => {
     const event = hubEvent({ properties: { ...properties, ack: 'positive' }, body: pumpBody });
     const { replies, parked } = await dispatchEvent(event, [], { parkUnexecuted: true });
     expect([replies.length, parked.length]).toEqual([0, 1]);

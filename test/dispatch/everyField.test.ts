@@ -143,20 +143,20 @@ const lines = {
 };
 
 describe('what was handled', () => {
-  it('is told in one line of the log, after a success', async () => {
+  it('is one line of the log, after a success', async () => {
     expect((await handled(created)).line).toEqual(lines.success);
   });
 
-  it('is told in one line of the log, after a failure and with a dropped reply', async () => {
+  it('is one line of the log, after a failure and with a dropped reply', async () => {
     expect((await handled(synchronised)).line).toEqual(lines.failure);
   });
 
-  it('is told without waits when it comes from the dead letters', async () => {
+  it('is logged without waits when it comes from the dead letters', async () => {
     const { hubWaitMs: _, laneWaitMs: __, ...others } = lines.success;
     expect((await handled({ ...created, isReplayed: true })).line).toEqual(others);
   });
 
-  it('is told to those who follow the device', async () => {
+  it('is told to the followers of the device', async () => {
     const { told } = await handled(synchronised);
     const stage = (name: string) => told.filter((one) => one.stage === name);
     const place = { time: expect.any(String), device: 'd1', partition: '12', sequenceNumber: 81 };

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createLog } from '../../src/log/log.ts';
 import { noMeter } from '../../src/metrics/meter.ts';
-import { createMessages } from '../../src/observing/messages.ts';
+import { createMessageRecords } from '../../src/observing/messageRecords.ts';
 import type { Reply } from '../../src/protocol/c2d.ts';
 import { createEnvelopeReader } from '../../src/protocol/envelope.ts';
 import { messageLimits } from '../../src/settings/groups/constants.ts';
@@ -22,7 +22,7 @@ const reply: Reply = {
 function lineOf(sent: number, dropped: number): Record<string, unknown> {
   const lines: string[] = [];
   const log = createLog('debug', { write: (line) => void lines.push(line) });
-  const course = createMessages({ log, meter: noMeter }).begin(arrival, envelope, 'model.create', undefined);
+  const course = createMessageRecords({ log, meter: noMeter }).begin(arrival, envelope, 'model.create', undefined);
   vi.advanceTimersByTime(5);
   course.answers();
   const replies = Array.from({ length: sent + dropped }, () => course.reply(reply));

@@ -44,7 +44,7 @@ it('a failure is counted by its code, and its duration by whose side it is on', 
   expect(readingOf(meter, 'device_messaging.wait.duration')).toEqual({});
 });
 
-it('a message that a defect of ours ends is counted as a failure of ours, and parked', async () => {
+it('a message that ends in a defect of the service is counted as the service’s failure, and parked', async () => {
   const { handled, meter, parked } = await dispatchEvent(event, success, {
     deliver() {
       throw new TypeError('a defect');
@@ -64,7 +64,7 @@ it('a reply that is dropped is counted by its reason', async () => {
 it.each([
   ['is parked', async () => {}, { parked: 1 }],
   ['cannot be parked', () => Promise.reject(new Error('no space left')), { not_parked: 1 }],
-])('a failure of ours that %s is counted as a dead letter', async (_, park, counted) => {
+])('a failure of the service that %s is counted as a dead letter', async (_, park, counted) => {
   const { meter } = await dispatchEvent(event, [{ call: device.call, reply: [200, '<html>'] }], { park });
   expect(readingOf(meter, 'device_messaging.dead_letters')).toEqual(counted);
   expect(readingOf(meter, 'messaging.process.duration')).toEqual({ 'model.create V2 service': 1 });

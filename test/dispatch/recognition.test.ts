@@ -19,7 +19,7 @@ const nothing = summaryOf(createMeter());
 
 const ours = { msgType: 'action', action: 'model.create', version: 2 };
 
-it('takes a message of ours, as that of the device which the hub names', () => {
+it('takes a message for this service as one of the device that the hub names', () => {
   const { arrivalOf, counted, logged } = arrivals();
   const event = hubEvent({ properties: ours });
   expect(arrivalOf(event, true)).toEqual({
@@ -29,13 +29,13 @@ it('takes a message of ours, as that of the device which the hub names', () => {
   expect([counted(), logged()]).toEqual([nothing, []]);
 });
 
-it('counts what is not ours, and says nothing of it', () => {
+it('counts events that are not for this service, and logs nothing', () => {
   const { arrivalOf, counted, logged } = arrivals();
   expect(arrivalOf(hubEvent({ properties: { temperature: 21 } }), false)).toBeUndefined();
   expect([counted(), logged()]).toEqual([{ ...nothing, skipped: 1 }, []]);
 });
 
-it('tells those who follow a device why its message is skipped', () => {
+it('tells the followers of a device why its message is skipped', () => {
   const taps = createTaps();
   const told: TapEvent[] = [];
   taps.open({ device: 'd1', follow: (event) => told.push(event) });
@@ -51,7 +51,7 @@ it('tells those who follow a device why its message is skipped', () => {
   expect(told).toHaveLength(2);
 });
 
-it('passes over a message that nobody can be held to have sent, with a warning', () => {
+it('passes over a message without a sender, with a warning', () => {
   const { arrivalOf, counted, logged } = arrivals();
   expect(
     arrivalOf(hubEvent({ properties: ours, systemProperties: { 'iothub-connection-device-id': '' } }), false),
@@ -81,7 +81,7 @@ it('passes over an event of which nothing at all can be decoded, with a warning'
 });
 
 it.each([[{ ...ours, msgType: 'Action' }], [{ action: 'model.create', MsgType: 'action' }]])(
-  'counts a message that is not ours because of the case of a letter, and gives a hint at debug: %j',
+  'counts a message that is not for this service because of the case of a letter, and gives a hint at debug: %j',
   (properties) => {
     const { arrivalOf, counted, logged } = arrivals();
     expect(arrivalOf(hubEvent({ properties }), false)).toBeUndefined();
@@ -95,7 +95,7 @@ it.each([[{ ...ours, msgType: 'Action' }], [{ action: 'model.create', MsgType: '
   },
 );
 
-it('gives a hint, too, on a message of ours one of whose names begins with a question mark', () => {
+it('also gives a hint on a message for this service with a name that begins with a question mark', () => {
   const { arrivalOf, counted, logged } = arrivals();
   expect(arrivalOf(hubEvent({ properties: { ...ours, '?ack': 'all' } }), false)).toMatchObject({ deviceId: 'd1' });
   expect(counted()).toEqual({ ...nothing, misspellings: 1 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Declaration } from 'telemetry/declaration.ts';
 import { processMetrics } from 'telemetry/processMetrics.ts';
 import { describe, expect, it } from 'vitest';
-import { edgeMetrics } from '../../edge/src/metrics/declared/edge.ts';
+import { edgeMetrics } from '../../edge/src/metrics/declared/edgeMetrics.ts';
 import { events as edgeEvents } from '../../edge/src/operations/events.ts';
 import type { Alert } from '../../scripts/alerts/alert.ts';
 import { edgeUnalerted } from '../../scripts/alerts/edge.ts';

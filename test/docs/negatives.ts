@@ -6,13 +6,13 @@ export const proven: Denials = {
   'README.md': [
     [
       'delays no other device',
-      'engine/fairness.test › are not delayed by one whose every message hangs until its deadline',
+      'engine/fairness.test › are not delayed by a device whose messages all hang until their deadlines',
     ],
     [
       'wait in the hub, not in memory',
       'engine/partition.test › takes no more than the budget allows; the rest stays in the hub',
     ],
-    ['No message can stop the service', 'e2e/quarantine.test › is parked, and nobody else’s'],
+    ['No message can stop the service', 'e2e/quarantine.test › is parked, and no other message'],
     ['No secrets in the log', 'dispatch/dispatch.test › holds no body, no key and no token, whatever happens'],
   ],
   'docs/guarantees.md': [
@@ -42,11 +42,11 @@ export const proven: Denials = {
       'A clean stop repeats nothing',
       'e2e/drain.test › finishes what it has begun, exits with 0, and the next one repeats nothing',
     ],
-    ['No message stops the service', 'e2e/quarantine.test › is parked, and nobody else’s'],
+    ['No message stops the service', 'e2e/quarantine.test › is parked, and no other message'],
     [
       'No event vanishes',
       'hub/boundedDecoding.test › an event comes with its properties and without its body, which is',
-      'engine/partition.test › tells of each gap in the sequence numbers once',
+      'engine/partition.test › reports each gap in the sequence numbers once; the first event and a repeated one make none',
     ],
     [
       'one whose properties cannot be decoded is counted',
@@ -75,7 +75,7 @@ export const proven: Denials = {
     ],
     [
       'sends nothing more',
-      'hub/lostWhileDraining.test › sends and calls nothing more from when it sees that the partition has become somebody else’s',
+      'hub/lostWhileDraining.test › sends and calls nothing more once it sees that another instance owns the partition',
     ],
     [
       'is not executed again',
@@ -90,7 +90,8 @@ export const proven: Denials = {
       'never dead-lettered for being slow',
       'engine/quarantine/restarts.test › beside slow innocent ones is the only one that is parked',
     ],
-    ['normal operation none', 'engine/quarantine/restarts.test › notes nothing, whatever the number of messages'],
+    ['are not taken for slow themselves', 'engine/quarantine/restarts.test › are not taken for slow'],
+    ['normal operation none', 'engine/quarantine/restarts.test › records nothing, whatever the number of messages'],
     [
       'delay no small one of another device',
       'engine/fairness.test › large messages of many devices delay no small one',
@@ -310,13 +311,13 @@ export const proven: Denials = {
       'hub/idleHour.test › an idle service %s writes nothing for an hour, while the hub closes its connections',
       'hub/standardError.test › the service client does not warn of a connection that the hub closes',
     ],
-    ['An empty one counts as not set', 'tracing/settings.test › with empty variables'],
+    ['An empty one counts as not set', 'tracing/traceSettings.test › with empty variables'],
     ['The edge proxy has none', 'shape.test › of the edge proxy stay in its package'],
     [
       'nothing is lost, but devices get their answers late',
       'hub/sender.test › tries one reply each minute, and drops none',
     ],
-    ['its spans are lost', 'tracing/delivery.test › spans beyond the queue are dropped and counted'],
+    ['its spans are lost', 'tracing/exportWatch.test › spans beyond the queue are dropped and counted'],
     [
       'that partition is not read',
       'hub/startPosition.test › because its checkpoint is damaged, makes an alarm and not ready, and the others are read',
@@ -361,7 +362,7 @@ export const proven: Denials = {
     ],
     [
       'has no `hubWaitMs` and no `laneWaitMs`',
-      'dispatch/everyField.test › is told without waits when it comes from the dead letters',
+      'dispatch/everyField.test › is logged without waits when it comes from the dead letters',
     ],
     [
       'A repeated problem does not repeat its line',
@@ -369,13 +370,13 @@ export const proven: Denials = {
     ],
     [
       'has no parent, but a link',
-      'tracing/spans.test › is in the trace that it is told, has no parent, and a link to what its sender did',
+      'tracing/spans.test › is in the given trace, has no parent, and a link to what its sender did',
     ],
     ['is no error of the service and of its span', 'dispatch/traces.test › is no error when the device is at fault'],
     ['No span has a body, token or key', 'e2e/traces.test › sends the collector no body, key or token'],
     [
       'delays no message and no stop',
-      'tracing/delivery.test › holds up nobody: spans beyond the queue are dropped and counted, and a stop takes a short time',
+      'tracing/exportWatch.test › delays no work: spans beyond the queue are dropped and counted, and a stop takes a short time',
     ],
     ['can use the port, but no web page', 'operations/admin.test › and still no web page'],
     [

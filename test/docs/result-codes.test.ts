@@ -12,7 +12,7 @@ describe('docs/result-codes.md', () => {
     expect(rows.flatMap(({ code = '' }) => codesIn(code))).toEqual(Object.keys(resultCodes));
   });
 
-  it('says of each who can do something about it, as the service sees it', () => {
+  it('names for each the side that can remedy it, as the service sees it', () => {
     const said = rows.map((row) => row['who can do something about it']);
     expect(said).toEqual(Object.values(resultCodes).map(({ fault }) => whoCanHelp[fault]));
   });

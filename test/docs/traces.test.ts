@@ -20,7 +20,7 @@ it('docs/operations.md has every attribute of spans, and no other', () => {
 
 it('docs/operations.md has the variables that the code reads', () => {
   const variables = tableOf(page, 'variable').flatMap((row) => codesIn(row['variable'] ?? ''));
-  const read = ['src/tracing/settings.ts', 'src/metrics/signals.ts']
+  const read = ['src/tracing/traceSettings.ts', 'src/metrics/signals.ts']
     .flatMap((file) => readFileSync(file, 'utf8').match(/OTEL_(?:\w|\$\{signal\})+/g) ?? [])
     .map((name) => name.replace(/\$\{signal\}/, 'TRACES'));
   expect(new Set(read).size).toBeGreaterThan(7);

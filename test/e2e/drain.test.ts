@@ -64,7 +64,7 @@ describe('A service that is told to stop while it works', () => {
     sandbox.backends.faults.clear();
   });
 
-  it('ends at once, with another code than 0, when it is told a second time', async () => {
+  it('ends at once, with another code than 0, on a second signal', async () => {
     sandbox.backends.faults.add({ backend: 'principalManager', method: 'PUT', hang: true });
     const mark = sandbox.backends.journal.last;
     await devices[0]?.send(envelope('identity.update', 'hangs'), key('hangs'));

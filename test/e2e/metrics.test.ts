@@ -130,14 +130,14 @@ describe('/metrics', () => {
     expect(sampleOf(after, 'messaging_process_duration_count', updates)).toBe(waiting.length * perDevice);
   });
 
-  it('has a failure of ours as a dead letter', async () => {
+  it('counts a failure of the service as a dead letter', async () => {
     sandbox.backends.faults.add({ backend: 'principalManager', method: 'PUT', status: 501, deviceId: failing });
     identityUpdate(failing, 'none');
     await untilIs(1, 'device_messaging_dead_letters_total', { device_messaging_result: 'parked' });
     await untilIs(1, handled, { device_messaging_code: 'internal_platform_error' });
   });
 
-  it('has what is not ours, and names that devices make up without these names', async () => {
+  it('counts events that are not for this service, and made-up names without these names', async () => {
     for (let number = 0; number < 20; number += 1) append(talker, { temperature: '21' }, { celsius: number });
     append(undefined, envelope('identity.update', 'c', 'none'), {});
     for (let number = 0; number < 30; number += 1) append(talker, envelope(`${mark}.${number}`, 'c', 'none'), {});

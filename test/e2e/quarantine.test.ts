@@ -107,7 +107,7 @@ const logOf = async (count: number) =>
   ).join('\n');
 
 describe('a message that ends the process', () => {
-  it.each(Object.entries(kinds))('%s is parked, and nobody else’s', async (_kind, { instances: count, isBlob }) => {
+  it.each(Object.entries(kinds))('%s is parked, and no other message', async (_kind, { instances: count, isBlob }) => {
     const environment = await environmentOf(isBlob);
     const ids = ['pump-1', 'pump-2', 'gateway-1', 'rival-1', 'pump-3', 'pump-4'];
     devices = await Promise.all(ids.map((id) => sandbox.connect(id)));

@@ -42,7 +42,7 @@ describe('A device that registers itself with model.create', () => {
     expect(create?.body).toBe(body.replace('{', `{"objectId":"${answer.objectId}",`));
   });
 
-  it('may have an id that looks like a path, and still is nobody but itself', async () => {
+  it('may have an id that looks like a path, and is no other device', async () => {
     for (const id of ['pump%2F..%2Frival-1', "a:b@c=$(d)'?*", '%00', '...']) {
       const device = await sandbox.connect(id);
       await device.send(

@@ -7,7 +7,7 @@ import { endWithUs } from '../../sandbox/service/endWithUs.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { projectDirectory } from '../../sandbox/state/directories.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
-import { openDeadLetters } from '../../src/deadLetters/open.ts';
+import { openDeadLetters } from '../../src/deadLetters/openDeadLetters.ts';
 import { createLog } from '../../src/log/log.ts';
 import { readSettings } from '../../src/settings/config.ts';
 import { type Collector, startCollector } from '../support/collector.ts';

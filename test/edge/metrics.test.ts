@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { failures } from '../../edge/src/hub/methodResponse.ts';
-import { edgeMetrics } from '../../edge/src/metrics/declared/edge.ts';
+import { edgeMetrics } from '../../edge/src/metrics/declared/edgeMetrics.ts';
 import { metrics } from '../../edge/src/metrics/metrics.ts';
 import { prometheusNameOf } from '../../scripts/metricsPage.ts';
 import { parseMetrics, sampleOf } from '../support/promText.ts';

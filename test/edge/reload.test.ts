@@ -72,7 +72,7 @@ describe('the files of the configuration', () => {
     expect(found()).toEqual([1, 0]);
   });
 
-  it('are read when their content is the same: somebody touched one', async () => {
+  it('are read when a file is touched and its content is the same', async () => {
     const { look } = await watch();
     await write('edge.json', content);
     await look();

@@ -39,7 +39,7 @@ it('lets one message larger than the whole budget through when nothing else is i
   expect(budget.all.take(500)).toBeUndefined();
 });
 
-it('what is not needed of a reservation is room for those who come next', async () => {
+it('the unused part of a reservation is room for the next messages', async () => {
   const budget = createBudget({ maxMessages: 10, maxBytes: 100 });
   expect(budget.all.take(100)).toBeUndefined();
   const waiting = budget.all.take(1);
@@ -62,7 +62,7 @@ it('what is not needed of a reservation is given back overall as well, and what 
   expect([one, other, overall].map((budget) => budget.inFlight())).toEqual([none, none, none]);
 });
 
-describe('who waits for room', () => {
+describe('messages that wait for room', () => {
   it('can leave the line, and nothing is charged then, here or overall', async () => {
     const overall = createBudget({ maxMessages: 1, maxBytes: 100 });
     const [one, other] = [1, 2].map(() => createBudget({ maxMessages: 1, maxBytes: 100 }, overall)) as [Budget, Budget];

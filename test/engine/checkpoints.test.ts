@@ -121,14 +121,14 @@ describe('a checkpoint that is asked for while another one is being written', ()
     await flushing;
   });
 
-  it('has the note that it was asked for with, and those after it have it until its messages are done', async () => {
+  it('has the crash record that it was asked for with, and those after it have it until its messages are done', async () => {
     const { checkpoints, written, answer } = setUpByHand();
     checkpoints.pass(at(11));
     await vi.advanceTimersByTimeAsync(everyMs);
-    const isNoted = checkpoints.annotate(note);
+    const isRecorded = checkpoints.recordCrashState(note);
     await answer(true);
     await answer(true);
-    expect(await isNoted).toBe(true);
+    expect(await isRecorded).toBe(true);
     for (const one of [12, 13]) {
       checkpoints.pass(at(one));
       await vi.advanceTimersByTimeAsync(everyMs);
@@ -138,7 +138,7 @@ describe('a checkpoint that is asked for while another one is being written', ()
     expect(written.at(-1)).not.toHaveProperty('note');
   });
 
-  it('comes every 50 ms while violent ends are noted, and at the usual intervals again when what they are about is done', async () => {
+  it('comes every 50 ms while unclean shutdowns are recorded, and at the usual intervals again when what they are about is done', async () => {
     const { checkpoints, written } = setUp({ ...at(10), completed: '', note: '2 1 12 - -' }, 1_000);
     for (const [one, ms] of [
       [11, 50],
@@ -163,11 +163,11 @@ describe('a checkpoint that is asked for while another one is being written', ()
     expect(written).toMatchObject([{ sequenceNumber: 11 }]);
   });
 
-  it('says that the note is not written when the store fails', async () => {
+  it('says that the crash record is not written when the store fails', async () => {
     const { checkpoints, answer } = setUpByHand();
-    const isNoted = checkpoints.annotate(note);
+    const isRecorded = checkpoints.recordCrashState(note);
     await answer(new Error('disk full'));
-    expect(await isNoted).toBe(false);
+    expect(await isRecorded).toBe(false);
   });
 });
 

@@ -1,10 +1,15 @@
 import { deflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeCompletion, encodeCompletion, isDone, type Run } from '../../src/engine/progress/completionMap.ts';
+import {
+  decodeCompletion,
+  encodeCompletion,
+  isDone,
+  type SequenceRange,
+} from '../../src/engine/progress/completionMap.ts';
 
 /** Each so many sequence numbers beyond the one before, and so many long. */
-function runsOf(position: number, pairs: readonly [number, number][]): Run[] {
+function runsOf(position: number, pairs: readonly [number, number][]): SequenceRange[] {
   let at = position;
   return pairs.map(([skipped, done]) => {
     const first = at + skipped + 1;
@@ -17,9 +22,11 @@ const somePairs = fc.array(fc.tuple(fc.integer({ min: 1, max: 300 }), fc.integer
   maxLength: 40,
 });
 const somePosition = fc.integer({ min: -1, max: 2 ** 40 });
-const isIn = (runs: readonly Run[]) => (one: number) => runs.some(({ first, last }) => first <= one && one <= last);
-const edgesOf = (runs: readonly Run[]) => runs.flatMap(({ first, last }) => [first - 1, first, last, last + 1]);
-const one = (sequenceNumber: number): Run => ({ first: sequenceNumber, last: sequenceNumber });
+const isIn = (runs: readonly SequenceRange[]) => (one: number) =>
+  runs.some(({ first, last }) => first <= one && one <= last);
+const edgesOf = (runs: readonly SequenceRange[]) =>
+  runs.flatMap(({ first, last }) => [first - 1, first, last, last + 1]);
+const one = (sequenceNumber: number): SequenceRange => ({ first: sequenceNumber, last: sequenceNumber });
 
 /** Answers of nothing that it is done when the map is not believed. */
 const readMap = (position: number, map: string) => {

@@ -60,14 +60,14 @@ const admitAll = (partition: Partition, events: ReturnType<typeof messages>) => 
 const generous = () => createBudget({ maxMessages: 1_000, maxBytes: 1e9 });
 
 describe('other devices of the partition', () => {
-  it('are not delayed by one whose every message hangs until its deadline', async () => {
+  it('are not delayed by a device whose messages all hang until their deadlines', async () => {
     const { partition, ended } = setUp({ overall: generous(), maxMessages: 10, hung: 'h' });
     admitAll(partition, [...flood('h', 100), ...messages('a', 'b', 'a', 'c')]);
     await vi.advanceTimersByTimeAsync(3 * handlingMs);
     expect(ended.toSorted()).toEqual(['a', 'a', 'b', 'c']);
   });
 
-  it('are not delayed by one that floods', async () => {
+  it('are not delayed by a device that floods', async () => {
     const { partition, ended } = setUp({ overall: generous(), maxMessages: 10 });
     admitAll(partition, [...flood('f', 2_000), ...messages('a', 'b', 'a', 'c')]);
     await vi.advanceTimersByTimeAsync(3 * handlingMs);

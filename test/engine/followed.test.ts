@@ -14,7 +14,7 @@ function followed(stage: Stage, given: Parameters<typeof partitionByHand>[0] = {
   const told: [sequenceNumber: number, fields: object][] = [];
   const { partition, started, end } = partitionByHand({
     ...given,
-    tellOf:
+    publisherOf:
       ({ event: { sequenceNumber } }) =>
       (now, fields) => {
         if (now === stage) told.push([sequenceNumber, fields]);
@@ -23,7 +23,7 @@ function followed(stage: Stage, given: Parameters<typeof partitionByHand>[0] = {
   return { partition, started, end, told };
 }
 
-describe('who follows a device is told of a message that was read', () => {
+describe('a follower of a device gets a message that was read', () => {
   const event = hubEvent({ sequenceNumber: 1, properties: { device: 'a', n: 7 }, body: 'ü' });
 
   it.each([
@@ -43,7 +43,7 @@ describe('who follows a device is told of a message that was read', () => {
   });
 });
 
-describe('who follows a device is told where a message waits, and for what', () => {
+describe('a follower of a device learns where a message waits, and for what', () => {
   const behind = (earlier: number) => ({ for: 'earlier messages of the device', earlier });
   const patient = (given: object) => ({ isMet: () => false, met: () => new Promise<boolean>(() => {}), ...given });
 

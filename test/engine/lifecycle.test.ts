@@ -11,7 +11,7 @@ function setUp() {
 }
 
 describe('the life of a partition', () => {
-  it('is reading, draining, released; who empties it is told once', () => {
+  it('is reading, draining, released; its drain begins once', () => {
     const { life, signals, drained } = setUp();
     expect([life.state(), signals(), drained()]).toEqual(['reading', [false, false], 0]);
     life.drain();

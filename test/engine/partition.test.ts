@@ -84,14 +84,14 @@ describe('a partition', () => {
     expect(stays.map(({ parkUnexecuted }) => parkUnexecuted)).toEqual([false]);
   });
 
-  it('writes a checkpoint after so many messages, without waiting for the clock', async () => {
+  it('writes a checkpoint after the set number of messages, without waiting for the interval', async () => {
     const { partition, checkpoints, end } = partitionByHand({ limits: { ...limits, everyMessages: 3 } });
     await partition.admit(events('a1 b2 c3 d4'));
     for (const one of [1, 2, 3]) await end(one);
     expect(positions(checkpoints)).toEqual([3]);
   });
 
-  it('writes a checkpoint for telemetry that is not ours by the clock alone, however much there is', async () => {
+  it('writes checkpoints for telemetry only at the interval, however much there is', async () => {
     const { partition, checkpoints } = partitionByHand({ limits: { ...limits, everyMessages: 3 } });
     await partition.admit(events(Array.from({ length: 1_000 }, (_, index) => `t${index}`).join(' ')));
     await vi.advanceTimersByTimeAsync(4_999);
@@ -132,7 +132,7 @@ describe('a partition', () => {
     expect([started, admitted]).toEqual([[1, 2, 3], true]);
   });
 
-  it('tells of each gap in the sequence numbers once; the first event and one that comes again make none', async () => {
+  it('reports each gap in the sequence numbers once; the first event and a repeated one make none', async () => {
     const gaps: Gap[] = [];
     const progress = { sequenceNumber: 3, offset: '3000', completed: '' };
     const { partition } = partitionByHand({ progress, onGap: (gap) => void gaps.push(gap) });

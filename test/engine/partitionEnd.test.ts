@@ -148,7 +148,7 @@ describe('the end of a partition', () => {
     expect(positions(checkpoints)).toEqual([1]);
   });
 
-  it('lets go of who waits for room', async () => {
+  it('releases messages that wait for room', async () => {
     const { partition, started } = partitionByHand({ limits: { ...limits, deviceMessages: 1 }, spool: diskSpool(1) });
     const admitting = partition.admit(events('a1 a2'));
     await vi.advanceTimersByTimeAsync(0);
@@ -195,7 +195,7 @@ describe('the end of a partition', () => {
     expect(checkpoints).toEqual([]);
   });
 
-  it('comes when the store says that somebody else owns the partition by now', async () => {
+  it('comes when the store says that another instance owns the partition by now', async () => {
     const { partition, started, end } = partitionByHand({ ...eachMessage, checkpoint: async () => false });
     await partition.admit(events('a1'));
     await end(1);

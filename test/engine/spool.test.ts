@@ -31,7 +31,7 @@ function put(sequenceNumber: number, bytes: number): Ticket {
 }
 
 describe('the spool', () => {
-  it('leaves no file behind that somebody could read, not even while it is open', () => {
+  it('leaves no readable file behind, not even while it is open', () => {
     open(mebibyte);
     put(1, 1000);
     expect(readdirSync(directory)).toEqual([]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decodeCompletion, encodeCompletion, isDone } from '../../src/engine/progress/completionMap.ts';
 import { createTracked, type Progress, type Tracked } from '../../src/engine/progress/tracked.ts';
-import type { Begun } from '../../src/engine/progress/watermark.ts';
+import type { WorkHandle } from '../../src/engine/progress/watermark.ts';
 
 const at = (sequenceNumber: number) => ({ sequenceNumber, offset: `o${sequenceNumber}` });
 const from = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, index) => first + index);
@@ -22,12 +22,12 @@ const doneAbove = ({ sequenceNumber, completed }: Progress) => {
 
 /** Takes steps such as `begin 11`, and returns what a snapshot then says. */
 function afterSteps(start: Progress | undefined, steps: string, tracked: Tracked = createTracked(start)) {
-  const begun = new Map<number, Begun>();
+  const begun = new Map<number, WorkHandle>();
   for (const step of steps.split(', ').filter((one) => one !== '')) {
     const [verb, number] = step.split(' ');
     const sequenceNumber = Number(number);
     if (verb === 'begin') begun.set(sequenceNumber, tracked.begin(at(sequenceNumber)));
-    else if (verb === 'end') tracked.end(begun.get(sequenceNumber) as Begun);
+    else if (verb === 'end') tracked.end(begun.get(sequenceNumber) as WorkHandle);
     else tracked.pass(at(sequenceNumber));
   }
   const { progress } = tracked.snapshot() ?? {};
@@ -85,8 +85,8 @@ describe('a snapshot', () => {
     const first = tracked.snapshot();
     tracked.end(eleven);
     expect([first, tracked.snapshot()]).toEqual([
-      { progress: fresh, note: undefined },
-      { progress: { ...at(11), completed: '' }, note: undefined },
+      { progress: fresh, crashRecord: undefined },
+      { progress: { ...at(11), completed: '' }, crashRecord: undefined },
     ]);
   });
 });
@@ -116,27 +116,27 @@ describe('what the reader before had done', () => {
   });
 });
 
-describe('a note', () => {
-  const note = { ends: 2, upTo: 13, alone: 11, suspects: new Map() };
+describe('a crash record', () => {
+  const crashRecord = { ends: 2, upTo: 13, alone: 11, suspects: new Map() };
   const text = '2 2 13 11 -';
 
   it.each([
     ['of the session before', { ...fresh, note: text }, undefined, ''],
-    ['that is given', fresh, note, ''],
-    ['that takes the place of an earlier one', { ...fresh, note: '2 1 12 - -' }, note, ''],
-    ['of which something is done', fresh, note, 'begin 11, pass 12, end 11'],
+    ['that is given', fresh, crashRecord, ''],
+    ['that takes the place of an earlier one', { ...fresh, note: '2 1 12 - -' }, crashRecord, ''],
+    ['of which something is done', fresh, crashRecord, 'begin 11, pass 12, end 11'],
   ])('%s is in the snapshot', (_, start, given, steps) => {
     const tracked = createTracked(start);
-    if (given !== undefined) tracked.annotate(given);
+    if (given !== undefined) tracked.recordCrashState(given);
     afterSteps(start, steps, tracked);
     expect(tracked.snapshot()?.progress.note).toBe(text);
   });
 
   it('is in no snapshot from when its messages are done', () => {
     const tracked = createTracked(fresh);
-    tracked.annotate(note);
+    tracked.recordCrashState(crashRecord);
     afterSteps(fresh, 'pass 11, pass 12, pass 13', tracked);
-    expect(tracked.snapshot()).toEqual({ progress: { ...at(13), completed: '' }, note });
+    expect(tracked.snapshot()).toEqual({ progress: { ...at(13), completed: '' }, crashRecord });
     expect(tracked.snapshot()?.progress).not.toHaveProperty('note');
   });
 
@@ -146,8 +146,8 @@ describe('a note', () => {
     ['of a partition without a checkpoint', undefined, false],
   ])('is open while what it is about may be unfinished: %s', (_, sequenceNumber, expected) => {
     const tracked = createTracked(fresh);
-    expect(tracked.isNoteOpen(sequenceNumber)).toBe(false);
-    tracked.annotate(note);
-    expect(tracked.isNoteOpen(sequenceNumber)).toBe(expected);
+    expect(tracked.isCrashRecordOpen(sequenceNumber)).toBe(false);
+    tracked.recordCrashState(crashRecord);
+    expect(tracked.isCrashRecordOpen(sequenceNumber)).toBe(expected);
   });
 });

@@ -126,7 +126,7 @@ function take(course: Course, one: Step) {
   else course.needed[one.backend].set(one.isThere);
 }
 
-it('nobody who could run is kept waiting by who merely waits, and all run once, in the order of their device (500 random courses)', async () => {
+it('no message that can run waits behind one that cannot, and all run once, in the order of their device (500 random courses)', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step as fc.Arbitrary<Step>, { maxLength: 60 }), async (steps) => {
       const course = setUp();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Begun, createWatermark, type Position } from '../../src/engine/progress/watermark.ts';
+import { createWatermark, type Position, type WorkHandle } from '../../src/engine/progress/watermark.ts';
 
 const at = (sequenceNumber: number): Position => ({ sequenceNumber, offset: `o${sequenceNumber}` });
 
@@ -17,7 +17,11 @@ describe('the watermark', () => {
 
   it('start 1 2 3, finish 2, 1: 2 is safe; finish 3: 3 is safe', () => {
     const watermark = createWatermark();
-    const [one, two, three] = [1, 2, 3].map((number) => watermark.begin(at(number))) as [Begun, Begun, Begun];
+    const [one, two, three] = [1, 2, 3].map((number) => watermark.begin(at(number))) as [
+      WorkHandle,
+      WorkHandle,
+      WorkHandle,
+    ];
     watermark.end(two);
     watermark.end(one);
     expect(watermark.safe()).toEqual(at(2));
@@ -52,7 +56,7 @@ describe('the watermark', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const watermark = createWatermark();
-        const model: { done: boolean; begun?: Begun }[] = [];
+        const model: { done: boolean; begun?: WorkHandle }[] = [];
         for (const one of steps) {
           if (one === 'begin') model.push({ done: false, begun: watermark.begin(at(model.length)) });
           else if (one === 'pass') {

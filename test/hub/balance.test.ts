@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { balanceLimits, decide } from '../../src/hub/reading/balance.ts';
 import type { SeenOwnership } from '../../src/hub/reading/ownerships.ts';
-import type { Ownership } from '../../src/hub/stores/store.ts';
+import type { Ownership } from '../../src/hub/stores/checkpointStore.ts';
 
 const limits = { expiryMs: 30_000, forceMs: 60_000 };
 const partitions = ['0', '1', '2', '3'];
@@ -69,7 +69,7 @@ describe('sharing partitions', () => {
     expect([claimed('a', 100_000), claimed('b', 100_000), claimed('a', 130_000)]).toEqual([[], ['1'], ['1']]);
   });
 
-  it('a wish that nobody has met in time does not keep others from asking', () => {
+  it('a request that was not met in time does not keep others from asking', () => {
     const old = { wantedBy: 'ended', wantedSince: -20_000 };
     expect(
       at('b', [owned('0', 'a', old), owned('1', 'a', old), owned('2', 'a', old), owned('3', 'b')]).ask,
@@ -86,7 +86,7 @@ describe('sharing partitions', () => {
     expect(at('a', records).claim).toEqual(['2', '3']);
   });
 
-  it('an owner that could not renew in time renews, unless somebody has taken over', () => {
+  it('an owner that could not renew in time renews, unless another has taken over', () => {
     const records = [owned('0', 'a', { renewedAt: 0 }), owned('1', 'b')];
     const decision = at('a', records);
     expect(names(decision.renew)).toEqual(['0']);
@@ -111,7 +111,7 @@ describe('sharing partitions', () => {
     expect(at('b', asked(39_000)).claim).toEqual(['0']);
   });
 
-  it('nobody asks for what would only move the inequality', () => {
+  it('no instance asks for what would only move the inequality', () => {
     const five = ['0', '1', '2', '3', '4'];
     const records = [owned('0', 'a'), owned('1', 'a'), owned('2', 'a'), owned('3', 'b'), owned('4', 'b')];
     expect(decide('b', five, seen(records, 100_000), limits).ask).toEqual([]);

@@ -28,7 +28,7 @@ describe('a partition is behind', () => {
   });
 });
 
-describe('a partition that nobody reads', () => {
+describe('a partition that no instance reads', () => {
   /** With a checkpoint at 9 and a hub that has come so far; its first event after it is a minute old at the first look. */
   function setUp({
     newest = 9,
@@ -104,7 +104,7 @@ describe('a partition that nobody reads', () => {
     expect(await look()).toBe(null);
   });
 
-  it('is forgotten when somebody reads it', async () => {
+  it('is forgotten when an instance reads it', async () => {
     const { look, unowned } = setUp({});
     await look();
     unowned.look([]);

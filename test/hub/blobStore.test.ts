@@ -183,7 +183,7 @@ describe('the map of what is done above a checkpoint', () => {
     }
   });
 
-  it('is not read to its end when it is longer than any of ours', async () => {
+  it('is not read to its end when it is longer than any that the service writes', async () => {
     await written(map);
     const labels = (await labelsOf('checkpoint')) ?? {};
     await blobOf('checkpoint').upload('A'.repeat(9_000_000), 9_000_000, { metadata: labels });

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
-import { buildBefore, type LastingText } from '../../src/hub/stores/buildRecord.ts';
+import { buildBefore, type DurableText } from '../../src/hub/stores/buildRecord.ts';
 import { openBuildRecord } from '../../src/hub/stores/openBuildRecord.ts';
 import { openStore } from '../../src/hub/stores/openStore.ts';
-import { tellStarted } from '../../src/operations/started.ts';
+import { logStarted } from '../../src/operations/started.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 
 let azurite: Azurite;
@@ -104,7 +104,7 @@ describe('the line program.started', () => {
     const place = join(directory, 'checkpoints', `${encodeURIComponent(`Hub.example pumps group-${groups}`)}.builds`);
     mkdirSync(place);
     const log = recordingLog();
-    await tellStarted(openBuildRecord(settings('file')), { version: '1.0.0', build: 'a' }, log as never);
+    await logStarted(openBuildRecord(settings('file')), { version: '1.0.0', build: 'a' }, log as never);
     expect(log.lines).toMatchObject([
       { level: 'info', message: 'started', fields: { version: '1.0.0', build: 'a', err: expect.any(Error) } },
     ]);
@@ -112,7 +112,7 @@ describe('the line program.started', () => {
   });
 
   it('gives up while other instances keep changing the record', async () => {
-    const record: LastingText = { read: async () => undefined, write: async () => false };
+    const record: DurableText = { read: async () => undefined, write: async () => false };
     await expect(buildBefore(record, built('a'))).rejects.toThrow('other instances');
   });
 });

@@ -4,9 +4,9 @@ import { Receiver } from 'rhea-promise';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
+import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
-import type { Store } from '../../src/hub/stores/store.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { soon } from '../support/soon.ts';
 import { usualOpened, usualReading } from './support/reading.ts';
@@ -32,7 +32,7 @@ const send = (...bodies: string[]) => inject(hub, bodies);
 function read(
   consumerGroup: string,
   handle: (event: HubEvent) => Promise<boolean>,
-  store: Store = createMemoryStore(),
+  store: CheckpointStore = createMemoryStore(),
   maxMessages = 100,
   repeats: string[] = [],
 ) {
@@ -59,7 +59,7 @@ function read(
 }
 
 /** Somebody who is not there asks for the partition. */
-const ask = (store: Store) =>
+const ask = (store: CheckpointStore) =>
   vi.waitFor(async () => {
     const [record] = await store.ownerships();
     const asked = record && (await store.change(record, { ...record, wantedBy: 'ghost', wantedSince: Date.now() }));
@@ -114,7 +114,7 @@ describe('the consumer, with the official client against the sandbox hub', () =>
   it('takes messages for possible repeats unless the reader before has properly given the partition back', async () => {
     const store = createMemoryStore();
     let isDown = false;
-    const failing: Store = {
+    const failing: CheckpointStore = {
       ...store,
       change: (seen, next) => (isDown ? Promise.reject(new Error('down')) : store.change(seen, next)),
     };
@@ -139,10 +139,10 @@ describe('the consumer, with the official client against the sandbox hub', () =>
     expect(await life()).toEqual([]);
   });
 
-  it('reads a partition on that it could not give back, though nobody asks for it any more', async () => {
+  it('goes on with a partition that it could not release, when it is no longer requested', async () => {
     const store = createMemoryStore();
     let refusals = 0;
-    const failing: Store = {
+    const failing: CheckpointStore = {
       ...store,
       change(seen, next) {
         if (next.owner !== '' || refusals > 0) return store.change(seen, next);

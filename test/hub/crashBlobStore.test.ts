@@ -59,7 +59,7 @@ async function expectHeir(told: Told, place: string) {
   return { heir, record, found };
 }
 
-it('an instance that dies before or after any request leaves what it was told, and the next one reads and writes on', async () => {
+it('an instance that dies before or after any request leaves what the store has confirmed, and the next one goes on from there', async () => {
   const requests = await requestsOfALife();
   for (let request = 1; request <= requests; request += 1) {
     for (const last of ['hang', 'lose'] as const) {

@@ -58,7 +58,7 @@ async function pointsOf(victim: (typeof names)[number]): Promise<number> {
 }
 
 describe('instances that share a hub', () => {
-  it('handle each message once while nobody dies, and others join and leave', async () => {
+  it('handle each message once while none dies, and others join and leave', async () => {
     const whole = await run(surroundings, {});
     expectSound(whole, 'nobody died');
     expectOrder(whole, 'nobody died');

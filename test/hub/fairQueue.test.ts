@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createTurns } from '../../src/hub/replies/fairQueue.ts';
+import { createFairQueue } from '../../src/hub/replies/fairQueue.ts';
 
-type Turns = ReturnType<typeof createTurns<string>>;
+type Turns = ReturnType<typeof createFairQueue<string>>;
 const inTurn = (turns: Turns) => Array.from({ length: turns.size() }, () => turns.next());
 /** The first letter is the device; an exclamation mark goes first. */
 const add = (turns: Turns, ...all: string[]) => {
@@ -10,20 +10,20 @@ const add = (turns: Turns, ...all: string[]) => {
 
 describe('turns', () => {
   it('go from device to device, and keep the order of each', () => {
-    const turns = createTurns<string>();
+    const turns = createFairQueue<string>();
     add(turns, 'a1', 'a2', 'a3', 'b1', 'b2', 'c1');
     expect(inTurn(turns)).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
     expect(turns.next()).toBeUndefined();
   });
 
   it('begin with failures in each round, without letting a device overtake itself', () => {
-    const turns = createTurns<string>();
+    const turns = createFairQueue<string>();
     add(turns, 'a1', 'a2!', 'b1', 'c1!', 'd1');
     expect(inTurn(turns)).toEqual(['c1!', 'a1', 'b1', 'd1', 'a2!']);
   });
 
   it('come to each device in the end, however many failures others have', () => {
-    const turns = createTurns<string>();
+    const turns = createFairQueue<string>();
     add(turns, 'a1', ...Array.from({ length: 5 }, (_, index) => `b${index}!`));
     expect(inTurn(turns).indexOf('a1')).toBe(1);
     add(turns, 'a2', 'b5!');
@@ -36,7 +36,7 @@ describe('turns', () => {
   });
 
   it('give a device that comes later its turn in the same round', () => {
-    const turns = createTurns<string>();
+    const turns = createFairQueue<string>();
     add(turns, 'a1', 'a2', 'b1');
     expect(turns.next()).toBe('a1');
     add(turns, 'c1');
@@ -44,7 +44,7 @@ describe('turns', () => {
   });
 
   it('pass over what is not to be sent any more', () => {
-    const turns = createTurns<string>();
+    const turns = createFairQueue<string>();
     add(turns, 'a1', 'a2!', 'b1');
     turns.remove('a', 'a1');
     turns.remove('x', 'nothing');
@@ -53,7 +53,7 @@ describe('turns', () => {
   });
 
   it('go by what a device has to say now, not by what was removed', () => {
-    const turns = createTurns<string>();
+    const turns = createFairQueue<string>();
     add(turns, 'a1!', 'a2', 'b1', 'b2!', 'c1!');
     turns.remove('a', 'a1!');
     turns.remove('b', 'b1');
@@ -61,7 +61,7 @@ describe('turns', () => {
   });
 
   it('begin a new round when nothing waits any more', () => {
-    const turns = createTurns<string>();
+    const turns = createFairQueue<string>();
     add(turns, 'a1');
     expect(turns.next()).toBe('a1');
     add(turns, 'a2', 'b1');

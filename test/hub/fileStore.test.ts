@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { CheckpointStore, Ownership } from '../../src/hub/stores/checkpointStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
-import type { Ownership, Store } from '../../src/hub/stores/store.ts';
 
 let directory: string;
 beforeEach(() => {
@@ -47,7 +47,7 @@ describe('the file of checkpoints', () => {
     }
   });
 
-  it('says of nobody that it still reads: the process has gone', async () => {
+  it('has no owner for any partition: the process has gone', async () => {
     await open().change(undefined, claimed('a', 3));
     expect(await open().ownerships()).toMatchObject([{ partition: '0', owner: '', epoch: 3 }]);
   });
@@ -79,7 +79,7 @@ describe('a process whose file another one has taken', () => {
   const refused = { refused: true };
 
   /** What a round of the process sees. */
-  const look = (store: Store) => store.ownerships().catch(() => refused);
+  const look = (store: CheckpointStore) => store.ownerships().catch(() => refused);
 
   /** The first has partition 0; then the second takes the file, and the partition. */
   async function taken() {
@@ -93,7 +93,7 @@ describe('a process whose file another one has taken', () => {
     return { first, second, record };
   }
 
-  async function round(first: Store) {
+  async function round(first: CheckpointStore) {
     vi.advanceTimersByTime(roundMs);
     return look(first);
   }

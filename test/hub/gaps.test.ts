@@ -28,8 +28,8 @@ it.each([
   ['retention', 'the hub has deleted more meanwhile', 20],
   ['unknown', 'the hub still has some of it', 8],
 ])('has the reason %s when %s', async (reason, _, oldest) => {
-  const { note, counted, lines, tapped } = setUp(async () => oldest);
-  note({ after: 5, next: 9 });
+  const { report, counted, lines, tapped } = setUp(async () => oldest);
+  report({ after: 5, next: 9 });
   await settled();
   expect(counted()).toEqual({ [reason]: 1 });
   const fields = { partition: '3', after: 5, missing: 3, reason };
@@ -38,15 +38,15 @@ it.each([
 });
 
 it('has no known reason when the hub does not answer', async () => {
-  const { note, counted } = setUp(() => Promise.reject(new Error('no answer')));
-  note({ after: 5, next: 9 });
+  const { report, counted } = setUp(() => Promise.reject(new Error('no answer')));
+  report({ after: 5, next: 9 });
   await settled();
   expect(counted()).toEqual({ unknown: 1 });
 });
 
 it('is reported each, but a flood of them asks once a second and logs once a minute', async () => {
-  const { note, ask, counted, lines, tapped } = setUp(async () => 0);
-  for (let after = 0; after < 100; after += 2) note({ after, next: after + 2 });
+  const { report, ask, counted, lines, tapped } = setUp(async () => 0);
+  for (let after = 0; after < 100; after += 2) report({ after, next: after + 2 });
   await vi.advanceTimersByTimeAsync(1_000);
   expect([ask.mock.calls.length, counted(), tapped.length]).toEqual([2, { unknown: 50 }, 50]);
   expect(lines).toHaveLength(1);
@@ -55,21 +55,21 @@ it('is reported each, but a flood of them asks once a second and logs once a min
 });
 
 it('is reported without its reason when too many wait for theirs', async () => {
-  const { note, counted } = setUp(() => new Promise(() => {}));
-  for (let after = 0; after < 2_004; after += 2) note({ after, next: after + 2 });
+  const { report, counted } = setUp(() => new Promise(() => {}));
+  for (let after = 0; after < 2_004; after += 2) report({ after, next: after + 2 });
   expect(counted()).toEqual({ unknown: 1 });
 });
 
 it('is reported without its reason when the session ends before that is known, and not again', async () => {
   let answer = (_oldest: number) => {};
-  const { note, close, counted } = setUp(
+  const { report, close, counted } = setUp(
     () =>
       new Promise((resolve) => {
         answer = resolve;
       }),
   );
-  note({ after: 5, next: 9 });
-  note({ after: 9, next: 11 });
+  report({ after: 5, next: 9 });
+  report({ after: 9, next: 11 });
   close();
   expect(counted()).toEqual({ unknown: 2 });
   for (let question = 0; question < 2; question += 1) {

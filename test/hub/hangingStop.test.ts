@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
+import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
-import type { Store } from '../../src/hub/stores/store.ts';
 import { hubEvent } from '../support/events.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { neverCrashing, type ProcessLife } from '../support/processLife.ts';
@@ -28,7 +28,7 @@ async function setUp() {
   const hub = createFakeHub(['0', '1']);
   const store = createMemoryStore();
   standIns.set('address', () => hub.client(hubLife));
-  const through: Store = {
+  const through: CheckpointStore = {
     ownerships: () => storeLife.step(() => store.ownerships()),
     change: (seen, next) => storeLife.step(() => store.change(seen, next)),
     progress: (partition) => storeLife.step(() => store.progress(partition)),

@@ -40,7 +40,7 @@ describe('the hub’s newest event', () => {
     expect(newest.of('0')).toEqual({ newest: 57, at: performance.now() });
   });
 
-  it('is asked for every ten seconds, however often somebody looks', async () => {
+  it('is asked for every ten seconds, however often it is read', async () => {
     const { newest, questions, asked } = setUp();
     for (let second = 0; second < 20; second += 1) {
       newest.look(['0', '1']);

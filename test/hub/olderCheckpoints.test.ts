@@ -5,8 +5,8 @@ import { ContainerClient } from '@azure/storage-blob';
 import { expect, it, onTestFinished } from 'vitest';
 import { startAzurite } from '../../sandbox/methods/azurite.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
+import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
-import type { Store } from '../../src/hub/stores/store.ts';
 import { events, partitionByHand } from '../engine/support/partitions.ts';
 
 // Recorded with the version before the map had one form: partition 0 has a short map, partition 1 a long one.
@@ -18,7 +18,7 @@ const recorded = [
 ];
 
 /** Position and note are kept, nothing above the position counts as done, and the store takes the next checkpoints. */
-async function expectRepeats(store: Store) {
+async function expectRepeats(store: CheckpointStore) {
   for (const [index, expected] of recorded.entries()) {
     const progress = await store.progress(String(index));
     expect(progress).toEqual({ ...expected, completed: expect.any(String) });

@@ -1,17 +1,17 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createOwnerships } from '../../src/hub/reading/ownerships.ts';
+import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
-import type { Store } from '../../src/hub/stores/store.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 
 withFakeTimers();
 
-const open = (store: Store, me = 'me') => createOwnerships(store, me, 20_000, 10_000);
+const open = (store: CheckpointStore, me = 'me') => createOwnerships(store, me, 20_000, 10_000);
 
-it('A partition is given back although our own renewal, or somebody’s wish, comes in between; for whom, stays to be read', async () => {
+it('A partition is released although a renewal or a request comes in between, and its record keeps who requested it', async () => {
   const store = createMemoryStore();
   let races = 3;
-  const racing: Store = {
+  const racing: CheckpointStore = {
     ...store,
     async change(seen, next) {
       if (seen && next.owner === '' && races-- > 0) await store.change(seen, { ...seen, wantedBy: `wisher ${races}` });
@@ -24,7 +24,7 @@ it('A partition is given back although our own renewal, or somebody’s wish, co
   expect(await store.ownerships()).toMatchObject([{ owner: '', wantedBy: 'wisher 0', begun: 41 }]);
 });
 
-it('A partition that has become somebody else’s is not given back', async () => {
+it('A partition that another instance has claimed is not released', async () => {
   const store = createMemoryStore();
   const mine = await open(store).claim('0', undefined);
   const theirs = await open(store, 'they').claim('0', mine);

@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import type { PartitionState } from '../../src/hub/reading/partitionState.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
+import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
-import type { Store } from '../../src/hub/stores/store.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { usualOpened, usualReading } from './support/reading.ts';
 
@@ -22,7 +22,7 @@ const textOf = ({ body }: HubEvent) => Buffer.from(body as Uint8Array).toString(
 const send = (...bodies: string[]) => inject(hub, bodies);
 
 /** Reads the hub; the messages that begin with `name` are held until the test lets them go. The text before `-` is the device. */
-function read(consumerGroup: string, name: string, maxMessages: number, store: Store = createMemoryStore()) {
+function read(consumerGroup: string, name: string, maxMessages: number, store: CheckpointStore = createMemoryStore()) {
   const begun: HubEvent[] = [];
   let letGo = () => {};
   const gate = new Promise<boolean>((resolve) => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createRateLimit } from '../../src/hub/replies/rateLimit.ts';
-import type { Refusal } from '../../src/hub/replies/sendFailure.ts';
+import type { SendRefusal } from '../../src/hub/replies/sendFailure.ts';
 
-const throttled: Refusal = { kind: 'later', reason: 'throttled' };
+const throttled: SendRefusal = { kind: 'later', reason: 'throttled' };
 
 /** A hub and a clock that stands still but when somebody waits. */
 function setUp(ceiling = Number.POSITIVE_INFINITY) {
@@ -88,7 +88,7 @@ describe('the pace of replies', () => {
     expect(toHubThatRefuses(1_000_000, 60)).toEqual({ taken: expect.closeTo(2, 1), refused: 0 });
   });
 
-  it('stays below the operator’s rate when the hub refuses it all the same', () => {
+  it('stays below the operator’s rate when the hub refuses it', () => {
     const { toHubThatRefuses } = setUp(10);
     toHubThatRefuses(100 / 60, 120);
     const { taken, refused } = toHubThatRefuses(100 / 60, 600);
@@ -112,7 +112,7 @@ describe('the pace of replies', () => {
     expect(pace.waitMs(0)).toBeLessThan(1_000);
   });
 
-  it('is cut to the least when the hub has taken nothing lately, however much it has refused', () => {
+  it('is cut to the least when the hub has recently taken nothing, however much it has refused', () => {
     const { pace } = setUp();
     for (let sent = 0; sent < 100; sent += 1) pace.began();
     for (let sent = 0; sent < 99; sent += 1) pace.settled(999_999, { kind: 'never', reason: 'unknown_device' });
@@ -132,7 +132,7 @@ describe('the pace of replies', () => {
     expect(pace.waitMs(0)).toBe(0);
   });
 
-  it.each<[what: string, refusal: Refusal | undefined, waitMs: number]>([
+  it.each<[what: string, refusal: SendRefusal | undefined, waitMs: number]>([
     ['not lifted by a connection that fails (D36)', { kind: 'connection', reason: 'hub_unavailable' }, 50_000],
     ['begun again by another refusal of everything', { kind: 'hub', reason: 'suspended' }, 60_000],
     ['lifted by a reply that is taken', undefined, 0],

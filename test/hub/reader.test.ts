@@ -2,7 +2,7 @@ import { EventHubConsumerClient, type SubscriptionEventHandlers } from '@azure/e
 import { freshHub } from 'iot-hub-emulator/testing';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Partition } from '../../src/engine/partition/partition.ts';
-import { createReader, type Reader } from '../../src/hub/reading/reader.ts';
+import { createPartitionReader, type PartitionReader } from '../../src/hub/reading/reader.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createLog } from '../../src/log/log.ts';
 import { soon } from '../support/soon.ts';
@@ -33,7 +33,7 @@ const reading = {
 
 it('subscribes again with the client it has, as often as it takes', async () => {
   const client = new EventHubConsumerClient('$Default', nowhere);
-  const reader = createReader(client, reading);
+  const reader = createPartitionReader(client, reading);
   expect(() => reader.restart(client)).not.toThrow();
   expect(() => reader.restart(client)).not.toThrow();
   await reader.close();
@@ -61,7 +61,7 @@ it('takes in nothing more, however often it is to subscribe again, while events 
       return { isRunning: true, close: async () => {} };
     },
   } as unknown as EventHubConsumerClient;
-  const reader = createReader(client, { ...reading, partition: full });
+  const reader = createPartitionReader(client, { ...reading, partition: full });
   for (let index = 0; index < 100; index += 1) {
     await new Promise(setImmediate);
     reader.restart(client);
@@ -80,7 +80,7 @@ it('tells how long it has been silent though the clock of the machine is put bac
     const client = {
       subscribe: () => ({ isRunning: true, close: async () => {} }),
     } as unknown as EventHubConsumerClient;
-    const reader = createReader(client, reading);
+    const reader = createPartitionReader(client, reading);
     vi.setSystemTime(Date.now() - 3_600_000);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(reader.quiet()).toMatchObject({ silentMs: 60_000, deafMs: 60_000 });
@@ -98,7 +98,7 @@ it.each([
   async (_, epochs, loser) => {
     const hub = await freshHub({ partitions: 1 });
     const clients = epochs.map(() => new EventHubConsumerClient('$Default', hub.eventsConnectionString));
-    const readers: Reader[] = [];
+    const readers: PartitionReader[] = [];
     onTestFinished(async () => {
       for (const one of [...readers, ...clients]) await one.close();
       await hub.stop();
@@ -106,7 +106,7 @@ it.each([
     const lost: number[] = [];
     for (const [index, client] of clients.entries()) {
       const epoch = epochs[index] ?? 0;
-      const reader = createReader(client, { ...reading, epoch, lost: () => lost.push(index) });
+      const reader = createPartitionReader(client, { ...reading, epoch, lost: () => lost.push(index) });
       readers.push(reader);
       if (index === 0) await vi.waitFor(() => expect(reader.isHeard()).toBe(true), soon);
     }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Diagnosis } from '../../src/hub/reading/diagnosis.ts';
 import { missingOf, silentMsAt } from '../../src/hub/reading/readiness.ts';
+import type { ReadingDiagnosis } from '../../src/hub/reading/readingDiagnosis.ts';
 import { wholeHub } from '../../src/hub/reading/readingTroubles.ts';
 import type { StoreDiagnosis } from '../../src/storage/storeFailure.ts';
 
-const refusal: Diagnosis = {
+const refusal: ReadingDiagnosis = {
   ...{ cause: 'c', level: 'warn', hubSaid: 'no such group', setting: 'HUB_CONSUMER_GROUP', isAnswer: true },
   todo: 'create it',
 };
@@ -16,7 +16,7 @@ describe('what is missing', () => {
     readonly isAllElsewhere?: boolean;
     readonly heard?: readonly string[];
     readonly ending?: readonly string[];
-    readonly troubles?: Readonly<Record<string, Diagnosis>>;
+    readonly troubles?: Readonly<Record<string, ReadingDiagnosis>>;
     readonly storeTrouble?: StoreDiagnosis;
   }
   const storeTrouble = { setting: 'STORE_CONNECTION_STRING', storeSaid: '403 AuthenticationFailed', todo: 'mend it' };

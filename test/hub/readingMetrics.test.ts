@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { createPartition } from '../../src/engine/partition/partition.ts';
 import { createSuspectsInWork } from '../../src/engine/quarantine/suspectsInWork.ts';
-import type { Store } from '../../src/hub/stores/store.ts';
+import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
 import { arrivalOf, budgetOf, limits, usual } from '../engine/support/partitions.ts';
 import { memorySpool } from '../engine/support/spools.ts';
@@ -14,7 +14,7 @@ import { openSessions } from './support/sessions.ts';
 withFakeTimers();
 
 /** A session that reads one message. */
-async function setUp(store: Partial<Store> = {}, release = async () => {}) {
+async function setUp(store: Partial<CheckpointStore> = {}, release = async () => {}) {
   const { sessions, meter, claimedByOthers } = await openSessions({ store, release });
   await vi.advanceTimersByTimeAsync(limits.everyMs + 1_000);
   return {
@@ -59,7 +59,7 @@ it('a checkpoint that is refused is counted, and the session as lost', async () 
   expect(counted()).toMatchObject({ ended: { lost: 1 }, checkpoints: { refused: 1 } });
 });
 
-it('the trials of suspects are counted by their end', async () => {
+it('the isolated runs of suspects are counted by their end', async () => {
   const meter = createMeter();
   const partition = createPartition({
     ...usual,

@@ -1,10 +1,10 @@
 import { expect, it, onTestFinished } from 'vitest';
-import type { Diagnosis } from '../../src/hub/reading/diagnosis.ts';
+import type { ReadingDiagnosis } from '../../src/hub/reading/readingDiagnosis.ts';
 import { createReadingTroubles } from '../../src/hub/reading/readingTroubles.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 
-const because = (cause: string): Diagnosis => ({
+const because = (cause: string): ReadingDiagnosis => ({
   ...{ cause, level: 'warn', hubSaid: `said of ${cause}`, todo: 'look', isAnswer: true },
 });
 
@@ -18,24 +18,24 @@ function setUp() {
 
 it('the hub is said to be readable again once, when the last partition with the same trouble is read', () => {
   const { troubles, said } = setUp();
-  for (const place of ['0', '1', '0']) troubles.met(place, because('a wrong key'));
+  for (const place of ['0', '1', '0']) troubles.raise(place, because('a wrong key'));
   expect(said()).toEqual(['the hub cannot be read: a wrong key']);
-  troubles.over('0');
+  troubles.clear('0');
   expect([said().length, troubles.places(), troubles.of('0')]).toEqual([1, ['1'], undefined]);
-  troubles.over('1');
-  troubles.over('1');
-  troubles.over('never in trouble');
+  troubles.clear('1');
+  troubles.clear('1');
+  troubles.clear('never in trouble');
   expect(said().slice(1)).toEqual(['the hub can be read again: a wrong key']);
 });
 
 it('a partition that has another trouble now is over the earlier one only if no other has that', () => {
   const { troubles, said } = setUp();
-  for (const place of ['0', '1']) troubles.met(place, because('a wrong key'));
-  troubles.met('0', because('no network'));
+  for (const place of ['0', '1']) troubles.raise(place, because('a wrong key'));
+  troubles.raise('0', because('no network'));
   expect(said()).toEqual(['the hub cannot be read: a wrong key', 'the hub cannot be read: no network']);
   expect([troubles.of('0')?.cause, troubles.of('1')?.cause]).toEqual(['no network', 'a wrong key']);
-  troubles.met('1', because('no network'));
+  troubles.raise('1', because('no network'));
   expect(said().slice(2)).toEqual(['the hub can be read again: a wrong key']);
-  for (const place of ['0', '1']) troubles.over(place);
+  for (const place of ['0', '1']) troubles.clear(place);
   expect(said().slice(3)).toEqual(['the hub can be read again: no network']);
 });

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import type { Refusal } from '../../src/hub/replies/sendFailure.ts';
+import type { SendRefusal } from '../../src/hub/replies/sendFailure.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { readingOf } from '../support/readings.ts';
@@ -8,7 +8,7 @@ import { replyTo, senderOver } from './support/replying.ts';
 withFakeTimers();
 
 it('each attempt to send a reply is recorded, with its duration and the reason why the hub did not take it', async () => {
-  const answers: (Refusal | undefined)[] = [{ kind: 'later', reason: 'throttled' }, undefined];
+  const answers: (SendRefusal | undefined)[] = [{ kind: 'later', reason: 'throttled' }, undefined];
   const meter = createMeter();
   const sender = senderOver(
     async (_, onSent) => {

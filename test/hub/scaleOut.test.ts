@@ -2,8 +2,8 @@ import { freshHub, inject } from 'iot-hub-emulator/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
+import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
-import type { Store } from '../../src/hub/stores/store.ts';
 import { createLog } from '../../src/log/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { usualOpened, usualReading } from './support/reading.ts';
@@ -25,10 +25,10 @@ afterAll(async () => {
 });
 
 /** A store that can be cut off from one instance, as the death of the instance would. */
-function severable(store: Store) {
+function severable(store: CheckpointStore) {
   let isCut = false;
   const orFail = <T>(answer: () => Promise<T>) => (isCut ? Promise.reject(new Error('cut off')) : answer());
-  const through: Store = {
+  const through: CheckpointStore = {
     ownerships: () => orFail(() => store.ownerships()),
     change: (seen, next) => orFail(() => store.change(seen, next)),
     progress: (partition) => orFail(() => store.progress(partition)),
@@ -51,7 +51,7 @@ interface Instance {
 
 function enter(
   consumerGroup: string,
-  store: Store,
+  store: CheckpointStore,
   handle: (text: string) => Promise<boolean>,
   log = createLog('silent'),
 ): Instance {
@@ -94,7 +94,7 @@ async function send(count: number): Promise<string[]> {
 }
 
 /** How many partitions each owner has, fewest first; '' owns nothing. */
-async function ownersOf(store: Store): Promise<number[]> {
+async function ownersOf(store: CheckpointStore): Promise<number[]> {
   const counts = new Map<string, number>();
   for (const { owner } of await store.ownerships()) counts.set(owner, (counts.get(owner) ?? 0) + 1);
   return [...counts.values()].sort();
@@ -150,7 +150,7 @@ describe('several instances', () => {
     let slow = false;
     let renewals = 0;
     const lines: string[] = [];
-    const slowed: Store = {
+    const slowed: CheckpointStore = {
       ...store,
       async change(seen, next) {
         if (slow && next.partition === '3' && next.owner !== '') {
@@ -185,7 +185,7 @@ describe('several instances', () => {
 
   it('keep what they read while another partition cannot be opened', async () => {
     const store = createMemoryStore();
-    const hindered: Store = {
+    const hindered: CheckpointStore = {
       ...store,
       progress: (partition) => (partition === '2' ? new Promise(() => {}) : store.progress(partition)),
     };

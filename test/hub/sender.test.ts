@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
-import type { Refusal } from '../../src/hub/replies/sendFailure.ts';
+import type { SendRefusal } from '../../src/hub/replies/sendFailure.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import type { Reply } from '../../src/protocol/c2d.ts';
 import type { Delivery } from '../../src/protocol/delivery.ts';
@@ -8,12 +8,12 @@ import { withFakeTimers } from '../support/fakeTimers.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 import { replyTo, senderOver } from './support/replying.ts';
 
-const later = (reason: Refusal['reason']): Refusal => ({ kind: 'later', reason });
+const later = (reason: SendRefusal['reason']): SendRefusal => ({ kind: 'later', reason });
 
 withFakeTimers();
 
 /** A hub that gives the scripted answers of each device in turn, the last one for ever. */
-function setUp(answers: Record<string, (Refusal | undefined)[]>, maxInFlight = 10) {
+function setUp(answers: Record<string, (SendRefusal | undefined)[]>, maxInFlight = 10) {
   const attempts: string[] = [];
   const sendOnce = async ({ deviceId }: Reply) => {
     attempts.push(deviceId);
@@ -93,8 +93,8 @@ describe('the sender', () => {
   });
 
   it('sends nothing again that the hub settles after its time', async () => {
-    let settle: (outcome: Refusal | undefined) => void = () => {};
-    const late = new Promise<Refusal | undefined>((resolve) => {
+    let settle: (outcome: SendRefusal | undefined) => void = () => {};
+    const late = new Promise<SendRefusal | undefined>((resolve) => {
       settle = resolve;
     });
     const { sender, attempts } = setUp({ a: [{ ...later('unanswered'), late }] });
@@ -131,7 +131,7 @@ describe('the sender', () => {
   });
 
   it('waits for the next day when the quota is used up, tries one reply each minute, and drops none (D36)', async () => {
-    const quota: Refusal = { kind: 'hub', reason: 'quota' };
+    const quota: SendRefusal = { kind: 'hub', reason: 'quota' };
     let isUsedUp = true;
     const attempts: string[] = [];
     const log = recordingLog();
@@ -163,7 +163,7 @@ describe('the sender', () => {
   it('goes on saying that the quota is used up when the connection fails meanwhile (D36)', async () => {
     const log = recordingLog();
     const troubles = createTroubles(log);
-    const answers: (Refusal | undefined)[] = [
+    const answers: (SendRefusal | undefined)[] = [
       { kind: 'hub', reason: 'quota' },
       { kind: 'connection', reason: 'hub_unavailable' },
     ];
@@ -247,8 +247,8 @@ describe('the sender', () => {
   });
 
   it('gives up no reply while the hub cannot be reached at all', async () => {
-    const down: Refusal = { kind: 'connection', reason: 'hub_unavailable' };
-    const { sender } = setUp({ a: [...Array<Refusal>(200).fill(down), undefined] });
+    const down: SendRefusal = { kind: 'connection', reason: 'hub_unavailable' };
+    const { sender } = setUp({ a: [...Array<SendRefusal>(200).fill(down), undefined] });
     const sent = watch(sender.send(replyTo('a')));
     await vi.advanceTimersByTimeAsync(10 * 60_000);
     expect(sent.delivery).toBeUndefined();
@@ -256,7 +256,7 @@ describe('the sender', () => {
     expect(sent.delivery).toBe('delivered');
   });
 
-  it('lets no device wait for another', async () => {
+  it('makes no device wait for another', async () => {
     const { sender } = setUp({ a: [later('queue_full')] });
     const a = watch(sender.send(replyTo('a')));
     const b = watch(sender.send(replyTo('b')));
@@ -309,7 +309,7 @@ describe('the sender', () => {
     expect(await sender.send(replyTo('c'))).toBe('stopped');
   });
 
-  it('leaves undecided what is no longer ours to send, at once, though the hub cannot be reached at all', async () => {
+  it('leaves replies of a lost partition undecided at once, even when the hub cannot be reached', async () => {
     const { sender, attempts } = setUp({ a: [{ kind: 'connection', reason: 'hub_unavailable' }] });
     const ended = new AbortController();
     const sent = watch(sender.send(replyTo('a'), ended.signal));
@@ -339,8 +339,8 @@ describe('the sender', () => {
 });
 
 describe('what an operator sees of the replies', () => {
-  it('is how many wait, for their turn or for another attempt, how many are with the hub, and who does not fetch', async () => {
-    const hanging = new Promise<Refusal | undefined>(() => {});
+  it('is how many wait, for their turn or for another attempt, how many are with the hub, and which devices do not fetch', async () => {
+    const hanging = new Promise<SendRefusal | undefined>(() => {});
     const sender = senderOver(
       ({ deviceId }) => (deviceId === 'full' ? Promise.resolve(later('queue_full')) : hanging),
       {
@@ -363,7 +363,7 @@ describe('what an operator sees of the replies', () => {
   });
 
   it('has the rate: that of the operator, or one learned from the hub, or 0 while the hub refuses all', async () => {
-    const refusals: (Refusal | undefined)[] = [undefined, later('throttled'), { kind: 'hub', reason: 'quota' }];
+    const refusals: (SendRefusal | undefined)[] = [undefined, later('throttled'), { kind: 'hub', reason: 'quota' }];
     const sender = senderOver(async () => refusals.shift(), { ceiling: 8 });
     void sender.send(replyTo('a'));
     await vi.advanceTimersByTimeAsync(1_000);

@@ -216,7 +216,7 @@ describe('the connection to the service endpoint, with the official client', () 
     },
   );
 
-  it('says within its limit that nobody listens, where the client would try silently for minutes', async () => {
+  it('says within its limit that no hub listens, where the client would try silently for minutes', async () => {
     await setUp(() => 'accept');
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');

@@ -45,7 +45,7 @@ it('opens another connection though the timer for it fires a little early', asyn
   }
 });
 
-it('opens another one at once when the hub has closed one that nobody used, but not when that goes on', async () => {
+it('opens another one at once when the hub has closed an unused one, but not when that goes on', async () => {
   const hub = await freshHub({ rules: { idle: { unusedConnection: 1_000 } } });
   let now = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => now);

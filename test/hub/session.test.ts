@@ -29,7 +29,7 @@ function begin(redeliveryHorizon: RedeliveryHorizon = knownRedeliveryHorizon(-1)
     ...usual,
     ...{ record, redeliveryHorizon, arrivalOf, log: silence, budget: budgetOf(10) },
     ...{ batchSize: 10, prefetch: 10, maxWaitSeconds: 1, lost() {}, failed() {}, heard() {} },
-    gaps: { note() {}, close() {} },
+    gaps: { report() {}, close() {} },
     spool: {
       ...spool,
       close() {

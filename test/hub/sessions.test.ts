@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest';
 import { createReadingTroubles } from '../../src/hub/reading/readingTroubles.ts';
 import { createPartitionSessions } from '../../src/hub/reading/sessions.ts';
+import type { Ownership } from '../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
-import type { Ownership } from '../../src/hub/stores/store.ts';
 import { arrivalOf, budgetOf, limits, usual } from '../engine/support/partitions.ts';
 import { memorySpool } from '../engine/support/spools.ts';
 import { hubEvent } from '../support/events.ts';

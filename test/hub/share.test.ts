@@ -59,7 +59,7 @@ describe('other instances read all partitions', () => {
   });
 });
 
-describe('nobody reads a partition', () => {
+describe('no instance reads a partition', () => {
   const record = (partition: string, owner: string, unrenewedMs: number) => ({ partition, owner, unrenewedMs });
   it.each<[string, ReturnType<typeof record>[], SessionState | undefined, boolean]>([
     ['without a record', [], undefined, true],

@@ -2,8 +2,8 @@ import { freshHub, inject } from 'iot-hub-emulator/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
+import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
-import type { Store } from '../../src/hub/stores/store.ts';
 import { createLog } from '../../src/log/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { usualOpened, usualReading } from './support/reading.ts';
@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => hub.stop());
 
-function begin(seen: string[], store: Store): Consumer {
+function begin(seen: string[], store: CheckpointStore): Consumer {
   const consumer = createConsumer({
     ...usualReading,
     connectionString: hub.eventsConnectionString,

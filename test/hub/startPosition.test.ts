@@ -3,8 +3,8 @@ import { freshHub, inject } from 'iot-hub-emulator/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
+import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
-import type { Store } from '../../src/hub/stores/store.ts';
 import { UnreadableCheckpoint } from '../../src/hub/stores/storedProgress.ts';
 import { createLog } from '../../src/log/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
@@ -35,7 +35,7 @@ const send = (partitionId: string, text: string) => inject(hub, [text], { partit
 const textOf = ({ body }: HubEvent) => Buffer.from(body as Uint8Array).toString();
 
 function read(
-  store: Store,
+  store: CheckpointStore,
   startPosition: 'earliest' | 'latest' = 'earliest',
   handle: (text: string) => Promise<boolean> = async () => true,
 ) {
@@ -77,7 +77,7 @@ describe('a partition without a checkpoint that is read from the latest event', 
     await vi.waitFor(() => expect(seen).toEqual(['while nobody read']), soon);
   });
 
-  it('keeps what nobody could finish', async () => {
+  it('keeps suspects that no session could finish', async () => {
     const store = createMemoryStore();
     const first = read(store, 'latest', () => new Promise(() => {}));
     await receiving(2);
@@ -103,7 +103,7 @@ it('a clean stop repeats nothing that was finished, though the very first messag
 });
 
 describe('a partition of ours that cannot be read', () => {
-  const failing = (why: Partial<Store>): Store => ({ ...createMemoryStore(), ...why });
+  const failing = (why: Partial<CheckpointStore>): CheckpointStore => ({ ...createMemoryStore(), ...why });
 
   it('because its checkpoint is of an older hub, makes an alarm and not ready, asks for no restart, and the others are read', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
@@ -198,7 +198,7 @@ describe('a partition of ours that cannot be read', () => {
     await send('0', 'second');
     const progress = [{ partition: '0', progress: { sequenceNumber: 0, offset: '999999', completed: '' } }];
     let store = createMemoryStore({ ownerships: [], progress });
-    const through: Store = { ...store, progress: (partition) => store.progress(partition) };
+    const through: CheckpointStore = { ...store, progress: (partition) => store.progress(partition) };
     const consumer = read(through);
     await vi.waitFor(() => expect(alarms()).toHaveLength(1), soon);
     expect(alarms()[0]?.fields).toMatchObject({

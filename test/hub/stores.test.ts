@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
+import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
-import type { Store } from '../../src/hub/stores/store.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'stores-'));
 let azurite: Azurite;
@@ -53,7 +53,7 @@ const claimed = (owner: string, epoch: number, partition = '0') => ({
 const at = (sequenceNumber: number, completed = '') => ({ sequenceNumber, offset: `o${sequenceNumber}`, completed });
 
 /** Claims a partition as it stands, also one that another instance has. */
-async function take(store: Store, owner: string, partition = '0') {
+async function take(store: CheckpointStore, owner: string, partition = '0') {
   const seen = (await store.ownerships()).find((one) => one.partition === partition);
   const record = await store.change(seen, claimed(owner, (seen?.epoch ?? 0) + 1, partition));
   if (record === undefined) throw new Error('somebody else was faster');
@@ -87,7 +87,7 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
     expect(claimedAgain).not.toHaveProperty('begun');
   });
 
-  it('lets one of many that claim a new partition at once have it', async () => {
+  it('gives a new partition to one of many that claim it at once', async () => {
     const instance = open(newPlace());
     const owners = ['a', 'b', 'c', 'd', 'e'];
     const stores = owners.map(instance);
@@ -98,7 +98,7 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
     expect(await instance().ownerships()).toEqual([won]);
   });
 
-  it('lets one of many that change a record at once have its way', async () => {
+  it('accepts the change of one of many that change a record at once', async () => {
     const instance = open(newPlace());
     const seen = await take(instance(), 'old');
     const owners = ['a', 'b', 'c', 'd', 'e'];
@@ -116,14 +116,14 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
     ]);
   });
 
-  it('shows a released partition as nobody’s, its epoch kept', async () => {
+  it('shows a released partition without an owner, and keeps its epoch', async () => {
     const instance = open(newPlace());
     const seen = await take(instance(), 'a');
     await instance().change(seen, { ...seen, owner: '', wantedBy: '' });
     expect(await instance().ownerships()).toMatchObject([{ partition: '0', owner: '', epoch: 1 }]);
   });
 
-  it('keeps the note of violent ends beside position and map, for any next reader, until progress is written without one', async () => {
+  it('keeps the crash record beside position and map, for any next reader, until progress is written without one', async () => {
     const instance = open(newPlace());
     const record = await take(instance(), 'a');
     const noted = { ...withMap(4, 30), note: '1 3 42 17 17:2,25:0' };
@@ -137,7 +137,7 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
     expect(await instance().progress('0')).toEqual(at(5));
   });
 
-  it('changes the note at a position that stays', async () => {
+  it('changes the crash record at a position that stays', async () => {
     const instance = open(newPlace());
     const record = await take(instance(), 'a');
     for (const note of ['1 2 42 17 -', '1 2 42 - -', '1 2 42 18 -']) {
@@ -215,7 +215,7 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
     expect(await store.progress('0')).toEqual(at(5));
   });
 
-  it('lets the same owner come back under a new epoch, and its old self not write', async () => {
+  it('lets the same owner come back under a new epoch, and rejects writes under its old one', async () => {
     const store = open(newPlace())();
     const before = await take(store, 'a');
     await store.writeProgress(before, at(5));
@@ -268,7 +268,7 @@ describe.each(Object.entries(lasting))('the %s store after a crash', (_kind, ope
     }
   });
 
-  it('does not hear the process from before any more', async () => {
+  it('ignores the writes of the process before', async () => {
     const place = newPlace();
     const before = open(place);
     const reader = await take(before, 'a');

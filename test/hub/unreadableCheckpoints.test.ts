@@ -21,7 +21,7 @@ const wrong: Readonly<Record<keyof typeof whole, readonly unknown[]>> = {
   note: notTexts,
 };
 const everyWrong = Object.entries(wrong).flatMap(([field, values]) => values.map((value) => [field, value] as const));
-const names = { sequenceNumber: 'sequence number', offset: 'offset', completed: 'map', note: 'note' };
+const names = { sequenceNumber: 'sequence number', offset: 'offset', completed: 'map', note: 'crash record' };
 const nameOf = (field: string) => names[field as keyof typeof names];
 
 describe('the file of checkpoints', () => {

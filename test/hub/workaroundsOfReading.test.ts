@@ -67,7 +67,7 @@ it('the client of events sends each frame at once', async () => {
   expect(undelayed.map((socket) => socket instanceof Socket && socket.remotePort)).toContain(hub.ports.amqp);
 });
 
-it('a connection on which nobody listens any more survives a frame that it does not expect', async () => {
+it('a connection without listeners survives a frame that it does not expect', async () => {
   const uncaught: string[] = [];
   const catches = ({ message }: Error) => void uncaught.push(message);
   process.on('uncaughtExceptionMonitor', catches);

@@ -1,8 +1,8 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { freshHub } from 'iot-hub-emulator/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { diagnose } from '../../src/hub/replies/diagnosis.ts';
 import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
+import { diagnoseService } from '../../src/hub/replies/serviceDiagnosis.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createLog } from '../../src/log/log.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
@@ -80,6 +80,6 @@ it.each([
   ['ERR_SSL_WRONG_VERSION_NUMBER', /breaks the connection off/],
 ])('%s of the socket has its own remedy', (code, todo) => {
   const socket = Object.assign(new Error('what TLS says'), { code });
-  const told = diagnose(Object.assign(new Error('not connected'), { amqpError: socket }));
+  const told = diagnoseService(Object.assign(new Error('not connected'), { amqpError: socket }));
   expect(told).toMatchObject({ hubSaid: 'what TLS says', todo: expect.stringMatching(todo) });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { freshHub } from 'iot-hub-emulator/testing';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { startAzurite } from '../../sandbox/methods/azurite.ts';
-import { openDeadLetters } from '../../src/deadLetters/open.ts';
+import { openDeadLetters } from '../../src/deadLetters/openDeadLetters.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { openStore } from '../../src/hub/stores/openStore.ts';

@@ -12,10 +12,10 @@ it('is one line at the start, one each minute with a count and the latest, and o
   const log = recordingLog();
   const troubles = createTroubles(log);
   for (let attempt = 1; attempt <= 150; attempt += 1) {
-    troubles.met('hub', refused(attempt));
+    troubles.raise('hub', refused(attempt));
     await vi.advanceTimersByTimeAsync(1000);
   }
-  troubles.over('hub', 'the hub can be read again', { host: 'h' });
+  troubles.clear('hub', 'the hub can be read again', { host: 'h' });
   expect(log.lines).toEqual([
     { level: 'warn', message: 'the hub cannot be read', fields: { attempt: 1 } },
     { level: 'warn', message: 'the hub cannot be read', fields: { attempt: 60, times: 59, forSeconds: 60 } },
@@ -31,10 +31,10 @@ it('says why and what to do while it lasts, and not at its end', async () => {
   const log = recordingLog();
   const troubles = createTroubles(log);
   const about = { level: 'warn', fields: { partition: '3' }, diagnosis: { todo: 'create it' } } as const;
-  troubles.met('hub', { ...about, message: 'the hub cannot be read', still: () => ({}) });
-  troubles.met('store', { ...about, message: 'backend is out, calls to it wait' });
+  troubles.raise('hub', { ...about, message: 'the hub cannot be read', still: () => ({}) });
+  troubles.raise('store', { ...about, message: 'backend is out, calls to it wait' });
   await vi.advanceTimersByTimeAsync(120_000);
-  troubles.over('hub', 'the hub can be read again');
+  troubles.clear('hub', 'the hub can be read again');
   const told = (message: string) => log.lines.filter((line) => line.message === message).map(({ fields }) => fields);
   const ends = ['the hub can be read again', 'trouble is over'].flatMap(told);
   expect(ends).toMatchObject([{ partition: '3' }, { partition: '3' }]);
@@ -44,15 +44,15 @@ it('says why and what to do while it lasts, and not at its end', async () => {
   for (const fields of lasting) expect(fields).toMatchObject({ partition: '3', todo: 'create it' });
 });
 
-it('is told for every source apart', async () => {
+it('is logged for every source apart', async () => {
   const log = recordingLog();
   const troubles = createTroubles(log);
-  troubles.met('partition 0', refused(1));
-  troubles.met('partition 1', refused(2));
-  troubles.met('partition 1', refused(3));
-  troubles.over('partition 0');
-  troubles.over('partition 0');
-  troubles.over('partition 7');
+  troubles.raise('partition 0', refused(1));
+  troubles.raise('partition 1', refused(2));
+  troubles.raise('partition 1', refused(3));
+  troubles.clear('partition 0');
+  troubles.clear('partition 0');
+  troubles.clear('partition 7');
   await vi.advanceTimersByTimeAsync(60_000);
   expect(log.lines).toEqual([
     { level: 'warn', message: 'the hub cannot be read', fields: { attempt: 1 } },
@@ -70,8 +70,8 @@ it('is told for every source apart', async () => {
 it('is over by itself after a minute without any', async () => {
   const log = recordingLog();
   const troubles = createTroubles(log);
-  troubles.met('hub', refused(1));
-  troubles.met('hub', refused(2));
+  troubles.raise('hub', refused(1));
+  troubles.raise('hub', refused(2));
   await vi.advanceTimersByTimeAsync(120_000);
   expect(log.lines.slice(1)).toEqual([
     { level: 'warn', message: 'the hub cannot be read', fields: { attempt: 2, times: 1, forSeconds: 60 } },
@@ -82,7 +82,7 @@ it('is over by itself after a minute without any', async () => {
     },
   ]);
   expect(vi.getTimerCount()).toBe(0);
-  troubles.met('hub', refused(3));
+  troubles.raise('hub', refused(3));
   expect(log.lines.at(-1)).toEqual({ level: 'warn', message: 'the hub cannot be read', fields: { attempt: 3 } });
   troubles.close();
 });
@@ -91,7 +91,11 @@ it('lasts until it is over when it is a state, and each minute’s line says wha
   const log = recordingLog();
   const troubles = createTroubles(log);
   let waiting = 4;
-  troubles.met('backend', { level: 'error', message: 'backend refuses our access token', still: () => ({ waiting }) });
+  troubles.raise('backend', {
+    level: 'error',
+    message: 'backend refuses our access token',
+    still: () => ({ waiting }),
+  });
   await vi.advanceTimersByTimeAsync(60_000);
   waiting = 9;
   await vi.advanceTimersByTimeAsync(60_000);
@@ -110,18 +114,18 @@ it('says in the line of each minute how much waits then', async () => {
   const log = recordingLog();
   let messages = 0;
   const troubles = createTroubles(log, () => ({ waiting: { messages } }));
-  troubles.met('backend', { level: 'warn', message: 'backend is out, calls to it wait', still: () => ({}) });
+  troubles.raise('backend', { level: 'warn', message: 'backend is out, calls to it wait', still: () => ({}) });
   messages = 17;
   await vi.advanceTimersByTimeAsync(60_000);
-  troubles.over('backend', 'backend is back');
+  troubles.clear('backend', 'backend is back');
   expect(log.lines.map(({ fields }) => fields['waiting'])).toEqual([undefined, { messages: 17 }, undefined]);
   troubles.close();
 });
 
-it('takes room for a bounded number of sources: those beyond it are told as one', async () => {
+it('takes room for a bounded number of sources: those beyond it are logged as one', async () => {
   const log = recordingLog();
   const troubles = createTroubles(log);
-  for (let source = 0; source < 5_000; source += 1) troubles.met(`device ${source}`, refused(source));
+  for (let source = 0; source < 5_000; source += 1) troubles.raise(`device ${source}`, refused(source));
   expect(log.lines.length).toBe(1_001);
   expect(vi.getTimerCount()).toBe(1_001);
   troubles.close();

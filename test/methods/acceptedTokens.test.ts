@@ -5,7 +5,7 @@ import { createAcceptedTokens } from '../../src/methods/acceptedTokens.ts';
 import { createConcurrencyLimits } from '../../src/methods/concurrencyLimits.ts';
 import { createRequestHandler } from '../../src/methods/requestHandler.ts';
 import { noMeter } from '../../src/metrics/meter.ts';
-import { createInvocations } from '../../src/observing/invocations.ts';
+import { createInvocationRecords } from '../../src/observing/invocationRecords.ts';
 
 // Which tokens are known, and what that is used for (M14).
 
@@ -47,7 +47,7 @@ describe('a request', () => {
       },
       invoke: () => expect.unreachable(),
       concurrency: createConcurrencyLimits({ inFlight: 1, inFlightPerDevice: 1, bodies: { inAll: 1, ofCaller: 1 } }),
-      invocations: createInvocations({ log: createLog('silent'), meter: noMeter, hubHost: '' }),
+      invocations: createInvocationRecords({ log: createLog('silent'), meter: noMeter, hubHost: '' }),
     });
     for (const [token] of turns) {
       const request = handler.begin({ correlationId: 'c', objectId, model: 'svc.device', method: 'stop' });
@@ -82,7 +82,7 @@ describe('a request', () => {
     ).toEqual([false, true, false, false, false]);
   });
 
-  it('is asked about all the same when it is known', async () => {
+  it('is looked up even when it is known', async () => {
     expect(
       await lookUps([
         ['x', object],

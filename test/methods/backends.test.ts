@@ -201,7 +201,7 @@ describe('an information model with wrong responses', () => {
     await expectFailure(deceived, called, 403, 'forbidden', /Forbidden: … asks you to wait$/);
   });
 
-  it('that quotes secrets of ours passes none of them on to callers', async () => {
+  it('that quotes our secrets passes none of them on to callers', async () => {
     const { hub, backends, tokens } = deceived;
     const [, key] = /SharedAccessKey=([^;]+)/.exec(hub.serviceConnectionString) ?? [];
     const secrets = [key, backends.token.clientSecret, tokens.invoker];

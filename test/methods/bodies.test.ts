@@ -53,7 +53,7 @@ describe('a body that is not complete', () => {
     expect(await setup.lineOf('late')).toMatchObject({ status: 408, reason: 'request_timeout', level: 'info' });
   });
 
-  it('counts for its caller, who can send complete ones all the same', async () => {
+  it('counts for its caller, who can still send complete ones', async () => {
     const numbers = Array.from({ length: mostBodies.ofCaller }, (_, number) => `many-${number}`);
     const slow = await Promise.all(numbers.map((id) => begin(setup, id)));
     const more = send(setup, { 'content-length': '2', 'x-correlation-id': 'more' }, '{');

@@ -41,7 +41,7 @@ const common = (id: string) => ({
   ...{ device: 'gateway-1', target: 'bus/drive-1', timeout: 17, durationMs: expect.any(Number) },
 });
 
-it('a look-up that fails is told with its cause', async () => {
+it('a look-up that fails is logged with its cause', async () => {
   setup.backends.faults.add({ backend: 'typeRegistry', times: 1, status: 418 });
   expect((await setup.call(flap, 'stop', body, { headers: headersOf('c-1') })).status).toBe(503);
   expect(await lineOf('c-1')).toEqual({
@@ -51,7 +51,7 @@ it('a look-up that fails is told with its cause', async () => {
   });
 });
 
-it('an invocation is told with the status of the method, and with the times of all and of the hub', async () => {
+it('an invocation is logged with the status of the method, the total time and that of the hub', async () => {
   setup.backends.faults.add({ backend: 'informationModel', times: 1, delayMs: 50 });
   const calling = setup.call(flap, 'stop', body, { headers: headersOf('c-2') });
   (await gateway.next()).respond(200, { status: 204 });
@@ -61,7 +61,7 @@ it('an invocation is told with the status of the method, and with the times of a
   expect(Number(line['durationMs'])).toBeGreaterThan(Number(line['hubMs'])); // the information model took 50 ms of it
 });
 
-it('a call that the hub refuses is told with its status and code', async () => {
+it('a call that the hub refuses is logged with its status and code', async () => {
   setup.hub.faults.add({ kind: 'method', answer: 'refuse', errorCode: 403800 });
   expect((await setup.call(flap, 'stop', body, { headers: headersOf('c-3') })).status).toBe(429);
   setup.hub.faults.clear();
@@ -72,7 +72,7 @@ it('a call that the hub refuses is told with its status and code', async () => {
   });
 });
 
-it('a caller who has gone is told', async () => {
+it('a caller who has gone is logged', async () => {
   const impatient = new AbortController();
   const request = { method: 'POST', headers: headersOf('c-4'), body: JSON.stringify(body), signal: impatient.signal };
   const calling = fetch(setup.url + setup.pathOf(flap, 'stop'), request).catch(() => 'ended');

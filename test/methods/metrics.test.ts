@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { prometheusNameOf } from '../../scripts/metricsPage.ts';
-import { methodMetrics } from '../../src/metrics/declared/methods.ts';
+import { methodMetrics } from '../../src/metrics/declared/methodMetrics.ts';
 import { declarationOf, namesIn } from '../../src/metrics/metrics.ts';
 import { failures } from '../../src/protocol/methodFailures.ts';
 import { parseMetrics, sampleOf } from '../support/promText.ts';

@@ -34,7 +34,7 @@ export const adminFaults: readonly Fault[] = [
       fault: 'takes any token',
       find: ' ? undefined : noToken;',
       replace: ' ? undefined : undefined;',
-      caughtBy: 'with a token answers only who has it',
+      caughtBy: 'with a token answers only requests with it, by any host name, and still no web page',
     },
   ),
   ...inFile('src/settings/agreements.ts', ['test/settings/config.test.ts'], {
@@ -68,18 +68,18 @@ export const adminFaults: readonly Fault[] = [
       fault: 'does not say at the end what was dropped',
       find: 'response.end(dropped > 0 ? droppedLine(dropped) + line : line);',
       replace: 'response.end(line);',
-      caughtBy: 'is told then how much was dropped',
+      caughtBy: 'A reader that is too slow learns at the end how much was dropped',
     },
   ),
   ...inFile('src/operations/tapRoute.ts', ['test/operations/tapRoute.test.ts'], {
-    fault: 'shows bodies to all who follow a device',
+    fault: 'shows bodies to all followers of a device',
     find: "bodies === 'true' ? own : undefined",
     replace: 'bodies ? own : undefined',
     caughtBy: 'Only a tap that asks for bodies has them',
   }),
-  ...inFile('src/observing/messages.ts', ['test/dispatch/dispatch.test.ts'], {
+  ...inFile('src/observing/messageRecords.ts', ['test/dispatch/dispatch.test.ts'], {
     fault: 'does not say that a message is left',
-    find: "          tell?.('left', { why: 'this instance no longer reads the partition' });\n",
+    find: "          publish?.('left', { why: 'this instance no longer reads the partition' });\n",
     replace: '',
     caughtBy: 'that a message is left when its partition is taken from us',
   }),
@@ -105,13 +105,13 @@ export const adminFaults: readonly Fault[] = [
       caughtBy: 'sends its headers byte by byte',
     },
   ),
-  ...inFile('src/operations/admin.ts', ['test/telemetry/slowClients.test.ts'], {
+  ...inFile('src/operations/adminServer.ts', ['test/telemetry/slowClients.test.ts'], {
     fault: 'accepts any number of connections',
     find: '  server.maxConnections = mostConnections;\n',
     replace: '  void mostConnections;\n',
     caughtBy: 'has 32 places and no more',
   }),
-  ...inFile('src/operations/admin.ts', ['test/telemetry/slowClients.test.ts'], {
+  ...inFile('src/operations/adminServer.ts', ['test/telemetry/slowClients.test.ts'], {
     fault: 'ends the tap after the time of an answer',
     find: '      takeTime();\n',
     replace: '',
@@ -123,13 +123,13 @@ export const adminFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'hides what has the name of a secret',
   }),
-  ...inFile('src/tap/lines.ts', ['test/tap/taps.test.ts'], {
+  ...inFile('src/tap/tapLines.ts', ['test/tap/taps.test.ts'], {
     fault: 'shows known secrets in texts',
     find: 'clean(text.slice(0, 2 * longestText)).slice',
     replace: 'text.slice(0, 2 * longestText).slice',
     caughtBy: 'has no secret',
   }),
-  ...inFile('src/tap/lines.ts', ['test/tap/taps.test.ts'], {
+  ...inFile('src/tap/tapLines.ts', ['test/tap/taps.test.ts'], {
     fault: 'shows the token of the call in base64',
     find: '    coverSecrets(text, ofCall.pieces, covered);\n',
     replace: '',
@@ -141,31 +141,31 @@ export const adminFaults: readonly Fault[] = [
     replace: "one.device !== ''",
     caughtBy: 'and about no other device’s',
   }),
-  ...inFile('src/observing/calls.ts', ['test/backends/steps.test.ts'], {
+  ...inFile('src/observing/callRecords.ts', ['test/backends/steps.test.ts'], {
     fault: 'keeps to itself which token a backend may repeat',
     find: 'response: end.data }, end.token)',
     replace: 'response: end.data })',
     caughtBy: 'tells with an answer which token the call had',
   }),
-  ...inFile('src/observing/calls.ts', ['test/backends/steps.test.ts'], {
+  ...inFile('src/observing/callRecords.ts', ['test/backends/steps.test.ts'], {
     fault: 'never forgets a call',
     find: '          course.open.delete(step);\n',
     replace: '',
     caughtBy: 'says which operation of which backend it is',
   }),
   ...inFile('src/engine/order/lanes.ts', ['test/engine/deviceWork.test.ts'], {
-    fault: 'does not say who waits for room',
+    fault: 'does not say which devices wait for room',
     find: "      if (taking) found.set(taking, 'room');\n",
     replace: '',
     caughtBy: 'is that it waits for room in the budget',
   }),
-  ...inFile('src/tap/lines.ts', ['test/methods/admin.test.ts'], {
+  ...inFile('src/tap/tapLines.ts', ['test/methods/admin.test.ts'], {
     fault: 'shows the signatures of files in bodies',
     find: 'redactedJson(body, clean)',
     replace: 'redactedJson(body, (text) => text)',
     caughtBy: 'with bodies but without signatures',
   }),
-  ...inFile('src/observing/invocations.ts', ['test/methods/admin.test.ts'], {
+  ...inFile('src/observing/invocationRecords.ts', ['test/methods/admin.test.ts'], {
     fault: 'never forgets a step of an invocation',
     find: '          open.delete(step);\n',
     replace: '          void step;\n',
@@ -245,7 +245,7 @@ export const adminFaults: readonly Fault[] = [
     replace: 'unwritten: changes.handled,',
     caughtBy: 'goes on to count when one cannot be written',
   }),
-  ...inFile('src/observing/messages.ts', ['test/dispatch/dispatch.test.ts'], {
+  ...inFile('src/observing/messageRecords.ts', ['test/dispatch/dispatch.test.ts'], {
     fault: 'does not say that a message is being parked',
     find: "          const step = beginStep(course, 'parking', code, 'store of dead letters');\n",
     replace: "          const step = beginStep({ open: new Set() }, 'parking', code, 'store of dead letters');\n",
@@ -265,8 +265,8 @@ export const adminFaults: readonly Fault[] = [
   }),
   ...inFile('src/operations/started.ts', ['test/hub/buildRecord.test.ts'], {
     fault: 'starts without a line when the record of builds cannot be reached',
-    find: "    log.info({ ...own, err: error, ...toldOf(error) }, 'started');\n",
-    replace: '    void [error, toldOf];\n',
+    find: "    log.info({ ...own, err: error, ...storeFieldsOf(error) }, 'started');\n",
+    replace: '    void [error, storeFieldsOf];\n',
     caughtBy: 'when the record cannot be reached',
   }),
   ...inFile('src/operations/build.ts', ['test/operations/build.test.ts'], {

@@ -9,7 +9,7 @@ export const backendFaults: readonly Fault[] = [
     fault: 'lets calls wait for a token while the last one serves',
     find: 'outage.now() !== undefined && !hasToken()',
     replace: 'outage.now() !== undefined',
-    caughtBy: 'A renewal that fails is told, but no call waits',
+    caughtBy: 'A renewal that fails is logged, but no call waits while the token is valid',
   }),
   ...inFile('src/backends/http.ts', ['test/backends/tokenOutage.test.ts'], {
     fault: 'begins messages while the token endpoint is out',
@@ -113,7 +113,7 @@ export const backendFaults: readonly Fault[] = [
       caughtBy: 'with chance 0.5 has the waits',
     },
     {
-      fault: 'leaves nothing to chance unless told to',
+      fault: 'has no chance in its waits by default',
       find: '= Math.random)',
       replace: '= () => 1)',
       caughtBy: 'is left to chance unless a test says otherwise',

@@ -61,14 +61,14 @@ export const deadLetterFaults: readonly Fault[] = [
       caughtBy: 'the oldest of all beyond their number',
     },
   ),
-  ...inFile('src/deadLetters/open.ts', ['test/deadLetters/settings.test.ts'], {
+  ...inFile('src/deadLetters/openDeadLetters.ts', ['test/deadLetters/settings.test.ts'], {
     fault: 'gives a device the bytes of all',
     find: '(maxBytes * letterCounts.deviceLetters) / letterCounts.maxLetters',
     replace: 'maxBytes * letterCounts.deviceLetters',
     caughtBy: 'Those of one device take no more than a hundredth',
   }),
   ...inFile(
-    'src/deadLetters/store.ts',
+    'src/deadLetters/deadLetterStore.ts',
     ['test/deadLetters/interleavings.test.ts'],
     {
       fault: 'lists again for the bytes only',
@@ -102,7 +102,7 @@ export const deadLetterFaults: readonly Fault[] = [
     },
   ),
   ...inFile(
-    'src/deadLetters/store.ts',
+    'src/deadLetters/deadLetterStore.ts',
     ['test/deadLetters/takeover.test.ts'],
     {
       fault: 'takes an old listing for one of this session',
@@ -112,7 +112,7 @@ export const deadLetterFaults: readonly Fault[] = [
     },
     {
       fault: 'does not know what it has parked itself',
-      find: '      known.add(id); // also if it fails: it may have been written all the same\n',
+      find: '      known.add(id); // also if it fails: it may have been written nevertheless\n',
       replace: '',
       caughtBy: 'that was parked here since',
     },
@@ -120,13 +120,13 @@ export const deadLetterFaults: readonly Fault[] = [
       fault: 'passes over a dead letter whose deletion may fail',
       find: ' && !turns.busy.has(id)',
       replace: '',
-      caughtBy: 'that cannot be deleted beyond a limit, while it is handled',
+      caughtBy: 'that was beyond a limit and could not be deleted, while it is handled',
     },
     {
       fault: 'passes over a dead letter whose deletion failed',
       find: '    forget();\n    log',
       replace: '    log',
-      caughtBy: 'that cannot be deleted beyond a limit, before it is handled',
+      caughtBy: 'that was beyond a limit and could not be deleted, before it is handled',
     },
     {
       fault: 'lists with each message while the store cannot be listed',
@@ -163,7 +163,7 @@ export const deadLetterFaults: readonly Fault[] = [
     replace: 'if (handled !== null) return letter;',
     caughtBy: 'when the service has handled a newer one of it meanwhile',
   }),
-  ...inFile('src/hub/reading/opening.ts', ['test/hub/sessions.test.ts'], {
+  ...inFile('src/hub/reading/sessionOpener.ts', ['test/hub/sessions.test.ts'], {
     fault: 'does not tell that a session begins',
     find: '      options.sessionBegins?.(partition);\n',
     replace: '',

@@ -109,7 +109,7 @@ export const deliveryFaults: readonly Fault[] = [
     fault: 'goes on sending what is no longer its own to send',
     find: "ended?.addEventListener('abort', stopWaiting, { once: true });",
     replace: '',
-    caughtBy: 'leaves undecided what is no longer ours to send',
+    caughtBy: 'leaves replies of a lost partition undecided at once, even when the hub cannot be reached',
   }),
   ...inFile('src/engine/partition/work.ts', ['test/engine/partition.test.ts'], {
     fault: 'counts a message as done that was not handled to its end',
@@ -130,10 +130,10 @@ export const deliveryFaults: readonly Fault[] = [
     caughtBy: 'though the store answers no more',
   }),
   ...inFile('src/hub/reading/sessionLife.ts', ['test/hub/lostWhileDraining.test.ts'], {
-    fault: 'goes on draining what has become somebody else’s',
+    fault: 'goes on draining a partition of another instance',
     find: "if (state === 'draining') session.revoke();\n      else end",
     replace: "if (state !== 'draining') end",
-    caughtBy: 'sends and calls nothing more from when it sees that the partition has become somebody else’s',
+    caughtBy: 'sends and calls nothing more once it sees that another instance owns the partition',
   }),
   ...inFile('src/hub/reading/balance.ts', ['test/hub/balance.test.ts'], {
     fault: 'takes a partition by force while its owner may still drain',
@@ -182,7 +182,7 @@ export const deliveryFaults: readonly Fault[] = [
     caughtBy: 'never holds more than its bound',
   }),
   ...inFile('src/hub/stores/memoryStore.ts', ['test/hub/crashOwnership.test.ts'], {
-    fault: 'takes a checkpoint from who has lost the partition',
+    fault: 'takes a checkpoint from an instance that has lost the partition',
     find: 'if (record?.owner !== owner || record.epoch !== epoch) return false;',
     replace: 'if (record === undefined || (owner === "" && epoch === 0)) return false;',
     caughtBy: 'let only one write, at whichever step the first one is held up',
@@ -197,7 +197,7 @@ export const deliveryFaults: readonly Fault[] = [
     fault: 'takes a partition over without raising its epoch',
     find: 'epoch: (seen?.epoch ?? 0) + 1',
     replace: 'epoch: seen?.epoch ?? 1',
-    caughtBy: 'while nobody dies, and others join and leave',
+    caughtBy: 'handle each message once while none dies, and others join and leave',
   }),
   ...inFile('src/hub/stores/fileStore.ts', ['test/hub/crashFileStore.test.ts'], {
     fault: 'writes the checkpoint file in place',

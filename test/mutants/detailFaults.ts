@@ -99,7 +99,7 @@ export const detailFaults: readonly Fault[] = [
       caughtBy: 'is {"msgtype":"action"}',
     },
     {
-      fault: 'overlooks question marks in messages of ours',
+      fault: 'overlooks question marks in messages for this service',
       find: 'if (isOurs || (name.length',
       replace: 'if (isOurs) return undefined;\n    if ((name.length',
       caughtBy: 'is a question mark before a name, of our messages too',

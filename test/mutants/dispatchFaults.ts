@@ -25,41 +25,41 @@ export const dispatchFaults: readonly Fault[] = [
       caughtBy: 'is charged once: an acknowledgement, which may repeat the body',
     },
   ),
-  ...inFile('src/observing/messages.ts', ['test/dispatch/dispatch.test.ts'], {
+  ...inFile('src/observing/messageRecords.ts', ['test/dispatch/dispatch.test.ts'], {
     fault: 'counts the time of parking as that of replies',
     find: 'repliedAt - answersAt',
     replace: 'performance.now() - answersAt',
     caughtBy: 'has the time of replies, without that of parking',
   }),
-  ...inFile('src/observing/messages.ts', ['test/dispatch/handledMetrics.test.ts'], {
+  ...inFile('src/observing/messageRecords.ts', ['test/dispatch/handledMetrics.test.ts'], {
     fault: 'does not count a message that a defect has ended',
     find: "      countHandled('internal_platform_error', other, generation);\n",
     replace: '',
-    caughtBy: 'that a defect of ours ends is counted',
+    caughtBy: 'a message that ends in a defect of the service is counted as the service’s failure, and parked',
   }),
   ...inFile(
     'src/observing/messageFields.ts',
     ['test/dispatch/dispatch.test.ts'],
     {
-      fault: 'does not tell those who follow a device of dropped replies',
+      fault: 'does not tell followers of dropped replies',
       find: 'dropped: dropped.length > 0 ? dropped : undefined',
       replace: 'dropped: dropped.length > 99 ? dropped : undefined',
       caughtBy: 'how its handling begins and ends',
     },
     {
-      fault: 'does not tell those who follow a device that a message may be a repeat',
+      fault: 'does not tell followers that a message may be a repeat',
       find: 'redelivered: arrival.redelivered,',
       replace: 'redelivered: arrival.redelivered && undefined,',
       caughtBy: 'how its handling begins and ends',
     },
   ),
   ...inFile('src/dispatch/recognition.ts', ['test/dispatch/recognition.test.ts'], {
-    fault: 'does not tell those who follow a device what is skipped',
-    find: "tell?.('skipped', { why: whyNotOurs(event), hint: misspelling });",
-    replace: 'void tell, whyNotOurs;',
-    caughtBy: 'tells those who follow a device why its message is skipped',
+    fault: 'does not tell followers what is skipped',
+    find: "publish?.('skipped', { why: whyNotOurs(event), hint: misspelling });",
+    replace: 'void publish, whyNotOurs;',
+    caughtBy: 'tells the followers of a device why its message is skipped',
   }),
-  ...inFile('src/observing/messages.ts', ['test/dispatch/dispatch.test.ts'], {
+  ...inFile('src/observing/messageRecords.ts', ['test/dispatch/dispatch.test.ts'], {
     fault: 'records no time of replies that were all dropped',
     find: 'if (sent + dropped.length > 0) recordReplies',
     replace: 'if (sent > 0) recordReplies',

@@ -41,13 +41,13 @@ export const emulatorFaults: readonly Fault[] = [
       caughtBy: 'whatever the connection may about the hub only with the right to listen',
     },
     {
-      fault: 'tells everybody who asks without a token',
+      fault: 'answers requests without a token',
       find: "claims.find('listen', path) ? undefined : required()",
       replace: "claims.find('listen', path) ? undefined : required() && undefined",
       caughtBy: 'management tells nobody about the hub',
     },
     {
-      fault: 'tells those who may only read the registry',
+      fault: 'answers policies that may only read the registry',
       find: "claims.find('listen', path) ? undefined : required()",
       replace: "claims.find('listen', path) || claims.find('registryRead', path) ? undefined : required()",
       caughtBy: 'management tells who may not about the hub',
@@ -69,7 +69,7 @@ export const emulatorFaults: readonly Fault[] = [
       caughtBy: 'and ends when the device itself does',
     },
     {
-      fault: 'forgets who listens when an earlier connection ends',
+      fault: 'forgets the receiver when an earlier connection ends',
       find: 'if (listeners.get(clientId) === listener) listeners.delete(clientId);',
       replace: 'listeners.delete(clientId);',
       caughtBy: 'which takes away no later call',
@@ -79,19 +79,19 @@ export const emulatorFaults: readonly Fault[] = [
     'iot-hub-emulator/src/cloudToDevice/queue.ts',
     ['iot-hub-emulator/test/queue.test.ts'],
     {
-      fault: 'lets somebody settle whose lock has run out unnoticed',
+      fault: 'lets a receiver settle whose lock has run out unnoticed',
       find: 'if (entry.lock !== lock || lock.until <= now()) return;',
       replace: 'if (entry.lock !== lock) return;',
-      caughtBy: 'even if nothing has noticed that yet',
+      caughtBy: 'that has run out cannot be settled, even before the queue has noticed that',
     },
     {
-      fault: 'lets somebody settle what another has',
+      fault: 'lets a receiver settle what another has',
       find: 'if (entry.lock !== lock || lock.until <= now()) return;',
       replace: 'if (lock.until <= now()) return;',
       caughtBy: 'the first one settles nothing any more',
     },
     {
-      fault: 'lets a message expire that somebody has',
+      fault: 'lets a message expire that a receiver has',
       find: '      if (entry.lock) continue;\n',
       replace: '',
       caughtBy: 'keeps a message beyond its time to live',
@@ -126,10 +126,10 @@ export const emulatorFaults: readonly Fault[] = [
     caughtBy: 'a watcher that ends leaves the others',
   }),
   ...inFile('iot-hub-emulator/src/cloudToDevice/deviceQueues.ts', ['iot-hub-emulator/test/devicebound.test.ts'], {
-    fault: 'delivers to two who listen for the same device',
+    fault: 'delivers to two receivers of the same device',
     find: '      own.stop?.();\n',
     replace: '',
-    caughtBy: 'is delivered to the one who listens last',
+    caughtBy: 'is delivered to the latest receiver, with what the one before had not completed',
   }),
   ...inFile(
     'iot-hub-emulator/src/identity/presence.ts',

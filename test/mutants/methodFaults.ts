@@ -207,14 +207,14 @@ export const methodFaults: readonly Fault[] = [
     find: 'createAttempt({ adapter: network, maxAnswerBytes, tokens, name })',
     replace:
       'createAttempt({ adapter: network, maxAnswerBytes, tokens: { ...tokens, renew: options.tokens.renew }, name })',
-    caughtBy: 'renew no token of ours when theirs is refused',
+    caughtBy: 'do not renew our token when theirs is refused, which says nothing about our access',
   }),
   ...inFile(
     'src/backends/attemptOutcome.ts',
     lookUps,
     {
       fault: 'takes look-ups that time out for an outage',
-      find: 'circuit.doubt(response.fault)',
+      find: 'circuit.probeNow(response.fault)',
       replace: 'circuit.failed(subject, response.fault)',
       caughtBy: 'does not count time-outs',
     },
@@ -244,10 +244,10 @@ export const methodFaults: readonly Fault[] = [
     caughtBy: 'is passed on without the token of the caller',
   }),
   ...inFile('src/backends/backendOpener.ts', test('backends'), {
-    fault: 'does not know the secrets of ours that the information model may quote',
+    fault: 'does not know our secrets that the information model may quote',
     find: 'createRedaction([...secrets, settings.token, settings.clientSecret])',
     replace: 'createRedaction([])',
-    caughtBy: 'that quotes secrets of ours passes none of them on',
+    caughtBy: 'that quotes our secrets passes none of them on to callers',
   }),
   ...inFile('src/methods/httpServer.ts', test('tls'), {
     fault: 'takes the oldest TLS that Node allows',
@@ -272,12 +272,12 @@ export const methodFaults: readonly Fault[] = [
     },
   ),
   ...inFile('src/backends/bulkhead.ts', ['test/backends/bulkhead.test.ts'], {
-    fault: 'lets those who go first wait behind the others',
+    fault: 'lets calls with precedence wait behind the others',
     find: 'first.shift() ?? rest.shift()',
     replace: 'rest.shift() ?? first.shift()',
-    caughtBy: 'go to those who go first before the others',
+    caughtBy: 'go to calls with precedence before the others, in the order in which they came',
   }),
-  ...inFile('src/methods/asking.ts', test('concurrencyLimits'), {
+  ...inFile('src/methods/recentCallers.ts', test('concurrencyLimits'), {
     fault: 'forgets the others when the caller asks again',
     find: 'known?.latest.caller === caller ? known.other : known?.latest',
     replace: 'known?.latest.caller === caller ? undefined : known?.latest',

@@ -20,7 +20,7 @@ export const methodMetricFaults: readonly Fault[] = [
     caughtBy: 'has the connections, the circuits and the cache of its backends',
   }),
   ...inFile(
-    'src/observing/invocations.ts',
+    'src/observing/invocationRecords.ts',
     metrics,
     {
       fault: 'takes each call to the hub for answered',
@@ -41,19 +41,19 @@ export const methodMetricFaults: readonly Fault[] = [
     replace: "status === undefined ? 'caller_gone' : undefined",
     caughtBy: 'has the invocations by status and reason, and those in progress',
   }),
-  ...inFile('src/observing/invocations.ts', fields, {
+  ...inFile('src/observing/invocationRecords.ts', fields, {
     fault: 'logs the status of the hub as that of the method',
     find: 'fields.hubStatus = status;',
     replace: 'fields.methodStatus = status;',
-    caughtBy: 'a call that the hub refuses is told with its status and code',
+    caughtBy: 'a call that the hub refuses is logged with its status and code',
   }),
   ...inFile('src/methods/requestHandler.ts', fields, {
     fault: 'logs the target as the device',
     find: 'fields.target = shortened(',
     replace: 'fields.device = shortened(',
-    caughtBy: 'an invocation is told with the status of the method',
+    caughtBy: 'an invocation is logged with the status of the method, the total time and that of the hub',
   }),
-  ...inFile('src/observing/invocations.ts', table, {
+  ...inFile('src/observing/invocationRecords.ts', table, {
     fault: 'records an answer of the device with the time of nothing',
     find: "recordCall(ms / 1000, '200', '');",
     replace: "recordCall(0, '200', '');",

@@ -10,7 +10,7 @@ const collected = ['test/metrics/otlp.test.ts'];
 /** In what is counted, and in how it is reported. */
 export const metricFaults: readonly Fault[] = [
   ...inFile(
-    'src/observing/stores.ts',
+    'src/observing/storeRecords.ts',
     ['test/metrics/everyMetric.test.ts'],
     {
       fault: 'takes what a store has answered for under way',
@@ -32,7 +32,7 @@ export const metricFaults: readonly Fault[] = [
     caughtBy: 'names that devices make up become no series',
   }),
   ...inFile(
-    'src/observing/messages.ts',
+    'src/observing/messageRecords.ts',
     counted,
     {
       fault: 'counts every message as handled well',
@@ -60,7 +60,7 @@ export const metricFaults: readonly Fault[] = [
     caughtBy: 'cannot be parked is counted as a dead letter',
   }),
   ...inFile(
-    'src/observing/calls.ts',
+    'src/observing/callRecords.ts',
     counted,
     {
       fault: 'counts first attempts as repeats',
@@ -81,7 +81,7 @@ export const metricFaults: readonly Fault[] = [
     replace: 'recordSend((now() - began) / 1000 + 5,',
     caughtBy: 'each attempt to send a reply is recorded',
   }),
-  ...inFile('src/hub/reading/opening.ts', reading, {
+  ...inFile('src/hub/reading/sessionOpener.ts', reading, {
     fault: 'does not count failed checkpoints',
     find: "countCheckpoint('failed');",
     replace: '',
@@ -146,23 +146,23 @@ export const metricFaults: readonly Fault[] = [
       fault: 'writes the wait in the lane as that in the hub',
       find: 'hubWaitMs: waits?.hubMs,\n    laneWaitMs: waits && Math.round(waits.laneMs),',
       replace: 'hubWaitMs: waits && Math.round(waits.laneMs),\n    laneWaitMs: waits?.hubMs,',
-      caughtBy: 'is told in one line of the log, after a success',
+      caughtBy: 'is one line of the log, after a success',
     },
     {
       fault: 'writes the number of replies as that of dropped ones',
       find: 'droppedReplies: dropped.length })',
       replace: 'droppedReplies: sent })',
-      caughtBy: 'is told in one line of the log, after a failure',
+      caughtBy: 'is one line of the log, after a failure and with a dropped reply',
     },
   ),
   ...inFile('src/observing/messageFields.ts', ['test/dispatch/everyField.test.ts'], {
     fault: 'tells followers the time of the replies as that of the handling',
     find: 'ms: Math.round(ms),\n  repliesMs: Math.round(repliesMs),',
     replace: 'ms: Math.round(repliesMs),\n  repliesMs: Math.round(ms),',
-    caughtBy: 'is told to those who follow the device',
+    caughtBy: 'is told to the followers of the device',
   }),
   ...inFile('src/dispatch/recognition.ts', every, {
-    fault: 'counts what cannot be decoded as sent by nobody',
+    fault: 'counts an event that cannot be decoded as one without a sender',
     find: "count('undecodable');",
     replace: "count('unattributed');",
     caughtBy: 'each number is told under its own name, with its own labels',
@@ -173,13 +173,13 @@ export const metricFaults: readonly Fault[] = [
     replace: "countLookUp('types', result)",
     caughtBy: 'each number is told under its own name, with its own labels',
   }),
-  ...inFile('src/metrics/declared/messages.ts', every, {
+  ...inFile('src/metrics/declared/messageMetrics.ts', every, {
     fault: 'swaps two attributes of a metric',
     find: '    message,\n    generation,\n    fault,',
     replace: '    generation as never,\n    message as never,\n    fault,',
     caughtBy: 'each number is told under its own name, with its own labels',
   }),
-  ...inFile('src/metrics/declared/reading.ts', every, {
+  ...inFile('src/metrics/declared/readingMetrics.ts', every, {
     fault: 'declares a value that nothing records',
     find: "['retention', 'unknown'])",
     replace: "['retention', 'unknown', 'deleted'])",
@@ -189,7 +189,7 @@ export const metricFaults: readonly Fault[] = [
     fault: 'takes a lag that is not known for none',
     find: 'return value === undefined ? [] : [[value, state.partition] as const];',
     replace: 'return [[value ?? 0, state.partition] as const];',
-    caughtBy: 'leaves out a lag that is not known yet',
+    caughtBy: 'leaves out a figure that is not known',
   }),
   ...inFile('src/metrics/otlp.ts', ['test/metrics/otlp.test.ts'], {
     fault: 'is silent about a collector that refuses',

@@ -9,13 +9,13 @@ export const outageFaults: readonly Fault[] = [
     fault: 'takes the 500s of a few devices for an outage without asking the backend',
     find: "healthProbe.begin('HTTP 500')",
     replace: "open('HTTP 500')",
-    caughtBy: 'stops nobody when a probe finds the backend healthy',
+    caughtBy: 'of several devices delays no other when a probe finds the backend healthy: they fail by themselves',
   }),
   ...inFile('src/backends/circuit.ts', ['test/backends/circuit.test.ts'], {
-    fault: 'believes a failed probe although somebody has been served since',
+    fault: 'believes a failed probe although a call has succeeded since',
     find: 'else if (lastSuccess < began) open',
     replace: 'else open',
-    caughtBy: 'when somebody has been served since',
+    caughtBy: 'does not believe an unhealthy answer when another call has succeeded since',
   }),
   ...inFile('src/backends/circuit.ts', ['test/backends/circuit.test.ts'], {
     fault: 'takes the failures of one device for an outage',
@@ -34,9 +34,9 @@ export const outageFaults: readonly Fault[] = [
     outages,
     {
       fault: 'waits alone when it is asked to wait beyond its time',
-      find: 'if (isTooLong) circuit.doubt(failure);',
+      find: 'if (isTooLong) circuit.probeNow(failure);',
       replace: '',
-      caughtBy: 'at the word of one device',
+      caughtBy: 'opens the circuit after failures of one device, when a probe fails, too',
     },
     {
       fault: 'gives a message all its attempts although the backend has proved healthy',
@@ -228,8 +228,8 @@ export const outageFaults: readonly Fault[] = [
     },
     {
       fault: 'passes a secret on that is cut',
-      find: 'at + telling <= form.length; at += 1',
-      replace: 'at + telling <= form.length && at < 1; at += 40',
+      find: 'at + identifyingLength <= form.length; at += 1',
+      replace: 'at + identifyingLength <= form.length && at < 1; at += 40',
       caughtBy: 'cut at its beginning',
     },
   ),
@@ -309,6 +309,6 @@ export const outageFaults: readonly Fault[] = [
     fault: 'writes characters that steer a terminal to the log',
     find: ': printableJson;',
     replace: ': (json: string) => json;',
-    caughtBy: 'reaches the log as such',
+    caughtBy: 'reaches the log unchanged, and none is lost',
   }),
 ];

@@ -6,17 +6,17 @@ const rules = ['test/engine/quarantine/quarantine.test.ts'];
 
 /** In what keeps a message from ending the process for ever. */
 export const quarantineFaults: readonly Fault[] = [
-  ...inFile('src/engine/quarantine/note.ts', [...restarts, 'test/engine/quarantine/note.test.ts'], {
-    fault: 'counts violent ends anew whenever the position has moved',
+  ...inFile('src/engine/quarantine/crashRecord.ts', [...restarts, 'test/engine/quarantine/crashRecord.test.ts'], {
+    fault: 'counts unclean shutdowns anew whenever the position has moved',
     find: 'position < upTo;',
     replace: 'position < 0;',
     caughtBy: 'although the position moves between the ends',
   }),
   ...inFile(
-    'src/engine/quarantine/note.ts',
-    [...restarts, 'test/engine/quarantine/note.test.ts'],
+    'src/engine/quarantine/crashRecord.ts',
+    [...restarts, 'test/engine/quarantine/crashRecord.test.ts'],
     {
-      fault: 'clears suspects that were in work at a violent end',
+      fault: 'clears suspects that were in work at an unclean shutdown',
       find: '!known.isInWork && known.ends === 0',
       replace: 'known.isInWork && known.ends === 0',
       caughtBy: 'who was in work at the end',
@@ -34,7 +34,7 @@ export const quarantineFaults: readonly Fault[] = [
       caughtBy: 'nobody who has finished since',
     },
     {
-      fault: 'takes the suspects of a note for those of another place',
+      fault: 'takes the suspects of a crash record for those of another position',
       find: '      before = sequenceNumber;',
       replace: '      before = sequenceNumber - 1;',
       caughtBy: 'is written as',
@@ -50,14 +50,14 @@ export const quarantineFaults: readonly Fault[] = [
       caughtBy: 'are not taken for slow',
     },
     {
-      fault: 'lets others begin while a suspect is noted as alone',
+      fault: 'lets others begin while a suspect is recorded as alone',
       find: '        await waitForLone();',
       replace: '',
-      caughtBy: 'is nobody any more before another of the process begins',
+      caughtBy: 'is none any more before another of the process begins, which waits for a second',
     },
     {
-      fault: 'notes nobody who is left alone',
-      find: 'if (count() === 1) void inLine(noteWhoIsLeft);',
+      fault: 'does not record the only suspect that is left',
+      find: 'if (count() === 1) void inLine(recordWhoIsLeft);',
       replace: '',
       caughtBy: 'is the last one that is left in work',
     },
@@ -65,7 +65,7 @@ export const quarantineFaults: readonly Fault[] = [
       fault: 'counts the suspects of partitions that are closed',
       find: '        partitions.delete(partition);',
       replace: '',
-      caughtBy: 'is nobody who belongs to a partition that is closed',
+      caughtBy: 'is none of a partition that is closed',
     },
   ),
   ...inFile(
@@ -75,7 +75,7 @@ export const quarantineFaults: readonly Fault[] = [
       fault: 'begins a suspect alone while others are in work',
       find: 'single: isAlone,',
       replace: 'single: true,',
-      caughtBy: 'begins one that is the only one left',
+      caughtBy: 'begins the only one that is left, when no other of the process is in work',
     },
     {
       fault: 'begins slow suspects together with others',
@@ -106,13 +106,13 @@ export const quarantineFaults: readonly Fault[] = [
     'src/engine/quarantine/quarantine.ts',
     [...restarts, ...rules],
     {
-      fault: 'begins suspects that are not noted',
+      fault: 'begins suspects that are not recorded',
       find: 'while (!(await save()) && !draining.aborted)',
       replace: 'while (!(await save()) && draining.aborted)',
-      caughtBy: 'does not begin before the store has taken the note',
+      caughtBy: 'does not begin before the store has taken the crash record',
     },
     {
-      fault: 'parks a message that was alone at two violent ends',
+      fault: 'parks a message that was alone at two unclean shutdowns',
       find: 'endsUntilParked = 3',
       replace: 'endsUntilParked = 2',
       caughtBy: 'is executed at the third attempt',
@@ -149,13 +149,13 @@ export const quarantineFaults: readonly Fault[] = [
     },
   ),
   ...inFile('src/engine/progress/checkpointWriter.ts', ['test/engine/checkpoints.test.ts'], {
-    fault: 'writes checkpoints as rarely after violent ends as in normal times',
+    fault: 'writes checkpoints as rarely after unclean shutdowns as in normal times',
     find: 'isWatchful ? Math.min(watchful.everyMs, limits.everyMs) : limits.everyMs',
     replace: 'isWatchful ? limits.everyMs : limits.everyMs',
-    caughtBy: 'while violent ends are noted',
+    caughtBy: 'while unclean shutdowns are recorded',
   }),
   ...inFile('src/engine/progress/checkpointWriter.ts', ['test/engine/checkpoints.test.ts'], {
-    fault: 'writes checkpoints in quick succession for hours after a violent end',
+    fault: 'writes checkpoints in quick succession for hours after an unclean shutdown',
     find: ' && performance.now() < watchfulUntil',
     replace: '',
     caughtBy: 'at the usual intervals again after four of them',
@@ -170,16 +170,16 @@ export const quarantineFaults: readonly Fault[] = [
     'src/engine/quarantine/quarantine.ts',
     ['test/engine/quarantine/quarantine.test.ts'],
     {
-      fault: 'notes suspects that wait for one that is alone when the partition closes',
+      fault: 'records suspects that wait for one that is alone when the partition closes',
       find: '      if (draining.aborted) return;\n      for (const one of suspects) inWork.set(one.sequenceNumber, one);',
       replace: '      for (const one of suspects) inWork.set(one.sequenceNumber, one);',
-      caughtBy: 'lets nobody in who waited for one that was alone',
+      caughtBy: 'begins none that waited for one that was alone',
     },
     {
-      fault: 'writes notes after the partition is closed',
+      fault: 'writes crash records after the partition is closed',
       find: '      if (draining.aborted) return false; // the drain writes the last checkpoint\n',
       replace: '',
-      caughtBy: 'leaves those that wait, and notes nothing more',
+      caughtBy: 'leaves those that wait, and records nothing more',
     },
   ),
   ...inFile('src/engine/partition/intake.ts', restarts, {
@@ -194,19 +194,19 @@ export const quarantineFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'is put back',
   }),
-  ...inFile('src/hub/reading/startPosition.ts', ['test/engine/quarantine/violentEnds.test.ts'], {
-    fault: 'keeps a violent end to itself',
-    find: 'note === before || (await store.writeProgress(record, noted))',
-    replace: 'note !== undefined || (await store.writeProgress(record, noted))',
-    caughtBy: 'whose reader died is noted once',
+  ...inFile('src/hub/reading/startPosition.ts', ['test/engine/quarantine/uncleanShutdowns.test.ts'], {
+    fault: 'keeps an unclean shutdown to itself',
+    find: 'crashRecord === before || (await store.writeProgress(record, marked))',
+    replace: 'crashRecord !== undefined || (await store.writeProgress(record, marked))',
+    caughtBy: 'whose reader died is recorded once',
   }),
-  ...inFile('src/hub/reading/sessions.ts', ['test/engine/quarantine/violentEnds.test.ts'], {
-    fault: 'forgets a violent end when the partition cannot be opened at once',
-    find: 'const afterViolentEnd = uncounted.has(partition);',
-    replace: 'const afterViolentEnd = uncounted.delete(partition);',
-    caughtBy: 'is counted all the same when that succeeds',
+  ...inFile('src/hub/reading/sessions.ts', ['test/engine/quarantine/uncleanShutdowns.test.ts'], {
+    fault: 'forgets an unclean shutdown when the partition cannot be opened at once',
+    find: 'const afterUncleanShutdown = uncounted.has(partition);',
+    replace: 'const afterUncleanShutdown = uncounted.delete(partition);',
+    caughtBy: 'that its reader cannot open at first is counted when that succeeds',
   }),
-  ...inFile('src/hub/reading/rounds.ts', ['test/engine/quarantine/violentEnds.test.ts'], {
+  ...inFile('src/hub/reading/rounds.ts', ['test/engine/quarantine/uncleanShutdowns.test.ts'], {
     fault: 'takes a partition that was given back for one that died',
     find: 'seen !== undefined && seen.begun === undefined',
     replace: 'seen !== undefined',

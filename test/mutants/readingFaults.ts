@@ -48,7 +48,7 @@ export const readingFaults: readonly Fault[] = [
     fault: 'sees a gap before the first event',
     find: 'previous !== undefined && next > previous + 1',
     replace: 'next > (previous ?? seen?.sequenceNumber ?? next) + 1',
-    caughtBy: 'tells of each gap in the sequence numbers once',
+    caughtBy: 'reports each gap in the sequence numbers once; the first event and a repeated one make none',
   }),
   ...inFile(
     'src/hub/reading/gaps.ts',
@@ -120,7 +120,7 @@ export const readingFaults: readonly Fault[] = [
     'src/engine/budget/line.ts',
     budget,
     {
-      fault: 'takes somebody else out of the line when one ends that was admitted',
+      fault: 'removes another message from the line when an admitted one ends',
       find: 'queue = queue.filter((one) => one.signal !== signal);',
       replace: 'queue = [];',
       caughtBy: 'those behind keep their places',
@@ -258,7 +258,7 @@ export const readingFaults: readonly Fault[] = [
       caughtBy: 'a wrong key is told in one line',
     },
     {
-      fault: 'asks for no restart when nobody answers',
+      fault: 'asks for no restart when the hub does not answer',
       find: 'if (diagnosis?.isAnswer) last =',
       replace: 'if (diagnosis) last =',
       caughtBy: 'a port that refuses is told in one line',
@@ -280,7 +280,7 @@ export const readingFaults: readonly Fault[] = [
       caughtBy: 'with a partition that is being opened',
     },
     {
-      fault: 'takes a partition that nobody has read for one that others read',
+      fault: 'takes a partition that was never read for one that others read',
       find: 'partitions.every(',
       replace: 'partitions.some(',
       caughtBy: 'but not when one has never been read',
@@ -337,7 +337,7 @@ export const readingFaults: readonly Fault[] = [
     },
     {
       fault: 'does not end the trouble that a partition had before',
-      find: 'if (known.get(place)?.cause !== diagnosis.cause) over(place);',
+      find: 'if (known.get(place)?.cause !== diagnosis.cause) clear(place);',
       replace: '',
       caughtBy: 'a partition that has another trouble now',
     },

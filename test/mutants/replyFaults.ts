@@ -191,7 +191,7 @@ export const replyFaults: readonly Fault[] = [
     fault: 'takes what the hub refuses for what it takes',
     find: 'if (refusal === undefined) countAccepted();',
     replace: 'countAccepted();',
-    caughtBy: 'is cut to the least when the hub has taken nothing lately',
+    caughtBy: 'is cut to the least when the hub has recently taken nothing, however much it has refused',
   }),
   ...inFile('src/hub/replies/serviceConnection.ts', ['test/hub/serviceReopening.test.ts'], {
     fault: 'opens a connection after it is closed',
@@ -233,7 +233,7 @@ export const replyFaults: readonly Fault[] = [
     'src/hub/replies/serviceConnection.ts',
     ['test/hub/serviceReopening.test.ts'],
     {
-      fault: 'opens a connection again that nobody wants open',
+      fault: 'opens a connection again that is not wanted',
       find: 'if (isWanted) openAgainIn',
       replace: 'if (isWanted || timer === undefined) openAgainIn',
       caughtBy: 'no connection is opened unasked',
@@ -264,7 +264,7 @@ export const replyFaults: readonly Fault[] = [
     },
     {
       fault: 'does not say that the endpoint is reached again',
-      find: "    troubles.over(source, 'the hub’s service endpoint is reached again');\n",
+      find: "    troubles.clear(source, 'the hub’s service endpoint is reached again');\n",
       replace: '',
       caughtBy: 'says once that the endpoint is reached again',
     },

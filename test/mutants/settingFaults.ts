@@ -56,7 +56,7 @@ export const settingFaults: readonly Fault[] = [
     },
   ),
   ...inFile('src/settings/settingsFile.ts', ['test/settings/config.test.ts'], {
-    fault: 'takes development settings when nobody names an environment',
+    fault: 'takes development settings when no environment is named',
     find: "environment = 'production'",
     replace: "environment = 'development'",
     caughtBy: 'are those of production when NODE_ENV is',
@@ -117,7 +117,7 @@ export const settingFaults: readonly Fault[] = [
       caughtBy: 'is written five seconds after a message',
     },
   ),
-  ...inFile('src/deadLetters/open.ts', ['test/deadLetters/settings.test.ts'], {
+  ...inFile('src/deadLetters/openDeadLetters.ts', ['test/deadLetters/settings.test.ts'], {
     fault: 'keeps dead letters for hours instead of days',
     find: 'const dayMs = 24 * 60 * 60_000',
     replace: 'const dayMs = 60 * 60_000',
@@ -129,7 +129,7 @@ export const settingFaults: readonly Fault[] = [
     replace: "open('typeRegistry', settings.informationModelUrl)",
     caughtBy: 'each setting gets to its part, in the unit that the part wants',
   }),
-  ...inFile('src/deadLetters/open.ts', every, {
+  ...inFile('src/deadLetters/openDeadLetters.ts', every, {
     fault: 'ignores the account of the dead letters',
     find: 'connectionString: connectionOf(deadLetters, store)',
     replace: 'connectionString: store.connectionString',
@@ -147,7 +147,7 @@ export const settingFaults: readonly Fault[] = [
     replace: '  connections: connections && 128,\n  circuitFailures,',
     caughtBy: 'each setting gets to its part, in the unit that the part wants',
   }),
-  ...inFile('src/settings/groups/store.ts', every, {
+  ...inFile('src/settings/groups/storeSettings.ts', every, {
     fault: 'declares a setting that nothing reads',
     find: 'export const store = {',
     replace:

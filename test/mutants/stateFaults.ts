@@ -7,7 +7,7 @@ export const stateFaults: readonly Fault[] = [
     'src/hub/reading/newestEvents.ts',
     ['test/hub/newestEvents.test.ts'],
     {
-      fault: 'asks the hub for its newest event whenever somebody looks',
+      fault: 'asks the hub for its newest event at each read',
       find: '>= everyMs);',
       replace: '>= 0);',
       caughtBy: 'is asked for every ten seconds',
@@ -111,7 +111,7 @@ export const stateFaults: readonly Fault[] = [
     replace: 'inUse: all.waiting(), waiting: all.inUse()',
     caughtBy: 'what an operator sees of the backends is each its own',
   }),
-  ...inFile('src/operations/deviceWork.ts', ['test/operations/serviceRoutes.test.ts'], {
+  ...inFile('src/operations/shownWork.ts', ['test/operations/serviceRoutes.test.ts'], {
     fault: 'shows when a message was read as when its handling began',
     find: 'begun: ageOf(begunAt)',
     replace: 'begun: ageOf(readAt)',

@@ -18,7 +18,7 @@ export const traceFaults: readonly Fault[] = [
     replace: "resultCodes[failure.code].fault !== 'nobody'",
     caughtBy: 'is no error when the device is at fault',
   }),
-  ...inFile('src/observing/messages.ts', dispatching, {
+  ...inFile('src/observing/messageRecords.ts', dispatching, {
     fault: 'ends no span of a message that another instance handles',
     find: "          span?.end({}, { type: 'released' });\n",
     replace: '',
@@ -43,7 +43,7 @@ export const traceFaults: readonly Fault[] = [
     caughtBy: 'with a child for each call',
   }),
   ...inFile(
-    'src/observing/calls.ts',
+    'src/observing/callRecords.ts',
     dispatching,
     {
       fault: 'takes an expected refusal for an error',
@@ -81,19 +81,19 @@ export const traceFaults: readonly Fault[] = [
       caughtBy: 'none of them half',
     },
   ),
-  ...inFile('src/tracing/recording.ts', ['test/tracing/delivery.test.ts'], {
+  ...inFile('src/tracing/recording.ts', ['test/tracing/exportWatch.test.ts'], {
     fault: 'waits at a stop for a collector that hangs',
     find: 'within(provider.shutdown(), flushMs)',
     replace: 'within(provider.shutdown(), 1e9)',
     caughtBy: 'a stop takes a short time',
   }),
-  ...inFile('src/tracing/delivery.ts', ['test/tracing/delivery.test.ts'], {
+  ...inFile('src/tracing/exportWatch.ts', ['test/tracing/exportWatch.test.ts'], {
     fault: 'drops spans in silence',
     find: 'if (queued < mostQueued) queued += 1;',
     replace: 'if (queued < 1e9) queued += 1;',
     caughtBy: 'spans beyond the queue are dropped and counted',
   }),
-  ...inFile('src/metrics/signals.ts', ['test/tracing/settings.test.ts'], {
+  ...inFile('src/metrics/signals.ts', ['test/tracing/traceSettings.test.ts'], {
     fault: 'sends spans to the collector of the metrics unasked',
     find: "if (signal === 'METRICS') addresses",
     replace: 'addresses',

@@ -15,7 +15,7 @@ export const waitingFaults: readonly Fault[] = [
       caughtBy: 'gives its place back when the backend goes while it waits for the place',
     },
     {
-      fault: 'lets those who came last begin first when a backend is back',
+      fault: 'lets the latest messages begin first when a backend is back',
       find: 'released.sort(inOrderOfArrival)',
       replace: 'released.reverse()',
       caughtBy: 'begins in the order of arrival when it is back',
@@ -81,13 +81,13 @@ export const waitingFaults: readonly Fault[] = [
     'src/engine/budget/line.ts',
     ['test/engine/budget.test.ts'],
     {
-      fault: 'forgets those behind one who leaves the line',
+      fault: 'forgets the messages behind one that leaves the line',
       find: 'resolve(false);\n    admitNext();',
       replace: 'resolve(false);',
       caughtBy: 'does not hold up those behind when it leaves',
     },
     {
-      fault: 'keeps a place of the partition for who has left the overall line',
+      fault: 'keeps a place of the partition for a message that has left the overall line',
       find: '    leave(more);\n    return false;',
       replace: '    return false;',
       caughtBy: 'can leave the line, and nothing is charged then',

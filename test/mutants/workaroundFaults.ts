@@ -297,7 +297,7 @@ export const workaroundFaults: readonly Fault[] = [
     replace: 'if (reader === undefined) return false;',
     caughtBy: 'is ready as soon as the hub has agreed for every partition',
   }),
-  ...inFile('src/hub/reading/diagnosis.ts', ['test/hub/wrongSettings.test.ts'], {
+  ...inFile('src/hub/reading/readingDiagnosis.ts', ['test/hub/wrongSettings.test.ts'], {
     fault: 'looks at the outside of an error that says nothing',
     find: 'if (error instanceof AggregateError && error.errors.length > 0) return',
     replace: 'if (error instanceof AggregateError && error.errors.length > 99) return',
@@ -305,8 +305,8 @@ export const workaroundFaults: readonly Fault[] = [
   }),
   ...inFile('src/hub/reading/readingTroubles.ts', ['test/hub/wrongSettings.test.ts'], {
     fault: 'tells a cause once for each partition',
-    find: '      troubles.met(sourceOf(diagnosis), {',
-    replace: '      troubles.met(place + sourceOf(diagnosis), {',
+    find: '      troubles.raise(sourceOf(diagnosis), {',
+    replace: '      troubles.raise(place + sourceOf(diagnosis), {',
     caughtBy: 'a consumer group that is not there is told in one line',
   }),
   ...inFile('src/hub/reading/reader.ts', ['test/hub/consumer.test.ts'], {
@@ -334,13 +334,13 @@ export const workaroundFaults: readonly Fault[] = [
       fault: 'trap 15: changes a record whatever its state',
       find: ': { ifMatch: etag };',
       replace: ': {};',
-      caughtBy: 'lets one of many that change a record at once have its way',
+      caughtBy: 'accepts the change of one of many that change a record at once',
     },
     {
       fault: 'trap 15: claims a new partition though another has',
       find: "{ ifNoneMatch: '*' } :",
       replace: '{} :',
-      caughtBy: 'lets one of many that claim a new partition at once have it',
+      caughtBy: 'gives a new partition to one of many that claim it at once',
     },
   ),
   ...inFile('src/hub/stores/blobRecords.ts', ['test/hub/blobStore.test.ts'], {

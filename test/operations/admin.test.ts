@@ -2,7 +2,7 @@ import { type IncomingHttpHeaders, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLog } from '../../src/log/log.ts';
-import { startAdminServer } from '../../src/operations/admin.ts';
+import { startAdminServer } from '../../src/operations/adminServer.ts';
 import { openAdmin } from '../../src/operations/openAdmin.ts';
 import { bearerToken, settings } from '../support/environment.ts';
 
@@ -77,12 +77,12 @@ describe('the admin port', () => {
     expect((await ask(await serverWith(''), '/state', { host })).status).toBe(200);
   });
 
-  it('answers an address that somebody has typed into a browser', async () => {
+  it('answers an address that is typed into a browser', async () => {
     const port = await serverWith('');
     expect((await ask(port, '/state', { 'sec-fetch-site': 'none' })).status).toBe(200);
   });
 
-  it('with a token answers only who has it, by whatever host name, and still no web page', async () => {
+  it('with a token answers only requests with it, by any host name, and still no web page', async () => {
     const port = await serverWith(token);
     const host = 'pod-1.example:8082';
     for (const authorization of [

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { startAdminServer } from '../../src/operations/admin.ts';
 import { askAdmin } from '../../src/operations/adminClient.ts';
+import { startAdminServer } from '../../src/operations/adminServer.ts';
 
 const token = 'the-token-of-the-operators';
 

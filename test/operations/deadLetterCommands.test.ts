@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { idOf } from '../../src/deadLetters/deadLetter.ts';
-import type { DeadLetters } from '../../src/deadLetters/store.ts';
+import type { DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
 import { choiceOf } from '../../src/operations/deadLetters/choiceOptions.ts';
 import { deleteLetters } from '../../src/operations/deadLetters/delete.ts';
 import { show } from '../../src/operations/deadLetters/show.ts';

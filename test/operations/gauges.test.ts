@@ -53,7 +53,7 @@ it('has the state of each partition', () => {
   expect(others).toEqual({});
 });
 
-it('has how far the partitions are behind that nobody reads, and how old each of these figures is', () => {
+it('has how far unread partitions are behind, and how old each of these figures is', () => {
   const unowned = { partition: '5', behindSeconds: 7, asOf: performance.now() - 80_000 };
   const { meter } = observed([stateOf('0'), stateOf('3', { behindSeconds: null })], [unowned]);
   expect(readingOf(meter, 'device_messaging.partition.behind.duration')).toEqual({ 0: 2.5, 5: 7 });

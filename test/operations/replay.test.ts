@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { folderOf, idOf } from '../../src/deadLetters/deadLetter.ts';
-import type { DeadLetters } from '../../src/deadLetters/store.ts';
+import type { DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
 import type { Dispatch } from '../../src/dispatch/dispatch.ts';
 import { chosenLetters } from '../../src/operations/deadLetters/choice.ts';
 import { type ReplayOptions, rememberingFailures, replay } from '../../src/operations/deadLetters/replay.ts';
@@ -185,7 +185,7 @@ describe('replaying', () => {
     expect(begun).toEqual(['b 1', 'a 1']);
   });
 
-  it('goes on when somebody else has taken dead letters meanwhile', async () => {
+  it('goes on when another process has taken dead letters meanwhile', async () => {
     for (const number of [1, 2, 3]) await store.park(of('a', number));
     const { counts } = await replayAll({
       async dispatch({ event }) {

@@ -101,7 +101,7 @@ function routes() {
 const answerOf = (path: string, query = ''): unknown =>
   JSON.parse(JSON.stringify(routes()[path]?.get?.(new URLSearchParams(query))));
 
-it('/partitions has how far each partition is behind and what it holds, who owns the others, and which nobody reads', () => {
+it('/partitions has how far each partition is behind and what it holds, who owns the others, and which are not read', () => {
   expect(answerOf('/partitions')).toEqual({
     instance: 'host-1',
     partitions: [
@@ -151,7 +151,7 @@ it('/replies has what waits for the hub', () => {
   });
 });
 
-it('/devices has what each device waits for, the oldest message first, and who does not fetch', () => {
+it('/devices has what each device waits for, the oldest message first, and which devices do not fetch', () => {
   expect(answerOf('/devices', 'limit=1')).toMatchObject({
     further: 1,
     notFetching: { devices: ['waiter'], further: 1 },

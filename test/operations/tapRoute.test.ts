@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { startAdminServer } from '../../src/operations/admin.ts';
+import { startAdminServer } from '../../src/operations/adminServer.ts';
 import { tapRoute } from '../../src/operations/tapRoute.ts';
 import { createTaps } from '../../src/tap/taps.ts';
 
@@ -25,7 +25,7 @@ const linesIn = (body: string) =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
-it('A tap begins with who follows what, has each event on a line, and ends when its time is over', async () => {
+it('A tap begins with a line about itself, has each event on a line, and ends when its time is over', async () => {
   const { taps, follow } = await setUp();
   const response = await follow('device=d1&seconds=1');
   taps.of('d1', { partition: '0', sequenceNumber: 7 })?.('read', { bytes: 2 }, { body: '{"a":1}' });
@@ -99,7 +99,7 @@ it('A slow reader holds nothing up: what is too much is dropped, counted and sai
   expect(read).toBeLessThan(count);
 });
 
-it('A reader who is too slow until the end is told then how much was dropped', () => {
+it('A reader that is too slow learns at the end how much was dropped', () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const taps = createTaps();

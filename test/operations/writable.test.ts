@@ -26,7 +26,7 @@ function withoutPrivileges<T>(act: () => T): T {
 }
 
 describe('a folder that the service writes to', () => {
-  it('is made, with those above it, and nothing is left of the trial', () => {
+  it('is made, with those above it, and nothing is left of the attempt', () => {
     const folder = join(directory, 'a', 'b');
     expect(unusableDirectories([folder, folder])).toEqual([]);
     expect(readdirSync(folder)).toEqual([]);

@@ -218,7 +218,7 @@ describe('an acknowledgement with more related models than fit', () => {
     });
   });
 
-  it('does not try all of so many that no compression could make them fit', () => {
+  it('does not try all when no compression could make them fit', () => {
     const relatedModels = Array.from({ length: 60_000 }, () => ({
       ...{ model: 'm'.repeat(200), success: true, code: 'ok' },
       details: randomBytes(8).toString('hex'),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createEnvelopeReader, messageId, nameOf, wantsAck } from '../../src/protocol/envelope.ts';
+import { createEnvelopeReader, messageId, messageNameOf, wantsAck } from '../../src/protocol/envelope.ts';
 import { textProperties } from '../../src/protocol/properties.ts';
 
 const read = createEnvelopeReader({ defaultTimeoutSeconds: 300, maxTimeoutSeconds: 900 });
@@ -108,10 +108,10 @@ describe('the header limit of 32,768 bytes', () => {
 });
 
 it('the name of an unchecked message is text of its own properties, or empty', () => {
-  expect(nameOf('V2', { action: 'model.create', eventType: 'x' })).toBe('model.create');
-  expect(nameOf('V1', { action: 'x', eventType: 'Svc.Device.Created' })).toBe('Svc.Device.Created');
-  expect(nameOf('V2', { action: 5 })).toBe('');
-  expect(nameOf('V2', Object.create({ action: 'model.create' }))).toBe('');
+  expect(messageNameOf('V2', { action: 'model.create', eventType: 'x' })).toBe('model.create');
+  expect(messageNameOf('V1', { action: 'x', eventType: 'Svc.Device.Created' })).toBe('Svc.Device.Created');
+  expect(messageNameOf('V2', { action: 5 })).toBe('');
+  expect(messageNameOf('V2', Object.create({ action: 'model.create' }))).toBe('');
 });
 
 it('names the properties at fault', () => {

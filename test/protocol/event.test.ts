@@ -49,7 +49,7 @@ describe('classification looks at two properties, in this order', () => {
   });
 });
 
-it('an event without property bags is not ours, and has no sender', () => {
+it('an event without property bags is not for this service, and has no sender', () => {
   const { properties: _, systemProperties: __, ...bare } = hubEvent({});
   expect(classify(bare)).toBeUndefined();
   expect(senderOf(bare)).toBeUndefined();

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  excessOf,
   MalformedJson,
   maxJsonDepth,
   memberOf,
@@ -9,6 +8,7 @@ import {
   pick,
   pickSmall,
   readJson,
+  tooLargeReason,
   valueIn,
   withMember,
   withoutMember,
@@ -112,7 +112,7 @@ describe('values of members', () => {
     const string = (length: number) => JSON.stringify('x'.repeat(length - 2));
     const members = [list(1_000), list(1_001), string(65_536), string(65_537)];
     const json = parseJson(`{${members.map((text, index) => `"m${index}":${text}`).join()}}`);
-    expect([...json.members.values()].map(excessOf)).toEqual([
+    expect([...json.members.values()].map(tooLargeReason)).toEqual([
       undefined,
       'has more than 1000 values',
       undefined,

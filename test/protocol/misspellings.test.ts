@@ -39,7 +39,7 @@ describe('a slip in the names of properties', () => {
     expect(misspelling(properties)).toBeUndefined();
   });
 
-  it('is not looked for in the case of letters of a message that is ours', () => {
+  it('is not looked for in the case of letters of a message for this service', () => {
     expect(misspelling({ msgType: 'action', msgtype: 'action' }, true)).toBeUndefined();
   });
 

@@ -34,7 +34,7 @@ it('ends when the process that has started it has an error', async () => {
   await expect.poll(() => running(children)).toEqual([]);
 });
 
-it('lets the process end that has started one', async () => {
+it('does not keep the process that has started one', async () => {
   const parent = spawn(process.execPath, [launcher, program, 'ending'], { stdio: 'ignore' });
   endWithUs(parent);
   expect(await once(parent, 'exit')).toEqual([0, null]);

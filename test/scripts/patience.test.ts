@@ -8,7 +8,7 @@ import { createPatience, kindsOfLines } from '../../scripts/image/patience.ts';
 const often = { betweenLooksMs: 1, looksInVain: 5 };
 
 describe('the wait for a service', () => {
-  it('goes on for as long as there is news, and ends after so many looks without any', async () => {
+  it('goes on as long as there is news, and ends after a number of looks without any', async () => {
     let looks = 0;
     const patience = createPatience(async () => {
       looks += 1;

@@ -47,7 +47,7 @@ vi.mock('../../src/concurrency/standstill.ts', noted);
 vi.mock('../../src/methods/drain.ts', noted);
 vi.mock('../../src/deadLetters/blobs.ts', noted);
 vi.mock('../../src/deadLetters/directory.ts', noted);
-vi.mock('../../src/deadLetters/store.ts', noted);
+vi.mock('../../src/deadLetters/deadLetterStore.ts', noted);
 vi.mock('../../src/hub/methods/directMethods.ts', noted);
 vi.mock('../../src/hub/methods/fileStorage.ts', noted);
 vi.mock('../../src/engine/budget/budget.ts', noted);
@@ -66,7 +66,7 @@ vi.mock('../../src/methods/concurrencyLimits.ts', noted);
 vi.mock('../../src/methods/fileInputs.ts', noted);
 vi.mock('../../src/methods/invoke.ts', noted);
 vi.mock('../../src/methods/server.ts', noted);
-vi.mock('../../src/operations/admin.ts', noted);
+vi.mock('../../src/operations/adminServer.ts', noted);
 vi.mock('telemetry/healthServer.ts', noted);
 
 afterEach(() => {

@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-it('makes a folder with those above it, for its owner alone, and leaves one that is there as it is', () => {
+it('makes a folder with those above it, for its owner alone, and leaves an existing one unchanged', () => {
   const folder = join(directory, 'a', 'b', 'c');
   makeDirectory(folder);
   expect(['a', 'a/b', 'a/b/c'].map((name) => statSync(join(directory, name)).mode & 0o777)).toEqual([

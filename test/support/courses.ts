@@ -7,6 +7,6 @@ export const courseOf = (changes: Partial<Course> = {}): Course => ({
   traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
   span: undefined,
   times: {},
-  tell: undefined,
+  publish: undefined,
   ...changes,
 });

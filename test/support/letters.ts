@@ -1,9 +1,9 @@
 import type { DeadLetter } from '../../src/deadLetters/deadLetter.ts';
+import { createDeadLetters, type DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
 import { createDirectory } from '../../src/deadLetters/directory.ts';
 import type { DeadLetterLimits } from '../../src/deadLetters/excess.ts';
-import type { Place } from '../../src/deadLetters/place.ts';
-import { createDeadLetters, type DeadLetters } from '../../src/deadLetters/store.ts';
-import { type Choice, chosenLetters, type Filed } from '../../src/operations/deadLetters/choice.ts';
+import type { LetterStorage } from '../../src/deadLetters/letterStorage.ts';
+import { type Choice, chosenLetters, type StoredLetter } from '../../src/operations/deadLetters/choice.ts';
 import { hubEvent } from './events.ts';
 
 /** Room for a test. */
@@ -16,7 +16,7 @@ const roomy: DeadLetterLimits = {
 };
 
 /** A dead-letter store, and what it has warned of. */
-export function lettersIn(place: Place, limits: Partial<DeadLetterLimits> = {}, now: () => number = Date.now) {
+export function lettersIn(place: LetterStorage, limits: Partial<DeadLetterLimits> = {}, now: () => number = Date.now) {
   const warnings: string[] = [];
   const log = { warn: (_fields: unknown, text?: string) => void warnings.push(String(text)) };
   const open = () => Promise.resolve(place);
@@ -32,8 +32,8 @@ const everything: Choice = { device: undefined, since: undefined, code: undefine
 export async function allLetters(
   letters: Pick<DeadLetters, 'ids' | 'read'>,
   choice: Partial<Choice> = {},
-): Promise<Filed[]> {
-  const all: Filed[] = [];
+): Promise<StoredLetter[]> {
+  const all: StoredLetter[] = [];
   const found = chosenLetters(letters, { ...everything, ...choice }, (problem) => {
     throw problem;
   });

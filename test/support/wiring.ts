@@ -1,7 +1,7 @@
 import type { AxiosAdapter } from 'axios';
 import { createBackends } from '../../src/backends/backends.ts';
 import type { CardLimits } from '../../src/card/card.ts';
-import type { DeadLetters } from '../../src/deadLetters/store.ts';
+import type { DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
 import { createDispatch } from '../../src/dispatch/dispatch.ts';
 import type { MessageContext } from '../../src/engine/partition/work.ts';
 import type { Sender } from '../../src/hub/replies/sender.ts';

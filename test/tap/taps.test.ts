@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTapLines } from '../../src/tap/lines.ts';
+import { createTapLines } from '../../src/tap/tapLines.ts';
 import { createTaps, type TapEvent } from '../../src/tap/taps.ts';
 
 describe('those who follow a device', () => {

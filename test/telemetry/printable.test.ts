@@ -17,7 +17,7 @@ const steering = [
 ];
 
 describe('no character that steers a terminal or turns the direction of writing', () => {
-  it('reaches the log as such, and none is lost', () => {
+  it('reaches the log unchanged, and none is lost', () => {
     const lines: string[] = [];
     const log = createLog('debug', { write: (line) => void lines.push(line) });
     const device = `a${steering.join('')}\u001b[2Jz`;

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { openTraces } from '../../src/tracing/open.ts';
+import { openTraces } from '../../src/tracing/openTraces.ts';
 import { keyAt, rootOf, sent, startRecording, traceId } from './traces.ts';
 
 describe('the first span of a message', () => {
-  it('is in the trace that it is told, has no parent, and a link to what its sender did', async () => {
+  it('is in the given trace, has no parent, and a link to what its sender did', async () => {
     const { traces, collector } = await startRecording();
     const root = traces.begin(
       rootOf({ attributes: { 'svc.device.id': 'd1', 'svc.replies.sent': 2, left: undefined } }),
@@ -121,7 +121,7 @@ describe('a span', () => {
 describe('sampling', () => {
   const ratio = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.5' };
 
-  it('follows an id that nobody can choose, not the trace that a device has chosen', async () => {
+  it('follows an id that no sender can choose, not the trace that a device has chosen', async () => {
     const { traces, collector } = await startRecording(ratio);
     const lowest = '00000000000000000000000000000001';
     const highest = 'ffffffff000000000000000000000001';

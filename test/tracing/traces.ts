@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { createLog } from '../../src/log/log.ts';
-import { openTraces } from '../../src/tracing/open.ts';
-import type { Root, Traces } from '../../src/tracing/span.ts';
+import { openTraces } from '../../src/tracing/openTraces.ts';
+import type { RootSpan, Traces } from '../../src/tracing/span.ts';
 import { type Collector, startCollector } from '../support/collector.ts';
 
 export interface Recording {
@@ -34,7 +34,7 @@ export const keyAt = (share: number): string =>
     .toString(16)
     .padStart(8, '0')}${'0'.repeat(23)}1`;
 
-export const rootOf = (changes: Partial<Root> = {}): Root => ({
+export const rootOf = (changes: Partial<RootSpan> = {}): RootSpan => ({
   name: 'process model.update',
   kind: 'consumer',
   traceId,

@@ -56,7 +56,7 @@ describe('trap 9: an error that escapes the handler', () => {
     await expect.poll(receivers).toEqual([]);
     await stop();
   });
-  test('leaves the partition to nobody until its ownership expires; then it starts at the latest event: loss', async () => {
+  test('leaves the partition unread until its ownership expires; then it starts at the latest event: loss', async () => {
     const store = memoryStore();
     const client = balanced(store);
     const [closed, started] = [signal(), signal()];
@@ -156,7 +156,7 @@ test('trap 12: a connection that drops while its partition is idle is not missed
   await stop();
 });
 
-test('trap 13: a handler that hangs keeps its partition, for its ownership is renewed all the same', async () => {
+test('trap 13: a handler that hangs keeps its partition, because its ownership is still renewed', async () => {
   append(hub, 'x');
   const store = memoryStore();
   const hanging = signal();

@@ -141,7 +141,7 @@ test('trap 6: what the hub refuses for the moment is sent again behind what came
   await client.close();
 });
 
-test('trap 7: one refused token ends renewal for good, and nobody hears of it', async () => {
+test('trap 7: one refused token ends renewal for good, without an error', async () => {
   const client = plainService(hub);
   Reflect.set(transportOf(client), '_renewalNumberOfMilliseconds', 100); // 45 minutes as it comes
   const disconnected: unknown[] = [];

@@ -1,6 +1,6 @@
 import { noMeter } from 'telemetry/meter.ts';
 import type { Meter } from '../metrics/metrics.ts';
-import type { Message } from '../operations/events.ts';
+import type { LogText } from '../operations/events.ts';
 import type { Log } from '../operations/log.ts';
 import { errorMessage } from './errorMessage.ts';
 
@@ -25,7 +25,7 @@ export interface Reconnecting<C extends Connection> {
 export interface Backoff {
   readonly initialMs: number;
   readonly maxMs: number;
-  /** A connection that was open for so long resets the pauses. */
+  /** A connection that was open for this time resets the pauses. */
   readonly stableAfterMs: number;
 }
 
@@ -37,7 +37,7 @@ interface ReconnectingOptions<C extends Connection> {
   readonly log: Log;
   readonly backoff: Backoff;
   /** Logged as an error when several connections in a row are closed soon after they open. */
-  readonly unstableMessage: Message<'error'>;
+  readonly unstableMessage: LogText<'error'>;
   readonly meter?: Meter | undefined;
 }
 

@@ -1,7 +1,7 @@
 /** Limit of the hub for the response to a direct method (M3). */
 export const maxResponseBytes = 131_072;
 
-/** Whether the method has run, so that nobody repeats what has (M7). */
+/** Whether the method has run, so that no caller repeats it (M7). */
 type Invoked = 'yes' | 'no' | 'unknown';
 
 interface Failing {

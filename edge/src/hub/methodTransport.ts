@@ -12,7 +12,7 @@ type OnUnknown = (methodName: string) => void;
 const prefix = 'method_';
 
 /**
- * MQTT to the hub, with a 404 for direct methods that nobody listens to (M6). The client leaves them without an answer, so
+ * MQTT to the hub, with a 404 for direct methods without a listener (M6). The client leaves them without an answer, so
  * that their callers would wait for the whole time-out.
  * @param onUnknown called with each of them
  */

@@ -1,6 +1,6 @@
 import { createMeter as createMeterOf, type Meter as MeterOf, type MeterWithReadings } from 'telemetry/meter.ts';
 import { processMetrics } from 'telemetry/processMetrics.ts';
-import { edgeMetrics } from './declared/edge.ts';
+import { edgeMetrics } from './declared/edgeMetrics.ts';
 
 /** Every metric of the edge proxy, by its name in OpenTelemetry. The names are an interface: dashboards and alerts use them (D95). */
 export const metrics = { ...edgeMetrics, ...processMetrics } as const;

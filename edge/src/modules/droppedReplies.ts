@@ -1,5 +1,5 @@
 import type { Meter } from '../metrics/metrics.ts';
-import type { Message } from '../operations/events.ts';
+import type { LogText } from '../operations/events.ts';
 import type { Log } from '../operations/log.ts';
 
 export type DropReason = 'unknown' | 'retained';
@@ -12,7 +12,7 @@ export interface DroppedReplies {
 
 const intervalMs = 60_000;
 
-const messages: Readonly<Record<DropReason, Message<'warn'>>> = {
+const messages: Readonly<Record<DropReason, LogText<'warn'>>> = {
   unknown: 'replies dropped: late, repeated, or to a request that this module did not get',
   retained: 'replies dropped: retained at the broker from an earlier time',
 };

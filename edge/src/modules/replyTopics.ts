@@ -12,7 +12,7 @@ export interface ReplyTopics {
   all(): readonly string[];
 }
 
-interface Entry {
+interface HeldTopic {
   readonly moduleId: string;
   holds: number;
 }
@@ -20,7 +20,7 @@ interface Entry {
 /** @param onChange called when topics have come or gone */
 export function createReplyTopics(modules: readonly Module[], onChange: () => void): ReplyTopics {
   let used = new Map<string, string>();
-  const held = new Map<string, Entry>();
+  const held = new Map<string, HeldTopic>();
 
   function use(next: readonly Module[]) {
     used = new Map(next.map(({ id, topics_methods_out }) => [topics_methods_out, id]));

@@ -41,4 +41,4 @@ export const events = {
 } as const;
 
 /** The texts of the lines of a level. */
-export type Message<L extends EventLevel = EventLevel> = MessageOf<typeof events, L>;
+export type LogText<L extends EventLevel = EventLevel> = MessageOf<typeof events, L>;

@@ -3,7 +3,7 @@ import type { Access } from '../identity/access.ts';
 import { kindOfAudience } from '../network/connections.ts';
 import { Refusal } from '../values/refusal.ts';
 import type { Node } from './link/peer.ts';
-import { requestNode } from './link/requests.ts';
+import { requestNode } from './link/requestNode.ts';
 
 // operation=put-token, type=servicebus.windows.net:sastoken, name=<audience>, body = the token
 

@@ -6,7 +6,7 @@ import { Refusal } from '../values/refusal.ts';
 import { claimRequired, noSuchPartition } from './conditions.ts';
 import type { Claims } from './link/claims.ts';
 import { type Node, notFound } from './link/peer.ts';
-import { type Answer, requestNode } from './link/requests.ts';
+import { type Answer, requestNode } from './link/requestNode.ts';
 
 const { wrap_array, wrap_int, wrap_long, wrap_timestamp } = rhea.types;
 const shortString = 0xa1;

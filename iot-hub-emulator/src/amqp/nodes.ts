@@ -1,5 +1,6 @@
 import type { HubCore } from '../core/core.ts';
 import type { HubPorts } from '../network/hubPorts.ts';
+import type { Directory } from './amqpServer.ts';
 import { cbsNode } from './cbs.ts';
 import { consumerNode } from './consumer.ts';
 import { deviceNode, isDeviceAddress } from './device/node.ts';
@@ -7,7 +8,6 @@ import { managementNode } from './management.ts';
 import { createOwners } from './owners.ts';
 import { producerNode } from './producer.ts';
 import { isOwnEventsAddress, redirectNode } from './redirect.ts';
-import type { Directory } from './server.ts';
 import { isServiceboundAddress, serviceboundNode } from './servicebound.ts';
 import { deviceboundNode } from './serviceSender.ts';
 

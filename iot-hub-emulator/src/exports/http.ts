@@ -1,6 +1,5 @@
 /** `iot-hub-emulator/http`: what the admin port is served with, for programs that run beside a hub. */
 export { readBody } from '../http/body.ts';
-export { createRouter, type Match, splitUrl } from '../http/routes.ts';
 export {
   type Answer,
   createHttpServer,
@@ -8,4 +7,5 @@ export {
   isLocal,
   listenHttp,
   type Unanswered,
-} from '../http/server.ts';
+} from '../http/httpServer.ts';
+export { createRouter, type Match, splitUrl } from '../http/routes.ts';

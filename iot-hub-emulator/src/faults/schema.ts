@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { connectionKinds, linksAtClose } from '../network/connections.ts';
 import { deviceId, ms, often, text } from './fields.ts';
-import { requestFaults } from './requests.ts';
+import { requestFaults } from './requestFaults.ts';
 
 // The one description of the faults: types, checks, the contract of the admin port and the help of the command line.
 

@@ -1,11 +1,11 @@
 import type { IConnectPacket, IPublishPacket, ISubscribePacket, IUnsubscribePacket, Packet } from 'mqtt-packet';
 import type { DeviceLogin } from '../identity/access.ts';
 import type { Connection } from '../network/connections.ts';
-import { methodsFeature } from './methods.ts';
+import { methodsFeature } from './methodsFeature.ts';
 import type { MqttHub } from './mqttHub.ts';
 import { queueFeature } from './queueSubscription.ts';
-import { telemetryFeature } from './telemetry.ts';
-import { twinFeature } from './twin.ts';
+import { telemetryFeature } from './telemetryFeature.ts';
+import { twinFeature } from './twinFeature.ts';
 
 /** A device did what ends its connection. */
 export class Misconduct extends Error {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Moment, StandingFaults } from '../faults/standing.ts';
-import type { Unanswered } from '../http/server.ts';
+import type { Unanswered } from '../http/httpServer.ts';
 import { Refusal } from '../values/refusal.ts';
 import { methodError } from './methodErrors.ts';
 import type { RestAnswer } from './request.ts';

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { HubCore } from '../core/core.ts';
-import type { Unanswered } from '../http/server.ts';
+import type { Unanswered } from '../http/httpServer.ts';
 import type { Right } from '../identity/policies.ts';
 import { clientIdOf, type Identity } from '../identity/registry.ts';
 import type { Operation } from '../limits/tiers.ts';

@@ -58,7 +58,7 @@ describe('dropping connections', () => {
   });
 });
 
-test('a closed connection hears why, if there is a reason', async () => {
+test('a closed connection gets the reason, if there is one', async () => {
   const { connection } = await eventReceiver(hub);
   const closed = once(connection, 'connection_close');
   await hub.faults.strike({ kind: 'close', condition: 'amqp:connection:forced' });
@@ -84,7 +84,7 @@ describe('closing a connection', () => {
     expect(told).toEqual(['link', 'session', 'connection']);
     expect(error).toMatchObject({ condition: 'amqp:connection:forced' });
   });
-  test('leaves them as they are, if it is told to', async () => {
+  test('leaves them unchanged on request', async () => {
     expect((await endsOf('attached')).told).toEqual(['connection']);
   });
 });
@@ -99,7 +99,7 @@ describe('detaching', () => {
     append(hub, ['still here'], 1);
     await expect.poll(() => second.bodies).toContain('still here');
   });
-  test('finds links by their address and gives no condition unless told', async () => {
+  test('finds links by their address and gives a condition only on request', async () => {
     const service = await serviceLink(hub);
     const gone = ended(service);
     expect(await hub.faults.strike({ kind: 'detach', address: 'devicebound' })).toBe(1);
@@ -199,7 +199,7 @@ describe('expiring tokens', () => {
     const [last] = hub.journal.list({ deviceId: 'pump-1', kind: 'disconnected' }).slice(-1);
     expect(last).toMatchObject({ reason: 'the token expired' });
   });
-  test('lets a client go on that puts a new one', async () => {
+  test('lets a client that renews its token go on', async () => {
     const connection = await bareConnection(hub);
     await putToken(hub, connection, 'service');
     await hub.faults.strike({ kind: 'expire-tokens' });

@@ -91,14 +91,14 @@ describe('what a service sent', () => {
     hub.faults.add({ kind: 'settle', answer: 'detach', times: 1 });
     expect(await ended((await sendOne()).sender)).toBeUndefined();
   });
-  test('costs its connection, which hears the reason, and is there all the same', async () => {
+  test('closes its connection with the reason, and is stored nevertheless', async () => {
     hub.faults.add({ kind: 'settle', answer: 'close', condition: 'amqp:connection:forced' });
     const { connection } = (await sendOne()).sender;
     await once(connection, 'connection_close');
     expect(connection.error).toMatchObject({ condition: 'amqp:connection:forced' });
     expect(pending()).toBe(1);
   });
-  test.each(['fin', 'rst'] as const)('costs its connection by %s, and is there all the same', async (answer) => {
+  test.each(['fin', 'rst'] as const)('closes its connection by %s, and is stored nevertheless', async (answer) => {
     hub.faults.add({ kind: 'settle', answer });
     await disconnected((await sendOne()).sender.connection);
     expect(pending()).toBe(1);

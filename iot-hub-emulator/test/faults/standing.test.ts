@@ -168,7 +168,7 @@ describe('the list of faults', () => {
     expect(hub.faults.list()).toEqual([]);
     expect(hub.faults.clear(id)).toBe(0);
   });
-  test('lets go of what is used up', async () => {
+  test('drops faults that are used up', async () => {
     hub.faults.add({ kind: 'refuse-token', answer: 'refuse', connections: 'events', times: 1 });
     await putToken(hub, await bareConnection(hub), 'events');
     expect(hub.faults.list()).toEqual([]);

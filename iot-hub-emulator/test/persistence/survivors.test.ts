@@ -41,7 +41,7 @@ test('the hub was created when it was first started', async () => {
   expect(await created(await start())).toBe(before);
 });
 
-test('twins are as they were, those of modules and those that nobody changed, too', async () => {
+test('twins are as they were, also those of modules and unchanged ones', async () => {
   const first = await start();
   first.registry.create('pump', { moduleId: 'm1' });
   first.registry.create('idle');

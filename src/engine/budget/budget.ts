@@ -1,4 +1,4 @@
-import { createRoom, type Room } from './capacity.ts';
+import { type Capacity, createCapacity } from './capacity.ts';
 import { type Charge, createLine, type Line, type LineLimits } from './line.ts';
 import type { Pace } from './pace.ts';
 
@@ -11,16 +11,16 @@ import type { Pace } from './pace.ts';
  * (D192).
  */
 export interface Budget {
-  /** Where a message is charged that reserves so many bytes. */
+  /** The line that a message with a reservation of this size is charged to. */
   of(bytes: number): Charge;
   inFlight(): ReturnType<Line['inFlight']>;
   /** The line of all messages, and before it that of large ones. */
   readonly all: Line;
   readonly large: Line;
   /** For messages that wait in memory to begin. */
-  readonly waiting: Room;
+  readonly waiting: Capacity;
   /** For messages of which only replies are left to be sent. */
-  readonly answering: Room;
+  readonly answering: Capacity;
 }
 
 /** A small message reserves as many bytes at most: some KB of plain JSON. */
@@ -48,8 +48,8 @@ export function createBudget({ maxMessages, maxBytes }: LineLimits, overall?: Bu
     inFlight: all.inFlight,
     all,
     large,
-    waiting: createRoom(roomLimits, overall?.waiting),
-    answering: createRoom(roomLimits, overall?.answering),
+    waiting: createCapacity(roomLimits, overall?.waiting),
+    answering: createCapacity(roomLimits, overall?.answering),
   };
 }
 

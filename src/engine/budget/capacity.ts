@@ -1,5 +1,5 @@
-/** Bounds messages and bytes. Callers do not wait for room, but use another place when there is none. */
-export interface Room {
+/** Bounds messages and bytes. Callers do not wait for room: without room they store the message elsewhere. */
+export interface Capacity {
   /** Returns whether there was room. One message always fits into an empty room. */
   take(bytes: number): boolean;
   give(bytes: number, messages?: number): void;
@@ -8,13 +8,13 @@ export interface Room {
   taken(): { messages: number; bytes: number };
 }
 
-export interface RoomLimits {
+export interface CapacityLimits {
   readonly maxMessages: number;
   readonly maxBytes: number;
 }
 
 /** @param whole is charged too */
-export function createRoom({ maxMessages, maxBytes }: RoomLimits, whole?: Room): Room {
+export function createCapacity({ maxMessages, maxBytes }: CapacityLimits, whole?: Capacity): Capacity {
   let messages = 0;
   let bytes = 0;
 

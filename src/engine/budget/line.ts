@@ -3,12 +3,12 @@ import type { Pace } from './pace.ts';
 /** Where messages are charged: a fair semaphore over messages and bytes, with one line of those that wait. */
 export interface Charge {
   /**
-   * Waits until there is room; undefined when there is room at once. One message always fits where there is none.
+   * Waits until there is room; undefined when there is room at once. One message always fits while no other is in flight.
    * @param signal ends the waiting
    * @returns false, and nothing is charged, when `signal` was aborted first
    */
   take(bytes: number, signal?: AbortSignal): Promise<boolean> | undefined;
-  /** Whether a message of so many bytes would be taken at once. */
+  /** Whether a message of this size would be taken at once. */
   hasRoom(bytes: number): boolean;
   /** Releases the part of a reservation that is not needed (R6). */
   shrink(bytes: number): void;
@@ -25,8 +25,8 @@ export interface LineLimits {
   readonly maxBytes: number;
 }
 
-/** A place in the line, for a message of so many bytes. */
-interface Turn {
+/** A place in the line, for a message of this size. */
+interface WaitingCharge {
   readonly bytes: number;
   readonly signal: AbortSignal | undefined;
   readonly resolve: (isAdmitted: boolean | Promise<boolean>) => void;
@@ -39,7 +39,7 @@ interface Turn {
 export function createLine({ maxMessages, maxBytes }: LineLimits, overall?: Charge, pace?: Pace): Line {
   let messages = 0;
   let bytes = 0;
-  let queue: Turn[] = [];
+  let queue: WaitingCharge[] = [];
   /** One listener for each signal: one for each message in the line would cost more than the rest of its turn. */
   const watched = new WeakSet<AbortSignal>();
 
@@ -65,7 +65,7 @@ export function createLine({ maxMessages, maxBytes }: LineLimits, overall?: Char
     if (queue.length > 0 && messages >= mostNow()) pace?.reached(admitNext);
   }
 
-  const admit = ({ bytes, signal, resolve }: Turn) => resolve(enterBoth(bytes, signal) ?? true);
+  const admit = ({ bytes, signal, resolve }: WaitingCharge) => resolve(enterBoth(bytes, signal) ?? true);
 
   /** Undefined when there is room at once in the overall budget as well. */
   function enterBoth(more: number, signal: AbortSignal | undefined): Promise<boolean> | undefined {
@@ -81,7 +81,7 @@ export function createLine({ maxMessages, maxBytes }: LineLimits, overall?: Char
   }
 
   /** Returns false when `signal` was aborted before its turn. */
-  function turn(bytes: Turn['bytes'], signal: AbortSignal | undefined): Promise<boolean> {
+  function turn(bytes: WaitingCharge['bytes'], signal: AbortSignal | undefined): Promise<boolean> {
     if (signal?.aborted) return Promise.resolve(false);
     if (signal !== undefined) watch(signal);
     return new Promise((resolve) => {

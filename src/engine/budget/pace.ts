@@ -2,12 +2,12 @@ import { performance } from 'node:perf_hooks';
 
 /**
  * How many messages may be in flight at the moment: few while they keep the event loop busy, because more would only grow
- * old in memory; up to the limit while it has time to spare, because then they wait for somebody else (D163).
+ * old in memory; up to the limit while it has time to spare, because then they wait for backends and the hub (D163).
  */
 export interface Pace {
   messages(): number;
   /**
-   * A message waits because so many are in flight.
+   * A message waits because the limit is reached.
    * @param changed called a little later, once, when the number may have changed
    */
   reached(changed: () => void): void;
@@ -16,7 +16,7 @@ export interface Pace {
 interface PaceOptions {
   readonly least: number;
   readonly most: number;
-  /** How many of those in flight wait for others of them to end: further ones would only join them. */
+  /** How many messages in flight wait for others in flight to end: further ones would only join them. */
   inLine(): number;
   /** Starts a measurement; the returned function says which share of the time since then the event loop was busy. */
   measure?(): () => number;

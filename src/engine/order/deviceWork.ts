@@ -21,18 +21,18 @@ export interface DeviceWork {
 }
 
 /** What a message does from its beginning on. */
-export type Doing = Pick<Course, 'begunAt' | 'open'>;
+export type MessageWork = Pick<Course, 'begunAt' | 'open'>;
 
-interface Followed extends Queued {
+interface ObservedMessage extends Queued {
   readonly readAt: number;
-  readonly course?: Doing | undefined;
+  readonly course?: MessageWork | undefined;
 }
 
 /**
  * Walks over all lanes: only for when an operator asks.
  * @param device only this one; undefined for all
  */
-export function deviceWorkIn<M extends Followed>(
+export function deviceWorkIn<M extends ObservedMessage>(
   lanes: Pick<Lanes<M>, 'all' | 'waits'>,
   device: string | undefined,
 ): DeviceWork[] {
@@ -44,7 +44,10 @@ export function deviceWorkIn<M extends Followed>(
   return found;
 }
 
-function workOf<M extends Followed>({ deviceId, first, length }: LaneView<M>, wait: Wait | undefined): DeviceWork {
+function workOf<M extends ObservedMessage>(
+  { deviceId, first, length }: LaneView<M>,
+  wait: Wait | undefined,
+): DeviceWork {
   const { sequenceNumber, readAt, course } = first;
   return {
     device: deviceId,
@@ -59,10 +62,10 @@ function workOf<M extends Followed>({ deviceId, first, length }: LaneView<M>, wa
 }
 
 /** Whether others keep it from its work: it waits for room, or for a free connection to a backend. */
-export const isHeldUp = ({ course }: Pick<Followed, 'course'>): boolean =>
+export const isHeldUp = ({ course }: Pick<ObservedMessage, 'course'>): boolean =>
   course === undefined || (course.open.size > 0 && [...course.open].every(({ waitsFor }) => waitsFor === 'connection'));
 
-function stateOf(course: Doing | undefined, wait: Wait | undefined): DeviceWork['state'] {
+function stateOf(course: MessageWork | undefined, wait: Wait | undefined): DeviceWork['state'] {
   if (course !== undefined || wait === undefined) return 'in flight';
   if (wait === 'room') return 'waits for room';
   return wait === 'turn' ? 'waits for its turn' : 'waits for backends';

@@ -72,13 +72,13 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
   const [small, large] = [createReady<M>(), createReady<M>()];
   /** Lanes whose first message waits for a requirement. */
   const held = new Map<Requirement, Lane<M>[]>();
-  /** Those whose first message waits for its turn. */
+  /** Lanes whose first message waits for its turn. */
   const suspected = new Set<Lane<M>>();
 
   async function run(lane: Lane<M>) {
     await work(lane.first);
-    const noted = quarantine?.ended(lane.first.sequenceNumber);
-    if (noted !== undefined) await noted;
+    const recorded = quarantine?.ended(lane.first.sequenceNumber);
+    if (recorded !== undefined) await recorded;
     removeFirst(lane);
     beginReady();
   }

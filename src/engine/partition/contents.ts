@@ -35,12 +35,12 @@ interface OldestMessage {
   readonly readAt: number;
 }
 
-interface Kept extends Queued {
+interface ReadMessage extends Queued {
   readonly readAt: number;
   readonly enqueuedAt: number;
 }
 
-interface Parts<M extends Kept> {
+interface Parts<M extends ReadMessage> {
   readonly checkpoints: Pick<Checkpoints, 'pending' | 'state'>;
   readonly work: Pick<Work<never>, 'running'>;
   readonly spool: Pick<Spool, 'taken'>;
@@ -51,7 +51,7 @@ interface Parts<M extends Kept> {
 }
 
 /** Walks over all lanes: only for when an operator asks. */
-export function contentsOf<M extends Kept>({
+export function contentsOf<M extends ReadMessage>({
   checkpoints,
   work,
   spool,
@@ -77,7 +77,7 @@ export function contentsOf<M extends Kept>({
   };
 }
 
-function oldestIn<M extends Kept>(lanes: Pick<Lanes<M>, 'all'>): LaneView<M> | undefined {
+function oldestIn<M extends ReadMessage>(lanes: Pick<Lanes<M>, 'all'>): LaneView<M> | undefined {
   let oldest: LaneView<M> | undefined;
   for (const lane of lanes.all()) {
     if (oldest !== undefined && oldest.first.sequenceNumber < lane.first.sequenceNumber) continue;

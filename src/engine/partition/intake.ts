@@ -1,36 +1,36 @@
 import { timeOfDay } from '../../concurrency/clocks.ts';
 import type { HubEvent } from '../../protocol/event.ts';
 import { textProperties } from '../../protocol/properties.ts';
-import type { Tell } from '../../tap/taps.ts';
+import type { Publish } from '../../tap/taps.ts';
 import { type Budget, isLarge } from '../budget/budget.ts';
 import type { Lanes } from '../order/lanes.ts';
 import type { Requirement } from '../order/queued.ts';
-import type { Begun } from '../progress/watermark.ts';
+import type { WorkHandle } from '../progress/watermark.ts';
 import type { Quarantine } from '../quarantine/quarantine.ts';
-import type { Backlog, Kept } from '../spool/backlog.ts';
+import type { Backlog, StoredMessage } from '../spool/backlog.ts';
 import type { Condition } from './condition.ts';
-import type { Message } from './work.ts';
+import type { QueuedMessage } from './work.ts';
 
 /** An event to be handled, and its device. */
-export interface Arriving {
+export interface DeviceEvent {
   readonly event: HubEvent;
   readonly deviceId: string;
 }
 
 interface IntakeOptions<A> {
   readonly budget: Pick<Budget, 'of'>;
-  readonly lanes: Lanes<Message<A>>;
+  readonly lanes: Lanes<QueuedMessage<A>>;
   readonly backlog: Backlog<A>;
   readonly condition: Condition;
   readonly draining: AbortSignal;
   costOf(event: HubEvent): number;
   requirementOf?(arrival: A): Requirement | undefined;
-  /** Undefined while nobody follows the device. */
-  tellOf?(arrival: A): Tell | undefined;
+  /** Undefined while the device has no follower. */
+  publisherOf?(arrival: A): Publish | undefined;
   /** Suspects go to their lanes and wait there for their turn. */
   readonly quarantine?: Pick<Quarantine, 'isSuspect'> | undefined;
   /** Registers an accepted message. */
-  begin(event: HubEvent): Begun;
+  begin(event: HubEvent): WorkHandle;
   /** Most messages of one device that are kept in memory. */
   readonly deviceMessages: number;
 }
@@ -41,12 +41,12 @@ const nothing: Requirement = { isMet: () => true, met: async () => true };
 type Intake<A> = (arrival: A, readAt: number) => Promise<void> | undefined;
 
 /** A message on its way in. */
-interface Incoming<A> {
+interface IncomingMessage<A> {
   readonly arrival: A;
   /** Its lane. */
   readonly deviceId: string;
   readonly readAt: number;
-  readonly tell: Tell | undefined;
+  readonly publish: Publish | undefined;
   readonly requirement: Requirement;
   readonly cost: number;
   isWatched: boolean;
@@ -57,16 +57,16 @@ interface Incoming<A> {
  * Accepts one message. A message that can begin waits for the budget: that is the back-pressure. One whose device is
  * busy or whose backend is down goes to the backlog and delays other messages only when that is full (D27).
  */
-export function createIntake<A extends Arriving>(options: IntakeOptions<A>): Intake<A> {
+export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>): Intake<A> {
   const { budget, lanes, backlog, condition, draining, costOf, begin, deviceMessages, quarantine } = options;
 
-  const canBegin = ({ arrival: { event }, deviceId, requirement }: Incoming<A>): boolean =>
+  const canBegin = ({ arrival: { event }, deviceId, requirement }: IncomingMessage<A>): boolean =>
     lanes.length(deviceId) === 0 && requirement.isMet() && !quarantine?.isSuspect(deviceId, event.sequenceNumber);
 
   const messageOf = (
-    { arrival: { event }, cost, requirement, readAt }: Incoming<A>,
-    kept: A | Kept<A>,
-  ): Message<A> => ({
+    { arrival: { event }, cost, requirement, readAt }: IncomingMessage<A>,
+    kept: A | StoredMessage<A>,
+  ): QueuedMessage<A> => ({
     next: undefined,
     course: undefined,
     kept,
@@ -78,30 +78,30 @@ export function createIntake<A extends Arriving>(options: IntakeOptions<A>): Int
     enqueuedAt: event.enqueuedTimeUtc.getTime(),
   });
 
-  function tellWaits({ deviceId, requirement, tell }: Incoming<A>, where: 'memory' | 'disk' | 'hub') {
-    if (tell === undefined) return;
+  function publishWaits({ deviceId, requirement, publish }: IncomingMessage<A>, where: 'memory' | 'disk' | 'hub') {
+    if (publish === undefined) return;
     const earlier = lanes.length(deviceId);
     const why = earlier > 0 ? 'earlier messages of the device' : requirement.isMet() ? 'its turn' : 'a backend';
-    tell('waits', { where, for: why, earlier, needs: requirement.needs });
+    publish('waits', { where, for: why, earlier, needs: requirement.needs });
   }
 
-  function beginIt(one: Incoming<A>) {
+  function beginIt(one: IncomingMessage<A>) {
     lanes.begin(one.deviceId, messageOf(one, one.arrival));
   }
 
-  function keepIt(one: Incoming<A>, where: 'memory' | 'disk'): boolean {
+  function keepIt(one: IncomingMessage<A>, where: 'memory' | 'disk'): boolean {
     const kept = where === 'memory' ? backlog.inMemory(one.arrival) : backlog.onDisk(one.arrival);
     if (kept === undefined) return false;
-    tellWaits(one, where);
+    publishWaits(one, where);
     lanes.add(one.deviceId, messageOf(one, kept));
     return true;
   }
 
-  const keepInMemory = (one: Incoming<A>): boolean =>
+  const keepInMemory = (one: IncomingMessage<A>): boolean =>
     lanes.length(one.deviceId) < deviceMessages && keepIt(one, 'memory');
 
   /** The requirement can be met before the spool has room again. */
-  function watch(one: Incoming<A>) {
+  function watch(one: IncomingMessage<A>) {
     if (one.isWatched || one.requirement.isMet()) return;
     one.isWatched = true;
     void one.requirement.met(draining).then(() => {
@@ -111,24 +111,24 @@ export function createIntake<A extends Arriving>(options: IntakeOptions<A>): Int
   }
 
   /** Begins or keeps the message, and returns undefined; else what it waits for, with true when it is charged then. */
-  function place(one: Incoming<A>): Promise<boolean> | undefined {
+  function place(one: IncomingMessage<A>): Promise<boolean> | undefined {
     if (draining.aborted) return undefined;
     const charge = budget.of(one.cost);
     // A large message waits in its lane, where it delays no small one (D192).
     if (canBegin(one) && (!isLarge(one.cost) || charge.hasRoom(one.cost))) {
       const taking = charge.take(one.cost, draining);
       if (taking === undefined) beginIt(one);
-      else one.tell?.('waits', { where: 'memory', for: 'room', earlier: 0 });
+      else one.publish?.('waits', { where: 'memory', for: 'room', earlier: 0 });
       return taking;
     }
     if (keepInMemory(one) || keepIt(one, 'disk')) return undefined;
     watch(one);
-    if (!one.isTold) tellWaits(one, 'hub');
+    if (!one.isTold) publishWaits(one, 'hub');
     one.isTold = true;
     return condition.change().then(() => false);
   }
 
-  async function placeWhen(first: Promise<boolean>, one: Incoming<A>): Promise<void> {
+  async function placeWhen(first: Promise<boolean>, one: IncomingMessage<A>): Promise<void> {
     for (let waiting: Promise<boolean> | undefined = first; waiting !== undefined; waiting = place(one)) {
       if (!(await waiting)) continue;
       if (canBegin(one) && !draining.aborted) return beginIt(one);
@@ -138,16 +138,25 @@ export function createIntake<A extends Arriving>(options: IntakeOptions<A>): Int
 
   return (arrival, readAt) => {
     const { event, deviceId } = arrival;
-    const tell = options.tellOf?.(arrival);
-    tell?.('read', readFields(event, readAt));
+    const publish = options.publisherOf?.(arrival);
+    publish?.('read', readFields(event, readAt));
     const requirement = options.requirementOf?.(arrival) ?? nothing;
-    const one = { arrival, deviceId, readAt, tell, requirement, cost: costOf(event), isWatched: false, isTold: false };
+    const one = {
+      arrival,
+      deviceId,
+      readAt,
+      publish,
+      requirement,
+      cost: costOf(event),
+      isWatched: false,
+      isTold: false,
+    };
     const waiting = place(one);
     return waiting && placeWhen(waiting, one);
   };
 }
 
-/** For those who follow the device. */
+/** For the followers of the device. */
 const readFields = ({ body, properties = {}, enqueuedTimeUtc }: HubEvent, readAt: number) => ({
   hubWaitMs: Math.max(0, timeOfDay(readAt) - enqueuedTimeUtc.getTime()),
   bytes: body instanceof Uint8Array ? body.byteLength : undefined,

@@ -1,6 +1,6 @@
-import type { Message as LogMessage } from '../../log/events.ts';
+import type { LogText as LogMessage } from '../../log/events.ts';
 import type { HubEvent } from '../../protocol/event.ts';
-import type { Tell } from '../../tap/taps.ts';
+import type { Publish } from '../../tap/taps.ts';
 import type { Budget } from '../budget/budget.ts';
 import { type DeviceWork, deviceWorkIn, isHeldUp } from '../order/deviceWork.ts';
 import { createLanes } from '../order/lanes.ts';
@@ -14,11 +14,11 @@ import { createBacklog } from '../spool/backlog.ts';
 import type { Spool } from '../spool/spool.ts';
 import { createCondition } from './condition.ts';
 import { contentsOf, type PartitionContents } from './contents.ts';
-import { type Arriving, createIntake } from './intake.ts';
+import { createIntake, type DeviceEvent } from './intake.ts';
 import { createLifecycle } from './lifecycle.ts';
-import { createWork, type Message, type MessageContext } from './work.ts';
+import { createWork, type MessageContext, type QueuedMessage } from './work.ts';
 
-export interface PartitionOptions<A extends Arriving> extends Omit<CheckpointOptions, 'limits' | 'onRevoked'> {
+export interface PartitionOptions<A extends DeviceEvent> extends Omit<CheckpointOptions, 'limits' | 'onRevoked'> {
   /** The budget of this partition, which charges the overall one too. */
   readonly budget: Budget;
   /**
@@ -28,8 +28,8 @@ export interface PartitionOptions<A extends Arriving> extends Omit<CheckpointOpt
   arrivalOf(event: HubEvent, redelivered: boolean): A | undefined;
   /** Bytes to reserve for a message before its handling begins (R6). */
   costOf(event: HubEvent): number;
-  /** Undefined while nobody follows the device; nobody does when omitted. */
-  tellOf?(arrival: A): Tell | undefined;
+  /** Undefined while the device has no follower; it has none when omitted. */
+  publisherOf?(arrival: A): Publish | undefined;
   /** What a message requires to begin (B5); nothing when omitted. */
   requirementOf?(arrival: A): Requirement | undefined;
   /** Handles one message and returns whether it was handled to its end. */
@@ -44,7 +44,7 @@ export interface PartitionOptions<A extends Arriving> extends Omit<CheckpointOpt
   /** The partition has revoked itself: another instance owns it, or the spool has lost messages. */
   onRevoked(): void;
   readonly spool: Spool;
-  /** For sessions after violent ends (G4); when omitted, no message is a suspect. */
+  /** For sessions after unclean shutdowns (G4); when omitted, no message is a suspect. */
   readonly quarantine?: Pick<QuarantineOptions, 'mostSuspects' | 'suspectsInWork' | 'log' | 'meter'>;
   readonly limits: PartitionLimits;
 }
@@ -88,7 +88,7 @@ export interface Partition {
 /** How long a drain waits for messages in flight to leave, after it has told them to. */
 const leaveMs = 1_000;
 
-export function createPartition<A extends Arriving>(options: PartitionOptions<A>): Partition {
+export function createPartition<A extends DeviceEvent>(options: PartitionOptions<A>): Partition {
   const { budget, arrivalOf, spool, limits, redeliveryHorizon, onTrouble } = options;
   const condition = createCondition();
   const life = createLifecycle(() => {
@@ -101,8 +101,8 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
     options.quarantine &&
     createQuarantine({
       ...options.quarantine,
-      note: options.progress?.note,
-      annotate: checkpoints.annotate,
+      crashRecord: options.progress?.note,
+      recordCrashState: checkpoints.recordCrashState,
       draining: life.draining,
     });
   const work = createWork<A>({
@@ -116,7 +116,7 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
     onUnreadable: revokedMeanwhile,
     changed: condition.changed,
   });
-  const lanes = createLanes<Message<A>>({
+  const lanes = createLanes<QueuedMessage<A>>({
     quarantine,
     isHeldUp,
     budget,
@@ -172,7 +172,7 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
 
   const isNew = ({ sequenceNumber }: HubEvent) => seen === undefined || sequenceNumber > seen.sequenceNumber;
 
-  function noteGap(next: number) {
+  function reportGap(next: number) {
     if (previous !== undefined && next > previous + 1) options.onGap?.({ after: previous, next });
     previous = next;
   }
@@ -183,11 +183,11 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
     for (const event of events) {
       if (life.state() !== 'reading') return;
       if (event.sequenceNumber === undefined) {
-        arrivalIn(event); // it has no place to pass: the next event shows the gap (D190)
+        arrivalIn(event); // it has no position to pass: the next event shows the gap (D190)
         continue;
       }
       if (!isNew(event)) continue;
-      noteGap(event.sequenceNumber);
+      reportGap(event.sequenceNumber);
       const arrival = checkpoints.isDone(event.sequenceNumber) ? undefined : arrivalIn(event);
       if (arrival) {
         options.onRead?.();

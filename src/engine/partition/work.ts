@@ -1,19 +1,19 @@
-import type { Message as LogMessage } from '../../log/events.ts';
+import type { LogText as LogMessage } from '../../log/events.ts';
 import type { HubEvent } from '../../protocol/event.ts';
 import type { Budget } from '../budget/budget.ts';
-import type { Doing } from '../order/deviceWork.ts';
+import type { MessageWork } from '../order/deviceWork.ts';
 import type { Queued } from '../order/queued.ts';
-import type { Begun } from '../progress/watermark.ts';
+import type { WorkHandle } from '../progress/watermark.ts';
 import type { Fate } from '../quarantine/quarantine.ts';
-import type { Backlog, Kept } from '../spool/backlog.ts';
+import type { Backlog, StoredMessage } from '../spool/backlog.ts';
 
 /** A message to be handled, and where it is stored until then. */
-export interface Message<A> extends Queued {
+export interface QueuedMessage<A> extends Queued {
   /** After the fetch the message itself, which may have to be handled again. */
-  kept: A | Kept<A>;
-  readonly begun: Begun;
+  kept: A | StoredMessage<A>;
+  readonly begun: WorkHandle;
   /** Since its handling has begun. */
-  course?: Doing | undefined;
+  course?: MessageWork | undefined;
   /** When it was read from the hub, as `performance.now()`. */
   readonly readAt: number;
   /** When the hub received it, in milliseconds since 1970. */
@@ -27,11 +27,11 @@ export interface MessageContext {
   /** It waits for a backend that is down: moves its charge from the budget to `answering`, if it fits (D28). */
   waiting(): void;
   /**
-   * Only replies of so many bytes are left: moves the charge from the budget to `answering`, if it fits (D28).
+   * Only replies of this size are left: moves the charge from the budget to `answering`, if it fits (D28).
    */
   answering(bytes: number): void;
   /** Its handling begins: `course` is what it does from now on. */
-  begins?(course: Doing): void;
+  begins?(course: MessageWork): void;
   /** When aborted, the message makes no more calls and sends no more replies. */
   readonly ended: AbortSignal;
   /** When the message was read from the hub, as `performance.now()`; absent when it comes from the dead letters. */
@@ -50,7 +50,7 @@ interface WorkOptions<A> extends Pick<MessageContext, 'ended'> {
   dispatch(arrival: A, context: MessageContext): Promise<boolean>;
   onTrouble(error: unknown, what: LogMessage<'error'>): void;
   /** A message has been handled to its end. */
-  end(begun: Begun): void;
+  end(begun: WorkHandle): void;
   /** A message cannot be fetched. */
   onUnreadable(): void;
   /** Of a message that may have ended the process (G4). */
@@ -61,7 +61,7 @@ interface WorkOptions<A> extends Pick<MessageContext, 'ended'> {
 
 export interface Work<A> {
   /** Handles a message that is already charged to the budget, unless the partition drains. Never rejects. */
-  handle(message: Message<A>): Promise<void>;
+  handle(message: QueuedMessage<A>): Promise<void>;
   running(): number;
 }
 
@@ -69,7 +69,7 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
   const { budget, backlog, arrivalIn, dispatch, draining, ended, end, onTrouble, onUnreadable, changed } = options;
   let running = 0;
 
-  async function fetched(kept: Kept<A>): Promise<A | undefined> {
+  async function fetched(kept: StoredMessage<A>): Promise<A | undefined> {
     try {
       const found = await backlog.fetch(kept);
       return 'event' in found ? found : arrivalIn(found);
@@ -81,7 +81,7 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
   }
 
   /** Fetches and dispatches the message. Returns whether it was handled to its end; false when the partition drains. */
-  async function carriedOut(message: Message<A>, context: MessageContext): Promise<boolean> {
+  async function carriedOut(message: QueuedMessage<A>, context: MessageContext): Promise<boolean> {
     const { kept } = message;
     const arrival = 'event' in kept ? kept : await fetched(kept);
     changed();
@@ -100,7 +100,7 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
   }
 
   /** Only its room is freed. */
-  async function passedOver({ kept }: Message<A>): Promise<boolean> {
+  async function passedOver({ kept }: QueuedMessage<A>): Promise<boolean> {
     if (!('event' in kept)) await fetched(kept);
     return true;
   }
@@ -114,7 +114,7 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
       const charge = budget.of(cost);
       const giveBack = () => (isAside ? budget.answering : charge).give(held);
 
-      /** Moves the charge to `answering`, with so many bytes more; leaves it as it is when there is no room. */
+      /** Moves the charge to `answering` and adds `more` bytes; leaves it unchanged when there is no room. */
       function moveAside(more: number) {
         if (isAside) budget.answering.give(held);
         if (budget.answering.take(held + more)) {

@@ -1,9 +1,9 @@
-import type { Message } from '../../log/events.ts';
-import type { Note } from '../quarantine/note.ts';
+import type { LogText } from '../../log/events.ts';
+import type { CrashRecord } from '../quarantine/crashRecord.ts';
 import type { Progress, Tracked } from './tracked.ts';
 
 export interface CheckpointLimits {
-  /** A checkpoint is due after so many messages (more while the map is long), or after so many milliseconds. */
+  /** A checkpoint is due after this number of messages (more while the map is long), or after this time. */
   readonly everyMessages: number;
   readonly everyMs: number;
 }
@@ -14,20 +14,20 @@ export interface CheckpointOptions {
   /** Writes a checkpoint. Returns false when another instance owns the partition. */
   checkpoint(progress: Progress): Promise<boolean>;
   readonly limits: CheckpointLimits;
-  onTrouble(error: unknown, what: Message<'error'>): void;
+  onTrouble(error: unknown, what: LogText<'error'>): void;
   /** Another instance owns the partition. Nothing more is written. */
   onRevoked(): void;
 }
 
 /** For operators. */
 export interface CheckpointState {
-  /** Of the last one that was written, at first of the one at the start of the session. */
+  /** Of the last checkpoint written; at first, of the one at the start of the session. */
   readonly sequenceNumber: number | undefined;
-  /** How long something has been done that no checkpoint contains; 0 when there is nothing such. */
+  /** Age of the oldest change that no checkpoint contains; 0 when there is none. */
   readonly ageSeconds: number;
   /** Writes that have failed since the session began. */
   readonly failures: number;
-  /** The last one has failed. */
+  /** The last write has failed. */
   readonly isFailing: boolean;
   /** Messages that were handled to their end and are in no checkpoint. */
   readonly unwritten: number;
@@ -35,16 +35,16 @@ export interface CheckpointState {
 
 /** Decides when checkpoints are written: at intervals, on demand, or never again. One write at a time. */
 export interface CheckpointWriter {
-  /** Something is done that no checkpoint contains, or the note is another. */
-  changed(what: 'handled' | 'passed' | 'note'): void;
+  /** Something is done that no checkpoint contains, or the crash record is another. */
+  changed(what: 'handled' | 'passed' | 'crash record'): void;
   /** Writes a checkpoint of what has changed until now, if anything has. */
   write(): Promise<void>;
   /** The same; retries for a while when the store fails. */
   flush(): Promise<void>;
   /** Ends the writing at intervals; when `lost`, nothing more is written on demand, too. */
   stop(lost: boolean): void;
-  /** The note of the last checkpoint of this session. */
-  note(): Note | undefined;
+  /** The crash record of the last checkpoint of this session. */
+  crashRecord(): CrashRecord | undefined;
   state(): CheckpointState;
 }
 
@@ -54,7 +54,7 @@ const flushPauseMs = 500;
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** At the beginning of a session after violent ends: one that soon ends so, too, still moves the position on. */
+/** At the beginning of a session after unclean shutdowns: even a session that soon crashes moves the position on. */
 const watchful = { everyMs: 50, intervals: 4 };
 
 /** Characters. With a longer map checkpoints are rarer, so that the bytes written for each message stay the same. */
@@ -69,16 +69,16 @@ interface Changes {
 }
 
 /** What the last checkpoint of the session contains; at first, that of the session before. */
-interface Written {
+interface LastCheckpoint {
   readonly sequenceNumber: number | undefined;
-  /** As it was annotated in this session. */
-  readonly note: Note | undefined;
+  /** As it was given in this session. */
+  readonly crashRecord: CrashRecord | undefined;
 }
 
 const none: Changes = { since: undefined, handled: 0 };
 
 export function createCheckpointWriter(
-  tracked: Pick<Tracked, 'snapshot' | 'safe' | 'isNoteOpen'>,
+  tracked: Pick<Tracked, 'snapshot' | 'safe' | 'isCrashRecordOpen'>,
   { progress, checkpoint, limits, onTrouble, onRevoked }: CheckpointOptions,
 ): CheckpointWriter {
   const watchfulUntil = performance.now() + watchful.intervals * limits.everyMs;
@@ -88,7 +88,7 @@ export function createCheckpointWriter(
   let changes = none;
   /** The first change that no checkpoint contains. */
   let unwrittenSince: number | undefined;
-  let written: Written = { sequenceNumber: progress?.sequenceNumber, note: undefined };
+  let written: LastCheckpoint = { sequenceNumber: progress?.sequenceNumber, crashRecord: undefined };
   let mapLength = progress?.completed.length ?? 0;
   let writing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -109,14 +109,14 @@ export function createCheckpointWriter(
     if (mode === 'never' || changes.since === undefined) return;
     const snapshot = tracked.snapshot();
     if (snapshot === undefined) return;
-    const { progress: next, note } = snapshot;
+    const { progress: next, crashRecord } = snapshot;
     const contained = changes;
     changes = none;
     inWriting = contained.handled;
     mapLength = next.completed.length;
     try {
       if (await checkpoint(next)) {
-        written = { sequenceNumber: next.sequenceNumber, note };
+        written = { sequenceNumber: next.sequenceNumber, crashRecord };
         unwrittenSince = changes.since;
         isFailing = false;
         return;
@@ -145,7 +145,7 @@ export function createCheckpointWriter(
 
   function writeLater() {
     if (mode !== 'at intervals' || timer !== undefined) return;
-    const isWatchful = tracked.isNoteOpen(written.sequenceNumber) && performance.now() < watchfulUntil;
+    const isWatchful = tracked.isCrashRecordOpen(written.sequenceNumber) && performance.now() < watchfulUntil;
     const ms = isWatchful ? Math.min(watchful.everyMs, limits.everyMs) : limits.everyMs;
     timer = setTimeout(() => void writeNow(), ms).unref();
   }
@@ -160,7 +160,7 @@ export function createCheckpointWriter(
       const since = changes.since ?? performance.now();
       changes = { since, handled: changes.handled + (what === 'handled' ? 1 : 0) };
       unwrittenSince ??= since;
-      if (what === 'note') return;
+      if (what === 'crash record') return;
       if (what === 'handled' && isDue() && mode === 'at intervals') void writeNow();
       else writeLater();
     },
@@ -172,7 +172,7 @@ export function createCheckpointWriter(
       for (await writeNow(); isLeft() && performance.now() < until; await writeNow()) await sleep(flushPauseMs);
     },
     stop,
-    note: () => written.note,
+    crashRecord: () => written.crashRecord,
     state: () => ({
       sequenceNumber: written.sequenceNumber,
       ageSeconds: unwrittenSince === undefined ? 0 : (performance.now() - unwrittenSince) / 1000,

@@ -1,4 +1,4 @@
-import type { Note } from '../quarantine/note.ts';
+import type { CrashRecord } from '../quarantine/crashRecord.ts';
 import { type CheckpointOptions, type CheckpointWriter, createCheckpointWriter } from './checkpointWriter.ts';
 import { createTracked, type Tracked } from './tracked.ts';
 
@@ -6,8 +6,8 @@ import { createTracked, type Tracked } from './tracked.ts';
 export interface Checkpoints
   extends Pick<Tracked, 'isDone' | 'begin' | 'end' | 'pass' | 'pending'>,
     Pick<CheckpointWriter, 'flush' | 'stop' | 'state'> {
-  /** Writes a checkpoint with this note and returns whether that worked. Later ones keep it until it is past. */
-  annotate(next: Note): Promise<boolean>;
+  /** Writes a checkpoint with this crash record and returns whether that worked. Later ones keep it until it is past. */
+  recordCrashState(next: CrashRecord): Promise<boolean>;
 }
 
 export function createCheckpoints(options: CheckpointOptions): Checkpoints {
@@ -31,11 +31,11 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
       tracked.pass(position);
       writer.changed('passed');
     },
-    async annotate(next) {
-      tracked.annotate(next);
-      writer.changed('note');
+    async recordCrashState(next) {
+      tracked.recordCrashState(next);
+      writer.changed('crash record');
       await writer.write();
-      return writer.note() === next;
+      return writer.crashRecord() === next;
     },
     flush: writer.flush,
     stop: writer.stop,

@@ -1,7 +1,7 @@
 import { constants, deflateSync, inflateSync } from 'node:zlib';
 
 /** Consecutive sequence numbers, both ends included. */
-export interface Run {
+export interface SequenceRange {
   readonly first: number;
   readonly last: number;
 }
@@ -27,7 +27,7 @@ const maxBytes = 1024 * 1024;
  * @param runs in order, above the position
  * @param before of an earlier map, with this position or a lower one
  */
-export function encodeCompletion(position: number, runs: readonly Run[], before?: Completion): string {
+export function encodeCompletion(position: number, runs: readonly SequenceRange[], before?: Completion): string {
   const endBefore = before ? before.position + before.bits.length * 8 : position;
   const end = Math.max(position, endBefore, runs.at(-1)?.last ?? position);
   const bits = new Uint8Array(Math.min(maxBytes, Math.ceil((end - position) / 8)));

@@ -1,4 +1,4 @@
-import type { Message } from '../../log/events.ts';
+import type { LogText } from '../../log/events.ts';
 
 /** The newest message whose handling may have begun in an earlier session (D10). */
 export interface RedeliveryHorizon {
@@ -22,7 +22,7 @@ export const knownRedeliveryHorizon = (begun: number): RedeliveryHorizon => ({
  */
 export function openRedeliveryHorizon(
   newest: () => Promise<number>,
-  onTrouble: (error: unknown, what: Message<'error'>) => void,
+  onTrouble: (error: unknown, what: LogText<'error'>) => void,
 ): RedeliveryHorizon {
   let redeliveryHorizon: number | undefined;
 

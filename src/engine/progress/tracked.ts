@@ -1,12 +1,12 @@
-import { decodeNote, encodeNote, isOpen, type Note } from '../quarantine/note.ts';
+import { type CrashRecord, decodeCrashRecord, encodeCrashRecord, isOpen } from '../quarantine/crashRecord.ts';
 import { decodeCompletion, encodeCompletion, isDone } from './completionMap.ts';
-import { type Begun, createWatermark, type Position } from './watermark.ts';
+import { createWatermark, type Position, type WorkHandle } from './watermark.ts';
 
 /** What is done of a partition: everything up to the position, and above it what the map contains. */
 export interface Progress extends Position {
   /** The map; see completionMap. */
   readonly completed: string;
-  /** See note; absent in normal times. */
+  /** The crash record as text; absent in normal times. The name is that of the format. */
   readonly note?: string;
 }
 
@@ -15,19 +15,19 @@ export interface Tracked {
   /** Whether the event is done according to the progress at the start of the session. */
   isDone(sequenceNumber: number): boolean;
   /** Registers a message in hub order. */
-  begin(position: Position): Begun;
+  begin(position: Position): WorkHandle;
   /** The message has been handled to its end. */
-  end(begun: Begun): void;
+  end(begun: WorkHandle): void;
   /** Registers an event that needs no handling. */
   pass(position: Position): void;
-  /** The snapshots that follow have this note, until it is past. */
-  annotate(next: Note): void;
+  /** The snapshots that follow have this crash record, until it is past. */
+  recordCrashState(next: CrashRecord): void;
   /** Undefined while there is no safe position. */
   snapshot(): Snapshot | undefined;
   /** The newest safe position; undefined while there is none. */
   safe(): Position | undefined;
-  /** Whether a message that was in flight at a violent end may be unfinished above this position. */
-  isNoteOpen(sequenceNumber: number | undefined): boolean;
+  /** Whether a message that was in flight at an unclean shutdown may be unfinished above this position. */
+  isCrashRecordOpen(sequenceNumber: number | undefined): boolean;
   /** Messages begun and not handled to their end. */
   pending(): number;
   /** The map at the start of the session cannot be read: what it contained is handled again. */
@@ -38,7 +38,7 @@ export interface Tracked {
 export interface Snapshot {
   readonly progress: Progress;
   /** As it was given, also when it is past and `progress` has none. */
-  readonly note: Note | undefined;
+  readonly crashRecord: CrashRecord | undefined;
 }
 
 /** @param start the progress at the start of the session */
@@ -46,7 +46,7 @@ export function createTracked(start: Progress | undefined): Tracked {
   const watermark = createWatermark();
   /** The map at the start of the session. Snapshots repeat it for events that have not been read again yet. */
   const before = start && decodeCompletion(start.sequenceNumber, start.completed);
-  let note = decodeNote(start?.note);
+  let crashRecord = decodeCrashRecord(start?.note);
 
   const safe = () => watermark.safe() ?? start;
 
@@ -55,19 +55,20 @@ export function createTracked(start: Progress | undefined): Tracked {
     begin: watermark.begin,
     end: watermark.end,
     pass: watermark.pass,
-    annotate(next) {
-      note = next;
+    recordCrashState(next) {
+      crashRecord = next;
     },
     snapshot() {
       const position = safe();
       if (position === undefined) return undefined;
       const { sequenceNumber, offset } = position;
       const completed = encodeCompletion(sequenceNumber, watermark.doneAbove(), before);
-      const open = note && isOpen(note, sequenceNumber) && { note: encodeNote(note) };
-      return { progress: { sequenceNumber, offset, completed, ...open }, note };
+      const open = crashRecord && isOpen(crashRecord, sequenceNumber) && { note: encodeCrashRecord(crashRecord) };
+      return { progress: { sequenceNumber, offset, completed, ...open }, crashRecord: crashRecord };
     },
     safe,
-    isNoteOpen: (sequenceNumber) => note !== undefined && sequenceNumber !== undefined && isOpen(note, sequenceNumber),
+    isCrashRecordOpen: (sequenceNumber) =>
+      crashRecord !== undefined && sequenceNumber !== undefined && isOpen(crashRecord, sequenceNumber),
     pending: watermark.pending,
     isMapUnreadable: before === undefined && start !== undefined && start.completed !== '',
   };

@@ -1,4 +1,4 @@
-import type { Run } from './completionMap.ts';
+import type { SequenceRange } from './completionMap.ts';
 
 /** The position of an event in a partition. */
 export interface Position {
@@ -12,71 +12,71 @@ export interface Position {
  */
 export interface Watermark {
   /** Registers work in arrival order. */
-  begin(position: Position): Begun;
+  begin(position: Position): WorkHandle;
   /** The work is done. */
-  end(begun: Begun): void;
+  end(begun: WorkHandle): void;
   /** Registers a position that needs no work. */
   pass(position: Position): void;
   /** The newest safe position; undefined before the first. */
   safe(): Position | undefined;
   /** What is done above the safe position, in order. */
-  doneAbove(): Run[];
+  doneAbove(): SequenceRange[];
   /** Work begun and not done. */
   pending(): number;
 }
 
 /** Registered work. An object, not a closure: many thousands may wait, and a closure takes more memory. */
-export interface Begun {
+export interface WorkHandle {
   readonly done: boolean;
 }
 
-/** Adjacent entries that are done are merged, so that memory depends on pending work, not on the range it covers. */
-interface Entry extends Begun {
+/** Adjacent intervals that are done are merged, so that memory depends on pending work, not on the range it covers. */
+interface Interval extends WorkHandle {
   first: number;
   last: number;
   offset: string;
   done: boolean;
-  before: Entry | undefined;
-  after: Entry | undefined;
+  before: Interval | undefined;
+  after: Interval | undefined;
 }
 
 export function createWatermark(): Watermark {
-  let oldest: Entry | undefined;
-  let newest: Entry | undefined;
+  let oldest: Interval | undefined;
+  let newest: Interval | undefined;
   let safe: Position | undefined;
   let pending = 0;
 
-  function append({ sequenceNumber, offset }: Position, done: boolean): Entry {
-    const entry = { first: sequenceNumber, last: sequenceNumber, offset, done, before: newest, after: undefined };
-    if (newest) newest.after = entry;
-    else oldest = entry;
-    newest = entry;
-    return entry;
+  function append({ sequenceNumber, offset }: Position, done: boolean): Interval {
+    const interval = { first: sequenceNumber, last: sequenceNumber, offset, done, before: newest, after: undefined };
+    if (newest) newest.after = interval;
+    else oldest = interval;
+    newest = interval;
+    return interval;
   }
 
-  function lengthen(entry: Entry, { last, offset }: Pick<Entry, 'last' | 'offset'>) {
-    entry.last = last;
-    entry.offset = offset;
+  function lengthen(interval: Interval, { last, offset }: Pick<Interval, 'last' | 'offset'>) {
+    interval.last = last;
+    interval.offset = offset;
   }
 
-  /** Removes an entry that is done and merged. */
-  function remove({ before, after }: Entry) {
+  /** Removes an interval that is done and merged. */
+  function remove({ before, after }: Interval) {
     if (before) before.after = after;
     else oldest = after;
     if (after) after.before = before;
     else newest = before;
   }
 
-  function finish(entry: Entry) {
-    entry.done = true;
-    const { before, after } = entry;
+  function finish(interval: Interval) {
+    interval.done = true;
+    const { before, after } = interval;
     if (after?.done) {
-      lengthen(entry, after);
+      lengthen(interval, after);
       remove(after);
     }
     if (before?.done) {
-      lengthen(before, entry);
-      remove(entry);
+      lengthen(before, interval);
+      remove(interval);
     }
     if (oldest?.done) {
       safe = { sequenceNumber: oldest.last, offset: oldest.offset };
@@ -92,7 +92,7 @@ export function createWatermark(): Watermark {
     end(begun) {
       if (begun.done) return;
       pending -= 1;
-      finish(begun as Entry);
+      finish(begun as Interval);
     },
     pass(position) {
       if (newest === undefined) safe = position;
@@ -101,7 +101,7 @@ export function createWatermark(): Watermark {
     },
     safe: () => safe,
     doneAbove() {
-      const runs: Run[] = [];
+      const runs: SequenceRange[] = [];
       for (let one = oldest; one !== undefined; one = one.after) {
         if (one.done) runs.push({ first: one.first, last: one.last });
       }

@@ -1,25 +1,25 @@
 import type { LogLines } from '../../log/log.ts';
 import { type Meter, noMeter } from '../../metrics/meter.ts';
-import { decodeNote, isQuarantine, mostNoted, type Note, type Suspicion } from './note.ts';
+import { type CrashRecord, decodeCrashRecord, isQuarantine, maxSuspects, type Suspicion } from './crashRecord.ts';
 import { type PartitionSuspects, patienceMs, type SuspectsInWork } from './suspectsInWork.ts';
 import { createTurns, type Turn } from './turns.ts';
 
 /**
- * For a session after violent ends (G4, D29). A suspect is the first message that a device has in the session, if it may
- * have been in flight at the last end. Suspects are noted before they begin, so that a further end tells who was in work;
- * all other messages are handled beside them.
+ * For a session after unclean shutdowns (G4, D29). A suspect is the first message of a device in the session, if it may have
+ * been in flight at the last unclean shutdown. Suspects are recorded before they begin, so that after another one it is known
+ * which were in work. All other messages are handled beside them.
  */
 export interface Quarantine {
   /** Whether the message, the first of its lane, has to wait for its turn. */
   isSuspect(deviceId: string, sequenceNumber: number): boolean;
   /** Resolves with true when it is the suspect's turn, with false when the partition drains. */
   turnOf(suspect: Suspect): Promise<boolean>;
-  /** A message does not begin after all: it is to wait again. */
+  /** The message does not begin now, and waits again. */
   putBack(deviceId: string, sequenceNumber: number): void;
   /**
    * A message has ended.
-   * @returns undefined when it was no suspect; else resolves when a checkpoint says so: what its device has sent behind it
-   * is no suspect, and an end that it causes must not be laid to the one before
+   * @returns undefined when it was no suspect; else resolves when a checkpoint contains its end. The device's next message
+   * begins after that: it is no suspect, and a crash that it causes must not be blamed on this one
    */
   ended(sequenceNumber: number): Promise<void> | undefined;
   fateOf(sequenceNumber: number): Fate;
@@ -34,14 +34,17 @@ export interface Suspect {
   isHeldUp(): boolean;
 }
 
-/** Parked: answered and put to the dead letters unexecuted. Passed over: not even that, because it has ended the process, too. */
+/**
+ * Parked: answered and dead-lettered without being executed. Passed over: neither answered nor dead-lettered, because even that
+ * has ended the process.
+ */
 export type Fate = 'handled' | 'parked' | 'passed over';
 
 export interface QuarantineOptions {
-  /** The note of the checkpoint. */
-  readonly note: string | undefined;
-  /** Writes a note and returns whether that worked. */
-  annotate(note: Note): Promise<boolean>;
+  /** The crash record of the checkpoint, as text. */
+  readonly crashRecord: string | undefined;
+  /** Writes a crash record and returns whether that worked. */
+  recordCrashState(next: CrashRecord): Promise<boolean>;
   /** When aborted, no more messages begin. */
   readonly draining: AbortSignal;
   readonly suspectsInWork: SuspectsInWork;
@@ -51,21 +54,21 @@ export interface QuarantineOptions {
   readonly meter?: Meter;
 }
 
-/** A message that was alone in work at so many violent ends is parked unexecuted. */
+/** A message that was alone in work at this number of unclean shutdowns is parked unexecuted. */
 const endsUntilParked = 3;
 
-/** Pause before the next attempt when the store has not accepted a note. */
-const notePauseMs = 1_000;
+/** Pause before the next attempt when the store has not accepted a crash record. */
+const recordPauseMs = 1_000;
 
 /**
- * So long after the beginning of a session slow ones begin, in milliseconds: the turns of the others are over then, and one
- * that is to be alone has not waited for slow ones of any partition.
+ * Slow suspects begin this many milliseconds after the session: the turns of the others are over by then, and a suspect that
+ * must run alone has not waited for slow ones of any partition.
  */
 export const headStartMs = 5_000;
 
-interface Waiting extends Suspect {
+interface WaitingSuspect extends Suspect {
   settle(isTurn: boolean): void;
-  /** When it was last looked at. */
+  /** Whether it was held up when that was last checked. */
   wasHeldUp: boolean;
 }
 
@@ -73,20 +76,20 @@ const unknown: Suspicion = { isInWork: false, isSlow: false, isCleared: false, e
 
 /** Undefined when there are no suspects. */
 export function createQuarantine(options: QuarantineOptions): Quarantine | undefined {
-  const note = decodeNote(options.note);
-  if (!isQuarantine(note)) return undefined;
-  const { annotate, draining, suspectsInWork, log, meter = noMeter } = options;
-  const mostSuspects = Math.min(options.mostSuspects, mostNoted);
-  const countTrial = meter.counter('device_messaging.quarantine.trials');
-  const { ends, upTo } = note;
-  /** Suspects that are not finished, as far as anything is known of them. */
-  const known = new Map(note.suspects);
-  const nextTurn = createTurns(note.suspects);
+  const crashRecord = decodeCrashRecord(options.crashRecord);
+  if (!isQuarantine(crashRecord)) return undefined;
+  const { recordCrashState, draining, suspectsInWork, log, meter = noMeter } = options;
+  const mostSuspects = Math.min(options.mostSuspects, maxSuspects);
+  const countIsolatedRun = meter.counter('device_messaging.quarantine.trials');
+  const { ends, upTo } = crashRecord;
+  /** Unfinished suspects of which something is known. */
+  const known = new Map(crashRecord.suspects);
+  const nextTurn = createTurns(crashRecord.suspects);
   /** Devices whose suspect has been seen. */
   const devices = new Set<string>();
-  const waiting = new Map<number, Waiting>();
-  /** In work, and those of them that others wait for. */
-  const inWork = new Map<number, Waiting>();
+  const waiting = new Map<number, WaitingSuspect>();
+  const inWork = new Map<number, WaitingSuspect>();
+  /** Those in work that other suspects wait for. */
   const awaited = new Set<number>();
   let alone: number | undefined;
   let saving: Promise<unknown> = Promise.resolve();
@@ -97,14 +100,17 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
 
   const own: PartitionSuspects = {
     inWork: () => inWork.size,
-    async note(isAlone) {
+    async recordAlone(isAlone) {
       alone = isAlone ? [...inWork.keys()][0] : undefined;
       await saved();
     },
     changed: serve,
   };
   const leave = suspectsInWork.join(own);
-  log.warn({ ends, upTo, suspects: known.size }, 'violent ends: messages that may be the cause are handled in turns');
+  log.warn(
+    { ends, upTo, suspects: known.size },
+    'unclean shutdowns: messages that may be the cause are handled in turns',
+  );
   draining.addEventListener('abort', end, { once: true });
 
   function end() {
@@ -120,26 +126,26 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
     void serve();
   }
 
-  /** Writes the note as it is when the write before is over. @returns whether that worked */
+  /** Writes the crash record as it is when the write before is over. @returns whether that worked */
   function save(): Promise<boolean> {
     nextSave ??= saving.then(() => {
       nextSave = undefined;
       if (draining.aborted) return false; // the drain writes the last checkpoint
       const suspects = new Map(known);
       for (const one of inWork.keys()) suspects.set(one, { ...(known.get(one) ?? unknown), isInWork: true });
-      const written = annotate({ ends, upTo, alone, suspects });
+      const written = recordCrashState({ ends, upTo, alone, suspects });
       saving = written;
       return written;
     });
     return nextSave;
   }
 
-  /** Without the note nobody may begin: a store that fails is asked until it takes it. */
+  /** No suspect begins before its crash record is stored: a failing store is asked until it takes the record. */
   async function saved(): Promise<void> {
-    while (!(await save()) && !draining.aborted) await pause(notePauseMs, draining);
+    while (!(await save()) && !draining.aborted) await pause(recordPauseMs, draining);
   }
 
-  /** Begins whose turn it is, one turn after the other. */
+  /** Begins the suspects whose turn it is, turn by turn. */
   async function serve() {
     if (isServing) return;
     isServing = true;
@@ -163,7 +169,7 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
       await saved();
     });
     if (draining.aborted || !suspects.every(({ sequenceNumber }) => inWork.has(sequenceNumber))) return;
-    tell(sequenceNumbers);
+    logTurn(sequenceNumbers);
     for (const { sequenceNumber, settle } of suspects) {
       if (!isSlow) awaited.add(sequenceNumber);
       waiting.delete(sequenceNumber);
@@ -172,8 +178,8 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
     if (!isSlow) setTimeout(goOn, patienceMs, suspects).unref();
   }
 
-  /** After the next violent end, the last such line tells who was in work. */
-  function tell(sequenceNumbers: readonly number[]) {
+  /** After the next unclean shutdown, the last such line says which suspects were in work. */
+  function logTurn(sequenceNumbers: readonly number[]) {
     const [first = 0] = sequenceNumbers;
     const suspects = sequenceNumbers.length;
     if (suspects > 1) return log.info({ suspects, from: first, to: sequenceNumbers.at(-1) }, 'suspects begin');
@@ -192,10 +198,10 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
   }
 
   /**
-   * Others have waited long enough for these. Those of them that are at their work are slow; one that is held up is not, however
-   * long that takes (D321). It is when it is found at its work twice in a row.
+   * The others stop waiting for these suspects. A suspect is slow when it is not held up at two checks in a row; one that is held
+   * up is not slow, however long that takes (D321).
    */
-  function goOn(suspects: readonly Waiting[]) {
+  function goOn(suspects: readonly WaitingSuspect[]) {
     if (draining.aborted) return;
     const undecided = suspects.filter((suspect) => {
       const { sequenceNumber, wasHeldUp } = suspect;
@@ -204,7 +210,7 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
       suspect.wasHeldUp = suspect.isHeldUp();
       if (wasHeldUp || suspect.wasHeldUp) return true;
       known.set(sequenceNumber, { ...(known.get(sequenceNumber) ?? unknown), isSlow: true });
-      countTrial('slow');
+      countIsolatedRun('slow');
       return false;
     });
     if (undecided.length > 0) setTimeout(goOn, patienceMs, undecided).unref();
@@ -240,7 +246,7 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
     ended(sequenceNumber) {
       if (!inWork.has(sequenceNumber)) return undefined;
       if (draining.aborted) return Promise.resolve();
-      countTrial('handled');
+      countIsolatedRun('handled');
       known.delete(sequenceNumber);
       leaveWork(sequenceNumber);
       return save().then(() => {});
@@ -250,7 +256,7 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
   };
 }
 
-/** Ends at once when the partition drains. */
+/** Resolves after `ms`, or at once when the partition drains. */
 function pause(ms: number, draining: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

@@ -1,6 +1,6 @@
 /**
- * The suspects in work in the whole process. Which of them is alone there is noted, because only that one can be parked
- * (G4). Nobody else begins before the store has taken the note that it is alone no longer.
+ * The suspects in work in the whole process. The crash record says which of them is alone in the process, because only that
+ * one can be parked (G4). No other suspect begins before the store has taken a record without it.
  */
 export interface SuspectsInWork {
   /** From now on the partition's suspects count, until the returned function is called. */
@@ -8,9 +8,9 @@ export interface SuspectsInWork {
   /** Suspects in work. */
   count(): number;
   /**
-   * Lets suspects begin, those of one partition at a time, and after a suspect that is alone has had some time.
-   * @param isAlone nobody begins when another is in work by then: other partitions are in the line, too (D322)
-   * @param begin told whether no other is in work; resolves when what begins has been noted
+   * Lets suspects begin, one partition at a time, and only after a suspect that is alone has had some time.
+   * @param isAlone nothing begins when another suspect is in work by then: other partitions wait here, too (D322)
+   * @param begin is told whether no other suspect is in work; resolves when the crash record is stored
    */
   enter(partition: PartitionSuspects, isAlone: boolean, begin: (isFirst: boolean) => Promise<void>): Promise<void>;
   /** A suspect of the partition has ended. */
@@ -20,9 +20,9 @@ export interface SuspectsInWork {
 /** The suspects of one partition. */
 export interface PartitionSuspects {
   inWork(): number;
-  /** Notes that its only suspect in work is alone in the process, or is it no longer; resolves when the store has taken it. */
-  note(isAlone: boolean): Promise<void>;
-  /** Others have ended. */
+  /** Records whether its only suspect in work is alone in the process; resolves when the store has taken the record. */
+  recordAlone(isAlone: boolean): Promise<void>;
+  /** Suspects of other partitions have ended. */
   changed(): void;
 }
 
@@ -38,7 +38,7 @@ interface Lone {
 
 export function createSuspectsInWork(): SuspectsInWork {
   const partitions = new Set<PartitionSuspects>();
-  /** Whose suspect is noted as alone. */
+  /** The partition whose suspect is recorded as alone. */
   let lone: Lone | undefined;
   let line = Promise.resolve();
 
@@ -51,7 +51,7 @@ export function createSuspectsInWork(): SuspectsInWork {
 
   const loneOf = (partition: PartitionSuspects): Lone => ({ partition, since: performance.now(), ended() {} });
 
-  /** When it has had its time, or has ended. */
+  /** Resolves when the suspect that is alone has had its time, or has ended. */
   async function waitForLone() {
     const one = lone;
     if (one === undefined) return;
@@ -60,16 +60,16 @@ export function createSuspectsInWork(): SuspectsInWork {
       one.ended = () => resolve(clearTimeout(timer));
     });
     if (lone !== one) return;
-    await one.partition.note(false);
+    await one.partition.recordAlone(false);
     lone = undefined;
   }
 
-  async function noteWhoIsLeft() {
+  async function recordWhoIsLeft() {
     if (lone !== undefined || count() !== 1) return;
     const [last] = [...partitions].filter((partition) => partition.inWork() > 0);
     if (last === undefined) return;
     lone = loneOf(last);
-    await last.note(true);
+    await last.recordAlone(true);
   }
 
   function left(partition: PartitionSuspects) {
@@ -77,7 +77,7 @@ export function createSuspectsInWork(): SuspectsInWork {
       lone.ended();
       lone = undefined;
     }
-    if (count() === 1) void inLine(noteWhoIsLeft);
+    if (count() === 1) void inLine(recordWhoIsLeft);
     for (const other of partitions) other.changed();
   }
 

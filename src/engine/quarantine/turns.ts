@@ -1,15 +1,15 @@
-import type { Suspicion } from './note.ts';
+import type { Suspicion } from './crashRecord.ts';
 
 /** Suspects that begin together. */
 export interface Turn {
   readonly sequenceNumbers: readonly number[];
-  /** Nobody waits for them. */
+  /** Other suspects do not wait for them. */
   readonly isSlow: boolean;
   /** Only while no suspect of the process is in work. */
   readonly isAlone: boolean;
 }
 
-/** What has to be so for a turn to come. */
+/** What decides whose turn it is. */
 export interface Situation {
   /** Suspects that wait. */
   readonly waiting: Iterable<number>;
@@ -17,32 +17,31 @@ export interface Situation {
   readonly isIdle: boolean;
   /** No suspect of the process is in work. */
   readonly isAlone: boolean;
-  /** Slow ones have let the others go first for a while. */
+  /** The head start of the others is over. */
   readonly isSlowTime: boolean;
 }
 
-/** Those that were in work at the last violent end begin in so many turns: it was in one of them. */
+/** Suspects that were in work at the last unclean shutdown begin in this number of turns: the cause is in one of them. */
 const turns = 4;
 
-/** So many slow ones begin together at most: they hold connections to the backends for long. */
+/** At most this number of slow suspects begin together: they hold connections to the backends for long. */
 const mostSlow = 16;
 
 type Kind = 'single' | 'quick' | 'slow';
 
-interface Place {
+interface TurnPlace {
   readonly kind: Kind;
   readonly number: number;
 }
 
 /**
- * The order of suspects. First those that were not in work at the last violent end, all at once. Then those that were, a quarter at
- * a time, so that each further end leaves a quarter of them. Then one that no other is left to be told from: it begins
- * alone in the process. And at last those that others have waited for, a few at a time: first the cleared ones, then again a
- * quarter of those that were in work.
- * @param known the suspects of the note
+ * The order of suspects. First those that were not in work at the last unclean shutdown, all at once. Then those that were, a
+ * quarter at a time, so that each further shutdown leaves a quarter of them. Then the only one that is left, which runs alone in
+ * the process. At last the slow ones, a few at a time: first the cleared ones, then a quarter at a time of those that were in work.
+ * @param known the suspects of the crash record
  */
 export function createTurns(known: ReadonlyMap<number, Suspicion>): (situation: Situation) => Turn | undefined {
-  const places = new Map<number, Place>();
+  const places = new Map<number, TurnPlace>();
   const all = [...known].sort(([one], [other]) => one - other);
   const blamed = all.filter(([, { isCleared, ends }]) => !isCleared && ends === 0);
   place(blamed.filter(([, { isSlow }]) => !isSlow));
@@ -64,11 +63,11 @@ export function createTurns(known: ReadonlyMap<number, Suspicion>): (situation: 
     }
   }
 
-  const placeOf = (sequenceNumber: number): Place => places.get(sequenceNumber) ?? { kind: 'quick', number: -1 };
+  const placeOf = (sequenceNumber: number): TurnPlace => places.get(sequenceNumber) ?? { kind: 'quick', number: -1 };
 
   return ({ waiting, isIdle, isAlone, isSlowTime }) => {
     const mayBegin = { single: isAlone, quick: true, slow: isIdle && isSlowTime };
-    let best: Place | undefined;
+    let best: TurnPlace | undefined;
     let chosen: number[] = [];
     for (const sequenceNumber of waiting) {
       const own = placeOf(sequenceNumber);
@@ -85,4 +84,5 @@ export function createTurns(known: ReadonlyMap<number, Suspicion>): (situation: 
 
 const ranks = { quick: 0, single: 1, slow: 2 };
 
-const compare = (one: Place, other: Place): number => ranks[one.kind] - ranks[other.kind] || one.number - other.number;
+const compare = (one: TurnPlace, other: TurnPlace): number =>
+  ranks[one.kind] - ranks[other.kind] || one.number - other.number;

@@ -1,7 +1,7 @@
 import { within } from '../../concurrency/within.ts';
-import type { Message } from '../../log/events.ts';
+import type { LogText } from '../../log/events.ts';
 import type { HubEvent } from '../../protocol/event.ts';
-import type { Room } from '../budget/capacity.ts';
+import type { Capacity } from '../budget/capacity.ts';
 import type { Spool, Ticket } from './spool.ts';
 
 /** The longest that the spool may take to read a message. */
@@ -10,19 +10,19 @@ const spoolAnswersMs = 20_000;
 /** Stores messages that wait to begin: a few in memory, the others in the spool (D16). The lanes keep their order. */
 export interface Backlog<A> {
   /** Undefined when there is no room. */
-  inMemory(arrival: A): Kept<A> | undefined;
+  inMemory(arrival: A): StoredMessage<A> | undefined;
   /** Undefined when there is no room, on a full disk too. */
-  onDisk(arrival: A): Kept<A> | undefined;
+  onDisk(arrival: A): StoredMessage<A> | undefined;
   /**
    * Returns a message and frees its room. To be called once for each.
    * @throws when the spool cannot be read
    */
-  fetch(kept: Kept<A>): A | HubEvent | Promise<HubEvent>;
+  fetch(kept: StoredMessage<A>): A | HubEvent | Promise<HubEvent>;
   /** Frees the room of all messages in memory. */
   clear(): void;
 }
 
-export type Kept<A> = InMemory<A> | Ticket;
+export type StoredMessage<A> = InMemory<A> | Ticket;
 
 interface InMemory<A> {
   readonly arrival: A;
@@ -30,9 +30,9 @@ interface InMemory<A> {
 }
 
 interface BacklogOptions {
-  readonly room: Room;
+  readonly room: Capacity;
   readonly spool: Spool;
-  onTrouble(error: unknown, what: Message<'error'>): void;
+  onTrouble(error: unknown, what: LogText<'error'>): void;
 }
 
 export function createBacklog<A extends { readonly event: HubEvent }>({

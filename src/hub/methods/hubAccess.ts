@@ -49,19 +49,19 @@ export function createHubAccess(methods: DirectMethods, log: Log, troubles: Trou
     if (failure === 'refused') {
       isGranted = false;
       const message = 'the hub refuses access: methods cannot be invoked';
-      troubles.met(accessTrouble, { level: 'error', message, diagnosis, still: () => ({}) });
+      troubles.raise(accessTrouble, { level: 'error', message, diagnosis, still: () => ({}) });
       probeLater();
       return;
     }
     const hasResponded = result.kind === 'response' || result.status !== undefined;
     if (!hasResponded || failure === 'unavailable' || failure === 'outcome_unknown') {
-      troubles.met(reachTrouble, { level: 'warn', message: 'the hub does not accept methods', diagnosis });
+      troubles.raise(reachTrouble, { level: 'warn', message: 'the hub does not accept methods', diagnosis });
       return;
     }
-    troubles.over(reachTrouble, 'the hub accepts methods again');
+    troubles.clear(reachTrouble, 'the hub accepts methods again');
     if (isGranted) return;
     isGranted = true;
-    troubles.over(accessTrouble, 'the hub grants access again');
+    troubles.clear(accessTrouble, 'the hub grants access again');
     log.info({}, 'the hub grants access to methods');
   }
 

@@ -1,9 +1,9 @@
 import type { SeenOwnership } from './ownerships.ts';
 
 export interface BalanceLimits {
-  /** An owner that has not renewed for so long has expired. */
+  /** An owner that has not renewed for this time has expired. */
   readonly expiryMs: number;
-  /** A partition that its owner has not released so long after the request is claimed anyway. */
+  /** A partition that its owner has not released this long after the request is claimed anyway. */
   readonly forceMs: number;
 }
 

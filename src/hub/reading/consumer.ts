@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { createRepeating } from '../../concurrency/repeating.ts';
 import { within } from '../../concurrency/within.ts';
 import type { DeviceWork } from '../../engine/order/deviceWork.ts';
-import type { Arriving } from '../../engine/partition/intake.ts';
+import type { DeviceEvent } from '../../engine/partition/intake.ts';
 import { createTroubles } from '../../log/troubles.ts';
-import type { Ownership } from '../stores/store.ts';
+import type { Ownership } from '../stores/checkpointStore.ts';
 import { type EventHubConnectionOptions, openEventHubConnection } from './eventHubConnection.ts';
 import { ofHub } from './hubFailure.ts';
 import { createHubWatch } from './hubWatch.ts';
@@ -38,7 +38,7 @@ export interface Consumer {
   partitions(): readonly PartitionState[];
   /** The partitions that are not read here, and who owns them, as of the last round; for operators. */
   elsewhere(): readonly Ownership[];
-  /** The partitions that nobody reads, and how far they are behind; for operators. */
+  /** The partitions that no instance reads, and how far they are behind; for operators. */
   unowned(): readonly UnownedState[];
   /**
    * The devices with messages that are read and not handled to their end.
@@ -46,15 +46,15 @@ export interface Consumer {
    */
   devices(device: string | undefined): readonly (DeviceWork & { readonly partition: string })[];
   /**
-   * This process has not run for so many milliseconds, and other instances may own its partitions by now. Nothing more is
-   * begun, called or sent; the next round reads what still is ours again, from the checkpoints (D179).
+   * This process has not run for this time, and other instances may own its partitions by now. Nothing more is
+   * begun, called or sent; the next round reads the partitions that this instance still owns again, from the checkpoints (D179).
    */
   stoodStill(ms: number): void;
   /** Drains all partitions, writes their checkpoints and releases them (G3). */
   stop(): Promise<void>;
 }
 
-export interface ConsumerOptions<A extends Arriving>
+export interface ConsumerOptions<A extends DeviceEvent>
   extends Omit<EventHubConnectionOptions, 'troubles'>,
     Omit<PartitionSessionsOptions<A>, 'troubles' | 'allTroubles' | 'partitionIds'>,
     RoundLimits {
@@ -68,7 +68,7 @@ const roundsBetweenQuestions = 2;
 /** The longest that a stop waits for the end of a round. */
 const roundEndsWithinMs = 2_000;
 
-export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>): Consumer {
+export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A>): Consumer {
   const { log, roundMs, balance, answerMs, silentMs, startPosition, store, instance: me = randomUUID() } = options;
   const allTroubles = createTroubles(log, () => ({ waiting: waiting() }));
   const troubles = createReadingTroubles(allTroubles);
@@ -76,7 +76,7 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
   const ownerships = createOwnerships(store, me, answerMs, balance.expiryMs / 3);
   const partitionIds = createPartitionIds({
     ask: () => ofHub(within(connection.client().getPartitionIds(), answerMs)),
-    counted: () => troubles.over(wholeHub),
+    counted: () => troubles.clear(wholeHub),
     notCounted: (error) => log.warn({ err: error }, 'cannot count the partitions of the hub; using the last count'),
   });
   const sessions = createPartitionSessions(connection, ownerships, {

@@ -22,7 +22,7 @@ export interface EventHubConnection {
 export interface EventHubConnectionOptions {
   readonly connectionString: string;
   readonly consumerGroup: string;
-  /** A subscription that reports nothing for so long is replaced; an idle one reports every `maxWaitSeconds`. */
+  /** A subscription that reports nothing for this time is replaced; an idle one reports every `maxWaitSeconds`. */
   readonly silentMs: number;
   readonly log: Log;
   /** Of the whole service. */
@@ -63,8 +63,8 @@ export function openEventHubConnection(options: EventHubConnectionOptions): Even
       const untold = silent.filter(({ reader }) => reader.quiet().unansweredMs > silentMs);
       if (untold.length > 0) {
         const fields = { partitions: untold.map(({ record }) => record.partition) };
-        troubles.met(silence, { level: 'warn', message: 'no sign of life from the hub: subscribing again', fields });
-      } else if (sessions.every(({ reader }) => reader.quiet().unansweredMs < silentMs)) troubles.over(silence);
+        troubles.raise(silence, { level: 'warn', message: 'no sign of life from the hub: subscribing again', fields });
+      } else if (sessions.every(({ reader }) => reader.quiet().unansweredMs < silentMs)) troubles.clear(silence);
       if (silent.length === 0) return;
       // A new subscription is not proof that the connection works, so `deafMs` counts here, not `silentMs`.
       const nothingIsHeard = sessions.every(({ reader }) => reader.quiet().deafMs > silentMs || reader.isTakingIn());

@@ -10,7 +10,7 @@ export class OldInformation extends Error {
   override readonly name = 'OldInformation';
 }
 
-/** The hub's answer may be out of date for so long; a checkpoint beyond its newest event is foreign only after that. */
+/** The hub's answer may be out of date for this time; a checkpoint beyond its newest event is foreign only after that. */
 const foreignAfterMs = 60_000;
 const foreignAfterReadings = 3;
 /** Readings further apart are not counted together. */

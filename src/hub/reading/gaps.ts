@@ -5,7 +5,7 @@ import type { Taps } from '../../tap/taps.ts';
 
 /** Reports each gap in the sequence numbers of a partition session once, with its reason: counted, logged, tapped (D191). */
 export interface GapReports {
-  note(gap: Gap): void;
+  report(gap: Gap): void;
   /** Reports what still waits for its reason. */
   close(): void;
 }
@@ -14,9 +14,9 @@ interface GapReportsOptions {
   readonly partition: string;
   /** Asks the hub for the sequence number of the oldest event that it keeps. */
   readonly oldestOf: () => Promise<number>;
-  readonly troubles: Pick<Troubles, 'met'>;
+  readonly troubles: Pick<Troubles, 'raise'>;
   readonly meter: Pick<Meter, 'counter'>;
-  /** Nobody follows a device when omitted. */
+  /** No device is followed when omitted. */
   readonly taps?: Pick<Taps, 'all'> | undefined;
 }
 
@@ -36,7 +36,7 @@ export function createGapReports({ partition, oldestOf, troubles, meter, taps }:
     const fields = { after, missing: next - after - 1, reason };
     count(reason);
     taps?.all({ partition, sequenceNumber: next })?.('gap', fields);
-    troubles.met(`partition ${partition}: gap, ${reason}`, {
+    troubles.raise(`partition ${partition}: gap, ${reason}`, {
       level: 'warn',
       message: 'events of the partition are missing',
       fields: { partition, ...fields },
@@ -60,7 +60,7 @@ export function createGapReports({ partition, oldestOf, troubles, meter, taps }:
   }
 
   return {
-    note(gap) {
+    report(gap) {
       if (waiting.length === mostWaiting) report(gap, 'unknown');
       else waiting.push(gap);
       if (!isAsking) void ask();

@@ -1,14 +1,14 @@
 import { UnreadableCheckpoint } from '../stores/storedProgress.ts';
-import { type Diagnosis, diagnose } from './diagnosis.ts';
 import { ForeignCheckpoint, OldInformation } from './foreignCheckpoint.ts';
+import { diagnoseReading, type ReadingDiagnosis } from './readingDiagnosis.ts';
 
 /** The hub has not answered a request for its properties. */
 class HubFailure extends Error {
   override readonly name = 'HubFailure';
-  readonly diagnosis: Diagnosis;
+  readonly diagnosis: ReadingDiagnosis;
 
   constructor(cause: unknown) {
-    const diagnosis = diagnose(cause, 'looking');
+    const diagnosis = diagnoseReading(cause, 'looking');
     super(diagnosis.hubSaid, { cause });
     this.diagnosis = diagnosis;
   }
@@ -24,8 +24,8 @@ export async function ofHub<T>(answer: Promise<T>): Promise<T> {
 }
 
 /** Undefined when the error comes from the store, not from the hub. */
-export function diagnosisOf(error: unknown): Diagnosis | undefined {
+export function diagnosisOf(error: unknown): ReadingDiagnosis | undefined {
   if (error instanceof HubFailure) return error.diagnosis;
   const ofCheckpoint = [UnreadableCheckpoint, ForeignCheckpoint, OldInformation];
-  return ofCheckpoint.some((kind) => error instanceof kind) ? diagnose(error, 'looking') : undefined;
+  return ofCheckpoint.some((kind) => error instanceof kind) ? diagnoseReading(error, 'looking') : undefined;
 }

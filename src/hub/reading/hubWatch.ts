@@ -1,7 +1,7 @@
 import { within } from '../../concurrency/within.ts';
 import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
-import type { Store } from '../stores/store.ts';
+import type { CheckpointStore } from '../stores/checkpointStore.ts';
 import type { EventHubConnection } from './eventHubConnection.ts';
 import { firstEventTime } from './firstEvent.ts';
 import { createNewestEvents, type NewestEvents } from './newestEvents.ts';
@@ -26,9 +26,9 @@ interface HubWatchOptions {
   /** Interval of the questions for the newest event of each partition. */
   readonly everyMs: number;
   readonly startPosition: 'earliest' | 'latest';
-  readonly store: Pick<Store, 'progress'>;
+  readonly store: Pick<CheckpointStore, 'progress'>;
   readonly log: Log;
-  readonly allTroubles: Pick<Troubles, 'met'>;
+  readonly allTroubles: Pick<Troubles, 'raise'>;
 }
 
 export function createHubWatch(
@@ -57,7 +57,7 @@ export function createHubWatch(
     newestOf: (partition) => within(newestOf(partition), answerMs),
     stalled(which) {
       const message = 'the hub has events that do not come: connecting again';
-      allTroubles.met('events that do not come', { level: 'warn', message, fields: { partitions: which } });
+      allTroubles.raise('events that do not come', { level: 'warn', message, fields: { partitions: which } });
       connection.reconnect(sessions.reading());
     },
     idle() {

@@ -24,7 +24,7 @@ interface NewestEventsOptions {
 }
 
 /** What is known of one partition. */
-interface Asked {
+interface PartitionQuery {
   at: number;
   isOpen: boolean;
   answer: HubAnswer | undefined;
@@ -34,9 +34,9 @@ interface Asked {
 
 export function createNewestEvents(options: NewestEventsOptions): NewestEvents {
   const { newestOf, everyMs, answerMs, couldNotAsk } = options;
-  const asked = new Map<string, Asked>();
+  const asked = new Map<string, PartitionQuery>();
 
-  async function ask(partition: string, one: Asked): Promise<void> {
+  async function ask(partition: string, one: PartitionQuery): Promise<void> {
     one.at = performance.now();
     one.isOpen = true;
     try {
@@ -53,10 +53,11 @@ export function createNewestEvents(options: NewestEventsOptions): NewestEvents {
     }
   }
 
-  /** After a failure at the next look, so that the end of an outage shows soon. */
-  const isDue = ({ isOpen, hasFailed, at }: Asked) => !isOpen && (hasFailed || performance.now() - at >= everyMs);
+  /** After a failure it asks again in the next round, so that the end of an outage shows soon. */
+  const isDue = ({ isOpen, hasFailed, at }: PartitionQuery) =>
+    !isOpen && (hasFailed || performance.now() - at >= everyMs);
 
-  const unasked = (): Asked => ({
+  const unasked = (): PartitionQuery => ({
     ...{ at: Number.NEGATIVE_INFINITY, isOpen: false, hasFailed: false },
     ...{ answer: undefined, silentSince: undefined },
   });

@@ -1,11 +1,11 @@
 import { within } from '../../concurrency/within.ts';
-import type { Ownership, Store } from '../stores/store.ts';
+import type { CheckpointStore, Ownership } from '../stores/checkpointStore.ts';
 
 /** A record, and how long its times are ago, measured by a clock that can't be set (D180). */
 export interface SeenOwnership extends Ownership {
-  /** For so many milliseconds the owner could have renewed it and has not. */
+  /** Milliseconds in which the owner could have renewed it and has not. */
   readonly unrenewedMs: number;
-  /** For so many milliseconds the owner could have released it to `wantedBy` and has not. */
+  /** Milliseconds in which the owner could have released it to `wantedBy` and has not. */
   readonly wantedMs: number;
 }
 
@@ -25,12 +25,12 @@ export interface Ownerships {
 
 /**
  * @param me names this instance
- * @param gapMs what counts of the time between two answers to `look`, at most: in a longer gap the other owners may have
- * been unable to renew, too. Not the whole gap is left out, so that partitions of an instance that has ended are taken
- * over even when every answer takes long. A time that has changed between two looks is no longer ago than that; only
- * at the first look do the clocks of the day decide, ours and that of the other instance or the storage.
+ * @param gapMs the most that a gap between two answers to `look` counts: in a longer gap the other owners may have been unable
+ * to renew, too. It counts in part, so that partitions of an ended instance are taken over even when every answer takes long.
+ * A time that has changed between two looks is at most as old as the gap. Only at the first look do clocks of the day decide:
+ * ours, and that of the other instance or the storage.
  */
-export function createOwnerships(store: Store, me: string, answerMs: number, gapMs: number): Ownerships {
+export function createOwnerships(store: CheckpointStore, me: string, answerMs: number, gapMs: number): Ownerships {
   let lookedAt = performance.now();
   let known: ReadonlyMap<string, SeenOwnership> | undefined;
   const all = () => within(store.ownerships(), answerMs);

@@ -13,10 +13,10 @@ export interface PartitionState extends Omit<PartitionContents, 'undoneSince'>, 
   readonly position: number;
 }
 
-type Stated = Pick<PartitionSession, 'record' | 'since' | 'position' | 'contents'>;
+type StatedSession = Pick<PartitionSession, 'record' | 'since' | 'position' | 'contents'>;
 
 export function partitionStateOf(
-  { record, since, position: positionOf, contents }: Stated,
+  { record, since, position: positionOf, contents }: StatedSession,
   state: PartitionState['state'],
   known: { readonly answer: HubAnswer | undefined; readonly isAnswering: boolean },
 ): PartitionState {

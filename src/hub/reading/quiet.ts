@@ -1,5 +1,5 @@
 /** When a reader last had each sign of life, as `performance.now()`. */
-export interface Signs {
+export interface LifeSigns {
   /** The subscription began. */
   readonly subscribed: number;
   /** It reported: with events, or without any when none came in `maxWaitSeconds`. */
@@ -10,7 +10,7 @@ export interface Signs {
 }
 
 /** For how long a reader has been quiet, in milliseconds, by what counts as a sign. */
-export interface Quiet {
+export interface QuietTimes {
   /** Since the subscription began or last reported. */
   readonly silentMs: number;
   /** The same, but the beginning of a new subscription does not count. */
@@ -22,9 +22,9 @@ export interface Quiet {
 }
 
 /** While events are being admitted. */
-export const notQuiet: Quiet = { silentMs: 0, deafMs: 0, unansweredMs: 0, eventlessMs: 0 };
+export const notQuiet: QuietTimes = { silentMs: 0, deafMs: 0, unansweredMs: 0, eventlessMs: 0 };
 
-export const quietAt = (now: number, { subscribed, heard, refused, event }: Signs): Quiet => ({
+export const quietAt = (now: number, { subscribed, heard, refused, event }: LifeSigns): QuietTimes => ({
   silentMs: now - Math.max(subscribed, heard),
   deafMs: now - heard,
   unansweredMs: now - Math.max(heard, refused),

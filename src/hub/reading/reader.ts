@@ -8,15 +8,15 @@ import { within } from '../../concurrency/within.ts';
 import type { Partition } from '../../engine/partition/partition.ts';
 import type { Log } from '../../log/log.ts';
 import type { HubEvent } from '../../protocol/event.ts';
-import { type Diagnosis, diagnose } from './diagnosis.ts';
-import { notQuiet, type Quiet, quietAt, type Signs } from './quiet.ts';
+import { type LifeSigns, notQuiet, type QuietTimes, quietAt } from './quiet.ts';
+import { diagnoseReading, type ReadingDiagnosis } from './readingDiagnosis.ts';
 
 const closesWithinMs = 5_000;
 
 /** Keeps a subscription to one partition open and passes its events to the partition. */
-export interface Reader {
+export interface PartitionReader {
   /** For how long there has been no sign of life. */
-  quiet(): Quiet;
+  quiet(): QuietTimes;
   /** Whether the subscription has ever reported: with events, or without any when none came in `maxWaitSeconds`. */
   isHeard(): boolean;
   /** Whether events are being admitted, or wait for it. */
@@ -26,7 +26,7 @@ export interface Reader {
   close(): Promise<void>;
 }
 
-export interface ReaderOptions {
+export interface PartitionReaderOptions {
   readonly partitionId: string;
   readonly partition: Pick<Partition, 'admit' | 'position'>;
   /** A reader with a higher epoch disconnects one with a lower. */
@@ -37,16 +37,16 @@ export interface ReaderOptions {
   /** Another reader with a higher epoch has connected. */
   lost(): void;
   /** The client has reported an error. */
-  failed(diagnosis: Diagnosis): void;
+  failed(diagnosis: ReadingDiagnosis): void;
   /** The subscription has reported, with events or without. */
   heard(): void;
   readonly log: Log;
 }
 
-export function createReader(first: EventHubConsumerClient, options: ReaderOptions): Reader {
+export function createPartitionReader(first: EventHubConsumerClient, options: PartitionReaderOptions): PartitionReader {
   const { partition, partitionId, log } = options;
   const begunAt = performance.now();
-  let signs: Signs = { subscribed: begunAt, heard: begunAt, refused: begunAt, event: begunAt };
+  let signs: LifeSigns = { subscribed: begunAt, heard: begunAt, refused: begunAt, event: begunAt };
   let isHeard = false;
   let takingIn = 0;
   let closed = false;
@@ -80,7 +80,7 @@ export function createReader(first: EventHubConsumerClient, options: ReaderOptio
             options.lost();
             return;
           }
-          const diagnosis = diagnose(error, 'reading');
+          const diagnosis = diagnoseReading(error, 'reading');
           if (diagnosis.isAnswer) signs = { ...signs, refused: performance.now() };
           options.failed(diagnosis);
         },

@@ -1,5 +1,5 @@
-import type { Diagnosis } from './diagnosis.ts';
-import type { Quiet } from './quiet.ts';
+import type { QuietTimes } from './quiet.ts';
+import type { ReadingDiagnosis } from './readingDiagnosis.ts';
 import { wholeHub } from './readingTroubles.ts';
 import type { LastRound } from './rounds.ts';
 
@@ -9,7 +9,7 @@ interface Readings {
   /** Whether its session ends: it need not be heard any more. */
   isEnding(partition: string): boolean;
   /** Of a partition, or of the whole hub. */
-  troubleOf(place: string): Diagnosis | undefined;
+  troubleOf(place: string): ReadingDiagnosis | undefined;
 }
 
 /**
@@ -36,7 +36,7 @@ export function missingOf(
     });
 }
 
-const why = ({ hubSaid, setting, todo }: Diagnosis) => `${hubSaid} (${setting ?? todo})`;
+const why = ({ hubSaid, setting, todo }: ReadingDiagnosis) => `${hubSaid} (${setting ?? todo})`;
 
 /**
  * Milliseconds for which the hub has not answered for some partition that is read, or for which some owned partition
@@ -45,7 +45,7 @@ const why = ({ hubSaid, setting, todo }: Diagnosis) => `${hubSaid} (${setting ??
 export function silentMsAt(
   now: number,
   { answeredAt, unreadSince }: Pick<LastRound, 'answeredAt' | 'unreadSince'>,
-  read: readonly Pick<Quiet, 'unansweredMs'>[],
+  read: readonly Pick<QuietTimes, 'unansweredMs'>[],
 ): number {
   if (read.length === 0) return now - answeredAt;
   return Math.max(unreadSince === undefined ? 0 : now - unreadSince, ...read.map(({ unansweredMs }) => unansweredMs));

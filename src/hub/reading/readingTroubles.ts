@@ -1,37 +1,37 @@
 import type { Troubles } from '../../log/troubles.ts';
-import type { Diagnosis } from './diagnosis.ts';
+import type { ReadingDiagnosis } from './readingDiagnosis.ts';
 
 /** The place of a trouble that concerns the hub as a whole; the others are ids of partitions. */
 export const wholeHub = 'hub';
 
 /** Why partitions cannot be read. Partitions with the same cause share one source of log lines. */
 export interface ReadingTroubles {
-  met(place: string, diagnosis: Diagnosis): void;
+  raise(place: string, diagnosis: ReadingDiagnosis): void;
   /** The hub answers again, or this instance does not own the partition any more. */
-  over(place: string): void;
-  of(place: string): Diagnosis | undefined;
+  clear(place: string): void;
+  of(place: string): ReadingDiagnosis | undefined;
   places(): readonly string[];
 }
 
 export function createReadingTroubles(troubles: Troubles): ReadingTroubles {
-  const known = new Map<string, Diagnosis>();
-  const sourceOf = ({ cause }: Diagnosis) => `reading: ${cause}`;
+  const known = new Map<string, ReadingDiagnosis>();
+  const sourceOf = ({ cause }: ReadingDiagnosis) => `reading: ${cause}`;
   const sharing = (cause: string) => [...known].filter(([, one]) => one.cause === cause).map(([place]) => place);
 
-  function over(place: string) {
+  function clear(place: string) {
     const diagnosis = known.get(place);
     if (diagnosis === undefined) return;
     known.delete(place);
     if (sharing(diagnosis.cause).length > 0) return;
-    troubles.over(sourceOf(diagnosis), 'the hub can be read again');
+    troubles.clear(sourceOf(diagnosis), 'the hub can be read again');
   }
 
   return {
-    met(place, diagnosis) {
-      if (known.get(place)?.cause !== diagnosis.cause) over(place);
+    raise(place, diagnosis) {
+      if (known.get(place)?.cause !== diagnosis.cause) clear(place);
       known.set(place, diagnosis);
       const { cause, level, setting, hubSaid, todo } = diagnosis;
-      troubles.met(sourceOf(diagnosis), {
+      troubles.raise(sourceOf(diagnosis), {
         level,
         message: 'the hub cannot be read',
         fields: { cause },
@@ -39,7 +39,7 @@ export function createReadingTroubles(troubles: Troubles): ReadingTroubles {
         still: () => ({ places: sharing(cause) }),
       });
     },
-    over,
+    clear,
     of: (place) => known.get(place),
     places: () => [...known.keys()],
   };

@@ -1,8 +1,8 @@
 import { within } from '../../concurrency/within.ts';
 import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
-import { type StoreDiagnosis, StoreFailure, toldOf } from '../../storage/storeFailure.ts';
-import type { Ownership } from '../stores/store.ts';
+import { type StoreDiagnosis, StoreFailure, storeFieldsOf } from '../../storage/storeFailure.ts';
+import type { Ownership } from '../stores/checkpointStore.ts';
 import { type BalanceLimits, decide } from './balance.ts';
 import { diagnosisOf } from './hubFailure.ts';
 import type { Ownerships } from './ownerships.ts';
@@ -29,7 +29,7 @@ export interface LastRound {
   /** Own partitions, with those that were to be claimed. */
   readonly owned: readonly string[];
   readonly isAllElsewhere: boolean;
-  /** Partitions that nobody reads. */
+  /** Partitions that no instance reads. */
   readonly unowned: readonly string[];
   /** Since when an owned partition has no session, and not because the hub refuses it, as `performance.now()`. */
   readonly unreadSince: number | undefined;
@@ -51,11 +51,11 @@ interface RoundsOptions extends RoundLimits {
   readonly ownerships: Ownerships;
   readonly sessions: PartitionSessions;
   readonly troubles: ReadingTroubles;
-  readonly allTroubles: Pick<Troubles, 'met' | 'over'>;
+  readonly allTroubles: Pick<Troubles, 'raise' | 'clear'>;
   readonly log: Log;
   /**
    * Called at the beginning of each round.
-   * @param unowned partitions that nobody reads, as of the last round
+   * @param unowned partitions that no instance reads, as of the last round
    */
   watch(unowned: readonly string[]): void;
   /** A round has failed while nothing is read. */
@@ -88,7 +88,7 @@ export function createRounds(options: RoundsOptions): Rounds {
     const { owned, unopened, isIncomplete } = shareOf(decision, sessions.stateOf, isRefused);
     const unreadSince = isIncomplete ? (last.unreadSince ?? performance.now()) : undefined;
     last = { ...last, records, owned, unreadSince };
-    for (const place of troubles.places()) if (place !== wholeHub && !owned.includes(place)) troubles.over(place);
+    for (const place of troubles.places()) if (place !== wholeHub && !owned.includes(place)) troubles.clear(place);
     for (const { partition } of decision.release) void sessions.release(partition);
     const renewed = await Promise.all(decision.renew.map(ownerships.renew));
     const seen = new Map(records.map((record) => [record.partition, record]));
@@ -114,8 +114,8 @@ export function createRounds(options: RoundsOptions): Rounds {
   async function claim(partition: string, seen: Ownership | undefined): Promise<void> {
     if (sessions.stateOf(partition) !== undefined) return;
     const record = await ownerships.claim(partition, seen);
-    const afterViolentEnd = seen !== undefined && seen.begun === undefined;
-    if (record) await sessions.open(record, seen?.begun, afterViolentEnd);
+    const afterUncleanShutdown = seen !== undefined && seen.begun === undefined;
+    if (record) await sessions.open(record, seen?.begun, afterUncleanShutdown);
   }
 
   function failed(error: unknown) {
@@ -124,8 +124,8 @@ export function createRounds(options: RoundsOptions): Rounds {
     last = { ...last, storeTrouble: error instanceof StoreFailure ? error.diagnosis : undefined };
     if (diagnosis === undefined) {
       const message = 'could not look after the partitions; trying again';
-      allTroubles.met(roundTrouble, { level: 'warn', message, diagnosis: { err: error, ...toldOf(error) } });
-    } else if (partitionIds.all().length === 0) troubles.met(wholeHub, diagnosis);
+      allTroubles.raise(roundTrouble, { level: 'warn', message, diagnosis: { err: error, ...storeFieldsOf(error) } });
+    } else if (partitionIds.all().length === 0) troubles.raise(wholeHub, diagnosis);
     if (sessions.all().length === 0) options.failedIdle();
   }
 
@@ -133,7 +133,7 @@ export function createRounds(options: RoundsOptions): Rounds {
     async run() {
       try {
         await round();
-        allTroubles.over(roundTrouble);
+        allTroubles.clear(roundTrouble);
       } catch (error) {
         failed(error);
       }
@@ -144,7 +144,7 @@ export function createRounds(options: RoundsOptions): Rounds {
         sessions.revokeLost(records);
         await Promise.all(records.filter(({ owner }) => owner === me).map(ownerships.renew));
       } catch (error) {
-        log.warn({ err: error, ...toldOf(error) }, 'ownership not renewed while stopping');
+        log.warn({ err: error, ...storeFieldsOf(error) }, 'ownership not renewed while stopping');
       }
     },
     last: () => last,

@@ -1,17 +1,17 @@
 import type { EventHubConsumerClient } from '@azure/event-hubs';
 import type { DeviceWork } from '../../engine/order/deviceWork.ts';
 import type { PartitionContents } from '../../engine/partition/contents.ts';
-import type { Arriving } from '../../engine/partition/intake.ts';
+import type { DeviceEvent } from '../../engine/partition/intake.ts';
 import { createPartition, type PartitionOptions } from '../../engine/partition/partition.ts';
-import type { Ownership } from '../stores/store.ts';
+import type { Ownership } from '../stores/checkpointStore.ts';
 import type { GapReports } from './gaps.ts';
-import { createReader, type Reader, type ReaderOptions } from './reader.ts';
+import { createPartitionReader, type PartitionReader, type PartitionReaderOptions } from './reader.ts';
 
 /** A partition session: the time in which this instance owns and reads one partition. */
 export interface PartitionSession {
   /** The ownership record with which the session began. */
   readonly record: Ownership;
-  readonly reader: Omit<Reader, 'close'>;
+  readonly reader: Omit<PartitionReader, 'close'>;
   /** Sequence number up to which events have been admitted; -1 before the first. */
   position(): number;
   /** When the session began, as `performance.now()`. */
@@ -34,16 +34,19 @@ export interface PartitionSession {
   close(limitMs: number): Promise<void>;
 }
 
-export type PartitionSessionOptions<A extends Arriving> = Omit<ReaderOptions, 'partition' | 'partitionId' | 'epoch'> &
+export type PartitionSessionOptions<A extends DeviceEvent> = Omit<
+  PartitionReaderOptions,
+  'partition' | 'partitionId' | 'epoch'
+> &
   Omit<PartitionOptions<A>, 'onGap'> & { readonly record: Ownership; readonly gaps: GapReports };
 
-export function beginPartitionSession<A extends Arriving>(
+export function beginPartitionSession<A extends DeviceEvent>(
   client: EventHubConsumerClient,
   options: PartitionSessionOptions<A>,
 ): PartitionSession {
   const { record, spool, redeliveryHorizon, gaps } = options;
-  const partition = createPartition({ ...options, onGap: gaps.note });
-  const reader = createReader(client, {
+  const partition = createPartition({ ...options, onGap: gaps.report });
+  const reader = createPartitionReader(client, {
     ...options,
     partition,
     partitionId: record.partition,

@@ -1,15 +1,15 @@
 import { within } from '../../concurrency/within.ts';
-import type { Arriving } from '../../engine/partition/intake.ts';
+import type { DeviceEvent } from '../../engine/partition/intake.ts';
 import { noMeter } from '../../metrics/meter.ts';
-import { toldOf } from '../../storage/storeFailure.ts';
-import type { Ownership } from '../stores/store.ts';
+import { storeFieldsOf } from '../../storage/storeFailure.ts';
+import type { Ownership } from '../stores/checkpointStore.ts';
 import type { EventHubConnection } from './eventHubConnection.ts';
 import { diagnosisOf } from './hubFailure.ts';
-import { createOpening, type OpeningOptions } from './opening.ts';
 import type { Ownerships } from './ownerships.ts';
 import type { ReadingTroubles } from './readingTroubles.ts';
 import type { PartitionSession } from './session.ts';
 import { createSessionLife, type Revocation, type SessionLife, type SessionState } from './sessionLife.ts';
+import { createSessionOpener, type SessionOpenerOptions } from './sessionOpener.ts';
 
 /** The partition sessions of this instance, one for each partition that it reads. */
 export interface PartitionSessions {
@@ -23,20 +23,20 @@ export interface PartitionSessions {
    * Begins a session of a partition that this instance owns. Does not reject when the hub refuses, or when the
    * checkpoint is damaged or belongs to another hub: the troubles report that. After any other failure the caller tries again.
    * @param begun as the last owner wrote it in its release (D10)
-   * @param afterViolentEnd the last owner has not released the partition (G4)
+   * @param afterUncleanShutdown the last owner has not released the partition (G4)
    */
-  open(record: Ownership, begun: number | undefined, afterViolentEnd?: boolean): Promise<void>;
+  open(record: Ownership, begun: number | undefined, afterUncleanShutdown?: boolean): Promise<void>;
   /** Revokes the sessions of partitions that belong to another instance, according to these records. */
   revokeLost(records: readonly Ownership[]): void;
   /** Revokes all sessions, also those of partitions that this instance still owns, and returns their partitions. */
   revokeAll(): readonly string[];
-  /** Drains a session and releases its partition. One that cannot be released stays ours, unread. Never rejects. */
+  /** Drains a session and releases its partition. When the release fails, this instance still owns the partition, unread. Never rejects. */
   release(partition: string): Promise<void>;
   /** Opens no more sessions and releases all partitions. Ends soon after the drain limit, also when something hangs. */
   releaseAll(): Promise<void>;
 }
 
-export interface PartitionSessionsOptions<A extends Arriving> extends OpeningOptions<A> {
+export interface PartitionSessionsOptions<A extends DeviceEvent> extends SessionOpenerOptions<A> {
   readonly drainMs: number;
   readonly troubles: ReadingTroubles;
 }
@@ -44,7 +44,7 @@ export interface PartitionSessionsOptions<A extends Arriving> extends OpeningOpt
 /** The longest that the release of a partition may take beyond its drain, when the service stops. */
 const releaseWithinMs = 10_000;
 
-export function createPartitionSessions<A extends Arriving>(
+export function createPartitionSessions<A extends DeviceEvent>(
   connection: Pick<EventHubConnection, 'client'>,
   ownerships: Pick<Ownerships, 'release'>,
   options: PartitionSessionsOptions<A>,
@@ -54,13 +54,13 @@ export function createPartitionSessions<A extends Arriving>(
   const countEnded = meter.counter('device_messaging.sessions.ended');
   /** A session is removed when it has ended. */
   const entries = new Map<string, 'opening' | SessionLife>();
-  /** Partitions claimed after a violent end that the checkpoint does not note yet. */
+  /** Partitions claimed after an unclean shutdown that their checkpoints do not count yet. */
   const uncounted = new Set<string>();
   let isStopping = false;
-  const opening = createOpening(connection, options, {
-    heard: troubles.over,
+  const opening = createSessionOpener(connection, options, {
+    heard: troubles.clear,
     failed(partition, diagnosis) {
-      troubles.met(partition, diagnosis);
+      troubles.raise(partition, diagnosis);
       // The next round reads the checkpoint again; an operator may have removed it by then.
       if (diagnosis.refusesPosition) revoke(partition, 'refused');
     },
@@ -72,7 +72,8 @@ export function createPartitionSessions<A extends Arriving>(
     log.warn({ partition, noticedBy }, 'another instance reads this partition now');
   }
 
-  const notReleased = (error: unknown) => log.warn({ err: error, ...toldOf(error) }, 'a partition was not released');
+  const notReleased = (error: unknown) =>
+    log.warn({ err: error, ...storeFieldsOf(error) }, 'a partition was not released');
 
   function lifeOf(partition: string): SessionLife | undefined {
     const entry = entries.get(partition);
@@ -89,8 +90,8 @@ export function createPartitionSessions<A extends Arriving>(
 
   async function beginToRead(record: Ownership, begun: number | undefined): Promise<void> {
     const { partition } = record;
-    const afterViolentEnd = uncounted.has(partition);
-    const progress = isStopping ? undefined : await opening.startOf(record, afterViolentEnd);
+    const afterUncleanShutdown = uncounted.has(partition);
+    const progress = isStopping ? undefined : await opening.startOf(record, afterUncleanShutdown);
     if (progress !== undefined) uncounted.delete(partition);
     if (isStopping || progress === undefined) return ownerships.release(record, begun);
     const session = opening.begin(record, begun, progress);
@@ -116,17 +117,17 @@ export function createPartitionSessions<A extends Arriving>(
     all,
     reading: () => inState('reading'),
     stateOf,
-    async open(record, begun, afterViolentEnd) {
+    async open(record, begun, afterUncleanShutdown) {
       const { partition } = record;
       entries.set(partition, 'opening');
-      if (afterViolentEnd === true) uncounted.add(partition);
-      if (afterViolentEnd === false) uncounted.delete(partition);
+      if (afterUncleanShutdown === true) uncounted.add(partition);
+      if (afterUncleanShutdown === false) uncounted.delete(partition);
       try {
         await beginToRead(record, begun);
       } catch (error) {
         const diagnosis = diagnosisOf(error);
         if (diagnosis === undefined) throw error;
-        troubles.met(partition, diagnosis);
+        troubles.raise(partition, diagnosis);
         if (!diagnosis.isAnswer) throw error;
       } finally {
         if (entries.get(partition) === 'opening') entries.delete(partition);

@@ -41,7 +41,7 @@ export function isAllElsewhere(
 }
 
 /**
- * The partitions that have no session here, and no other owner who renews: nobody reads them.
+ * The partitions that no instance reads: they have no session here, and no other owner that renews.
  * @param me names this instance
  */
 export function unownedOf(

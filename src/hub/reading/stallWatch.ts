@@ -16,7 +16,7 @@ export interface StallWatchOptions {
   couldNotAsk(error: unknown): void;
 }
 
-/** The hub is asked after so long without events, and at most this often. */
+/** The hub is asked after this time without events, and not more often. */
 const askAfterMs = 60_000;
 const idleAfterMs = 5 * 60_000;
 

@@ -1,8 +1,8 @@
 import type { PartitionProperties } from '@azure/event-hubs';
 import { decodeCompletion, isDone } from '../../engine/progress/completionMap.ts';
 import type { Progress } from '../../engine/progress/tracked.ts';
-import { decodeNote, encodeNote, noteAtOpening } from '../../engine/quarantine/note.ts';
-import type { Ownership, Store } from '../stores/store.ts';
+import { crashRecordAtOpening, decodeCrashRecord, encodeCrashRecord } from '../../engine/quarantine/crashRecord.ts';
+import type { CheckpointStore, Ownership } from '../stores/checkpointStore.ts';
 import { UnreadableCheckpoint } from '../stores/storedProgress.ts';
 import { type CheckCheckpoint, OldInformation } from './foreignCheckpoint.ts';
 
@@ -12,40 +12,44 @@ type Extent = Pick<PartitionProperties, 'beginningSequenceNumber' | 'lastEnqueue
 };
 
 interface StartPositionOptions {
-  readonly store: Pick<Store, 'progress' | 'checkpoints' | 'writeProgress'>;
+  readonly store: Pick<CheckpointStore, 'progress' | 'checkpoints' | 'writeProgress'>;
   readonly extentOf: (partition: string) => Promise<Extent>;
   /** The ids of all partitions of the hub. */
   readonly partitionIds: () => readonly string[];
   readonly startPosition: 'earliest' | 'latest';
   readonly checkCheckpoint: CheckCheckpoint;
   /** Whether the last owner has not released the partition. */
-  readonly afterViolentEnd: boolean;
+  readonly afterUncleanShutdown: boolean;
 }
 
 /**
- * The position after which to read an owned partition, with its note of violent ends; undefined when another instance
- * owns it by now.
+ * The position after which to read an owned partition, with its crash record; undefined when another instance owns it by now.
  * @throws UnreadableCheckpoint
  * @throws ForeignCheckpoint
  * @throws OldInformation
  */
 export async function startPositionOf(record: Ownership, options: StartPositionOptions): Promise<Progress | undefined> {
-  const { store, extentOf, checkCheckpoint, afterViolentEnd } = options;
+  const { store, extentOf, checkCheckpoint, afterUncleanShutdown } = options;
   const [written, extent] = await Promise.all([store.progress(record.partition), extentOf(record.partition)]);
   if (written !== undefined) checkCheckpoint(record.partition, written, extent);
   const begun = written ?? (await startOf(record, extent, options));
   if (begun === undefined) return undefined;
   const { note: text, ...progress } = begun;
-  const before = decodeNote(text);
+  const before = decodeCrashRecord(text);
   const newest = extent.lastEnqueuedSequenceNumber;
   const position = progress.sequenceNumber;
   const done = decodeCompletion(position, progress.completed);
   const isFinished = (sequenceNumber: number) => done !== undefined && isDone(done, sequenceNumber);
-  const note = noteAtOpening(before, { position, isDone: isFinished, newest, afterViolentEnd });
-  if (note === undefined) return progress;
-  const noted = { ...progress, note: encodeNote(note) };
-  // Written before the first message begins: this session may end violently, too (G4).
-  return note === before || (await store.writeProgress(record, noted)) ? noted : undefined;
+  const crashRecord = crashRecordAtOpening(before, {
+    position,
+    isDone: isFinished,
+    newest,
+    afterUncleanShutdown: afterUncleanShutdown,
+  });
+  if (crashRecord === undefined) return progress;
+  const marked = { ...progress, note: encodeCrashRecord(crashRecord) };
+  // Written before the first message begins: this session may end in an unclean shutdown, too (G4).
+  return crashRecord === before || (await store.writeProgress(record, marked)) ? marked : undefined;
 }
 
 /** For a partition without a checkpoint. */

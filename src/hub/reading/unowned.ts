@@ -7,7 +7,7 @@ export interface UnownedState extends Behind {
   readonly partition: string;
 }
 
-/** How far the partitions are behind that nobody reads: found from their checkpoints and the hub (D310). */
+/** How far the partitions that no instance reads are behind, from their checkpoints and the hub (D310). */
 export interface UnownedPartitions {
   /** Looks at each of these when that is due, and forgets all others. Never throws. */
   look(partitions: readonly string[]): void;
@@ -26,7 +26,7 @@ interface UnownedOptions {
   couldNotAsk(partition: string, error: unknown): void;
 }
 
-interface Looked {
+interface PartitionLook {
   at: number;
   isOpen: boolean;
   /** Undefined before the checkpoint is known. */
@@ -37,12 +37,12 @@ interface Looked {
 
 export function createUnownedPartitions(options: UnownedOptions): UnownedPartitions {
   const { checkpointOf, startPosition, newest, firstAfter, everyMs, couldNotAsk } = options;
-  const looked = new Map<string, Looked>();
+  const looked = new Map<string, PartitionLook>();
   const unstarted = startPosition === 'latest' ? Number.POSITIVE_INFINITY : -1;
 
   const isBehind = (partition: string, position: number) => (newest.of(partition)?.newest ?? position) > position;
 
-  async function see(partition: string, one: Looked): Promise<void> {
+  async function see(partition: string, one: PartitionLook): Promise<void> {
     one.at = performance.now();
     one.isOpen = true;
     try {
@@ -60,12 +60,12 @@ export function createUnownedPartitions(options: UnownedOptions): UnownedPartiti
   }
 
   /** At once when the hub has said meanwhile that there is more. */
-  function isDue(partition: string, { isOpen, at, position, first }: Looked): boolean {
+  function isDue(partition: string, { isOpen, at, position, first }: PartitionLook): boolean {
     const isAgeMissing = position !== undefined && isBehind(partition, position) && first?.after !== position;
     return !isOpen && performance.now() - at >= (isAgeMissing ? everyMs / 2 : everyMs);
   }
 
-  function stateOf([partition, { position, first }]: readonly [string, Looked]): UnownedState {
+  function stateOf([partition, { position, first }]: readonly [string, PartitionLook]): UnownedState {
     const answer = newest.of(partition);
     const isAnswering = position !== undefined && !newest.hasFailed(partition);
     const place = position ?? unstarted;

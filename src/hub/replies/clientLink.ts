@@ -36,7 +36,7 @@ interface Connection {
   output(): void;
 }
 
-/** Undefined when there is none that can take a message at this moment; then the client knows what to do. */
+/** Undefined when no link can take a message now: then the client sends it itself. */
 export function attachedLink(client: Client): Link | undefined {
   const transport: Transport | undefined = Reflect.get(client, '_transport');
   const link = transport?._c2dLink;
@@ -44,7 +44,10 @@ export function attachedLink(client: Client): Link | undefined {
   return link._unsentMessageQueue.length === 0 && link._rheaSender.sendable() ? link : undefined;
 }
 
-/** Does for accepted deliveries what the link's state machine would do, and keeps `settled` from four levels of nobody. */
+/**
+ * Does for accepted deliveries what the link’s state machine would do, and ends the event `settled` here: the four state machines
+ * above have no listener for it.
+ */
 export function watchLink(link: Link): void {
   const { _rheaSender: sender } = link;
   if (Object.hasOwn(sender, 'dispatch')) return;
@@ -76,5 +79,5 @@ export function writeOnce(connection: Connection): void {
   });
 }
 
-/** As the link answers for an accepted delivery; nobody looks inside. */
+/** What the link returns for an accepted delivery; callers do not read it. */
 const enqueued = {};

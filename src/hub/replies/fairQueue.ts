@@ -1,5 +1,5 @@
 /** A queue that serves devices in turn, and the entries of each device in order. */
-export interface Turns<T> {
+export interface FairQueue<T> {
   /** @param isFirst whether it goes before those of other devices in the same round */
   add(deviceId: string, one: T, isFirst: boolean): void;
   remove(deviceId: string, one: T): void;
@@ -7,7 +7,7 @@ export interface Turns<T> {
   size(): number;
 }
 
-interface Waiting<T> {
+interface QueuedEntry<T> {
   readonly one: T;
   readonly isFirst: boolean;
 }
@@ -16,8 +16,8 @@ interface Waiting<T> {
  * Works in rounds: each device that waits has one turn in a round, and those whose next entry has `isFirst` have theirs
  * before the others (C4).
  */
-export function createTurns<T>(): Turns<T> {
-  const waiting = new Map<string, Waiting<T>[]>();
+export function createFairQueue<T>(): FairQueue<T> {
+  const waiting = new Map<string, QueuedEntry<T>[]>();
   /** Devices that still have a turn in this round, in order of arrival. */
   const first = new Set<string>();
   const others = new Set<string>();
@@ -32,7 +32,7 @@ export function createTurns<T>(): Turns<T> {
     if (head) (head.isFirst ? first : others).add(deviceId);
   }
 
-  function taken(deviceId: string, own: Waiting<T>[]) {
+  function taken(deviceId: string, own: QueuedEntry<T>[]) {
     size -= 1;
     if (own.length === 0) waiting.delete(deviceId);
     if (size === 0) served.clear();

@@ -1,12 +1,12 @@
-import type { Refusal } from './sendFailure.ts';
+import type { SendRefusal } from './sendFailure.ts';
 
 /** The sends on one link that the hub has not settled. */
 export interface PendingSends {
   /** The result of the send, or `unanswered` after the time-out; `late` is then its result. Never rejects. */
-  follow(send: Promise<Refusal | undefined>): Promise<Refusal | undefined>;
+  follow(send: Promise<SendRefusal | undefined>): Promise<SendRefusal | undefined>;
   /**
-   * Sends since the oldest one that is not settled, included. The client has room for 2,048: after a lost answer the
-   * link stops when so many more have followed (SDK trap).
+   * Sends since the oldest one that is not settled, included. The client has room for 2,048: after a lost answer the link
+   * stops when as many more have followed (SDK trap).
    */
   span(): number;
   /** Whether a caller of `follow` still waits. */
@@ -17,7 +17,7 @@ export interface PendingSends {
 
 interface PendingSend {
   readonly number: number;
-  /** Looks since it was sent, or since an earlier one was settled. */
+  /** Timer ticks since it was sent, or since an earlier one was settled. */
   looks: number;
   expire: () => void;
 }
@@ -35,7 +35,7 @@ const looksInTime = 8;
 
 /**
  * A hub that throttles settles sends late and in order, and loses none; so the time-out of a send starts again when an
- * earlier one is settled (C4). Time is counted in timer ticks (looks): a pause of this process causes no time-out.
+ * earlier one is settled (C4). Time is counted in timer ticks: a pause of this process causes no time-out.
  */
 export function createPendingSends({ answerWithinMs, onSilence, onIdle }: PendingSendsOptions): PendingSends {
   /** Sends that a caller waits for, and sends after their time-out. Both in order of sending. */

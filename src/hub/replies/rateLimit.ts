@@ -1,8 +1,8 @@
-import type { Refusal } from './sendFailure.ts';
+import type { SendRefusal } from './sendFailure.ts';
 
 /**
  * Limits how fast replies are sent to the hub (C4). The hub does not report the limit of its tier: it settles late,
- * then refuses. At such a sign the rate is cut to what the hub has lately accepted, and then grows until the next.
+ * then refuses. At the first sign of either the rate is cut to what the hub has recently accepted; then it grows until the next sign.
  */
 export interface RateLimit {
   /** How long the next send has to wait; infinite when it has to wait for an answer. */
@@ -16,7 +16,7 @@ export interface RateLimit {
   /** Sends a second: undefined while no limit is known, 0 while the hub refuses every reply. */
   perSecond(): number | undefined;
   /** @param refusal undefined when the hub accepted the send */
-  settled(sentAt: number, refusal: Refusal | undefined): void;
+  settled(sentAt: number, refusal: SendRefusal | undefined): void;
 }
 
 interface RateLimitOptions {
@@ -30,13 +30,13 @@ interface RateLimitOptions {
 
 /** Sends a second after a cut, at least: few recent sends do not prove a low limit. */
 const least = 0.5;
-/** A cut reduces the rate to this share of what the hub has lately accepted. */
+/** A cut reduces the rate to this share of what the hub has recently accepted. */
 const share = 0.7;
 /** Slow at first, up to about the rate before the cut; after ten seconds it doubles every ten seconds. */
 const growth = (seconds: number): number => (1 + 0.03 * seconds) * 2 ** Math.min(100, Math.max(0, seconds / 10 - 1));
-/** "Lately" is the best of so many seconds: a short pause of the hub shows no limit. */
+/** "Recently" is the best of this number of seconds: a short pause of the hub is no sign of a limit. */
 const recentSeconds = 10;
-/** Sends may begin so much early, to make up for late timers. */
+/** Sends may begin early by this time, to make up for late timers. */
 const slackMs = 100;
 /** Interval of attempts while the hub refuses every reply. */
 const probeEveryMs = 60_000;
@@ -44,7 +44,7 @@ const probeEveryMs = 60_000;
 export function createRateLimit({ ceiling, answerWithinMs, now }: RateLimitOptions): RateLimit {
   /** An answer after this time is a sign that the hub throttles. */
   const slowMs = answerWithinMs / 2;
-  /** With a known rate, at most so many seconds' sends are in flight: sends that wait here keep the order of turns. */
+  /** With a known rate, at most the sends of this time are in flight: sends that wait here keep their turns. */
   const horizonSeconds = answerWithinMs / 5_000;
   let learned: { readonly rate: number; readonly cutAt: number; readonly lastSignAt: number } | undefined;
   let nextAt = Number.NEGATIVE_INFINITY;

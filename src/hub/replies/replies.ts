@@ -21,7 +21,7 @@ export interface Replies {
 }
 
 interface ReplySettings extends Readonly<Settings['replies']> {
-  /** A reply that the hub refuses for now is sent again for so long (C4). */
+  /** A reply that the hub refuses for now is sent again for this time (C4). */
   readonly maxWaitSeconds: number;
 }
 

@@ -1,9 +1,9 @@
 import type { Trouble, Troubles } from '../../log/troubles.ts';
 import type { Reply } from '../../protocol/c2d.ts';
-import type { Refusal } from './sendFailure.ts';
+import type { SendRefusal } from './sendFailure.ts';
 
 /** Troubles that concern more than one reply. Those of a single reply are in the log line of its message. */
-const remarks: { readonly [Reason in Refusal['reason']]?: Trouble } = {
+const remarks: { readonly [Reason in SendRefusal['reason']]?: Trouble } = {
   quota: {
     level: 'error',
     message: 'the hub’s daily quota is used up; replies wait, one is tried each minute',
@@ -18,14 +18,14 @@ const remarks: { readonly [Reason in Refusal['reason']]?: Trouble } = {
   unanswered: { level: 'warn', message: 'the hub did not settle a reply in time' },
 };
 
-const sourceOf = (reason: Refusal['reason']) => `replies ${reason}`;
+const sourceOf = (reason: SendRefusal['reason']) => `replies ${reason}`;
 const lasting = [sourceOf('quota'), sourceOf('suspended')];
 
 /** Logs what the result of a send shows about the hub. */
-export function tell(refusal: Refusal | undefined, { deviceId }: Reply, troubles: Troubles): void {
+export function reportRefusal(refusal: SendRefusal | undefined, { deviceId }: Reply, troubles: Troubles): void {
   if (refusal?.kind !== 'hub' && refusal?.kind !== 'connection') {
-    for (const source of lasting) troubles.over(source, 'the hub takes replies again');
+    for (const source of lasting) troubles.clear(source, 'the hub takes replies again');
   }
   const remark = refusal && remarks[refusal.reason];
-  if (remark) troubles.met(sourceOf(refusal.reason), { ...remark, fields: { device: deviceId } });
+  if (remark) troubles.raise(sourceOf(refusal.reason), { ...remark, fields: { device: deviceId } });
 }

@@ -1,7 +1,7 @@
 import type { RefusalReason } from '../../protocol/delivery.ts';
 
 /** Why the hub did not take a reply. */
-export interface Refusal {
+export interface SendRefusal {
   /**
    * `connection`: the connection has failed; `hub`: the hub refuses every reply for now; `later`: another attempt may
    * succeed; `never`: final.
@@ -9,7 +9,7 @@ export interface Refusal {
   readonly kind: 'connection' | 'hub' | 'later' | 'never';
   readonly reason: RefusalReason;
   /** For a send that was not settled in time: its result, when the hub settles it later. */
-  readonly late?: Promise<Refusal | undefined>;
+  readonly late?: Promise<SendRefusal | undefined>;
 }
 
 /** Temporary conditions that are no fault of the connection; the client has no name for them, or a misleading one. */
@@ -20,10 +20,10 @@ const passing: readonly unknown[] = [
   'amqp:resource-locked',
 ];
 
-const quota: Refusal = { kind: 'hub', reason: 'quota' };
+const quota: SendRefusal = { kind: 'hub', reason: 'quota' };
 
 /** By the client's names for the hub's AMQP error conditions (C4). */
-const refusals: Readonly<Record<string, Refusal>> = {
+const refusals: Readonly<Record<string, SendRefusal>> = {
   DeviceMaximumQueueDepthExceededError: { kind: 'later', reason: 'queue_full' },
   ThrottlingError: { kind: 'later', reason: 'throttled' },
   IotHubQuotaExceededError: quota,
@@ -46,7 +46,7 @@ const isQuota = ({ amqpError }: ClientError): boolean =>
   amqpError?.condition === 'amqp:resource-limit-exceeded' &&
   /\b403002\b|QuotaExceeded|allocated quota/i.test(String(amqpError.description));
 
-export function refusalOf(error: ClientError): Refusal {
+export function sendRefusalOf(error: ClientError): SendRefusal {
   const condition = error.amqpError?.condition;
   if (passing.includes(condition)) return { kind: 'later', reason: 'throttled' };
   if (isQuota(error)) return quota;

@@ -1,6 +1,6 @@
-import { createTurns } from './fairQueue.ts';
+import { createFairQueue } from './fairQueue.ts';
 import type { RateLimit } from './rateLimit.ts';
-import type { Refusal } from './sendFailure.ts';
+import type { SendRefusal } from './sendFailure.ts';
 
 /** Lets sends begin in fair order, at the rate of the limit. */
 export interface SendQueue {
@@ -10,7 +10,7 @@ export interface SendQueue {
    * @returns true when the send may begin; then `settled` must follow
    */
   turn(deviceId: string, isFirst: boolean, over: AbortSignal | undefined): Promise<boolean> | true;
-  settled(sentAt: number, refusal: Refusal | undefined): void;
+  settled(sentAt: number, refusal: SendRefusal | undefined): void;
   /** For how many milliseconds sends wait although none is in flight, and neither the hub nor the set rate holds them. */
   idleForMs(): number;
   state(): SendQueueState;
@@ -37,7 +37,7 @@ interface SendQueueOptions {
 }
 
 export function createSendQueue({ rateLimit, maxInFlight, now }: SendQueueOptions): SendQueue {
-  const turns = createTurns<(isTurn: boolean) => void>();
+  const turns = createFairQueue<(isTurn: boolean) => void>();
   let inFlight = 0;
   let isClosed = false;
   /** When a send last began, was settled, or found nothing before it. */

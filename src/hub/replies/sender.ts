@@ -2,8 +2,8 @@ import type { Troubles } from '../../log/troubles.ts';
 import { type Meter, noMeter } from '../../metrics/meter.ts';
 import { fits, type Reply } from '../../protocol/c2d.ts';
 import type { Delivery, DropReason, RefusalReason } from '../../protocol/delivery.ts';
-import { tell } from './replyTroubles.ts';
-import type { Refusal } from './sendFailure.ts';
+import { reportRefusal } from './replyTroubles.ts';
+import type { SendRefusal } from './sendFailure.ts';
 import type { SendQueue, SendQueueState } from './sendQueue.ts';
 
 /** Sends replies to the hub. To keep the order of a device, the caller awaits each of its replies. */
@@ -36,11 +36,11 @@ export interface ReplyObserver {
 
 interface SenderOptions {
   /** Sends once and calls `onSent` when the send begins; returns why the hub did not accept the reply. */
-  readonly sendOnce: (reply: Reply, onSent: () => void) => Promise<Refusal | undefined>;
+  readonly sendOnce: (reply: Reply, onSent: () => void) => Promise<SendRefusal | undefined>;
   readonly sendQueue: SendQueue;
   /** How long one reply is sent again while the hub refuses it (C4). */
   readonly maxWaitMs: number;
-  /** How long the hub may take to settle one send: an attempt without an answer takes so much of `maxWaitMs`. */
+  /** How long the hub may take to settle one send: an attempt without an answer takes this part of `maxWaitMs`. */
   readonly answerWithinMs: number;
   readonly troubles: Troubles;
   readonly meter?: Meter;
@@ -83,7 +83,7 @@ export function createSender(options: SenderOptions): Sender {
       if (stopped || over?.aborted) wake();
     });
 
-  async function attempt(reply: Reply, observer: ReplyObserver | undefined): Promise<Refusal | undefined> {
+  async function attempt(reply: Reply, observer: ReplyObserver | undefined): Promise<SendRefusal | undefined> {
     observer?.waits('hub');
     let began = now();
     const refusal = await sendOnce(reply, () => {
@@ -91,7 +91,7 @@ export function createSender(options: SenderOptions): Sender {
     });
     sendQueue.settled(began, refusal);
     recordSend((now() - began) / 1000, refusal?.reason ?? '');
-    tell(refusal, reply, troubles);
+    reportRefusal(refusal, reply, troubles);
     if (refusal !== undefined) observer?.refused(refusal.reason);
     return refusal;
   }
@@ -99,12 +99,12 @@ export function createSender(options: SenderOptions): Sender {
   /** Sends again after a failed first attempt. */
   async function resend(
     reply: Reply,
-    first: Refusal,
+    first: SendRefusal,
     over: AbortSignal,
     settledLate: () => void,
     observer: ReplyObserver | undefined,
   ): Promise<Delivery> {
-    let refusal: Refusal | undefined = first;
+    let refusal: SendRefusal | undefined = first;
     let remainingMs = maxWaitMs;
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
       void refusal.late?.then((outcome) => outcome ?? settledLate());

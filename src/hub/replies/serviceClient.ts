@@ -3,7 +3,7 @@ import { within } from '../../concurrency/within.ts';
 import type { Reply } from '../../protocol/c2d.ts';
 import { createHandOver } from './handOver.ts';
 import { createPendingSends } from './pendingSends.ts';
-import { type Refusal, refusalOf } from './sendFailure.ts';
+import { type SendRefusal, sendRefusalOf } from './sendFailure.ts';
 
 /** One client of the hub's service endpoint, used for one connection. */
 export interface ServiceClient {
@@ -16,7 +16,7 @@ export interface ServiceClient {
    * Sends one reply once. Returns why the hub did not accept it, or undefined when it did. Never rejects.
    * @param onSent called when the send begins, which may be after a wait for the link
    */
-  send(reply: Reply, onSent?: () => void): Promise<Refusal | undefined>;
+  send(reply: Reply, onSent?: () => void): Promise<SendRefusal | undefined>;
   /** Whether it must be replaced because of its age, or of its unsettled sends. */
   isWorn(): boolean;
   /**
@@ -47,7 +47,7 @@ const lifeMs = 40 * 60_000;
 /** Below the 2,048 for which the SDK's client has room, with a margin for sends in flight (SDK trap). */
 const longestSpan = 1_024;
 
-/** Sends wait so long for the first one to attach the link: concurrent ones would each attach a link (SDK trap). */
+/** Sends wait this long for the first one to attach the link: concurrent ones would each attach a link (SDK trap). */
 const linkWithinMs = 2_000;
 
 const noRetry = { shouldRetry: () => false, nextRetryTimeout: () => -1 };
@@ -80,13 +80,13 @@ export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure
     await client.close().catch(onLateFailure);
   }
 
-  async function outcomeOf(reply: Reply): Promise<Refusal | undefined> {
+  async function outcomeOf(reply: Reply): Promise<SendRefusal | undefined> {
     try {
       const isAccepted = await handOver(reply);
       use = 'good';
       return isAccepted ? undefined : { kind: 'later', reason: 'not_taken' };
     } catch (error) {
-      const refusal = refusalOf(error as Error);
+      const refusal = sendRefusalOf(error as Error);
       if (isBusy(refusal)) use = use === 'none' ? 'refused' : use;
       else if (refusal.kind !== 'connection') use = 'good';
       if (refusal.kind === 'connection') onEnd();
@@ -123,4 +123,4 @@ export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure
   };
 }
 
-const isBusy = ({ reason }: Refusal): boolean => reason === 'throttled' || reason === 'not_taken';
+const isBusy = ({ reason }: SendRefusal): boolean => reason === 'throttled' || reason === 'not_taken';

@@ -2,9 +2,9 @@ import { within } from '../../concurrency/within.ts';
 import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
 import type { Reply } from '../../protocol/c2d.ts';
-import { diagnose } from './diagnosis.ts';
-import type { Refusal } from './sendFailure.ts';
+import type { SendRefusal } from './sendFailure.ts';
 import { openServiceClient, type ServiceClient } from './serviceClient.ts';
+import { diagnoseService } from './serviceDiagnosis.ts';
 import { Client } from './serviceSdk.ts';
 
 /** The connection to the hub's service endpoint; replaced when it is lost or old, not because of one reply (C4). */
@@ -13,7 +13,7 @@ export interface ServiceConnection {
    * Sends one reply once. Returns why the hub did not accept it, or undefined when it did. Never rejects.
    * @param onSent called when the send begins, which may be after a wait for the connection
    */
-  send(reply: Reply, onSent?: () => void): Promise<Refusal | undefined>;
+  send(reply: Reply, onSent?: () => void): Promise<SendRefusal | undefined>;
   /** Connects, and connects again whenever the connection is lost, also without replies to send. Never rejects. */
   open(): Promise<void>;
   isOpen(): boolean;
@@ -32,11 +32,11 @@ interface ConnectionOptions {
 /** Before the next client, by the use of the last one: the hub throttles repeated connects for ten seconds. */
 const pauseMs = { good: 0, none: 2_000, refused: 10_000 };
 const openAgainMs = 2_000;
-/** The hub ends a link and a connection that nobody uses, after a minute or more. What ends sooner is a failure. */
+/** The hub ends an unused link or connection after a minute or more. A connection that ends sooner has failed. */
 const idleMs = 30_000;
 const closeWithinMs = 2_000;
 
-const unreachable: Refusal = { kind: 'connection', reason: 'hub_unavailable' };
+const unreachable: SendRefusal = { kind: 'connection', reason: 'hub_unavailable' };
 const source = 'service endpoint';
 
 export function createServiceConnection(options: ConnectionOptions): ServiceConnection {
@@ -94,7 +94,7 @@ export function createServiceConnection(options: ConnectionOptions): ServiceConn
     } catch (error) {
       const message = 'cannot connect to the hub’s service endpoint; replies wait';
       if (current === client)
-        troubles.met(source, { level: 'warn', message, diagnosis: diagnose(error), still: () => ({}) });
+        troubles.raise(source, { level: 'warn', message, diagnosis: diagnoseService(error), still: () => ({}) });
       lose(client);
       return false;
     }
@@ -102,7 +102,7 @@ export function createServiceConnection(options: ConnectionOptions): ServiceConn
     open = true;
     if (!wasEverOpen) log.info({}, 'connected to the hub’s service endpoint');
     wasEverOpen = true;
-    troubles.over(source, 'the hub’s service endpoint is reached again');
+    troubles.clear(source, 'the hub’s service endpoint is reached again');
     return true;
   }
 

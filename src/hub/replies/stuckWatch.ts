@@ -1,7 +1,7 @@
 import type { Troubles } from '../../log/troubles.ts';
 import type { SendQueue } from './sendQueue.ts';
 
-/** Notices replies that nothing holds and that are not sent all the same: a defect that would otherwise be silent (D182). */
+/** Notices replies that nothing holds and that are still not sent: a defect that would otherwise be silent (D182). */
 export interface StuckWatch {
   /** For an operator; empty when nothing is stuck. */
   missing(): string[];
@@ -25,8 +25,8 @@ export function createStuckWatch({ sendQueue, isOpen, troubles }: StuckWatchOpti
 
   function look() {
     const message = 'replies that could be sent are not sent';
-    if (isStuck()) troubles.met(source, { level: 'error', message, fields: waiting(), still: waiting });
-    else troubles.over(source, 'replies are sent again', waiting());
+    if (isStuck()) troubles.raise(source, { level: 'error', message, fields: waiting(), still: waiting });
+    else troubles.clear(source, 'replies are sent again', waiting());
   }
 
   const timer = setInterval(look, lookEveryMs).unref();

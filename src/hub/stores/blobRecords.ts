@@ -1,6 +1,6 @@
 import type { Progress } from '../../engine/progress/tracked.ts';
+import { isBegun, type Ownership } from './checkpointStore.ts';
 import type { BlobContent, LabelledBlob, WholeBlob } from './labelledBlobs.ts';
-import { isBegun, type Ownership } from './store.ts';
 import { progressOf, UnreadableCheckpoint } from './storedProgress.ts';
 
 /*
@@ -10,25 +10,26 @@ import { progressOf, UnreadableCheckpoint } from './storedProgress.ts';
  * <namespace>/<hub>/<group>/checkpoint/<partition>   sequencenumber offset; note owner epoch of
  *
  * The content of a checkpoint is its completion map (see completionMap): all labels together hold only 8 KB. It is not
- * used when a tool has moved only the position. The format of `note` is in quarantine/note. `of` is the blob's own name.
+ * used when a tool has moved only the position. The format of `note` is in quarantine/crashRecord. `of` is the blob's own name.
  *
  * Times are by the storage's clock, in milliseconds since 1970. An ownership's renewal is the blob's last modification,
  * unless it has `renewedat`: then another instance has changed it since. No time is later than
- * that modification: from a time of the future on, nobody could take the partition over.
+ * that modification: with a time in the future, no instance could take the partition over.
  */
 
 /** Identifies the records of one consumer group. The names are not case-sensitive at the hub. */
-export interface BlobPlace {
+export interface ConsumerGroupId {
   readonly namespace: string;
   readonly hub: string;
   readonly consumerGroup: string;
 }
 
 /** Blob names of this kind are the prefix and the partition. */
-export const prefixOf = (place: BlobPlace, kind: 'ownership' | 'checkpoint'): string => `${nameOf(place, kind)}/`;
+export const blobPrefixOf = (place: ConsumerGroupId, kind: 'ownership' | 'checkpoint'): string =>
+  `${blobNameOf(place, kind)}/`;
 
 /** Of what is kept once for the consumer group. */
-export const nameOf = ({ namespace, hub, consumerGroup }: BlobPlace, what: string): string =>
+export const blobNameOf = ({ namespace, hub, consumerGroup }: ConsumerGroupId, what: string): string =>
   `${[namespace, hub, consumerGroup].join('/').toLowerCase()}/${what}`;
 
 /** How far a time by the storage's clock, as we know it, may be later than its own. */

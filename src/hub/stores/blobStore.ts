@@ -2,10 +2,10 @@ import { ContainerClient } from '@azure/storage-blob';
 import type { Progress } from '../../engine/progress/tracked.ts';
 import type { CallLimits } from '../../storage/storageCalls.ts';
 import {
-  type BlobPlace,
-  nameOf,
+  blobNameOf,
+  blobPrefixOf,
+  type ConsumerGroupId,
   ownershipLabels,
-  prefixOf,
   progressContent,
   readOwnership,
   readProgress,
@@ -13,11 +13,11 @@ import {
   writerContent,
   writerEpoch,
 } from './blobRecords.ts';
-import type { LastingText } from './buildRecord.ts';
+import type { DurableText } from './buildRecord.ts';
+import type { CheckpointStore, LeaseHolder, Ownership } from './checkpointStore.ts';
 import { createLabelledBlobs, type LabelledBlob } from './labelledBlobs.ts';
-import type { Ownership, Reader, Store } from './store.ts';
 
-export interface BlobStoreOptions extends BlobPlace {
+export interface BlobStoreOptions extends ConsumerGroupId {
   /** With the key of the storage account, or with a shared access signature for the container. */
   readonly connectionString: string;
   /** Created at the first use when it does not exist. */
@@ -26,8 +26,8 @@ export interface BlobStoreOptions extends BlobPlace {
 }
 
 /** A checkpoint as its reader last wrote it. */
-interface Written {
-  readonly reader: Reader;
+interface WrittenCheckpoint {
+  readonly reader: LeaseHolder;
   readonly blob: LabelledBlob;
 }
 
@@ -45,17 +45,17 @@ export function createBlobStore({
   container,
   limits = defaultLimits,
   ...place
-}: BlobStoreOptions): Store {
+}: BlobStoreOptions): CheckpointStore {
   const blobs = blobsIn(connectionString, container, limits);
-  const ownershipPrefix = prefixOf(place, 'ownership');
-  const checkpointPrefix = prefixOf(place, 'checkpoint');
+  const ownershipPrefix = blobPrefixOf(place, 'ownership');
+  const checkpointPrefix = blobPrefixOf(place, 'checkpoint');
   const checkpointName = (partition: string) => checkpointPrefix + partition;
-  const written = new Map<string, Written>();
+  const written = new Map<string, WrittenCheckpoint>();
   const deadline = () => performance.now() + limits.verbMs;
   const recordOf = (partition: string, blob: LabelledBlob) => readOwnership(partition, blob, blobs.clockAheadMs());
 
   /** Writes the reader's epoch on the checkpoint and keeps its position: later writes of the last owner fail. */
-  async function stamp(reader: Reader, by: number): Promise<void> {
+  async function stamp(reader: LeaseHolder, by: number): Promise<void> {
     const name = checkpointName(reader.partition);
     for (let race = 0; race < mostRaces; race += 1) {
       const current = await blobs.read(name, by);
@@ -69,7 +69,7 @@ export function createBlobStore({
   }
 
   /** The current checkpoint, or `false` when the reader may not write it. */
-  async function current(reader: Reader, by: number): Promise<LabelledBlob | undefined | false> {
+  async function current(reader: LeaseHolder, by: number): Promise<LabelledBlob | undefined | false> {
     const known = written.get(reader.partition);
     if (known && isSame(known.reader, reader)) return known.blob;
     const [ownership, checkpoint] = await Promise.all([
@@ -136,9 +136,9 @@ export function createBlobStore({
 export function createBlobText(
   { connectionString, container, limits = defaultLimits, ...place }: BlobStoreOptions,
   what: string,
-): LastingText {
+): DurableText {
   const blobs = blobsIn(connectionString, container, limits);
-  const name = nameOf(place, what);
+  const name = blobNameOf(place, what);
   const deadline = () => performance.now() + limits.verbMs;
   return {
     async read() {

@@ -9,7 +9,7 @@ export interface StartedBuild {
 }
 
 /** A small text that lasts, one for each namespace, hub and consumer group. Methods reject when it cannot be reached. */
-export interface LastingText {
+export interface DurableText {
   /** Undefined when there is none. */
   read(): Promise<{ readonly text: string; readonly etag: string } | undefined>;
   /**
@@ -29,7 +29,7 @@ const mostRaces = 5;
  * Records that this build starts, if the last start was of another one. A record that cannot be understood is replaced.
  * @returns the last other build that has started, on any instance; undefined when none is known
  */
-export async function buildBefore(record: LastingText, own: StartedBuild): Promise<StartedBuild | undefined> {
+export async function buildBefore(record: DurableText, own: StartedBuild): Promise<StartedBuild | undefined> {
   for (let race = 0; race < mostRaces; race += 1) {
     const found = await record.read();
     const [last, earlier] = startedIn(found?.text ?? '');

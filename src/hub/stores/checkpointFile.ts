@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ForeignFile, readBounded } from '../../storage/boundedReads.ts';
+import { isBegun } from './checkpointStore.ts';
 import type { Contents } from './memoryStore.ts';
-import { isBegun } from './store.ts';
 
 /*
  * {"format":1,"place":<namespace, hub and consumer group>,"keeper":<id of the process that writes the file>,
@@ -20,7 +20,7 @@ export interface CheckpointFile extends Contents {
   readonly keeper?: string | undefined;
 }
 
-/** Nobody owns a partition when a file is read: its only process has ended, and the epoch alone is needed. */
+/** A partition has no owner when a file is read: its only process has ended, and only the epoch is needed. */
 const ownership = z
   .object({
     partition: z.string(),

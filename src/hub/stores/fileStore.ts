@@ -3,9 +3,9 @@ import { readdir, rename, rm, utimes } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { makeDirectory } from '../../storage/makeDirectory.ts';
 import { checkpointFile, readCheckpointFile } from './checkpointFile.ts';
+import type { CheckpointStore } from './checkpointStore.ts';
 import { createKeeperWatch } from './keeperWatch.ts';
 import { type Contents, createMemoryStore } from './memoryStore.ts';
-import type { Store } from './store.ts';
 import { progressOf } from './storedProgress.ts';
 import { writeWhole } from './writeWhole.ts';
 
@@ -14,10 +14,10 @@ import { writeWhole } from './writeWhole.ts';
  * owns the file; an older one writes nothing more, until the owner has renewed nothing for the expiry. A process claims
  * the file at the first use, not at the start: one that fails to start must not stop the one that runs.
  * @param place namespace, hub and consumer group; each has its own file
- * @param expiryMs an owner that has not renewed for so long has gone
+ * @param expiryMs an owner that has not renewed for this time has gone
  * @throws Error when the file exists and is not valid: to start without it would repeat every message
  */
-export function createFileStore(directory: string, place: string, expiryMs: number): Store {
+export function createFileStore(directory: string, place: string, expiryMs: number): CheckpointStore {
   makeDirectory(directory);
   const path = join(directory, `${encodeURIComponent(place)}.json`);
   const keeper = randomUUID();
@@ -26,7 +26,7 @@ export function createFileStore(directory: string, place: string, expiryMs: numb
   const isLeftOver = (name: string) => name.startsWith(`${basename(path)}.`) && /\.(new|map)$/.test(name);
   let latest: Contents | undefined;
   let writing: Promise<boolean> | undefined;
-  let taken: Promise<Store> | undefined;
+  let taken: Promise<CheckpointStore> | undefined;
   const others = createKeeperWatch(path, expiryMs);
   const read = () => readCheckpointFile(path, place);
   read();
@@ -62,7 +62,7 @@ export function createFileStore(directory: string, place: string, expiryMs: numb
     await Promise.all(left.map((name) => rm(join(directory, name), { force: true })));
   }
 
-  async function take(): Promise<Store> {
+  async function take(): Promise<CheckpointStore> {
     await writing?.catch(() => {}); // an old write, which finds that the file is not ours
     const { ownerships, progress } = read();
     const contents = { ownerships, progress };

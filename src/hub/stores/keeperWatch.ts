@@ -9,7 +9,7 @@ export interface KeeperWatch {
 }
 
 /** One look at the file. */
-interface Look {
+interface FileObservation {
   readonly version: string;
   readonly at: number;
   readonly unchangedMs: number;
@@ -21,7 +21,7 @@ interface Look {
  * still, and the owner with it.
  */
 export function createKeeperWatch(path: string, expiryMs: number): KeeperWatch {
-  let last: Look | undefined;
+  let last: FileObservation | undefined;
 
   return {
     hasGone() {

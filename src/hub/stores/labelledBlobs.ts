@@ -43,7 +43,7 @@ export interface LabelledBlobs {
 /** The storage sends whole seconds, and its answer takes time to arrive. */
 const clockNoiseMs = 1_500;
 
-/** Content that is longer than any of ours is cut. */
+/** Longer content is cut: the service writes none. */
 const maxContentBytes = 4 * 1024 * 1024;
 
 /** The label by which a writer recognises its own write after a lost answer. */
@@ -53,7 +53,7 @@ export function createLabelledBlobs(container: ContainerClient, limits: CallLimi
   const { attempt, ensureContainer } = createStorageCalls(container, 'checkpoint storage', limits);
   let aheadMs = 0;
 
-  const hearClock = (date: Date | undefined) => {
+  const observeServerTime = (date: Date | undefined) => {
     const measured = date ? date.getTime() - Date.now() : aheadMs;
     if (Math.abs(measured - aheadMs) > clockNoiseMs) aheadMs = measured;
   };
@@ -62,7 +62,7 @@ export function createLabelledBlobs(container: ContainerClient, limits: CallLimi
     try {
       const answer = await container.getBlobClient(name).download(0, undefined, { abortSignal });
       const { metadata: labels = {}, etag = '', lastModified, date, readableStreamBody } = answer;
-      hearClock(date);
+      observeServerTime(date);
       const content = readableStreamBody && (await beginningOf(readableStreamBody, maxContentBytes));
       return { name, labels, etag, modifiedAt: lastModified?.getTime() ?? 0, content: content?.toString() ?? '' };
     } catch (error) {
@@ -83,7 +83,7 @@ export function createLabelledBlobs(container: ContainerClient, limits: CallLimi
       etag !== undefined && content === undefined
         ? await blob.setMetadata(metadata, { conditions, abortSignal })
         : await blob.upload(content ?? '', Buffer.byteLength(content ?? ''), { metadata, conditions, abortSignal });
-    hearClock(written.date);
+    observeServerTime(written.date);
     return { name, labels: metadata, etag: written.etag ?? '', modifiedAt: written.lastModified?.getTime() ?? 0 };
   }
 
@@ -93,7 +93,7 @@ export function createLabelledBlobs(container: ContainerClient, limits: CallLimi
       return attempt('listing', by, async (abortSignal) => {
         const found: LabelledBlob[] = [];
         for await (const page of container.listBlobsFlat({ prefix, includeMetadata: true, abortSignal }).byPage()) {
-          hearClock(page.date);
+          observeServerTime(page.date);
           for (const { name, metadata = {}, properties } of page.segment.blobItems) {
             found.push({
               name,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Progress } from '../../engine/progress/tracked.ts';
-import type { Ownership, Store } from './store.ts';
+import type { CheckpointStore, Ownership } from './checkpointStore.ts';
 
 /** The content of the store, in a form that can be saved. */
 export interface Contents {
@@ -16,7 +16,7 @@ export interface Contents {
 export function createMemoryStore(
   contents: Contents = { ownerships: [], progress: [] },
   keep: (contents: Contents) => Promise<boolean> = async () => true,
-): Store {
+): CheckpointStore {
   const ownerships = new Map(contents.ownerships.map((one) => [one.partition, one]));
   const progress = new Map(contents.progress.map((one) => [one.partition, one.progress]));
   const all = (): Contents => ({

@@ -1,21 +1,21 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { noMeter } from '../../metrics/meter.ts';
-import { createStoreRecords } from '../../observing/stores.ts';
+import { createStoreRecords } from '../../observing/storeRecords.ts';
 import { connectionOf, placeOf } from '../../settings/derived.ts';
 import { directoriesOf } from '../../settings/directories.ts';
-import { createAskStore } from '../../storage/askStore.ts';
 import { readBounded } from '../../storage/boundedReads.ts';
-import type { LastingText } from './buildRecord.ts';
+import { createInstrumentedCall } from '../../storage/instrumentedCall.ts';
+import type { DurableText } from './buildRecord.ts';
 import { hubPlaceOf, type StoreSettings } from './openStore.ts';
 import { writeWhole } from './writeWhole.ts';
 
 const mostBytes = 64 * 1024;
 
 /** The record of builds, beside the checkpoints. */
-export function openBuildRecord(settings: StoreSettings, records = createStoreRecords(noMeter)): LastingText {
+export function openBuildRecord(settings: StoreSettings, records = createStoreRecords(noMeter)): DurableText {
   const { checkpoints, store } = settings;
-  const ask = createAskStore('checkpoints', placeOf(checkpoints, store, 'CHECKPOINTS'), records);
+  const ask = createInstrumentedCall('checkpoints', placeOf(checkpoints, store, 'CHECKPOINTS'), records);
   const record = store.kind === 'blob' ? inBlob(settings) : inFile(settings);
   return {
     read: () => ask('read', record.read),
@@ -23,8 +23,8 @@ export function openBuildRecord(settings: StoreSettings, records = createStoreRe
   };
 }
 
-/** One instance has the folder, so nobody else changes it meanwhile. */
-function inFile({ hub, data }: StoreSettings): LastingText {
+/** Only one instance has the folder: no other process changes it meanwhile. */
+function inFile({ hub, data }: StoreSettings): DurableText {
   const { endpoint, name, consumerGroup } = hubPlaceOf(hub);
   const place = encodeURIComponent([endpoint, name, consumerGroup].join(' '));
   const path = join(directoriesOf(data).checkpoints, `${place}.builds`);
@@ -46,7 +46,7 @@ function inFile({ hub, data }: StoreSettings): LastingText {
 }
 
 /** The storage client is loaded already, for the checkpoints. */
-function inBlob({ hub, store, checkpoints }: StoreSettings): LastingText {
+function inBlob({ hub, store, checkpoints }: StoreSettings): DurableText {
   const { namespace, name, consumerGroup } = hubPlaceOf(hub);
   const connectionString = connectionOf(checkpoints, store);
   const opened = import('./blobStore.ts').then(({ createBlobText }) =>

@@ -1,13 +1,13 @@
 import { noMeter } from '../../metrics/meter.ts';
-import { createStoreRecords } from '../../observing/stores.ts';
+import { createStoreRecords } from '../../observing/storeRecords.ts';
 import type { Settings } from '../../settings/config.ts';
 import { connectionOf, placeOf } from '../../settings/derived.ts';
 import { directoriesOf } from '../../settings/directories.ts';
 import { timing } from '../../settings/groups/constants.ts';
-import { createAskStore } from '../../storage/askStore.ts';
-import { askedStore } from './askedStore.ts';
+import { createInstrumentedCall } from '../../storage/instrumentedCall.ts';
+import type { CheckpointStore } from './checkpointStore.ts';
 import { createFileStore } from './fileStore.ts';
-import type { Store } from './store.ts';
+import { instrumentedStore } from './instrumentedStore.ts';
 
 export type StoreSettings = Pick<Settings, 'hub' | 'data' | 'store' | 'checkpoints'>;
 
@@ -15,13 +15,16 @@ export type StoreSettings = Pick<Settings, 'hub' | 'data' | 'store' | 'checkpoin
  * The store that the settings choose. The storage client takes 20 MB, so it is loaded only when needed.
  * @throws Error when the checkpoint file is not valid
  */
-export async function openStore(settings: StoreSettings, records = createStoreRecords(noMeter)): Promise<Store> {
+export async function openStore(
+  settings: StoreSettings,
+  records = createStoreRecords(noMeter),
+): Promise<CheckpointStore> {
   const { checkpoints, store } = settings;
-  const ask = createAskStore('checkpoints', placeOf(checkpoints, store, 'CHECKPOINTS'), records);
-  return askedStore(await openPlain(settings), ask);
+  const ask = createInstrumentedCall('checkpoints', placeOf(checkpoints, store, 'CHECKPOINTS'), records);
+  return instrumentedStore(await openPlain(settings), ask);
 }
 
-async function openPlain({ hub, data, store, checkpoints }: StoreSettings): Promise<Store> {
+async function openPlain({ hub, data, store, checkpoints }: StoreSettings): Promise<CheckpointStore> {
   const { endpoint, namespace, name, consumerGroup } = hubPlaceOf(hub);
   if (store.kind !== 'blob') {
     const place = [endpoint, name, consumerGroup].join(' ');

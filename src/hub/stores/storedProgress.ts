@@ -29,7 +29,7 @@ const rules: Readonly<Record<keyof Progress, Rule>> = {
     holds: (value) => typeof value === 'string' && offset.test(value),
   },
   completed: { what: 'map', must: 'a text', holds: (value) => typeof value === 'string' },
-  note: { what: 'note', must: 'a text', holds: (value) => value === undefined || typeof value === 'string' },
+  note: { what: 'crash record', must: 'a text', holds: (value) => value === undefined || typeof value === 'string' },
 };
 
 /**

@@ -20,7 +20,7 @@ import {
   typeRef,
 } from '../../protocol/fields.ts';
 import { Rejection } from '../../protocol/rejection.ts';
-import { disagreements, echoSubject, subjectFields, subjectInBody, subjectOf } from './subject.ts';
+import { echoSubject, subjectDisagreements, subjectFields, subjectInBody, subjectOf } from './subject.ts';
 
 const parent = z.object({ objectId: guid, reference: text }, { error: 'must be an object' });
 
@@ -35,7 +35,7 @@ export const deviceCreated = event('Svc.Device.Created', {
     success: { fields: { relatedModels }, properties: { objectId: guid, model: modelId } },
     failure: { fields: { relatedModels }, properties: { model: modelId.optional() } },
   },
-  crossChecks: disagreements,
+  crossChecks: subjectDisagreements,
   // spec: objectId is not sent in an unsuccessful acknowledgement
   echo(properties, body) {
     const { objectId: _, ...known } = echoSubject(properties, body, defaultModel).properties;

@@ -3,7 +3,7 @@ import { done, event } from '../../card/card.ts';
 import { collect } from '../../objectModel/collect.ts';
 import { requestedNotifications } from '../../objectModel/requestedNotifications.ts';
 import { guid, jsonObject, modelId } from '../../protocol/fields.ts';
-import { disagreements, echoSubject, subjectFields, subjectInBody, subjectOf } from './subject.ts';
+import { echoSubject, subjectDisagreements, subjectFields, subjectInBody, subjectOf } from './subject.ts';
 
 // A10: real devices send every option; false, null, [] and [null] count as absent
 const flag = z
@@ -34,7 +34,7 @@ export const deviceSyncModel = event('Svc.Device.SyncModel', {
     failure: { properties: subjectFields },
   },
   crossChecks: (headers, body, hasShape) => [
-    ...disagreements(headers, body),
+    ...subjectDisagreements(headers, body),
     ...unnamed(headers, body, hasShape),
     ...contradictions(body),
   ],

@@ -12,7 +12,7 @@ import {
   typeRef,
 } from '../../protocol/fields.ts';
 import { type Json, textIn } from '../../protocol/json.ts';
-import { disagreements, echoSubject, subjectFields, subjectInBody, subjectOf } from './subject.ts';
+import { echoSubject, subjectDisagreements, subjectFields, subjectInBody, subjectOf } from './subject.ts';
 
 export const deviceUpdated = event('Svc.Device.Updated', {
   purpose: 'Replace properties and variables of an object model',
@@ -25,7 +25,7 @@ export const deviceUpdated = event('Svc.Device.Updated', {
     success: { fields: { version: exactInteger }, properties: { objectId: guid, model: modelId } },
     failure: { fields: { version: exactInteger.optional() }, properties: subjectFields },
   },
-  crossChecks: disagreements,
+  crossChecks: subjectDisagreements,
   echo(properties, body, json) {
     const version = versionIn(json);
     return { ...echoSubject(properties, body, defaultModel), fields: version === undefined ? {} : { version } }; // A5

@@ -16,7 +16,7 @@ export const subjectInBody = { ...subjectFields, objectId: absentWhenNull(guid) 
 type Named = { readonly objectId?: string | undefined; readonly model?: string | undefined };
 
 /** Faults: properties and body disagree. */
-export function disagreements(headers: Named, body: Named): string[] {
+export function subjectDisagreements(headers: Named, body: Named): string[] {
   const disagreeing = (['objectId', 'model'] as const).filter((key) => {
     const [inProperties, inBody] = [headers[key], body[key]];
     if (inProperties === undefined || inBody === undefined) return false;

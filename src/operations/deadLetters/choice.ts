@@ -1,5 +1,5 @@
 import { type DeadLetter, UnreadableDeadLetter } from '../../deadLetters/deadLetter.ts';
-import type { DeadLetters } from '../../deadLetters/store.ts';
+import type { DeadLetters } from '../../deadLetters/deadLetterStore.ts';
 
 /** A selection of dead letters; an undefined criterion matches all. */
 export interface Choice {
@@ -12,7 +12,7 @@ export interface Choice {
 }
 
 /** A dead letter and its id. */
-export interface Filed {
+export interface StoredLetter {
   readonly id: string;
   readonly letter: DeadLetter;
 }
@@ -28,7 +28,7 @@ export async function* chosenLetters(
   deadLetters: Pick<DeadLetters, 'ids' | 'read'>,
   { device, since, before, code }: Choice,
   passedOver: (problem: UnreadableDeadLetter) => void,
-): AsyncGenerator<Filed> {
+): AsyncGenerator<StoredLetter> {
   const isMeant = (letter: DeadLetter) =>
     (device === undefined || letter.deviceId === device) &&
     (since === undefined || letter.parkedAt >= since) &&

@@ -2,7 +2,7 @@ import { resultCodes } from '../../protocol/codes.ts';
 import { nearest } from '../../text/nearest.ts';
 import type { Choice } from './choice.ts';
 
-interface Given {
+interface ChoiceValues {
   readonly device?: string | undefined;
   readonly since?: string | undefined;
   readonly before?: string | undefined;
@@ -13,7 +13,7 @@ interface Given {
  * The selection that the options of a command make.
  * @throws Error with a sentence for the operator
  */
-export const choiceOf = ({ device, since, before, code }: Given): Choice => ({
+export const choiceOf = ({ device, since, before, code }: ChoiceValues): Choice => ({
   device,
   since: timeOf('--since', since),
   before: timeOf('--before', before),

@@ -1,10 +1,10 @@
-import type { DeadLetters } from '../../deadLetters/store.ts';
+import type { DeadLetters } from '../../deadLetters/deadLetterStore.ts';
 import type { Choice } from './choice.ts';
-import { lineOf } from './lines.ts';
+import { letterLineOf } from './letterLines.ts';
 import { say } from './say.ts';
 import { select } from './select.ts';
 
-interface Wanted {
+interface Deletion {
   /** Those with these ids, also when they cannot be read; when empty, those of the choice. */
   readonly ids: readonly string[];
   readonly choice: Choice;
@@ -12,13 +12,13 @@ interface Wanted {
 }
 
 /**
- * Deletes dead letters, which nobody can replay then, and prints a line for each.
+ * Deletes dead letters for good, and prints a line for each.
  * @returns exit code: 1 when one is not there or cannot be read
- * @throws Error when nothing says which: all of them are not deleted by a forgotten option
+ * @throws Error without a selection: a forgotten option must not delete all of them
  */
 export async function deleteLetters(
   store: Pick<DeadLetters, 'ids' | 'read' | 'remove'>,
-  { ids, choice, isDryRun }: Wanted,
+  { ids, choice, isDryRun }: Deletion,
 ): Promise<number> {
   const criteria = Object.values(choice).filter((one) => one !== undefined);
   if (ids.length > 0 && criteria.length > 0) throw new Error('delete takes ids or options, not both');
@@ -36,7 +36,7 @@ export async function deleteLetters(
         say(`there is no dead letter ${JSON.stringify(id)}`);
       }
     }
-  } else missed = await select(store, choice, (filed) => lines.set(filed.id, lineOf(filed)));
+  } else missed = await select(store, choice, (filed) => lines.set(filed.id, letterLineOf(filed)));
 
   for (const [id, line] of lines) {
     if (!isDryRun) await store.remove(id);

@@ -1,6 +1,6 @@
-import type { DeadLetters } from '../../deadLetters/store.ts';
+import type { DeadLetters } from '../../deadLetters/deadLetterStore.ts';
 import type { Choice } from './choice.ts';
-import { lineOf } from './lines.ts';
+import { letterLineOf } from './letterLines.ts';
 import { say } from './say.ts';
 import { select } from './select.ts';
 
@@ -9,7 +9,7 @@ export async function list(store: Pick<DeadLetters, 'ids' | 'read'>, choice: Cho
   let listed = 0;
   const passedOver = await select(store, choice, (filed) => {
     listed += 1;
-    process.stdout.write(`${lineOf(filed)}\n`);
+    process.stdout.write(`${letterLineOf(filed)}\n`);
   });
   say(`${listed} dead letters`);
   return passedOver === 0 ? 0 : 1;

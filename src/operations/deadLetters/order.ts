@@ -12,7 +12,7 @@ export function byDevice(ids: readonly string[]): Map<string, string[]> {
   return devices;
 }
 
-/** The dead letters of a device that are replayed before one of them, and those to which it gives way (D283). */
+/** The dead letters of a device that are replayed before one of them, and the newer ones that prevent its replay (D283). */
 export const neighbours = (own: readonly string[], index: number) => ({
   older: own.slice(0, index),
   newer: own.slice(index + 1),

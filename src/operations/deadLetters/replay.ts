@@ -1,12 +1,12 @@
 import { type DeadLetter, UnreadableDeadLetter } from '../../deadLetters/deadLetter.ts';
-import type { DeadLetters } from '../../deadLetters/store.ts';
+import type { DeadLetters } from '../../deadLetters/deadLetterStore.ts';
 import type { Dispatch } from '../../dispatch/dispatch.ts';
 import type { RequirementOf } from '../../dispatch/requirements.ts';
 import type { HubEvent } from '../../protocol/event.ts';
 import { arrivalOf, byDevice, neighbours } from './order.ts';
 
 /** The numbers of replayed dead letters, by result. */
-export interface Replayed {
+export interface ReplaySummary {
   /** Handled and deleted. */
   handled: number;
   /** Failed again because of the service or a backend; they stay. */
@@ -45,20 +45,20 @@ class Overtaken extends Error {
 }
 
 /** The result of one dead letter. The device's next one is tried only after one of the first three. */
-type Fate = 'handled' | 'gone' | 'unreadable' | 'failed' | 'undecided';
+type ReplayResult = 'handled' | 'gone' | 'unreadable' | 'failed' | 'undecided';
 
 /**
  * Handles dead letters again as if they came from the hub: each device's in hub order, several devices at once. Handled
  * ones are deleted. One that fails again stays, and with it the later ones of its device. So do those of a device of which
  * something newer has been handled meanwhile (D283).
  */
-export async function replay(ids: readonly string[], options: ReplayOptions): Promise<Replayed> {
+export async function replay(ids: readonly string[], options: ReplayOptions): Promise<ReplaySummary> {
   const { dispatch, requirementOf, deadLetters, failureOf, stopping, width, progress, remark } = options;
-  const counts: Replayed = { handled: 0, failed: 0, heldBack: 0, left: 0, gone: 0, unreadable: 0 };
+  const counts: ReplaySummary = { handled: 0, failed: 0, heldBack: 0, left: 0, gone: 0, unreadable: 0 };
   const never = new AbortController().signal; // nothing cancels the handling of a dead letter
   let done = 0;
 
-  async function handle(id: string, letter: DeadLetter): Promise<Fate> {
+  async function handle(id: string, letter: DeadLetter): Promise<ReplayResult> {
     const { event } = letter;
     const arrival = arrivalOf(letter);
     const requirement = requirementOf(arrival);
@@ -86,7 +86,7 @@ export async function replay(ids: readonly string[], options: ReplayOptions): Pr
     throw new Overtaken(`${id} is not tried: ${handled}, which is newer, has been handled meanwhile`);
   }
 
-  async function replayOne(id: string, newer: readonly string[]): Promise<Fate> {
+  async function replayOne(id: string, newer: readonly string[]): Promise<ReplayResult> {
     const found = await readUnlessOvertaken(id, newer).catch((error: Error) => error);
     if (found === undefined) return 'gone';
     if (!(found instanceof Error)) return handle(id, found);

@@ -1,20 +1,20 @@
 import { printable } from 'telemetry/printable.ts';
-import type { DeadLetters } from '../../deadLetters/store.ts';
+import type { DeadLetters } from '../../deadLetters/deadLetterStore.ts';
 import type { Choice } from './choice.ts';
-import { summaryOf } from './lines.ts';
+import { replaySummaryOf } from './letterLines.ts';
 import { list } from './list.ts';
 import { type ReplayOptions, rememberingFailures, replay } from './replay.ts';
 import { say } from './say.ts';
 import { select } from './select.ts';
 
 /** What handles messages, and parks them in a store. */
-interface Handling extends Pick<ReplayOptions, 'dispatch' | 'requirementOf'> {
+interface ReplayHandling extends Pick<ReplayOptions, 'dispatch' | 'requirementOf'> {
   close(): Promise<void>;
 }
 
 interface Replaying {
   readonly isDryRun: boolean;
-  readonly open: (store: DeadLetters) => Promise<Handling>;
+  readonly open: (store: DeadLetters) => Promise<ReplayHandling>;
 }
 
 /** Devices whose dead letters are handled at once. */
@@ -54,7 +54,7 @@ export async function replayChosen(store: DeadLetters, choice: Choice, { isDryRu
         say(`${done} of ${all}`);
       },
     });
-    say(summaryOf(replayed));
+    say(replaySummaryOf(replayed));
     return replayed.handled + replayed.gone === ids.length && passedOver === 0 ? 0 : 1;
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);

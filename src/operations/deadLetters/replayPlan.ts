@@ -2,7 +2,7 @@ import { type DeadLetter, folderOfId } from '../../deadLetters/deadLetter.ts';
 import { createRequirements } from '../../dispatch/requirements.ts';
 import { findCard } from '../../messages/index.ts';
 import { backendNames } from '../../protocol/backendCalls.ts';
-import { nameOf } from '../../protocol/envelope.ts';
+import { messageNameOf } from '../../protocol/envelope.ts';
 import { messageLimits } from '../../settings/groups/constants.ts';
 import { arrivalOf, byDevice, neighbours } from './order.ts';
 
@@ -33,7 +33,7 @@ const counted = ({ length }: readonly string[], what: string): string =>
 
 function handling(letter: DeadLetter): string {
   const { event, generation, attempts } = letter;
-  const name = nameOf(generation, event.properties ?? {});
+  const name = messageNameOf(generation, event.properties ?? {});
   if (findCard(generation, name) === undefined) return 'it is answered that there is no such message';
   const needs = requirementOf(arrivalOf(letter))?.needs;
   if (needs === undefined) return `${name} is refused because of its properties, before any backend is called`;

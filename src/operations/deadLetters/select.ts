@@ -1,6 +1,6 @@
 import { printable } from 'telemetry/printable.ts';
-import type { DeadLetters } from '../../deadLetters/store.ts';
-import { type Choice, chosenLetters, type Filed } from './choice.ts';
+import type { DeadLetters } from '../../deadLetters/deadLetterStore.ts';
+import { type Choice, chosenLetters, type StoredLetter } from './choice.ts';
 import { say } from './say.ts';
 
 /**
@@ -10,7 +10,7 @@ import { say } from './say.ts';
 export async function select(
   store: Pick<DeadLetters, 'ids' | 'read'>,
   choice: Choice,
-  each: (filed: Filed) => void,
+  each: (filed: StoredLetter) => void,
 ): Promise<number> {
   let passedOver = 0;
   const letters = chosenLetters(store, choice, ({ message }) => {

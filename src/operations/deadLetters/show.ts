@@ -1,5 +1,5 @@
 import { printableJson } from 'telemetry/printable.ts';
-import type { DeadLetters } from '../../deadLetters/store.ts';
+import type { DeadLetters } from '../../deadLetters/deadLetterStore.ts';
 import { replayPlan } from './replayPlan.ts';
 
 /** One dead letter whole, and what a replay would do with it. */

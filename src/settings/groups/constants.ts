@@ -18,7 +18,7 @@ export const messageLimits = {
   maxRelatedModels: 3_000,
 };
 
-/** So many messages may always be in flight, of DELIVERY_MAX_MESSAGES (D163). */
+/** This number of messages may always be in flight, of DELIVERY_MAX_MESSAGES (D163). */
 export const leastMessages = 48;
 
 /** Most messages of one device in memory; the others wait on disk (D16). */

@@ -50,7 +50,7 @@ describe('npm run sandbox', () => {
     for (const pid of [service.pid, methods.pid]) expect(() => process.kill(pid ?? 2 ** 30, 0)).toThrow('ESRCH');
   });
 
-  it('fails with --no-service --exit, and says that nobody answered', async () => {
+  it('fails with --no-service --exit, and says that there was no answer', async () => {
     const { code, stderr } = await run('sandbox/main.ts', [
       '--directory',
       join(folder, 'none'),
@@ -75,7 +75,7 @@ describe('npm run sandbox', () => {
     },
   );
 
-  it('takes over from one that was killed, keeps its secrets from other users, and ends in order when told to', async () => {
+  it('takes over from one that was killed, keeps its secrets from other users, and ends in order on a signal', async () => {
     const directory = join(folder, 'told');
     await mkdir(directory);
     await writeFile(join(directory, 'state.json'), JSON.stringify({ ...sandbox.state, pid: 2 ** 22 + 1 }));
@@ -90,7 +90,7 @@ describe('npm run sandbox', () => {
     expect(await readState(directory)).toBeUndefined();
   });
 
-  it('ends in order when nobody reads what it prints any more', async () => {
+  it('ends in order when its output is no longer read', async () => {
     const directory = join(folder, 'unread');
     const options = ['--directory', directory, '--no-methods'];
     const args = ['scripts/run.js', 'sandbox/main.ts', ...options];

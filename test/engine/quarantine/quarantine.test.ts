@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
-import { encodeNote, type Note, type Suspicion } from '../../../src/engine/quarantine/note.ts';
+import { type CrashRecord, encodeCrashRecord, type Suspicion } from '../../../src/engine/quarantine/crashRecord.ts';
 import { createQuarantine, headStartMs } from '../../../src/engine/quarantine/quarantine.ts';
 import {
   createSuspectsInWork,
@@ -28,7 +28,7 @@ function setUp({ ends = 2, known = {}, mostSuspects = 10, suspectsInWork = creat
   const draining = new AbortController();
   const lines: object[] = [];
   const heldUp = new Set<number>();
-  let last: Note | undefined;
+  let last: CrashRecord | undefined;
   let isStoreOut = false;
   const suspects = new Map(
     Object.entries(known).map(([sequenceNumber, one]) => [
@@ -37,11 +37,11 @@ function setUp({ ends = 2, known = {}, mostSuspects = 10, suspectsInWork = creat
     ]),
   );
   const quarantine = createQuarantine({
-    note: encodeNote({ ends, upTo: 100, alone: undefined, suspects }),
-    async annotate(note) {
+    crashRecord: encodeCrashRecord({ ends, upTo: 100, alone: undefined, suspects }),
+    async recordCrashState(next) {
       if (isStoreOut) return false;
-      last = note;
-      seen.push(inWords(note));
+      last = next;
+      seen.push(inWords(next));
       return true;
     },
     draining: draining.signal,
@@ -57,7 +57,7 @@ function setUp({ ends = 2, known = {}, mostSuspects = 10, suspectsInWork = creat
     seen,
     lines,
     heldUp,
-    /** As the last note says. */
+    /** As the last crash record says. */
     slow: () => [...(last?.suspects ?? [])].filter(([, { isSlow }]) => isSlow).map(([one]) => one),
     begun: () => seen.filter((what) => what.startsWith('begin')).map((what) => Number(what.slice(6))),
     /** The first messages of as many devices, which come at once. */
@@ -82,15 +82,15 @@ function setUp({ ends = 2, known = {}, mostSuspects = 10, suspectsInWork = creat
   };
 }
 
-const inWords = ({ alone, suspects }: Note) => {
+const inWords = ({ alone, suspects }: CrashRecord) => {
   const inWork = [...suspects]
     .filter(([, { isInWork }]) => isInWork)
     .map(([one]) => (one === alone ? `${one} alone` : one));
-  return `note ${inWork.join(' ') || 'nobody'}`;
+  return `record ${inWork.join(' ') || 'nobody'}`;
 };
 
 describe('a suspect', () => {
-  it('is the first message of a device that is not newer than the last violent end, and one of so many', async () => {
+  it('is the first message of a device that is not newer than the last unclean shutdown, up to a limit', async () => {
     const { quarantine, come } = setUp({ mostSuspects: 2 });
     expect([quarantine.isSuspect('d1', 100), quarantine.isSuspect('d1', 101)]).toEqual([true, false]);
     await come(1);
@@ -99,19 +99,19 @@ describe('a suspect', () => {
     expect(quarantine.isSuspect('d3', 3)).toBe(false);
   });
 
-  it('that was in work at a violent end is one in any case', async () => {
+  it('that was in work at an unclean shutdown is one in any case', async () => {
     const { quarantine, come } = setUp({ mostSuspects: 1, known: { 7: {}, 9: { ends: 1 } } });
     await come(1);
     expect([7, 8, 9].map((one) => quarantine.isSuspect(`d${one}`, one))).toEqual([true, false, true]);
   });
 
-  it('is noted before it begins, with all that come at once', async () => {
+  it('is recorded before it begins, with all that come at once', async () => {
     const { seen, come } = setUp();
     await come(1, 2, 3);
-    expect(seen).toEqual(['note 1 2 3', 'begin 1', 'begin 2', 'begin 3']);
+    expect(seen).toEqual(['record 1 2 3', 'begin 1', 'begin 2', 'begin 3']);
   });
 
-  it('does not begin before the store has taken the note', async () => {
+  it('does not begin before the store has taken the crash record', async () => {
     const { seen, come, store } = setUp();
     store(true);
     await come(1);
@@ -119,7 +119,7 @@ describe('a suspect', () => {
     expect(seen).toEqual([]);
     store(false);
     await pass(1_000);
-    expect(seen).toEqual(['note 1 alone', 'begin 1']);
+    expect(seen).toEqual(['record 1 alone', 'begin 1']);
   });
 
   it('leaves no listeners behind while the store fails', async () => {
@@ -137,7 +137,7 @@ describe('a suspect', () => {
     await come(1, 2);
     seen.length = 0;
     await end(1);
-    expect(seen).toEqual(['note 2 alone', 'next after 1']);
+    expect(seen).toEqual(['record 2 alone', 'next after 1']);
   });
 
   it('that cannot begin after all is put back, and waits for a turn again', async () => {
@@ -147,7 +147,7 @@ describe('a suspect', () => {
     expect(quarantine.isSuspect('d1', 1)).toBe(true);
     await come(1);
     await pass(2 * patienceMs);
-    expect(seen.slice(-2)).toEqual(['note 2 1', 'begin 1']);
+    expect(seen.slice(-2)).toEqual(['record 2 1', 'begin 1']);
   });
 
   it('is counted while it waits and while it is in work', async () => {
@@ -183,7 +183,7 @@ describe('turns', () => {
     expect(begun()).toEqual([1, 2, 3, 4]);
   });
 
-  it('do not wait for one that is held up, and it is slow only when it is found at its work twice in a row', async () => {
+  it('do not wait for one that is held up, and a suspect is slow only when it is found at its work twice in a row', async () => {
     const { begun, come, end, slow, heldUp } = setUp();
     for (const one of [1, 2, 3]) heldUp.add(one);
     await come(1, 2, 3, 4);
@@ -199,7 +199,7 @@ describe('turns', () => {
     expect(slow()).toEqual([4, 2]);
   });
 
-  it('come last to those that were slow before, when nobody else of the partition is in work', async () => {
+  it('come last to those that were slow before, when no other of the partition is in work', async () => {
     const { begun, come, end } = setUp({ known: { 1: { isSlow: true }, 2: { isSlow: true }, 3: {}, 4: {} } });
     await come(1, 2, 3, 4);
     expect(begun()).toEqual([3]);
@@ -260,13 +260,13 @@ describe('turns', () => {
     await slow.come(1, 2);
     await pass(headStartMs - 1);
     await other.come(7);
-    expect([slow.seen, other.seen]).toEqual([[], ['note 7 alone', 'begin 7']]);
+    expect([slow.seen, other.seen]).toEqual([[], ['record 7 alone', 'begin 7']]);
     await other.end(7);
     await pass(1);
-    expect(slow.seen).toEqual(['note 1 alone', 'begin 1']);
+    expect(slow.seen).toEqual(['record 1 alone', 'begin 1']);
   });
 
-  it('wait for nobody who is named by a stale note and never comes', async () => {
+  it('do not wait for a suspect of a stale crash record that never comes', async () => {
     const { begun, come } = setUp({
       known: { 1: {}, 2: { ends: 2 }, 3: {}, 4: { isSlow: true }, 5: { isSlow: true } },
     });
@@ -279,7 +279,7 @@ describe('turns', () => {
 });
 
 describe('alone', () => {
-  it('begins one that is the only one left, when nobody else of the process is in work', async () => {
+  it('begins the only one that is left, when no other of the process is in work', async () => {
     const suspectsInWork = createSuspectsInWork();
     const other = setUp({ suspectsInWork });
     await other.come(1, 2);
@@ -288,7 +288,7 @@ describe('alone', () => {
     await pass(60_000);
     expect(seen).toEqual([]);
     await other.end(1, 2);
-    expect(seen).toEqual(['note 7 alone', 'begin 7']);
+    expect(seen).toEqual(['record 7 alone', 'begin 7']);
   });
 
   it('begin those that were alone at an end before, one after the other, the most often first', async () => {
@@ -305,14 +305,14 @@ describe('alone', () => {
     const { seen, come, end } = setUp();
     await come(1, 2);
     await end(2);
-    expect(seen.slice(2)).toEqual(['begin 2', 'note 1 alone', 'next after 2']);
+    expect(seen.slice(2)).toEqual(['begin 2', 'record 1 alone', 'next after 2']);
   });
 
-  it('is nobody any more before another of the process begins, which waits for a second', async () => {
+  it('is none any more before another of the process begins, which waits for a second', async () => {
     const suspectsInWork = createSuspectsInWork();
     const one = setUp({ suspectsInWork });
     await one.come(1);
-    expect(one.seen).toEqual(['note 1 alone', 'begin 1']);
+    expect(one.seen).toEqual(['record 1 alone', 'begin 1']);
     const other = setUp({ suspectsInWork });
     await other.come(2);
     await pass(patienceMs - 1);
@@ -322,17 +322,17 @@ describe('alone', () => {
     expect(other.seen).toEqual([]);
     one.store(false);
     await pass(1_000);
-    expect([one.seen.at(-1), other.seen]).toEqual(['note 1', ['note 2', 'begin 2']]);
+    expect([one.seen.at(-1), other.seen]).toEqual(['record 1', ['record 2', 'begin 2']]);
   });
 
-  it('is nobody who belongs to a partition that is closed', async () => {
+  it('is none of a partition that is closed', async () => {
     const suspectsInWork = createSuspectsInWork();
     const one = setUp({ suspectsInWork });
     await one.come(1);
     await one.close();
     const other = setUp({ suspectsInWork });
     await other.come(2);
-    expect(other.seen).toEqual(['note 2 alone', 'begin 2']);
+    expect(other.seen).toEqual(['record 2 alone', 'begin 2']);
   });
 });
 
@@ -352,19 +352,19 @@ describe('a message that was alone', () => {
 });
 
 describe('a partition that closes', () => {
-  it('leaves those that wait, and notes nothing more', async () => {
+  it('leaves those that wait, and records nothing more', async () => {
     const { seen, come, end, close } = setUp({ known: { 1: {}, 2: {}, 3: {}, 4: {} } });
     await come(1, 2, 3, 4);
     seen.length = 0;
-    void end(1); // its note is on its way
+    void end(1); // its crash record is on its way
     await close();
     expect(seen).toEqual(['leave 2', 'leave 3', 'leave 4', 'next after 1']);
     await end(1);
     await pass(60_000);
-    expect(seen.filter((what) => what.startsWith('note'))).toEqual([]);
+    expect(seen.filter((what) => what.startsWith('record'))).toEqual([]);
   });
 
-  it('lets nobody in who waited for one that was alone', async () => {
+  it('begins none that waited for one that was alone', async () => {
     const suspectsInWork = createSuspectsInWork();
     const one = setUp({ suspectsInWork });
     await one.come(1);
@@ -375,7 +375,7 @@ describe('a partition that closes', () => {
     expect([other.seen, other.quarantine.suspects(), suspectsInWork.count()]).toEqual([['leave 2'], 0, 1]);
   });
 
-  it('lets nobody begin who comes then, and no store that fails holds it up', async () => {
+  it('begins none that comes then, and is not held up by a store that fails', async () => {
     const { seen, come, close, store } = setUp();
     store(true);
     await come(1);

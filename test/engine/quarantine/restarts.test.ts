@@ -49,7 +49,7 @@ describe('a message that ends the process', () => {
     expect(ends.length).toBeLessThanOrEqual(2 * 6);
   });
 
-  it('late, when it has been alone for its time, is parked all the same', async () => {
+  it('late, when it has been alone for its time, is parked, too', async () => {
     const { handled, parked } = await runToTheEnd({
       partitions: ['a0 k1 b2'],
       devices: { k: { ms: 20_000, isFatal: true } },
@@ -204,7 +204,7 @@ describe('an innocent message', () => {
 });
 
 describe('a store that fails', () => {
-  it('delays the trials: no suspect begins that could not be noted', async () => {
+  it('delays the suspects: none begins that could not be recorded', async () => {
     const { parked, ends, handled } = await runToTheEnd({
       partitions: ['k0 a1'],
       devices: { k: { ms: 100, isFatal: true } },
@@ -217,7 +217,7 @@ describe('a store that fails', () => {
 });
 
 describe('normal running', () => {
-  it('notes nothing, whatever the number of messages, and clears the note when all that was there is past', async () => {
+  it('records nothing, whatever the number of messages, and clears the crash record when all that was there is past', async () => {
     const { writes, written } = await runToTheEnd({ partitions: [row('a', 0, 99)] });
     expect(writes).toBeLessThanOrEqual(3);
     expect(written[0]).not.toHaveProperty('note');

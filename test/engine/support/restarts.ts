@@ -5,7 +5,7 @@ import { createBudget } from '../../../src/engine/budget/budget.ts';
 import { createPartition, type Partition } from '../../../src/engine/partition/partition.ts';
 import { knownRedeliveryHorizon } from '../../../src/engine/progress/redeliveryHorizon.ts';
 import type { Progress } from '../../../src/engine/progress/tracked.ts';
-import { decodeNote } from '../../../src/engine/quarantine/note.ts';
+import { decodeCrashRecord } from '../../../src/engine/quarantine/crashRecord.ts';
 import { createSuspectsInWork } from '../../../src/engine/quarantine/suspectsInWork.ts';
 import { createForeignCheckpointCheck } from '../../../src/hub/reading/foreignCheckpoint.ts';
 import { startPositionOf } from '../../../src/hub/reading/startPosition.ts';
@@ -66,7 +66,7 @@ export async function runToTheEnd(given: Given) {
   const parked: string[] = [];
   /** What was in work when a process ended. */
   const ends: string[][] = [];
-  /** Messages that a note has called slow. */
+  /** Messages that a crash record has called slow. */
   const slow = new Set<string>();
   /** Milliseconds of all processes until the message was handled, restarts aside. */
   const handledAfterMs = new Map<string, number>();
@@ -93,7 +93,7 @@ export async function runToTheEnd(given: Given) {
         life.step(async () => {
           writes += 1;
           written[index] = next;
-          for (const [one, { isSlow }] of decodeNote(next.note)?.suspects ?? []) {
+          for (const [one, { isSlow }] of decodeCrashRecord(next.note)?.suspects ?? []) {
             if (isSlow) slow.add(nameOf(events[index]?.find(({ sequenceNumber }) => sequenceNumber === one)));
           }
           return true;
@@ -106,7 +106,7 @@ export async function runToTheEnd(given: Given) {
       const extent = { beginningSequenceNumber: 0, lastEnqueuedSequenceNumber: newest, lastEnqueuedOffset: 'last' };
       const store = storeOf(index);
       const record = { partition: String(index), owner: 'me', epoch: 1 } as Parameters<typeof startPositionOf>[0];
-      const afterViolentEnd = number > 0 && isGivenBack[index] === false;
+      const afterUncleanShutdown = number > 0 && isGivenBack[index] === false;
       const extentOf = async () => extent;
       const progress = await startPositionOf(record, {
         store,
@@ -114,7 +114,7 @@ export async function runToTheEnd(given: Given) {
         partitionIds: () => Object.keys(events),
         checkCheckpoint: createForeignCheckpointCheck(),
         startPosition: 'earliest',
-        afterViolentEnd,
+        afterUncleanShutdown,
       });
       isGivenBack[index] = false;
       const partition = createPartition({

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import type { AxiosAdapter } from 'axios';
 import { type Backends as Sandbox, startBackends } from '../../../sandbox/backends/backends.ts';
 import { createTransport } from '../../../src/backends/transport.ts';
-import type { DeadLetters } from '../../../src/deadLetters/store.ts';
+import type { DeadLetters } from '../../../src/deadLetters/deadLetterStore.ts';
 import { createBudget } from '../../../src/engine/budget/budget.ts';
 import { createPartition } from '../../../src/engine/partition/partition.ts';
 import { knownRedeliveryHorizon } from '../../../src/engine/progress/redeliveryHorizon.ts';
 import type { Progress } from '../../../src/engine/progress/tracked.ts';
 import { openSpool } from '../../../src/engine/spool/spool.ts';
-import type { Filed } from '../../../src/operations/deadLetters/choice.ts';
+import type { StoredLetter } from '../../../src/operations/deadLetters/choice.ts';
 import type { Reply } from '../../../src/protocol/c2d.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
 import { settingsOf } from '../../support/environment.ts';
@@ -24,7 +24,7 @@ import type { Message } from './messages.ts';
 export interface Remains {
   progress: Progress | undefined;
   readonly replies: Reply[];
-  readonly letters: Pick<DeadLetters, 'park' | 'remove'> & { list(): Promise<Filed[]> };
+  readonly letters: Pick<DeadLetters, 'park' | 'remove'> & { list(): Promise<StoredLetter[]> };
 }
 
 /** Replies by their id: a repeat of one is no other reply. */

@@ -1,7 +1,7 @@
 import { decodeCompletion, isDone } from '../../../src/engine/progress/completionMap.ts';
 import { type Consumer, createConsumer } from '../../../src/hub/reading/consumer.ts';
+import type { CheckpointStore } from '../../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../../src/hub/stores/memoryStore.ts';
-import type { Store } from '../../../src/hub/stores/store.ts';
 import { hubEvent } from '../../support/events.ts';
 import type { OrderedTimers } from '../../support/orderedTimers.ts';
 import { neverCrashing, type ProcessLife } from '../../support/processLife.ts';
@@ -47,7 +47,7 @@ export async function run({ clients, pass, clear }: Surroundings, lives: Partial
     sent += 1;
   }
 
-  function isWritten(sequenceNumber: number, progress: Awaited<ReturnType<Store['progress']>>): boolean {
+  function isWritten(sequenceNumber: number, progress: Awaited<ReturnType<CheckpointStore['progress']>>): boolean {
     if (progress === undefined) return false;
     const above = decodeCompletion(progress.sequenceNumber, progress.completed);
     return sequenceNumber <= progress.sequenceNumber || (above !== undefined && isDone(above, sequenceNumber));
@@ -56,7 +56,7 @@ export async function run({ clients, pass, clear }: Surroundings, lives: Partial
   function enter(name: Name) {
     const own = lives[name] ?? neverCrashing();
     clients.set(name, () => hub.client(own));
-    const through: Store = {
+    const through: CheckpointStore = {
       ownerships: () => own.step(() => store.ownerships()),
       change: (seen, next) => own.step(() => store.change(seen, next)),
       progress: (partition) => own.step(() => store.progress(partition)),

@@ -1,8 +1,8 @@
 import type { SubscriptionEventHandlers } from '@azure/event-hubs';
 import { createReadingTroubles } from '../../../src/hub/reading/readingTroubles.ts';
 import { createPartitionSessions } from '../../../src/hub/reading/sessions.ts';
+import type { CheckpointStore, Ownership } from '../../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../../src/hub/stores/memoryStore.ts';
-import type { Ownership, Store } from '../../../src/hub/stores/store.ts';
 import { createMeter } from '../../../src/metrics/meter.ts';
 import { arrivalOf, budgetOf, limits, usual } from '../../engine/support/partitions.ts';
 import { memorySpool } from '../../engine/support/spools.ts';
@@ -18,7 +18,7 @@ interface Circumstances {
   /** How many messages of one device each of them has. */
   readonly messages?: number;
   /** Of the store, instead of the usual. */
-  readonly store?: Partial<Store>;
+  readonly store?: Partial<CheckpointStore>;
   /** Releases the ownership of a partition. */
   readonly release?: () => Promise<void>;
   /** Messages of a device beyond one wait on a disk that nobody can read. */

@@ -4,7 +4,7 @@ import { createArrivals } from '../../../src/dispatch/recognition.ts';
 import { createLog } from '../../../src/log/log.ts';
 import { findCard } from '../../../src/messages/index.ts';
 import type { Meter } from '../../../src/metrics/meter.ts';
-import { createMessages } from '../../../src/observing/messages.ts';
+import { createMessageRecords } from '../../../src/observing/messageRecords.ts';
 import type { Reply } from '../../../src/protocol/c2d.ts';
 import type { ResultCode } from '../../../src/protocol/codes.ts';
 import type { Delivery } from '../../../src/protocol/delivery.ts';
@@ -51,7 +51,7 @@ const reply: Reply = {
 };
 
 function handle(meter: Meter) {
-  const messages = createMessages({ log, meter });
+  const messages = createMessageRecords({ log, meter });
   const begin = (generation: Generation, name: string, readAt?: number, event = hubEvent({ properties: ours })) => {
     const { envelope } = createEnvelopeReader(messageLimits)(
       generation,

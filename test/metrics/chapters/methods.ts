@@ -6,7 +6,7 @@ import { Failure } from '../../../src/methods/failure.ts';
 import { createInvoke } from '../../../src/methods/invoke.ts';
 import { createRequestHandler } from '../../../src/methods/requestHandler.ts';
 import type { Meter } from '../../../src/metrics/meter.ts';
-import { createInvocations } from '../../../src/observing/invocations.ts';
+import { createInvocationRecords } from '../../../src/observing/invocationRecords.ts';
 import type { MethodFailure, Reason } from '../../../src/protocol/methodFailures.ts';
 import type { Chapter, Points } from '../support/points.ts';
 
@@ -69,7 +69,7 @@ const failures: readonly [ms: number, status: number | undefined, failure: Metho
   [315, undefined, 'stopped'],
 ];
 
-const invocationsOf = (meter: Meter) => createInvocations({ log: createLog('silent'), meter, hubHost: 'hub' });
+const invocationsOf = (meter: Meter) => createInvocationRecords({ log: createLog('silent'), meter, hubHost: 'hub' });
 
 function request(meter: Meter) {
   // Neither look-ups nor limits are asked here.

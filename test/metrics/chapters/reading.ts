@@ -50,8 +50,8 @@ async function failToWrite(meter: MeterWithReadings) {
 /** Each suspect has a quarantine of its own; a slow one lets others go on and never ends. */
 async function tryOne(meter: Meter, { isSlow = false } = {}) {
   const quarantine = createQuarantine({
-    note: '2 2 9 - -',
-    annotate: async () => true,
+    crashRecord: '2 2 9 - -',
+    recordCrashState: async () => true,
     ...{
       draining: new AbortController().signal,
       suspectsInWork: createSuspectsInWork(),
@@ -73,8 +73,8 @@ async function tryAll(meter: Meter) {
 /** The hub keeps the events from 50 on. */
 function missEvents(meter: Meter) {
   const gaps = createGapReports({ partition: '0', oldestOf: async () => 50, troubles: untold, meter });
-  for (let next = 0; next < 18; next += 1) gaps.note({ after: next - 2, next });
-  for (let next = 51; next < 51 + 19; next += 1) gaps.note({ after: next - 2, next });
+  for (let next = 0; next < 18; next += 1) gaps.report({ after: next - 2, next });
+  for (let next = 51; next < 51 + 19; next += 1) gaps.report({ after: next - 2, next });
   return vi.advanceTimersByTimeAsync(2_000);
 }
 

@@ -1,10 +1,10 @@
 import { vi } from 'vitest';
-import type { Refusal } from '../../../src/hub/replies/sendFailure.ts';
+import type { SendRefusal } from '../../../src/hub/replies/sendFailure.ts';
 import { replyTo, senderOver } from '../../hub/support/replying.ts';
 import type { Chapter } from '../support/points.ts';
 
 /** How long the hub takes for an attempt, in ms, and why it does not take the reply. */
-const attempts: readonly [ms: number, reason: Refusal['reason'] | undefined][] = [
+const attempts: readonly [ms: number, reason: SendRefusal['reason'] | undefined][] = [
   [801, undefined],
   [802, 'hub_unavailable'],
   [803, 'queue_full'],

@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
-import { createStoreRecords } from '../../../src/observing/stores.ts';
+import { createStoreRecords } from '../../../src/observing/storeRecords.ts';
 import { type StoreKey, type StoreOperation, storeOperations, stores } from '../../../src/protocol/storeCalls.ts';
-import { createAskStore } from '../../../src/storage/askStore.ts';
+import { createInstrumentedCall } from '../../../src/storage/instrumentedCall.ts';
 import { StorageError } from '../../../src/storage/storageCalls.ts';
 import { type Chapter, times } from '../support/points.ts';
 
@@ -14,7 +14,7 @@ export const storeCalls: Chapter = {
   async record(meter) {
     const records = createStoreRecords(meter);
     for (const store of stores) {
-      const ask = createAskStore(store, place, records);
+      const ask = createInstrumentedCall(store, place, records);
       const after = (ms: number, error?: Error) => async () => {
         await new Promise((resolve) => setTimeout(resolve, ms));
         if (error) throw error;
@@ -37,7 +37,7 @@ export const storeCalls: Chapter = {
       }
     }
     for (const [index, store] of stores.entries()) {
-      const ask = createAskStore(store, place, records);
+      const ask = createInstrumentedCall(store, place, records);
       await times(161 + index, () => void ask('list', () => new Promise(() => {})));
     }
   },

@@ -43,7 +43,7 @@ it('creates types for all tenants or for one', async () => {
   expect((await test.admin('POST', '/types?tenant=nobody', fan)).status).toBe(400);
 });
 
-it('creates object models that nobody owns', async () => {
+it('creates object models without an owner', async () => {
   const body = { objectId: guid(1), model: 'svc.device', type: 'pump', properties: { serial: 'S' } };
   expect((await test.admin('POST', '/objects?tenant=globex', body)).status).toBe(201);
   expect((await test.admin('POST', '/objects?tenant=globex', { ...body, objectId: guid(2) })).status).toBe(409);

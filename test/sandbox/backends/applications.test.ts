@@ -54,7 +54,7 @@ describe('an application', () => {
   });
 
   it.each([{}, toInvoke])(
-    'of another tenant finds nothing, and hears the same of what is nowhere: %j',
+    'of another tenant finds nothing, and gets the same answer for what does not exist: %j',
     async (headers) => {
       const token = tokenOf(stranger);
       const foreign = await read(token, objectOf('motor-1'), headers);
@@ -170,7 +170,7 @@ describe('the example world', () => {
     expect(Object.keys(await methodsOf('servo-motor'))).toEqual(['moveTo']);
   });
 
-  it('takes inputs of data types that nobody has heard of', async () => {
+  it('takes inputs of unknown data types', async () => {
     const fan = { typeId: 'fan', version: '1.0.0', methods: { turn: { input: { at: { dataType: 'timestamp' } } } } };
     expect((await test.as('pump-1').tr('POST', '/modelDefinitions/svc.device/types', fan)).status).toBe(201);
   });

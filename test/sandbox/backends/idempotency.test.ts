@@ -91,7 +91,7 @@ it('refuses an empty key and one over 255 characters', async () => {
   }
 });
 
-it('remembers the latest answers, up to so many bytes', () => {
+it('keeps the latest answers, up to a limit in bytes', () => {
   const { once, dump, restore } = createIdempotency(() => undefined, 100_000);
   const mutation = (key: number) => ({ backend: 'b', deviceId: 'd', key: String(key), method: 'POST', path: '/' });
   const answer = { status: 200, body: 'x'.repeat(5_000) };

@@ -54,7 +54,7 @@ it('answers the same however many sets of names have been asked for before', asy
   }
 });
 
-it('shows a device its own object models and those nobody owns, never those of others', async () => {
+it('shows a device its own object models and those without an owner, never those of others', async () => {
   expect(await find({ properties: { serial: 'A1' } }, 'pump-2')).toEqual([]);
   expect(await find({ properties: { serial: 'A1' } }, 'rival-1')).toEqual([]);
   expect(await find({ properties: { serial: 'SPARE-1' } }, 'pump-2')).toHaveLength(1);

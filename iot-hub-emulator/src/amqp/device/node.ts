@@ -6,10 +6,10 @@ import type { Link } from '../../network/connections.ts';
 import { Refusal } from '../../values/refusal.ts';
 import { type Node, notFound, type Peer } from '../link/peer.ts';
 import type { DeviceSession, Endpoint } from './endpoint.ts';
-import { methodsEndpoint } from './methods.ts';
+import { methodsEndpoint } from './methodsEndpoint.ts';
 import { deviceboundEndpoint } from './queueReader.ts';
-import { telemetryEndpoint } from './telemetry.ts';
-import { twinEndpoint } from './twin.ts';
+import { telemetryEndpoint } from './telemetryEndpoint.ts';
+import { twinEndpoint } from './twinEndpoint.ts';
 
 // /devices/{device}[/modules/{module}]/{endpoint}
 const form = /^\/?devices\/(?<device>[^/]+)(\/modules\/(?<module>[^/]+))?\/(?<endpoint>.+)$/i;

@@ -1,0 +1,77 @@
+import type { IncomingMessage, Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { HubCore } from '../core/core.ts';
+import { readBody } from '../http/body.ts';
+import { type Answer, createHttpServer, type Unanswered } from '../http/httpServer.ts';
+import { createRouter, splitUrl } from '../http/routes.ts';
+import { type Json, parseJson } from '../values/json.ts';
+import { Refusal } from '../values/refusal.ts';
+import { bulkRoute } from './bulk.ts';
+import { commandRoutes } from './commands.ts';
+import { codeOf, errorAnswer } from './errors.ts';
+import { identityRoutes } from './identities.ts';
+import { methodRoutes } from './methodRoutes.ts';
+import type { RestAnswer } from './request.ts';
+import { statisticsRoutes } from './statistics.ts';
+import { twinRoutes } from './twinRoutes.ts';
+
+const routes = [...identityRoutes, bulkRoute, ...twinRoutes, ...methodRoutes, ...commandRoutes, ...statisticsRoutes];
+const find = createRouter(routes, { ignoreCase: true });
+const maxBody = 1024 * 1024;
+
+/** What services ask over HTTPS: registry, twins, methods, queues. Not listening: give it connections. */
+export function createRestServer(hub: HubCore): Server {
+  return createHttpServer({
+    keepAliveMs: 120_000,
+    explain: (error) => written(failure(error)),
+    async serve(request) {
+      const { method = '', url = '' } = request;
+      const { answer, ms = 1000, status = 500, code } = hub.faults.strike('rest', { method, path: url })?.fault ?? {};
+      if (answer === 'silent' || answer === 'reset') return answer;
+      if (answer === 'status')
+        return written(errorAnswer(status, code ?? 'InternalServerError', 'A fault of the sandbox hub.'));
+      if (answer === 'delay') await sleep(ms);
+      const made = await respond(hub, request);
+      return typeof made === 'string' ? made : written(made);
+    },
+  });
+}
+
+async function respond(hub: HubCore, request: IncomingMessage): Promise<RestAnswer | Unanswered> {
+  const { method = '', url = '', headers } = request;
+  const { path, query: search } = splitUrl(url);
+  const { route, params } = find(method, path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path);
+  if (!route) return errorAnswer(404, 'NotFound', `There is no ${method} ${path}.`);
+  const { device = '', module } = params;
+  const query = new URLSearchParams(search);
+  try {
+    const claim = hub.access.claim(headers.authorization ?? '', `localhost${path}`);
+    if (!route.rights.some((right) => claim.rights.has(right)))
+      throw new Refusal('amqp:unauthorized-access', `The policy ${claim.policy} does not allow this.`);
+    if (!query.has('api-version')) throw new Refusal('com.microsoft:argument-error', 'There is no api-version.');
+    if (route.counts) hub.throttle.take(route.counts);
+    return await route.handle({ hub, device, module, query, headers, body: await bodyOf(request) });
+  } catch (error) {
+    if (error instanceof Refusal && route.refuse) return route.refuse(error);
+    throw error;
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Json | undefined> {
+  const bytes = await readBody(request, maxBody, tooLarge);
+  return bytes.length === 0 ? undefined : parseJson(bytes.toString('utf8'));
+}
+
+const tooLarge = () => new Refusal('com.microsoft:argument-error', 'The body is too large.');
+
+function failure(error: unknown): RestAnswer {
+  if (!(error instanceof Refusal)) return errorAnswer(500, 'InternalServerError', 'The hub failed to answer.');
+  const { status, code } = codeOf(error);
+  return errorAnswer(status, code, error.message);
+}
+
+/** @throws RangeError when the body, which may be a device's, is nested too deep to be written */
+function written({ status, body, text: given, headers = {} }: RestAnswer): Answer {
+  const text = given ?? (body === undefined ? undefined : JSON.stringify(body));
+  return text === undefined ? { status, headers } : { status, headers, body: text };
+}

@@ -1,0 +1,208 @@
+import { within } from '../concurrency/within.ts';
+import type { LogLines } from '../log/log.ts';
+import { ForeignFile } from '../storage/boundedReads.ts';
+import { storeFieldsOf } from '../storage/storeFailure.ts';
+import {
+  type DeadLetter,
+  folderOf,
+  idOf,
+  isLetterId,
+  parse,
+  partitionOfId,
+  print,
+  UnreadableDeadLetter,
+} from './deadLetter.ts';
+import { type DeadLetterLimits, excessOf } from './excess.ts';
+import { createFormerOwners } from './formerOwners.ts';
+import { createKeyedMutex } from './keyedMutex.ts';
+import type { LetterInfo, LetterStorage } from './letterStorage.ts';
+
+/** The dead-letter store (G4). */
+export interface DeadLetters {
+  /**
+   * Stores a dead letter. From time to time the oldest ones beyond the limits are deleted (D282). Calls run concurrently.
+   * @throws Error when it cannot be written, or is larger than all dead letters together may be
+   */
+  park(letter: DeadLetter): Promise<void>;
+  /** All ids, or those of one device; each device's in hub order. */
+  ids(deviceId?: string): Promise<string[]>;
+  /**
+   * @returns undefined when it does not exist
+   * @throws UnreadableDeadLetter, or Error when the storage cannot be reached
+   */
+  read(id: string): Promise<DeadLetter | undefined>;
+  /** No error when it does not exist. Does not ask the storage when this process knows that it has none (D281). */
+  remove(id: string): Promise<void>;
+  /** Lists the store, which other processes change too, and deletes what is too old or beyond the limits. */
+  tidy(): Promise<void>;
+  /** A session of the partition begins: its former owner may still be writing dead letters. */
+  takenOver(partition: string): void;
+}
+
+export interface DeadLetterOptions {
+  /** Opened at the first use. */
+  readonly open: () => Promise<LetterStorage>;
+  readonly limits: DeadLetterLimits;
+  readonly log: Pick<LogLines, 'warn'>;
+  readonly now: () => number;
+}
+
+/** More than a message of the hub's greatest size takes, however it is escaped. */
+const mostLetterBytes = 8 * 1024 * 1024;
+
+/** Longest wait of parking for a listing and its deletions; then it continues without them. */
+const patienceMs = 3_000;
+
+/** The store is listed again when this share of a limit has been parked (D282). */
+const lookEveryShare = 0.1;
+
+/** A listing that failed is tried again after this time. */
+const lookAgainMs = 60_000;
+
+export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions): DeadLetters {
+  const formerOwners = createFormerOwners();
+  /** Orders the calls for each id, so that a deletion does not remove a dead letter that was written after it. */
+  const turns = createKeyedMutex();
+  /** Ids of the dead letters in the store, as of the last listing and of what has changed here since. */
+  let known = new Set<string>();
+  /** Ids that have changed during the listing. */
+  let changing: Set<string> | undefined;
+  let looking: Promise<void> | undefined;
+  /** Parking waits for it. */
+  let room: Promise<void> = Promise.resolve();
+  let place: Promise<LetterStorage> | undefined;
+  /** When the last listing began, and the one that `known` is from; as `performance.now()`. */
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let knownSince = Number.NEGATIVE_INFINITY;
+  /** Parked since the last listing. */
+  let parked = { letters: 0, bytes: 0 };
+
+  function opened(): Promise<LetterStorage> {
+    place ??= open().catch((error) => {
+      place = undefined;
+      throw error;
+    });
+    return place;
+  }
+
+  function inTurn<T>(id: string, work: (place: LetterStorage) => Promise<T>): Promise<T> {
+    changing?.add(id);
+    return turns.run(id, async () => work(await opened()));
+  }
+
+  /** Until the next listing, the storage is asked. */
+  function forget() {
+    known = new Set(turns.busy.keys());
+    knownSince = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Never rejects: a failed deletion must not prevent parking. */
+  async function clear(ids: readonly string[]): Promise<void> {
+    const removals = ids.map((id) => {
+      known.delete(id);
+      return inTurn(id, (at) => at.remove(id));
+    });
+    const [failed] = (await Promise.allSettled(removals)).filter((one) => one.status === 'rejected');
+    if (failed === undefined) return;
+    forget();
+    log.warn({ err: failed.reason, ...storeFieldsOf(failed.reason) }, 'dead letters cannot be deleted');
+  }
+
+  /** Lists the store, and deletes what is beyond the limits, but nothing that changes during the listing. */
+  async function list(): Promise<void> {
+    const began = performance.now();
+    lookedAt = began;
+    parked = { letters: 0, bytes: 0 };
+    const ours = new Set(turns.busy.keys());
+    changing = ours;
+    try {
+      const found: LetterInfo[] = [];
+      for await (const entry of (await opened()).entries()) if (isOurs(entry)) found.push(entry);
+      const others = found.filter(({ id }) => !ours.has(id));
+      known = new Set([...[...ours].filter((id) => known.has(id)), ...others.map(({ id }) => id)]);
+      knownSince = began;
+      await clear(excessOf(others, limits, now()));
+    } catch (error) {
+      forget();
+      throw error;
+    } finally {
+      changing = undefined;
+    }
+  }
+
+  function look(): Promise<void> {
+    looking ??= list().finally(() => {
+      looking = undefined;
+    });
+    return looking;
+  }
+
+  const lookUnasked = () =>
+    look().catch((error) =>
+      log.warn({ err: error, ...storeFieldsOf(error) }, 'dead letters cannot be counted; their limits may not hold'),
+    );
+
+  /** Parking waits while the store is listed and cleared, but only for a limited time: a slow listing must not prevent it. */
+  function count(bytes: number): void {
+    parked.letters += 1;
+    parked.bytes += bytes;
+    const isDue =
+      lookedAt === Number.NEGATIVE_INFINITY ||
+      parked.letters > limits.maxLetters * lookEveryShare ||
+      parked.bytes > limits.maxBytes * lookEveryShare;
+    if (isDue) room = patiently(lookUnasked());
+  }
+
+  /** Only when a listing has begun after the last owner's writing has ended; begins one that is due. */
+  function isKnownToBeAbsent(id: string): boolean {
+    const silent = formerOwners.silentFrom(partitionOfId(id));
+    if (silent === undefined || performance.now() < silent) return false;
+    if (knownSince >= silent) return !known.has(id) && !turns.busy.has(id);
+    if (lookedAt < silent || performance.now() - lookedAt > lookAgainMs) void lookUnasked();
+    return false;
+  }
+
+  return {
+    async park(letter) {
+      const id = idOf(letter);
+      const text = print(letter);
+      const bytes = Buffer.byteLength(text);
+      if (bytes > limits.maxBytes) {
+        throw new Error(`a dead letter of ${bytes} bytes exceeds DEAD_LETTERS_MAX_BYTES`);
+      }
+      await room;
+      known.add(id); // also if it fails: it may have been written nevertheless
+      await inTurn(id, (at) => at.write(id, text));
+      count(bytes);
+    },
+    async ids(deviceId) {
+      const ids: string[] = [];
+      const folder = deviceId === undefined ? undefined : folderOf(deviceId);
+      for await (const { id } of (await opened()).entries(folder)) ids.push(id);
+      return ids.sort();
+    },
+    async read(id) {
+      if (!isLetterId(id)) throw new UnreadableDeadLetter(`${id} is no name of a dead letter`);
+      const text = await (await opened()).read(id, mostLetterBytes).catch(unreadableIfForeign);
+      return text === undefined ? undefined : parse(text, id);
+    },
+    async remove(id) {
+      if (isKnownToBeAbsent(id)) return;
+      known.delete(id);
+      await inTurn(id, (at) => at.remove(id));
+    },
+    async tidy() {
+      await look();
+    },
+    takenOver: formerOwners.replaced,
+  };
+}
+
+/** Longer entries are not counted: they must not cause the deletion of dead letters. */
+const isOurs = ({ id, bytes }: LetterInfo): boolean => isLetterId(id) && bytes <= mostLetterBytes;
+
+function unreadableIfForeign(error: Error): never {
+  throw error instanceof ForeignFile ? new UnreadableDeadLetter(error.message) : error;
+}
+
+const patiently = (work: Promise<void>): Promise<void> => within(work, patienceMs).catch(() => undefined);

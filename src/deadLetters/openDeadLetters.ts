@@ -1,0 +1,33 @@
+import type { LogLines } from '../log/log.ts';
+import { noMeter } from '../metrics/meter.ts';
+import { createStoreRecords } from '../observing/storeRecords.ts';
+import type { Settings } from '../settings/config.ts';
+import { connectionOf, placeOf } from '../settings/derived.ts';
+import { directoriesOf } from '../settings/directories.ts';
+import { letterCounts } from '../settings/groups/constants.ts';
+import { createInstrumentedCall } from '../storage/instrumentedCall.ts';
+import { createDeadLetters, type DeadLetters } from './deadLetterStore.ts';
+import { createDirectory } from './directory.ts';
+import { instrumentedStorage } from './instrumentedStorage.ts';
+
+const dayMs = 24 * 60 * 60_000;
+
+/** The dead-letter store of the settings. It opens the store and loads the storage client (20 MB) at the first use. */
+export function openDeadLetters(
+  { data, store, deadLetters }: Pick<Settings, 'data' | 'store' | 'deadLetters'>,
+  log: Pick<LogLines, 'warn'>,
+  records = createStoreRecords(noMeter),
+): DeadLetters {
+  const ask = createInstrumentedCall('deadLetters', placeOf(deadLetters, store, 'DEAD_LETTERS'), records);
+  const { container, maxBytes, retentionDays } = deadLetters;
+
+  async function openPlain() {
+    if (store.kind !== 'blob') return createDirectory(directoriesOf(data).deadLetters);
+    const { createBlobs } = await import('./blobs.ts');
+    return createBlobs({ container, connectionString: connectionOf(deadLetters, store) });
+  }
+  const open = async () => instrumentedStorage(await openPlain(), ask);
+  const deviceBytes = (maxBytes * letterCounts.deviceLetters) / letterCounts.maxLetters; // D280
+  const limits = { ...letterCounts, deviceBytes, maxBytes, retentionMs: retentionDays * dayMs };
+  return createDeadLetters({ open, limits, log, now: Date.now });
+}

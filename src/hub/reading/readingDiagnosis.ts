@@ -1,0 +1,81 @@
+import { todoOf } from '../../text/absence.ts';
+import { UnreadableCheckpoint } from '../stores/storedProgress.ts';
+import { ForeignCheckpoint, OldInformation } from './foreignCheckpoint.ts';
+
+/** What an error of the hub's event endpoint means for an operator. */
+export interface ReadingDiagnosis {
+  /** Errors of the same cause are one source of trouble. */
+  readonly cause: string;
+  readonly level: 'warn' | 'error';
+  /** The setting to look at; absent when none is known to be wrong. */
+  readonly setting?: string;
+  readonly hubSaid: string;
+  readonly todo: string;
+  /** The hub has answered, so that a restart of the service would change nothing. */
+  readonly isAnswer: boolean;
+  /** The hub has nothing at the start position. */
+  readonly refusesPosition?: true;
+}
+
+/** The request that failed: for the properties of the hub, or for the events of a partition. */
+export type HubRequest = 'looking' | 'reading';
+
+type Meaning = Omit<ReadingDiagnosis, 'cause' | 'hubSaid' | 'isAnswer' | 'level'> & { readonly level?: 'error' };
+
+const connection = 'HUB_EVENTS_CONNECTION_STRING';
+const compare = 'compare Endpoint with that of the hub, which changes when the hub fails over';
+const mendCheckpoint =
+  'if the hub was made anew or has failed over, stop the instances and remove the partition’s checkpoint to read it from HUB_START_POSITION';
+const correctCheckpoint =
+  'stop the instances and correct the checkpoint that is named, or remove it to read the partition from HUB_START_POSITION';
+/** Refusals by the hub, by the codes of the client's errors. */
+const refusals: Readonly<Record<string, Meaning | Record<HubRequest, Meaning>>> = {
+  UnauthorizedError: {
+    setting: connection,
+    todo: 'SharedAccessKeyName and SharedAccessKey must be those of a policy of this hub that may listen (at an IoT hub: service connect)',
+  },
+  MessagingEntityNotFoundError: {
+    looking: { setting: connection, todo: 'EntityPath must be the Event Hub-compatible name of the hub' },
+    reading: {
+      setting: 'HUB_CONSUMER_GROUP',
+      todo: 'create this consumer group at the hub, or name one that is there',
+    },
+  },
+  ArgumentOutOfRangeError: {
+    todo: 'the hub has no such partition any more: it was made anew with fewer. Restart the service to count them again',
+  },
+  ArgumentError: { todo: mendCheckpoint, level: 'error', refusesPosition: true },
+};
+
+export function diagnoseReading(error: unknown, asking: HubRequest): ReadingDiagnosis {
+  const { name, message, code } = innermost(error);
+  if (error instanceof ForeignCheckpoint)
+    return { cause: name, level: 'error', hubSaid: message, todo: mendCheckpoint, isAnswer: true };
+  if (error instanceof UnreadableCheckpoint)
+    return { cause: name, level: 'error', hubSaid: message, todo: correctCheckpoint, isAnswer: true };
+  if (error instanceof OldInformation)
+    return {
+      cause: name,
+      level: 'warn',
+      hubSaid: message,
+      todo: 'nothing yet: the hub is asked again',
+      isAnswer: true,
+    };
+  const refusal = refusals[code];
+  if (refusal !== undefined) {
+    const meaning = 'looking' in refusal ? refusal[asking] : refusal;
+    return { cause: `${code} while ${asking}`, level: 'warn', hubSaid: message, isAnswer: true, ...meaning };
+  }
+  const cause = code || name;
+  const todo = todoOf(cause, compare);
+  const meaning = todo ? { setting: connection, todo } : { todo: 'nothing, if it passes: the service tries again' };
+  return { cause, level: 'warn', hubSaid: message || name, isAnswer: false, ...meaning };
+}
+
+/** After its last retry the client wraps all errors into one without a useful message (SDK trap 17). */
+function innermost(error: unknown): { name: string; message: string; code: string } {
+  if (error instanceof AggregateError && error.errors.length > 0) return innermost(error.errors[0]);
+  if (!(error instanceof Error)) return { name: 'Error', message: String(error), code: '' };
+  const { name, message } = error;
+  return { name, message, code: 'code' in error && typeof error.code === 'string' ? error.code : '' };
+}

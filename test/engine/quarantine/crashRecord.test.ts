@@ -1,0 +1,190 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type CrashRecord,
+  crashRecordAtOpening,
+  decodeCrashRecord,
+  encodeCrashRecord,
+  type Suspicion,
+} from '../../../src/engine/quarantine/crashRecord.ts';
+
+const one: Suspicion = { isInWork: false, isSlow: false, isCleared: false, ends: 0 };
+const suspects = (of: Readonly<Record<number, Partial<Suspicion>>>) => ({
+  suspects: new Map(
+    Object.entries(of).map(([sequenceNumber, known]) => [Number(sequenceNumber), { ...one, ...known }]),
+  ),
+});
+const recordOf = (ends: number, upTo: number, more: Partial<CrashRecord> = {}): CrashRecord => ({
+  ends,
+  upTo,
+  alone: undefined,
+  suspects: new Map(),
+  ...more,
+});
+
+describe('a crash record', () => {
+  it.each<[text: string, record: CrashRecord]>([
+    ['2 1 42 - -', recordOf(1, 42)],
+    ['2 2 42 17 h+', recordOf(2, 42, { alone: 17, ...suspects({ 17: { isInWork: true } }) })],
+    [
+      '2 4 42 - 0,1+,g~,1+~:3,2:12,1.,1+.',
+      recordOf(4, 42, {
+        ...suspects({
+          0: {},
+          1: { isInWork: true },
+          17: { isSlow: true },
+          18: { isInWork: true, isSlow: true, ends: 3 },
+          20: { ends: 12 },
+          21: { isSlow: true, isCleared: true },
+          22: { isInWork: true, isSlow: true, isCleared: true },
+        }),
+      }),
+    ],
+    ['2 1 -1 - -', recordOf(1, -1)],
+  ])('is written as %s, and read back', (text, record) => {
+    expect(encodeCrashRecord(record)).toBe(text);
+    expect(decodeCrashRecord(text)).toEqual(record);
+  });
+
+  it.each([
+    undefined,
+    '',
+    '2',
+    '1 1 42 - -',
+    '2 x 42 - -',
+    '2 1 42 - 17,',
+    '2 1 42 - 17:',
+    '2 1 42 - 17~+',
+    '2 1 42 - 17~.',
+    '2 1 42 - ,17',
+    `2 1 42 - ${'z'.repeat(12)}`,
+    `2 1 42 - 1${',1'.repeat(4_000)}`,
+    '2 1 42 - - ',
+  ])('is none when it says %j', (text) => expect(decodeCrashRecord(text)).toBeUndefined());
+
+  it('stays short enough for the properties of a blob, however many suspects there are', () => {
+    const many = Array.from({ length: 2_000 }, (_, index): [number, Suspicion] => [
+      2 ** 53 - 1 - 46_656 * index,
+      { isInWork: true, isSlow: true, isCleared: false, ends: 9 },
+    ]);
+    const text = encodeCrashRecord(recordOf(9, 2 ** 53 - 1, { alone: 2 ** 53 - 1, suspects: new Map(many) }));
+    expect(text.length).toBeLessThan(6_000);
+    expect(decodeCrashRecord(text)?.suspects.size).toBe(500);
+  });
+
+  it('omits cleared ones before others when there are too many', () => {
+    const many = Array.from({ length: 600 }, (_, index): [number, Suspicion] => [
+      index,
+      { ...one, isSlow: true, isCleared: index < 300 },
+    ]);
+    const left =
+      decodeCrashRecord(encodeCrashRecord(recordOf(3, 600, { suspects: new Map(many) })))?.suspects ?? new Map();
+    expect([left.size, many.filter(([, { isCleared }]) => !isCleared).every(([number]) => left.has(number))]).toEqual([
+      500,
+      true,
+    ]);
+  });
+});
+
+describe('what is recorded when a session begins', () => {
+  const isDone = (sequenceNumber: number) => sequenceNumber === 30;
+  const unclean = { newest: 50, isDone, afterUncleanShutdown: true };
+  const clean = { newest: 50, isDone, afterUncleanShutdown: false };
+
+  it.each<
+    [
+      rule: string,
+      before: CrashRecord | undefined,
+      at: Parameters<typeof crashRecordAtOpening>[1],
+      after: CrashRecord | undefined,
+    ]
+  >([
+    ['nothing in normal times', undefined, { position: 10, ...clean }, undefined],
+    ['the first unclean shutdown', undefined, { position: 10, ...unclean }, recordOf(1, 50)],
+    ['nothing when nothing is unfinished', recordOf(1, 40), { position: 50, ...unclean }, undefined],
+    [
+      'the second end, and how far the hub has come since',
+      recordOf(1, 40),
+      { position: 10, ...unclean },
+      recordOf(2, 50),
+    ],
+    [
+      'one end more although the position has moved a little',
+      recordOf(4, 40),
+      { position: 39, ...unclean },
+      recordOf(5, 50),
+    ],
+    [
+      'the first end, when all of the one before was done since',
+      recordOf(4, 40),
+      { position: 40, ...unclean },
+      recordOf(1, 50),
+    ],
+    [
+      'who was in work at the end, and an end more for the one that was alone there; who waited is cleared',
+      recordOf(2, 40, { alone: 17, ...suspects({ 17: { isInWork: true, ends: 1 }, 25: {}, 26: { ends: 1 } }) }),
+      { position: 10, ...unclean },
+      recordOf(3, 50, suspects({ 17: { ends: 2 }, 26: { ends: 1 } })),
+    ],
+    [
+      'that one is slow, though it waited and is cleared, until it is in work at an end',
+      recordOf(2, 40, {
+        ...suspects({
+          17: { isInWork: true },
+          25: { isSlow: true },
+          26: { isSlow: true, isCleared: true },
+          27: { isSlow: true, isCleared: true, isInWork: true },
+        }),
+      }),
+      { position: 10, ...unclean },
+      recordOf(3, 50, {
+        ...suspects({
+          17: {},
+          25: { isSlow: true, isCleared: true },
+          26: { isSlow: true, isCleared: true },
+          27: { isSlow: true },
+        }),
+      }),
+    ],
+    [
+      'that one is cleared, when nobody was in work',
+      recordOf(2, 40, suspects({ 17: {}, 25: { isSlow: true, isCleared: true } })),
+      { position: 10, ...unclean },
+      recordOf(3, 50, suspects({ 17: {}, 25: { isSlow: true, isCleared: true } })),
+    ],
+    [
+      'who waited, when nobody was in work',
+      recordOf(2, 40, suspects({ 17: {}, 25: { isSlow: true } })),
+      { position: 10, ...unclean },
+      recordOf(3, 50, suspects({ 17: {}, 25: { isSlow: true } })),
+    ],
+    [
+      'nobody who has finished since, below the position or above it',
+      recordOf(2, 40, {
+        alone: 30,
+        ...suspects({ 17: { isInWork: true }, 25: { isInWork: true }, 30: { isInWork: true } }),
+      }),
+      { position: 20, ...unclean },
+      recordOf(3, 50, suspects({ 25: {} })),
+    ],
+    [
+      'the same as before, when the partition was given back',
+      recordOf(2, 40),
+      { position: 10, ...clean },
+      recordOf(2, 40),
+    ],
+    [
+      'that nobody is in work any more, when the partition was given back or kept',
+      recordOf(2, 40, { alone: 17, ...suspects({ 17: { isInWork: true }, 25: { ends: 1 } }) }),
+      { position: 10, ...clean },
+      recordOf(2, 40, suspects({ 17: {}, 25: { ends: 1 } })),
+    ],
+    [
+      'the newest event at most, when a damaged record names one that never comes',
+      recordOf(9, 9_000_000_000_000_000),
+      { position: 10, ...clean },
+      recordOf(9, 50),
+    ],
+    ['nothing, when all is done and a damaged record goes on', recordOf(9, 90), { position: 50, ...clean }, undefined],
+    ['nothing of what is past', recordOf(2, 40), { position: 40, ...clean }, undefined],
+  ])('is %s', (_rule, before, at, after) => expect(crashRecordAtOpening(before, at)).toEqual(after));
+});
