@@ -152,7 +152,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
       'sum(device_messaging_partition_suspects) > 0 or increase(device_messaging_quarantine_trials_total[1h]) > 0',
     means:
       'A partition session ended twice or more without releasing the partition: crashes, out of memory, kills by the liveness probe.',
-    todo: 'Each group of suspects has a line `quarantine.turn`. After some more ends, the last such line names one message.',
+    todo: 'Each group of suspects has a line `quarantine.turn`. After some more ends, the last such line names one message: see [the process ends again and again](troubleshooting.md#the-process-ends-again-and-again).',
   },
   {
     id: 'MessageNotExecuted',

@@ -66,6 +66,15 @@ describe('the questions of docs/troubleshooting.md', () => {
   });
 });
 
+it('docs/troubleshooting.md has every stage that the tap shows, and no other', () => {
+  const [, union = ''] = /export type Stage =\n(.*?);/s.exec(readFileSync('src/tap/taps.ts', 'utf8')) ?? [];
+  const stages = [...union.matchAll(/'([^']+)'/g)].map(([, stage]) => stage);
+  const rows = tableOf(readPage('troubleshooting.md'), 'stage');
+  const listed = rows.flatMap(({ stage = '', 'what it says': says = '' }) => codesIn(`${stage} ${says}`));
+  expect(stages.length).toBeGreaterThan(10);
+  expect(new Set(listed)).toEqual(new Set(stages));
+});
+
 const defaultOf = (env: string) => Number(settingDocs().find((one) => one.env === env)?.default);
 const stopSeconds = defaultOf('DELIVERY_DRAIN_SECONDS') + 30;
 const roundSeconds = roundMs(timing.expirySeconds) / 1000;
