@@ -109,7 +109,7 @@ export const proven: Denials = {
       'messages/identity.delete.test › is a success when the identity is not there and this very message may have deleted it',
     ],
   ],
-  'docs/acknowledgements.md': [
+  'docs/result-codes.md': [
     ['the case of letters does not matter', 'docs/acknowledgements.test › reads ack %j as the page says'],
     ['`none`, an empty value or no `ack`', 'docs/acknowledgements.test › reads ack %j as the page says'],
     ['will not be read again', 'e2e/restart.test › resumes after the last message it has handled, and repeats none'],
@@ -467,7 +467,7 @@ export const unproven: Readonly<Record<string, readonly string[]>> = {
     'distinguishes most repeats from new requests, but not all',
     "The hub's direct methods guarantee neither",
   ],
-  'docs/acknowledgements.md': ['the hub does not know the device'],
+  'docs/result-codes.md': ['the hub does not know the device'],
   'docs/operations.md': [
     'but not a folder of the host',
     'does not carry checkpoints over',
