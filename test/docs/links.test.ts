@@ -8,7 +8,7 @@ const pagesIn = (folder: string): string[] =>
     .filter((name) => name.endsWith('.md'))
     .map((name) => join(folder, name));
 const ofEmulator = [...pagesIn('iot-hub-emulator'), ...pagesIn('iot-hub-emulator/docs')];
-const pages = ['README.md', 'edge/README.md', ...pagesIn('docs'), ...ofEmulator];
+const pages = ['README.md', 'CONTRIBUTING.md', 'edge/README.md', ...pagesIn('docs'), ...ofEmulator];
 
 /** Links to other places than the web. */
 const linksIn = (text: string): string[] =>
@@ -26,14 +26,18 @@ it.each(pages)('every link in %s leads somewhere', (page) => {
   expect(links.filter((link) => !leadsSomewhere(page, link))).toEqual([]);
 });
 
-const leadsFrom = (page: string): string => (ofEmulator.includes(page) ? 'iot-hub-emulator/README.md' : 'README.md');
+/** Where a reader begins: at README, or as a maintainer at CONTRIBUTING.md, to which README leads. */
+const beginnings = (page: string): string[] =>
+  ofEmulator.includes(page) ? ['iot-hub-emulator/README.md'] : ['README.md', 'CONTRIBUTING.md'];
 
-it.each(pages.filter((page) => !page.endsWith('README.md')))('the README of its package leads to %s', (page) => {
-  const from = leadsFrom(page);
-  expect(linksIn(readFileSync(from, 'utf8')).map((link) => join(dirname(from), link))).toContain(page);
+it.each(pages.filter((page) => !page.endsWith('README.md')))('where a reader begins, there is a link to %s', (page) => {
+  const linked = beginnings(page).flatMap((from) =>
+    linksIn(readFileSync(from, 'utf8')).map((link) => join(dirname(from), link)),
+  );
+  expect(linked).toContain(page);
 });
 
-it.each(['edge/README.md', 'iot-hub-emulator/README.md'])('README leads to %s', (page) => {
+it.each(['CONTRIBUTING.md', 'edge/README.md', 'iot-hub-emulator/README.md'])('README leads to %s', (page) => {
   expect(linksIn(readFileSync('README.md', 'utf8'))).toContain(page);
 });
 
