@@ -37,6 +37,7 @@ const concerned = [
   'test/dispatch/requirements.test.ts',
   'test/dispatch/dispatch.test.ts',
   'test/docs/',
+  'test/metrics/everyMetric.test.ts',
   'test/messages/model.archive.test.ts',
 ];
 
