@@ -9,14 +9,17 @@ import { createSchemas, type Schema } from './asyncapi/schemas.ts';
 
 /**
  * What pages say of each message: README's catalogue from the cards, the examples of the guide for devices from the
- * stories. A message that has no chapter yet is given one, to be written on by hand (D76). `npm run docs` rewrites the
- * pages; a test fails when they are behind.
+ * stories. A message that has no chapter yet is given one, to be written on by hand (D76): what it would have to guess is
+ * marked. `npm run docs` rewrites the pages; a test fails when they are behind, or while a mark is left.
  */
 export const messagePages: Readonly<Record<string, (page: string) => string>> = {
   'README.md': (page) => withText(page, 'messages', catalogueTable()),
   'docs/devices.md': guide,
   'docs/specification.md': (page) => catalogue.reduce(withRules, page),
 };
+
+/** Marks what a person has to decide in a new chapter. */
+export const undecided = 'TODO:';
 
 const begin = (name: string) => `<!-- ${name}: written by \`npm run docs\` -->`;
 const end = (name: string) => `<!-- /${name} -->`;
@@ -53,7 +56,7 @@ const newChapter = ({ name, purpose, headers }: Card): string =>
     `${purpose}.`,
     table(['property', 'required', 'value'], ['---', '---', '---'], ...propertyRows(headers)),
     `${begin(`example of ${name}`)}\n${end(`example of ${name}`)}`,
-    '**Repeated**: succeeds again.\n\n',
+    `**Repeated**: ${undecided} what a second one does; begin with gives, succeeds or refused.\n\n`,
   ].join('\n\n');
 
 function propertyRows(headers: Card['headers']): string[][] {
@@ -64,7 +67,11 @@ function propertyRows(headers: Card['headers']): string[][] {
   return Object.entries(properties).map(([name, schema]) => {
     const form = /"#\/components\/schemas\/(\w+)"/.exec(JSON.stringify(schema))?.[1] ?? 'text';
     const fallback = schema['default'] ? `; default \`${schema['default']}\`` : '';
-    return [`\`${name}\``, required.includes(name) ? 'yes' : 'no', `${meanings[name] ?? form}${fallback}`];
+    return [
+      `\`${name}\``,
+      required.includes(name) ? 'yes' : 'no',
+      `${meanings[name] ?? `${undecided} what it is for (${form})`}${fallback}`,
+    ];
   });
 }
 
@@ -100,7 +107,7 @@ function withRules(page: string, { name, generation, purpose }: Card): string {
   const link = `[S${chapter}](#s${chapter}--${name.replaceAll('.', '').toLowerCase()}) \`${name}\``;
   const rows = titles.map((title) => `- \`${file}\` › ${title}\n`).join('');
   const contents = page.replace('\n\n## S1 ·', () => ` ·\n${link}\n\n## S1 ·`);
-  return `${contents}\n## S${chapter} · \`${name}\`\n\n**S${chapter}.1** ${purpose}.\n\n${rows}`;
+  return `${contents}\n## S${chapter} · \`${name}\`\n\n**S${chapter}.1** ${purpose}. ${undecided} a rule for each sentence of the specification, with its rows.\n\n${rows}`;
 }
 
 if (process.argv[1] === import.meta.filename) {

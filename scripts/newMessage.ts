@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { undecided } from './messagePages.ts';
 import { identifierOf, skeletons } from './newMessage/skeletons.ts';
 
 const help = `Writes the skeleton of a new action (V2): until you change it, it reads an
@@ -15,7 +16,14 @@ object model and acknowledges that.
   sandbox/stories/NAME.ts      the story, with a line in
                                sandbox/stories/index.ts
 
-Nothing is overwritten. README says what comes next, under "Add a message".`;
+Nothing is overwritten. CONTRIBUTING.md says what comes next, under "Add a message".`;
+
+const next = `Next (CONTRIBUTING.md, "Add a message"):
+  1. Fill in card, table and story. A row fails, and says why, while the operation is missing in docs/contracts
+     or its route in sandbox/backends.
+  2. npm run docs
+  3. Decide what it has marked with ${undecided} in docs/devices.md and docs/specification.md.
+  4. npm run transcripts`;
 
 /** Says all there is to say. */
 class Refused extends Error {
@@ -64,7 +72,7 @@ function main(): void {
   for (const [file, text] of Object.entries(files)) writeFileSync(file, text);
   const biome = ['node_modules/@biomejs/biome/bin/biome', 'check', '--write', ...Object.keys(files)];
   execFileSync(process.execPath, biome, { stdio: ['ignore', 'ignore', 'inherit'] });
-  console.log(`Written:\n${Object.keys(files).join('\n')}\n\nFill them in, then: npm run docs && npm run transcripts`);
+  console.log(`Written:\n${Object.keys(files).join('\n')}\n\n${next}`);
 }
 
 try {

@@ -8,6 +8,7 @@ import { createTaps, type TapEvent } from '../../src/tap/taps.ts';
 import { dispatchEvent } from '../support/dispatching.ts';
 import { bearerToken } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
+import { failsToTheEnd } from '../support/failsToTheEnd.ts';
 import { sumsOf } from '../support/readings.ts';
 import type { Script } from '../support/scriptedBackend.ts';
 import { now } from '../support/wiring.ts';
@@ -442,10 +443,9 @@ describe('the log', () => {
   it('holds no body, no key and no token, whatever happens', async () => {
     const secret = 's3cret-public-key';
     const body = { ...pumpBody, publicKey: secret };
-    const failing = { call: device.call, reply: [500, secret] } as const;
     const outcomes: Script[] = [
       success,
-      [failing, failing, failing],
+      failsToTheEnd({ call: device.call }, secret),
       [{ call: device.call, reply: [200, secret] }],
       [
         {

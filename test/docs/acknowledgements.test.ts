@@ -6,7 +6,7 @@ import { requestProperties } from '../support/requestProperties.ts';
 import { problem, pumpAnswer, pumpId } from '../support/world.ts';
 import { codesIn, readPage, tableOf } from './markdown.ts';
 
-const page = readPage('acknowledgements.md');
+const page = readPage('result-codes.md');
 const cells = tableOf(page, '`ack`').map((row) => ({
   ack: codesIn(row['`ack`'] ?? '')[0],
   request: row['request'],

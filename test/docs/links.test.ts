@@ -9,7 +9,7 @@ const pagesIn = (folder: string): string[] =>
     .map((name) => join(folder, name));
 const ofEmulator = [...pagesIn('iot-hub-emulator'), ...pagesIn('iot-hub-emulator/docs')];
 const ofTests = pagesIn('test');
-const pages = ['README.md', ...pagesIn('edge'), ...pagesIn('docs'), ...ofEmulator, ...ofTests];
+const pages = ['README.md', 'CONTRIBUTING.md', ...pagesIn('edge'), ...pagesIn('docs'), ...ofEmulator, ...ofTests];
 
 /** Links to other places than the web. */
 const linksIn = (text: string): string[] =>
@@ -27,18 +27,20 @@ it.each(pages)('every link in %s leads somewhere', (page) => {
   expect(links.filter((link) => !leadsSomewhere(page, link))).toEqual([]);
 });
 
-/** The page that leads to this one: the README of its package, or for decisions about tests that of all decisions. */
-function leadsFrom(page: string): string {
-  if (ofTests.includes(page)) return 'docs/decisions.md';
-  if (ofEmulator.includes(page)) return 'iot-hub-emulator/README.md';
-  return page.startsWith('edge/') ? 'edge/README.md' : 'README.md';
+/** Where a reader of the page begins: at README, as a maintainer at CONTRIBUTING.md, or at the README of a package. */
+function beginnings(page: string): readonly string[] {
+  if (ofTests.includes(page)) return ['docs/decisions.md'];
+  if (ofEmulator.includes(page)) return ['iot-hub-emulator/README.md'];
+  return page.startsWith('edge/') ? ['edge/README.md'] : ['README.md', 'CONTRIBUTING.md'];
 }
 
-it.each(pages.filter((page) => !page.endsWith('README.md')))('a page leads to %s', (page) => {
-  const from = leadsFrom(page);
-  expect(linksIn(readFileSync(from, 'utf8')).map((link) => join(dirname(from), link))).toContain(page);
+it.each(pages.filter((page) => !page.endsWith('README.md')))('where a reader begins, there is a link to %s', (page) => {
+  const linked = beginnings(page).flatMap((from) =>
+    linksIn(readFileSync(from, 'utf8')).map((link) => join(dirname(from), link)),
+  );
+  expect(linked).toContain(page);
 });
 
-it.each(['edge/README.md', 'iot-hub-emulator/README.md'])('README leads to %s', (page) => {
+it.each(['CONTRIBUTING.md', 'edge/README.md', 'iot-hub-emulator/README.md'])('README leads to %s', (page) => {
   expect(linksIn(readFileSync('README.md', 'utf8'))).toContain(page);
 });

@@ -50,7 +50,7 @@ const isRequest = ({ properties: { eventType = '' } }: Example) => !eventType.st
 
 /** Topics of MQTT, and the properties in lines of the tap. */
 const shorterIn = (page: string): Example[] => [
-  ...[...page.matchAll(/\/messages\/events\/((?:msgType|svc-messagetype)=[^`\s]+)/g)].map(([, topic = '']) => ({
+  ...[...page.matchAll(/\/messages\/events\/((?:msgType|svc-messagetype)=[^`"\s]+)/g)].map(([, topic = '']) => ({
     properties: pairsIn(decodeURIComponent(topic), /&/),
   })),
   ...[...page.matchAll(/ {2}properties=(\{"(?:msgType|svc-messagetype)".*?\})/g)].map(([, json = '']) => ({
@@ -74,7 +74,7 @@ describe('the messages on the pages', () => {
   });
 
   const acks = pages.flatMap((page) =>
-    [...textOf(page).matchAll(/\back=([^\s`&",;)]*)/g)].map(([, ack = '']) => ({ page, ack })),
+    [...textOf(page).matchAll(/\back=([^\s`&'",;)]*)/g)].map(([, ack = '']) => ({ page, ack })),
   );
   it.each(acks)('ask for an answer in a way that is known: ack=$ack, $page', ({ ack }) => {
     const properties = { msgType: 'action', action: 'model.create', version: '2', correlationId: 'c', ack };

@@ -1,8 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { messagePages } from '../../scripts/messagePages.ts';
+import { messagePages, undecided } from '../../scripts/messagePages.ts';
 
 it.each(Object.entries(messagePages))('%s has every message as it is: run `npm run docs`', (file, rewritten) => {
   const page = readFileSync(file, 'utf8');
   expect(rewritten(page)).toBe(page);
+});
+
+it.each(Object.keys(messagePages))('%s has nothing that a person has still to decide', (file) => {
+  const lines = readFileSync(file, 'utf8').split('\n');
+  expect(lines.filter((line) => line.includes(undecided))).toEqual([]);
 });

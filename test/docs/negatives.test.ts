@@ -13,7 +13,7 @@ function withoutTables(text: string): string {
 const promises = {
   'README.md': (text: string) => text.split('**What you can rely on**')[1]?.split('\n## ')[0] ?? '',
   'docs/guarantees.md': (text: string) => text.replace(/^## How it is proven.*?(?=^## )/ms, ''),
-  'docs/acknowledgements.md': (text: string) => text,
+  'docs/result-codes.md': (text: string) => text.split('\n## Result codes\n')[0] ?? '',
   'docs/devices.md': (text: string) => text,
   'docs/first-deployment.md': withoutTables,
   'docs/troubleshooting.md': withoutTables,

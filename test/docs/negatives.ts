@@ -114,7 +114,7 @@ export const proven: Denials = {
       'messages/identity.delete.test › is a success when the identity is not there and this very message may have deleted it',
     ],
   ],
-  'docs/acknowledgements.md': [
+  'docs/result-codes.md': [
     ['the case of letters does not matter', 'docs/acknowledgements.test › reads ack %j as the page says'],
     ['`none`, an empty value or no `ack`', 'docs/acknowledgements.test › reads ack %j as the page says'],
     ['will not be read again', 'e2e/restart.test › resumes after the last message it has handled, and repeats none'],
@@ -486,7 +486,7 @@ export const unproven: Readonly<Record<string, readonly string[]>> = {
     'distinguishes most repeats from new requests, but not all',
     "The hub's direct methods guarantee neither",
   ],
-  'docs/acknowledgements.md': ['the hub does not know the device'],
+  'docs/result-codes.md': ['the hub does not know the device'],
   'docs/first-deployment.md': ['they tell that messages will be lost'],
   'docs/troubleshooting.md': [
     '[questions](#questions-and-where-their-answers-are)',

@@ -12,6 +12,7 @@ import type { Taps } from '../../src/tap/taps.ts';
 import type { Traces } from '../../src/tracing/span.ts';
 import { breachOfContract } from './asyncapi.ts';
 import { validateExchange } from './contracts.ts';
+import { missingRoute } from './sandboxRoutes.ts';
 import { type ReceivedCall, type Script, scriptedBackend } from './scriptedBackend.ts';
 import { arrivalOf, forever, wire } from './wiring.ts';
 
@@ -148,7 +149,7 @@ export function backendOf(path: string): BackendName {
   return path.startsWith('/modelDefinitions') ? 'typeRegistry' : 'informationModel';
 }
 
-/** What a scripted exchange breaks of the backends' OpenAPI documents. Garbage on purpose is left alone. */
+/** What a scripted exchange breaks of the backends' OpenAPI documents, and the route that the sandbox lacks for it. Garbage on purpose is left alone. */
 function breachesOf({ call, headers, body, reply }: ReceivedCall): string[] {
   if (!Array.isArray(reply)) return [];
   const [method = '', path = ''] = call.split(' ');
@@ -163,5 +164,6 @@ function breachesOf({ call, headers, body, reply }: ReceivedCall): string[] {
     status,
     responseBody: answer,
   } as const;
-  return validateExchange(exchange).map((fault) => `${call}: ${fault}`);
+  const faults = validateExchange(exchange).map((fault) => `${call}: ${fault}`);
+  return [...faults, ...missingRoute(exchange.backend, method, path)];
 }

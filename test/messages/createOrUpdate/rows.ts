@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { failsToTheEnd } from '../../support/failsToTheEnd.ts';
 import { device, problem, pump, pumpAnswer, unownedPump } from '../../support/world.ts';
 import { related, toldOf } from '../table/answers.ts';
 import type { Row } from '../table/row.ts';
@@ -108,12 +109,7 @@ function configurationRows({ named, created, updated }: Registration): readonly 
     {
       it: 'counts as success when the information model fails over the svc.configuration model',
       ...sent,
-      backend: [
-        device,
-        absent,
-        creates,
-        ...[1, 2, 3].map(() => ({ call: readConfiguration, reply: [500, 'out of order'] }) as const),
-      ],
+      backend: [device, absent, creates, ...failsToTheEnd({ call: readConfiguration })],
       ...created(),
       log: { code: 'ok', remarks: [expect.stringMatching(/^no notification of svc.configuration: .*incident/)] },
     },

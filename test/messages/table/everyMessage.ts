@@ -1,6 +1,7 @@
 import { deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'vitest';
 import type { Generation } from '../../../src/protocol/event.ts';
+import { failsToTheEnd } from '../../support/failsToTheEnd.ts';
 import { problem } from '../../support/world.ts';
 import { acknowledgementRows } from './acknowledgement.ts';
 import { propertyRows } from './properties.ts';
@@ -100,7 +101,6 @@ function backendRows({ success, failure }: Variations, { decisive, failed, readB
   });
   return (decisive ?? backend).flatMap((one) => {
     const before = backend.slice(0, backend.indexOf(one));
-    const failing = { ...one, reply: [500, 'not for the device: http://backend.example'] } as const;
     return [
       {
         ...fails(
@@ -113,7 +113,7 @@ function backendRows({ success, failure }: Variations, { decisive, failed, readB
       {
         ...fails('internal_platform_error', expect.stringMatching(/^internal error, incident [0-9a-f-]{36}$/)),
         it: `a backend that fails to the end of its attempts is told as an incident id only: ${one.call}`,
-        backend: [...before, failing, failing, failing],
+        backend: [...before, ...failsToTheEnd(one, 'not for the device: http://backend.example')],
         log: { level: 'warn', code: 'internal_platform_error' },
       },
     ];

@@ -1,3 +1,4 @@
+import { failsToTheEnd } from '../../support/failsToTheEnd.ts';
 import { hostileObjectIds, objectIdFault, pathFault, shown, typeFault } from '../../support/hostileNames.ts';
 import { idempotencyKey } from '../../support/idempotencyKey.ts';
 import type { ScriptedCall } from '../../support/scriptedBackend.ts';
@@ -436,7 +437,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
     ),
     orphan(
       'fails over a parent reference that the information model cannot make',
-      [references(), ...[1, 2, 3].map(() => ({ ...links, reply: [500, 'out of order'] }) as const)],
+      [references(), ...failsToTheEnd(links)],
       failure('internal_platform_error', incident),
     ),
     orphan(

@@ -1,3 +1,4 @@
+import { failsToTheEnd } from '../../support/failsToTheEnd.ts';
 import { hostileModels, modelFault, shown } from '../../support/hostileNames.ts';
 import type { ScriptedCall } from '../../support/scriptedBackend.ts';
 import { otherPumpId as first, problem, pump, pumpId as requested } from '../../support/world.ts';
@@ -547,11 +548,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
     about({
       it: 'ends with an incident when the information model fails over a child',
       body: { hierarchical: true },
-      backend: [
-        read(),
-        references(requested, to(first)),
-        ...[1, 2, 3].map(() => ({ call: at(first), reply: [500, 'out of order'] }) as const),
-      ],
+      backend: [read(), references(requested, to(first)), ...failsToTheEnd({ call: at(first) })],
       ack: failed('internal_platform_error', incident),
     }),
     about({

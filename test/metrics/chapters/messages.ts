@@ -26,7 +26,7 @@ const ends: readonly [times: number, code: ResultCode, name: string, generation:
   [53, 'platform_event_validation_error', 'Svc.Device.Created', 'V1'],
   [54, 'not_authorized', 'Svc.Device.Updated', 'V1'],
   [55, 'http_response_error', 'Svc.Device.SyncModel', 'V1'],
-  [56, 'operation_not_supported', 'model.archive', 'V2'],
+  [56, 'operation_not_supported', 'model.unknown', 'V2'],
   [57, 'decompression_error', 'type.create', 'V2'],
   [58, 'response_too_large', 'reference.create', 'V2'],
   [59, 'delivery_failed', 'Svc.Device.Archived', 'V1'],

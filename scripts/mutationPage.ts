@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mutatedFolders } from '../stryker.config.mjs';
+
+/** `docs/mutation.md`, from `test/mutation/scores.json`. `npm run docs` rewrites it; a test fails when it is behind. */
+export const mutationPageFile = 'docs/mutation.md';
+
+export interface Score {
+  /** A file, or a folder for those of its files that have no entry of their own and no survivors. */
+  readonly file: string;
+  /** How many the tool made. */
+  readonly changes: number;
+  /** Share that the tests noticed in the first run, in percent. */
+  readonly firstPercent: number;
+  /** How many no test notices now. */
+  readonly survivors: number;
+  /** Why they may stay; `lines` as they were when the file was measured. */
+  readonly reasons?: readonly { readonly lines: string; readonly why: string }[];
+}
+
+export const scores: { readonly measured: string; readonly files: readonly Score[] } = JSON.parse(
+  readFileSync('test/mutation/scores.json', 'utf8'),
+);
+
+/** What `npm run mutation` changes. */
+export const mutatedFiles = (): string[] =>
+  mutatedFolders.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).flatMap((name) =>
+      name.endsWith('.ts') ? [`${folder}/${name}`] : [],
+    ),
+  );
+
+/** Files that have no score, because they are newer than the measurement or were rewritten since. */
+const unmeasured = (): string[] =>
+  mutatedFiles().filter((file) => !scores.files.some((one) => file === one.file || file.startsWith(`${one.file}/`)));
+
+const noticed = ({ changes, survivors }: Score): number => Math.round((1 - survivors / changes) * 100);
+const nameOf = (file: string): string => `\`${file.replace(/^src\/|\.ts$/g, '')}\``;
+
+function row(score: Score): string {
+  const { file, changes, firstPercent, survivors, reasons = [] } = score;
+  const name = file.endsWith('.ts') ? nameOf(file) : `${nameOf(file)}, all other files`;
+  const why = reasons.map(({ lines, why }) => `${lines}: ${why}`).join('<br>');
+  return `| ${name} | ${changes} | ${firstPercent} % | ${noticed(score)} % | ${survivors || ''} | ${why} |`;
+}
+
+export const mutationPage = (): string => `# Mutation testing
+
+<!-- Written by \`npm run docs\` from test/mutation/scores.json. -->
+
+\`npm run mutation\` lets [StrykerJS](https://stryker-mutator.io) change the rules in \`src/protocol\`, \`src/objectModel\`, \`src/messages\`
+and \`src/engine\` in small ways, and runs the quick tests that reach each change. A change that no test notices *survives*.
+All files take hours; one file takes minutes: \`npm run mutation -- --mutate src/protocol/fields.ts --ignoreStatic --testFiles 'test/protocol/*.test.ts'\`.
+Results are kept in \`.mutation\`, and \`.mutation/report.html\` shows each survivor in its place. Tests that start processes are left out,
+so a survivor is a question, not a verdict. [CONTRIBUTING.md](../CONTRIBUTING.md) says when to use this tool and when \`npm run mutants\`.
+The figures are from ${scores.measured}, without changes of what is computed once when a file is loaded. *First* and *now* are the shares
+of changes that tests notice, in the first run and after tests were added. The last column says why each
+survivor may stay, by its line at that time; the code has changed since.
+
+| file | changes | first | now | survivors | why they may stay |
+|---|---|---|---|---|---|
+${scores.files.map(row).join('\n')}
+
+Not measured, or rewritten since: ${unmeasured().map(nameOf).join(', ')}.
+`;
+
+if (process.argv[1] === import.meta.filename) writeFileSync(mutationPageFile, mutationPage());

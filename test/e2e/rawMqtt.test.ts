@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { endWithUs } from '../../sandbox/service/endWithUs.ts';
+import { startTestSandbox } from './testSandbox.ts';
+
+/** The programs of docs/devices.md that log in without an SDK, run as they stand there. */
+
+let sandbox: Sandbox & { directory: string };
+let folder: string;
+let page: string;
+beforeAll(async () => {
+  sandbox = await startTestSandbox();
+  page = await readFile('docs/devices.md', 'utf8');
+  folder = await mkdtemp(join(tmpdir(), 'raw-mqtt-'));
+  await symlink(sandbox.directory, join(folder, '.sandbox'));
+  await symlink(resolve('node_modules'), join(folder, 'node_modules'));
+});
+afterAll(async () => {
+  await sandbox.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** The first block of this language that has the text. */
+function block(language: string, text: string): string {
+  const blocks = [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms'))].map(
+    ([, code = '']) => code,
+  );
+  const found = blocks.find((code) => code.includes(text));
+  if (found === undefined) throw new Error(`docs/devices.md has no ${language} block with ${text}`);
+  return found;
+}
+
+/** Starts the program of the page for Node as it says, with other text in some places. */
+async function startProgram(replaced: Readonly<Record<string, string>> = {}) {
+  const change = (text: string) =>
+    Object.entries(replaced).reduce((changed, [from, to]) => changed.replaceAll(from, to), text);
+  await writeFile(join(folder, 'pump.mjs'), change(block('js', 'mqtts://')));
+  const script = `${change(block('sh', 'export KEY='))}exec node pump.mjs`;
+  const program = spawn('sh', ['-c', script], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
+  endWithUs(program);
+  const ended = once(program, 'exit');
+  return {
+    lines: createInterface(program.stdout),
+    async end() {
+      program.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+describe('docs/devices.md', () => {
+  it('has a program for Node that sends a request and receives the answers', async () => {
+    const { lines, end } = await startProgram();
+    const received: string[] = [];
+    for await (const line of lines) {
+      received.push(line);
+      if (line.includes('msgType=ack')) break;
+    }
+    await end();
+    expect(received).toEqual([
+      expect.stringMatching(/eventType=Svc\.InformationModel\.ObjectModelCreated&id=login&.* \{.*"serial":"TP-7"/),
+      expect.stringMatching(/msgType=ack&action=model\.create&version=2&correlationId=login&.* \{"success":true,/),
+    ]);
+  });
+
+  it('is right that the hub closes the connection when a message is too large, and again when it is repeated', async () => {
+    const journal = (kind: 'd2c' | 'disconnected') => sandbox.hub.journal.list({ deviceId: 'pump-2', kind });
+    const body = /'\{ "model".*?\}'/.exec(block('js', 'mqtts://'))?.[0] ?? '';
+    const { end } = await startProgram({ 'pump-1': 'pump-2', [body]: 'Buffer.alloc(300 * 1024)' });
+    await expect.poll(() => journal('disconnected').length, { timeout: 60_000 }).toBeGreaterThan(1);
+    await end();
+    expect(journal('d2c')).toEqual([]);
+  });
+});
