@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { events } from '../../src/log/events.ts';
 import { settingDocs } from '../../src/settings/config.ts';
 import { roundMs, standstillMs } from '../../src/settings/derived.ts';
 import { checkpointEveryMessages, letterCounts, spoolLimits, timing } from '../../src/settings/groups/constants.ts';
@@ -24,6 +25,14 @@ describe.each(names)('docs/%s', (name) => {
     const named = codesIn(page).filter(isSetting);
     expect(named).not.toEqual([]);
     expect(named.filter((code) => !known.includes(code))).toEqual([]);
+  });
+
+  it('names events of the log that exist', () => {
+    const areas = new Set(Object.keys(events).map((event) => event.split('.')[0]));
+    areas.delete('http'); // attributes of spans begin so, too
+    const named = codesIn(page).filter((code) => /^[a-z_]+\.[a-z_]+$/.test(code) && areas.has(code.split('.')[0]));
+    expect(named).not.toEqual([]);
+    expect(named.filter((event) => !Object.hasOwn(events, event))).toEqual([]);
   });
 
   it('names commands that the image has', () => {
