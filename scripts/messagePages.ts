@@ -18,7 +18,7 @@ export const messagePages: Readonly<Record<string, (page: string) => string>> = 
   'docs/specification.md': (page) => catalogue.reduce(withRules, page),
 };
 
-/** Marks what a person has to decide in a new chapter. */
+/** Marks what a person has to decide in a new chapter (D345). */
 export const undecided = 'TODO:';
 
 const begin = (name: string) => `<!-- ${name}: written by \`npm run docs\` -->`;

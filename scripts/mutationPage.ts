@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mutatedFolders } from '../stryker.config.mjs';
 
-/** `docs/mutation.md`, from `test/mutation/scores.json`. `npm run docs` rewrites it; a test fails when it is behind. */
+/** `docs/mutation.md`, from `test/mutation/scores.json` (D346). `npm run docs` rewrites it; a test fails when it is behind. */
 export const mutationPageFile = 'docs/mutation.md';
 
 export interface Score {

@@ -241,6 +241,7 @@ describe('the clock that can be set', () => {
   });
 });
 
+// D342
 describe('file names', () => {
   it.each(['src', 'telemetry/src', 'edge/src'])('occur once in %s: one name, one thing', (root) => {
     expect(repeatedNames(filesBelow(root))).toEqual([]);

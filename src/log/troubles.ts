@@ -21,7 +21,7 @@ interface TroubleDetails {
   readonly still?: () => object;
 }
 
-/** Limits the log lines about repeated trouble to one at the start, one a minute with a count and one at the end, for each source. */
+/** Limits the log lines about repeated trouble to one at the start, one a minute with a count and one at the end, for each source (D343). */
 export interface Troubles {
   /**
    * Reports trouble of a source. The first is written at once. Of further ones only the latest in each minute is written,
