@@ -1,9 +1,9 @@
-import { rmSync } from 'node:fs';
 import { appendFile, mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Options, readOptions, usage } from './options.ts';
 import { showProgress } from './progress.ts';
+import { removeAtExit } from './removal.ts';
 import { allAreCaught, allIsWell } from './trials.ts';
 
 /**
@@ -52,7 +52,7 @@ async function seedsIn(file: string): Promise<number[]> {
 
 /** The processes that were started end with this one; what they have written goes last. */
 function endWithoutTrace(code: number): never {
-  process.once('exit', () => rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }));
+  process.once('exit', () => removeAtExit(directory));
   process.exit(code);
 }
 
