@@ -145,15 +145,10 @@ export const proven: Denials = {
     ['Do not repeat a key', 'messages/model.create.test › occurs twice'],
     ['any text that is not empty', 'protocol/envelope.test › with %j: %s'],
     ['`none` (default)', 'protocol/envelope.test › has the defaults of an action that names nothing optional'],
-    ['are not allowed, nor `@`', 'protocol/fields.test › is a model definition identifier: %s'],
     ['No property names the device', 'protocol/event.test › is never taken from application properties'],
     [
       'Notifications do not depend on `ack`',
       'messages/v1/Svc.Device.Created.test › sends notifications also to who wants no acknowledgement',
-    ],
-    [
-      'If none is found, it is created',
-      'messages/createOrUpdate/created › checks every hit of the look-up again: model, type id and values',
     ],
     [
       'which do not change `success`',
@@ -234,11 +229,6 @@ export const proven: Denials = {
     ],
     ['base64 text (no quotes)', 'protocol/acknowledgement.test › is compressed when the request was'],
     ['are never compressed', 'protocol/acknowledgement.test › is never compressed: its details are cut instead'],
-    [
-      'is dropped without telling the device',
-      'messages/model.create.test › keeps its result when the notification',
-      'messages/v1/Svc.Device.SyncModel.test › names it, and sends the others',
-    ],
   ],
   'docs/first-deployment.md': [
     [
