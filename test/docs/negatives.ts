@@ -397,7 +397,6 @@ export const proven: Denials = {
     ['A collector that fails delays nothing', 'metrics/otlp.test › ends soon although the collector does not answer'],
   ],
   'docs/methods.md': [
-    ['The front door does not inspect it', 'methods/invoke.test › is checked for each invocation; the type is cached'],
     ['a key that an object has twice', 'methods/input.test › is refused with its name'],
     [
       'send one (up to 128 printable ASCII characters',
@@ -426,10 +425,6 @@ export const proven: Denials = {
       'takes no new invocations, waits `limits.drainSeconds`',
       'edge/process.test › finishes the invocations in progress on SIGTERM and refuses new ones',
       'edge/process.test › aborts the invocations in progress after the drain time: their outcome is unknown',
-    ],
-    [
-      'a line each minute says for how long',
-      'edge/reconnecting.test › reports each minute for how long a peer cannot be reached, and stops when it is',
     ],
     ['does no harm up to about 23 hours behind', 'edge/process.test › works with a clock that is %i hours wrong'],
     [
@@ -510,22 +505,16 @@ export const unproven: Readonly<Record<string, readonly string[]>> = {
   'docs/methods.md': [
     'none may be empty',
     'A method that must not run twice',
-    'do not log it',
-    'omit `output` if there is none',
     'no key twice, integers beyond 2^53 as strings',
     'If you cannot carry it out',
-    '404 no such object',
-    '503 not now',
-    '504 no reply in time',
     '`yes`, `no` or `unknown`',
-    'Without it, `unknown` is assumed',
-    'If an invocation is lost',
+    'whose second run does no harm',
     'The front door stores nothing',
     'never expose it unencrypted',
     'Nothing is configured here',
     'a container that holds nothing else',
     'are not in the default containers',
-    '`method invoked` with',
+    '`method invoked`, `method not invoked`',
     'At start, remove files that you do not know',
     'a session that the broker keeps for you',
     'that do not speak MQTT',
