@@ -118,7 +118,6 @@ export const proven: Denials = {
     ['the case of letters does not matter', 'docs/acknowledgements.test › reads ack %j as the page says'],
     ['`none`, an empty value or no `ack`', 'docs/acknowledgements.test › reads ack %j as the page says'],
     ['will not be read again', 'e2e/restart.test › resumes after the last message it has handled, and repeats none'],
-    ['The result of the request does not change', 'docs/acknowledgements.test › the truth table of acknowledgements'],
     [
       'While the hub cannot be reached at all, replies wait',
       'hub/sender.test › gives up no reply while the hub cannot be reached at all',
