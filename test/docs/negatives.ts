@@ -507,6 +507,7 @@ export const unproven: Readonly<Record<string, readonly string[]>> = {
   ],
   'docs/operations.md': [
     'but not a folder of the host',
+    'A damaged file stops the start',
     'does not carry checkpoints over',
     'must not share the folder',
     'Do not let one of them *write*',
