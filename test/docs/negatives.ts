@@ -490,12 +490,11 @@ export const unproven: Readonly<Record<string, readonly string[]>> = {
   ],
   'docs/operations.md': [
     'but not a folder of the host',
+    'A damaged file stops the start',
     'does not carry checkpoints over',
     'must not share the folder',
     'Do not let one of them *write*',
-    'must not delete these blobs',
     'Point no liveness probe',
-    'has one line at the start',
     '`spans cannot be delivered to the collector`',
     'The port has no TLS',
   ],
