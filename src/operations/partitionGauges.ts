@@ -10,12 +10,9 @@ type Own = 'spool.bytes' | 'oldest.duration' | 'checkpoint.duration' | 'suspects
 export function observePartitions(meter: Meter, consumer: Pick<Consumer, 'partitions' | 'unowned'>): void {
   const partitions = oncePerCollection(consumer.partitions);
 
-  /** One series for each partition; none where the value is not known. */
-  const each = (numberOf: (state: PartitionState) => number | undefined) => () =>
-    partitions().flatMap((state) => {
-      const value = numberOf(state);
-      return value === undefined ? [] : [[value, state.partition] as const];
-    });
+  /** One series for each partition. */
+  const each = (numberOf: (state: PartitionState) => number) => () =>
+    partitions().map((state) => [numberOf(state), state.partition] as const);
 
   meter.observe('device_messaging.partitions', () =>
     (['reading', 'draining'] as const).map(
@@ -33,6 +30,7 @@ export function observePartitions(meter: Meter, consumer: Pick<Consumer, 'partit
     ),
   );
   const observe = (name: ByPartition, numberOf: Parameters<typeof each>[0]) => meter.observe(name, each(numberOf));
+  /** One series for each partition; none where the value is not known. */
   const behind = (numberOf: (one: Behind) => number | null) => () =>
     [...partitions(), ...consumer.unowned()].flatMap((one) => {
       const value = numberOf(one);

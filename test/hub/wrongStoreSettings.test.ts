@@ -9,7 +9,8 @@ import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { openStore } from '../../src/hub/stores/openStore.ts';
 import { createLog } from '../../src/log/log.ts';
-import { StoreFailure } from '../../src/storage/storeFailure.ts';
+import { StorageError } from '../../src/storage/storageCalls.ts';
+import { StoreFailure, storeFailureOf } from '../../src/storage/storeFailure.ts';
 import { settings } from '../support/environment.ts';
 import { letter } from '../support/letters.ts';
 import { usualOpened, usualReading } from './support/reading.ts';
@@ -127,5 +128,18 @@ it('a folder that is none is told with the setting', async () => {
     .catch((error: unknown) => error);
   expect(failure).toMatchObject({
     diagnosis: { setting: 'DATA_DIRECTORY', todo: 'must be a folder that the user of the process can write to' },
+  });
+});
+
+// The account of the sandbox answers both with the same code.
+it.each([
+  ['AuthenticationFailed', /^AccountKey must be that of AccountName/],
+  ['AuthorizationPermissionMismatch', /^the connection string must allow to list/],
+])('a key that is wrong is told from a right that is missing: %s', (code, todo) => {
+  const failure = storeFailureOf(new StorageError('list', 403, code), { setting: 'STORE_CONNECTION_STRING' });
+  expect(failure?.diagnosis).toEqual({
+    setting: 'STORE_CONNECTION_STRING',
+    storeSaid: `403 ${code}`,
+    todo: expect.stringMatching(todo),
   });
 });

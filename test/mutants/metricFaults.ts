@@ -186,9 +186,9 @@ export const metricFaults: readonly Fault[] = [
     caughtBy: 'each metric has a row, and each value of its labels',
   }),
   ...inFile('src/operations/partitionGauges.ts', ['test/operations/gauges.test.ts'], {
-    fault: 'takes a lag that is not known for none',
-    find: 'return value === undefined ? [] : [[value, state.partition] as const];',
-    replace: 'return [[value ?? 0, state.partition] as const];',
+    fault: 'takes an age that is not known for none',
+    find: 'return value === null ? [] : [[value, one.partition] as const];',
+    replace: 'return [[value ?? 0, one.partition] as const];',
     caughtBy: 'leaves out a figure that is not known',
   }),
   ...inFile('src/metrics/otlp.ts', ['test/metrics/otlp.test.ts'], {

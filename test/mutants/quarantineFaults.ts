@@ -72,12 +72,6 @@ export const quarantineFaults: readonly Fault[] = [
     'src/engine/quarantine/turns.ts',
     [...restarts, ...rules],
     {
-      fault: 'begins a suspect alone while others are in work',
-      find: 'single: isAlone,',
-      replace: 'single: true,',
-      caughtBy: 'begins the only one that is left, when no other of the process is in work',
-    },
-    {
       fault: 'begins slow suspects together with others',
       find: 'slow: isIdle && isSlowTime }',
       replace: 'slow: isSlowTime }',

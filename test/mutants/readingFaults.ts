@@ -29,7 +29,7 @@ export const readingFaults: readonly Fault[] = [
       fault: 'takes a wrong key for a missing right',
       find: "if (code === 'AuthenticationFailed' || status === 401)",
       replace: "if (code === 'AuthenticationFailure')",
-      caughtBy: 'a wrong key of the checkpoints',
+      caughtBy: 'a key that is wrong is told from a right that is missing',
     },
     {
       fault: 'has no remedy for a folder that is none',

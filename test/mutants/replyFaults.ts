@@ -248,7 +248,7 @@ export const replyFaults: readonly Fault[] = [
       fault: 'pauses after the hub has closed an idle connection',
       find: 'const wasIdle = open && client.idleForMs() >= idleMs;',
       replace: 'const wasIdle = false;',
-      caughtBy: 'opens another one at once when the hub has closed one that nobody used',
+      caughtBy: 'opens another one at once when the hub has closed an unused one',
     },
     {
       fault: 'takes any end of a connection for that of an idle one',
