@@ -209,10 +209,9 @@ describe('imports', () => {
 describe('the clock that can be set', () => {
   /** Files that ask for the time of day, and why (D180). */
   const reasons = {
-    'concurrency/clocks.ts': 'turns a point in time of the process into a time of day',
+    'concurrency/clocks.ts': 'turns a point in time of the process into a time of day, and back',
     'concurrency/standstill.ts': 'compares it with the clock that can’t be set',
     'hub/reading/ownerships.ts': 'writes times for other instances, and reads theirs',
-    'hub/reading/behind.ts': 'compares it with the time at which the hub received an event',
     'hub/stores/fileStore.ts': 'shows other processes that this one is there',
     'hub/stores/labelledBlobs.ts': 'compares it with the clock of the storage',
     'hub/methods/fileStorage.ts': 'tells the storage when a signature expires',

@@ -34,20 +34,10 @@ export function createOutcomeRecorder({ circuit, attemptTimeoutMs, access }: Out
   };
 }
 
-/**
- * The same for an attempt with the token of a caller (M2). Callers can cause any status but 200, and ask for what takes
- * long: a time-out only starts a probe (D45).
- * @param subject what the caller asked for
- */
-export function recordOutcomeForCaller(
-  circuit: Circuit,
-  response: HttpResponse | TransportFailure,
-  subject: string,
-): void {
-  if (!(response instanceof TransportFailure)) {
-    if (response.status === 200) circuit.succeeded();
-  } else if (response.fault === 'no answer in time') circuit.probeNow(response.fault);
-  else if (response.fault !== 'answer too large') circuit.failed(subject, response.fault);
+/** The same for an attempt with the token of a caller: no answer counts (M2), and without one, a probe decides (D45). */
+export function recordOutcomeForCaller(circuit: Circuit, response: HttpResponse | TransportFailure): void {
+  if (!(response instanceof TransportFailure) || response.fault === 'answer too large') return;
+  circuit.probeNow(response.fault);
 }
 
 /** Receives each HTTP status of the backend. */

@@ -60,7 +60,7 @@ const reading: AnswerReading<z.infer<typeof objectModel> | undefined> = {
 
 export function createObjectReader({ onceFor, redact, hideHosts }: ObjectReaderOptions): ReadObject {
   return async (objectId, model, caller) => {
-    const request = { ...lookUp, path: path`/objects/${objectId}/models/${model}`, subject: objectId };
+    const request = { ...lookUp, path: path`/objects/${objectId}/models/${model}` };
     const response = await onceFor(caller.token)({ ...request, headers: { 'x-svc-operation': 'invoke' } }, caller);
     if (response === undefined) return unavailable('is unavailable');
     if (response instanceof TransportFailure) {

@@ -23,8 +23,6 @@ export interface CallerContext {
 
 interface OnceRequest extends Pick<CallRequest<unknown>, 'operation' | 'method' | 'path' | 'expect'> {
   readonly headers: Readonly<Record<string, string>>;
-  /** What is asked for. Failures of one subject alone open no circuit, like failures of one device. */
-  readonly subject: string;
 }
 
 /**
@@ -59,7 +57,7 @@ export function createOnceFor(options: OnceForOptions): (token: string) => SendO
       if (isOut()) return undefined;
       const recorded = calls.begin(course, request);
       const send = async () => {
-        const { method, path, subject } = request;
+        const { method, path } = request;
         const headers = {
           ...request.headers,
           'x-correlation-id': headerValue(correlationId),
@@ -69,7 +67,7 @@ export function createOnceFor(options: OnceForOptions): (token: string) => SendO
         recorded.sends();
         const response = await attempt({ method, path, headers }, token, timeoutMs, deadline);
         recorded.attempted(response, response instanceof TransportFailure || isPassing(response.status));
-        recordOutcomeForCaller(circuit, response, subject);
+        recordOutcomeForCaller(circuit, response);
         return response;
       };
       try {

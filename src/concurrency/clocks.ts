@@ -7,6 +7,12 @@
 /** The time of day at a point in time, in ms since 1970, by the clock as it is set now. */
 export const timeOfDay = (at: number): number => Math.round(Date.now() - (performance.now() - at));
 
+/**
+ * The point in time, as `performance.now()`, of a time in the past that another machine has given, in ms since 1970. To be asked
+ * when the time arrives: from then on, no clock that is set changes its age. A time ahead of this machine's clock counts as now.
+ */
+export const pastMoment = (time: number): number => performance.now() - Math.max(0, Date.now() - time);
+
 /** The clocks of the machine, in milliseconds. */
 export interface Clocks {
   /** Can't be set, and on Linux stands still while the machine is suspended. */

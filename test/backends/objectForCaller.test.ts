@@ -182,35 +182,49 @@ describe('look-ups of callers', () => {
 describe('the circuit', () => {
   /** Looks up each object in turn, with the same end. */
   async function fail(objects: readonly number[], fault: TransportFault) {
-    const all = informationModel();
-    for (const object of objects) {
-      const result = all.lookUp('token', { object });
-      await settle();
-      all.asked.at(-1)?.fail(fault);
-      await result;
-    }
+    const all = informationModel({ connections: 16 });
+    const looked = objects.map((object) => all.lookUp('token', { object }));
     await settle();
-    return { circuit: all.backend.circuit, probes: all.tokens().filter((token) => token === ours).length };
+    const lookUps = [...all.asked];
+    for (const one of lookUps) one.fail(fault);
+    await Promise.all(looked);
+    await settle();
+    const probes = all.asked.filter(({ token }) => token === ours);
+    return { circuit: all.backend.circuit, probes };
   }
 
-  it('opens when connections are lost while several objects are looked up', async () => {
-    const { circuit } = await fail([1, 2, 3], 'connection lost');
-    expect(circuit.state()).toBe('open');
-  });
+  it.each<TransportFault>(['connection lost', 'connection refused', 'no answer in time'])(
+    'is left to one probe with our token when look-ups end with: %s',
+    async (fault) => {
+      const { circuit, probes } = await fail([1, 2, 3, 4, 5, 6], fault);
+      expect([circuit.state(), probes.length]).toEqual(['closed', 1]);
+      probes[0]?.fail('connection lost');
+      await settle();
+      expect(circuit.state()).toBe('open');
+    },
+  );
 
-  it('stays closed when they are lost while one object is looked up, which one caller can do', async () => {
-    const { circuit } = await fail([1, 1, 1, 1, 1, 1], 'connection lost');
+  it('stays closed when the probe is answered', async () => {
+    const { circuit, probes } = await fail([1, 2, 3, 4, 5, 6], 'connection lost');
+    probes[0]?.answer(200);
+    await settle();
     expect(circuit.state()).toBe('closed');
   });
 
-  it('does not count time-outs, but has the information model probed', async () => {
-    const { circuit, probes } = await fail([1, 2, 3, 4, 5, 6], 'no answer in time');
-    expect([circuit.state(), probes]).toEqual(['closed', 1]);
+  it('is not told of what callers get, be it a success', async () => {
+    const { asked, lookUp, backend } = informationModel();
+    for (const object of ['1', '2']) backend.circuit.failed(object, 'connection lost');
+    const found = lookUp('good');
+    await settle();
+    asked[0]?.answer(200);
+    await found;
+    backend.circuit.failed('3', 'connection lost');
+    expect(backend.circuit.state()).toBe('open');
   });
 
   it('does not count answers that are too large', async () => {
     const { circuit, probes } = await fail([1, 2, 3, 4, 5, 6], 'answer too large');
-    expect([circuit.state(), probes]).toEqual(['closed', 0]);
+    expect([circuit.state(), probes]).toEqual(['closed', []]);
   });
 });
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { onExit } from '../../sandbox/service/onExit.ts';
 import { runStep } from '../../scripts/ci/step.ts';
-import { removeAtExit } from './removal.ts';
+import { removeInUse } from './removeInUse.ts';
 import type { Sabotage } from './sabotages.ts';
 
 /** A service that was built apart from the checkout, which may change meanwhile. */
@@ -38,7 +38,7 @@ export async function buildApart(sabotage?: Sabotage): Promise<Build> {
   const building = new AbortController();
   const cancel = onExit(() => {
     building.abort();
-    removeAtExit(directory); // the compiler takes a moment to end
+    removeInUse(directory); // the compiler takes a moment to end
   });
   const remove = async () => {
     cancel();

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Options, readOptions, usage } from './options.ts';
 import { showProgress } from './progress.ts';
-import { removeAtExit } from './removal.ts';
+import { removeInUse } from './removeInUse.ts';
 import { allAreCaught, allIsWell } from './trials.ts';
 
 /**
@@ -52,7 +52,7 @@ async function seedsIn(file: string): Promise<number[]> {
 
 /** The processes that were started end with this one; what they have written goes last. */
 function endWithoutTrace(code: number): never {
-  process.once('exit', () => removeAtExit(directory));
+  process.once('exit', () => removeInUse(directory));
   process.exit(code);
 }
 

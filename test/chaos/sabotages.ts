@@ -16,6 +16,40 @@ const calm: readonly string[] = [];
 
 /** What goes wrong by chance in life goes wrong here with the messages whose ids end so. */
 export const sabotages: readonly Sabotage[] = [
+  // The longest first: at the end, they would run alone.
+  {
+    name: 'a quarantine that clears the oldest suspect of a partition at each unclean shutdown',
+    file: 'src/engine/quarantine/crashRecord.ts',
+    find: 'number > position && !isDone(number));',
+    replace: 'number > position && !isDone(number)).slice(1);',
+    reportedAs: ['lost', 'state'],
+    showsIn: ['a message ends the process'],
+  },
+  {
+    name: 'a reader that waits for ever for a hub that does not answer',
+    file: 'src/hub/reading/eventHubConnection.ts',
+    find: 'if (silent.length === 0) return;',
+    replace: 'if (silent.length < 1_000) return;',
+    reportedAs: ['lost', 'state'],
+    showsIn: ['hub does not answer'],
+  },
+  {
+    name: 'a decoder that believes how deep a body is',
+    file: 'src/hub/boundedDecoding.ts',
+    find: 'const whole = areDecodable ?',
+    replace: `if (!areDecodable && bytes.length > 20_000) return decode(bytes);
+    const whole = areDecodable ?`,
+    reportedAs: ['lost'],
+    showsIn: calm,
+  },
+  {
+    name: 'a quarantine that parks a message that was in work at one unclean shutdown, alone or not',
+    file: 'src/engine/quarantine/quarantine.ts',
+    find: 'const { ends } = known.get(sequenceNumber) ?? unknown;',
+    replace: 'const ends = crashRecord?.suspects.has(sequenceNumber) ? endsUntilParked : 0;',
+    reportedAs: ['lost'],
+    showsIn: ['a message ends the process'],
+  },
   {
     name: 'a checkpoint before the work is done',
     file: 'src/engine/partition/partition.ts',
@@ -255,14 +289,6 @@ export const sabotages: readonly Sabotage[] = [
     showsIn: ['backend slow'],
   },
   {
-    name: 'a reader that waits for ever for a hub that does not answer',
-    file: 'src/hub/reading/eventHubConnection.ts',
-    find: 'if (silent.length === 0) return;',
-    replace: 'if (silent.length < 1_000) return;',
-    reportedAs: ['lost', 'state'],
-    showsIn: ['hub does not answer'],
-  },
-  {
     name: 'replies paced by a clock that can be set',
     file: 'src/hub/replies/replies.ts',
     find: 'const now = () => performance.now();',
@@ -277,30 +303,5 @@ export const sabotages: readonly Sabotage[] = [
     replace: 'maxWaitMs: maxWaitSeconds,',
     reportedAs: ['uncounted'],
     showsIn: ['reply unanswered'],
-  },
-  {
-    name: 'a decoder that believes how deep a body is',
-    file: 'src/hub/boundedDecoding.ts',
-    find: 'const whole = areDecodable ?',
-    replace: `if (!areDecodable && bytes.length > 20_000) return decode(bytes);
-    const whole = areDecodable ?`,
-    reportedAs: ['lost'],
-    showsIn: calm,
-  },
-  {
-    name: 'a quarantine that parks a message that was in work at one unclean shutdown, alone or not',
-    file: 'src/engine/quarantine/quarantine.ts',
-    find: 'const { ends } = known.get(sequenceNumber) ?? unknown;',
-    replace: 'const ends = crashRecord?.suspects.has(sequenceNumber) ? endsUntilParked : 0;',
-    reportedAs: ['lost'],
-    showsIn: ['a message ends the process'],
-  },
-  {
-    name: 'a quarantine that clears the oldest suspect of a partition at each unclean shutdown',
-    file: 'src/engine/quarantine/crashRecord.ts',
-    find: 'number > position && !isDone(number));',
-    replace: 'number > position && !isDone(number)).slice(1);',
-    reportedAs: ['lost', 'state'],
-    showsIn: ['a message ends the process'],
   },
 ];

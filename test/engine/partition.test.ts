@@ -173,20 +173,37 @@ describe('a partition', () => {
         read += 1;
       },
     });
-    expect(partition.contents().undoneSince).toBeUndefined();
-    const [first, ...others] = events('a1 b2 t3');
-    const enqueuedTimeUtc = new Date('2026-02-03T04:05:06.789Z');
-    await partition.admit(first ? [first] : []);
+    const age = () => {
+      const { undoneSince } = partition.contents();
+      return undoneSince && Math.round(performance.now() - undoneSince);
+    };
+    const received = (event: HubEvent | undefined, ms: number) =>
+      event ? [{ ...event, enqueuedTimeUtc: new Date(Date.now() - ms) }] : [];
+    expect(age()).toBeUndefined();
+    const [first, second, third] = events('a1 b2 t3');
+    await partition.admit(received(first, 400));
     const readAt = performance.now();
     await vi.advanceTimersByTimeAsync(1_000);
-    await partition.admit(others.map((event) => ({ ...event, enqueuedTimeUtc })));
+    await partition.admit([...received(second, 90), ...received(third, 80)]);
     expect([read, stays.map((context) => context.readAt)]).toEqual([2, [readAt, readAt + 1_000]]);
-    expect(partition.contents().undoneSince).toBe(first?.enqueuedTimeUtc.getTime());
+    expect(age()).toBe(1_400);
     await end(1);
-    expect(partition.contents().undoneSince).toBe(enqueuedTimeUtc.getTime());
+    expect(age()).toBe(90);
     await end(2);
-    expect(partition.contents().undoneSince).toBeUndefined();
+    expect(age()).toBeUndefined();
   });
+
+  it.each([-3_600_000, 3_600_000])(
+    'knows the age of what is not done whatever the clock is set to: by %i ms',
+    async (stepMs) => {
+      const { partition } = partitionByHand();
+      const event = events('a1').map((one) => ({ ...one, enqueuedTimeUtc: new Date(Date.now() - 400) }));
+      await partition.admit(event);
+      vi.setSystemTime(Date.now() + stepMs);
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect(Math.round(performance.now() - (partition.contents().undoneSince ?? 0))).toBe(1_400);
+    },
+  );
 
   it('never checkpoints a message that was not handled to its end', async () => {
     const { partition, checkpoints, end } = partitionByHand();

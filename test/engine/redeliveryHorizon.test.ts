@@ -6,7 +6,7 @@ it('A redelivery horizon that the reader before has left takes what is newer for
   expect([look(), redelivered(7), redelivered(8), known()]).toEqual([undefined, true, false, 7]);
 });
 
-it('A redelivery horizon without a release is the newest event when the first events arrive', async () => {
+it('Without a release, every event that the hub had when the session read its first ones may be a repeat', async () => {
   let newest = 3;
   const redeliveryHorizon = openRedeliveryHorizon(
     async () => newest,

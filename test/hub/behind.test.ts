@@ -6,6 +6,7 @@ import { withFakeTimers } from '../support/fakeTimers.ts';
 withFakeTimers();
 
 const ago = (seconds: number) => Date.now() - seconds * 1000;
+const momentAgo = (seconds: number) => performance.now() - seconds * 1000;
 
 describe('a partition is behind', () => {
   it.each<[string, { newest?: number; isAnswering?: boolean; undone?: number }, number | null]>([
@@ -17,10 +18,9 @@ describe('a partition is behind', () => {
     ['by nobody knows how much before the first answer', {}, null],
     ['by nobody knows how much while the hub does not answer', { newest: 9, isAnswering: false }, null],
     ['by nobody knows how much while it does not, also with work left', { isAnswering: false, undone: 5 }, null],
-    ['not by less than nothing when the clocks differ', { newest: 9, undone: -3 }, 0],
   ])('%s', (_, { newest, isAnswering = true, undone }, expected) => {
     const answer = newest === undefined ? undefined : { newest, at: 77 };
-    const undoneSince = undone === undefined ? undefined : ago(undone);
+    const undoneSince = undone === undefined ? undefined : momentAgo(undone);
     expect(behindOf({ answer, isAnswering, undoneSince, position: 9 })).toEqual({
       behindSeconds: expected,
       asOf: answer && 77,

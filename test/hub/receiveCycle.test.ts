@@ -51,6 +51,25 @@ it('hands over an event when it comes, though no timer of the client ever ends',
   await subscription.close();
 });
 
+it('hands over an event when it comes, though there was never a moment without events', async () => {
+  const seen: string[] = [];
+  let sent = 0;
+  const trickle = () => append(hub, `e${sent++}`);
+  trickle();
+  const timer = setInterval(trickle, 5);
+  const subscription = read(async (events) => void seen.push(...events));
+  await vi.waitUntil(() => seen.length > 200, { timeout: 60_000, interval: 5 });
+  clearInterval(timer);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval'] });
+  for (let left = 3; left > 0; left -= 1) {
+    trickle(); // a timer of before may still hand over the first one
+    await vi.waitUntil(() => seen.length === sent, { timeout: 60_000, interval: 0 });
+  }
+  vi.useRealTimers();
+  expect(seen).toEqual(Array.from({ length: sent }, (_, number) => `e${number}`));
+  await subscription.close();
+});
+
 it.each([1, 2, 3, 4])('hands over each event once, in order, however long batches take: seed %i', async (seed) => {
   const random = createRandom(seed);
   const total = 3_000;

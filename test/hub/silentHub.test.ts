@@ -50,9 +50,6 @@ it('a hub that says nothing any more on open connections is noticed, and so is i
     connectionString: hub.eventsConnectionString.replace(`:${port}`, `:${way.port}`),
     silentMs: 60_000, // the client itself goes on reporting an idle partition
     answerMs: 1_000,
-    drainMs: 500,
-    roundMs: 100,
-    balance: { expiryMs: 20_000, forceMs: 40_000 },
     store: createMemoryStore(),
     partition: () => ({
       ...usualOpened(),

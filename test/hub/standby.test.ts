@@ -22,9 +22,6 @@ function begin(seen: string[], store: CheckpointStore): Consumer {
   const consumer = createConsumer({
     ...usualReading,
     connectionString: hub.eventsConnectionString,
-    drainMs: 500,
-    roundMs: 100,
-    balance: { expiryMs: 20_000, forceMs: 40_000 },
     store,
     log: createLog('info', { write: (line) => lines.push(JSON.parse(line)) }),
     partition: () => ({

@@ -33,10 +33,7 @@ function begin(connectionString: string, consumerGroup = '$Default'): void {
     ...usualReading,
     connectionString,
     consumerGroup,
-    drainMs: 500,
-    roundMs: 100,
     answerMs: 8_000,
-    balance: { expiryMs: 20_000, forceMs: 40_000 },
     store: {
       ...store,
       ownerships() {

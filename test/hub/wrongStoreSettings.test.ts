@@ -84,9 +84,6 @@ it.each(Object.entries(cases))('%s of the checkpoints is told at once, and in /r
   consumer = createConsumer({
     ...usualReading,
     connectionString: hub.eventsConnectionString,
-    drainMs: 500,
-    roundMs: 100,
-    balance: { expiryMs: 20_000, forceMs: 40_000 },
     store,
     log: createLog('info', { write: (line) => lines.push(JSON.parse(line)) }),
     partition: () => ({ ...usualOpened(), dispatch: async () => true }),

@@ -19,8 +19,8 @@ export interface PartitionContents {
   /** The oldest message that is not handled to its end. */
   readonly oldest: OldestMessage | undefined;
   /**
-   * When the hub received the oldest event that is read and not done, in milliseconds since 1970; undefined when all that
-   * was read is done.
+   * When the hub received the oldest event that is read and not done, as `performance.now()`; undefined when all that was
+   * read is done.
    */
   readonly undoneSince: number | undefined;
   readonly checkpoint: CheckpointState;
@@ -46,7 +46,7 @@ interface Parts<M extends ReadMessage> {
   readonly spool: Pick<Spool, 'taken'>;
   readonly lanes: Pick<Lanes<M>, 'all' | 'count'>;
   readonly quarantine: Pick<Quarantine, 'suspects'> | undefined;
-  /** When the hub received the event that waits to be taken in, which comes after all that is in the lanes. */
+  /** As `undoneSince`: the event that waits to be taken in, which comes after all that is in the lanes. */
   readonly atTheDoor: number | undefined;
 }
 

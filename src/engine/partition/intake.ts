@@ -1,4 +1,4 @@
-import { timeOfDay } from '../../concurrency/clocks.ts';
+import { pastMoment, timeOfDay } from '../../concurrency/clocks.ts';
 import type { HubEvent } from '../../protocol/event.ts';
 import { textProperties } from '../../protocol/properties.ts';
 import type { Publish } from '../../tap/taps.ts';
@@ -75,7 +75,7 @@ export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>): 
     requirement,
     begun: begin(event),
     readAt,
-    enqueuedAt: event.enqueuedTimeUtc.getTime(),
+    enqueuedAt: pastMoment(event.enqueuedTimeUtc.getTime()),
   });
 
   function publishWaits({ deviceId, requirement, publish }: IncomingMessage<A>, where: 'memory' | 'disk' | 'hub') {

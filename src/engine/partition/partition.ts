@@ -1,3 +1,4 @@
+import { pastMoment } from '../../concurrency/clocks.ts';
 import type { LogText as LogMessage } from '../../log/events.ts';
 import type { HubEvent } from '../../protocol/event.ts';
 import type { Publish } from '../../tap/taps.ts';
@@ -136,7 +137,7 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
     deviceMessages: limits.deviceMessages,
   });
   let seen: Position | undefined = options.progress;
-  /** When the hub received the event that is being taken in; it may have to wait for room. */
+  /** When the hub received the event that is being taken in, as `performance.now()`; it may have to wait for room. */
   let atTheDoor: number | undefined;
   /** Sequence number of the last event of this session. */
   let previous: number | undefined;
@@ -178,7 +179,8 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
   }
 
   async function admitAll(events: readonly HubEvent[], readAt: number) {
-    atTheDoor = events.find(isNew)?.enqueuedTimeUtc?.getTime();
+    const first = events.find(isNew)?.enqueuedTimeUtc;
+    atTheDoor = first && pastMoment(first.getTime());
     if (events.length > 0) await redeliveryHorizon.look();
     for (const event of events) {
       if (life.state() !== 'reading') return;
@@ -193,7 +195,7 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
         options.onRead?.();
         const waiting = takeIn(arrival, readAt);
         if (waiting === undefined) continue;
-        atTheDoor = event.enqueuedTimeUtc.getTime();
+        atTheDoor = pastMoment(event.enqueuedTimeUtc.getTime());
         await waiting;
       } else checkpoints.pass(see(event));
     }

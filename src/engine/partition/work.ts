@@ -16,7 +16,7 @@ export interface QueuedMessage<A> extends Queued {
   course?: MessageWork | undefined;
   /** When it was read from the hub, as `performance.now()`. */
   readonly readAt: number;
-  /** When the hub received it, in milliseconds since 1970. */
+  /** When the hub received it, as `performance.now()`. */
   readonly enqueuedAt: number;
 }
 

@@ -21,7 +21,7 @@ interface Known {
   readonly answer: HubAnswer | undefined;
   /** The hub delivers, and has answered the last question about the partition. */
   readonly isAnswering: boolean;
-  /** When the hub received the oldest event that is known not to be done, in milliseconds since 1970. */
+  /** When the hub received the oldest event that is known not to be done, as `performance.now()`. */
   readonly undoneSince: number | undefined;
   /** All events up to this sequence number are done, apart from those that `undoneSince` is about. */
   readonly position: number;
@@ -30,9 +30,6 @@ interface Known {
 export function behindOf({ answer, isAnswering, undoneSince, position }: Known): Behind {
   const known = { asOf: answer?.at };
   if (!isAnswering) return { ...known, behindSeconds: null };
-  if (undoneSince !== undefined) return { ...known, behindSeconds: ageOf(undoneSince) };
+  if (undoneSince !== undefined) return { ...known, behindSeconds: (performance.now() - undoneSince) / 1000 };
   return { ...known, behindSeconds: answer !== undefined && answer.newest <= position ? 0 : null };
 }
-
-/** In seconds. The hub's clock and ours differ. */
-const ageOf = (time: number): number => Math.max(0, (Date.now() - time) / 1000);

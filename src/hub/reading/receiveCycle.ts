@@ -79,6 +79,8 @@ function queueOf(receiver: PartitionReceiver): Queue {
   /** Events for which the queue has room, and those in it. */
   let room = 0;
   let queued = 0;
+  /** The client's first call was under way when this learned of the receiver: what it took out is known from the second on. */
+  let isCounted = false;
   /** The client's own call, while it waits, and when it has ended. */
   let cycle: { readonly events: Promise<ReceivedEventData[]>; isOver: boolean } | undefined;
   let wake = () => {};
@@ -98,16 +100,21 @@ function queueOf(receiver: PartitionReceiver): Queue {
     wake();
   }
 
-  /** Of a queue that has so many events, the call returns at once. */
-  function take(most: number, ...rest: [number?, AbortSignal?]) {
-    const count = Math.min(most, queued);
-    queued -= count;
-    const events = receive(count, ...rest);
+  async function receiveCounted(...asked: Parameters<Receive>) {
+    const events = await receive(...asked);
+    queued -= events.length;
+    return events;
+  }
+
+  /** The queue has as many events, so that the call returns at once. */
+  async function take(most: number, ...rest: [number?, AbortSignal?]) {
+    const events = await receiveCounted(Math.min(most, queued), ...rest);
     if (link?.isOpen() && link.credit < room / 2) link.addCredit(room - queued);
     return events;
   }
 
   receiver.receiveBatch = async (most, ...rest) => {
+    if (!isCounted) return receiveCounted(most, ...rest);
     for (;;) {
       // Within one turn of the event loop, a cycle takes its event from the queue and ends: between turns the count is exact.
       if (cycle && queued > 0) await setImmediate();
@@ -115,11 +122,10 @@ function queueOf(receiver: PartitionReceiver): Queue {
         const { events } = cycle;
         cycle = undefined;
         const first = await events;
-        queued -= first.length;
         return first.length === 0 || queued === 0 ? first : first.concat(await take(most - first.length, ...rest));
       }
       if (queued > 0) return take(most, ...rest);
-      cycle ??= begin(receive(1, ...rest));
+      cycle ??= begin(receiveCounted(1, ...rest));
       await new Promise<void>((resolve) => {
         wake = resolve;
       });
@@ -128,6 +134,7 @@ function queueOf(receiver: PartitionReceiver): Queue {
 
   return {
     grants(current, credit) {
+      isCounted = link !== undefined;
       if (current !== link) {
         link?.removeListener(ReceiverEvents.message, arrived);
         link = current;

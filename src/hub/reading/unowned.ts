@@ -1,3 +1,4 @@
+import { pastMoment } from '../../concurrency/clocks.ts';
 import type { Position } from '../../engine/progress/watermark.ts';
 import { type Behind, behindOf } from './behind.ts';
 import type { NewestEvents } from './newestEvents.ts';
@@ -51,7 +52,7 @@ export function createUnownedPartitions(options: UnownedOptions): UnownedPartiti
       one.position = position;
       if (!isBehind(partition, position) || one.first?.after === position) return;
       const received = await firstAfter(partition, checkpoint?.offset);
-      one.first = received && { after: position, receivedAt: received.getTime() };
+      one.first = received && { after: position, receivedAt: pastMoment(received.getTime()) };
     } catch (error) {
       couldNotAsk(partition, error);
     } finally {

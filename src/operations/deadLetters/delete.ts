@@ -4,6 +4,9 @@ import { letterLineOf } from './letterLines.ts';
 import { say } from './say.ts';
 import { select } from './select.ts';
 
+/** Requests to the store at once. */
+const together = 16;
+
 interface Deletion {
   /** Those with these ids, also when they cannot be read; when empty, those of the choice. */
   readonly ids: readonly string[];
@@ -38,9 +41,11 @@ export async function deleteLetters(
     }
   } else missed = await select(store, choice, (filed) => lines.set(filed.id, letterLineOf(filed)));
 
-  for (const [id, line] of lines) {
-    if (!isDryRun) await store.remove(id);
-    process.stdout.write(`${line}\n`);
+  const chosen = [...lines.keys()];
+  for (let next = 0; next < chosen.length; next += together) {
+    const some = chosen.slice(next, next + together);
+    if (!isDryRun) await Promise.all(some.map((id) => store.remove(id)));
+    for (const id of some) process.stdout.write(`${lines.get(id)}\n`);
   }
   say(isDryRun ? `Dry run: ${lines.size} dead letters would be deleted` : `${lines.size} dead letters deleted`);
   return missed === 0 ? 0 : 1;

@@ -14,6 +14,9 @@ export const usualReading = {
   maxWaitSeconds: 1,
   silentMs: 8_000,
   answerMs: 20_000,
+  drainMs: 500,
+  roundMs: 100,
+  balance: { expiryMs: 20_000, forceMs: 40_000 },
   log: createLog('silent'),
 } as const;
 

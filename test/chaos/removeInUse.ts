@@ -4,10 +4,10 @@ const attempts = 40;
 const pauseMs = 50;
 
 /**
- * Removes a folder when the process exits, while processes that have been told to end may still write into it. The retries of
+ * Removes a folder while processes that have been told to end may still write into it, at the exit of this one. The retries of
  * `rmSync` do not look again what is in a folder.
  */
-export function removeAtExit(directory: string): void {
+export function removeInUse(directory: string): void {
   for (let left = attempts; ; left -= 1) {
     try {
       rmSync(directory, { recursive: true, force: true });
