@@ -56,9 +56,11 @@ export const workaroundFaults: readonly Fault[] = [
     caughtBy: 'never grants the hub more credit than the prefetch',
   }),
   ...inFile('src/hub/reading/receiveCycle.ts', ['test/hub/receiveCycle.test.ts'], {
-    fault: 'trap 20: counts the events of the first call as if they were still there',
-    find: 'isCounted = link !== undefined;',
-    replace: 'isCounted = true;',
+    fault: 'trap 20: counts events as taken before it knows how many there are',
+    find: `const events = await receive(...asked);
+    queued -= events.length;`,
+    replace: `queued -= asked[0];
+    const events = await receive(...asked);`,
     caughtBy: 'though there was never a moment without events',
   }),
   ...inFile('src/hub/sdkCures.ts', ['test/hub/workaroundsOfReading.test.ts'], {

@@ -79,8 +79,6 @@ function queueOf(receiver: PartitionReceiver): Queue {
   /** Events for which the queue has room, and those in it. */
   let room = 0;
   let queued = 0;
-  /** The client's first call was under way when this learned of the receiver: what it took out is known from the second on. */
-  let isCounted = false;
   /** The client's own call, while it waits, and when it has ended. */
   let cycle: { readonly events: Promise<ReceivedEventData[]>; isOver: boolean } | undefined;
   let wake = () => {};
@@ -100,13 +98,17 @@ function queueOf(receiver: PartitionReceiver): Queue {
     wake();
   }
 
+  /**
+   * What the client's first call takes out is not known, so that the second may ask for more than there is, and wait. Then the
+   * client asks for credit, which tells how many there are.
+   */
   async function receiveCounted(...asked: Parameters<Receive>) {
     const events = await receive(...asked);
     queued -= events.length;
     return events;
   }
 
-  /** The queue has as many events, so that the call returns at once. */
+  /** No more than are in the queue, so that the call returns at once. */
   async function take(most: number, ...rest: [number?, AbortSignal?]) {
     const events = await receiveCounted(Math.min(most, queued), ...rest);
     if (link?.isOpen() && link.credit < room / 2) link.addCredit(room - queued);
@@ -114,7 +116,6 @@ function queueOf(receiver: PartitionReceiver): Queue {
   }
 
   receiver.receiveBatch = async (most, ...rest) => {
-    if (!isCounted) return receiveCounted(most, ...rest);
     for (;;) {
       // Within one turn of the event loop, a cycle takes its event from the queue and ends: between turns the count is exact.
       if (cycle && queued > 0) await setImmediate();
@@ -134,7 +135,6 @@ function queueOf(receiver: PartitionReceiver): Queue {
 
   return {
     grants(current, credit) {
-      isCounted = link !== undefined;
       if (current !== link) {
         link?.removeListener(ReceiverEvents.message, arrived);
         link = current;
