@@ -3,6 +3,7 @@ import type { Alert } from './alerts/alert.ts';
 import { edgeAlerts, edgeUnalerted } from './alerts/edge.ts';
 import { frontDoorAlerts } from './alerts/frontDoor.ts';
 import { serviceAlerts, serviceUnalerted } from './alerts/service.ts';
+import { prometheusNames } from './metricsPage.ts';
 
 /**
  * The tables of alerts in four pages, from the declarations in `scripts/alerts`. `npm run docs` rewrites them; a test fails when
@@ -35,25 +36,26 @@ const ofProgram = (program: Program): string =>
     ]),
   );
 
-/** The alerts on metrics of all programs. */
-const onMetrics = (): string =>
-  table(
-    ['alert', 'metric', 'for', 'level', 'event'],
-    Object.values<readonly Alert[]>(alerts)
-      .flat()
-      .filter(({ metric }) => metric !== undefined)
-      .map((alert) => [code(alert.id), metricOf(alert), alert.for ?? '', alert.severity, lineOf(alert)]),
-  );
+/** Metrics with the alerts that ask for them. */
+function onMetrics(): string {
+  const all = Object.values<readonly Alert[]>(alerts).flat();
+  const rows = prometheusNames().flatMap((name) => {
+    const asked = new RegExp(`\\b${name}(_bucket|_count)?\\b`);
+    const ids = all.filter(({ metric = '' }) => asked.test(metric)).map(({ id }) => code(id));
+    return ids.length === 0 ? [] : [[code(name), ids.join(', ')]];
+  });
+  return table(['metric', 'alerts'], rows);
+}
 
-/** The alerts by event, and why there is none for the other errors. */
+/** Events with the alerts that they mean, and why there is none for the other errors. */
 function onEvents(programs: readonly Program[], unalerted: Readonly<Record<string, string | undefined>>): string {
-  const rows = programs.flatMap((program) =>
-    alerts[program].flatMap((alert: Alert) =>
-      (alert.events ?? []).map((event) => [code(event), alert.level ?? '', code(alert.id), alert.severity]),
-    ),
-  );
+  const meant = new Map<string, string[]>();
+  for (const { id, events = [], level } of programs.flatMap((program) => alerts[program] as readonly Alert[]))
+    for (const event of events)
+      meant.set(event, [...(meant.get(event) ?? []), `${code(id)}${level === undefined ? '' : ` at ${code(level)}`}`]);
+  const rows = [...meant].map(([event, ids]) => [code(event), ids.join(', ')]);
   const reasons = Object.entries(unalerted).map(([event, reason = '']) => [code(event), reason]);
-  return `${table(['event that alerts', 'only at', 'alert', 'level of the alert'], rows)}\n\n${table(['error without an alert', 'why'], reasons)}`;
+  return `${table(['event that alerts', 'alert'], rows)}\n\n${table(['error without an alert', 'why'], reasons)}`;
 }
 
 /** The tables by page and by the name of their place in it. */

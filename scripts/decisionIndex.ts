@@ -46,8 +46,8 @@ export function withIndex(file: string, page: string): string {
   const [before, rest] = page.split(begin);
   const [, after] = rest?.split(end) ?? [];
   if (before === undefined || after === undefined) throw new Error(`${file} lacks the lines ${begin} and ${end}`);
-  const links = decisionsIn(page).map(({ heading }) => `- [${heading}](#${anchorOf(heading)})`);
-  return `${before}${begin}\n\n${links.join('\n')}\n\n${end}${after}`;
+  const links = decisionsIn(page).map(({ id, heading }) => `[${id}](#${anchorOf(heading)})`);
+  return `${before}${begin}\n\n${links.join(' ·\n')}\n\n${end}${after}`;
 }
 
 if (process.argv[1] === import.meta.filename)

@@ -18,6 +18,15 @@ export function prometheusNameOf(name: string, { kind }: Pick<Declaration, 'kind
   return kind === 'counter' ? `${plain}_total` : plain;
 }
 
+/** The names of all metrics there, in the order of the page. */
+export const prometheusNames = (): readonly string[] => [
+  ...new Set(
+    Object.values(chapters).flatMap((metrics: Readonly<Record<string, Declaration>>) =>
+      Object.entries(metrics).map(([name, declaration]) => prometheusNameOf(name, declaration)),
+    ),
+  ),
+];
+
 const chapter = ([title, metrics]: [string, Readonly<Record<string, Declaration>>]): string => {
   const rows = Object.entries(metrics).map(([name, declaration]) => {
     const { kind, unit, attributes, what, use } = declaration;

@@ -34,33 +34,38 @@ const unmeasured = (): string[] =>
   mutatedFiles().filter((file) => !scores.files.some((one) => file === one.file || file.startsWith(`${one.file}/`)));
 
 const noticed = ({ changes, survivors }: Score): number => Math.round((1 - survivors / changes) * 100);
-const nameOf = (file: string): string => `\`${file.replace(/^src\/|\.ts$/g, '')}\``;
+const nameOf = (file: string): string =>
+  `\`${file.replace(/^src\/|\.ts$/g, '')}\`${file.endsWith('.ts') ? '' : ' (all other files)'}`;
 
 function row(score: Score): string {
   const { file, changes, firstPercent, survivors, reasons = [] } = score;
-  const name = file.endsWith('.ts') ? nameOf(file) : `${nameOf(file)}, all other files`;
-  const why = reasons.map(({ lines, why }) => `${lines}: ${why}`).join('<br>');
-  return `| ${name} | ${changes} | ${firstPercent} % | ${noticed(score)} % | ${survivors || ''} | ${why} |`;
+  const why = [...new Set(reasons.map(({ why }) => why))].join('; ');
+  return `| ${nameOf(file)} | ${changes} | ${firstPercent} % | ${noticed(score)} % | ${survivors} | ${why} |`;
 }
+
+const partly = scores.files.filter(({ survivors }) => survivors > 0);
+const whole = scores.files.filter(({ survivors }) => survivors === 0);
+const listed = (files: readonly string[]): string => files.map(nameOf).join(', ');
 
 export const mutationPage = (): string => `# Mutation testing
 
 <!-- Written by \`npm run docs\` from test/mutation/scores.json. -->
 
-\`npm run mutation\` lets [StrykerJS](https://stryker-mutator.io) change the rules in \`src/protocol\`, \`src/objectModel\`, \`src/messages\`
-and \`src/engine\` in small ways, and runs the quick tests that reach each change. A change that no test notices *survives*.
-All files take hours; one file takes minutes: \`npm run mutation -- --mutate src/protocol/fields.ts --ignoreStatic --testFiles 'test/protocol/*.test.ts'\`.
-Results are kept in \`.mutation\`, and \`.mutation/report.html\` shows each survivor in its place. Tests that start processes are left out,
-so a survivor is a question, not a verdict. [CONTRIBUTING.md](../CONTRIBUTING.md) says when to use this tool and when \`npm run mutants\`.
-The figures are from ${scores.measured}, without changes of what is computed once when a file is loaded. *First* and *now* are the shares
-of changes that tests notice, in the first run and after tests were added. The last column says why each
-survivor may stay, by its line at that time; the code has changed since.
+\`npm run mutation\` lets [StrykerJS](https://stryker-mutator.io) change rules in small ways, and runs the quick tests that reach each change.
+A change that no test notices *survives*. Tests that start processes are left out, so a survivor is a question, not a verdict.
+All files take hours, one file minutes: \`npm run mutation -- --mutate src/protocol/fields.ts --ignoreStatic --testFiles 'test/protocol/*.test.ts'\`.
+\`.mutation/report.html\` then shows each survivor in its place.
+
+Measured on ${scores.measured}, without what is computed once when a file is loaded. *First* and *now* are the shares of changes that tests notice,
+in the first run and after tests were added. \`test/mutation/scores.json\` has the survivors by their lines at that time.
 
 | file | changes | first | now | survivors | why they may stay |
 |---|---|---|---|---|---|
-${scores.files.map(row).join('\n')}
+${partly.map(row).join('\n')}
 
-Not measured, or rewritten since: ${unmeasured().map(nameOf).join(', ')}.
+Without survivors: ${listed(whole.map(({ file }) => file))}.
+
+Not measured, or rewritten since: ${listed(unmeasured())}.
 `;
 
 if (process.argv[1] === import.meta.filename) writeFileSync(mutationPageFile, mutationPage());
