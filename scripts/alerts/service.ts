@@ -61,7 +61,8 @@ export const serviceAlerts: readonly ServerAlert[] = [
     means: 'A partition has fallen further behind for an hour.',
     todo: 'A backend is down, or more instances are needed.',
   },
-  // D338
+  // while the hub does not answer, the series of how far behind is absent, and an alert on it silent; the youngest, because
+  // another instance may know
   {
     id: 'BehindUnknown',
     severity: 'ticket',

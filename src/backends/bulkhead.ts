@@ -14,7 +14,7 @@ export interface Bulkhead {
   leave(): void;
   /**
    * The same for an attempt with the token of a caller. These have a share of the connections, so that they leave some
-   * to our own attempts and to probes, and an open circuit does not hold them (D250). To be followed by `leaveAsCaller`.
+   * to our own attempts and to probes, and an open circuit does not hold them (D45). To be followed by `leaveAsCaller`.
    * @param goesFirst before all that do not (M14)
    */
   enterAsCaller(deadline: Deadline, waitingFor: string, goesFirst: boolean): Promise<void>;

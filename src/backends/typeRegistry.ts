@@ -22,7 +22,7 @@ const typeDefinition = typeVersion.extend({
 
 const definitionMembers = typeDefinition.keyof().options;
 
-/** The members that the service reads; they have room for the most names and base types of a look-up (D31, D172). */
+/** The members that the service reads; they have room for the most names and base types of a look-up (D31). */
 const definition: AnswerReading<TypeDefinition> = {
   keys: keysOf(definitionMembers),
   result(answer) {

@@ -35,7 +35,7 @@ function identify(json: Json, eventId: string): Identity {
   if (!json.isObject) return nobody;
   const { objectId, model, type } = pickSmall(json, ['objectId', 'model', 'type']);
   const isAbsent = !json.members.has('objectId') || objectId === null;
-  if (!isAbsent && !isGuid(objectId)) return nobody; // D5
+  if (!isAbsent && !isGuid(objectId)) return nobody; // A1
   return {
     objectId: isGuid(objectId) ? objectId : undefined,
     model: modelId.safeParse(model).data,

@@ -10,7 +10,7 @@ const lastExportMs = 2_000;
 const source = 'metrics collector';
 const message = 'metrics cannot be sent to the collector';
 
-/** Sends metrics to the collector, if the standard variables ask for that. Nothing waits for it, and its failures are logged (D98). */
+/** Sends metrics to the collector, if the standard variables ask for that. Nothing waits for it, and its failures are logged (D118). */
 export function startPeriodicExport(
   report: Report & ProgramResource,
   wanted: MetricsWanted,

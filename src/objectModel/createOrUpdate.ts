@@ -71,7 +71,7 @@ export async function createOrUpdate(
   /** Another request has created the model: updates it, unless an earlier delivery created it or its type differs (A1, A2). */
   async function afterConflict(conflict: Refusal): Promise<RegisteredModel> {
     const named = conflict.meta['objectId'];
-    // D9
+    // A1: an objectId in the request concerns that object only
     const objectId = identity.objectId ?? (isGuid(named) ? named : identity.derivedId);
     const theirs = parseTypeRef(conflict.meta['type']);
     if (objectId === undefined || identity.model === undefined) throw conflict;

@@ -16,7 +16,7 @@ interface SubscriberNews {
 /**
  * The publish-subscribe notification of a registered `svc.device` model: the `svc.configuration` model of the same
  * object, for the device through which its owner is connected, or else the owner of the `svc.device` model (A11). The
- * request succeeds even if the configuration cannot be read; then there is only a remark (D8).
+ * request succeeds even if the configuration cannot be read; then there is only a remark.
  */
 export async function configurationNews(
   { objectId, model, stored, createdModels }: RegisteredModel,

@@ -1,4 +1,4 @@
-/** A shell and `npm start` take the quotes around a value in a file of variables away, `docker run --env-file` passes them (D300). */
+/** A shell and `npm start` take the quotes around a value in a file of variables away, `docker run --env-file` passes them. */
 
 const inQuotes = /^(["'])(.*)\1$/s;
 

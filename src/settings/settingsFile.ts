@@ -5,7 +5,7 @@ export type FileValues = Readonly<Record<string, unknown>>;
 
 /**
  * The file that a program reads: `CONFIG_FILE`, or that of the environment, which is production unless `NODE_ENV` names
- * another one (D315). Undefined when there is none.
+ * another one, so that what is left out opens no debug log. Undefined when there is none.
  * @param given variables that are not empty
  * @param directory holds the files of the environments
  */

@@ -11,7 +11,7 @@ interface TracesOptions {
   readonly log: Log;
 }
 
-/** Undefined unless the environment asks for traces (D107): then nothing of OpenTelemetry's trace libraries is loaded. */
+/** Undefined unless the environment asks for traces (D118): then nothing of OpenTelemetry's trace libraries is loaded. */
 export async function openTraces(
   env: NodeJS.ProcessEnv,
   { name, version, instance, log }: TracesOptions,

@@ -1,6 +1,6 @@
 import { exportersIn, given, isHttpAddress, isSent, isSwitchedOff, protocolIn } from '../metrics/signals.ts';
 
-/** Which traces are wanted, by the standard variables of OpenTelemetry (D107). */
+/** Which traces are wanted, by the standard variables of OpenTelemetry (D118). */
 export interface TraceSettings {
   /** Undefined: no traces. */
   readonly collector: Collector | undefined;

@@ -14,7 +14,7 @@ import { withFakeTimers } from '../support/fakeTimers.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 import { callOf, rejection } from './harness.ts';
 
-// Look-ups with the tokens of callers: places, circuit, words (M2, M14, D45, D250).
+// Look-ups with the tokens of callers: places, circuit, words (M2, M14, D45).
 
 withFakeTimers();
 

@@ -64,7 +64,7 @@ export interface Handled {
   readonly code: string;
   /** Replies that it gave up, and says so. */
   readonly dropped: number;
-  /** Remarks about notifications that it left out (D8). */
+  /** Remarks about notifications that it left out (A11). */
   readonly remarks: number;
 }
 

@@ -62,7 +62,7 @@ export function checkNotifications(one: Traces, { notices }: Due, course: Course
   }
 
   if (hasFailed) return;
-  const isLeftOut = isStruck && handled.some(({ remarks }) => remarks > 0); // D8
+  const isLeftOut = isStruck && handled.some(({ remarks }) => remarks > 0); // A11
   for (const notice of notices) {
     if (seen.some(({ about }) => fits(about, notice))) continue;
     if (isLeftOut && notice.model === 'svc.configuration') continue;

@@ -199,7 +199,7 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
 
   /**
    * The others stop waiting for these suspects. A suspect is slow when it is not held up at two checks in a row; one that is held
-   * up is not slow, however long that takes (D321).
+   * up is not slow, however long that takes (D30).
    */
   function goOn(suspects: readonly WaitingSuspect[]) {
     if (draining.aborted) return;

@@ -9,7 +9,7 @@ export interface SuspectsInWork {
   count(): number;
   /**
    * Lets suspects begin, one partition at a time, and only after a suspect that is alone has had some time.
-   * @param isAlone nothing begins when another suspect is in work by then: other partitions wait here, too (D322)
+   * @param isAlone nothing begins when another suspect is in work by then: other partitions wait here, too (D30)
    * @param begin is told whether no other suspect is in work; resolves when the crash record is stored
    */
   enter(partition: PartitionSuspects, isAlone: boolean, begin: (isFirst: boolean) => Promise<void>): Promise<void>;

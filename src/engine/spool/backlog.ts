@@ -7,7 +7,7 @@ import type { Spool, Ticket } from './spool.ts';
 /** The longest that the spool may take to read a message. */
 const spoolAnswersMs = 20_000;
 
-/** Stores messages that wait to begin: a few in memory, the others in the spool (D16). The lanes keep their order. */
+/** Stores messages that wait to begin: a few in memory, the others in the spool (D27). The lanes keep their order. */
 export interface Backlog<A> {
   /** Undefined when there is no room. */
   inMemory(arrival: A): StoredMessage<A> | undefined;

@@ -102,7 +102,7 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
 
   /**
    * The client reports an open link without asking the hub (D38): so it counts for nothing after a question that the hub
-   * has left unanswered, until there is an answer or an event (D311).
+   * has left unanswered, until there is an answer or an event.
    */
   function isHeard(partition: string): boolean {
     const reader = sessions.all().find(({ record }) => record.partition === partition)?.reader;

@@ -10,7 +10,7 @@ export interface Subject {
 /** Schema members for properties. */
 export const subjectFields = { objectId: guid.optional(), model: modelId.optional() };
 
-/** Schema members for bodies. `null` counts as an absent `objectId` (D5). */
+/** Schema members for bodies. `null` counts as an absent `objectId` (A1). */
 export const subjectInBody = { ...subjectFields, objectId: absentWhenNull(guid) };
 
 type Named = { readonly objectId?: string | undefined; readonly model?: string | undefined };
