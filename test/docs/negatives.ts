@@ -49,7 +49,7 @@ export const proven: Denials = {
       'engine/partition.test › reports each gap in the sequence numbers once; the first event and a repeated one make none',
     ],
     [
-      'one whose properties cannot be decoded is counted',
+      'whose properties cannot be decoded is counted',
       'dispatch/recognition.test › passes over an event whose properties cannot be decoded, with a warning',
     ],
     [
@@ -461,7 +461,7 @@ export const unproven: Readonly<Record<string, readonly string[]>> = {
     'cannot be written, this part grows',
     'Making calls and sending replies does not count',
     '## What is not promised',
-    'distinguishes most repeats from new requests, but not all',
+    'recognises most repeats, but not all',
     "The hub's direct methods guarantee neither",
   ],
   'docs/result-codes.md': ['the hub does not know the device'],
