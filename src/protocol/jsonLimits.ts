@@ -1,4 +1,4 @@
-/** Bounds on a JSON text (R5, R6). */
+/** Bounds on a JSON text (R5, D25). */
 export interface JsonLimits {
   /** Deepest nesting of arrays and objects, at most 128. */
   readonly depth: number;
