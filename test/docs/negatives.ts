@@ -268,10 +268,6 @@ export const proven: Denials = {
       'operations/deadLetterCommands.test › deletes nothing when nothing says which',
     ],
     [
-      'A result code that does not exist is refused',
-      'operations/deadLetterCommands.test › refuses a result code that does not exist',
-    ],
-    [
       'The exit code is 0 only when nothing failed',
       'e2e/deadLetters.test › keeps the dead letters of a device that fails again, in order, and ends with 1',
     ],
@@ -472,9 +468,7 @@ export const unproven: Readonly<Record<string, readonly string[]>> = {
     '## Devices get their answers late, or not at all',
     'how many devices do not fetch',
     '`the hub cannot be read` has the hub',
-    '`npm run charts` starts',
     'No code but `ok`',
-    '`not done, read or not` is the age',
     'no message was lost or refused because of the trouble',
     'takes no memory from others',
     'The flood wants no replies',

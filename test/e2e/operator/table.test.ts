@@ -8,7 +8,7 @@ import { operatorsToken, type TestSandbox } from './desk.ts';
 import { createStage, devices, type Stage, situations } from './situations.ts';
 import { type Row, tableRows } from './table.ts';
 
-// Every question of the table in docs/troubleshooting.md is asked in every situation, by the commands and queries that stand there.
+// Every question of the table in docs/troubleshooting.md is asked in every situation, by the commands and queries that stand there (D337).
 
 const rows = tableRows();
 let sandbox: TestSandbox;
