@@ -28,10 +28,11 @@ export const prometheusNames = (): readonly string[] => [
 ];
 
 const chapter = ([title, metrics]: [string, Readonly<Record<string, Declaration>>]): string => {
-  const rows = Object.entries(metrics).map(([name, declaration]) => {
+  const rows = Object.entries(metrics).map(([name, declaration], index, all) => {
     const { kind, unit, attributes, what, use } = declaration;
     const keys = attributes.map(({ key }) => `\`${key}\``).join(', ');
-    return `| \`${name}\` | \`${prometheusNameOf(name, declaration)}\` | ${kind} | \`${unit}\` | ${keys} | ${what} | ${use} |`;
+    const told = all[index - 1]?.[1].use === use ? 'As above.' : use;
+    return `| \`${name}\` | \`${prometheusNameOf(name, declaration)}\` | ${kind} | \`${unit}\` | ${keys} | ${what} | ${told} |`;
   });
   return [
     `### ${title}\n`,

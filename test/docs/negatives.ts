@@ -486,7 +486,7 @@ export const unproven: Readonly<Record<string, readonly string[]>> = {
     'Point no liveness probe',
     'The port has no TLS',
   ],
-  'docs/metrics.md': ['A metric that nobody has recorded yet', 'Attributes that never change'],
+  'docs/metrics.md': ['so is a metric that nobody has recorded yet', 'Attributes that never change'],
   'docs/methods.md': [
     'none may be empty',
     'A method that must not run twice',

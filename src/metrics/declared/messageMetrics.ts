@@ -22,7 +22,7 @@ export const messageMetrics = {
     {
       unit: '{message}',
       what: 'Events that were read from the hub',
-      use: 'The load. Most are `skipped`: telemetry that is not for this service. Alert on `unattributed`: the hub’s device stamp is missing, so the events come from another source than the built-in endpoint. `undecodable`: somebody sends AMQP that would harm a reader; the log names the device.',
+      use: 'The load. Most are `skipped`: telemetry that is not for this service. Alert on `unattributed`: events from another source than the built-in endpoint. `undecodable`: AMQP that would harm a reader; the log names the device.',
       constants: { 'messaging.system': 'eventhubs', 'messaging.operation.name': 'receive' },
     },
     closed('device_messaging.kind', 'a message of ours, or why it is passed over', [
@@ -63,7 +63,7 @@ export const messageMetrics = {
     {
       unit: 's',
       what: 'How long handled messages waited before their handling began',
-      use: 'Alert when the 95th percentile of stage `hub` is above what devices may wait: this instance reads too slowly, or the partition was not read. Stage `lane` is the wait behind earlier messages of the same device, for room, or for a backend that is out.',
+      use: 'Alert when the 95th percentile of stage `hub` is above what devices may wait: this instance reads too slowly, or the partition was not read. Stage `lane` is the wait behind earlier messages of the device, for room, or for a backend.',
       buckets: longBuckets,
     },
     stage,
@@ -85,7 +85,7 @@ export const messageMetrics = {
   'device_messaging.work.limit': updowncounter({
     unit: '{message}',
     what: 'Messages that may be in flight at the moment (D163)',
-    use: 'It rises, up to `DELIVERY_MAX_MESSAGES`, while messages wait and the event loop has time to spare: then backends or the hub are slow. At 48 with messages that wait, CPU is the limit.',
+    use: 'It rises while messages wait and the event loop has time to spare: then backends or the hub are slow. At 48 with messages that wait, CPU is the limit.',
   }),
   'device_messaging.held.bytes': updowncounter(
     {

@@ -34,7 +34,7 @@ export const methodMetrics = {
     {
       unit: 's',
       what: 'Duration of one call of a direct method through the hub, until the response of the device',
-      use: 'How much of an invocation is the time of the hub and the device. Alert when `refused`, `unavailable` or `quota` increases; `throttled`: more calls than the tier of the hub takes. The probes of the access to the hub are not in it.',
+      use: 'How much of an invocation is the time of the hub and the device. Alert when `refused`, `unavailable` or `quota` increases; `throttled`: more calls than the tier of the hub takes.',
       constants: { 'rpc.system.name': 'iothub', 'rpc.method': 'invokeMethod' },
       buckets: [...requestBuckets, 60, 300],
     },

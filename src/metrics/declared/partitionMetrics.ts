@@ -27,7 +27,7 @@ export const partitionMetrics = {
   'device_messaging.partition.behind.duration': gauge(
     {
       unit: 's',
-      what: 'Age of the oldest event of the partition that is not done, read or not; 0 when the last one is done. Absent while the hub does not answer, and while only events are left of which nothing is known yet. A partition that nobody reads is reported by every instance: take `max by` the partition',
+      what: 'Age of the oldest event of the partition that is not done, read or not; 0 when the last one is done, absent while the hub does not answer. A partition that nobody reads is reported by every instance: take `max by` the partition',
       use: 'How far behind. Alert when it grows for an hour, or nears half of the hub’s retention: events older than that are lost.',
     },
     partition,
