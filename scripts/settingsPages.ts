@@ -75,10 +75,9 @@ const sections: readonly Section[] = [
 const head = `# Settings
 
 Settings come from the environment, or from \`config/<NODE_ENV>.json\` (\`config/production.json\` unless \`NODE_ENV\` is set, or the file in \`CONFIG_FILE\`), by group and name:
-\`{ "delivery": { "drainSeconds": 40 } }\`. The environment overrides the file; the first line of the log names the file (\`settingsFile\`), with the settings that it changed. Secrets come from the environment only. An empty variable counts as not set. Wrong settings stop the start, with one line for each.
+\`{ "delivery": { "drainSeconds": 40 } }\`. The environment overrides the file; secrets come from the environment only. An empty variable counts as not set. Wrong settings stop the start, with one line for each. An unknown variable that begins like ours is reported with the nearest name; an unknown name in the file stops the start.
 
-Everything else is a constant, or derived from these settings ([D66](decisions.md#d66--what-is-a-setting)). An unknown variable that begins like ours is reported at the start, with the nearest name.
-The standard variables of OpenTelemetry (\`OTEL_…\`) are read, too: [metrics.md](metrics.md#sending-them-to-a-collector) has those for metrics, [operations.md](operations.md#traces) those for traces.
+Everything else is a constant, or derived ([D66](decisions.md#d66--what-is-a-setting)). Variables of OpenTelemetry (\`OTEL_…\`): for [metrics](metrics.md#sending-them-to-a-collector), for [traces](operations.md#traces).
 
 *Read by*: the service (\`npm start\`, and \`npm run dead-letters\`), the front door of remote methods (\`npm run methods\`), or both.
 

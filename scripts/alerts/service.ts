@@ -70,7 +70,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     for: '5m',
     means:
       'The hub does not answer about a partition: nobody knows how far it is behind, and `Behind` and `FallingBehind` say nothing.',
-    todo: 'If the service is not ready, `waitingFor` of `/readyz` has the reason. Otherwise the hub refuses or throttles this question: at the level `debug` the log has its answer (`cannot ask the hub for its newest event`).',
+    todo: 'If the service is not ready, `waitingFor` of `/readyz` has the reason. Otherwise the log has it at the level `debug` (`cannot ask the hub for its newest event`).',
   },
   {
     id: 'HubWait',
@@ -142,7 +142,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     events: ['message.failed_unforeseen', 'message.given_up', 'message.unreadable', 'backend.call_failed'],
     metric:
       'increase(device_messaging_handled_messages_total{device_messaging_code=~"internal_platform_error|timeout_exceeded"}[10m]) > 0 or increase(device_messaging_dead_letters_total{device_messaging_result="parked"}[10m]) > 0',
-    means: 'A message failed through our side, and is a dead letter unless the line says otherwise.',
+    means: 'A message failed through the service’s own side, and is a dead letter unless the line says otherwise.',
     todo: 'Find the cause by its `incident`, fix it, [replay](troubleshooting.md#dead-letters).',
   },
   {
@@ -152,8 +152,8 @@ export const serviceAlerts: readonly ServerAlert[] = [
     metric:
       'sum(device_messaging_partition_suspects) > 0 or increase(device_messaging_quarantine_trials_total[1h]) > 0',
     means:
-      'A partition session ended twice or more without releasing the partition: crashes, out of memory, kills by the liveness probe.',
-    todo: 'Each group of suspects has a line `quarantine.turn`. After some more ends, the last such line names one message: see [the process ends again and again](troubleshooting.md#the-process-ends-again-and-again).',
+      'A partition was taken over twice or more without having been released: crashes, out of memory, kills by the liveness probe.',
+    todo: 'Find out [why the process ends](troubleshooting.md#the-process-ends-again-and-again).',
   },
   {
     id: 'MessageNotExecuted',
@@ -184,7 +184,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     severity: 'ticket',
     events: ['checkpoint.map_unusable'],
     means: 'What was done above the checkpoint is handled again.',
-    todo: 'Expected once for each partition after an upgrade from a version with another form of map, or after a checkpoint was moved by hand. Otherwise the store damages its data.',
+    todo: 'Expected once for each partition after an upgrade, or after a checkpoint was moved by hand. Otherwise the store damages its data.',
   },
   {
     id: 'RoundsFail',
