@@ -28,6 +28,8 @@ export function bundledPackages(files, project) {
   return [...folders]
     .map((folder) => {
       const manifest = JSON.parse(readFileSync(`${project}/${folder}/package.json`, 'utf8'));
+      // Packages of long ago have a list.
+      manifest.license ??= manifest.licenses?.map((/** @type {{ type: string }} */ { type }) => type).join(' OR ');
       const entry = lock[folder];
       if (entry?.version !== manifest.version || entry?.integrity === undefined)
         throw new Error(`${folder} is ${manifest.version}, the lock file has ${entry?.version}: run npm ci`);
