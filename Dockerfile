@@ -1,31 +1,35 @@
 # syntax=docker/dockerfile:1
 # scripts/prove-image.ts performs these steps without a container engine: keep to ARG, FROM, WORKDIR, ENV, COPY, RUN, VOLUME, USER, CMD and the like.
 
-# A tag moves. To pin what you have tested, build with --build-arg BASE_IMAGE=node:22-bookworm-slim@sha256:… (docs/first-deployment.md, "Build the image").
-ARG BASE_IMAGE=node:22-bookworm-slim
+# A tag moves. To pin what you have tested, build with --build-arg BASE_IMAGE=node:26-trixie-slim@sha256:… (docs/first-deployment.md, "Build the image").
+ARG BASE_IMAGE=node:26-trixie-slim
 
 FROM ${BASE_IMAGE} AS build
 WORKDIR /app
-COPY package.json package-lock.json .npmrc ./
+COPY package.json package-lock.json .npmrc LICENSE ./
 COPY telemetry ./telemetry
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts/build.js ./scripts/
+COPY scripts/build ./scripts/build
 COPY scripts/run/nodeVersion.js scripts/run/sourceMap.js ./scripts/run/
 COPY src ./src
 RUN npm run build:service
-RUN npm prune --omit=dev
 RUN mkdir volume
 
 FROM ${BASE_IMAGE}
 # For the first line of the log: --build-arg COMMIT=$(git rev-parse HEAD)
 ARG COMMIT=unknown
+LABEL org.opencontainers.image.title=device-messaging-service
+LABEL org.opencontainers.image.description="Carries device messages from an Azure IoT Hub to your backends and answers the devices"
+LABEL org.opencontainers.image.version=0.1.0
+LABEL org.opencontainers.image.revision=${COMMIT}
+LABEL org.opencontainers.image.licenses=MIT
 ENV BUILD_COMMIT=${COMMIT}
 ENV NODE_ENV=production
 WORKDIR /app
-COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
-COPY package.json ./
+COPY package.json LICENSE ./
 COPY config ./config
 # All that the service writes. 1000 is `node` of the base image: as a number, because Kubernetes cannot see that a name is not root.
 COPY --from=build --chown=1000:1000 /app/volume /data

@@ -4,9 +4,12 @@
  * instead of a thousand that Node would find, read and link one by one. That was most of the CPU of a start (D175). Run by
  * `npm run build`, after the compiler.
  */
-import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { rolldown } from 'rolldown';
+import { billOfMaterials } from './build/billOfMaterials.js';
+import { bundledPackages } from './build/bundledPackages.js';
+import { notices } from './build/notices.js';
 import { withSourceMap } from './run/sourceMap.js';
 
 /** What each image carries: its programs, with what the scripts of the package load before them. */
@@ -14,9 +17,10 @@ const images = {
   service: {
     source: 'src/programs',
     programs: ['main', 'methods', 'deadLetters', 'admin', 'tap', 'envFile'],
+    manifest: 'package.json',
     dist: 'dist',
   },
-  edge: { source: 'edge/src', programs: ['main'], dist: 'edge/dist' },
+  edge: { source: 'edge/src', programs: ['main'], manifest: 'edge/package.json', dist: 'edge/dist' },
 };
 
 const image = images[/** @type {keyof typeof images} */ (process.argv[2])];
@@ -24,7 +28,7 @@ if (image === undefined) {
   process.stderr.write(`node scripts/build.js ${Object.keys(images).join('|')}\n`);
   process.exit(1);
 }
-const { source, programs, dist } = image;
+const { source, programs, manifest, dist } = image;
 /** What each program begins with. */
 const first = "import './nodeVersion.js';\nprocess.setSourceMapsEnabled(true);\n";
 const packages = 'packages/';
@@ -40,7 +44,7 @@ const bundle = await rolldown({
 const { output } = await bundle.generate({
   entryFileNames: 'programs/[name].js',
   chunkFileNames: ({ name }) => (name.startsWith(packages) ? '[name].js' : 'programs/[name].js'),
-  comments: false, // licences stay with the packages, which the image has as well
+  comments: false, // licences are in a file of their own
   sourcemap: 'hidden',
   codeSplitting: {
     includeDependenciesRecursively: false,
@@ -55,6 +59,11 @@ for (const chunk of output) {
   else for (const [name, text] of withSourceMap(chunk)) await write(name, text);
 }
 await bundle.close();
+
+const files = output.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []));
+const packagesInside = bundledPackages(files, '.');
+await write('third-party-notices.txt', notices(packagesInside, '.'));
+await write('bom.cdx.json', billOfMaterials(JSON.parse(await readFile(manifest, 'utf8')), packagesInside));
 
 await copyFile('scripts/run/nodeVersion.js', join(dist, 'nodeVersion.js'));
 // At the end: `sandbox/service/upToDate.ts` takes their time for that of the build.

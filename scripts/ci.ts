@@ -20,6 +20,7 @@ const steps: readonly (readonly [minutes: number, command: string])[] = [
   [5, 'npm run unused'],
   [15, 'npm run prove-image'],
   [40, `npm test -- --reporter=default --reporter=json --outputFile.json=${report}`],
+  [10, 'npm run smoke'],
   [5, 'npm run sandbox -- --exit'],
   [40, 'npm run mutants'],
   [10, 'npm run bench -- --quick --rounds 1 http'],

@@ -1,21 +1,25 @@
 import { execFile } from 'node:child_process';
-import { chmod } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { inherited } from '../../sandbox/service/process.ts';
+import {
+  inherited,
+  type ServiceProcess,
+  type ServiceProcessOptions,
+  startService,
+} from '../../sandbox/service/process.ts';
 import { type Image, isRoot } from './followDockerfile.ts';
 
 const execute = promisify(execFile);
 
-/** Stands in for a container: the image’s user in the image’s folder, where only the volumes can be written. */
+/** Runs programs of an image as an engine does: its files read-only, its user, no capabilities, nothing else in sight. */
 export interface Container {
-  /** Where programs start, in the real file system. */
-  readonly directory: string;
-  /** Whose rights they have. */
-  readonly uid: number;
-  /** In words. */
-  readonly userName: string;
-  /** To start a process as that user; absent when it is the one of this process. */
+  /** Starts a command of the image, and waits until it is ready. Rejects when it ends before. */
+  start(
+    command: readonly string[],
+    options: Pick<ServiceProcessOptions, 'name' | 'environment' | 'readyzUrl' | 'logFile'>,
+  ): Promise<ServiceProcess>;
+  /** Whose rights that command needs; absent when it is the one of this process. */
   readonly user?: { readonly uid: number; readonly gid: number };
   /** The real path of one in the image. */
   real(path: string): string;
@@ -23,35 +27,71 @@ export interface Container {
   run(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<string>;
 }
 
+/** What `docker run --volume` mounts besides the image's own volumes. */
+export interface Mount {
+  readonly from: string;
+  readonly to: string;
+  readonly writable?: boolean;
+}
+
+/** What a base image brings, besides Node.js: libraries, certificates, names. None of its programs is needed. */
+const baseFiles = ['/lib', '/lib64', '/usr/lib', '/etc/ssl', '/etc/hosts', '/etc/nsswitch.conf', '/etc/resolv.conf'];
+
 /**
- * Takes everybody’s right to write from all of the image but its volumes, as `docker run --read-only` does.
+ * @param node Node.js of the base image
  * @param signal ends programs that run
  */
-export async function createContainer(
-  { root, workdir, volumes, user: imageUser }: Image,
-  signal: AbortSignal,
-): Promise<Container> {
-  const real = (path: string) => join(root, path);
-  const directory = real(workdir);
-  await execute('chmod', ['-R', 'a-w', root]);
-  for (const volume of volumes) await chmod(real(volume), 0o755);
-  const [uid = 0, gid = 0] = imageUser.split(':').map(Number);
-  const own = process.getuid?.() ?? 0;
-  const user = isRoot ? { uid, gid } : undefined;
+export function createContainer(image: Image, node: string, mounts: readonly Mount[], signal: AbortSignal): Container {
+  const real = (path: string) => join(image.root, path);
+  const [uid = '', gid = ''] = image.user.split(':');
+  const user = isRoot ? { uid: Number(uid), gid: Number(gid) } : undefined;
+  const bind = ({ from, to, writable }: Mount) => [writable ? '--bind' : '--ro-bind', from, to];
+  const sandbox = [
+    ...['--unshare-user', '--uid', uid, '--gid', gid, '--unshare-ipc', '--unshare-uts'],
+    ...['--cap-drop', 'ALL', '--die-with-parent'],
+    ...baseFiles.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...bind({ from: node, to: '/usr/local/bin/node' }),
+    ...bind({ from: real(image.workdir), to: image.workdir }),
+    ...image.volumes.flatMap((path) => bind({ from: real(path), to: path, writable: true })),
+    ...mounts.flatMap(bind),
+    ...['--proc', '/proc', '--dev', '/dev', '--remount-ro', '/'],
+    ...['--setenv', 'PATH', '/usr/local/bin', '--chdir', image.workdir],
+  ];
+  const isolated = (words: readonly string[]) => ['bwrap', ...sandbox, '--', ...words];
   return {
-    directory,
-    uid: user ? uid : own,
-    userName: user
-      ? `user ${imageUser} in a tree that belongs to root`
-      : `user ${own}, who also owns the tree (run this as root to take the image’s user, ${imageUser})`,
+    async start(command, options) {
+      const readyWithinMs = Number.POSITIVE_INFINITY;
+      return stoppable(
+        await startService({ ...options, command: isolated(command), ...(user && { user }), readyWithinMs, signal }),
+      );
+    },
     ...(user && { user }),
     real,
     async run(args, environment) {
-      const options = { cwd: directory, env: { ...inherited(), ...environment }, ...user, signal };
-      return (await execute(process.execPath, args, options)).stdout;
+      const [program = '', ...words] = isolated(['node', ...args]);
+      return (await execute(program, words, { env: { ...inherited(), ...environment }, ...user, signal })).stdout;
     },
   };
 }
 
-/** Gives the owner the right to write again, or only root could remove the tree. */
-export const unlock = (root: string) => execute('chmod', ['-R', 'u+w', root]);
+/** `bwrap` watches the program, whose end is its own, but passes no signal on. */
+async function stoppable(wrapper: ServiceProcess): Promise<ServiceProcess> {
+  const pid = Number(await readFile(`/proc/${wrapper.pid}/task/${wrapper.pid}/children`, 'utf8'));
+  return {
+    ...wrapper,
+    pid,
+    async stop() {
+      process.kill(pid, 'SIGTERM');
+      await wrapper.exited;
+    },
+  };
+}
+
+/** @throws Error that says how to install what is missing */
+export async function requireContainers(): Promise<void> {
+  await execute('bwrap', ['--version']).catch((error) => {
+    throw new Error('bubblewrap, which stands in for a container engine, is missing: apt-get install bubblewrap', {
+      cause: error,
+    });
+  });
+}

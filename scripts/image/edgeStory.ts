@@ -4,9 +4,8 @@ import { startHub } from 'iot-hub-emulator';
 import mqtt from 'mqtt';
 import { startBroker } from '../../sandbox/edge/broker.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
-import { startService } from '../../sandbox/service/process.ts';
 import type { Printer } from '../../sandbox/terminal/print.ts';
-import type { Container } from './container.ts';
+import type { Container, Mount } from './container.ts';
 import type { Image } from './followDockerfile.ts';
 
 const objectId = '6b0e4d7c-5a33-4d8c-9a1e-2f1c0f6a7b10';
@@ -19,7 +18,7 @@ const users = {
 /** A module of a device is invoked through the image of the edge proxy, which runs as the image's user. Rejects when it is not. */
 export async function proveEdge(
   image: Image,
-  container: Container,
+  containerWith: (mounts: readonly Mount[]) => Container,
   directory: string,
   printer: Printer,
 ): Promise<void> {
@@ -29,6 +28,10 @@ export async function proveEdge(
     const port = await freePort();
     const volume = join(directory, 'press');
     await mkdir(volume);
+    const container = containerWith([
+      { from: directory, to: '/config' },
+      { from: volume, to: '/config/press', writable: true },
+    ]);
     if (container.user) await chown(volume, container.user.uid, container.user.gid);
     await copyFile(hub.caFile, join(directory, 'ca.pem'));
     const configuration = {
@@ -39,20 +42,21 @@ export async function proveEdge(
     };
     const file = join(directory, 'edge-proxy.jsonc');
     await writeFile(file, JSON.stringify(configuration), { mode: 0o644 });
-    const environment = { ...image.environment, EDGE_PROXY_CONFIG: file, HEALTH_PORT: String(port) };
+    const environment = {
+      ...image.environment,
+      EDGE_PROXY_CONFIG: '/config/edge-proxy.jsonc',
+      HEALTH_PORT: String(port),
+    };
     const checked = await container.run([...image.command.slice(1), '--check-config'], environment);
     if (!checked.includes('is valid')) throw new Error(`--check-config said: ${checked}`);
     await proveThatNothingCanBeWritten(container, environment);
-    printer.progress(`Run as ${container.userName}: nothing of the image can be written`);
+    printer.progress(`Nothing of the image can be written`);
 
-    const service = await startService({
+    const service = await container.start(image.command, {
       name: 'The edge proxy',
       environment,
       readyzUrl: `http://127.0.0.1:${port}/readyz`,
       logFile: join(directory, 'edge.log'),
-      directory: container.directory,
-      command: image.command,
-      ...(container.user && { user: container.user }),
     });
     try {
       await container.run(image.healthCheck.slice(1), environment);
@@ -75,8 +79,7 @@ async function proveThatNothingCanBeWritten(container: Container, environment: R
     () => undefined,
     (error: Error) => error,
   );
-  if (!failure?.message.includes('EACCES'))
-    throw new Error('The image’s own folder can be written', { cause: failure });
+  if (!failure?.message.includes('EROFS')) throw new Error('The image’s own folder can be written', { cause: failure });
 }
 
 async function invoke(hub: Awaited<ReturnType<typeof startHub>>, url: string): Promise<void> {

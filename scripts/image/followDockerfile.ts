@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { cp, mkdir, readFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { readDockerfile, readWords } from './dockerfile.ts';
 
@@ -27,6 +27,15 @@ interface Stage {
   environment: Record<string, string>;
 }
 
+interface Following {
+  /** Node.js of the base image. */
+  readonly node: string;
+  /** Hears each command that is run. */
+  readonly say: (step: string) => void;
+  /** From the context; `Dockerfile` when omitted. */
+  readonly dockerfile?: string;
+}
+
 /** A step of the Dockerfile can't be done; the message has the words of the command. */
 export class StepFailed extends Error {
   override name = 'StepFailed';
@@ -45,8 +54,7 @@ export const isRoot = process.getuid?.() === 0;
 export async function followDockerfile(
   context: string,
   root: string,
-  say: (step: string) => void,
-  dockerfile = 'Dockerfile',
+  { node, say, dockerfile = 'Dockerfile' }: Following,
 ): Promise<Image> {
   const instructions = readDockerfile(await readFile(join(context, dockerfile), 'utf8'));
   const ignore = await readFile(join(context, '.dockerignore'), 'utf8');
@@ -89,7 +97,7 @@ export async function followDockerfile(
       }
     } else if (verb === 'RUN') {
       say(argument);
-      await run(argument, here, stage.environment);
+      await run(argument, here, { ...cleanEnvironment(node), ...stage.environment });
     } else if (verb === 'CMD') {
       command = JSON.parse(argument);
     } else if (verb === 'HEALTHCHECK') {
@@ -110,9 +118,9 @@ export async function followDockerfile(
   return { root: lastRoot, workdir, environment, volumes, user, ports, command, healthCheck };
 }
 
-async function run(command: string, cwd: string, environment: Readonly<Record<string, string>>): Promise<void> {
+async function run(command: string, cwd: string, env: Readonly<Record<string, string>>): Promise<void> {
   try {
-    await promisify(execFile)('sh', ['-c', command], { cwd, env: { ...cleanEnvironment(), ...environment } });
+    await promisify(execFile)('sh', ['-c', command], { cwd, env });
   } catch (error) {
     const said =
       error instanceof Error && 'stderr' in error && 'stdout' in error ? [error.stdout, error.stderr] : [error];
@@ -120,8 +128,12 @@ async function run(command: string, cwd: string, environment: Readonly<Record<st
   }
 }
 
-/** What a build may see of this machine: where programs are and how to reach the package registry, but no package of this project. */
-function cleanEnvironment(): Record<string, string> {
+/**
+ * What a build may see of this machine: where programs are and how to reach the package registry, but no package of this
+ * project.
+ * @param node the program of the base image
+ */
+function cleanEnvironment(node: string): Record<string, string> {
   const wanted = /^(HOME|TMPDIR|(HTTPS?|NO)_PROXY|NODE_EXTRA_CA_CERTS|npm_config_(registry|cache|userconfig))$/i;
   const kept = Object.entries(process.env).flatMap(([name, value]) =>
     value && wanted.test(name) ? [[name, value]] : [],
@@ -129,5 +141,5 @@ function cleanEnvironment(): Record<string, string> {
   const path = (process.env['PATH'] ?? '')
     .split(':')
     .filter((entry) => !/node_modules\/\.bin$|node-gyp-bin$/.test(entry));
-  return { ...Object.fromEntries(kept), PATH: path.join(':') };
+  return { ...Object.fromEntries(kept), PATH: [dirname(node), ...path].join(':') };
 }

@@ -1,13 +1,11 @@
 import { freePort } from '../../sandbox/service/freePort.ts';
-import { startService } from '../../sandbox/service/process.ts';
-import { growthBy } from './growth.ts';
 import { residentMegabytes, type Stage, stop, withDevice } from './service.ts';
 
 const idleMegabytes = 150;
 
 /** The image's other command: an invocation of a remote method, from the application to a device and back. */
 export async function proveMethods(stage: Stage): Promise<void> {
-  const { image, container, sandbox, printer, signal } = stage;
+  const { image, container, sandbox, printer } = stage;
   const [port, healthPort, adminPort] = [await freePort(), await freePort(), await freePort()].map(String);
   const environment = {
     ...stage.environment,
@@ -15,16 +13,11 @@ export async function proveMethods(stage: Stage): Promise<void> {
     HTTP_PORT: healthPort ?? '',
     ADMIN_PORT: adminPort ?? '',
   };
-  const front = await startService({
+  const front = await container.start(['node', 'dist/methods.js'], {
     name: 'The front door',
     environment,
     readyzUrl: `http://127.0.0.1:${healthPort}/readyz`,
     logFile: sandbox.state.service.logFile,
-    directory: container.directory,
-    command: ['node', 'dist/methods.js'],
-    ...(container.user && { user: container.user }),
-    readyWithinMs: Number.POSITIVE_INFINITY,
-    signal,
   });
   try {
     await container.run(image.healthCheck.slice(1), environment);
@@ -43,14 +36,6 @@ export async function proveMethods(stage: Stage): Promise<void> {
   } finally {
     await front.kill();
   }
-  const { packages, packageBytes, ownBytes } = await growthBy(container.directory, 'fastify', [
-    'methods.js',
-    'programs/methods.js',
-    'packages/fastify.js',
-  ]);
-  printer.progress(
-    `The front door adds ${packageBytes + ownBytes} bytes to the image: ${packageBytes} in ${packages.length} packages that nothing else needs, ${ownBytes} of its own`,
-  );
 }
 
 async function invoke({ sandbox: { backends }, signal }: Stage, url: string): Promise<string> {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { Device } from '../../sandbox/device/device.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
+import type { ServiceProcess } from '../../sandbox/service/process.ts';
 import type { Printer } from '../../sandbox/terminal/print.ts';
 import type { Container } from './container.ts';
 import type { Image } from './followDockerfile.ts';
@@ -23,23 +23,14 @@ export interface Stage {
 /** The longest that a timer can run: the stage’s signal ends each wait before. */
 export const forever = 2 ** 31 - 1;
 
-export function start({ image, container, sandbox, environment, signal }: Stage, more = {}): Promise<ServiceProcess> {
+export function start({ image, container, sandbox, environment }: Stage, more = {}): Promise<ServiceProcess> {
   const { readyzUrl, logFile } = sandbox.state.service;
-  return startService({
-    environment: { ...environment, ...more },
-    readyzUrl,
-    logFile,
-    directory: container.directory,
-    command: image.command,
-    ...(container.user && { user: container.user }),
-    readyWithinMs: Number.POSITIVE_INFINITY,
-    signal,
-  });
+  return container.start(image.command, { environment: { ...environment, ...more }, readyzUrl, logFile });
 }
 
 /** @throws Error when it does not end with 0 */
 export async function stop({ signal }: Stage, service: ServiceProcess): Promise<void> {
-  await until(signal, service.stop(forever), () => service.kill());
+  await until(signal, service.stop(), () => service.kill());
   const { code, reason } = await service.exited;
   if (code !== 0) throw new Error(`The service did not stop cleanly: ${reason}`);
 }

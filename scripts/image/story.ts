@@ -8,7 +8,7 @@ const idleMegabytes = 150;
 
 /** From the first message over a dead letter and a restart to the message after it. Rejects when something is not as it must be. */
 export async function proveService(stage: Stage): Promise<void> {
-  await proveThatOnlyVolumesCanBeWritten(stage);
+  await proveIsolation(stage);
   await proveFirstRun(stage);
   const letter = await onlyLetter(stage);
   stage.printer.progress(`A message that failed through the service’s own side is a dead letter: ${letter}`);
@@ -16,19 +16,35 @@ export async function proveService(stage: Stage): Promise<void> {
   stage.printer.progress('After a restart it went on from its checkpoint, and the dead letter was still there');
 }
 
-/** The service itself says so when its data directory is elsewhere, before it reads anything. */
-async function proveThatOnlyVolumesCanBeWritten(stage: Stage): Promise<void> {
-  const { container, printer } = stage;
+const look = `
+  const { readFileSync, readdirSync } = require('node:fs');
+  const rights = readFileSync('/proc/self/status', 'utf8').match(/^Cap(?:Eff|Bnd):.*$/gm).join().replace(/\\s/g, ' ');
+  console.log(JSON.stringify({ user: process.getuid(), rights, root: readdirSync('/').sort() }));
+`;
+
+/**
+ * The image's user, no capability, nothing of this machine beside the image. The service itself says when its data directory
+ * cannot be written, before it reads anything.
+ */
+async function proveIsolation(stage: Stage): Promise<void> {
+  const { container, image, printer } = stage;
+  const seen = (await container.run(['-e', look], image.environment)).trim();
+  const expected = {
+    user: Number(image.user.split(':')[0]),
+    rights: 'CapEff: 0000000000000000,CapBnd: 0000000000000000',
+    root: ['app', 'data', 'dev', 'etc', 'lib', 'lib64', 'proc', 'run', 'usr'],
+  };
+  if (seen !== JSON.stringify(expected)) throw new Error(`A program of the image sees ${seen}`);
   const failure = await start(stage, { DATA_DIRECTORY: '.data' }).then(
     async (service) => service.kill(),
     (error: Error) => error,
   );
-  const words = `${container.directory} cannot be used by user ${container.uid}`;
+  const words = 'its file system is read-only';
   if (!(failure instanceof ServiceFailed && failure.message.includes(words)))
     throw new Error(`With a data directory outside the volume the service was to end with: ${words}`, {
       cause: failure,
     });
-  printer.progress(`Run as ${container.userName}: nothing but the volume can be written`);
+  printer.progress(`User ${expected.user}, no capabilities, nothing but the volume can be written`);
 }
 
 async function proveFirstRun(stage: Stage): Promise<void> {

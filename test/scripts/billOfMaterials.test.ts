@@ -1,0 +1,114 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Ajv } from 'ajv';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bundledPackages } from '../../scripts/build/bundledPackages.js';
+import { readDockerfile } from '../../scripts/image/dockerfile.ts';
+
+interface Component {
+  readonly group?: string;
+  readonly name: string;
+  readonly version: string;
+  readonly purl: string;
+  readonly hashes?: readonly { readonly content: string }[];
+}
+
+const nameOf = ({ group, name }: Component) => (group ? `${group}/${name}` : name);
+const read = async (path: string) => JSON.parse(await readFile(path, 'utf8'));
+
+describe.each([
+  ['the service', 'dist', 'package.json', 'Dockerfile'],
+  ['the edge proxy', 'edge/dist', 'edge/package.json', 'edge/Dockerfile'],
+])('the image of %s', (_, dist, manifest, dockerfile) => {
+  it('has a bill of materials that is valid CycloneDX 1.6', async () => {
+    const schemas = join(
+      dirname(createRequire(import.meta.url).resolve('@cyclonedx/cyclonedx-library/package.json')),
+      'res/schema',
+    );
+    const ajv = new Ajv({ strict: false, validateFormats: false });
+    for (const name of ['jsf-0.82', 'spdx', 'cryptography-defs'].map((one) => `${one}.SNAPSHOT.schema.json`))
+      ajv.addSchema(await read(join(schemas, name)), `http://cyclonedx.org/schema/${name}`);
+    const validate = ajv.compile(await read(join(schemas, 'bom-1.6.SNAPSHOT.schema.json')));
+    expect(validate(await read(`${dist}/bom.cdx.json`)), JSON.stringify(validate.errors)).toBe(true);
+  });
+
+  it('lists the packages that it has code of, in the versions and with the hashes of the lock file, and no others', async () => {
+    const { components }: { components: Component[] } = await read(`${dist}/bom.cdx.json`);
+    const paths = await readdir(`${dist}/packages`, { recursive: true });
+    const files = paths.flatMap((path) => (path.endsWith('.js') ? [path.slice(0, -3)] : []));
+    expect([...new Set(components.map(nameOf))].sort()).toEqual(files.sort());
+    const lock: Record<string, { version: string; integrity: string }> = (await read('package-lock.json')).packages;
+    const locked = Object.entries(lock).map(([path, { version, integrity = '' }]) =>
+      [
+        path.replace(/^.*node_modules\//, ''),
+        version,
+        Buffer.from(integrity.replace('sha512-', ''), 'base64').toString('hex'),
+      ].join(),
+    );
+    const listed = components.map((one) => [nameOf(one), one.version, one.hashes?.[0]?.content].join());
+    expect(listed.filter((one) => !locked.includes(one))).toEqual([]);
+  });
+
+  it('has the licence of each of them', async () => {
+    const { components }: { components: Component[] } = await read(`${dist}/bom.cdx.json`);
+    const notices = await readFile(`${dist}/third-party-notices.txt`, 'utf8');
+    const lines = notices.split('\n');
+    const missing = components.filter(
+      (one) => !lines.some((line) => line.startsWith(`${nameOf(one)}@${one.version} (`)),
+    );
+    expect(missing).toEqual([]);
+    expect(notices).not.toContain('(undefined)');
+  });
+
+  it('has labels with the version and the licence of its package', async () => {
+    const { version, license, description } = await read(manifest);
+    const labels = readDockerfile(await readFile(dockerfile, 'utf8')).flatMap(({ verb, argument }) =>
+      verb === 'LABEL' ? [argument.replace('org.opencontainers.image.', '')] : [],
+    );
+    expect(labels).toEqual(
+      expect.arrayContaining([`version=${version}`, `licenses=${license}`, `description="${description}"`]),
+    );
+  });
+});
+
+describe('a bundle', () => {
+  let project = '';
+  beforeAll(async () => {
+    project = await mkdtemp(join(tmpdir(), 'bundle-'));
+    const packages = {
+      'node_modules/a': { version: '1.0.0', integrity: 'sha512-a', dependencies: { b: '2', absent: '1' } },
+      'node_modules/a/node_modules/b': { version: '2.0.0', integrity: 'sha512-b' },
+      'node_modules/b': { version: '1.0.0', integrity: 'sha512-c' },
+      'node_modules/@c/d': { version: '1.0.0', integrity: 'sha512-d' },
+    };
+    await writeFile(join(project, 'package-lock.json'), JSON.stringify({ packages }));
+    for (const [folder, version] of Object.entries({ ...packages, 'node_modules/@c/d': { version: '1.0.1' } })) {
+      await mkdir(join(project, folder), { recursive: true });
+      await writeFile(
+        join(project, folder, 'package.json'),
+        JSON.stringify({ name: folder.replace(/^.*node_modules\//, ''), ...version }),
+      );
+    }
+  });
+  afterAll(() => rm(project, { recursive: true }));
+
+  it('has each package once, with what it uses where Node.js finds it', () => {
+    const files = ['a/index.js', 'a/more.js', 'a/node_modules/b/index.js', 'b/lib/index.js'].map(
+      (file) => `/x/node_modules/${file}`,
+    );
+    const found = bundledPackages([...files, '/x/src/main.ts'], project);
+    expect(found.map(({ folder, dependencies }) => [folder, dependencies])).toEqual([
+      ['node_modules/a', ['node_modules/a/node_modules/b']],
+      ['node_modules/b', []],
+      ['node_modules/a/node_modules/b', []],
+    ]);
+  });
+
+  it('is refused when a package is there in another version than the lock file has', () => {
+    expect(() => bundledPackages(['/x/node_modules/@c/d/index.js'], project)).toThrow(
+      'node_modules/@c/d is 1.0.1, the lock file has 1.0.0: run npm ci',
+    );
+  });
+});
