@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { endWithUs } from '../sandbox/service/endWithUs.ts';
 import { projectDirectory } from '../sandbox/state/directories.ts';
 import { installBaseNode } from './image/baseNode.ts';
 
@@ -18,6 +19,7 @@ try {
   const node = await installBaseNode(projectDirectory, directory);
   const env = { ...process.env, PATH: `${dirname(node)}:${process.env['PATH']}` };
   const vitest = spawn(node, ['node_modules/vitest/vitest.mjs', 'run', ...tests], { stdio: 'inherit', env });
+  endWithUs(vitest);
   process.exitCode = await new Promise<number>((resolve) => vitest.once('exit', (code) => resolve(code ?? 1)));
 } finally {
   await rm(directory, { recursive: true, force: true });
