@@ -53,7 +53,7 @@ async function run(): Promise<void> {
   });
   const container = 'dead-letters';
   const limits = { attemptMs: 60_000, attempts: 3, pauseMs: 200, verbMs: 200_000, pageLetters: 5_000 };
-  const blobs = createBlobs({ connectionString: azurite.connectionString, container, limits });
+  const blobs = createBlobs({ account: azurite.connectionString, container, limits });
   const others = Array.from({ length: Number(values.letters) }, (_, n) => letter(n, { deviceId: `other-${n % 50}` }));
   await Promise.all(others.map((one) => blobs.write(idOf(one), print(one))));
   type Described = Omit<Environment, 'partitions' | 'backendsUrl'> & { readonly caFile: string };

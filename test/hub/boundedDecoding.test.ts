@@ -38,7 +38,7 @@ beforeEach(async () => {
   hub = await freshHub({ partitions: 1 });
   consumer = createConsumer({
     ...usualReading,
-    connectionString: hub.eventsConnectionString,
+    access: hub.eventsConnectionString,
     ...{ drainMs: 2_000, roundMs: 200, balance: { expiryMs: 5_000, forceMs: 9_000 } },
     store: createMemoryStore(),
     partition: () => ({

@@ -38,7 +38,7 @@ function read(
 ) {
   consumer = createConsumer({
     ...usualReading,
-    connectionString: hub.eventsConnectionString,
+    access: hub.eventsConnectionString,
     consumerGroup,
     prefetch,
     drainMs: 2_000,

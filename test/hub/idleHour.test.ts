@@ -60,7 +60,7 @@ function start() {
   const replies = createReplies({ sendsPerMinute: 0, maxWaitSeconds: 60 }, newClient, log, troubles);
   const consumer = createConsumer({
     ...usualReading,
-    connectionString: hub.eventsConnectionString,
+    access: hub.eventsConnectionString,
     drainMs: 2_000,
     roundMs: 5_000,
     balance: { expiryMs: 30_000, forceMs: 60_000 },

@@ -30,7 +30,7 @@ function read(consumerGroup: string, name: string, maxMessages: number, store: C
   });
   consumer = createConsumer({
     ...usualReading,
-    connectionString: hub.eventsConnectionString,
+    access: hub.eventsConnectionString,
     consumerGroup,
     drainMs: 500,
     roundMs: 200,

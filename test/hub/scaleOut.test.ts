@@ -58,7 +58,7 @@ function enter(
   const seen: string[] = [];
   const consumer = createConsumer({
     ...usualReading,
-    connectionString: hub.eventsConnectionString,
+    access: hub.eventsConnectionString,
     consumerGroup,
     drainMs: 2_000,
     roundMs: 150,

@@ -47,7 +47,7 @@ it('a hub that says nothing any more on open connections is noticed, and so is i
   const seen: number[] = [];
   const consumer = createConsumer({
     ...usualReading,
-    connectionString: hub.eventsConnectionString.replace(`:${port}`, `:${way.port}`),
+    access: hub.eventsConnectionString.replace(`:${port}`, `:${way.port}`),
     silentMs: 60_000, // the client itself goes on reporting an idle partition
     answerMs: 1_000,
     store: createMemoryStore(),

@@ -21,7 +21,7 @@ afterEach(() => hub.stop());
 function begin(seen: string[], store: CheckpointStore): Consumer {
   const consumer = createConsumer({
     ...usualReading,
-    connectionString: hub.eventsConnectionString,
+    access: hub.eventsConnectionString,
     store,
     log: createLog('info', { write: (line) => lines.push(JSON.parse(line)) }),
     partition: () => ({

@@ -41,7 +41,7 @@ function read(
 ) {
   const consumer = createConsumer({
     ...usualReading,
-    connectionString: hub.eventsConnectionString,
+    access: hub.eventsConnectionString,
     startPosition,
     drainMs: 500,
     roundMs: 100,

@@ -120,7 +120,7 @@ describe('reading the hub', () => {
     handle = async () => true;
     consumer = createConsumer({
       ...usualReading,
-      connectionString: hub.eventsConnectionString,
+      access: hub.eventsConnectionString,
       drainMs: 2_000,
       roundMs: 200,
       answerMs: 500,

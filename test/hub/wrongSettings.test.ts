@@ -31,7 +31,7 @@ function begin(connectionString: string, consumerGroup = '$Default'): void {
   const store = createMemoryStore();
   consumer = createConsumer({
     ...usualReading,
-    connectionString,
+    access: connectionString,
     consumerGroup,
     answerMs: 8_000,
     store: {

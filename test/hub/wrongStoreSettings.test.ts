@@ -78,12 +78,12 @@ it.each(Object.entries(cases))('%s of the checkpoints is told at once, and in /r
   const store = await openStore({
     ...settings,
     hub: { ...settings.hub, eventsConnectionString: hub.eventsConnectionString },
-    store: { kind: 'blob', connectionString: one.shared?.() ?? azurite.connectionString },
-    checkpoints: { container: 'checkpoints', connectionString: one.checkpoints?.() ?? '' },
+    store: { kind: 'blob', connectionString: one.shared?.() ?? azurite.connectionString, accountUrl: '' },
+    checkpoints: { container: 'checkpoints', connectionString: one.checkpoints?.() ?? '', accountUrl: '' },
   });
   consumer = createConsumer({
     ...usualReading,
-    connectionString: hub.eventsConnectionString,
+    access: hub.eventsConnectionString,
     store,
     log: createLog('info', { write: (line) => lines.push(JSON.parse(line)) }),
     partition: () => ({ ...usualOpened(), dispatch: async () => true }),
@@ -104,7 +104,7 @@ it('a wrong key of the dead letters is told with their setting', async () => {
   const deadLetters = openDeadLetters(
     {
       ...settings,
-      store: { kind: 'blob', connectionString: azurite.connectionString },
+      store: { kind: 'blob', connectionString: azurite.connectionString, accountUrl: '' },
       deadLetters: { ...settings.deadLetters, connectionString: wrongKey() },
     },
     { warn: () => {} },
@@ -119,7 +119,7 @@ it('a wrong key of the dead letters is told with their setting', async () => {
 
 it('a folder that is none is told with the setting', async () => {
   writeFileSync(join(directory, 'dead-letters'), '');
-  const files = { ...settings, data: { directory }, store: { kind: 'file', connectionString: '' } };
+  const files = { ...settings, data: { directory }, store: { kind: 'file', connectionString: '', accountUrl: '' } };
   const failure = await openDeadLetters(files, { warn: () => {} })
     .park(letter(1))
     .catch((error: unknown) => error);

@@ -14,7 +14,7 @@ function sign(protocol: string, contentLength: number) {
   const properties = { contentLength, etag: '"1"' } as BlobGetPropertiesResponse;
   vi.spyOn(BlobClient.prototype, 'getProperties').mockResolvedValue(properties);
   const connectionString = `DefaultEndpointsProtocol=${protocol};AccountName=files;AccountKey=${key};BlobEndpoint=${protocol}://127.0.0.1:1/files`;
-  const storage = createFileStorage({ connectionString, container: 'global', maxBytes });
+  const storage = createFileStorage({ account: connectionString, container: 'global', maxBytes });
   return storage.sign('firmware.bin', 60, new AbortController().signal);
 }
 

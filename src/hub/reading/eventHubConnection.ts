@@ -1,5 +1,6 @@
 import { EventHubConsumerClient } from '@azure/event-hubs';
 import { within } from '../../concurrency/within.ts';
+import type { EventsAccess } from '../../identity/access.ts';
 import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
 import { receiveAtOnce } from './receiveCycle.ts';
@@ -20,7 +21,7 @@ export interface EventHubConnection {
 }
 
 export interface EventHubConnectionOptions {
-  readonly connectionString: string;
+  readonly access: EventsAccess;
   readonly consumerGroup: string;
   /** A subscription that reports nothing for this time is replaced; an idle one reports every `maxWaitSeconds`. */
   readonly silentMs: number;
@@ -33,12 +34,9 @@ const closesWithinMs = 5_000;
 const silence = 'silence of the hub';
 
 export function openEventHubConnection(options: EventHubConnectionOptions): EventHubConnection {
-  const { connectionString, consumerGroup, silentMs, log, troubles } = options;
+  const { access, consumerGroup, silentMs, log, troubles } = options;
   function newClient() {
-    const client = new EventHubConsumerClient(consumerGroup, connectionString, {
-      loadBalancingOptions: { updateIntervalInMs: 1_000 }, // how soon the SDK resumes a partition after an error
-      retryOptions: { retryDelayInMs: 500, maxRetryDelayInMs: 5_000 },
-    });
+    const client = clientOf(access, consumerGroup);
     receiveAtOnce(client);
     return client;
   }
@@ -78,4 +76,19 @@ export function openEventHubConnection(options: EventHubConnectionOptions): Even
     },
     close: () => close(client),
   };
+}
+
+const clientOptions = {
+  loadBalancingOptions: { updateIntervalInMs: 1_000 }, // how soon the SDK resumes a partition after an error
+  retryOptions: { retryDelayInMs: 500, maxRetryDelayInMs: 5_000 },
+};
+
+function clientOf(access: EventsAccess, consumerGroup: string): EventHubConsumerClient {
+  if (typeof access === 'string') return new EventHubConsumerClient(consumerGroup, access, clientOptions);
+  const { namespace, eventHub, credential } = access;
+  const [host = '', port] = namespace.split(':');
+  return new EventHubConsumerClient(consumerGroup, host, eventHub, credential, {
+    ...clientOptions,
+    ...(port !== undefined && { customEndpointAddress: `sb://${namespace}` }),
+  });
 }
