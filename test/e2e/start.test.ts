@@ -67,7 +67,10 @@ describe('npm start', () => {
 
   it('does without .env', async () => {
     const { code, stderr } = await run('start', {});
-    expect([code, stderr]).toEqual([1, expect.stringContaining('HUB_EVENTS_CONNECTION_STRING: is not set')]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('set HUB_EVENTS_CONNECTION_STRING, or HUB_EVENTS_NAMESPACE'),
+    ]);
   });
 });
 
