@@ -143,7 +143,7 @@ describe('a token', () => {
     ['that has expired', () => issue('https://iothubs.azure.net', -1), hubScope, /ExpiredToken/],
     [
       'whose signature has changed',
-      () => issue('https://iothubs.azure.net').slice(0, -8) + 'AAAAAAAA',
+      () => `${issue('https://iothubs.azure.net').slice(0, -8)}AAAAAAAA`,
       hubScope,
       /Signature/,
     ],

@@ -138,7 +138,7 @@ function store({ store, checkpoints, deadLetters }: Settings): string[] {
     deadLetters: [deadLetters, 'DEAD_LETTERS'],
   } as const;
   const unused = Object.entries(given).flatMap(([path, [{ connectionString, accountUrl }, name]]) => [
-    ...(connectionString === '' ? [] : [`${path}.connectionString: ${name}_CONNECTION_STRING`]),
+    ...(connectionString !== '' ? [`${path}.connectionString: ${name}_CONNECTION_STRING`] : []),
     ...(accountUrl === '' ? [] : [`${path}.accountUrl: ${name}_ACCOUNT_URL`]),
   ]);
   return [...twice, ...unused.map((name) => `${name} is not used with STORE=file; remove it, or set STORE=blob`)];

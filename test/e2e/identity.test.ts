@@ -13,6 +13,7 @@ import { buildService } from '../../sandbox/service/build.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
 import { http } from '../sandbox/backends/client.ts';
+import { appendEvent } from '../support/appendEvent.ts';
 
 // The built programs without a single key: tokens of the stand-in for the platform, which the hub, the event hub behind a
 // route, the storage account and the backends check (D365).
@@ -178,6 +179,33 @@ describe('the service', () => {
     const reading = lines().filter(({ event }) => event === 'partition.reading');
     expect(reading.map(({ from }) => from)).not.toContain('earliest');
     await expect.poll(() => lines().filter(({ msg }) => msg === 'handled')).toHaveLength(1);
+  });
+});
+
+describe('the event hub behind the route', () => {
+  const claims = { 'iothub-connection-device-id': 'pump-1' };
+  const message = { msgType: 'action', action: 'identity.delete', version: '2', correlationId: 'forged', ack: 'all' };
+
+  it('is believed for message annotations only: what says elsewhere whom it is from is handled for nobody', async () => {
+    const { lines } = await service(managed());
+    await createsModel(randomUUID()); // it reads
+    const event = { device: undefined, properties: { ...message, ...claims }, body: Buffer.from('{}') };
+    for (const partition of hub.routedPartitions) appendEvent(partition, event);
+    await expect.poll(() => lines().some(({ event }) => event === 'message.unattributed')).toBe(true);
+    await createsModel(randomUUID());
+    expect(lines().filter(({ correlationId }) => correlationId === 'forged')).toEqual([]);
+  });
+});
+
+describe('the storage account', () => {
+  const list = (token: string) =>
+    asked(`${storage.url}?comp=list`, 'GET', { authorization: `Bearer ${token}`, 'x-ms-version': '2023-11-03' });
+  const issue = (resource: string, seconds?: number) => authority.issue(own.objectId, resource, seconds);
+
+  it('takes a token for storage until its end, and none for anything else', async () => {
+    expect(await list(issue('https://storage.azure.com'))).toContain('<EnumerationResults');
+    expect(await list(issue('https://storage.azure.com', -60))).toContain('AuthenticationFailed');
+    expect(await list(issue('https://iothubs.azure.net'))).toContain('AuthenticationFailed');
   });
 });
 

@@ -44,8 +44,8 @@ export const settingFaults: readonly Fault[] = [
     },
     {
       fault: 'lets an account be named that files do not need',
-      find: '`${path}.connectionString: ${name}_CONNECTION_STRING`]),',
-      replace: '].slice(0, 0)),',
+      find: "...(connectionString !== '' ?",
+      replace: "...(connectionString === 'used' ?",
       caughtBy: 'are refused when an account is named that files do not need',
     },
     {
