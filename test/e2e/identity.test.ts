@@ -77,6 +77,8 @@ const workload = (token = own.federatedToken) => {
     AZURE_FEDERATED_TOKEN_FILE: file,
   };
 };
+/** Of the first principal: an app has one unless it names another. */
+const app = () => ({ IDENTITY: 'managed', ...authority.appService });
 const managed = () => ({ IDENTITY: 'managed', IDENTITY_CLIENT_ID: own.clientId, ...authority.machine });
 
 const common = () => ({
@@ -111,9 +113,11 @@ async function start(
     readyzUrl: `http://127.0.0.1:${port}/${until}`,
   });
   onTestFinished(async () => {
+    const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     await process.stop();
-    const written = readFileSync(logFile, 'utf8');
-    for (const secret of [own.federatedToken, 'eyJ', 'Bearer ', 'sig=']) expect(written).not.toContain(secret);
+    const written = metrics + readFileSync(logFile, 'utf8');
+    const secrets = [own.federatedToken, authority.appService['IDENTITY_HEADER'] ?? '', 'eyJ', 'Bearer ', 'sig='];
+    for (const secret of secrets) expect(written).not.toContain(secret);
   });
   const lines = () =>
     readFileSync(logFile, 'utf8')
@@ -159,7 +163,8 @@ async function createsModel(correlationId: string) {
 describe('the service', () => {
   it.each([
     ['a workload', workload],
-    ['a managed identity', managed],
+    ['a machine', managed],
+    ['an app', app],
   ])('with the identity of %s reads, calls the backends, answers and checkpoints', async (_, identity) => {
     const { lines } = await service(identity());
     expect(await createsModel(randomUUID())).toMatchObject({ success: true });
