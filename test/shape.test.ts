@@ -251,6 +251,11 @@ describe('file names', () => {
     expect(repeatedNames(files)).toEqual([]);
   });
 
+  it('occur once in the sandbox, but for the entry points of its commands', () => {
+    const files = filesBelow('sandbox').filter((file) => basename(file) !== 'main.ts');
+    expect(repeatedNames(files)).toEqual([]);
+  });
+
   it('that are found twice are told with their folders', () => {
     expect(repeatedNames(['src/a/open.ts', 'src/b/close.ts', 'src/b/c/open.ts'])).toEqual([
       'src/a/open.ts, src/b/c/open.ts',

@@ -1,7 +1,7 @@
 import rhea from 'rhea';
 import { describe, expect, test } from 'vitest';
 import { createAmqpWriter } from '../src/events/amqpWriter.ts';
-import { encodeDeviceEvent, takenInAt } from '../src/events/deviceEvent.ts';
+import { encodeDeviceEvent, hubEnqueuedTime } from '../src/events/deviceEvent.ts';
 import type { DeviceLogin } from '../src/identity/access.ts';
 import { createRegistry } from '../src/identity/registry.ts';
 
@@ -15,7 +15,7 @@ const stamps = {
   'iothub-connection-auth-method': '{"scope":"device"}',
   'iothub-connection-auth-generation-id': identity.generationId,
   'iothub-message-source': 'Telemetry',
-  'iothub-enqueuedtime': new Date(takenInAt(place)),
+  'iothub-enqueuedtime': new Date(hubEnqueuedTime(place)),
   'x-opt-sequence-number': place.sequenceNumber,
   'x-opt-offset': '123456789012',
   'x-opt-enqueued-time': new Date(place.enqueuedTime),
@@ -85,7 +85,7 @@ describe('an event as receivers get it', () => {
 });
 
 test('the hub’s own time of an event is not that of its partition: up to 327 ms before it, or 11 ms after it', () => {
-  const before = (sequenceNumber: number) => 1000 - takenInAt({ ...place, sequenceNumber, enqueuedTime: 1000 });
+  const before = (sequenceNumber: number) => 1000 - hubEnqueuedTime({ ...place, sequenceNumber, enqueuedTime: 1000 });
   const all = Array.from({ length: 339 }, (_, sequenceNumber) => before(sequenceNumber));
   expect([Math.min(...all), Math.max(...all), new Set(all).size]).toEqual([-11, 327, 339]);
 });

@@ -76,7 +76,7 @@ describe('the queue of a device', () => {
     const second = listen();
     expect(second.ids()).toEqual(['a', 'c']);
     expect(second.got.map(({ deliveryCount }) => deliveryCount)).toEqual([1, 1]);
-    expect(second.got.map(({ again }) => again)).toEqual([true, true]);
+    expect(second.got.map(({ isRedelivered: again }) => again)).toEqual([true, true]);
   });
   test('has one listener: the second gets what the first had', () => {
     send('a');

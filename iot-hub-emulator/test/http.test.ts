@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { readBody } from '../src/http/body.ts';
-import { createHttpServer, isLocal, type Serving } from '../src/http/httpServer.ts';
+import { createHttpServer, type HttpHandler, isLocal } from '../src/http/httpServer.ts';
 import { createRouter, splitUrl } from '../src/http/routes.ts';
 import { soon } from './support/soon.ts';
 
@@ -54,7 +54,7 @@ describe('a server', () => {
   afterEach(() => {
     for (const end of ends.splice(0)) end();
   });
-  async function serving(serve: Serving['serve']): Promise<string> {
+  async function serving(serve: HttpHandler['serve']): Promise<string> {
     const explain = (error: unknown) => ({ status: 418, body: JSON.stringify(String(error)) });
     const server = createHttpServer({ keepAliveMs: 1000, serve, explain });
     await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -64,7 +64,7 @@ describe('a server', () => {
     });
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
-  const bodyReader: Serving['serve'] = async (message) => {
+  const bodyReader: HttpHandler['serve'] = async (message) => {
     const body = await readBody(message, 10, () => new Error('too large'));
     return { status: 200, body: JSON.stringify(body.toString()) };
   };

@@ -9,7 +9,7 @@ beforeEach(() => {
 });
 
 const admit = (name: string, epoch?: number, place = 'g/0') =>
-  owners.admit(place, { name, epoch, stolen: ({ condition }) => stolen.push(`${name} ${condition}`) });
+  owners.admit(place, { name, epoch, onStolen: ({ condition }) => stolen.push(`${name} ${condition}`) });
 
 test('an equal owner level takes the place', () => {
   admit('a', 0);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createLockedQueue, type Handed, type LockedQueue } from '../src/cloudToDevice/queue.ts';
+import { createLockedQueue, type LockedItem, type LockedQueue } from '../src/cloudToDevice/queue.ts';
 
 const rules = { timeToLiveMs: 3_600_000, lockMs: 60_000, deliveries: 3 };
 let queue: LockedQueue<string>;
@@ -12,8 +12,8 @@ beforeEach(() => {
 afterEach(() => vi.useRealTimers());
 
 const open = (room = () => true) => {
-  const got: Handed<string>[] = [];
-  const close = queue.open({ take: (handed) => got.push(handed), hasRoom: room });
+  const got: LockedItem<string>[] = [];
+  const close = queue.open({ receive: (handed) => got.push(handed), hasRoom: room });
   return { got, close, items: () => got.map(({ item, deliveryCount }) => `${item}${deliveryCount}`) };
 };
 
@@ -25,7 +25,7 @@ describe('a lock', () => {
     expect(receiver.items()).toEqual(['a1']);
     vi.advanceTimersByTime(1);
     expect(receiver.items()).toEqual(['a1', 'a1']);
-    expect(receiver.got.map(({ again }) => again)).toEqual([false, true]);
+    expect(receiver.got.map(({ isRedelivered: again }) => again)).toEqual([false, true]);
   });
   test('may run out any number of times', () => {
     const receiver = open();

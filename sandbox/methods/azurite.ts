@@ -23,7 +23,7 @@ const options = ['--inMemoryPersistence', '--extentMemoryLimit', '64', '--skipAp
 
 /**
  * Starts azurite on a free port.
- * @param onRequest is told the method of each request; without it, azurite does not log any
+ * @param onRequest is called with the method of each request; without it, azurite logs none
  */
 export async function startAzurite(onRequest?: (method: string) => void): Promise<Azurite> {
   const silence = onRequest ? [] : ['--silent'];

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Writable } from 'node:stream';
 
 /**
- * Is told the ids of processes that start (`+ 12`) and end (`- 12`). Its input ends when this process does, in whatever way:
- * then it kills those that are left.
+ * Reads the ids of processes that start (`+ 12`) and end (`- 12`). Its input ends when this process does, in whatever way:
+ * then it kills the processes that still run.
  */
 const watch = `
 all=

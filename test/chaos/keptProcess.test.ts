@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Ending } from '../../sandbox/service/process.ts';
+import type { ProcessExit } from '../../sandbox/service/process.ts';
 import { createKeptProcess, mostFatalEnds } from './keptProcess.ts';
 
 /** Processes that end when the test says so; the first ones are ended by a message before they are ready. */
@@ -15,8 +15,8 @@ function setUp({ failing = 0, isStubborn = false } = {}) {
         fatalEnds += 1;
         throw new Error('ended before it was ready');
       }
-      let end = (_: Ending) => {};
-      const exited = new Promise<Ending>((resolve) => {
+      let end = (_: ProcessExit) => {};
+      const exited = new Promise<ProcessExit>((resolve) => {
         end = resolve;
       });
       const ends = (code: number | null) => end({ code, signal: null, reason: '' });

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DemonstrationFailed } from '../../sandbox/demonstration/demonstrate.ts';
 import { demonstrateMethods } from '../../sandbox/demonstration/demonstrateMethods.ts';
-import type { Invoked } from '../../sandbox/demonstration/invocation.ts';
+import type { InvocationResult } from '../../sandbox/demonstration/invocation.ts';
 import { callFrontDoor } from '../../sandbox/invoke/call.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => sandbox.close());
 
 describe('the demonstration of remote methods', () => {
-  let invoked: Invoked[];
+  let invoked: InvocationResult[];
   beforeAll(async () => {
     invoked = await demonstrateMethods(sandbox, { printer });
   });

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { placeAnnotations } from 'iot-hub-emulator/testing';
+import { positionAnnotations } from 'iot-hub-emulator/testing';
 import rhea from 'rhea';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { demonstrate } from '../../sandbox/demonstration/demonstrate.ts';
@@ -88,7 +88,7 @@ describe('The service', () => {
     for (const partition of sandbox.hub.partitions)
       partition.append((place) =>
         rhea.message.encode({
-          message_annotations: placeAnnotations(place),
+          message_annotations: positionAnnotations(place),
           application_properties: properties,
           body: rhea.message.data_section(body),
         }),

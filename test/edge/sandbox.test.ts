@@ -6,7 +6,7 @@ import mqtt from 'mqtt';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseConfiguration } from '../../edge/src/configuration/read.ts';
 import { demonstrateMethods } from '../../sandbox/demonstration/demonstrateMethods.ts';
-import type { Invoked } from '../../sandbox/demonstration/invocation.ts';
+import type { InvocationResult } from '../../sandbox/demonstration/invocation.ts';
 import { callFrontDoor } from '../../sandbox/invoke/call.ts';
 import { findObject } from '../../sandbox/invoke/find.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
@@ -29,7 +29,7 @@ const invoke = async (object: string, method: string, body: object = {}) => {
 };
 
 describe('the demonstration of an edge device', () => {
-  let invoked: Invoked[];
+  let invoked: InvocationResult[];
   beforeAll(async () => {
     invoked = (await demonstrateMethods(sandbox)).filter(({ invocation }) => invocation.object.startsWith('edge-1'));
   });

@@ -136,7 +136,7 @@ export const emulatorFaults: readonly Fault[] = [
     ['iot-hub-emulator/test/presence.test.ts'],
     {
       fault: 'takes a device for gone whose earlier connection ends',
-      find: '    if (present.get(clientId) !== entry) return;\n',
+      find: '    if (present.get(clientId) !== connection) return;\n',
       replace: '',
       caughtBy: 'the end of an earlier connection',
     },

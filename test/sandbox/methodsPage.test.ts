@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Backends, startBackends } from '../../sandbox/backends/backends.ts';
-import { readArguments as readDevice } from '../../sandbox/device/options.ts';
-import { callers, readArguments as readInvoke } from '../../sandbox/invoke/options.ts';
+import { readArguments as readDevice } from '../../sandbox/device/deviceOptions.ts';
+import { callers, readArguments as readInvoke } from '../../sandbox/invoke/invokeOptions.ts';
 
 const [section = ''] = readFileSync('docs/sandbox.md', 'utf8').split('\n## Remote methods\n')[1]?.split('\n## ') ?? [];
 

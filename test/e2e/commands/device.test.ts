@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sendOrAnswer } from '../../../sandbox/device/command.ts';
-import { help } from '../../../sandbox/device/options.ts';
+import { help } from '../../../sandbox/device/deviceOptions.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import { modelCreate } from '../../../sandbox/stories/model.create.ts';
 import { catalogue } from '../../../src/messages/index.ts';

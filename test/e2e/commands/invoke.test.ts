@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sendOrAnswer } from '../../../sandbox/device/command.ts';
 import { invoke as invokeHere } from '../../../sandbox/invoke/invoke.ts';
-import { help as invokeHelp } from '../../../sandbox/invoke/options.ts';
+import { help as invokeHelp } from '../../../sandbox/invoke/invokeOptions.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import { startTestSandbox } from '../testSandbox.ts';
 import { begin } from './here.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { informationModelRoutes } from '../../../sandbox/backends/informationModel/routes.ts';
-import { principalManagerRoutes } from '../../../sandbox/backends/principalManager/routes.ts';
-import { typeRegistryRoutes } from '../../../sandbox/backends/typeRegistry/routes.ts';
+import { informationModelRoutes } from '../../../sandbox/backends/informationModel/informationModelRoutes.ts';
+import { principalManagerRoutes } from '../../../sandbox/backends/principalManager/principalManagerRoutes.ts';
+import { typeRegistryRoutes } from '../../../sandbox/backends/typeRegistry/typeRegistryRoutes.ts';
 import { describedOperations, type Exchange, validateExchange } from '../../support/contracts.ts';
 import { guid, useTestBackends } from './client.ts';
 

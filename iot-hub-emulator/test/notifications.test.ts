@@ -1,6 +1,6 @@
 import type { ReceivedEventData } from '@azure/event-hubs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { noticeSources } from '../src/notices/notice.ts';
+import { notificationSources } from '../src/notifications/hubNotification.ts';
 import { freshHub } from '../src/testing/freshHub.ts';
 import { called, deviceClient, listenToEvents, moduleClient, registryClient } from './support/clients.ts';
 
@@ -10,7 +10,7 @@ import { called, deviceClient, listenToEvents, moduleClient, registryClient } fr
 let hub: Awaited<ReturnType<typeof freshHub>>;
 let listening: ReturnType<typeof listenToEvents>;
 beforeAll(async () => {
-  hub = await freshHub({ partitions: 1, sources: noticeSources });
+  hub = await freshHub({ partitions: 1, sources: notificationSources });
   listening = listenToEvents(hub, { startPosition: { offset: '-1' }, partition: '0' });
 });
 afterAll(async () => {
