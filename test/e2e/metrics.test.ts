@@ -78,7 +78,7 @@ describe('/metrics', () => {
     await untilIs(mostQueued + dropped, handled, { device_messaging_message: 'identity.update' });
   });
 
-  it('has the outage of a backend, and what waits for it', async () => {
+  it('has the outage of a backend, and the messages that wait for it', async () => {
     const { faults } = sandbox.backends;
     faults.add({ backend: 'informationModel', status: 503 });
     for (let version = 1; version <= perDevice; version += 1) {
@@ -150,7 +150,7 @@ describe('/metrics', () => {
     await untilIs(ours, handled);
   });
 
-  it('has checkpoints, all of which were written', async () => {
+  it('has checkpoints without failures', async () => {
     const result = (name: string) => ({ device_messaging_result: name });
     const samples = parseMetrics(await served());
     expect(sampleOf(samples, 'device_messaging_checkpoints_total', result('written'))).toBeGreaterThan(0);
@@ -162,12 +162,12 @@ describe('/metrics', () => {
     return sampleOf(samples, declaration.kind === 'histogram' ? `${printed}_count` : printed) !== undefined;
   };
 
-  it('has what the hub still holds: nothing', async () => {
+  it('has the number of events still in the hub: zero', async () => {
     await untilIs(0, 'device_messaging_partition_behind_duration');
     await untilIs(0, 'device_messaging_partition_checkpoint_duration');
   });
 
-  it('has every metric of docs/metrics.md, and no others', async () => {
+  it('has exactly the metrics of docs/metrics.md', async () => {
     const samples = parseMetrics(await served());
     const missing = own.filter(([name, declaration]) => !hasSamples(samples, name, declaration));
     expect(missing.map(([name]) => name)).toEqual([]);
@@ -178,7 +178,7 @@ describe('/metrics', () => {
     expect(further).toEqual([]);
   });
 
-  it('has no secret, and nothing that a device has sent or is called', async () => {
+  it('has no secret and no value or name of a device', async () => {
     const text = await served();
     const { environment } = sandbox.state.service;
     const secrets = Object.entries(environment).flatMap(([name, value]) => {

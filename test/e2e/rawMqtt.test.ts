@@ -69,7 +69,7 @@ describe('docs/devices.md', () => {
     ]);
   });
 
-  it('is right that the hub closes the connection when a message is too large, and again when it is repeated', async () => {
+  it('correctly says that the hub closes the connection for a too large message, and again for its repeat', async () => {
     const journal = (kind: 'd2c' | 'disconnected') => sandbox.hub.journal.list({ deviceId: 'pump-2', kind });
     const body = /'\{ "model".*?\}'/.exec(block('js', 'mqtts://'))?.[0] ?? '';
     const { end } = await startProgram({ 'pump-1': 'pump-2', [body]: 'Buffer.alloc(300 * 1024)' });

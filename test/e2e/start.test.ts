@@ -57,7 +57,7 @@ const writeEnv = (values: Record<string, string>) =>
   );
 
 describe('npm start', () => {
-  it('reads .env, and what the environment has already wins', async () => {
+  it('reads .env, and variables of the environment take precedence', async () => {
     writeEnv({ ...settings, HTTP_PORT: 'of the file', LOG_LEVEL: 'of the file' });
     const { code, stderr } = await run('start', { LOG_LEVEL: 'info' });
     expect(code).toBe(1);
@@ -65,7 +65,7 @@ describe('npm start', () => {
     expect(stderr.match(/^ {2}- /gm)).toHaveLength(1);
   });
 
-  it('does without .env', async () => {
+  it('works without .env', async () => {
     const { code, stderr } = await run('start', {});
     expect([code, stderr]).toEqual([1, expect.stringContaining('HUB_EVENTS_CONNECTION_STRING: is not set')]);
   });
@@ -79,7 +79,7 @@ describe('npm run dead-letters', () => {
 });
 
 describe('the service', () => {
-  it('ends before it reads the hub when its data directory cannot be used, and says why', async () => {
+  it('ends before it reads the hub when its data directory cannot be used, with the reason', async () => {
     writeFileSync(join(directory, 'file'), '');
     const { code, stdout, stderr } = await run('start', { ...settings, DATA_DIRECTORY: join(directory, 'file') });
     expect([code, stdout]).toEqual([1, '']);
@@ -87,7 +87,7 @@ describe('the service', () => {
     expect(stderr).toContain(`${join(directory, 'file', 'checkpoints')} cannot be used (ENOTDIR)`);
   });
 
-  it('ends soon when no folder can be made where its data directory is to be', async () => {
+  it('ends soon when its data directory cannot be created', async () => {
     const { code, stderr } = await run('start', { ...settings, DATA_DIRECTORY: '/proc/nothing' });
     expect(code).toBe(1);
     expect(stderr).toContain(

@@ -156,7 +156,7 @@ describe('a service with traces', () => {
     ]);
   });
 
-  it('has a trace that is made from the event when the device sends none', async () => {
+  it('derives the trace from the event when the device sends none', async () => {
     const { traceId } = lineOf(lines, 'without');
     expect(headersOf('without', 'PUT')[0]).toContain(`00-${traceId}-`);
     const root = rootIn(await collector.trace(String(traceId), 4));
@@ -195,7 +195,7 @@ describe('a service without traces', () => {
       'with the wish for none',
       () => ({ OTEL_TRACES_EXPORTER: 'none', OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: collector.url }),
     ],
-  ])('%s makes no connection to a collector', async (_, variables) => {
+  ])('makes no connection to a collector %s', async (_, variables) => {
     const before = collector.connections();
     const lines = await serve(variables(), async () => {
       expect(await update('untraced')).toBe('ok');

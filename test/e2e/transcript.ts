@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { BackendCall } from '../../sandbox/backends/calls/calls.ts';
 import type { Device, Reply } from '../../sandbox/device/device.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import type { StoryExchange, Story } from '../../sandbox/stories/story.ts';
+import type { Story, StoryExchange } from '../../sandbox/stories/story.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { unpack, visible } from '../../sandbox/terminal/showMessage.ts';
 import { bodyOf, nextAck } from './testSandbox.ts';
@@ -41,7 +41,13 @@ export async function transcribe(story: Story, sandbox: Sandbox): Promise<string
   return parts.join('\n\n');
 }
 
-async function perform(said: StoryExchange, story: Story, device: Device, sandbox: Sandbox, names: Names): Promise<string> {
+async function perform(
+  said: StoryExchange,
+  story: Story,
+  device: Device,
+  sandbox: Sandbox,
+  names: Names,
+): Promise<string> {
   const { journal, faults } = sandbox.backends;
   const sent = compose(said, story.message, names);
   const mark = journal.last;

@@ -79,7 +79,7 @@ describe('a snapshot', () => {
     expect(afterSteps(start, steps)).toEqual(expected);
   });
 
-  it('is of its moment: what ends later is in the next', () => {
+  it('has the state of its time: messages that end later are in the next one', () => {
     const tracked = createTracked(fresh);
     const eleven = tracked.begin(at(11));
     const first = tracked.snapshot();
@@ -91,15 +91,15 @@ describe('a snapshot', () => {
   });
 });
 
-describe('what the reader before had done', () => {
-  it('is done, and nothing else is', () => {
+describe('the work of the previous reader', () => {
+  it('counts as done, and no other work does', () => {
     const tracked = createTracked(withMap);
     afterSteps(withMap, 'begin 11, pass 12, end 11', tracked);
     expect(from(11, 60).filter(tracked.isDone)).toEqual([...from(20, 30), ...from(40, 50)]);
     expect(tracked.isMapUnreadable).toBe(false);
   });
 
-  it('is nothing when the session is the first, and no map is missed', () => {
+  it('is empty in the first session, and no map is missed', () => {
     const tracked = createTracked(undefined);
     expect([from(1, 60).filter(tracked.isDone), tracked.isMapUnreadable]).toEqual([[], false]);
     expect(createTracked(fresh).isMapUnreadable).toBe(false);
@@ -109,7 +109,7 @@ describe('what the reader before had done', () => {
     ['damaged', 10, withMap.completed.replace(/..$/, 'AA')],
     ['of another position', 9, withMap.completed],
     ['of an older version', 10, '1rAQI'],
-  ])('is nothing above the position when the map is %s', (_, position, completed) => {
+  ])('is empty above the position when the map is %s', (_, position, completed) => {
     const tracked = createTracked({ ...at(position), completed });
     expect([from(1, 60).filter(tracked.isDone), tracked.isMapUnreadable]).toEqual([[], true]);
     expect(tracked.snapshot()?.progress).toEqual({ ...at(position), completed: '' });
@@ -132,7 +132,7 @@ describe('a crash record', () => {
     expect(tracked.snapshot()?.progress.note).toBe(text);
   });
 
-  it('is in no snapshot from when its messages are done', () => {
+  it('is in no snapshot after its messages are done', () => {
     const tracked = createTracked(fresh);
     tracked.recordCrashState(crashRecord);
     afterSteps(fresh, 'pass 11, pass 12, pass 13', tracked);
@@ -144,7 +144,7 @@ describe('a crash record', () => {
     ['above the position of the checkpoint', 12, true],
     ['up to it', 13, false],
     ['of a partition without a checkpoint', undefined, false],
-  ])('is open while what it is about may be unfinished: %s', (_, sequenceNumber, expected) => {
+  ])('is open while its messages may be unfinished: %s', (_, sequenceNumber, expected) => {
     const tracked = createTracked(fresh);
     expect(tracked.isCrashRecordOpen(sequenceNumber)).toBe(false);
     tracked.recordCrashState(crashRecord);

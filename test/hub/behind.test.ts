@@ -77,7 +77,7 @@ describe('a partition that no instance reads', () => {
     expect(asked).toEqual(['90']);
   });
 
-  it('has another first event after the next checkpoint', async () => {
+  it('has a new first event after the next checkpoint', async () => {
     const { look, asked, stored } = setUp({ newest: 12 });
     await look();
     stored.sequenceNumber = 11;
@@ -87,7 +87,7 @@ describe('a partition that no instance reads', () => {
     expect(await look()).toBe(0);
   });
 
-  it('begins without a checkpoint where a reader would begin', async () => {
+  it('is measured from the start position when it has no checkpoint', async () => {
     const earliest = setUp({ checkpoint: 'none' });
     expect([await earliest.look(), earliest.asked]).toEqual([70, [undefined]]);
     const latest = setUp({ checkpoint: 'none', startPosition: 'latest' });

@@ -106,7 +106,7 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
       }),
     ),
     {
-      it: 'hands owner names over as one value, whatever they contain',
+      it: 'passes owner names on as one value, with any content',
       ...sent,
       properties: { owner: 'ed%2fge/ü&x=1' },
       backend: [
@@ -127,7 +127,7 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
       ack: ok,
     },
     {
-      it: 'looks for unique numbers exactly as they are written',
+      it: 'looks for unique numbers as they are written',
       body: '{"model":"svc.device","type":"pump","properties":{"serial":12345678901234567891}}',
       backend: [
         device,
@@ -143,7 +143,7 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
       ...created(pump(isNew)),
     },
     {
-      it: 'takes any model and type, spaces included, each as one percent-encoded segment of a path',
+      it: 'accepts any model and type, spaces included, each as one percent-encoded path segment',
       body: { ...body, model: 'feed pumps @ 1', type: 'feed pump@2' },
       backend: [
         device,
@@ -207,7 +207,7 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
       ),
     ),
     {
-      it: 'reports a conflict of a request whose type is no type reference',
+      it: 'reports a conflict of a request with a malformed type',
       body: { objectId: pumpId, ...body, type: 'pump@x' },
       backend: [
         device,
@@ -231,7 +231,7 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
     ]
       .map((id) => ({ id, hostile: { objectId: pumpId, ...body, ...id } }))
       .map(({ id, hostile }) => ({
-        it: `never reads an id that is no segment of a path to prove a creation: ${shown(JSON.stringify(id))}`,
+        it: `never reads an id that is not a path segment to prove a creation: ${shown(JSON.stringify(id))}`,
         body: hostile,
         backend: [
           device,
@@ -268,7 +268,7 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
       ack: ok,
     },
     {
-      it: 'sends the svc.configuration model also to a device that wants no acknowledgement',
+      it: 'sends the svc.configuration model also to a device that requests no acknowledgement',
       ...sent,
       properties: { ack: 'none', target: 'elsewhere' },
       backend: [device, absent, { ...creates, reply: [201, pumpAnswer({ path: 'd1/edge' })] }, reads],
@@ -297,7 +297,7 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
       log: { code: 'ok', dropped: [{ kind: 'notification', device: 'd1', reason }] },
     })),
     {
-      it: 'sends nothing for another model than svc.device',
+      it: 'sends no notification for models other than svc.device',
       body: { objectId: pumpId, ...body, model: 'svc.configuration' },
       backend: [
         device,

@@ -51,7 +51,7 @@ messageTable('V2', 'model.update', sample, replaceRows(v2), {
       done(),
     ),
     {
-      it: 'takes an objectId in capital letters and repeats it as sent',
+      it: 'accepts an objectId in capital letters and repeats it as sent',
       properties: { objectId: pumpId.toUpperCase() },
       body,
       backend: [

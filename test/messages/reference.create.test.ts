@@ -53,7 +53,7 @@ messageTable('V2', 'reference.create', sample, {
     ),
     passesOn('passes on an empty array', [], [200, { data: [] }]),
     {
-      it: 'takes the source model from the header',
+      it: 'uses the source model of the header',
       properties: { objectId: pumpId, model: 'svc.configuration' },
       body,
       backend: [
@@ -118,7 +118,7 @@ messageTable('V2', 'reference.create', sample, {
 
   'lost answers': [
     {
-      it: 'repeats a call whose answer was lost under the same idempotency key: it changes nothing more',
+      it: 'repeats a call whose answer was lost under the same idempotency key, without a further change',
       properties,
       body,
       backend: [
@@ -128,7 +128,7 @@ messageTable('V2', 'reference.create', sample, {
       ack: ok,
     },
     {
-      it: 'reports what the repeat is refused for',
+      it: 'reports the reason when the repeat is refused',
       properties,
       body,
       backend: [

@@ -14,19 +14,19 @@ export const deliveryFaults: readonly Fault[] = [
       fault: 'replays though a backend is out',
       find: 'requirement?.isMet() === false && ',
       replace: 'requirement?.isMet() === undefined && ',
-      caughtBy: 'waits for a backend that is out',
+      caughtBy: 'waits for an unavailable backend, and delays no device that does not need it',
     },
     {
       fault: 'counts what has no result as left by a stop',
       find: "counts[stopping.aborted ? 'left' : 'heldBack'] += rest;",
       replace: 'counts.left += rest;',
-      caughtBy: 'holds a device back whose dead letter has no result',
+      caughtBy: 'skips a device whose dead letter has no result, and continues with the others',
     },
     {
       fault: 'gives up replaying when a backend is out',
       find: '!(await requirement.met(stopping))',
       replace: 'requirement.met(stopping) !== undefined',
-      caughtBy: 'waits for a backend that is out',
+      caughtBy: 'waits for an unavailable backend, and delays no device that does not need it',
     },
   ),
   ...inFile(
@@ -36,7 +36,7 @@ export const deliveryFaults: readonly Fault[] = [
       fault: 'stops without a count',
       find: "log.info(metrics.summary(), 'stopped');",
       replace: "log.info({}, 'stopped');",
-      caughtBy: 'its last line has what they count',
+      caughtBy: 'A service that stops sends its last metrics, and its last log line has the same counts',
     },
     {
       fault: 'does not send the last metrics',
@@ -49,7 +49,7 @@ export const deliveryFaults: readonly Fault[] = [
     fault: 'ends without sending the last values',
     find: 'return () => provider.shutdown();',
     replace: 'return async () => void provider;',
-    caughtBy: 'sends the last values when it is closed',
+    caughtBy: 'the last values are sent at the close',
   }),
   ...inFile(
     'src/metrics/summary.ts',
@@ -74,7 +74,7 @@ export const deliveryFaults: readonly Fault[] = [
       fault: 'frees a place that it has handed over',
       find: 'if (next) next();\n      else running -= 1;',
       replace: 'if (next) next();\n      running -= 1;',
-      caughtBy: 'runs so much at once and no more',
+      caughtBy: 'tasks run up to the limit at once, in the order of arrival, even if some fail',
     },
     {
       fault: 'begins with what came last',
@@ -133,25 +133,25 @@ export const deliveryFaults: readonly Fault[] = [
     fault: 'goes on draining a partition of another instance',
     find: "if (state === 'draining') session.revoke();\n      else end",
     replace: "if (state !== 'draining') end",
-    caughtBy: 'sends and calls nothing more once it sees that another instance owns the partition',
+    caughtBy: 'sends and calls nothing more after it sees that another instance owns the partition',
   }),
   ...inFile('src/hub/reading/balance.ts', ['test/hub/balance.test.ts'], {
     fault: 'takes a partition by force while its owner may still drain',
     find: 'forceMs: expiryMs + drainMs',
     replace: 'forceMs: drainMs + 15_000',
-    caughtBy: 'force comes neither before the owner’s expiry',
+    caughtBy: 'a forced takeover comes neither before the owner’s expiry nor before its drain limit, for any settings',
   }),
   ...inFile('src/engine/progress/checkpoints.ts', ['test/engine/checkpoints.test.ts'], {
     fault: 'counts what is passed over as handled',
     find: "writer.changed('passed');",
     replace: "writer.changed('handled');",
-    caughtBy: 'for events that are passed over',
+    caughtBy: 'for skipped events is written at the interval and no sooner, also with one handled message among them',
   }),
   ...inFile('src/engine/progress/checkpointWriter.ts', ['test/engine/checkpoints.test.ts'], {
     fault: 'writes on demand what another instance owns, from when the session has ended',
     find: "if (mode !== 'never') mode = lost ?",
     replace: 'mode = lost ?',
-    caughtBy: 'that another owner has refused, nothing is written',
+    caughtBy: 'that was refused because of another owner, nothing is written, even if more is done and requested',
   }),
   ...inFile('src/engine/progress/tracked.ts', ['test/engine/tracked.test.ts'], {
     fault: 'forgets what the reader before had done and this one has not come to yet',
@@ -166,26 +166,26 @@ export const deliveryFaults: readonly Fault[] = [
       fault: 'believes the map of another position',
       find: 'if (writtenAt !== String(position)) return undefined;',
       replace: 'if (writtenAt === undefined) return undefined;',
-      caughtBy: 'is believed for its own position alone',
+      caughtBy: 'is valid for its own position only',
     },
     {
       fault: 'inflates without limit what a store returns',
       find: ', { maxOutputLength: maxBytes }',
       replace: '',
-      caughtBy: 'is not inflated beyond what it can say',
+      caughtBy: 'is not inflated beyond its largest size',
     },
   ),
   ...inFile('src/backends/cache.ts', ['test/backends/cache.test.ts'], {
     fault: 'holds any number of answers',
     find: 'maxSize: maxEntries,',
     replace: 'maxSize: maxEntries * 1_000,',
-    caughtBy: 'never holds more than its bound',
+    caughtBy: 'never exceeds its bound, even if',
   }),
   ...inFile('src/hub/stores/memoryStore.ts', ['test/hub/crashOwnership.test.ts'], {
     fault: 'takes a checkpoint from an instance that has lost the partition',
     find: 'if (record?.owner !== owner || record.epoch !== epoch) return false;',
     replace: 'if (record === undefined || (owner === "" && epoch === 0)) return false;',
-    caughtBy: 'let only one write, at whichever step the first one is held up',
+    caughtBy: 'lose nothing, and have one writer only, at whichever step the',
   }),
   ...inFile('src/engine/progress/redeliveryHorizon.ts', ['test/hub/crashOwnership.test.ts'], {
     fault: 'forgets that a message may be a repeat',
@@ -197,13 +197,14 @@ export const deliveryFaults: readonly Fault[] = [
     fault: 'takes a partition over without raising its epoch',
     find: 'epoch: (seen?.epoch ?? 0) + 1',
     replace: 'epoch: seen?.epoch ?? 1',
-    caughtBy: 'handle each message once while none dies, and others join and leave',
+    caughtBy: 'handle each message once while instances join and leave and none dies',
   }),
   ...inFile('src/hub/stores/fileStore.ts', ['test/hub/crashFileStore.test.ts'], {
     fault: 'writes the checkpoint file in place',
     find: 'const draft = ',
     replace: 'const draft = path || ',
-    caughtBy: 'leaves the old one or the new one',
+    caughtBy:
+      'an instance that dies while it writes its file leaves the old or the new one, and the next process continues with it',
   }),
   ...inFile(
     'src/hub/stores/fileStore.ts',
@@ -218,21 +219,21 @@ export const deliveryFaults: readonly Fault[] = [
       fault: 'does not show that it is still there',
       find: '      if (changed !== undefined) await renew();\n',
       replace: '      void renew;\n',
-      caughtBy: 'leaves it alone while the other renews',
+      caughtBy: 'does not take it while the other renews, however long',
     },
   ),
   ...inFile('src/hub/stores/keeperWatch.ts', ['test/hub/fileStore.test.ts'], {
     fault: 'counts the time in which it stood still',
     find: 'Math.min(at - last.at, expiryMs / 3)',
     replace: 'at - last.at',
-    caughtBy: 'a time in which it stood still',
+    caughtBy: 'does not count its own standstill as missing renewals of the other',
   }),
   ...inFile('src/engine/partition/partition.ts', ['test/hub/crashOutcomes.test.ts'], {
     fault: 'counts what waits in the spool as done',
     find: 'begin: (event) => checkpoints.begin(see(event)),',
     replace:
       'begin(event) {\n      const begun = checkpoints.begin(see(event));\n      checkpoints.end(begun);\n      return begun;\n    },',
-    caughtBy: 'messages that wait in the spool loses none of them',
+    caughtBy: 'messages in the spool loses none of them, and keeps their order',
   }),
   ...inFile(
     'src/dispatch/dispatch.ts',
@@ -247,7 +248,8 @@ export const deliveryFaults: readonly Fault[] = [
       fault: 'looks for a dead letter of every message',
       find: 'else if (arrival.redelivered) await',
       replace: 'else await',
-      caughtBy: 'only what may be a repeat is looked for',
+      caughtBy:
+        'leaves no dead letter when it is handled again and succeeds; only for a possible repeat one is looked for',
     },
   ),
   ...inFile('src/deadLetters/parking.ts', ['test/dispatch/dispatch.test.ts'], {

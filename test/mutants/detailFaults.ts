@@ -44,7 +44,8 @@ export const detailFaults: readonly Fault[] = [
       fault: 'reads no base types',
       find: 'for (const text of definition.baseTypes ?? []) {',
       replace: 'for (const text of [] as string[]) {',
-      caughtBy: 'by what is unique in a type and its base types',
+      caughtBy:
+        'finds an existing model by the unique properties of a type and its base types, when the registry does not resolve them',
     },
     {
       fault: 'reads any number of base types',
@@ -62,7 +63,7 @@ export const detailFaults: readonly Fault[] = [
       fault: 'looks up without what an unknown base type says',
       find: 'if (definition === undefined) return undefined;',
       replace: 'if (definition === undefined) continue;',
-      caughtBy: 'a base type that the registry does not know',
+      caughtBy: 'passes a model whose type has an unknown base type to the information model',
     },
   ),
   ...inFile('src/objectModel/createOrUpdate.ts', [table('model.create')], {
@@ -124,32 +125,32 @@ export const detailFaults: readonly Fault[] = [
       fault: 'drops an acknowledgement with too many related models',
       find: 'if (fits(emptied)) return emptied;',
       replace: 'return emptied;',
-      caughtBy: 'keeps as many as fit, the failed ones first',
+      caughtBy: 'has as many as fit, the failed ones first, and the number of the rest:',
     },
     {
       fault: 'leaves related models out that fit without their details',
       find: 'if (fits(emptied)) return emptied;',
       replace: '',
-      caughtBy: 'keeps them all when it is enough to leave their details empty',
+      caughtBy: 'has them all when leaving their details empty is enough',
     },
     {
       fault: 'leaves out the related models that failed',
       find: '[...bare.filter(({ success }) => !success), ...bare.filter(({ success }) => success)]',
       replace: '[...bare.filter(({ success }) => success), ...bare.filter(({ success }) => !success)]',
-      caughtBy: 'keeps as many as fit, the failed ones first',
+      caughtBy: 'has as many as fit, the failed ones first, and the number of the rest:',
     },
     {
       fault: 'stops long before the limit',
       find: 'while (tooMany - most > 1) {',
       replace: 'while (tooMany - most > 100) {',
-      caughtBy: 'keeps as many as fit, the failed ones first',
+      caughtBy: 'has as many as fit, the failed ones first, and the number of the rest:',
     },
   ),
   ...inFile('src/backends/informationModel.ts', [table('model.create')], {
     fault: 'reads whatever a body names',
     find: 'if (!isGuid(id) || !isModelId(model)) throw refusal;',
     replace: "if (typeof id !== 'string' || typeof model !== 'string') throw refusal;",
-    caughtBy: 'never reads an id that is no segment of a path to prove a creation',
+    caughtBy: 'never reads an id that is not a path segment to prove a creation:',
   }),
   ...inFile('src/backends/typeRegistry.ts', [table('type.create')], {
     fault: 'reads back whatever a definition is called',
@@ -161,6 +162,6 @@ export const detailFaults: readonly Fault[] = [
     fault: 'takes any id of a principal',
     find: 'z.string().max(256).refine(isSegment)',
     replace: 'z.string().max(256).refine((id) => isSegment(id) || id === "a#b")',
-    caughtBy: 'when the owner’s id is no segment of a path',
+    caughtBy: 'is the service’s failure when the owner’s id is not a path segment:',
   }),
 ];

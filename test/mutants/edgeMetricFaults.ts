@@ -4,7 +4,7 @@ import { inFile } from './inFile.ts';
 const metrics = ['test/edge/metrics.test.ts'];
 const exposition = ['test/telemetry/exposition.test.ts'];
 const everyMetric = ['test/metrics/everyMetric.test.ts'];
-const numbers = 'each number is told under its own name, with its own labels';
+const numbers = 'each number is exported under its own name, with its own labels';
 
 /** In what the edge proxy counts, and how it writes that. */
 export const edgeMetricFaults: readonly Fault[] = [
@@ -59,13 +59,13 @@ export const edgeMetricFaults: readonly Fault[] = [
       fault: 'writes buckets that are not cumulative',
       find: 'count += one.buckets[index] ?? 0;',
       replace: 'count = one.buckets[index] ?? 0;',
-      caughtBy: 'writes help, kind, labels and numbers of every kind of metric',
+      caughtBy: 'the exposition has help, type, labels and numbers of every kind of metric',
     },
     {
       fault: 'does not escape quotes in metrics',
       find: `.replaceAll('"', '\\\\"')`,
       replace: '',
-      caughtBy: 'writes help, kind, labels and numbers of every kind of metric',
+      caughtBy: 'the exposition has help, type, labels and numbers of every kind of metric',
     },
     {
       fault: 'serves no metric when one cannot be read',

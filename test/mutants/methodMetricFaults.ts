@@ -57,6 +57,6 @@ export const methodMetricFaults: readonly Fault[] = [
     fault: 'records an answer of the device with the time of nothing',
     find: "recordCall(ms / 1000, '200', '');",
     replace: "recordCall(0, '200', '');",
-    caughtBy: 'each number is told under its own name, with its own labels',
+    caughtBy: 'each number is exported under its own name, with its own labels',
   }),
 ];

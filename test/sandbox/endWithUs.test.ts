@@ -21,20 +21,20 @@ it.each([
   ['a storage account', 'azurite'],
   ['a process that stands still', 'stopped'],
   ['a group of processes', 'group'],
-])('%s ends when the process that has started it is killed', async (_, what) => {
+])('%s ends when its parent process is killed', async (_, what) => {
   const { parent, children } = await start(what);
   expect(children.length).toBeGreaterThan(1);
   parent.kill('SIGKILL');
   await expect.poll(() => running(children)).toEqual([]);
 });
 
-it('ends when the process that has started it has an error', async () => {
+it('a child process ends when its parent fails', async () => {
   const { parent, children } = await start('sleeping');
   parent.kill('SIGUSR2');
   await expect.poll(() => running(children)).toEqual([]);
 });
 
-it('does not keep the process that has started one', async () => {
+it('a child process does not keep its parent alive', async () => {
   const parent = spawn(process.execPath, [launcher, program, 'ending'], { stdio: 'ignore' });
   endWithUs(parent);
   expect(await once(parent, 'exit')).toEqual([0, null]);

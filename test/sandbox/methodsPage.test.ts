@@ -24,7 +24,7 @@ describe('the page about remote methods in the sandbox', () => {
     expect(readDevice(words(line))?.methods).toBeDefined();
   });
 
-  it.each(commands('invoke'))('has a command for an application whose object and method there are: %s', (line) => {
+  it.each(commands('invoke'))('has a command for an application with an existing object and method: %s', (line) => {
     const { object, method } = readInvoke(words(line)) ?? {};
     const found = backends.world.objects.list().find(({ owner }) => owner?.path === object);
     expect(JSON.parse(found?.type.text ?? '').methods).toHaveProperty(method ?? '');

@@ -26,7 +26,7 @@ async function start(args: readonly string[], count: number, added = {}) {
 it.each([
   ['a test run', ['node_modules/vitest/vitest.mjs', 'run', 'test/e2e/start.test.ts', '--maxWorkers=1'], 1],
   ['deliberate faults', ['scripts/run.js', 'scripts/mutants.ts', 'walks in circles'], 3],
-] as const)('%s: when the process is killed, none is left that it has started', async (_, args, count) => {
+] as const)('%s: no child process is left when the process is killed', async (_, args, count) => {
   const { child, descendants } = await start(args, count);
   const pids = await descendants();
   child.kill('SIGKILL');

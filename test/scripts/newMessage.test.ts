@@ -70,13 +70,13 @@ describe('npm run new-message', () => {
     [['../model.archive'], 'is no name of an action'],
     [['Svc.Device.Deleted'], 'Events are deprecated'],
     [['model.update'], 'src/messages/model.update.ts exists already'],
-  ])('refuses %j and says what is wrong, before it writes anything', async (args, words) => {
+  ])('refuses %j with the reason, before it writes anything', async (args, words) => {
     const index = readFileSync(join(copy, 'src/messages/index.ts'), 'utf8');
     expect(await newMessage(...args)).toMatchObject({ status: 1, said: expect.stringContaining(words) });
     expect(readFileSync(join(copy, 'src/messages/index.ts'), 'utf8')).toBe(index);
   });
 
-  it('adds a message that needs nothing else but decisions: types, generated pages and tests hold after these', async () => {
+  it('adds a message whose types, generated pages and tests are complete after the open decisions', async () => {
     const inOneWorker = ['vitest', 'run', '--config=test/support/oneWorker.config.ts'];
     const succeeds = async (program: string, ...args: string[]) => {
       const { status, said } = await run(program, ...args);

@@ -40,13 +40,13 @@ function about(words: string): string[] {
   return summary.slice(from, from + 1 + length);
 }
 
-it('names each failed test with its file, and says why', () => {
+it('the report names each failed test with its file and reason', () => {
   const [head, ...why] = about('bad.test.mjs');
   expect(head).toBe('failed: bad.test.mjs: sums is wrong');
   expect(why[0]).toContain('expected 2 to be 3');
 });
 
-it('shows four lines of a failure at most', () => {
+it('the report shows four lines of a failure at most', () => {
   expect(about('many.test.mjs: test 0')).toEqual([
     'failed: many.test.mjs: test 0',
     '  Error: one',
@@ -56,16 +56,16 @@ it('shows four lines of a failure at most', () => {
   ]);
 });
 
-it('names a file that cannot be loaded, or whose preparation fails', () => {
+it('the report names a file that cannot be loaded, or whose setup fails', () => {
   expect(about('broken.test.mjs').join()).toMatch(/^failed: broken\.test\.mjs, .*absent\.mjs/);
   expect(about('hook.test.mjs')).toEqual(['failed: hook.test.mjs', '  no room']);
 });
 
-it('says nothing of what passes', () => {
+it('the report omits passed tests', () => {
   expect(summary.join()).not.toMatch(/good|is right/);
 });
 
-it('ends with how many more have failed, and the counts', () => {
+it('the report ends with the number of further failures, and the counts', () => {
   expect(summary.filter((line) => line.startsWith('failed: '))).toHaveLength(40);
   expect(summary.slice(-2)).toEqual(['and 13 more', '2 passed, 51 failed']);
 });

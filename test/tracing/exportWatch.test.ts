@@ -14,7 +14,7 @@ async function oneComes({ traces, collector }: Recording) {
 }
 
 describe('a collector that refuses spans', () => {
-  it('is a line in the log, not one for each request, and its end is another', async () => {
+  it('has one line in the log, not one for each request, and another at its end', async () => {
     const recording = await startRecording();
     const { collector, lines } = recording;
     collector.behave('refuse');
@@ -32,7 +32,7 @@ describe('a collector that refuses spans', () => {
 });
 
 describe('a collector that hangs', () => {
-  it('delays no work: spans beyond the queue are dropped and counted, and a stop takes a short time', async () => {
+  it('delays no message: spans beyond the queue are dropped and counted, and a stop is short', async () => {
     const recording = await startRecording();
     const { traces, collector, lines } = recording;
     collector.behave('hang');
@@ -52,7 +52,7 @@ describe('a collector that hangs', () => {
 });
 
 describe('a slow collector', () => {
-  it('gets every span, also those of the last moment', async () => {
+  it('gets every span, also the last ones', async () => {
     const { traces, collector } = await startRecording();
     collector.behave('slow');
     const many = 2_000;

@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 describe('npm run sandbox', () => {
-  it('refuses to start beside another one in the same folder', async () => {
+  it('refuses to start when another sandbox runs in the same folder', async () => {
     const { code, stderr } = await run('sandbox/main.ts', ['--directory', sandbox.directory, '--exit']);
     expect(stderr).toContain(`process ${process.pid}`);
     expect(code).toBe(1);
@@ -50,7 +50,7 @@ describe('npm run sandbox', () => {
     for (const pid of [service.pid, methods.pid]) expect(() => process.kill(pid ?? 2 ** 30, 0)).toThrow('ESRCH');
   });
 
-  it('fails with --no-service --exit, and says that there was no answer', async () => {
+  it('fails with --no-service --exit, and reports that there was no answer', async () => {
     const { code, stderr } = await run('sandbox/main.ts', [
       '--directory',
       join(folder, 'none'),
@@ -75,7 +75,7 @@ describe('npm run sandbox', () => {
     },
   );
 
-  it('takes over from one that was killed, keeps its secrets from other users, and ends in order on a signal', async () => {
+  it('replaces one that was killed, hides its secrets from other users, and ends cleanly on a signal', async () => {
     const directory = join(folder, 'told');
     await mkdir(directory);
     await writeFile(join(directory, 'state.json'), JSON.stringify({ ...sandbox.state, pid: 2 ** 22 + 1 }));
@@ -90,7 +90,7 @@ describe('npm run sandbox', () => {
     expect(await readState(directory)).toBeUndefined();
   });
 
-  it('ends in order when its output is no longer read', async () => {
+  it('ends cleanly when its output is no longer read', async () => {
     const directory = join(folder, 'unread');
     const options = ['--directory', directory, '--no-methods'];
     const args = ['scripts/run.js', 'sandbox/main.ts', ...options];
@@ -106,7 +106,7 @@ describe('npm run sandbox', () => {
   it.each([
     ['service', 'The service', '--no-methods'],
     ['methods', 'The front door', '--no-service'],
-  ] as const)('ends with 1 and the last words when the process of the %s dies', async (part, name, without) => {
+  ] as const)('ends with 1 and the last log lines when the process of the %s dies', async (part, name, without) => {
     const directory = join(folder, `died-${part}`);
     const { ended } = start(['--directory', directory, without]);
     await expect.poll(() => readState(directory), { timeout: 200_000 }).toBeDefined();
@@ -116,7 +116,7 @@ describe('npm run sandbox', () => {
     expect(code).toBe(1);
   });
 
-  it('ends at Ctrl-C, which a terminal sends to all its processes', async () => {
+  it('ends at Ctrl-C, which the terminal sends to all its processes', async () => {
     const directory = join(folder, 'interrupted');
     const { pid = 0, stop } = start(['--directory', directory]);
     await expect.poll(() => readState(directory), { timeout: 200_000 }).toBeDefined();

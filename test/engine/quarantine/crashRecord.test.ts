@@ -59,7 +59,7 @@ describe('a crash record', () => {
     `2 1 42 - ${'z'.repeat(12)}`,
     `2 1 42 - 1${',1'.repeat(4_000)}`,
     '2 1 42 - - ',
-  ])('is none when it says %j', (text) => expect(decodeCrashRecord(text)).toBeUndefined());
+  ])('is invalid as %j', (text) => expect(decodeCrashRecord(text)).toBeUndefined());
 
   it('stays short enough for the properties of a blob, however many suspects there are', () => {
     const many = Array.from({ length: 2_000 }, (_, index): [number, Suspicion] => [
@@ -71,7 +71,7 @@ describe('a crash record', () => {
     expect(decodeCrashRecord(text)?.suspects.size).toBe(500);
   });
 
-  it('omits cleared ones before others when there are too many', () => {
+  it('omits cleared suspects first when there are too many', () => {
     const many = Array.from({ length: 600 }, (_, index): [number, Suspicion] => [
       index,
       { ...one, isSlow: true, isCleared: index < 300 },
@@ -85,7 +85,7 @@ describe('a crash record', () => {
   });
 });
 
-describe('what is recorded when a session begins', () => {
+describe('the crash record at the start of a session', () => {
   const isDone = (sequenceNumber: number) => sequenceNumber === 30;
   const unclean = { newest: 50, isDone, afterUncleanShutdown: true };
   const clean = { newest: 50, isDone, afterUncleanShutdown: false };

@@ -214,7 +214,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       '{"model":"svc.device","objectId": null ,"type":"pump","properties":{"serial":"FP-1"},"parent":null}',
     ),
     {
-      it: 'takes an objectId that differs in the case of its letters for the same',
+      it: 'treats objectIds that differ in letter case as equal',
       properties: { objectId: pumpId.toUpperCase() },
       body: { ...body, objectId: pumpId },
       backend: [
@@ -266,7 +266,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       '294 of 700 related models are left out here, all of them successful',
     ),
     {
-      it: 'replaces the version of the request by the stored one and changes nothing else',
+      it: 'changes only the version of the request, to the stored one',
       ...sent,
       body: '{"type":"pump", "version" : 77 ,"properties":{"version":1.0}}',
       backend: [
@@ -285,7 +285,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       links,
     ]),
     {
-      it: 'gives a model that existed a parent too',
+      it: 'sets the parent of an existing model, too',
       ...child.sent,
       backend: [device, stored(), child.updates(1), references(), links, noConfiguration(pumpId)],
       ...updated(),
@@ -527,7 +527,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
 
   notifications: [
     {
-      it: 'sends the requested model in the information model’s own text, without what it says of related models',
+      it: 'sends the requested model as the information model’s text, without its related models',
       ...sent,
       backend: [
         device,
@@ -575,7 +575,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       ],
     },
     {
-      it: 'says ObjectModelUpdated of an svc.configuration model that existed, although the requested model was created',
+      it: 'sends ObjectModelUpdated for an existing svc.configuration model, although the requested model was created',
       ...sent,
       backend: [
         device,
@@ -600,7 +600,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       ...updated(pump({ model: 'svc.configuration', version: 2 })),
     },
     {
-      it: 'sends notifications also to who wants no acknowledgement and names no target',
+      it: 'sends notifications also without a requested acknowledgement and without a target',
       ...sent,
       properties: { ...properties, ack: 'none', target: undefined },
       backend: [device, absent, creates, reads],
@@ -614,7 +614,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       ] as const
     ).map(
       ([what, filler, delivery, reason]): Row => ({
-        it: `keeps its result when the notification ${what}, and goes on with the next`,
+        it: `keeps its result when the notification ${what}, and continues with the next`,
         ...sent,
         backend: [device, absent, { ...creates, reply: [201, pumpAnswer({ properties: { filler } })] }, reads],
         delivery,

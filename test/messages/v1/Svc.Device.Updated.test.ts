@@ -73,7 +73,7 @@ messageTable('V1', 'Svc.Device.Updated', sample, replaceRows(v1), {
       ),
     ),
     {
-      it: 'takes an objectId in capital letters for the same, and repeats that of the properties',
+      it: 'treats an objectId in capital letters as equal, and repeats that of the properties',
       properties: { objectId: pumpId.toUpperCase() },
       body: { ...body, objectId: pumpId },
       backend: [
