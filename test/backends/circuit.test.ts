@@ -142,7 +142,7 @@ describe('a circuit', () => {
     expect(state()).toBe('open');
   });
 
-  it('opens no more after the service has closed it, whatever attempts that were under way end with', async () => {
+  it('does not open after the service has closed it, whatever the attempts in progress end with', async () => {
     const { fail, state, close, log, probes } = circuit();
     close();
     fail(5, twoDevices);

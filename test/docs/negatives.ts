@@ -394,7 +394,7 @@ export const proven: Denials = {
     ],
     [
       'A limit never prevents a dead letter from being written',
-      'deadLetters/interleavings.test › waits 3 s for deletions that make room, then goes on without them',
+      'deadLetters/interleavings.test › waits 3 s for deletions that make room, then continues without them',
     ],
     [
       'so that it displaces no others',
