@@ -322,7 +322,7 @@ describe('the circuit of a backend', () => {
 
   it.each([
     ['is closed after a time-out while others are answered: it is slow, not down', true, 'closed'],
-    ['is open after a time-out while nobody is answered', false, 'open'],
+    ['is open after a time-out while no call is answered', false, 'open'],
   ])('%s', async (_, isAnswering, state) => {
     const others = Array.from({ length: 3 }, () => ({ call: other, reply: ok }) as const);
     const { backends } = scripted(
@@ -352,7 +352,7 @@ describe('the circuit of a backend', () => {
     expect(backends.states().informationModel.circuit).toBe('open');
   });
 
-  it('is counted when it opens, with its probes, of which the first answer shows that our token is accepted', async () => {
+  it('is counted when it opens, with its probes, of which the first answer shows that the service’s token is accepted', async () => {
     const meter = createMeter();
     const { backends, log } = scripted(
       [

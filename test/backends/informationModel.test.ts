@@ -80,22 +80,22 @@ describe('the information model', () => {
   });
 
   it.each([
-    ['no object', '[]'],
-    ['no list', '{}'],
+    ['not an object', '[]'],
+    ['not a list', '{}'],
     ['an object', '{"data":{}}'],
     ['two lists', '{"data":[],"data":[]}'],
     ['numbers', '{"data":[1]}'],
     ['without names', '{"data":[{"to":{},"attributes":{}}]}'],
     ['without targets', '{"data":[{"name":"contains","attributes":{}}]}'],
-    ['to what is no GUID', '{"data":[{"name":"contains","to":{"objectId":"../B","model":"m"}}]}'],
-    ['to no model', `{"data":[{"name":"contains","to":{"objectId":"${pumpId}"}}]}`],
+    ['one with a target that is not a GUID', '{"data":[{"name":"contains","to":{"objectId":"../B","model":"m"}}]}'],
+    ['one without a target model', `{"data":[{"name":"contains","to":{"objectId":"${pumpId}"}}]}`],
     [
-      'with attributes that are no object',
+      'one with attributes that are not an object',
       `{"data":[{"name":"contains","to":{"objectId":"${pumpId}","model":"m"},"attributes":[]}]}`,
     ],
     ['in an answer that ends too early', '{"data":[]'],
     ['in an answer that does not end', '{"data":[]}]'],
-  ])('fails as a backend when its references are %s', async (_what, answer) => {
+  ])('fails as a backend when the answer about references is %s', async (_what, answer) => {
     const informationModel = clientOf([{ call: `GET ${o1}/references/out`, reply: [200, answer] }]);
     const reading = informationModel.references(pumpId, 'svc.device', (one) => {
       isNamed(new Set())(one);
@@ -161,7 +161,7 @@ describe('after a lost answer', () => {
     expect((await settled(informationModel.createModel('p1', sent))).value).toEqual(model);
   });
 
-  it('an object model of the same type and owner is our own creation', async () => {
+  it('an object model of the same type and owner is the service’s own creation', async () => {
     const informationModel = clientOf([
       { call: create, reply: 'lost' },
       { call: create, reply: [409] },
@@ -173,8 +173,8 @@ describe('after a lost answer', () => {
   it.each([
     ['of another type', { ...owned, type: 'valve@1.2.0' }],
     ['of another owner', { ...owned, ownerId: 'p2' }],
-    ['of nobody', model],
-  ])('an object model %s is not our own creation', async (_, found) => {
+    ['without an owner', model],
+  ])('an object model %s is not the service’s own creation', async (_, found) => {
     const meta = { objectId: pumpId };
     const informationModel = clientOf([
       { call: create, reply: 'lost' },
@@ -219,20 +219,23 @@ describe('after a lost answer', () => {
   const replaced = (changes: string) => `{"objectId":"${pumpId}","model":"svc.device",${changes}}`;
 
   it.each([
-    ['written alike', '"version":2,"type":"pump@1.2.0","properties":{"n":9007199254740993,"a":{"x":1,"y":2}}'],
+    ['in equal text', '"version":2,"type":"pump@1.2.0","properties":{"n":9007199254740993,"a":{"x":1,"y":2}}'],
     [
-      'in other words',
+      'in different text',
       '"type":"pump@1.2.0","variables":{},"properties":{"a":{"y":2.0,"x":1e0},"n":9007199254740993.0},"version":2',
     ],
-  ])('an object model with the sent values, %s and one version higher, is our own change', async (_, stored) => {
-    const informationModel = clientOf([
-      { call: `PUT ${o1}`, reply: 'lost' },
-      { call: `PUT ${o1}`, reply: [409] },
-      { call: `GET ${o1}`, reply: [200, replaced(stored)] },
-    ]);
-    const { text } = await settled(informationModel.replaceModel(pumpId, 'svc.device', replace));
-    expect(text).toBe(replaced(stored));
-  });
+  ])(
+    'an object model with the sent values, %s and one version higher, is the service’s own change',
+    async (_, stored) => {
+      const informationModel = clientOf([
+        { call: `PUT ${o1}`, reply: 'lost' },
+        { call: `PUT ${o1}`, reply: [409] },
+        { call: `GET ${o1}`, reply: [200, replaced(stored)] },
+      ]);
+      const { text } = await settled(informationModel.replaceModel(pumpId, 'svc.device', replace));
+      expect(text).toBe(replaced(stored));
+    },
+  );
 
   const properties = '"properties":{"n":9007199254740993,"a":{"x":1,"y":2}}';
   it.each([

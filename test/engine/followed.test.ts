@@ -27,9 +27,9 @@ describe('a tap on a device gets each message that was read', () => {
   const event = hubEvent({ sequenceNumber: 1, properties: { device: 'a', n: 7 }, body: 'ü' });
 
   it.each([
-    ['how long it was in the hub', 1_500, 1_500],
-    ['that it was there for no time when the clocks differ', -1_000, 0],
-  ])('%s, its bytes and its properties as text', async (_, later, hubWaitMs) => {
+    ['its time in the hub', 1_500, 1_500],
+    ['a time of zero in the hub when the clocks differ', -1_000, 0],
+  ])('with %s, its bytes and its properties as text', async (_, later, hubWaitMs) => {
     vi.setSystemTime(event.enqueuedTimeUtc.getTime() + later);
     const { partition, told } = followed('read');
     await partition.admit([event]);

@@ -50,9 +50,9 @@ describe('a snapshot', () => {
       'begin 11, begin 12, begin 13, end 12, end 11',
       { safe: [12, 'o12'], done: [], pending: 1 },
     ],
-    ['moves on over what is passed', fresh, 'pass 11, pass 13', { safe: [13, 'o13'], done: [], pending: 0 }],
+    ['moves on over skipped events', fresh, 'pass 11, pass 13', { safe: [13, 'o13'], done: [], pending: 0 }],
     [
-      'does not move on over a message for what is passed after it',
+      'does not move on over a message for events skipped after it',
       fresh,
       'begin 11, pass 12, begin 13, pass 14',
       { safe: [10, 'o10'], done: [12, 14], pending: 2 },
@@ -64,13 +64,13 @@ describe('a snapshot', () => {
       { safe: [10, 'o10'], done: [12], pending: 1 },
     ],
     [
-      'still says what the reader before had done and this one has not come to yet',
+      'still has the work of the previous reader that this one has not reached',
       withMap,
       'begin 11, pass 12',
       { safe: [10, 'o10'], done: [12, ...from(20, 30), ...from(40, 50)], pending: 1 },
     ],
     [
-      'says the rest of it when this reader is in the middle of what the one before had done',
+      'has the rest of the previous reader’s work when this reader is in the middle of it',
       withMap,
       'begin 11, pass 12, pass 20, pass 21, end 11',
       { safe: [21, 'o21'], done: [...from(22, 30), ...from(40, 50)], pending: 0 },

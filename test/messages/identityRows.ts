@@ -112,11 +112,11 @@ export function identityRows(failed: (code: string, details: unknown) => Row['ac
       ];
     }),
     rejects(
-      'refuses an identity that is no Unicode text',
+      'refuses an identity that is not valid Unicode',
       { body: '{"identity":"\\ud800"}' },
       'body.identity must be Unicode text',
     ),
-    rejects('refuses a body that is no object', { body: '["sensor-1"]' }, 'body must be a JSON object'),
+    rejects('refuses a body that is not an object', { body: '["sensor-1"]' }, 'body must be a JSON object'),
     rejects(
       'refuses a body in which identity occurs twice',
       { body: '{"identity":"sensor-1","identity":"sensor-2"}' },

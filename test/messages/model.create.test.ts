@@ -81,12 +81,12 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
     ...(
       [
         [
-          'generates an objectId when the request has none, and puts it in without touching the rest',
+          'generates an objectId when the request has none, and inserts it without other changes',
           '{ "model":"svc.device","type":"pump","properties":{"serial":"FP-1","big":12345678901234567890,"x":1.0,"y":1e400,"2":0,"1":0} }',
           `{"objectId":"${derivedObjectId}", "model":"svc.device","type":"pump","properties":{"serial":"FP-1","big":12345678901234567890,"x":1.0,"y":1e400,"2":0,"1":0} }`,
         ],
         [
-          'counts an objectId that is null as absent, and puts the generated one in its place without touching the rest',
+          'counts a null objectId as absent, and replaces it by the generated one without other changes',
           '{ "objectId" : null ,"model":"svc.device","type":"pump","properties":{"serial":"FP-1","x":1.0},"parent":null }',
           `{ "objectId" : "${derivedObjectId}" ,"model":"svc.device","type":"pump","properties":{"serial":"FP-1","x":1.0},"parent":null }`,
         ],
@@ -190,10 +190,10 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
       { type: 'pump' },
       withMembers({ type: 'pump' }, isNew),
     ),
-    leaves('never puts an objectId that is no GUID into a path', { ...body, objectId: `../${pumpId}` }),
-    leaves('leaves a body that is no object to the information model as it is', '[1]'),
+    leaves('never puts an objectId that is not a GUID into a path', { ...body, objectId: `../${pumpId}` }),
+    leaves('passes a body that is not an object to the information model unchanged', '[1]'),
     ...hostileModels.map((model) =>
-      leaves(`never puts a model into a path that would not stay one segment of it: ${shown(model)}`, {
+      leaves(`never puts a model into a path that is not one path segment: ${shown(model)}`, {
         ...body,
         objectId: pumpId,
         model,
@@ -201,7 +201,7 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
     ),
     ...['../pump', 'a/b', 'pump@1/2', 'pump@..', ''].map((type) =>
       leaves(
-        `never puts a type into a path that would not stay one segment of it: ${JSON.stringify(type)}`,
+        `never puts a type into a path that is not one path segment: ${JSON.stringify(type)}`,
         { ...body, type },
         withMembers({ ...body, type }, isNew),
       ),

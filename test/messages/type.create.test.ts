@@ -84,7 +84,7 @@ messageTable('V2', 'type.create', sample, {
       ok({ version: '2.10.0' }),
     ),
     creates(
-      'hands over the body byte for byte: 64-bit integers, 1.0, the order of keys, white space',
+      'passes the body on byte for byte: 64-bit integers, 1.0, the order of keys, white space',
       '{ "version":"1.0.0","typeId":"pump", "properties":{"2":{"dataType":"integer","default":12345678901234567890},"1":{"dataType":"number","default":1.0}}\n}',
       [201, stored],
       ok(),
@@ -146,7 +146,7 @@ messageTable('V2', 'type.create', sample, {
     refuses('leaves a definition without typeId to the registry, which refuses it', 'Validation failed', {
       version: '1.0.0',
     }),
-    refuses('leaves a version that is not three numbers to the registry', 'Validation failed', {
+    refuses('passes a version that is not three numbers to the registry', 'Validation failed', {
       ...body,
       version: '1.0',
     }),
@@ -157,7 +157,7 @@ messageTable('V2', 'type.create', sample, {
       baseTypes: ['note@1.0.0'],
     }),
     creates(
-      'leaves a body that is no object to the registry as it is',
+      'passes a body that is not an object to the registry unchanged',
       '[1]',
       problem(400, 'Validation failed'),
       refusal('HTTP 400: Validation failed'),

@@ -91,6 +91,6 @@ export const clockFaults: readonly Fault[] = [
     fault: 'takes the time of reading for a time of day',
     find: 'timeOfDay(readAt) - enqueuedTimeUtc',
     replace: 'readAt - enqueuedTimeUtc',
-    caughtBy: 'even if the clock of the hub is behind ours',
+    caughtBy: 'even if the clock of the hub is behind the service’s',
   }),
 ];

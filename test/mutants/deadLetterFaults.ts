@@ -92,7 +92,7 @@ export const deadLetterFaults: readonly Fault[] = [
       fault: 'lets a flood go on while the store is cleared',
       find: '      await room;\n',
       replace: '',
-      caughtBy: 'waits 3 s for deletions that make room, then goes on without them',
+      caughtBy: 'waits 3 s for deletions that make room, then continues without them',
     },
     {
       fault: 'lists when three times as much has been parked',

@@ -157,7 +157,7 @@ export const deliveryFaults: readonly Fault[] = [
     fault: 'forgets what the reader before had done and this one has not come to yet',
     find: 'watermark.doneAbove(), before)',
     replace: 'watermark.doneAbove())',
-    caughtBy: 'still says what the reader before had done',
+    caughtBy: 'still has the work of the previous reader that this one has not reached',
   }),
   ...inFile(
     'src/engine/progress/completionMap.ts',

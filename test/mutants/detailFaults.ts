@@ -28,13 +28,13 @@ export const detailFaults: readonly Fault[] = [
       fault: 'lets a reference of the parent’s name lead elsewhere',
       find: 'if (isNameTaken) {',
       replace: 'if (isNameTaken === undefined) {',
-      caughtBy: 'fails when a reference of that name leads elsewhere',
+      caughtBy: 'fails when a reference of that name has another target, which stays unchanged, although it',
     },
     {
       fault: 'writes a parent that stands already',
       find: 'if (existing && isMarked(existing, parentMark)) return;',
       replace: '',
-      caughtBy: 'leaves a parent alone that is the same as before',
+      caughtBy: 'keeps a parent that is the same as before',
     },
   ),
   ...inFile(
@@ -76,7 +76,7 @@ export const detailFaults: readonly Fault[] = [
     fault: 'takes null for an objectId',
     find: "!json.members.has('objectId') || objectId === null",
     replace: "!json.members.has('objectId')",
-    caughtBy: 'counts an objectId that is null as absent',
+    caughtBy: 'counts a null objectId as absent, and replaces it by the generated one without other changes',
   }),
   ...inFile('src/messages/v1/Svc.Device.Created.ts', [table('v1/Svc.Device.Created')], {
     fault: 'refuses a parent that is null',
@@ -156,7 +156,7 @@ export const detailFaults: readonly Fault[] = [
     fault: 'reads back whatever a definition is called',
     find: ' || !isFullTypeRef(named)',
     replace: '',
-    caughtBy: 'never reads a version back whose name is no segment of a path',
+    caughtBy: 'never reads a version back whose name is not a path segment',
   }),
   ...inFile('src/backends/principalManager.ts', [table('model.create')], {
     fault: 'takes any id of a principal',

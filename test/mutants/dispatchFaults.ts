@@ -110,6 +110,6 @@ export const dispatchFaults: readonly Fault[] = [
     fault: 'refuses keys of an inner object that it does not read and that occur twice',
     find: 'memberOf(json, key, inner)?.twice',
     replace: 'memberOf(json, inner && key)?.twice',
-    caughtBy: 'says nothing of a key of the parent that occurs twice',
+    caughtBy: 'ignores a duplicate key of the parent that is not read',
   }),
 ];

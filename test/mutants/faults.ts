@@ -165,7 +165,7 @@ export const faults: readonly Fault[] = [
     'creates a V1 model without its model id',
     "body.members.has('model') ? body.text : withMember(body, 'model', JSON.stringify(model))",
     'body.text',
-    'but for the model it lacks',
+    'passes the body on byte for byte, except the missing model',
   ),
   modelCreate(
     'derives an objectId although one is given',
@@ -177,7 +177,7 @@ export const faults: readonly Fault[] = [
     'uses an objectId that is no GUID',
     'if (!isAbsent && !isGuid(objectId)) return nobody;',
     '',
-    'never puts an objectId that is no GUID into a path',
+    'never puts an objectId that is not a GUID into a path',
   ),
   modelCreate(
     'forgets the publish-subscribe notification',
@@ -306,7 +306,7 @@ export const faults: readonly Fault[] = [
     'takes the objectId from the body alone',
     'objectId: guid, model: modelId.optional()',
     'objectId: guid.optional().default("aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa"), model: modelId.optional()',
-    'refuses an objectId that stands in the body only',
+    'refuses an objectId that is in the body only',
   ),
   subject(
     'lets properties and body disagree',
@@ -463,13 +463,13 @@ export const faults: readonly Fault[] = [
     'compares members only when nothing else is wrong',
     'isComparable ?',
     'isComparable && faulty.size === 0 ?',
-    'lists what contradicts the properties beside what has no shape',
+    'lists contradictions to the properties beside malformed members, and compares no malformed member',
   ),
   inFile('src/card/checks.ts', [updated])(
     'compares members that occur twice',
     '.filter(([key]) => !faulty.has(key))',
     '',
-    'compares no member that does',
+    'lists duplicate members beside the other faults, and compares no duplicate',
   ),
   costs(
     'parses a list of any length',

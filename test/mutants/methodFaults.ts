@@ -150,7 +150,7 @@ export const methodFaults: readonly Fault[] = [
     fault: 'looks known tokens up in their turn',
     find: 'freeAt(waitingFor), goesFirst)',
     replace: 'freeAt(waitingFor), false)',
-    caughtBy: 'goes before those that wait',
+    caughtBy: 'takes precedence over waiting ones',
   }),
   ...inFile(
     'src/backends/bulkhead.ts',
@@ -171,13 +171,13 @@ export const methodFaults: readonly Fault[] = [
       fault: 'gives look-ups of callers more connections than there are',
       find: '        if (!all.tryAcquire()) await all.acquire(deadline, freeAt(waitingFor));\n',
       replace: '        all.tryAcquire();\n',
-      caughtBy: 'have no more than our own calls leave them',
+      caughtBy: 'have only the connections that the service’s calls leave',
     },
     {
       fault: 'keeps the place of a look-up whose time is over before a connection is free',
       find: '        ofCallers.release();\n        throw error;',
       replace: '        throw error;',
-      caughtBy: 'their places are free again when their time is over',
+      caughtBy: 'their slots are free again after their time-out',
     },
   ),
   ...inFile(
@@ -187,7 +187,7 @@ export const methodFaults: readonly Fault[] = [
       fault: 'keeps the place of a look-up at whose end the circuit is open',
       find: '        bulkhead.leaveAsCaller();\n',
       replace: '        if (!isOut()) bulkhead.leaveAsCaller();\n',
-      caughtBy: 'gives its place back also when the circuit is open at its end',
+      caughtBy: 'releases its slot also when the circuit is open at its end',
     },
     {
       fault: 'sends look-ups while the circuit is open',
@@ -199,7 +199,7 @@ export const methodFaults: readonly Fault[] = [
       fault: 'sends a look-up during whose wait the circuit has opened',
       find: 'isOut() ? undefined : await send()',
       replace: 'await send()',
-      caughtBy: 'gives its place back also when the circuit is open at its end',
+      caughtBy: 'releases its slot also when the circuit is open at its end',
     },
   ),
   ...inFile('src/backends/http.ts', lookUps, {
@@ -207,7 +207,7 @@ export const methodFaults: readonly Fault[] = [
     find: 'createAttempt({ adapter: network, maxAnswerBytes, tokens, name })',
     replace:
       'createAttempt({ adapter: network, maxAnswerBytes, tokens: { ...tokens, renew: options.tokens.renew }, name })',
-    caughtBy: 'do not renew our token when theirs is refused, which says nothing about our access',
+    caughtBy: 'do not renew the service’s token when the caller’s is refused',
   }),
   ...inFile(
     'src/backends/attemptOutcome.ts',
@@ -216,14 +216,14 @@ export const methodFaults: readonly Fault[] = [
       fault: 'takes look-ups without an answer for an outage',
       find: 'circuit.probeNow(response.fault)',
       replace: "for (const one of '123456') circuit.failed(one, response.fault)",
-      caughtBy: 'is left to one probe with our token',
+      caughtBy: 'is decided by one probe with the service’s token',
     },
     {
       fault: 'lets responses to callers count for the circuit',
       find: "if (!(response instanceof TransportFailure) || response.fault === 'answer too large') return;",
       replace:
         "if (!(response instanceof TransportFailure) || response.fault === 'answer too large') return circuit.succeeded();",
-      caughtBy: 'is not told of what callers get',
+      caughtBy: 'ignores the results of callers, also successes',
     },
   ),
   ...inFile('src/backends/objectForCaller.ts', lookUps, {

@@ -92,7 +92,7 @@ export const outageFaults: readonly Fault[] = [
       fault: 'takes every time-out for slowness',
       find: '!circuit.hasSucceededWithin(timeoutMs)',
       replace: 'timeoutMs < 0',
-      caughtBy: 'is open after a time-out while nobody is answered',
+      caughtBy: 'is open after a time-out while no call is answered',
     },
     {
       fault: 'takes a backend that is busy for a healthy one',
@@ -108,7 +108,8 @@ export const outageFaults: readonly Fault[] = [
       fault: 'does not see that a probe’s token is taken',
       find: '        access(response.status);\n',
       replace: '',
-      caughtBy: 'is counted when it opens, with its probes, of which the first answer shows that our token is accepted',
+      caughtBy:
+        'is counted when it opens, with its probes, of which the first answer shows that the service’s token is accepted',
     },
     {
       fault: 'does not record probes',

@@ -38,13 +38,13 @@ export const stateFaults: readonly Fault[] = [
       fault: 'is not behind when all is read, whatever waits',
       find: 'if (undoneSince !== undefined)',
       replace: 'if (undoneSince !== undefined && (answer?.newest ?? 0) > position)',
-      caughtBy: 'though all is read',
+      caughtBy: 'by the age of its oldest unfinished event, even if all events are read',
     },
     {
       fault: 'is not behind while more is there of which nothing is known',
       find: 'answer.newest <= position ? 0 : null',
       replace: 'answer.newest <= position ? 0 : 0',
-      caughtBy: 'while all that was read is done and more is there',
+      caughtBy: 'by an unknown time while all read events are done and there are unread ones',
     },
     {
       fault: 'goes on saying how far behind it is while the hub does not answer',

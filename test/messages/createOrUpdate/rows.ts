@@ -44,7 +44,7 @@ function receiverRows({ named, created }: Registration): readonly Row[] {
   };
   return [
     row('is the owner of the svc.configuration model', { device: 'd1', own: 'd2/edge/s' }, ['d2', 'edge/s']),
-    row('is that owner also when nobody owns the svc.device model', { device: undefined, own: 'd2' }, ['d2', '']),
+    row('is that owner also when the svc.device model has no owner', { device: undefined, own: 'd2' }, ['d2', '']),
     ...[undefined, ''].map((own) =>
       row(
         `is the owner of the svc.device model when the other path is ${own === undefined ? 'missing' : 'empty'}`,
@@ -52,9 +52,9 @@ function receiverRows({ named, created }: Registration): readonly Row[] {
         ['d1', 'edge'],
       ),
     ),
-    row('is nobody when neither model has an owner', { device: undefined, own: undefined }),
-    row('is nobody when both paths are empty', { device: '', own: '' }),
-    row('is nobody when the path that decides names no device', { device: 'd1', own: '/edge' }),
+    row('is absent when neither model has an owner', { device: undefined, own: undefined }),
+    row('is absent when both paths are empty', { device: '', own: '' }),
+    row('is absent when the decisive path names no device', { device: 'd1', own: '/edge' }),
   ];
 }
 

@@ -28,7 +28,7 @@ function updateRows({ done, refused, version }: Replacement): readonly Row[] {
       body,
     ),
     passesOn(
-      'hands over the body byte for byte: 64-bit integers, 1.0, 1e400, the order of keys, white space',
+      'passes the body on byte for byte: 64-bit integers, 1.0, 1e400, the order of keys, white space',
       '{ "version":4,"type":"pump@2.0.0", "properties":{"2":12345678901234567890,"1":1.0,"x":1e400,"ü":"\\u00fc"},"variables":{"a":1,"a":2}\n}',
     ),
     passesOn('passes on a type without a version as it is: the information model chooses', {

@@ -72,7 +72,7 @@ function rowsOfEvents({ success, failure, having, invalid }: Variations, name: s
     ...[name.toLowerCase(), 'Svc.Device.Deleted', 'model.update', 'constructor'].map((other) => ({
       properties: { ...properties, eventType: other },
       body,
-      it: `must have an eventType of this service, with the case of its letters: ${other}`,
+      it: `must have an eventType of this service, case-sensitively: ${other}`,
       ack: {
         success: false,
         code: 'operation_not_supported',

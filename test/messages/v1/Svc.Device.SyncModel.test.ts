@@ -454,7 +454,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ),
     ),
     rejects(
-      'are all judged at once',
+      'are all checked at once',
       'body.hierarchical must be true or false; body.related must be an array of texts',
       {
         body: { hierarchical: 'yes', related: 'svc.history' },

@@ -93,7 +93,7 @@ it.each([
     [{ name: 'mounted', to: to(2), attributes: { isParent: true } }],
     400,
   ],
-])('%s is refused, and none of the others is created', async (_, body, status) => {
+])('a request with %s is refused, and none of the others is created', async (_, body, status) => {
   const whole = Array.isArray(body) ? [{ name: 'feeds', to: to(3) }, ...body] : body;
   expect((await write(whole)).status).toBe(status);
   expect(await read()).toEqual({ data: [] });

@@ -66,7 +66,7 @@ describe('a new object model', () => {
     ['one of nobody', [unowned], device, '409 an object model with these unique properties exists'],
     ['one of another device', [foreign], device, '403 the unique properties belong to an object of another device'],
     ['one, for an administrator', [foreign], undefined, '409 an object model with these unique properties exists'],
-  ])('may have the unique values of %s', (_what, holders, caller, expected) => {
+  ])('has the unique values of %s', (_what, holders, caller, expected) => {
     expect(outcome(() => checkUntaken(holders, caller))).toBe(expected);
   });
 
