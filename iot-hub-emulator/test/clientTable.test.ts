@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
+import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { createAddresses } from '../src/identity/addresses.ts';
 import { createRegistry } from '../src/identity/registry.ts';
 import { freshHub } from '../src/testing/freshHub.ts';

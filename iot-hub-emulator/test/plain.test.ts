@@ -1,10 +1,10 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import rhea, { type Connection, type EventContext } from 'rhea';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { signSas } from '../src/identity/sas.ts';
 import { freshHub } from '../src/testing/freshHub.ts';
 import { inject } from '../src/testing/inject.ts';

@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process';
 import { open, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { projectDirectory } from '../state/directories.ts';
-import { endWithUs } from './endWithUs.ts';
+import { spawn } from './endWithUs.ts';
 
 /** How a process ended; `reason` says it in words. */
 export interface ProcessExit {
@@ -65,7 +64,6 @@ export async function startService(options: ServiceProcessOptions): Promise<Serv
     stdio: ['ignore', log.fd, log.fd],
     ...options.user,
   });
-  endWithUs(child);
   let ending: ProcessExit | undefined;
   const exited = new Promise<ProcessExit>((resolve) => {
     child.once('error', (error) => resolve({ code: null, signal: null, reason: error.message }));

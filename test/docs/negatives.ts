@@ -381,7 +381,7 @@ export const proven: Denials = {
     ['No span has a body, token or key', 'e2e/traces.test › sends the collector no body, key or token'],
     [
       'delays no message and no stop',
-      'tracing/exportWatch.test › delays no message: spans beyond the queue are dropped and counted, and a stop is short',
+      'tracing/exportWatch.test › delays no message: spans beyond the queue are dropped and counted, and a stop ends',
     ],
     ['can use the port, but no web page', 'operations/admin.test › and still no web page'],
     [
@@ -411,7 +411,10 @@ export const proven: Denials = {
       'No attribute has a text that a device chose',
       'dispatch/handledMetrics.test › names that devices make up create no series: the metrics have no value that a device sends',
     ],
-    ['A collector that fails delays nothing', 'metrics/otlp.test › ends soon although the collector does not answer'],
+    [
+      'A collector that fails delays nothing',
+      'metrics/otlp.test › the close ends although the collector does not answer',
+    ],
   ],
   'docs/methods.md': [
     ['a key that an object has twice', 'methods/input.test › is refused with its name'],

@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Device } from '../../sandbox/device/device.ts';
 import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
-import { endWithUs } from '../../sandbox/service/endWithUs.ts';
+import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { projectDirectory } from '../../sandbox/state/directories.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { nextAck, startTestSandbox } from './testSandbox.ts';
@@ -57,7 +56,6 @@ describe.each(Object.entries(stores))('npm run dead-letters, with dead letters i
       env: { PATH: process.env['PATH'], ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    endWithUs(child);
     const ended = Promise.all([once(child, 'exit'), text(child.stdout), text(child.stderr)]).then(
       ([[code], stdout, stderr]) => ({ code: code as number | null, stdout, stderr }),
     );
@@ -164,7 +162,6 @@ describe('npm run dead-letters', () => {
         cwd: projectDirectory,
         env: { PATH: process.env['PATH'] },
       });
-      endWithUs(child);
       const [[code], stderr] = await Promise.all([once(child, 'exit'), text(child.stderr)]);
       return { code, stderr };
     };

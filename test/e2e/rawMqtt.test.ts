@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { endWithUs } from '../../sandbox/service/endWithUs.ts';
+import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { startTestSandbox } from './testSandbox.ts';
 
 /** The programs of docs/devices.md that log in without an SDK, run as they stand there. */
@@ -43,7 +42,6 @@ async function startProgram(replaced: Readonly<Record<string, string>> = {}) {
   await writeFile(join(folder, 'pump.mjs'), change(block('js', 'mqtts://')));
   const script = `${change(block('sh', 'export KEY='))}exec node pump.mjs`;
   const program = spawn('sh', ['-c', script], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
-  endWithUs(program);
   const ended = once(program, 'exit');
   return {
     lines: createInterface(program.stdout),

@@ -85,7 +85,7 @@ export const traceFaults: readonly Fault[] = [
     fault: 'waits at a stop for a collector that hangs',
     find: 'within(provider.shutdown(), flushMs)',
     replace: 'within(provider.shutdown(), 1e9)',
-    caughtBy: 'delays no message: spans beyond the queue are dropped and counted, and a stop is short',
+    caughtBy: 'delays no message: spans beyond the queue are dropped and counted, and a stop ends',
   }),
   ...inFile('src/tracing/exportWatch.ts', ['test/tracing/exportWatch.test.ts'], {
     fault: 'drops spans in silence',

@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { endWithUs } from '../../sandbox/service/endWithUs.ts';
+import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { launcher } from '../../sandbox/state/directories.ts';
 import { descendants, running } from '../support/processes.ts';
 
@@ -11,7 +10,6 @@ const program = fileURLToPath(new URL('./support/startingOthers.ts', import.meta
 /** Resolves when a process has started others, in the way that is named, and they are there. */
 async function start(what: string) {
   const parent = spawn(process.execPath, [launcher, program, what], { stdio: ['ignore', 'pipe', 'ignore'] });
-  endWithUs(parent);
   await once(parent.stdout, 'data');
   const { pid = 0 } = parent;
   return { parent, children: await descendants(pid) };
@@ -36,6 +34,5 @@ it('a child process ends when its parent fails', async () => {
 
 it('a child process does not keep its parent alive', async () => {
   const parent = spawn(process.execPath, [launcher, program, 'ending'], { stdio: 'ignore' });
-  endWithUs(parent);
   expect(await once(parent, 'exit')).toEqual([0, null]);
 });

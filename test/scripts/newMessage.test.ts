@@ -1,11 +1,11 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endWithUs } from '../../sandbox/service/endWithUs.ts';
+import { spawn } from '../../sandbox/service/endWithUs.ts';
 
 /** A copy of the checkout, without what is ignored. */
 const copy = mkdtempSync(join(tmpdir(), 'new-message-'));
@@ -25,7 +25,6 @@ const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/
 /** Runs a program in the copy. */
 async function run(program: string, ...args: string[]) {
   const child = spawn(program, args, { cwd: copy, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-  endWithUs(child, true);
   const [[status], stdout, stderr] = await Promise.all([once(child, 'exit'), text(child.stdout), text(child.stderr)]);
   return { status, said: `${stdout}${stderr}` };
 }

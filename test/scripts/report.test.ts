@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { endWithUs } from '../../sandbox/service/endWithUs.ts';
+import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { summarize } from '../../scripts/ci/report.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'report-')));
@@ -27,9 +26,7 @@ beforeAll(async () => {
   const args = ['run', '--root', root, '--globals', '--reporter=json', `--outputFile=${report}`, '--maxWorkers=1'];
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST')));
   const program = 'node_modules/vitest/vitest.mjs';
-  await new Promise((resolve) =>
-    endWithUs(execFile(process.execPath, [program, ...args, '--no-isolate'], { env }, resolve)),
-  );
+  await new Promise((resolve) => execFile(process.execPath, [program, ...args, '--no-isolate'], { env }, resolve));
   summary = summarize(readFileSync(report, 'utf8'), root);
 });
 

@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createOutput } from 'telemetry/output.ts';
 import { describe, expect, it } from 'vitest';
-import { endWithUs } from '../../sandbox/service/endWithUs.ts';
+import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { launcher } from '../../sandbox/state/directories.ts';
 
 function setUp() {
@@ -60,7 +59,6 @@ const program = fileURLToPath(new URL('./twoLines.ts', import.meta.url));
 /** What a process has written that ends like this right after two lines. */
 async function writtenBy(end: string): Promise<string[]> {
   const child = spawn(process.execPath, [launcher, program, end], { stdio: ['ignore', 'pipe', 'ignore'] });
-  endWithUs(child);
   const [output] = await Promise.all([text(child.stdout), once(child, 'exit')]);
   const lines = output.split('\n').filter((line) => line !== '');
   return lines.map((line) => `${JSON.parse(line).msg} ${JSON.parse(line).number ?? ''}`.trim());

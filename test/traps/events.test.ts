@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import dns from 'node:dns';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
@@ -13,7 +13,7 @@ import {
 import { freshHub } from 'iot-hub-emulator/testing';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { beginning, emptyElements, nestedLists, section } from '../../iot-hub-emulator/test/support/rawAmqp.ts';
-import { endWithUs } from '../../sandbox/service/endWithUs.ts';
+import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { append, bodies, memoryStore, signal, subscribe } from './support/plain.ts';
 
 // Each trap is reproduced against the plain @azure/event-hubs: a new version of it that behaves otherwise fails here.
@@ -286,7 +286,6 @@ describe('trap 18: a connection that the hub closes without detaching its links'
     async (condition) => {
       const env = { ...process.env, AZURE_LOG_LEVEL: 'verbose' }; // it says when it waits for an answer
       const child = spawn(process.execPath, ['scripts/run.js', program, hub.eventsConnectionString], { env });
-      endWithUs(child);
       let [out, error] = ['', ''];
       child.stdout.on('data', (chunk) => (out += chunk));
       child.stderr.on('data', (chunk) => (error += chunk));
@@ -341,7 +340,6 @@ describe('trap 19: an AMQP value of a device', () => {
   test('with nested lists ends the connection and is lost: later events come, and a checkpoint passes it', async () => {
     const reader = fileURLToPath(new URL('./support/readUntilTold.ts', import.meta.url));
     const child = spawn(process.execPath, ['scripts/run.js', reader, hub.eventsConnectionString]);
-    endWithUs(child);
     onTestFinished(() => void child.kill('SIGKILL'));
     let out = '';
     child.stdout.on('data', (chunk) => (out += chunk));

@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { freshHub } from 'iot-hub-emulator/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { endWithUs } from '../../sandbox/service/endWithUs.ts';
+import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { plainService, send, transportOf } from './support/plain.ts';
 
 // Each trap is reproduced against the plain azure-iothub: a new version of it that behaves otherwise fails here.
@@ -26,7 +25,6 @@ const start = () => {
   const args = ['scripts/run.js', program, hub.serviceConnectionString, 'pump-1'];
   const env = { ...process.env, NODE_EXTRA_CA_CERTS: hub.caFile, DEBUG: 'azure-iot-amqp-base:Amqp:Errors' };
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  endWithUs(child);
   return child;
 };
 /** Run it to its end. */

@@ -1,6 +1,6 @@
-import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { execFile } from '../../../sandbox/service/endWithUs.ts';
 import { help } from '../../src/command/options.ts';
 
 const run = promisify(execFile);

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
+import { execFile, spawn } from '../../../sandbox/service/endWithUs.ts';
 import type { HubState } from '../../src/command/stateFile.ts';
 
 const program = fileURLToPath(new URL('../../src/command/main.ts', import.meta.url));
@@ -28,14 +28,12 @@ const run = (...words: string[]): Promise<{ code: number; out: string; error: st
     const child = execFile(process.execPath, args, (error, out, stderr) =>
       resolve({ code: Number(error?.code ?? 0), out: out.trim(), error: stderr.trim() }),
     );
-    endWithUs(child);
   });
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'hub-'));
   const started = start([...options, '--persist', join(directory, 'kept')]);
   child = started;
-  endWithUs(child);
   const lines = createInterface({ input: started.stdout });
   let text = '';
   for await (const line of lines) {

@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sendOrAnswer } from '../../../sandbox/device/command.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
-import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
+import { spawn } from '../../../sandbox/service/endWithUs.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import { startTestSandbox } from '../testSandbox.ts';
 import { begin } from './here.ts';
@@ -35,7 +34,6 @@ describe('npm run device -- --methods', () => {
   it.each(['SIGINT', 'SIGTERM'] as const)('answers until %s, and then ends with 0', async (signal) => {
     const program = ['scripts/run.js', 'sandbox/device/main.ts', ...withMethods(['--id', 'motor-1'])];
     const device = spawn(process.execPath, program, { cwd: projectDirectory, stdio: ['ignore', 'pipe', 'inherit'] });
-    endWithUs(device);
     const ended = once(device, 'exit');
     let shown = '';
     device.stdout.on('data', (chunk) => {

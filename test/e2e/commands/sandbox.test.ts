@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
-import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
+import { spawn } from '../../../sandbox/service/endWithUs.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import { type MethodsState, readState, type SandboxState } from '../../../sandbox/state/state.ts';
 import { descendants, running } from '../../support/processes.ts';
@@ -95,7 +94,6 @@ describe('npm run sandbox', () => {
     const options = ['--directory', directory, '--no-methods'];
     const args = ['scripts/run.js', 'sandbox/main.ts', ...options];
     const child = spawn(process.execPath, args, { cwd: projectDirectory, stdio: ['ignore', 'pipe', 'ignore'] });
-    endWithUs(child);
     const ended = once(child, 'exit');
     await once(child.stdout, 'data');
     child.stdout.destroy();
@@ -144,7 +142,6 @@ function start(args: string[]) {
     cwd: projectDirectory,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  endWithUs(child);
   const stderr = text(child.stderr);
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve)).then(async (code) => ({
     code,
