@@ -42,7 +42,7 @@ export function createDirectory(hub: HubCore, ports: Readonly<HubPorts>): Direct
 
 /** The nodes of the built-in event endpoint, or of the event hub that a route leads to. */
 function eventNodes(
-  { consumerGroups, journal, faults, idle, tally, now }: HubCore,
+  { consumerGroups, journal, faults, idle, deliveryCounters: counters, now }: HubCore,
   own: EventHub & { readonly rights: { readonly listen: Right; readonly send: Right }; readonly keepsStamps: boolean },
 ): { readonly managed: ManagedEventHub; readonly consumer: Node; readonly producer: Node } {
   const { name, events, rights, keepsStamps } = own;
@@ -51,7 +51,7 @@ function eventNodes(
   return {
     managed: { name, right, partitions },
     consumer: consumerNode({
-      ...{ hubName: name, right, consumerGroups, partitions, journal, faults, tally, now },
+      ...{ hubName: name, right, consumerGroups, partitions, journal, faults, counters, now },
       owners: createOwners(),
     }),
     producer: producerNode({ hubName: name, right: rights.send, keepsStamps, events, faults, idle }),

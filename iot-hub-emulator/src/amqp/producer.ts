@@ -1,5 +1,5 @@
 import rhea, { type EventContext } from 'rhea';
-import { placeAnnotations } from '../events/deviceEvent.ts';
+import { positionAnnotations } from '../events/deviceEvent.ts';
 import type { Events } from '../events/events.ts';
 import type { PartitionLog } from '../events/partitionLog.ts';
 import { answer } from '../faults/answering.ts';
@@ -15,9 +15,9 @@ const address = /^(?<hub>[^/]+)(\/Partitions\/(?<partition>[^/]+))?$/i;
 
 /**
  * `HUB` or `HUB/Partitions/N`: where producers send events, singly or in batches. Needs the right to send, which no policy of
- * an IoT hub has at its event endpoint unless the hub is told so. Without a
- * partition in the address the partition key decides, or else turns are taken. Such events carry no identity stamps, unless
- * it is an event hub of its own: that one takes whatever stamps a sender writes.
+ * an IoT hub has at its event endpoint; `ownerMaySend` gives it. Without a partition in the address the partition key
+ * decides; without a key the partitions take turns. Such events carry no identity stamps, unless it is an
+ * event hub of its own, which takes whatever stamps a sender writes.
  */
 export function producerNode(hub: {
   hubName: string;
@@ -59,10 +59,10 @@ export function producerNode(hub: {
           const parcel = unpack(context);
           const log = choose(partition, parcel.annotations['x-opt-partition-key']);
           for (const event of parcel.messages)
-            log.append((place) => {
+            log.append((position) => {
               const given = event.message_annotations;
               const stamps = keepsStamps ? given : withoutStamps(given);
-              const message_annotations = { ...stamps, ...placeAnnotations(place) };
+              const message_annotations = { ...stamps, ...positionAnnotations(position) };
               const { sections } = event;
               if (!sections) return rhea.message.encode({ ...event, message_annotations });
               return Buffer.concat([rhea.message.encode({ ...event, message_annotations, body: noBody }), sections]);
