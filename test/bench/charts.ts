@@ -1,10 +1,10 @@
 import { drawBarChart } from '../../scripts/svg/barChart.ts';
-import type { Measured } from './table.ts';
+import type { Rows } from './printer.ts';
 
 /** What a run has measured, and what to call it. */
 export interface Run {
   readonly name: string;
-  readonly measured: readonly Measured[];
+  readonly measured: readonly Rows[];
 }
 
 /** The charts of the ratios, by file name: what the service costs beside others, and how that grows. */

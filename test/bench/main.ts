@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildService } from '../../sandbox/service/build.ts';
 import { chartsOf } from './charts.ts';
+import { absoluteLines, type Measured, tableOf } from './printer.ts';
 import { profileUpdate } from './profile.ts';
-import { type Measured, tableOf } from './table.ts';
 import { workloads } from './workloads/index.ts';
 
 /** What the service costs, beside the least that the work can cost and beside what is usually written: `npm run bench`. */
@@ -14,7 +14,8 @@ const usage = `Usage: npm run bench -- [options] [workload …]
 
 Linux only: CPU and memory are read from /proc. Nothing else should run on the machine.
 
-  --quick       small sizes and two rounds: under three minutes for all
+  --quick       small sizes and two rounds, to see that all works; goals and
+                slopes mean nothing then
   --rounds N    paired rounds (20); what takes long and what needs few makes fewer
   --json FILE   write every figure and round there
   --charts DIR  draw the ratios there, as bench.svg and growth.svg
@@ -75,7 +76,8 @@ async function main(): Promise<number> {
 
   await buildService();
   const machine = `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.version}`;
-  say(`${machine}; ${rounds} paired rounds${values.quick ? ', small sizes' : ''}`);
+  const warning = '; small sizes, to see that it works: goals and slopes mean nothing';
+  say(`${machine}; ${rounds} paired rounds${values.quick ? warning : ''}`);
   if (values.profile) {
     say(await profileUpdate(values.quick, progressOf('profile')));
     return 0;
@@ -88,7 +90,7 @@ async function main(): Promise<number> {
     measured.push({ workload: { name: workload.name, about: workload.about }, ...result });
     progress('');
     say(`${workload.name}: ${workload.about} (${((performance.now() - began) / 1000).toFixed(0)} s)`);
-    for (const note of result.notes) say(`  ${note}`);
+    for (const line of absoluteLines(result)) say(`  ${line}`);
   }
   say(`\n${tableOf(measured, before)}`);
   if (values.json)

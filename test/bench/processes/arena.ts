@@ -7,7 +7,7 @@ import type { Effects } from './backends.ts';
 import { type Child, startChild } from './child.ts';
 import type { Load, Served } from './hub.ts';
 import { type ProgramOptions, type RunningProgram, startProgram } from './program.ts';
-import { cpuOf, residentOf } from './usage.ts';
+import { cpuOf, mainThreadBusy, residentOf } from './usage.ts';
 
 /** A program under test with a hub and backends of its own, each in a process of its own. */
 export interface Arena {
@@ -34,8 +34,8 @@ export interface Cost extends Served {
   /** Allocated on the heap, in bytes for each message. */
   readonly allocated: number;
   readonly resident: number;
-  /** Who else was busy for more than nine tenths of the time. */
-  readonly bottlenecks: readonly string[];
+  /** Shares of the time in which the main thread of each had nothing to do: waiting for a core does not count. */
+  readonly idle: Readonly<Record<'program' | 'hub' | 'backends', number>>;
 }
 
 export interface ArenaOptions extends ProgramOptions {
@@ -54,7 +54,6 @@ interface HubDescription {
 
 /** Without any progress for so long the program is taken for stuck. */
 const stuckMs = 60_000;
-const busy = 0.9;
 
 export async function openArena({ devices, partitions = 4, ...options }: ArenaOptions): Promise<Arena> {
   const directory = await mkdtemp(join(tmpdir(), 'bench-'));
@@ -104,22 +103,23 @@ export async function openArena({ devices, partitions = 4, ...options }: ArenaOp
     served,
     async run(load) {
       const pids = [pid, hub.pid, backends.pid];
-      const before = pids.map(cpuOf);
       const logged = statSync(logFile).size;
-      await hub.call('send', load);
-      const result = await served(load);
-      const [cpu = 0, hubCpu = 0, backendsCpu = 0] = pids.map((pid, index) => cpuOf(pid) - (before[index] ?? 0));
-      const isBusy = (spent: number) => result.wallMs > 0 && spent / 1000 > busy * result.wallMs;
+      const spent = await spentIn(pids, async () => {
+        await hub.call('send', load);
+        await untilServed(load);
+      });
+      const [program = nothing, ofHub = nothing, ofBackends = nothing] = spent;
+      const result = await hub.call<Served>('served');
       const { messages } = load;
       return {
         ...result,
         messages,
-        cpu: cpu / messages,
-        hubCpu: hubCpu / messages,
-        backendsCpu: backendsCpu / messages,
+        cpu: program.cpu / messages,
+        hubCpu: ofHub.cpu / messages,
+        backendsCpu: ofBackends.cpu / messages,
         allocated: allocatedIn(readFileSync(logFile).subarray(logged).toString()) / messages,
         resident: residentOf(pid),
-        bottlenecks: [...(isBusy(hubCpu) ? ['hub'] : []), ...(isBusy(backendsCpu) ? ['backends'] : [])],
+        idle: { program: program.idle, hub: ofHub.idle, backends: ofBackends.idle },
       };
     },
     delay: (ms) => backends.call('delay', ms),
@@ -130,6 +130,20 @@ export async function openArena({ devices, partitions = 4, ...options }: ArenaOp
       await close();
     },
   };
+}
+
+const nothing = { cpu: 0, idle: 1 };
+
+/** CPU of each process in µs while this is done, and the share of that time for which its main thread was idle. */
+async function spentIn(pids: readonly number[], work: () => Promise<void>): Promise<(typeof nothing)[]> {
+  const began = performance.now();
+  const before = pids.map((pid) => ({ cpu: cpuOf(pid), busy: mainThreadBusy(pid) }));
+  await work();
+  const wall = (performance.now() - began) * 1000;
+  return pids.map((pid, index) => {
+    const { cpu, busy } = before[index] ?? { cpu: 0, busy: 0 };
+    return { cpu: cpuOf(pid) - cpu, idle: Math.max(0, 1 - (mainThreadBusy(pid) - busy) / wall) };
+  });
 }
 
 /** Until the program has used next to no CPU for a while. */

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { startHub } from 'iot-hub-emulator';
 import { createJournal } from 'iot-hub-emulator/journal';
 import { answerParent } from './answerParent.ts';
@@ -20,13 +20,15 @@ export interface Load {
   readonly rate?: number;
   /** With a rate: so many at once; 1 when absent. */
   readonly burst?: number;
+  /** All are in the hub before the first is handed over, and the time begins then: the hub encodes none meanwhile. */
+  readonly atOnce?: boolean;
   /** One in so many is of this kind, the others are telemetry. */
   readonly oneIn?: number;
 }
 
 /** What became of a load. Times in ms. */
 export interface Served {
-  /** From the first message appended to the last reply. */
+  /** From the first message appended, or the last with `atOnce`, to the last reply, or to the last message where no reply is due. */
   readonly wallMs: number;
   readonly replies: number;
   /** In words, a few of them. */
@@ -91,17 +93,20 @@ function append(kind: Kind, device: number): void {
   appended += 1;
 }
 
-async function send({ kind, messages, devices, firstDevice = 0, rate, burst = 1, oneIn = 1 }: Load): Promise<void> {
+async function send(load: Load): Promise<void> {
+  const { kind, messages, devices, firstDevice = 0, rate, burst = 1, oneIn = 1, atOnce = false } = load;
   const began = performance.now();
-  served = { replies: 0, faults: [], latencies: [], began, ended: began };
+  served = { replies: 0, faults: [], latencies: [], began, ended: 0 };
   expected = kind === 'telemetry' ? 0 : Math.ceil(messages / oneIn);
   for (let index = 0; index < messages; index += 1) {
     if (rate !== undefined) {
       const due = ((index - (index % burst)) / rate) * 1000;
-      while (performance.now() - began < due) await turn();
-    } else if (index % 200 === 199) await turn();
+      const left = () => due - (performance.now() - began);
+      while (left() > 0) await (left() > 2 ? sleep(1) : turn());
+    } else if (!atOnce && index % 200 === 199) await turn();
     append(index % oneIn === 0 ? kind : 'telemetry', firstDevice + (index % devices));
   }
+  if (atOnce) served.began = performance.now();
 }
 
 /** One message of a device that hangs, and more and more of one that floods, until the process ends. */
@@ -128,6 +133,7 @@ answerParent({
   progress: () => {
     if (expected > 0) return { done: served.replies, isAll: served.replies >= expected && waiting.size === 0 };
     const done = hub.counters().receivers.reduce((sum, { delivered }) => sum + delivered, 0);
+    if (done >= appended && served.ended < served.began) served.ended = performance.now();
     return { done, isAll: done >= appended };
   },
   served: (): Served => ({

@@ -1,4 +1,4 @@
-import { compare, cpuRatio, usage } from '../compare.ts';
+import { absoluteOf, compare, cpuRatio } from '../compare.ts';
 import type { Workload } from './workload.ts';
 
 interface Size {
@@ -38,8 +38,8 @@ export const growth: Workload = {
       measure: `CPU, ${nameOf(size)} / ${nameOf(base)}`,
       figure: cpuRatio(costs, nameOf(size), nameOf(base)),
       unit: '×' as const,
-      aim: '0.85–1.15',
+      goal: { atLeast: 0.85, atMost: 1.15 },
     }));
-    return { rows, notes: usage(costs) };
+    return { rows, absolute: absoluteOf(costs), notes: [] };
   },
 };

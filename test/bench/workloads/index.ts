@@ -8,6 +8,7 @@ import { keys } from './keys.ts';
 import { latency } from './latency.ts';
 import { methods } from './methods.ts';
 import { metrics } from './metrics.ts';
+import { partitions } from './partitions.ts';
 import { skip } from './skip.ts';
 import { start } from './start.ts';
 import { update } from './update.ts';
@@ -30,4 +31,5 @@ export const workloads: readonly Workload[] = [
   edge,
   start,
   growth,
+  partitions,
 ];

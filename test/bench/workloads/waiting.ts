@@ -1,4 +1,4 @@
-import { compare, throughputOf, usage } from '../compare.ts';
+import { absoluteOf, compare, throughputOf } from '../compare.ts';
 import type { Arena } from '../processes/arena.ts';
 import { ratios } from '../statistics.ts';
 import type { Workload } from './workload.ts';
@@ -36,16 +36,17 @@ export const waiting: Workload = {
           measure: 'throughput, service / usual',
           figure: ratios(speed, throughputOf(costs.usual)),
           unit: '×',
-          aim: '≥ 20',
+          goal: { atLeast: 20 },
         },
         {
           measure: 'throughput / what is possible: with its connections, or without delay',
           figure: ratios(speed, possible),
           unit: '×',
-          aim: '≥ 0.9',
+          goal: { atLeast: 0.8 },
         },
       ],
-      notes: usage(costs),
+      absolute: absoluteOf(costs),
+      notes: [],
     };
   },
 };

@@ -1,0 +1,31 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { type Measured, type Rows, tableOf } from '../test/bench/printer.ts';
+import { sizingTable } from '../test/bench/workloads/partitions.ts';
+
+/**
+ * The tables of `docs/performance.md` that have what the bench measured and wrote to `docs/measurements`. `npm run docs`
+ * rewrites them; a test fails when they are behind.
+ */
+export const performancePage = 'docs/performance.md';
+
+const run = <Of>(name: string): readonly Of[] =>
+  JSON.parse(readFileSync(`docs/measurements/${name}.json`, 'utf8')).measured;
+
+export const before: readonly Rows[] = run('before');
+export const now: readonly Measured[] = run('now');
+
+const marks = (name: string) => [`<!-- ${name}: written by \`npm run docs\` -->`, `<!-- /${name} -->`] as const;
+
+/** The page with its tables as they should be. */
+export function withTables(page: string): string {
+  const sizing = now.find(({ workload }) => workload.name === 'partitions');
+  const tables = { ratios: tableOf(now, before), 'one instance': sizing ? sizingTable(sizing) : '' };
+  return Object.entries(tables).reduce((text, [name, table]) => {
+    const [begin, end] = marks(name);
+    const [first = '', rest = ''] = text.split(begin);
+    return `${first}${begin}\n\n${table}\n\n${end}${rest.slice(rest.indexOf(end) + end.length)}`;
+  }, page);
+}
+
+if (process.argv[1] === import.meta.filename)
+  writeFileSync(performancePage, withTables(readFileSync(performancePage, 'utf8')));

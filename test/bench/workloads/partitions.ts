@@ -1,0 +1,66 @@
+import { absoluteOf, compare, throughputOf } from '../compare.ts';
+import type { Kind } from '../processes/messages.ts';
+import type { Row } from '../row.ts';
+import { figure } from '../statistics.ts';
+import type { Context, Result, Workload } from './workload.ts';
+
+const devices = 1_000;
+
+/** What an installation may have; the table for sizing has a line for each. */
+const sizes = [1, 4, 8, 32] as const;
+
+const kinds = { update: 'updates', telemetry: 'skips' } as const satisfies Partial<Record<Kind, string>>;
+
+/** What a program of this workload is called. */
+const partitionsOf = (kind: keyof typeof kinds, partitions: number): string =>
+  `${kinds[kind]}, ${partitions} partition${partitions === 1 ? '' : 's'}`;
+
+export const partitions: Workload = {
+  name: 'partitions',
+  about: `what one instance handles a second, of updates and of telemetry that is not ours, with ${sizes.join(', ')} partitions`,
+  async run(context) {
+    const update = await measure('update', context.quick ? 600 : 5_000, context);
+    const skip = await measure('telemetry', context.quick ? 5_000 : 50_000, context);
+    return { rows: [...update.rows, ...skip.rows], absolute: [...update.absolute, ...skip.absolute], notes: [] };
+  },
+};
+
+async function measure(kind: keyof typeof kinds, messages: number, context: Context): Promise<Omit<Result, 'notes'>> {
+  const contestant = (partitions: number) => ({
+    options: { program: 'service', devices, partitions } as const,
+    load: () => ({ kind, messages, devices, atOnce: true }) as const,
+  });
+  const contestants = sizes.map((size) => [partitionsOf(kind, size), contestant(size)] as const);
+  const rounds = Math.ceil(context.rounds / 2);
+  const costs = await compare(Object.fromEntries(contestants), { ...context, rounds });
+  const rows = sizes.map((size): Row => {
+    const measure = partitionsOf(kind, size);
+    const isGoal = kind === 'telemetry' && size === 1;
+    return {
+      measure,
+      figure: figure(throughputOf(costs[measure] ?? [])),
+      unit: '/s',
+      ...(isGoal && { goal: { atLeast: 15_000 } }),
+    };
+  });
+  return { rows, absolute: absoluteOf(costs) };
+}
+
+/** The table for sizing: a line for each number of partitions, from what this workload has measured. */
+export function sizingTable({ absolute }: Pick<Result, 'absolute'>): string {
+  const shown = (kind: keyof typeof kinds, size: number, what: string) => {
+    const { figures = [] } = absolute.find(({ program }) => program === partitionsOf(kind, size)) ?? {};
+    const median = figures.find((one) => one.what === what)?.figure.median ?? Number.NaN;
+    return median >= 1_000 ? (Math.round(median / 100) * 100).toLocaleString('en') : median.toFixed(0);
+  };
+  return [
+    '| partitions | updates a second | µs of CPU each | memory, MB | skips a second | µs of CPU each |',
+    '|---|---|---|---|---|---|',
+    ...sizes.map((size) => {
+      const [update, skip] = (['update', 'telemetry'] as const).map(
+        (kind) => (what: string) => shown(kind, size, what),
+      );
+      return `| ${[size, update?.('messages'), update?.('CPU'), update?.('memory'), skip?.('messages'), skip?.('CPU')].join(' | ')} |`;
+    }),
+  ].join('\n');
+}
