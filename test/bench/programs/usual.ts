@@ -15,30 +15,29 @@ const consumer = new EventHubConsumerClient('$Default', eventsConnectionString);
 const client = Client.fromConnectionString(serviceConnectionString);
 await client.open();
 
-const backends = (device: string) =>
-  axios.create({
-    baseURL: backendsUrl,
-    headers: { Authorization: 'Bearer bench', 'x-svc-device-id': device, 'Content-Type': 'application/json' },
-    validateStatus: (status) => status < 300 || status === 404,
-  });
+const http = axios.create({
+  baseURL: backendsUrl,
+  headers: { Authorization: 'Bearer bench', 'Content-Type': 'application/json' },
+  validateStatus: (status) => status < 300 || status === 404,
+});
+const of = (device: string) => ({ headers: { 'x-svc-device-id': device } });
 
 type Fields = Record<string, unknown>;
 
 async function update(device: string, objectId: string, body: Fields): Promise<Fields> {
-  const { data } = await backends(device).put(`/im/objects/${objectId}/models/svc.device`, body);
+  const { data } = await http.put(`/im/objects/${objectId}/models/svc.device`, body, of(device));
   return { objectId, model: 'svc.device', version: data.version };
 }
 
 async function create(device: string, body: Fields): Promise<Fields> {
-  const http = backends(device);
-  const owner = await http.get('/pm/devices', { params: { device } });
-  const type = await http.get(`/tr/modelDefinitions/${body['model']}/types/${body['type']}`);
+  const owner = await http.get('/pm/devices', { params: { device }, ...of(device) });
+  const type = await http.get(`/tr/modelDefinitions/${body['model']}/types/${body['type']}`, of(device));
   const properties = body['properties'] as Fields;
   const unique = Object.fromEntries(type.data.uniqueProperties.map((name: string) => [name, properties[name]]));
-  await http.post('/im/query', { model: body['model'], type: body['type'], properties: unique });
+  await http.post('/im/query', { model: body['model'], type: body['type'], properties: unique }, of(device));
   const objectId = randomUUID();
-  await http.post('/im/object', { objectId, ...body }, { params: { owner: owner.data.data[0].id } });
-  await http.get(`/im/objects/${objectId}/models/svc.configuration`);
+  await http.post('/im/object', { objectId, ...body }, { params: { owner: owner.data.data[0].id }, ...of(device) });
+  await http.get(`/im/objects/${objectId}/models/svc.configuration`, of(device));
   return { objectId, relatedModels: [] };
 }
 
