@@ -109,6 +109,7 @@ export const absoluteOf = <P extends string>(costs: Costs<P>): Absolute[] =>
         { what: 'memory', figure: of(({ resident }) => resident), unit: 'MB' },
         { what: 'allocated', figure: of(({ allocated }) => allocated / 1024), unit: 'KB' },
         { what: 'idle', figure: idle('program'), unit: '%' },
+        { what: 'calls', figure: of(({ calls }) => calls), unit: '' },
         { what: 'hub: CPU', figure: of(({ hubCpu }) => hubCpu), unit: 'µs' },
         { what: 'hub: idle', figure: idle('hub'), unit: '%' },
         { what: 'backends: CPU', figure: of(({ backendsCpu }) => backendsCpu), unit: 'µs' },

@@ -29,6 +29,8 @@ export interface Arena {
 export interface Cost extends Served {
   readonly messages: number;
   readonly cpu: number;
+  /** Calls of the backends for each message. */
+  readonly calls: number;
   readonly hubCpu: number;
   readonly backendsCpu: number;
   /** Allocated on the heap, in bytes for each message. */
@@ -104,6 +106,7 @@ export async function openArena({ devices, partitions = 4, ...options }: ArenaOp
     async run(load) {
       const pids = [pid, hub.pid, backends.pid];
       const logged = statSync(logFile).size;
+      const called = await backends.call<number>('calls');
       const spent = await spentIn(pids, async () => {
         await hub.call('send', load);
         await untilServed(load);
@@ -115,6 +118,7 @@ export async function openArena({ devices, partitions = 4, ...options }: ArenaOp
         ...result,
         messages,
         cpu: program.cpu / messages,
+        calls: ((await backends.call<number>('calls')) - called) / messages,
         hubCpu: ofHub.cpu / messages,
         backendsCpu: ofBackends.cpu / messages,
         allocated: allocatedIn(readFileSync(logFile).subarray(logged).toString()) / messages,

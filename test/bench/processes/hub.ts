@@ -6,7 +6,8 @@ import { correlationId, deviceId, encodeEvent, type Kind } from './messages.ts';
 
 /**
  * The sandbox hub in a process of its own. It appends the messages of a load, takes the replies as their devices would,
- * and checks that each message is acknowledged once, with success. argv: directory, devices, partitions.
+ * and checks that each message is acknowledged once, with success, and each creation notified once. argv: directory,
+ * devices, partitions.
  */
 
 /** What is to be sent. Devices take turns; a device keeps counting from load to load. */
@@ -47,7 +48,9 @@ const hub = await startHub({
 });
 
 const sent = new Map<Kind, Map<number, number>>();
+/** When each message was appended that waits for a reply; a creation waits for two. */
 const waiting = new Map<string, number>();
+const replyTo = (id: string, kind: 'acknowledgement' | 'notification') => `${kind} ${id}`;
 let served = { replies: 0, faults: [] as string[], latencies: [] as number[], began: 0, ended: 0 };
 let expected = 0;
 let appended = 0;
@@ -60,19 +63,22 @@ const unchecked = new Set<number>();
 
 function receive(device: number, properties: Readonly<Record<string, string>>, body: Buffer): void {
   const now = performance.now();
-  const id = properties['correlationId'] ?? '';
-  const at = waiting.get(id);
+  const isNotification = properties['svc-messagetype'] === 'platformEvent';
+  const id = properties[isNotification ? 'id' : 'correlationId'] ?? '';
+  const reply = replyTo(id, isNotification ? 'notification' : 'acknowledgement');
+  const at = waiting.get(reply);
   if (unchecked.has(device)) return;
   if (at === undefined) {
-    fault(`a second reply, or one to nothing: ${id}`);
+    fault(`a second reply, or one to nothing: ${reply}`);
     return;
   }
-  waiting.delete(id);
+  waiting.delete(reply);
   served.replies += 1;
   served.latencies.push(now - at);
   served.ended = now;
   if (!id.includes(`-${device}-`)) fault(`${deviceId(device)} got the reply to ${id}`);
-  if (!body.includes('"success":true')) fault(`${id}: ${body.toString('utf8', 0, 300)}`);
+  if (!body.includes(isNotification ? '"model":"svc.configuration"' : '"success":true'))
+    fault(`${id}: ${body.toString('utf8', 0, 300)}`);
 }
 
 for (let device = 0; device < Number(devices); device += 1) {
@@ -88,7 +94,10 @@ function append(kind: Kind, device: number): void {
   const nth = numbers.get(device) ?? 0;
   numbers.set(device, nth + 1);
   const message = { kind, device, nth };
-  if (kind !== 'telemetry' && !unchecked.has(device)) waiting.set(correlationId(message), performance.now());
+  if (kind !== 'telemetry' && !unchecked.has(device)) {
+    waiting.set(replyTo(correlationId(message), 'acknowledgement'), performance.now());
+    if (kind === 'create') waiting.set(replyTo(correlationId(message), 'notification'), performance.now());
+  }
   hub.partitions[device % hub.partitions.length]?.append((place) => encodeEvent(message, place));
   appended += 1;
 }
@@ -97,7 +106,7 @@ async function send(load: Load): Promise<void> {
   const { kind, messages, devices, firstDevice = 0, rate, burst = 1, oneIn = 1, atOnce = false } = load;
   const began = performance.now();
   served = { replies: 0, faults: [], latencies: [], began, ended: 0 };
-  expected = kind === 'telemetry' ? 0 : Math.ceil(messages / oneIn);
+  expected = kind === 'telemetry' ? 0 : Math.ceil(messages / oneIn) * (kind === 'create' ? 2 : 1);
   for (let index = 0; index < messages; index += 1) {
     if (rate !== undefined) {
       const due = ((index - (index % burst)) / rate) * 1000;
@@ -139,7 +148,7 @@ answerParent({
   served: (): Served => ({
     wallMs: served.ended - served.began,
     replies: served.replies,
-    faults: waiting.size > 0 ? [...served.faults, `${waiting.size} messages without a reply`] : served.faults,
+    faults: waiting.size > 0 ? [...served.faults, `${waiting.size} replies are missing`] : served.faults,
     latencies: served.latencies.sort((a, b) => a - b),
   }),
 });

@@ -34,6 +34,24 @@ async function call(
   return answer.body.text();
 }
 
+/** The notification of the configuration that was created with an object. */
+const news = (device: string, id: string, objectId: string, body: string): object => ({
+  to: `/devices/${device}/messages/devicebound`,
+  message_id: randomUUID(),
+  correlation_id: id,
+  content_type: 'application/json',
+  content_encoding: 'utf-8',
+  application_properties: {
+    'svc-messagetype': 'platformEvent',
+    eventType: 'Svc.InformationModel.ObjectModelCreated',
+    id,
+    objectId,
+    model: 'svc.configuration',
+    target: '',
+  },
+  body: rhea.message.data_section(Buffer.from(body)),
+});
+
 const after = (text: string, key: string): string => {
   const at = text.indexOf(`"${key}":`) + key.length + 3;
   const isText = text[at] === '"';
@@ -49,21 +67,18 @@ async function update(device: string, { objectId = '' }: Properties, body: Buffe
   return { objectId, model: 'svc.device', version: Number(after(answer, 'version')) };
 }
 
-let typeKnownUntil = 0;
-
-async function create(device: string, _: Properties, body: Buffer): Promise<object> {
+async function create(device: string, { correlationId = '' }: Properties, body: Buffer): Promise<object> {
   const text = body.toString();
   const owner = after(await call('GET', `/pm/devices?device=${device}`, device), 'id');
-  if (Date.now() > typeKnownUntil) {
-    await call('GET', '/tr/modelDefinitions/svc.device/types/pump', device);
-    typeKnownUntil = Date.now() + 30_000;
-  }
+  await call('GET', '/tr/modelDefinitions/svc.device/types/pump', device); // what a device may see is its own (B3)
   const serial = after(text, 'serial');
   await call('POST', '/im/query', device, `{"model":"svc.device","type":"pump","properties":{"serial":"${serial}"}}`);
   const objectId = randomUUID();
-  await call('POST', `/im/object?owner=${owner}`, device, `{"objectId":"${objectId}",${text.slice(1)}`);
-  await call('GET', `/im/objects/${objectId}/models/svc.configuration`, device);
-  return { objectId, relatedModels: [] };
+  const stored = await call('POST', `/im/object?owner=${owner}`, device, `{"objectId":"${objectId}",${text.slice(1)}`);
+  const configuration = await call('GET', `/im/objects/${objectId}/models/svc.configuration`, device);
+  send(news(device, correlationId, objectId, configuration));
+  const related = stored.indexOf('"relatedModels":') + '"relatedModels":'.length;
+  return { objectId, relatedModels: JSON.parse(stored.slice(related, stored.indexOf(']', related) + 1)) };
 }
 
 async function handle(device: string, properties: Properties, body: Buffer): Promise<void> {
