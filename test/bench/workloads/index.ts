@@ -11,6 +11,7 @@ import { metrics } from './metrics.ts';
 import { partitions } from './partitions.ts';
 import { skip } from './skip.ts';
 import { start } from './start.ts';
+import { tracing } from './tracing.ts';
 import { update } from './update.ts';
 import { waiting } from './waiting.ts';
 import type { Workload } from './workload.ts';
@@ -20,6 +21,7 @@ export const workloads: readonly Workload[] = [
   skip,
   update,
   metrics,
+  tracing,
   create,
   waiting,
   keys,
