@@ -1,18 +1,16 @@
 import { readFileSync, statSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Effects } from './backends.ts';
-import { type Child, startChild } from './child.ts';
 import type { Load, Served } from './hub.ts';
-import { type ProgramOptions, type RunningProgram, startProgram } from './program.ts';
+import type { ProgramOptions, RunningProgram } from './program.ts';
+import { openStage, type Stage } from './stage.ts';
+import { untilAnswered } from './untilAnswered.ts';
 import { cpuOf, mainThreadBusy, residentOf } from './usage.ts';
 
 /** A program under test with a hub and backends of its own, each in a process of its own. */
 export interface Arena {
   readonly program: RunningProgram;
-  readonly hub: Child<HubDescription>;
+  readonly hub: Stage['hub'];
   /** Sends a load, waits until it is served, and says what that cost. */
   run(load: Load): Promise<Cost>;
   /** Waits until the load that was sent last is served. */
@@ -45,52 +43,17 @@ export interface ArenaOptions extends ProgramOptions {
   readonly partitions?: number;
 }
 
-interface HubDescription {
-  readonly hubName: string;
-  readonly caFile: string;
-  readonly amqpPort: number;
-  readonly amqpsPort: number;
-  readonly eventsConnectionString: string;
-  readonly serviceConnectionString: string;
-}
-
-/** Without any progress for so long the program is taken for stuck. */
-const stuckMs = 60_000;
-
 export async function openArena({ devices, partitions = 4, ...options }: ArenaOptions): Promise<Arena> {
-  const directory = await mkdtemp(join(tmpdir(), 'bench-'));
-  await mkdir(join(directory, 'hub'));
-  const hub = await startChild<HubDescription>('./hub.ts', [
-    join(directory, 'hub'),
-    String(devices),
-    String(partitions),
-  ]);
-  const backends = await startChild<{ port: number }>('./backends.ts', []);
-  const close = async () => {
-    await Promise.all([hub.stop(), backends.stop()]);
-    await rm(directory, { recursive: true, force: true });
-  };
-  const place = { ...hub.described, partitions, backendsUrl: `http://127.0.0.1:${backends.described.port}` };
-  const program = await startProgram(options, place, hub.described.caFile, directory).catch(async (error) => {
-    await close();
+  const stage = await openStage(devices, partitions);
+  const { hub, backends } = stage;
+  const program = await stage.start(options).catch(async (error) => {
+    await stage.close();
     throw error;
   });
   const { pid, logFile } = program;
 
-  /** Until every reply is here; where none is due, until every event has been handed over and nothing moves any more. */
   async function untilServed({ kind }: Load): Promise<void> {
-    let [seen, seenAt] = [-1, performance.now()];
-    for (;;) {
-      program.requireAlive();
-      const { done, isAll } = await hub.call<{ done: number; isAll: boolean }>('progress');
-      if (isAll) break;
-      if (done !== seen) [seen, seenAt] = [done, performance.now()];
-      else if (performance.now() - seenAt > stuckMs) {
-        const log = readFileSync(logFile, 'utf8').slice(-3_000);
-        throw new Error(`${options.program} has done nothing for ${stuckMs / 1000} s:\n${log}`);
-      }
-      await sleep(20);
-    }
+    await untilAnswered(hub, program);
     if (kind === 'telemetry') await untilQuiet(pid);
   }
 
@@ -131,7 +94,7 @@ export async function openArena({ devices, partitions = 4, ...options }: ArenaOp
     effects: () => backends.call('effects'),
     async stop() {
       await program.end('SIGKILL');
-      await close();
+      await stage.close();
     },
   };
 }

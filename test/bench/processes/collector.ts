@@ -5,6 +5,11 @@ import { answerParent } from './answerParent.ts';
 
 /** A collector of OpenTelemetry that takes spans and counts them, by the path that they were sent to. */
 
+/** Where it is. */
+export interface CollectorDescription {
+  readonly port: number;
+}
+
 const spans: Record<string, number> = {};
 
 const server = createServer(async (request, response) => {
@@ -16,4 +21,5 @@ const server = createServer(async (request, response) => {
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
 answerParent({ spans: (path: string): number => spans[path] ?? 0 });
-process.send?.({ port: (server.address() as AddressInfo).port });
+const description: CollectorDescription = { port: (server.address() as AddressInfo).port };
+process.send?.(description);

@@ -1,4 +1,5 @@
 import { backlog } from './backlog.ts';
+import { catchingUp } from './catchingUp.ts';
 import { create } from './create.ts';
 import { edge } from './edge.ts';
 import { growth } from './growth.ts';
@@ -28,6 +29,7 @@ export const workloads: readonly Workload[] = [
   isolation,
   latency,
   backlog,
+  catchingUp,
   http,
   methods,
   edge,

@@ -1,5 +1,6 @@
 import { absoluteOf, compare, cpuRatio } from '../compare.ts';
 import { startChild } from '../processes/child.ts';
+import type { CollectorDescription } from '../processes/collector.ts';
 import { figure } from '../statistics.ts';
 import type { Workload } from './workload.ts';
 
@@ -16,7 +17,7 @@ export const tracing: Workload = {
     const rate = context.quick ? 250 : 1_000;
     const messages = context.quick ? 500 : 5_000;
     const load = () => ({ kind: 'update', messages, devices, rate, burst: 10 }) as const;
-    const collector = await startChild<{ port: number }>('./collector.ts', []);
+    const collector = await startChild<CollectorDescription>('./collector.ts', []);
     const pathOf = (share: number) => `/${share}/v1/traces`;
     const traced = (share: number) => ({
       options: {
