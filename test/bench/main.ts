@@ -1,8 +1,9 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { availableParallelism, cpus } from 'node:os';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildService } from '../../sandbox/service/build.ts';
+import { removeInUse } from '../support/removeInUse.ts';
 import { chartsOf } from './charts.ts';
 import { absoluteLines, type Measured, tableOf } from './printer.ts';
 import { profileUpdate } from './profile.ts';
@@ -59,7 +60,7 @@ async function main(): Promise<number> {
   if (unknown !== undefined) throw new UsageError(`There is no workload ${unknown}.`);
   const rounds = Number(values.rounds ?? (values.quick ? 2 : 20));
   if (!Number.isInteger(rounds) || rounds < 1) throw new UsageError('--rounds must be a whole number above 0.');
-  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130)); // the programs are killed, other children end with their channel
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130)); // what was started ends with us
 
   const before = values.before === undefined ? undefined : await readRun(values.before);
   const draw = async (measured: readonly Measured[]) => {
@@ -75,6 +76,9 @@ async function main(): Promise<number> {
   }
 
   await buildService();
+  const directory = await mkdtemp(join(tmpdir(), 'bench-'));
+  process.env['TMPDIR'] = directory; // of the children, too
+  process.once('exit', () => removeInUse(directory));
   const machine = `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.version}`;
   const warning = '; small sizes, to see that it works: goals and slopes mean nothing';
   say(`${machine}; ${rounds} paired rounds${values.quick ? warning : ''}`);
