@@ -1,9 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { chartsOf } from '../test/bench/charts.ts';
 import { type Measured, type Rows, tableOf } from '../test/bench/printer.ts';
 import { sizingTable } from '../test/bench/workloads/partitions.ts';
 
 /**
- * The tables of `docs/performance.md` that have what the bench measured and wrote to `docs/measurements`. `npm run docs`
+ * The tables and charts of `docs/performance.md`, of what the bench measured and wrote to `docs/measurements`. `npm run docs`
  * rewrites them; a test fails when they are behind.
  */
 export const performancePage = 'docs/performance.md';
@@ -11,8 +12,14 @@ export const performancePage = 'docs/performance.md';
 const run = <Of>(name: string): readonly Of[] =>
   JSON.parse(readFileSync(`docs/measurements/${name}.json`, 'utf8')).measured;
 
-export const before: readonly Rows[] = run('before');
-export const now: readonly Measured[] = run('now');
+const before: readonly Rows[] = run('before');
+const now: readonly Measured[] = run('now');
+
+/** By file name. */
+export const charts = chartsOf([
+  { name: 'before', measured: before },
+  { name: 'now', measured: now },
+]);
 
 const marks = (name: string) => [`<!-- ${name}: written by \`npm run docs\` -->`, `<!-- /${name} -->`] as const;
 
@@ -27,5 +34,7 @@ export function withTables(page: string): string {
   }, page);
 }
 
-if (process.argv[1] === import.meta.filename)
+if (process.argv[1] === import.meta.filename) {
   writeFileSync(performancePage, withTables(readFileSync(performancePage, 'utf8')));
+  for (const [file, svg] of Object.entries(charts)) writeFileSync(`docs/measurements/${file}`, svg);
+}

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildService } from '../../sandbox/service/build.ts';
 import { removeInUse } from '../support/removeInUse.ts';
-import { chartsOf } from './charts.ts';
-import { absoluteLines, type Measured, tableOf } from './printer.ts';
+import { absoluteLines, type Measured, type Rows, tableOf } from './printer.ts';
 import { profileUpdate } from './profile.ts';
 import { workloads } from './workloads/index.ts';
 
@@ -18,10 +17,10 @@ Linux only: CPU and memory are read from /proc. Nothing else should run on the m
   --quick       small sizes and two rounds, to see that all works; goals and
                 slopes mean nothing then
   --rounds N    paired rounds (20); what takes long and what needs few makes fewer
-  --json FILE   write every figure and round there
-  --charts DIR  draw the ratios there, as bench.svg and growth.svg
-  --before FILE show and draw those of an earlier --json FILE beside them
-  --from FILE   measure nothing: show and draw what an earlier --json FILE has
+  --json FILE   write every figure and round there: the page and its charts
+                are made of docs/measurements/now.json by npm run docs
+  --before FILE show those of an earlier --json FILE beside them
+  --from FILE   measure nothing: show what an earlier --json FILE has
   --profile     say where the CPU of the update workload goes, by package and by file
   --help
 
@@ -45,7 +44,6 @@ async function main(): Promise<number> {
       quick: { type: 'boolean', default: false },
       rounds: { type: 'string' },
       json: { type: 'string' },
-      charts: { type: 'string' },
       before: { type: 'string' },
       from: { type: 'string' },
       profile: { type: 'boolean', default: false },
@@ -63,15 +61,8 @@ async function main(): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130)); // what was started ends with us
 
   const before = values.before === undefined ? undefined : await readRun(values.before);
-  const draw = async (measured: readonly Measured[]) => {
-    if (values.charts === undefined) return;
-    const runs = [...(before ? [{ name: 'before', measured: before }] : []), { name: 'now', measured }];
-    for (const [file, svg] of Object.entries(chartsOf(runs))) await writeFile(join(values.charts, file), svg);
-  };
   if (values.from !== undefined) {
-    const measured = await readRun(values.from);
-    say(tableOf(measured, before));
-    await draw(measured);
+    say(tableOf(await readRun(values.from), before));
     return 0;
   }
 
@@ -99,12 +90,11 @@ async function main(): Promise<number> {
   say(`\n${tableOf(measured, before)}`);
   if (values.json)
     await writeFile(values.json, `${JSON.stringify({ machine, rounds, quick: values.quick, measured }, null, 2)}\n`);
-  await draw(measured);
   return 0;
 }
 
 /** @throws UsageError when no run was written there */
-async function readRun(file: string): Promise<readonly Measured[]> {
+async function readRun(file: string): Promise<readonly Rows[]> {
   const { measured } = await readFile(file, 'utf8')
     .then((text) => JSON.parse(text))
     .catch((error) => {

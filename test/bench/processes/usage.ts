@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 export const cpuOf = (pid: number): number =>
   readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => sum + scheduled(pid, thread).ran, 0);
 
-/** For how long its main thread has run or waited for a core, in µs: the rest of the time it had nothing to do. */
+/** For how long its main thread has run or waited for a core, in µs: the rest of the time it had nothing to do (D370). */
 export function mainThreadBusy(pid: number): number {
   const { ran, waited } = scheduled(pid, String(pid));
   return ran + waited;

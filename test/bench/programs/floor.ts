@@ -70,7 +70,7 @@ async function update(device: string, { objectId = '' }: Properties, body: Buffe
 async function create(device: string, { correlationId = '' }: Properties, body: Buffer): Promise<object> {
   const text = body.toString();
   const owner = after(await call('GET', `/pm/devices?device=${device}`, device), 'id');
-  await call('GET', '/tr/modelDefinitions/svc.device/types/pump', device); // what a device may see is its own (B3)
+  await call('GET', '/tr/modelDefinitions/svc.device/types/pump', device); // for each device: D371
   const serial = after(text, 'serial');
   await call('POST', '/im/query', device, `{"model":"svc.device","type":"pump","properties":{"serial":"${serial}"}}`);
   const objectId = randomUUID();

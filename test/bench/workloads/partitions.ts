@@ -1,4 +1,4 @@
-import { absoluteOf, compare, throughputOf } from '../compare.ts';
+import { absoluteOf, compare, cpuRatio, throughputOf } from '../compare.ts';
 import type { Kind } from '../processes/messages.ts';
 import type { Row } from '../row.ts';
 import { figure } from '../statistics.ts';
@@ -7,7 +7,8 @@ import type { Context, Result, Workload } from './workload.ts';
 const devices = 1_000;
 
 /** What an installation may have; the table for sizing has a line for each. */
-const sizes = [1, 4, 8, 32] as const;
+const sizes = [1, 4, 8, 32];
+const base = 4;
 
 const kinds = { update: 'updates', telemetry: 'skips' } as const satisfies Partial<Record<Kind, string>>;
 
@@ -28,7 +29,8 @@ export const partitions: Workload = {
 async function measure(kind: keyof typeof kinds, messages: number, context: Context): Promise<Omit<Result, 'notes'>> {
   const contestant = (partitions: number) => ({
     options: { program: 'service', devices, partitions } as const,
-    load: () => ({ kind, messages, devices, atOnce: true }) as const,
+    load: (round: number) =>
+      ({ kind, messages: round === 0 && !context.quick ? 2 * messages : messages, devices, atOnce: true }) as const,
   });
   const contestants = sizes.map((size) => [partitionsOf(kind, size), contestant(size)] as const);
   const rounds = Math.ceil(context.rounds / 2);
@@ -43,7 +45,17 @@ async function measure(kind: keyof typeof kinds, messages: number, context: Cont
       ...(isGoal && { goal: { atLeast: 15_000 } }),
     };
   });
-  return { rows, absolute: absoluteOf(costs) };
+  const growth = sizes
+    .filter((size) => size !== base)
+    .map(
+      (size): Row => ({
+        measure: `CPU, ${partitionsOf(kind, size)} / ${base}`,
+        figure: cpuRatio(costs, partitionsOf(kind, size), partitionsOf(kind, base)),
+        unit: '×',
+        ...(kind === 'update' && { goal: { atLeast: 0.85, atMost: 1.15 } }),
+      }),
+    );
+  return { rows: [...rows, ...growth], absolute: absoluteOf(costs) };
 }
 
 /** The table for sizing: a line for each number of partitions, from what this workload has measured. */
