@@ -78,19 +78,30 @@ async function main(): Promise<number> {
     return 0;
   }
   const measured: Measured[] = [];
+  const failed: string[] = [];
   for (const workload of workloads.filter(({ name }) => positionals.length === 0 || positionals.includes(name))) {
-    const progress = progressOf(workload.name);
+    const { name, about } = workload;
+    const progress = progressOf(name);
     const began = performance.now();
-    const result = await workload.run({ quick: values.quick, rounds, progress });
-    measured.push({ workload: { name: workload.name, about: workload.about }, ...result });
-    progress('');
-    say(`${workload.name}: ${workload.about} (${((performance.now() - began) / 1000).toFixed(0)} s)`);
-    for (const line of absoluteLines(result)) say(`  ${line}`);
+    try {
+      const result = await workload.run({ quick: values.quick, rounds, progress });
+      progress('');
+      say(`${name}: ${about} (${((performance.now() - began) / 1000).toFixed(0)} s)`);
+      for (const line of absoluteLines(result)) say(`  ${line}`);
+      measured.push({ workload: { name, about }, ...result });
+      if (values.json) await writeRun(values.json, { machine, rounds, quick: values.quick, measured });
+    } catch (error) {
+      failed.push(name); // the others took their time: they are not lost with it
+      process.stderr.write(`\n${name} failed: ${(error as Error).stack}\n`);
+    }
   }
   say(`\n${tableOf(measured, before)}`);
-  if (values.json)
-    await writeFile(values.json, `${JSON.stringify({ machine, rounds, quick: values.quick, measured }, null, 2)}\n`);
-  return 0;
+  if (failed.length > 0) say(`\nfailed: ${failed.join(', ')}`);
+  return failed.length > 0 ? 1 : 0;
+}
+
+async function writeRun(file: string, run: object): Promise<void> {
+  await writeFile(file, `${JSON.stringify(run, null, 2)}\n`);
 }
 
 /** @throws UsageError when no run was written there */

@@ -14,6 +14,7 @@ export interface Stage {
    * @throws Error when it ends before it is ready
    */
   start(options: ProgramOptions, home?: string): Promise<RunningProgram>;
+  /** Ends what was started, too. */
   close(): Promise<void>;
 }
 
@@ -29,14 +30,18 @@ export async function openStage(devices: number, partitions: number): Promise<St
   ]);
   const backends = await startChild<{ port: number }>('./backends.ts', []);
   const place = { ...hub.described, partitions, backendsUrl: `http://127.0.0.1:${backends.described.port}` };
+  const programs: RunningProgram[] = [];
   return {
     hub,
     backends,
     async start(options, home = 'program') {
       await mkdir(join(directory, home), { recursive: true });
-      return startProgram(options, place, hub.described.caFile, join(directory, home));
+      const program = await startProgram(options, place, hub.described.caFile, join(directory, home));
+      programs.push(program);
+      return program;
     },
     async close() {
+      await Promise.all(programs.map((program) => program.end('SIGKILL')));
       await Promise.all([hub.stop(), backends.stop()]);
       await rm(directory, { recursive: true, force: true });
     },

@@ -142,7 +142,6 @@ async function catchUp(
     });
     const [ended, cpu, resident] = [performance.now(), cpuOf(running.pid), residentOf(running.pid)];
     const { faults } = await stage.hub.call<Served>('served');
-    await running.end('SIGKILL');
     if (faults.length > 0) throw new Error(`${program} did the work wrong:\n  ${faults.join('\n  ')}`);
     const { at, done } = first ?? { at: began, done: 0 };
     return {

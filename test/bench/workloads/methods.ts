@@ -9,7 +9,6 @@ import type { Workload } from './workload.ts';
 
 const devices = 200;
 const inFlight = 32;
-const heldCalls = 1_000;
 
 /** In each round the programs take turns so often: the machine's speed changes within a round, too. */
 const turns = 10;
@@ -18,6 +17,7 @@ export const methods: Workload = {
   name: 'methods',
   about: `remote methods, ${inFlight} in flight, beside a bare fastify handler that calls invokeDeviceMethod`,
   async run({ quick, rounds, progress }) {
+    const heldCalls = quick ? 200 : 1_000;
     // The faster one makes more calls, so that both are measured for seconds.
     const callsOf = { 'front door': quick ? 100 : 250, bare: quick ? 100 : 750 };
     const directory = await mkdtemp(join(tmpdir(), 'bench-'));
