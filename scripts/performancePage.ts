@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { costTable, sizingTable } from '../test/bench/absoluteTables.ts';
 import { chartsOf } from '../test/bench/charts.ts';
 import { type Measured, type Rows, tableOf } from '../test/bench/printer.ts';
-import { sizingTable } from '../test/bench/workloads/partitions.ts';
 
 /**
  * The tables and charts of `docs/performance.md`, of what the bench measured and wrote to `docs/measurements`. `npm run docs`
@@ -25,8 +25,11 @@ const marks = (name: string) => [`<!-- ${name}: written by \`npm run docs\` -->`
 
 /** The page with its tables as they should be. */
 export function withTables(page: string): string {
-  const sizing = now.find(({ workload }) => workload.name === 'partitions');
-  const tables = { ratios: tableOf(now, before), 'one instance': sizing ? sizingTable(sizing) : '' };
+  const tables = {
+    cost: costTable(now, before),
+    ratios: tableOf(now, before),
+    'one instance': sizingTable(now),
+  };
   return Object.entries(tables).reduce((text, [name, table]) => {
     const [begin, end] = marks(name);
     const [first = '', rest = ''] = text.split(begin);

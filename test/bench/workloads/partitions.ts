@@ -6,14 +6,14 @@ import type { Context, Result, Workload } from './workload.ts';
 
 const devices = 1_000;
 
-/** What an installation may have; the table for sizing has a line for each. */
-const sizes = [1, 4, 8, 32];
+/** Numbers of partitions that an installation may have. */
+export const sizes = [1, 4, 8, 32];
 const base = 4;
 
 const kinds = { update: 'updates', telemetry: 'skips' } as const satisfies Partial<Record<Kind, string>>;
 
 /** What a program of this workload is called. */
-const partitionsOf = (kind: keyof typeof kinds, partitions: number): string =>
+export const partitionsOf = (kind: keyof typeof kinds, partitions: number): string =>
   `${kinds[kind]}, ${partitions} partition${partitions === 1 ? '' : 's'}`;
 
 export const partitions: Workload = {
@@ -56,23 +56,4 @@ async function measure(kind: keyof typeof kinds, messages: number, context: Cont
       }),
     );
   return { rows: [...rows, ...growth], absolute: absoluteOf(costs) };
-}
-
-/** The table for sizing: a line for each number of partitions, from what this workload has measured. */
-export function sizingTable({ absolute }: Pick<Result, 'absolute'>): string {
-  const shown = (kind: keyof typeof kinds, size: number, what: string) => {
-    const { figures = [] } = absolute.find(({ program }) => program === partitionsOf(kind, size)) ?? {};
-    const median = figures.find((one) => one.what === what)?.figure.median ?? Number.NaN;
-    return median >= 1_000 ? (Math.round(median / 100) * 100).toLocaleString('en') : median.toFixed(0);
-  };
-  return [
-    '| partitions | updates a second | µs of CPU each | memory, MB | skips a second | µs of CPU each |',
-    '|---|---|---|---|---|---|',
-    ...sizes.map((size) => {
-      const [update, skip] = (['update', 'telemetry'] as const).map(
-        (kind) => (what: string) => shown(kind, size, what),
-      );
-      return `| ${[size, update?.('messages'), update?.('CPU'), update?.('memory'), skip?.('messages'), skip?.('CPU')].join(' | ')} |`;
-    }),
-  ].join('\n');
 }
