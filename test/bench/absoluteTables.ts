@@ -41,9 +41,10 @@ export function costTable(now: Run, before: Run): string {
   );
 }
 
-/** What one instance handles, by the number of its partitions. */
-export const sizingTable = (now: Run): string =>
-  table(
+/** What one instance handles, by the number of its partitions; nothing when that was not measured. */
+export const sizingTable = (now: Run): string => {
+  if (!now.some(({ workload }) => workload.name === 'partitions')) return '';
+  return table(
     ['partitions', 'updates a second', 'µs of CPU each', 'memory, MB', 'skips a second', 'µs of CPU each'],
     sizes.map((size) => {
       const update = (what: string) => rounded(medianIn(now, 'partitions', partitionsOf('update', size), what));
@@ -51,3 +52,4 @@ export const sizingTable = (now: Run): string =>
       return [String(size), update('messages'), update('CPU'), update('memory'), skip('messages'), skip('CPU')];
     }),
   );
+};
