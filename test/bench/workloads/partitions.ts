@@ -27,10 +27,10 @@ export const partitions: Workload = {
 };
 
 async function measure(kind: keyof typeof kinds, messages: number, context: Context): Promise<Omit<Result, 'notes'>> {
+  const warmUp = kind === 'update' ? 2 * messages : messages;
   const contestant = (partitions: number) => ({
     options: { program: 'service', devices, partitions } as const,
-    load: (round: number) =>
-      ({ kind, messages: round === 0 && !context.quick ? 2 * messages : messages, devices, atOnce: true }) as const,
+    load: (round: number) => ({ kind, messages: round === 0 ? warmUp : messages, devices, atOnce: true }) as const,
   });
   const contestants = sizes.map((size) => [partitionsOf(kind, size), contestant(size)] as const);
   const rounds = Math.ceil(context.rounds / 2);
