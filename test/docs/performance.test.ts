@@ -8,7 +8,10 @@ it('docs/performance.md has the figures that the bench has written: run `npm run
   expect(page).toBe(withTables(page));
 });
 
-it.each(Object.entries(charts))('docs/performance.md shows %s as the bench draws it: run `npm run docs`', (file, svg) => {
-  expect(readFileSync(`docs/measurements/${file}`, 'utf8')).toBe(svg);
-  expect(readPage('performance.md')).toContain(`](measurements/${file})`);
-});
+it.each(Object.entries(charts))(
+  'docs/performance.md shows %s as the bench draws it: run `npm run docs`',
+  (file, svg) => {
+    expect(readFileSync(`docs/measurements/${file}`, 'utf8')).toBe(svg);
+    expect(readPage('performance.md')).toContain(`](measurements/${file})`);
+  },
+);
