@@ -8,7 +8,7 @@ import { settingDocs } from '../../src/settings/config.ts';
 const readme = readFileSync('README.md', 'utf8');
 const firstDeployment = readFileSync('docs/first-deployment.md', 'utf8');
 const dockerfile = readDockerfile(readFileSync('Dockerfile', 'utf8'));
-const dockerRunOf = (page: string) => joinLines(page).filter((line) => line.startsWith('docker run '));
+const dockerRunOf = (page: string) => joinLines(page).filter((line) => line.startsWith('docker run --detach '));
 const argumentsOf = (verb: string) => dockerfile.flatMap((one) => (one.verb === verb ? [one.argument] : []));
 
 describe('README’s docker run line', () => {

@@ -231,6 +231,11 @@ export const proven: Denials = {
   ],
   'docs/first-deployment.md': [
     [
+      'changes nothing, and prints a line',
+      'e2e/check/beside.test › takes no partition, no file and no message, and makes a handful of requests',
+    ],
+    ['deserves a look, ✗ will not work', 'check/report.test › prints a line for each finding, and their sum'],
+    [
       'causes a warning in the log, `environment variable is no setting`',
       'settings/config.test › are named, with the nearest name',
     ],
@@ -273,6 +278,10 @@ export const proven: Denials = {
     ],
   ],
   'docs/operations.md': [
+    [
+      'from which it takes nothing',
+      'e2e/check/beside.test › takes no partition, no file and no message, and makes a handful of requests',
+    ],
     [
       'keeps handling messages and retries the checkpoints',
       'engine/checkpoints.test › goes on to count when one cannot be written, and says how often that was',
