@@ -45,14 +45,21 @@ it('starts the service as the sandbox and the bench do, with the flags that V8 r
   for (const part of parts) expect(JSON.parse(readFileSync('package.json', 'utf8')).scripts.start).toContain(part);
 });
 
-describe('the unit for systemd in docs/first-deployment.md', () => {
-  const [, unit = ''] = /```ini\n(.*?)```/s.exec(firstDeployment) ?? [];
+describe('the unit for systemd', () => {
+  const unit = readFileSync('deploy/systemd/device-messaging.service', 'utf8');
   const settingOf = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1];
 
   it('starts the service as the image does, and gives it as long to stop', () => {
     const [, ...parts] = serviceCommand;
     expect(settingOf('ExecStart')).toBe(['/usr/bin/node', ...parts].join(' '));
     expect(settingOf('TimeoutStopSec')).toBe(/--stop-timeout (\d+)/.exec(readme)?.[1]);
+  });
+
+  it('of the front door starts it, and gives it as long to stop as docs/methods.md says', () => {
+    const door = readFileSync('deploy/systemd/device-messaging-methods.service', 'utf8');
+    expect(door).toContain('\nExecStart=/usr/bin/node dist/methods.js\n');
+    const [, timeout = ''] = /--stop-timeout (\d+)/.exec(readFileSync('docs/methods.md', 'utf8')) ?? [];
+    expect(door).toContain(`\nTimeoutStopSec=${timeout}\n`);
   });
 
   it('sets variables that the service reads, and keeps the data where it may write', () => {
