@@ -1,7 +1,7 @@
+import { type Finding, failure, ok, outage, warning } from 'telemetry/check/finding.ts';
 import { tryAccess, tryToken } from '../backends/accessTrial.ts';
 import { backendNames } from '../protocol/backendCalls.ts';
 import type { MethodsSettings } from '../settings/config.ts';
-import { type Finding, failure, ok, outage, warning } from './finding.ts';
 
 type Settings = MethodsSettings['backends'];
 

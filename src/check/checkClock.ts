@@ -1,5 +1,5 @@
+import { type Finding, failure, ok, warning } from 'telemetry/check/finding.ts';
 import type { Endpoint } from './endpoints.ts';
-import { type Finding, failure, ok, warning } from './finding.ts';
 
 const what = 'clock';
 const answerMs = 10_000;

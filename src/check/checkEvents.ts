@@ -1,8 +1,8 @@
+import { type Finding, failure, ok, outage, warning } from 'telemetry/check/finding.ts';
 import { type PartitionExtent, readHubExtent } from '../hub/reading/hubExtent.ts';
 import { diagnosisOf } from '../hub/reading/hubFailure.ts';
 import { storedPositions } from '../hub/stores/storedPositions.ts';
 import type { Settings } from '../settings/config.ts';
-import { type Finding, failure, ok, outage, warning } from './finding.ts';
 
 const what = 'event endpoint';
 const answerMs = 15_000;

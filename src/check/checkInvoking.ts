@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { type Finding, failure, ok, outage } from 'telemetry/check/finding.ts';
 import { createDirectMethods } from '../hub/methods/directMethods.ts';
 import type { MethodsSettings } from '../settings/config.ts';
-import { type Finding, failure, ok, outage } from './finding.ts';
 
 const what = 'service endpoint';
 

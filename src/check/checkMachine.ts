@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statfsSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { dirname, resolve } from 'node:path';
+import { type Finding, failure, ok, warning } from 'telemetry/check/finding.ts';
 import { unusableDirectories } from '../operations/writable.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { directoriesOf, usedDirectories } from '../settings/directories.ts';
@@ -12,7 +13,6 @@ import {
   spoolLimits,
 } from '../settings/groups/constants.ts';
 import { mebibyte } from '../settings/groups/measures.ts';
-import { type Finding, failure, ok, warning } from './finding.ts';
 
 /** What this machine, or the container, gives and the settings may come to need. */
 export interface MachineLimits {

@@ -1,10 +1,10 @@
 import { lookup } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { type Finding, failure, ok, outage, warning } from 'telemetry/check/finding.ts';
 import { within } from '../concurrency/within.ts';
 import { todoOf } from '../text/absence.ts';
 import type { Endpoint } from './endpoints.ts';
-import { type Finding, failure, ok, outage, warning } from './finding.ts';
 
 const answerMs = 10_000;
 const dayMs = 24 * 60 * 60_000;

@@ -1,7 +1,7 @@
+import { type Finding, failure, ok, outage, warning } from 'telemetry/check/finding.ts';
 import { trySending } from '../hub/replies/sendTrial.ts';
 import { diagnoseService } from '../hub/replies/serviceDiagnosis.ts';
 import type { Settings } from '../settings/config.ts';
-import { type Finding, failure, ok, outage, warning } from './finding.ts';
 
 const what = 'service endpoint';
 const answerMs = 15_000;

@@ -1,9 +1,9 @@
+import { type Finding, failure, ok, outage, warning } from 'telemetry/check/finding.ts';
 import { createFileStorage } from '../hub/methods/fileStorage.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { connectionOf, placeOf } from '../settings/derived.ts';
 import { tryContainer, UnconditionalStorage } from '../storage/containerTrial.ts';
 import { type StoreLocation, storeFailureOf } from '../storage/storeFailure.ts';
-import { type Finding, failure, ok, outage, warning } from './finding.ts';
 
 /** Of all requests of one check together. */
 const trialMs = 15_000;

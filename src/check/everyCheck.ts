@@ -1,3 +1,4 @@
+import type { Check } from 'telemetry/check/runChecks.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { checkBackends } from './checkBackends.ts';
 import { checkClock } from './checkClock.ts';
@@ -15,7 +16,6 @@ import {
   networkOf,
   serviceEndpoints,
 } from './endpoints.ts';
-import type { Check } from './runChecks.ts';
 
 /** All that can be looked at with the settings of the service, in the order of the report. */
 export function serviceChecks(settings: Settings, env: NodeJS.ProcessEnv): Check[] {

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
+import { createReport } from 'telemetry/check/report.ts';
+import { type Check, runChecks } from 'telemetry/check/runChecks.ts';
 import { checkSettings, type ReadSettings } from '../check/checkSettings.ts';
 import { methodsChecks, serviceChecks } from '../check/everyCheck.ts';
-import { createReport } from '../check/report.ts';
-import { type Check, runChecks } from '../check/runChecks.ts';
 import { cureHubSdks } from '../hub/sdkCures.ts';
 import { readCertificate } from '../methods/certificate.ts';
 import { runCommand } from '../operations/runCommand.ts';

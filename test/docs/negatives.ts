@@ -234,7 +234,7 @@ export const proven: Denials = {
       'changes nothing, and prints a line',
       'e2e/check/beside.test › takes no partition, no file and no message, and makes a handful of requests',
     ],
-    ['deserves a look, ✗ will not work', 'check/report.test › prints a line for each finding, and their sum'],
+    ['deserves a look, ✗ will not work', 'telemetry/report.test › prints a line for each finding, and their sum'],
     [
       'causes a warning in the log, `environment variable is no setting`',
       'settings/config.test › are named, with the nearest name',

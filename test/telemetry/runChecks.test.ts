@@ -1,6 +1,6 @@
+import { failure, ok, outage } from 'telemetry/check/finding.ts';
+import { runChecks } from 'telemetry/check/runChecks.ts';
 import { expect, it } from 'vitest';
-import { failure, ok, outage } from '../../src/check/finding.ts';
-import { runChecks } from '../../src/check/runChecks.ts';
 
 async function all(checks: Parameters<typeof runChecks>[0], limitMs?: number) {
   const found = [];

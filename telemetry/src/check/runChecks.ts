@@ -1,4 +1,3 @@
-import { TooLate, within } from '../concurrency/within.ts';
 import { type Finding, failure, outage } from './finding.ts';
 
 /** Looks at one thing and changes nothing that lasts (D375). */
@@ -33,11 +32,16 @@ async function findingsOf(
     const notTried = outage(what, `not tried: “${after}” has failed`, 'mend that first');
     return [{ ...notTried, isOutage: failed.isOutage ?? false }];
   }
+  const late = outage(what, `no answer within ${limitMs / 1000} s`, 'look at the network between, or wait');
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<readonly Finding[]>((resolve) => {
+    timer = setTimeout(resolve, limitMs, [late]);
+  });
   try {
-    return await within(look(), limitMs);
+    return await Promise.race([look(), limit]);
   } catch (error) {
-    if (error instanceof TooLate)
-      return [outage(what, `no answer within ${limitMs / 1000} s`, 'look at the network between, or wait')];
     return [failure(what, error instanceof Error ? error.message : String(error), 'this check has failed itself')];
+  } finally {
+    clearTimeout(timer);
   }
 }

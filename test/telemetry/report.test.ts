@@ -1,6 +1,6 @@
+import { type Finding, failure, ok, outage, warning } from 'telemetry/check/finding.ts';
+import { createReport } from 'telemetry/check/report.ts';
 import { expect, it } from 'vitest';
-import { type Finding, failure, ok, outage, warning } from '../../src/check/finding.ts';
-import { createReport } from '../../src/check/report.ts';
 
 function reported(findings: readonly Finding[], options: { isJson?: boolean; isInit?: boolean } = {}) {
   let text = '';

@@ -1,5 +1,5 @@
-import { printable } from 'telemetry/printable.ts';
-import { coverSecrets, piecesOf, uncovered } from '../text/secretPieces.ts';
+import { printable } from '../printable.ts';
+import { createScrub } from '../scrub.ts';
 import type { Finding, Mark } from './finding.ts';
 
 const signs: Readonly<Record<Mark, string>> = { ok: '✓', warning: '!', failure: '✗' };
@@ -24,15 +24,11 @@ interface ReportOptions {
 
 export function createReport({ isJson, isInit, secrets, write, now }: ReportOptions): Report {
   const began = now();
-  const hidden = piecesOf(secrets);
+  const scrub = createScrub(secrets);
   const findings: Finding[] = [];
 
   /** Answers of other machines may quote what was sent. */
-  function shown(text: string): string {
-    const covered = new Uint8Array(text.length);
-    coverSecrets(text, hidden, covered);
-    return printable(uncovered(text, covered));
-  }
+  const shown = (text: string) => printable(scrub(text));
 
   return {
     add({ isOutage = false, ...given }) {
