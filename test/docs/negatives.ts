@@ -279,7 +279,7 @@ export const proven: Denials = {
   ],
   'docs/operations.md': [
     [
-      'from which it takes nothing',
+      'which it takes nothing',
       'e2e/check/beside.test › takes no partition, no file and no message, and makes a handful of requests',
     ],
     [

@@ -1,8 +1,13 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startSandbox } from '../../../sandbox/sandbox.ts';
+import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
+import { inherited } from '../../../sandbox/service/process.ts';
 import { envelope } from '../../../sandbox/stories/wire.ts';
 import { nextAck } from '../testSandbox.ts';
 import { check, findings } from './run.ts';
@@ -83,4 +88,18 @@ it('prints a line for each finding and the sum, without secrets', async () => {
   expect(code).toBe(0);
   const [, key = 'no key'] = /SharedAccessKey=([^;]+)/.exec(environment['HUB_SERVICE_CONNECTION_STRING'] ?? '') ?? [];
   for (const secret of [key, environment['BACKENDS_CLIENT_SECRET'] ?? 'no secret']) expect(text).not.toContain(secret);
+});
+
+it('ends at Ctrl-C while something does not answer', async () => {
+  const sockets = new Set<Socket>();
+  const silent = createServer((socket) => sockets.add(socket.on('error', () => undefined)));
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const { port } = silent.address() as AddressInfo;
+  const env = { ...inherited(), ...sandbox.state.service.environment, BACKENDS_TOKEN_URL: `http://127.0.0.1:${port}` };
+  const child = endWithUs(spawn(process.execPath, ['dist/check.js'], { env, stdio: 'ignore' }));
+  await once(silent, 'connection');
+  child.kill('SIGINT');
+  expect(await once(child, 'exit')).toEqual([null, 'SIGINT']);
+  for (const socket of sockets) socket.destroy();
+  silent.close();
 });
