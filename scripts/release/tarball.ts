@@ -9,8 +9,8 @@ export const ofImage = ['dist', 'config', 'package.json', 'LICENSE'] as const;
 /** What only a machine without containers needs, and people. */
 export const besides = ['deploy/systemd', 'CHANGELOG.md', 'SECURITY.md', '.env.example'] as const;
 
-/** The compiler's notes stay behind. */
-const isNote = (name: string) => name.endsWith('.tsbuildinfo');
+/** In `dist` of a checkout, and not of an image: scripts as they have run here, and the compiler's notes. */
+const isOfCheckout = (path: string) => /(^|\/)dist\/(run$|.*\.tsbuildinfo$|\.tsbuildinfo$)/.test(path);
 
 interface Packing {
   /** Its folder. */
@@ -32,7 +32,7 @@ export async function pack({ project, name, archive, commit, at }: Packing): Pro
     const root = join(stage, name);
     await mkdir(root);
     for (const one of [...ofImage, ...besides])
-      await cp(join(project, one), join(root, one), { recursive: true, filter: (from) => !isNote(from) });
+      await cp(join(project, one), join(root, one), { recursive: true, filter: (from) => !isOfCheckout(from) });
     const units = join(root, 'deploy/systemd');
     for (const unit of await readdir(units)) {
       const text = await readFile(join(units, unit), 'utf8');
