@@ -1,7 +1,6 @@
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { checkLive } from '../sandbox/live/live.ts';
-import { endWithUs } from '../sandbox/service/endWithUs.ts';
+import { spawn } from '../sandbox/service/endWithUs.ts';
 
 /**
  * `npm run check` with the settings in `.env`: what the image has, built if it is older than its sources; with `--live`, messages
@@ -15,7 +14,7 @@ if (args.includes('--live')) {
 } else {
   await import('./buildIfOlder.ts');
   const command = ['--import', './dist/envFile.js', 'dist/check.js', ...args];
-  const child = endWithUs(spawn(process.execPath, command, { stdio: 'inherit' }));
+  const child = spawn(process.execPath, command, { stdio: 'inherit' });
   // Ctrl-C goes to both.
   process.on('SIGINT', () => {}).on('SIGTERM', () => child.kill());
   child.once('exit', (code) => process.exit(code ?? 130));

@@ -2,12 +2,11 @@
  * Builds the commit in `.ci/mixed-version`, and has that build and this one share the partitions of a hub, in a rolling update and
  * back. Fails where the commit cannot be had. `npm run mixed-versions`
  */
-import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildService } from '../sandbox/service/build.ts';
-import { endWithUs } from '../sandbox/service/endWithUs.ts';
+import { spawn } from '../sandbox/service/endWithUs.ts';
 import { projectDirectory } from '../sandbox/state/directories.ts';
 import { obtainCommit } from './mixedVersions/obtainCommit.ts';
 
@@ -17,7 +16,7 @@ const directory = await mkdtemp(join(tmpdir(), 'earlier-'));
 async function run(command: readonly [string, ...string[]], cwd: string, env: NodeJS.ProcessEnv = process.env) {
   process.stdout.write(`${command.join(' ')}\n`);
   const [program, ...args] = command;
-  const child = endWithUs(spawn(program, args, { cwd, env, stdio: 'inherit' }));
+  const child = spawn(program, args, { cwd, env, stdio: 'inherit' });
   const code = await new Promise((resolve, reject) => child.once('error', reject).once('exit', resolve));
   if (code !== 0) throw new Error(`${command.join(' ')} has ended with ${code}`);
 }

@@ -1,11 +1,12 @@
 /** Makes all that a release consists of, and says what a person has to sign and push. `npm run release -- 1.0.0 --dry-run` */
-import { execFile } from 'node:child_process';
+
 import { createHash } from 'node:crypto';
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { buildService } from '../sandbox/service/build.ts';
+import { execFile } from '../sandbox/service/endWithUs.ts';
 import { projectDirectory } from '../sandbox/state/directories.ts';
 import { sectionOf } from './release/changelog.ts';
 import { pack } from './release/tarball.ts';

@@ -1,5 +1,5 @@
-import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { execFile } from '../../sandbox/service/endWithUs.ts';
 
 /**
  * Sees to it that a commit is in a clone, which may be shallow: then it is deepened.

@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { execFile } from '../../sandbox/service/endWithUs.ts';
 
 /** What runs, as in the image. */
 export const ofImage = ['dist', 'config', 'package.json', 'LICENSE'] as const;

@@ -14,6 +14,7 @@ import {
   type Settings,
 } from '../settings/config.ts';
 import { secretsOf } from '../settings/secrets.ts';
+import { coverSecrets, piecesOf, uncovered } from '../text/secretPieces.ts';
 
 /** The operator's command that tries a deployment before it is started, and beside it. */
 
@@ -56,6 +57,15 @@ function planOfMethods(): Plan {
   return { read, checks: read.settings === undefined ? [] : methodsChecks(read.settings, env) };
 }
 
+function coverOf(secrets: readonly string[]): (text: string) => string {
+  const pieces = piecesOf(secrets);
+  return (text) => {
+    const covered = new Uint8Array(text.length);
+    coverSecrets(text, pieces, covered);
+    return uncovered(text, covered);
+  };
+}
+
 const plans = new Map([
   ['service', planOfService],
   ['methods', planOfMethods],
@@ -79,7 +89,7 @@ await runCommand(async (args) => {
   const report = createReport({
     isJson: values.json,
     isInit: values.init,
-    secrets: read.settings === undefined ? [] : secretsOf(read.settings),
+    cover: coverOf(read.settings === undefined ? [] : secretsOf(read.settings)),
     write: (text) => process.stdout.write(text),
     now: () => performance.now(),
   });

@@ -8,7 +8,13 @@ function reported(findings: readonly Finding[], options: { isJson?: boolean; isI
     text += more;
   };
   const report = createReport({
-    ...{ isJson: false, isInit: false, secrets: ['a-long-secret-key'], write, now: () => 0 },
+    ...{
+      isJson: false,
+      isInit: false,
+      cover: (said: string) => said.replaceAll('a-long-secret-key', '…'),
+      write,
+      now: () => 0,
+    },
     ...options,
   });
   for (const finding of findings) report.add(finding);

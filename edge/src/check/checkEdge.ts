@@ -1,6 +1,7 @@
 import { type Finding, failure, ok } from 'telemetry/check/finding.ts';
 import { createReport } from 'telemetry/check/report.ts';
 import { type Check, runChecks } from 'telemetry/check/runChecks.ts';
+import { createScrub } from 'telemetry/scrub.ts';
 import { type Configuration, ConfigurationError, readConfiguration } from '../configuration/read.ts';
 import { secretsOf } from '../operations/startLine.ts';
 import { checkBroker } from './checkBroker.ts';
@@ -15,7 +16,7 @@ export async function checkEdge(
   const { configuration, findings } = await read(file);
   const report = createReport({
     ...options,
-    secrets: configuration ? secretsOf(configuration) : [],
+    cover: configuration ? createScrub(secretsOf(configuration)) : (text) => text,
     write: (text) => process.stdout.write(text),
     now: () => performance.now(),
   });

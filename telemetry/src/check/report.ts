@@ -1,5 +1,4 @@
 import { printable } from '../printable.ts';
-import { createScrub } from '../scrub.ts';
 import type { Finding, Mark } from './finding.ts';
 
 const signs: Readonly<Record<Mark, string>> = { ok: '✓', warning: '!', failure: '✗' };
@@ -16,19 +15,18 @@ interface ReportOptions {
   readonly isJson: boolean;
   /** Of a container that starts before the program: an outage warns, and warnings are no reason to wait (D375). */
   readonly isInit: boolean;
-  readonly secrets: readonly string[];
+  /** Takes secrets out of a text: answers of other machines may quote what was sent. */
+  readonly cover: (text: string) => string;
   readonly write: (text: string) => void;
   /** Now, as `performance.now()`. */
   readonly now: () => number;
 }
 
-export function createReport({ isJson, isInit, secrets, write, now }: ReportOptions): Report {
+export function createReport({ isJson, isInit, cover, write, now }: ReportOptions): Report {
   const began = now();
-  const scrub = createScrub(secrets);
   const findings: Finding[] = [];
 
-  /** Answers of other machines may quote what was sent. */
-  const shown = (text: string) => printable(scrub(text));
+  const shown = (text: string) => printable(cover(text));
 
   return {
     add({ isOutage = false, ...given }) {

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
@@ -6,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startSandbox } from '../../../sandbox/sandbox.ts';
-import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
+import { spawn } from '../../../sandbox/service/endWithUs.ts';
 import { inherited } from '../../../sandbox/service/process.ts';
 import { envelope } from '../../../sandbox/stories/wire.ts';
 import { nextAck } from '../testSandbox.ts';
@@ -96,7 +95,7 @@ it('ends at Ctrl-C while something does not answer', async () => {
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   const { port } = silent.address() as AddressInfo;
   const env = { ...inherited(), ...sandbox.state.service.environment, BACKENDS_TOKEN_URL: `http://127.0.0.1:${port}` };
-  const child = endWithUs(spawn(process.execPath, ['dist/check.js'], { env, stdio: 'ignore' }));
+  const child = spawn(process.execPath, ['dist/check.js'], { env, stdio: 'ignore' });
   await once(silent, 'connection');
   child.kill('SIGINT');
   expect(await once(child, 'exit')).toEqual([null, 'SIGINT']);

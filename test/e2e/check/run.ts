@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process';
-import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
+import { spawn } from '../../../sandbox/service/endWithUs.ts';
 import { inherited } from '../../../sandbox/service/process.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
 
@@ -20,13 +19,11 @@ export interface Checked {
 
 /** Runs the built command with this environment and no other. */
 export function check(args: readonly string[], environment: Environment, program = 'dist/check.js'): Promise<Checked> {
-  const child = endWithUs(
-    spawn(process.execPath, [program, ...args], {
-      cwd: projectDirectory,
-      env: { ...inherited(), ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    }),
-  );
+  const child = spawn(process.execPath, [program, ...args], {
+    cwd: projectDirectory,
+    env: { ...inherited(), ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let text = '';
   for (const stream of [child.stdout, child.stderr])
     stream?.setEncoding('utf8').on('data', (chunk: string) => {
