@@ -61,7 +61,7 @@ export function createBackendOpener(
   { secrets = [], amounts, adapter, random, meter }: BackendOpenerOptions,
 ): BackendOpener {
   const troubles = createTroubles(log, amounts);
-  const tokens = tokenSource(settings, troubles, meter, adapter);
+  const tokens = openTokens(settings, troubles, meter, adapter);
   const redact = createRedaction([...secrets, settings.token, settings.clientSecret]);
   const common = { settings: backendSettings(settings), tokens, log, troubles, redact, adapter, random, meter };
   const opened: Backend[] = [];
@@ -87,7 +87,12 @@ export function createBackendOpener(
 const tokenTimeoutMs = 10_000;
 
 /** @param adapter replaces the network */
-function tokenSource(settings: TokenSettings, troubles: Troubles, meter?: Meter, adapter?: AxiosAdapter): TokenSource {
+export function openTokens(
+  settings: TokenSettings,
+  troubles: Troubles,
+  meter?: Meter,
+  adapter?: AxiosAdapter,
+): TokenSource {
   if (settings.token !== '') return staticToken(settings.token);
   const { tokenUrl, clientId, clientSecret, tokenScope: scope } = settings;
   const common = { timeoutMs: tokenTimeoutMs, troubles, meter, adapter };

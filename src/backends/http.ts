@@ -47,7 +47,7 @@ export interface BackendSettings {
 const nobody = '00000000-0000-0000-0000-000000000000';
 
 /** Paths of a GET that changes nothing and is quick, whatever its response. */
-const probes = {
+export const probes = {
   informationModel: `/objects/${nobody}/models/svc.device`,
   typeRegistry: '/modelDefinitions/svc.device/types/none',
   principalManager: '/devices?device=none',

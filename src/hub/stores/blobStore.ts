@@ -151,6 +151,23 @@ export function createBlobText(
   };
 }
 
+/** The sequence numbers of the checkpoints that have one, by partition. */
+export async function readPositions({
+  connectionString,
+  container,
+  limits = defaultLimits,
+  ...place
+}: BlobStoreOptions): Promise<ReadonlyMap<string, number>> {
+  const prefix = blobPrefixOf(place, 'checkpoint');
+  const found = await blobsIn(connectionString, container, limits).list(prefix, performance.now() + limits.verbMs);
+  return new Map(
+    found.flatMap((blob) => {
+      const position = readSequenceNumber(blob);
+      return position === undefined ? [] : [[blob.name.slice(prefix.length), position] as const];
+    }),
+  );
+}
+
 const blobsIn = (connectionString: string, container: string, limits: CallLimits) =>
   createLabelledBlobs(new ContainerClient(connectionString, container, { retryOptions: { maxTries: 1 } }), limits);
 
