@@ -55,5 +55,6 @@ it('what an operator sees of the backends is each its own', async () => {
       cacheEntries: 6,
     },
   });
+  expect(backends.waiting()).toBe(5);
   await backends.close();
 });
