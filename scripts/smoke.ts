@@ -20,6 +20,7 @@ try {
   const env = { ...process.env, PATH: `${dirname(node)}:${process.env['PATH']}` };
   const vitest = spawn(node, ['node_modules/vitest/vitest.mjs', 'run', ...tests], { stdio: 'inherit', env });
   endWithUs(vitest);
+  process.on('SIGINT', () => {}); // Ctrl-C reaches Vitest, too: what is below the folder goes when it has ended
   process.exitCode = await new Promise<number>((resolve) => vitest.once('exit', (code) => resolve(code ?? 1)));
 } finally {
   await rm(directory, { recursive: true, force: true });

@@ -9,6 +9,7 @@ const sources = [
   ...[
     'src',
     'scripts/build.js',
+    'scripts/build',
     'scripts/run/sourceMap.js',
     'scripts/run/nodeVersion.js',
     'tsconfig.json',

@@ -39,7 +39,7 @@ const baseFiles = ['/lib', '/lib64', '/usr/lib', '/etc/ssl', '/etc/hosts', '/etc
 
 /**
  * @param node Node.js of the base image
- * @param signal ends programs that run
+ * @param signal kills the programs that run
  */
 export function createContainer(image: Image, node: string, mounts: readonly Mount[], signal: AbortSignal): Container {
   const real = (path: string) => join(image.root, path);
@@ -61,9 +61,10 @@ export function createContainer(image: Image, node: string, mounts: readonly Mou
   return {
     async start(command, options) {
       const readyWithinMs = Number.POSITIVE_INFINITY;
-      return stoppable(
-        await startService({ ...options, command: isolated(command), ...(user && { user }), readyWithinMs, signal }),
-      );
+      const started = { ...options, command: isolated(command), ...(user && { user }), readyWithinMs, signal };
+      const wrapper = await startService(started);
+      signal.addEventListener('abort', wrapper.kill);
+      return stoppable(wrapper);
     },
     ...(user && { user }),
     real,
@@ -81,7 +82,11 @@ async function stoppable(wrapper: ServiceProcess): Promise<ServiceProcess> {
     ...wrapper,
     pid,
     async stop() {
-      process.kill(pid, 'SIGTERM');
+      try {
+        process.kill(pid, 'SIGTERM');
+      } catch {
+        // It has ended by itself: `exited` says how.
+      }
       await wrapper.exited;
     },
   };

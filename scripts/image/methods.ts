@@ -32,7 +32,7 @@ export async function proveMethods(stage: Stage): Promise<void> {
       if (answer !== '{"status":7}') throw new Error(`A method was to be answered with the status 7, not ${answer}`);
     });
     printer.progress('A remote method was invoked and answered');
-    await stop(stage, front);
+    await stop(front);
   } finally {
     await front.kill();
   }

@@ -29,8 +29,8 @@ export function start({ image, container, sandbox, environment }: Stage, more = 
 }
 
 /** @throws Error when it does not end with 0 */
-export async function stop({ signal }: Stage, service: ServiceProcess): Promise<void> {
-  await until(signal, service.stop(), () => service.kill());
+export async function stop(service: ServiceProcess): Promise<void> {
+  await service.stop();
   const { code, reason } = await service.exited;
   if (code !== 0) throw new Error(`The service did not stop cleanly: ${reason}`);
 }

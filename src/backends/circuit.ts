@@ -74,13 +74,14 @@ export function createCircuit(options: CircuitOptions): Circuit {
     probe,
     everyMs: probeMs,
     answered({ healthy, retryAfterMs }, failure, began) {
-      if (closed || gate) return;
+      if (gate) return;
       if (healthy) foundHealthy();
       else if (lastSuccess < began) open(failure, retryAfterMs);
     },
   });
 
   function open(failure: string, retryAfterMs = 0) {
+    if (closed) return;
     let release: OpenPeriod['release'] = () => {};
     const released = new Promise<boolean>((resolve) => {
       release = resolve;

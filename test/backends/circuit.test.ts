@@ -142,6 +142,14 @@ describe('a circuit', () => {
     expect(state()).toBe('open');
   });
 
+  it('opens no more after the service has closed it, whatever attempts that were under way end with', async () => {
+    const { fail, state, close, log, probes } = circuit();
+    close();
+    fail(5, twoDevices);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect([state(), log.lines, probes]).toEqual(['closed', [], []]);
+  });
+
   it('releases the calls that wait when the service closes', async () => {
     const { fail, untilClosed, close, probes } = circuit();
     fail(5, twoDevices);

@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { createBackends } from '../../src/backends/backends.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
@@ -20,6 +20,7 @@ it('what an operator sees of the backends is each its own', async () => {
       return { status: 200, statusText: '', headers: {}, data: Buffer.from(JSON.stringify(answer)), config };
     },
   });
+  onTestFinished(() => backends.close());
   const { informationModel, typeRegistry, principalManager } = backends.bind(callOf({ deadline: createDeadline(900) }));
   const ask = (count: number, work: (name: string) => Promise<unknown>) => {
     for (let index = 0; index < count; index += 1) void work(String(index)).catch(() => undefined);

@@ -21,12 +21,12 @@ const copied = [
   'src',
   'telemetry',
   'config',
+  'scripts',
+  'LICENSE',
   'package.json',
+  'package-lock.json',
   'tsconfig.json',
   'tsconfig.build.json',
-  'scripts/build.js',
-  'scripts/run/nodeVersion.js',
-  'scripts/run/sourceMap.js',
 ];
 
 /**

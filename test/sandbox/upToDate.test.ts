@@ -9,6 +9,7 @@ const files = [
     'src/programs/main.ts',
     'src/hub/reader.ts',
     'scripts/build.js',
+    'scripts/build/notices.js',
     'scripts/run/sourceMap.js',
     'edge/src/main.ts',
     'telemetry/src/log.ts',
@@ -26,8 +27,7 @@ beforeEach(() => {
     mkdirSync(join(directory, dirname(file)), { recursive: true });
     writeFileSync(join(directory, file), '');
   }
-  for (const path of [...files, 'src', 'src/hub', 'src/programs', 'edge/src', 'telemetry', 'telemetry/src'])
-    at(path, 1_000);
+  for (const path of [...files, 'src', 'telemetry', ...files.map(dirname)]) at(path, 1_000);
   for (const path of programs) at(path, 2_000);
 });
 afterEach(() => rmSync(directory, { recursive: true }));
