@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { portTaken } from 'iot-hub-emulator';
+import { help, type Options, readArguments } from './commandLine.ts';
 import { DemonstrationFailed, demonstrate } from './demonstration/demonstrate.ts';
 import { demonstrateMethods } from './demonstration/demonstrateMethods.ts';
-import { help, type Options, readArguments } from './options.ts';
 import { AlreadyRunning } from './running.ts';
 import { type Sandbox, startSandbox } from './sandbox.ts';
 import { BuildFailed } from './service/build.ts';
@@ -137,6 +137,6 @@ function listenForInterrupt(printer: Printer): void {
     }
   };
   process.on('SIGINT', end).on('SIGTERM', end);
-  // The reader has gone: `npm run sandbox | head`.
+  // The reader of the pipe has ended: `npm run sandbox | head`.
   process.stdout.on('error', () => interrupt.abort());
 }

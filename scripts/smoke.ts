@@ -2,11 +2,10 @@
  * Runs a small set of tests with the Node.js of the images, the newest line with long-term support: the whole suite runs with the
  * oldest that the sources support. `npm run smoke`
  */
-import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { endWithUs } from '../sandbox/service/endWithUs.ts';
+import { spawn } from '../sandbox/service/endWithUs.ts';
 import { projectDirectory } from '../sandbox/state/directories.ts';
 import { installBaseNode } from './image/baseNode.ts';
 
@@ -19,7 +18,6 @@ try {
   const node = await installBaseNode(projectDirectory, directory);
   const env = { ...process.env, PATH: `${dirname(node)}:${process.env['PATH']}` };
   const vitest = spawn(node, ['node_modules/vitest/vitest.mjs', 'run', ...tests], { stdio: 'inherit', env });
-  endWithUs(vitest);
   process.on('SIGINT', () => {}); // Ctrl-C reaches Vitest, too: what is below the folder goes when it has ended
   process.exitCode = await new Promise<number>((resolve) => vitest.once('exit', (code) => resolve(code ?? 1)));
 } finally {

@@ -55,7 +55,7 @@ describe('a bomb that inflates to the limit', () => {
     ['escapes', filled('"', '\\u0041', ''), 'body is not well-formed JSON, it ends too early'],
     ['one number', filled('[1e', '9', ']'), 'body has a number of more than 1024 characters, see character 2'],
     ['one key', filled('{"', 'x', '":1}'), 'body has a key of more than 1024 characters, see character 2'],
-  ])('of %s is looked at once, up to where it breaks a rule', async (_what, text, details) => {
+  ])('of %s is read once, up to the point where it breaks a rule', async (_what, text, details) => {
     const cost = await costOf('model.create', gzipSync(text), { properties: gzipped });
     expect(cost.details).toBe(details);
     expect(cost.characters).toBeLessThanOrEqual(text.length);
@@ -65,7 +65,7 @@ describe('a bomb that inflates to the limit', () => {
 });
 
 describe('keys that occur twice', () => {
-  it('cost a message without an objectId no more than a second look at its properties', async () => {
+  it('cost a message without an objectId no more than a second pass over its properties', async () => {
     const text = filled(
       '{"model":"svc.device","type":"pump","properties":{"serial":"1"',
       ',"":1',
@@ -92,7 +92,7 @@ describe('keys that occur twice', () => {
     expect(cost.characters).toBeLessThan(101_000);
   });
 
-  it('are named once, however often they occur', async () => {
+  it('are reported once, however often they occur', async () => {
     const text = filled('{"version":1', ',"version":1', '}', 49_000);
     const cost = await costOf('Svc.Device.Updated', text, { properties: { objectId: pumpId } });
     expect(cost).toMatchObject({ details: 'body.version occurs twice; body.type is required' });
@@ -101,8 +101,8 @@ describe('keys that occur twice', () => {
   });
 });
 
-describe('a list that is no list of names', () => {
-  it('is refused unread when it has more than 1,000 values', async () => {
+describe('a list that is not a list of names', () => {
+  it('is refused without a check of its values when it has more than 1,000', async () => {
     const cost = await costOf('Svc.Device.SyncModel', filled('{"references":[1', ',1', ']}', 60_000));
     expect(cost.details).toBe(
       'body.references has more than 1000 values; objectId and model must be given, as property or in the body',
@@ -110,7 +110,7 @@ describe('a list that is no list of names', () => {
     expect(cost.logged).toBeLessThan(500);
   });
 
-  it('is told of in at most ten faults', async () => {
+  it('is reported in ten faults at most', async () => {
     const cost = await costOf('Svc.Device.SyncModel', `{"references":[${'1,'.repeat(499)}1]}`);
     expect(cost.details).toMatch(
       /^body\.references\[0\] must be text; .*; body\.references\[9\] must be text; … and 491 more$/,
@@ -118,7 +118,7 @@ describe('a list that is no list of names', () => {
     expect(cost.logged).toBeLessThan(1_000);
   });
 
-  it('is told of in at most 1,000 characters', async () => {
+  it('is reported in 1,000 characters at most', async () => {
     const name = 'x'.repeat(1_000);
     const cost = await costOf('model.update', '{"version":1}', {
       properties: { objectId: pumpId },
@@ -134,7 +134,7 @@ describe('a list that is no list of names', () => {
   });
 });
 
-it('names of references are compared once for each reference that is stored', async () => {
+it('names of references are compared once for each stored reference', async () => {
   const names = Array.from({ length: 900 }, (_, index) => `n${index}`);
   const stored = Array.from({ length: 4_000 }, () => ({
     name: 'another',
@@ -153,7 +153,7 @@ it('names of references are compared once for each reference that is stored', as
   expect(cost.characters).toBeLessThan(body.length + model.length + 4 * answer.length);
 });
 
-it('deflate is no way around', async () => {
+it('deflate has the same bound', async () => {
   const cost = await costOf('model.create', deflateSync(filled('{"a":[{}', ',{}', ']}')).toString('base64'), {
     properties: { 'content-encoding': 'deflate' },
   });
@@ -161,7 +161,7 @@ it('deflate is no way around', async () => {
 });
 
 it.each(Object.entries(finds))(
-  'what the cost search has found takes no more steps than it may: %s',
+  'the findings of the cost search stay within their bound of steps: %s',
   async (_what, recipe) => {
     const event = eventOf(recipe);
     if (event === undefined) throw new Error('no hub would take this message');
@@ -172,7 +172,7 @@ it.each(Object.entries(finds))(
   },
 );
 
-it('the log says of any number of missing models which ten came first, and how many more there are', async () => {
+it('the log names the first ten of any number of missing models, and counts the rest', async () => {
   const names = Array.from({ length: 40 }, (_, index) => `svc.m${index}`);
   const { logged } = await dispatchEvent(
     hubEvent({

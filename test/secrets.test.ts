@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Settings } from '../src/settings/config.ts';
 import { secretsOf } from '../src/settings/secrets.ts';
 
-it('finds the keys and signatures in connection strings, and whatever else is secret', () => {
+it('keys and signatures in connection strings are found, and all other secrets', () => {
   const hub = {
     eventsConnectionString: 'Endpoint=sb://h/;SharedAccessKeyName=service;SharedAccessKey=a2V5IDE=;EntityPath=e',
     serviceConnectionString: 'HostName=h;SharedAccessKeyName=service;SharedAccessKey=a2V5IDI=',

@@ -31,7 +31,7 @@ const roomOf = (file: string): string => file.split('/')[1] ?? '';
 const rowOf = (file: string): number => rows.findIndex((row) => row.includes(roomOf(file)));
 
 describe('every card', () => {
-  it('is in the catalogue, and its file has its name', () => {
+  it('is in the catalogue, and has a file of its name', () => {
     const names = readdirSync('src/messages', { recursive: true, encoding: 'utf8' })
       .map((file) => /(?:^|\/)(\w+(?:\.\w+)+)\.ts$/.exec(file)?.[1])
       .filter((name) => name !== undefined);
@@ -49,7 +49,7 @@ describe('every card', () => {
 });
 
 describe('imports', () => {
-  it('of the service begin with V8’s flags, which come too late when the SDKs are loaded: a bundle loads those first', () => {
+  it('of the service begin with V8’s flags, which must be set before the SDKs are loaded', () => {
     expect(importsOf('src/programs/main.ts')[0]).toBe('src/programs/v8Flags.ts');
     expect(readFileSync('src/programs/main.ts', 'utf8').match(/^(import|await import).*/gm)).toEqual([
       "import './v8Flags.ts';",
@@ -57,19 +57,19 @@ describe('imports', () => {
     ]);
   });
 
-  it('go from a folder to those above it, so that there is no circle', () => {
+  it('go from a folder only to folders of earlier rows, so that there is no cycle', () => {
     expect(filesBelow('src').filter((file) => rowOf(file) < 0)).toEqual([]);
     const isOffence = (file: string, target: string) =>
       target.startsWith('src/') && roomOf(file) !== roomOf(target) && rowOf(target) >= rowOf(file);
     expect(offenders(isOffence)).toEqual([]);
   });
 
-  it('are as docs/decisions.md draws them', () => {
+  it('are drawn in docs/decisions.md', () => {
     const picture = rows.map((row) => row.join('   ')).join('\n');
     expect(readFileSync('docs/decisions.md', 'utf8')).toContain(`\n${picture}\n`);
   });
 
-  it('of what declares the metrics are the vocabularies of the wire: no other folder takes a vocabulary from the metrics', () => {
+  it('of the metric declarations are the vocabularies of the wire: no other folder imports a vocabulary from the metrics', () => {
     const isDeclared = (file: string) => file.startsWith('src/metrics/declared/');
     const foreign = (target: string) =>
       target.startsWith('src/') && !/^src\/(metrics\/declared|protocol)\//.test(target);
@@ -78,12 +78,12 @@ describe('imports', () => {
     expect(offenders(taking)).toEqual([]);
   });
 
-  it('of the engine are no packages but telemetry: order, budgets, progress and quarantine know nothing of the hub', () => {
+  it('of the engine include no packages but telemetry: it is independent of the hub', () => {
     const isOwn = (target: string) => /^(src\/|telemetry\/|node:)/.test(target);
     expect(offenders((file, target) => file.startsWith('src/engine/') && !isOwn(target))).toEqual([]);
   });
 
-  it('of the hub’s SDKs stand in src/hub only, but for the storage client', () => {
+  it('of the hub’s SDKs are in src/hub only, except the storage client', () => {
     const isAllowed = (file: string, target: string) =>
       file.startsWith('src/hub/') || (/^src\/(storage|deadLetters)\//.test(file) && target === '@azure/storage-blob');
     expect(
@@ -91,30 +91,30 @@ describe('imports', () => {
     ).toEqual([]);
   });
 
-  it('of the HTTP client stand in src/backends, and where methods of the hub are called, only', () => {
+  it('of the HTTP client are in src/backends only, except for methods of the hub', () => {
     const isAllowed = (file: string) => file.startsWith('src/backends/') || file === 'src/hub/methods/httpsRequests.ts';
     expect(offenders((file, target) => /^(axios|undici)/.test(target) && !isAllowed(file))).toEqual([]);
   });
 
-  it('of the trace libraries stand in one file, which is loaded only when traces are wanted', () => {
+  it('of the trace libraries are in one file, which is loaded only when traces are enabled', () => {
     const libraries = /^@opentelemetry\/(sdk-trace-base|exporter-trace-otlp-http)$/;
     const loading = offenders((file, target) => libraries.test(target) && !file.startsWith('src/tracing/'));
     expect(loading).toEqual([]);
     expect(offenders((_, target) => target === 'src/tracing/recording.ts')).toHaveLength(1);
   });
 
-  it('of the service do not reach into the sandbox, the hub emulator or the tests', () => {
+  it('of the service do not include the sandbox, the hub emulator or the tests', () => {
     expect(offenders((_, target) => /^(sandbox|iot-hub-emulator|test|scripts)(\/|$)/.test(target))).toEqual([]);
   });
 
-  it('of the sandbox do not reach into the service: it spells the wire by hand', () => {
+  it('of the sandbox do not include the service: it spells the wire by hand', () => {
     const reaching = filesBelow('sandbox').filter((file) =>
       importsOf(file).some((target) => target.startsWith('src/')),
     );
     expect(reaching).toEqual([]);
   });
 
-  it('of the independent model stay clear of the service, also by way of others: it is written from the specification', () => {
+  it('of the independent model do not include the service, also not indirectly: it is written from the specification', () => {
     const reached = new Set<string>();
     const visit = (file: string) => {
       if (reached.has(file)) return;
@@ -140,14 +140,14 @@ describe('imports', () => {
     expect(reaching).toEqual([]);
   });
 
-  it('of the hub emulator’s tests are its own files, but for what ends the processes that tests start', () => {
+  it('of the hub emulator’s tests are its own files, except for ending the processes that tests start', () => {
     const reaching = filesBelow('iot-hub-emulator/test').flatMap((file) =>
       importsOf(file).filter((target) => target.endsWith('.ts') && !target.startsWith('iot-hub-emulator/')),
     );
     expect([...new Set(reaching)]).toEqual(['sandbox/service/endWithUs.ts']);
   });
 
-  it('of the hub emulator by others are its exports, by its name; tests have what its tests have to support them', () => {
+  it('of the hub emulator by others are its exports, by its name; tests may use its test support', () => {
     const users = ['sandbox', 'scripts', 'test'].flatMap(filesBelow);
     const imported = users.flatMap((file) => importsOf(file).map((target) => ({ file, target })));
     const isExport = (target: string) => Object.hasOwn(emulator.exports, target.replace('iot-hub-emulator', '.'));
@@ -159,7 +159,7 @@ describe('imports', () => {
     expect(Object.keys(emulator.exports).filter((name) => !used.has(name))).toEqual([]);
   });
 
-  it('of the sandbox’s backends stay inside them, but for HTTP, the journal and folders: they know neither hub nor front door', () => {
+  it('of the sandbox’s backends stay inside them, except HTTP, the journal and folders: they use neither hub nor front door', () => {
     const isOutside = (target: string) => /^(sandbox|iot-hub-emulator)(\/|$)/.test(target);
     const isAllowed = (target: string) =>
       /^(sandbox\/backends\/|iot-hub-emulator\/(http|journal|directory)$)/.test(target);
@@ -182,12 +182,9 @@ describe('imports', () => {
     ['how folders are made', 'src/storage/makeDirectory.ts', 'iot-hub-emulator/src/values/makeDirectory.ts'],
     ['the nearest name', 'src/text/nearest.ts', 'sandbox/terminal/nearest.ts'],
     ['the check of AMQP bytes', 'src/hub/decodable.ts', 'iot-hub-emulator/src/amqp/link/decodable.ts'],
-  ])(
-    'of what serves alone have an equal copy of %s, so that what is mended in one is mended in both',
-    (_, original, copy) => {
-      expect(readFileSync(copy, 'utf8')).toBe(readFileSync(original, 'utf8'));
-    },
-  );
+  ])('of separate deployables have an equal copy of %s, so that a fix in one is a fix in both', (_, original, copy) => {
+    expect(readFileSync(copy, 'utf8')).toBe(readFileSync(original, 'utf8'));
+  });
 
   it('of telemetry stay in its package: it serves service, front door and edge proxy', () => {
     const { dependencies } = JSON.parse(readFileSync('telemetry/package.json', 'utf8'));
@@ -197,7 +194,7 @@ describe('imports', () => {
     expect(reaching).toEqual([]);
   });
 
-  it('of the service and the sandbox do not reach into the edge proxy', () => {
+  it('of the service and the sandbox do not include the edge proxy', () => {
     const reaching = [...filesBelow('src'), ...filesBelow('sandbox')].filter((file) =>
       importsOf(file).some((target) => target.startsWith('edge/')),
     );
@@ -205,7 +202,7 @@ describe('imports', () => {
   });
 });
 
-describe('the clock that can be set', () => {
+describe('the system clock', () => {
   /** Files that ask for the time of day, and why (D180). */
   const reasons = {
     'concurrency/clocks.ts': 'turns a point in time of the process into a time of day, and back',
@@ -226,12 +223,12 @@ describe('the clock that can be set', () => {
     'programs/service.ts': 'names a file',
   };
 
-  it('is asked only for times of day: durations and deadlines come from the one that can’t be set', () => {
+  it('is used only for times of day: durations and deadlines come from the monotonic clock', () => {
     const asking = filesBelow('src').filter((file) => /Date\.now|new Date\(\)/.test(readFileSync(file, 'utf8')));
     expect(asking.map((file) => file.slice('src/'.length)).sort()).toEqual(Object.keys(reasons).sort());
   });
 
-  it('is not asked in the edge proxy, nor in what it shares with the service', () => {
+  it('is used neither in the edge proxy nor in the code that it shares with the service', () => {
     const asking = [...filesBelow('edge/src'), ...filesBelow('telemetry/src')].filter((file) =>
       /Date\.now|new Date\(\)/.test(readFileSync(file, 'utf8')),
     );
@@ -245,12 +242,17 @@ describe('file names', () => {
     expect(repeatedNames(filesBelow(root))).toEqual([]);
   });
 
-  it('occur once in the hub emulator, but for its exports, which have the name of what they pass on', () => {
+  it('occur once in the hub emulator, except its exports, which have the names of the exported files', () => {
     const files = filesBelow('iot-hub-emulator/src').filter((file) => !file.includes('/exports/'));
     expect(repeatedNames(files)).toEqual([]);
   });
 
-  it('that are found twice are told with their folders', () => {
+  it('occur once in the sandbox, except the entry points of its commands', () => {
+    const files = filesBelow('sandbox').filter((file) => basename(file) !== 'main.ts');
+    expect(repeatedNames(files)).toEqual([]);
+  });
+
+  it('that occur twice are reported with their folders', () => {
     expect(repeatedNames(['src/a/open.ts', 'src/b/close.ts', 'src/b/c/open.ts'])).toEqual([
       'src/a/open.ts, src/b/c/open.ts',
     ]);
@@ -281,7 +283,7 @@ describe('folders', () => {
     },
   );
 
-  it('that import each other’s types only are a cycle, too', () => {
+  it('that import only each other’s types form a cycle, too', () => {
     const root = mkdtempSync(join(tmpdir(), 'cycle-'));
     try {
       for (const folder of ['a', 'b']) mkdirSync(join(root, folder));

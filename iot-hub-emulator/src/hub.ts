@@ -22,8 +22,8 @@ import type { HubPorts } from './network/hubPorts.ts';
 import type { Listener } from './network/listener.ts';
 import { openPorts } from './network/ports.ts';
 import { acceptWebSockets } from './network/webSockets.ts';
-import type { NoticeSource } from './notices/notice.ts';
-import { announce } from './notices/notices.ts';
+import type { NotificationSource } from './notifications/hubNotification.ts';
+import { sendNotifications } from './notifications/sendNotifications.ts';
 import { openStore } from './persistence/store.ts';
 import { createRestServer } from './rest/restServer.ts';
 import type { Twins } from './twins/twins.ts';
@@ -47,7 +47,7 @@ export interface HubOptions {
   /** The policy `iothubowner` may send to the event endpoint, which IoT Hub allows to nobody; default false. */
   ownerMaySend?: boolean;
   /** Events of the hub's own that come beside those of devices, as if routes sent them to the event endpoint; default none. */
-  sources?: readonly NoticeSource[];
+  sources?: readonly NotificationSource[];
   /** Rules other than IoT Hub's: of queues, feedback, throttling and how much is kept. */
   rules?: HubRules;
   /**
@@ -55,7 +55,7 @@ export interface HubOptions {
    * -9; by default they are in memory only. Nothing is accepted before the operating system has it.
    */
   persist?: string;
-  /** Where it notes what happens; default one of its own, in memory. */
+  /** The journal that records what happens; default one of its own, in memory. */
   journal?: Journal;
   /** The time in milliseconds since 1970: for stamps, expiry of tokens and of messages; default the system clock. */
   now?: () => number;
@@ -85,8 +85,8 @@ export interface Hub extends Addresses {
   faults: Faults;
   counters(): Counters;
   /**
-   * Give a policy another key, as somebody does who regenerates it. Links go on until the tokens expire that clients have put
-   * for them; new tokens need the new key, which new connection strings have.
+   * Give a policy another key, as an owner regenerates it. Links go on until the tokens expire that clients have put for
+   * them; new tokens need the new key, which new connection strings have.
    */
   renewKey(policy: string): Promise<void>;
   isConnected(deviceId: string): boolean;
@@ -111,14 +111,24 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     store,
     now,
   });
-  const { registry, access, presence, events, devicebound, journal, connections, tally, faults: standing } = core;
+  const {
+    registry,
+    access,
+    presence,
+    events,
+    devicebound,
+    journal,
+    connections,
+    deliveryCounters: tally,
+    faults: standing,
+  } = core;
   const ports: HubPorts = { amqp: 0, amqps: 0, mqtts: 0, https: 0, admin: 0 };
   const login = (username: string, password: string) => claimByPassword(username, password, { access, policies });
   const amqp = createAmqpServer(core, createDirectory(core, ports), login);
   const mqtt = createMqttServer(core);
   const rest = createRestServer(core);
   acceptWebSockets(rest, { amqp: amqp.accept, mqtt: mqtt.accept }, core.bounds.webSocketMessage);
-  const stopNotices = announce(core, options.sources ?? []);
+  const stopNotifications = sendNotifications(core, options.sources ?? []);
   for (const device of options.devices ?? []) addDevice(registry, device, store !== undefined);
 
   const addresses = createAddresses({ name, ports, policies, registry });
@@ -134,7 +144,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     countAll({
       connections,
       partitions: events.partitions,
-      tally,
+      deliveryCounters: tally,
       queues: registry.list().map(({ deviceId }) => [deviceId, devicebound.pending(deviceId).length]),
     });
   const closing = new AbortController();
@@ -154,7 +164,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
 
   const close = async (): Promise<void> => {
     closing.abort();
-    stopNotices();
+    stopNotifications();
     amqp.close();
     mqtt.close();
     rest.closeIdleConnections();

@@ -12,13 +12,13 @@ const later = now / 1000 + 60;
 const unauthorized = expect.objectContaining({ condition: 'amqp:unauthorized-access' });
 
 describe('shared access signatures', () => {
-  test('one that the official client signed is recognised', () => {
+  test('are recognised when the official client signed them', () => {
     const token = iothub.SharedAccessSignature.create('hub.example', 'service', key, later);
     const parsed = parseSas(token.toString());
     expect(parsed).toMatchObject({ resource: 'hub.example', keyName: 'service', expiry: String(later) });
     expect(parsed && isSignedWith(parsed, key, 'base64')).toBe(true);
   });
-  test('the key is text for Event Hubs and base64 for IoT Hub', () => {
+  test('use the key as text for Event Hubs and as base64 for IoT Hub', () => {
     const parsed = parseSas(signSas('sb://h/x', key, 'utf8', later, 'p'));
     expect(parsed && isSignedWith(parsed, key, 'utf8')).toBe(true);
     expect(parsed && isSignedWith(parsed, key, 'base64')).toBe(false);
@@ -31,7 +31,7 @@ describe('shared access signatures', () => {
     ['SharedAccessSignature sr=a&sig=b&se=soon', 'an expiry that is no number'],
     ['SharedAccessSignature sr=a&sig=b&se=1&se=2', 'two expiries'],
     ['SharedAccessSignature sr=%&sig=b&se=1', 'a stray percent sign'],
-  ])('%j is none: %s', (text) => {
+  ])('do not include %j: %s', (text) => {
     expect(parseSas(text)).toBeUndefined();
   });
 });
@@ -84,11 +84,11 @@ describe('access', () => {
     expect(() => access.claim(service('localhost', later, otherKey), 'localhost')).toThrow(unauthorized);
     expect(() => access.claim(service('localhost', later, key, 'nobody'), 'localhost')).toThrow(unauthorized);
   });
-  test('changing the expiry of a token breaks it', () => {
+  test('a token with a changed expiry is refused', () => {
     const token = service('localhost').replace(`se=${later}`, `se=${later + 1}`);
     expect(() => access.claim(token, 'localhost')).toThrow(unauthorized);
   });
-  test('either key of a device opens for it, and tells its auth method', () => {
+  test('a device logs in with either of its keys, and its login has the auth method', () => {
     const secondary = registry.get('d1')?.secondaryKey ?? '';
     for (const signer of [key, secondary]) {
       const login = logIn('d1', undefined, signSas('localhost/devices/d1', signer, 'base64', later));
@@ -96,15 +96,15 @@ describe('access', () => {
       expect(JSON.parse(login.authMethod)).toMatchObject({ scope: 'device', type: 'sas', issuer: 'iothub' });
     }
   });
-  test("a device's id is compared with regard to case", () => {
+  test('device ids are case-sensitive', () => {
     expect(() => logIn('d1', undefined, signSas('localhost/devices/D1', key, 'base64', later))).toThrow(unauthorized);
   });
-  test('a policy logs a device in with the scope of the hub, if it may', () => {
+  test('a policy with the right logs a device in, with the scope of the hub', () => {
     const token = service('localhost/devices', later, otherKey, 'device');
     expect(JSON.parse(logIn('d1', undefined, token).authMethod)).toMatchObject({ scope: 'hub' });
     expect(() => logIn('d1', undefined, service('localhost'))).toThrow(unauthorized);
   });
-  test('a module opens with its own key, not with that of its device, and not for its device', () => {
+  test('a module logs in with its own key, not with its device’s, and not as its device', () => {
     registry.create('d1', { moduleId: 'm', primaryKey: otherKey });
     const token = signSas('localhost/devices/d1/modules/m', otherKey, 'base64', later);
     const login = logIn('d1', 'm', token);
@@ -114,7 +114,7 @@ describe('access', () => {
     const device = signSas('localhost/devices/d1/modules/m', key, 'base64', later);
     expect(() => logIn('d1', 'm', device)).toThrow(unauthorized);
   });
-  test('a device does not open for its module, also when both have the same key', () => {
+  test('a device does not log in as its module, even with the same key', () => {
     registry.create('d1', { moduleId: 'm', primaryKey: key });
     const device = signSas('localhost/devices/d1', key, 'base64', later);
     expect(() => logIn('d1', 'm', device)).toThrow(unauthorized);
@@ -127,7 +127,7 @@ describe('access', () => {
     ['such a policy for one device', 'localhost/devices/d1', otherKey, 'device', ['d1', 'd1/m']],
     ['such a policy for one module', 'localhost/devices/d1/modules/m', otherKey, 'device', ['d1/m']],
     ['a policy that lets none connect', 'localhost', key, 'service', []],
-  ])('a claim of %s opens only for what is its own', (_, resource, signer, policy, opened) => {
+  ])('a claim of %s logs in only what it covers', (_, resource, signer, policy, opened) => {
     registry.create('d1', { moduleId: 'm', primaryKey: otherKey });
     registry.create('d2', { primaryKey: key });
     const claim = access.claim(signSas(resource, signer, 'base64', later, policy), resource);
@@ -138,7 +138,7 @@ describe('access', () => {
     ];
     expect(all.flatMap((one) => access.loginBy(claim, ...one)?.identity.clientId ?? [])).toEqual(opened);
   });
-  test('a module that is not registered does not exist', () => {
+  test('an unregistered module is refused', () => {
     const token = signSas('localhost/devices/d1/modules/m', key, 'base64', later);
     expect(() => logIn('d1', 'm', token)).toThrow(unauthorized);
   });
@@ -150,7 +150,7 @@ describe('access', () => {
     const module = signSas('localhost/devices/d1/modules/m', otherKey, 'base64', later);
     expect(() => logIn('d1', 'm', module)).toThrow('disabled');
   });
-  test('no refusal repeats anything of the token', () => {
+  test('no refusal repeats a part of the token', () => {
     const token = service('localhost', later, otherKey);
     const signature = /sig=([^&]+)/.exec(token)?.[1] ?? '';
     try {

@@ -16,12 +16,12 @@ const ask = async (path: string, init: RequestInit = {}) => {
 const post = (body: string) => ask('/devices', { method: 'POST', body });
 
 describe('the admin port', () => {
-  test('tells what is here', async () => {
+  test('describes the hub', async () => {
     const { status, body } = await ask('/');
     expect(status).toBe(200);
     expect(body).toMatchObject({ name: 'sandbox-hub', hostName: 'localhost', ports: hub.ports, caFile: hub.caFile });
   });
-  test('adds a device and answers how it can connect', async () => {
+  test('adds a device and returns its connection string', async () => {
     const { status, body } = await post('{"deviceId":"made-1"}');
     expect(status).toBe(201);
     expect(body).toMatchObject({ deviceId: 'made-1', primaryKey: hub.registry.get('made-1')?.primaryKey });
@@ -30,7 +30,7 @@ describe('the admin port', () => {
     const { body: list } = await ask('/devices');
     expect(list.devices).toContainEqual(expect.objectContaining({ deviceId: 'made-1', connected: true, pending: 0 }));
   });
-  test('takes the key that it is given', async () => {
+  test('adds a device with a given key', async () => {
     const primaryKey = Buffer.alloc(32, 7).toString('base64');
     expect((await post(JSON.stringify({ deviceId: 'made-2', primaryKey }))).body.primaryKey).toBe(primaryKey);
   });
@@ -44,7 +44,7 @@ describe('the admin port', () => {
     expect(hub.registry.get('made-%3')).toBeUndefined();
     expect((await ask('/devices/made-%253', { method: 'DELETE' })).status).toBe(404);
   });
-  test('shows the journal, from a position on and of one device', async () => {
+  test('shows the journal after a position, and of one device', async () => {
     const device = await connectedDevice(hub, 'pump-1');
     device.send(publishPacket('devices/pump-1/messages/events/a=1', 'hello'));
     await device.next('puback');
@@ -57,7 +57,7 @@ describe('the admin port', () => {
     expect(body.last).toBe(hub.journal.last);
     expect((await ask(`/journal?deviceId=pump-1&kind=d2c&since=${since}`)).body.entries).toEqual([]);
   });
-  test('shows how far the partitions reach', async () => {
+  test('shows the sequence numbers of the partitions', async () => {
     const { body } = await ask('/partitions');
     expect(body.partitions.map(({ id }: { id: string }) => id)).toEqual(['0', '1', '2', '3']);
   });
@@ -69,10 +69,10 @@ describe('the admin port', () => {
     ['a key that is none', '{"deviceId":"a","primaryKey":"x"}', 400, expect.stringContaining('base64')],
     ['an id that is taken', '{"deviceId":"pump-1"}', 409, 'A device of this id exists already.'],
     ['a body of 65 KB', JSON.stringify({ deviceId: 'a'.repeat(66_560) }), 400, 'The body is larger than 64 KB.'],
-  ])('refuses %s and says why', async (_, body, status, error) => {
+  ])('refuses %s with the reason', async (_, body, status, error) => {
     expect(await post(body)).toEqual({ status, body: { error } });
   });
-  test.each(['/nothing', '/devices/a/b', '/journal/x'])('has nothing at %s', async (path) => {
+  test.each(['/nothing', '/devices/a/b', '/journal/x'])('answers 404 at %s', async (path) => {
     expect((await ask(path)).status).toBe(404);
   });
   test.each(['since=x', 'since=-1', 'kind=x'])('refuses a journal query with %s', async (query) => {

@@ -25,7 +25,7 @@ const loggedIn = async () => {
 };
 
 describe('credit', () => {
-  test('a receiver gets as many events as it has given credit for, and no more', async () => {
+  test('limits the events that a receiver gets', async () => {
     append(hub, ['a', 'b', 'c', 'd', 'e']);
     const { receiver, bodies, connection } = await eventReceiver(hub, { credit: 2 });
     await expect.poll(() => bodies).toEqual(['a', 'b']);
@@ -35,7 +35,7 @@ describe('credit', () => {
     receiver.add_credit(1);
     await expect.poll(() => bodies).toEqual(['a', 'b', 'c']);
   });
-  test('credit that is drained is used for what there is and then gone', async () => {
+  test('is used for the available events when it is drained, and then gone', async () => {
     append(hub, ['a']);
     const { receiver, bodies, connection } = await eventReceiver(hub, { credit: 10 });
     receiver.drain_credit();
@@ -45,14 +45,14 @@ describe('credit', () => {
     await putToken(hub, connection, 'events');
     expect(bodies).toEqual(['a']);
   });
-  test('more events than a session can hold at once all arrive, in order', async () => {
+  test('suffices for more events than a session holds: all arrive in order', async () => {
     const sent = Array.from({ length: 5000 }, (_, i) => String(i));
     append(hub, sent);
     const { bodies } = await eventReceiver(hub, { credit: sent.length });
     await expect.poll(() => bodies.length).toBe(sent.length);
     expect(bodies).toEqual(sent);
   });
-  test('a receiver that stops reading delays no other, and gets everything when it reads on', async () => {
+  test('isolates receivers: one that stops reading delays no other, and gets every event when it reads on', async () => {
     const { bodies, connection } = await eventReceiver(hub, { credit: 4000 });
     await putToken(hub, connection, 'events'); // the credit has arrived
     connection['socket'].pause();
@@ -62,14 +62,14 @@ describe('credit', () => {
     connection['socket'].resume();
     await expect.poll(() => bodies.length).toBe(4000);
   });
-  test('events can be received over TLS as well', async () => {
+  test('works over TLS as well', async () => {
     append(hub, ['a']);
     const { bodies } = await eventReceiver(hub, { tls: true });
     await expect.poll(() => bodies).toEqual(['a']);
   });
 });
 
-test('a receiver that the retention has overtaken goes on with the oldest event there is', async () => {
+test('a receiver whose next events were removed by the retention continues with the oldest event', async () => {
   const texts = Array.from({ length: 30 }, (_, i) => `event ${i + 10}`);
   const [text = ''] = texts;
   const bytes = rhea.message.encode({ body: rhea.message.data_section(Buffer.from(text)) }).length + eventOverhead;
@@ -81,17 +81,17 @@ test('a receiver that the retention has overtaken goes on with the oldest event 
   await small.stop();
 });
 
-describe('a link is listed', () => {
+describe('a link', () => {
   const links = () => hub.counters().links;
 
-  test('until its client closes it', async () => {
+  test('is listed until its client closes it', async () => {
     const { receiver } = await eventReceiver(hub);
     expect(hub.counters().receivers).toHaveLength(1);
     receiver.close();
     await ended(receiver);
     expect(hub.counters()).toMatchObject({ receivers: [], links: 0 });
   });
-  test('until its client ends the session', async () => {
+  test('is listed until its client ends the session', async () => {
     const connection = await loggedIn();
     await putDeviceToken(hub, connection, 'pump-1');
     const session = connection.create_session();
@@ -103,7 +103,7 @@ describe('a link is listed', () => {
     await once(session, 'session_close');
     expect([links(), hub.counters().receivers.length, hub.isConnected('pump-1')]).toEqual([0, 0, false]);
   });
-  test('not when it was refused, whether its client confirms that or not', async () => {
+  test('is not listed when it was refused, whether its client confirms that or not', async () => {
     const connection = await bareConnection(hub);
     const receiver = connection.open_receiver(partition);
     await once(receiver, 'receiver_error');
@@ -126,12 +126,12 @@ describe('tokens', () => {
     expect(await ended(sender)).toBe('amqp:unauthorized-access');
   });
   test.each([
-    ['nobody', undefined, undefined, 401],
-    ['who may listen', 'events', undefined, 200],
-    ['who may not', 'registryRead', undefined, 401],
+    ['a connection without a token', undefined, undefined, 401],
+    ['a policy that may listen', 'events', undefined, 200],
+    ['a policy that may not listen', 'registryRead', undefined, 401],
     ['a request whose own token may listen', 'registryRead', 'events', 200],
-    ['a request whose own token may not, whatever the connection may', 'events', 'registryRead', 401],
-  ])('management tells %s about the hub only with the right to listen', async (_, own, asked, status) => {
+    ['a request whose own token may not listen, on a connection that may', 'events', 'registryRead', 401],
+  ])('management describes the hub to %s only with the right to listen', async (_, own, asked, status) => {
     const connection = await bareConnection(hub);
     if (own !== undefined) await putToken(hub, connection, 'events', own);
     const receiver = connection.open_receiver({ source: '$management', target: 'answers' });
@@ -157,21 +157,21 @@ describe('tokens', () => {
 });
 
 describe('misbehaviour', () => {
-  test('five receivers may share a partition, the sixth is refused', async () => {
+  test('by a sixth receiver of a partition is refused', async () => {
     const connection = await loggedIn();
     for (let i = 0; i < 5; i++)
       await once(connection.open_receiver({ source: partition, name: `r${i}` }), 'receiver_open');
     const sixth = connection.open_receiver({ source: partition, name: 'r5' });
     expect(await ended(sixth)).toBe('amqp:resource-limit-exceeded');
   });
-  test('a filter that Event Hubs does not know is refused', async () => {
+  test('by a filter that Event Hubs does not know is refused', async () => {
     const filter = {
       'apache.org:selector-filter:string': rhea.types.wrap_described("amqp.annotation.colour > 'red'", 0x468c00000004),
     };
     const receiver = (await loggedIn()).open_receiver({ source: { address: partition, filter } });
     expect(await ended(receiver)).toBe('com.microsoft:argument-error');
   });
-  test('an address where there is nothing is not found', async () => {
+  test('by an unknown address is answered with not-found', async () => {
     const connection = await bareConnection(hub);
     expect(await ended(connection.open_receiver('nowhere'))).toBe('amqp:not-found');
     expect(await ended(connection.open_sender('nowhere'))).toBe('amqp:not-found');
@@ -181,7 +181,7 @@ describe('misbehaviour', () => {
     ['another version of AMQP', Buffer.from('AMQP\0\0\x09\x01')],
     ['a frame that is none', Buffer.concat([Buffer.from('AMQP\0\x01\0\0'), Buffer.alloc(64, 0xff)])],
     ['a frame of nothing', Buffer.from('AMQP\0\x01\0\0\0\0\0\x08\x01\0\0\0')],
-  ])('%s ends that connection and no other', async (_, bytes) => {
+  ])('by %s ends that connection and no other', async (_, bytes) => {
     const healthy = await bareConnection(hub);
     const socket = connect(hub.ports.amqp, '127.0.0.1');
     socket.on('error', () => undefined);

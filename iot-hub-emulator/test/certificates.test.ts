@@ -54,7 +54,7 @@ describe('certificates', () => {
     expect(String(error)).toMatch(/verify|self-signed/i);
     server.close();
   });
-  test('they are kept, and the same at the next start', async () => {
+  test('they are stored, and the same at the next start', async () => {
     const first = await ensureCertificates(directory);
     expect(await ensureCertificates(directory)).toEqual(first);
     expect(await readFile(first.caFile, 'utf8')).toBe(first.ca);
@@ -63,14 +63,14 @@ describe('certificates', () => {
     await ensureCertificates(directory);
     expect([await modeOf('ca.key'), await modeOf('server.key')]).toEqual([0o600, 0o600]);
   });
-  test('the server certificate is made anew close to its end, by the same authority', async () => {
+  test('the server certificate is renewed close to its expiry, by the same authority', async () => {
     const first = await ensureCertificates(directory);
     const second = await ensureCertificates(directory, Date.now() + 340 * day);
     expect(second.ca).toBe(first.ca);
     expect(second.cert).not.toBe(first.cert);
     expect(new X509Certificate(second.cert).verify(new X509Certificate(first.ca).publicKey)).toBe(true);
   });
-  test('the authority is made anew close to its end, and the server certificate with it', async () => {
+  test('the authority is renewed close to its expiry, and the server certificate with it', async () => {
     const first = await ensureCertificates(directory);
     const second = await ensureCertificates(directory, Date.now() + 3630 * day);
     expect(second.ca).not.toBe(first.ca);
@@ -85,7 +85,7 @@ describe('certificates', () => {
 });
 
 describe('policies', () => {
-  test('keys are kept, differ from each other and can be read by their owner only', async () => {
+  test('keys are stored, differ from each other and can be read by their owner only', async () => {
     const first = await ensurePolicies(directory);
     expect((await ensurePolicies(directory)).all).toEqual(first.all);
     expect(new Set([...first.all.values()].map(({ key }) => key)).size).toBe(first.all.size);
@@ -100,7 +100,7 @@ describe('policies', () => {
     expect(await having('send', true)).toEqual(['iothubowner']);
     expect(await having('serviceConnect')).toEqual(['iothubowner', 'service']);
   });
-  test('a renewed key is another one, and is kept; the others stay', async () => {
+  test('a renewed key replaces the old one and is stored; the other keys stay', async () => {
     const { all, renewKey } = await ensurePolicies(directory);
     const keyOf = (name: string, policies = all) => policies.get(name)?.key;
     const before = [keyOf('events'), keyOf('service')];

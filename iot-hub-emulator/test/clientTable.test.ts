@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
+import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { createAddresses } from '../src/identity/addresses.ts';
 import { createRegistry } from '../src/identity/registry.ts';
 import { freshHub } from '../src/testing/freshHub.ts';
@@ -21,7 +21,7 @@ const documented = (): string[][] => {
   );
 };
 
-test('every unmodified client does with port and agent what README.md says', async () => {
+test('every unmodified client behaves with ports and agents as README.md says', async () => {
   const deviceId = 'pump';
   const hub = await freshHub({ devices: [{ deviceId }] });
   onTestFinished(() => hub.stop());
@@ -37,7 +37,7 @@ test('every unmodified client does with port and agent what README.md says', asy
   expect(rows).toEqual(documented());
 }, 120_000);
 
-test('the usual port of a protocol is left out of a connection string, and no other', () => {
+test('a connection string leaves out the default port of a protocol, and no other', () => {
   const registry = createRegistry(Date.now);
   registry.create('pump');
   const policies = new Map([['service', { name: 'service', key: 'a2V5', rights: new Set<never>() }]]);

@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type iothub from 'azure-iothub';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { freshHub } from '../src/testing/freshHub.ts';
 import { deviceClient, nameOfError, nextMessage, serviceClient, serviceMessage } from './support/clients.ts';
 
@@ -31,7 +31,7 @@ const sendError = (body: string | Buffer, properties: Record<string, string> = {
   nameOfError(service.send(to, serviceMessage(body, { properties })));
 
 describe('connecting', () => {
-  test('the unmodified service client works over TLS when it is told whom to trust', async () => {
+  test('the unmodified service client works over TLS when it trusts the authority', async () => {
     const { stdout } = await promisify(execFile)(
       process.execPath,
       ['scripts/run.js', program, hub.serviceConnectionString, deviceId, 'hello'],
@@ -53,14 +53,14 @@ describe('connecting', () => {
       amqpError: { name: 'UnauthorizedError' },
     });
   });
-  test('a policy without the right of service connect cannot send', async () => {
+  test('a policy without the right serviceConnect cannot send', async () => {
     const other = serviceClient(hub, hub.connectionString('device'));
     onTestFinished(() => void other.close());
     await other.open();
     await expect(other.send(deviceId, serviceMessage('no'))).rejects.toMatchObject({ name: 'UnauthorizedError' });
     expect(hub.devicebound.pending(deviceId)).toEqual([]);
   });
-  test('the journal tells under which policy a message was sent', async () => {
+  test('the journal has the policy of each message', async () => {
     const owner = serviceClient(hub, hub.connectionString('iothubowner'));
     await owner.open();
     await owner.send(deviceId, serviceMessage('from the owner'));
@@ -97,7 +97,7 @@ describe('delivering', () => {
     await service.send(deviceId, serviceMessage('', { messageId: id, correlationId: id }));
     expect(hub.devicebound.pending(deviceId)).toMatchObject([{ system: { messageId: id, correlationId: id } }]);
   });
-  test('messages for a device that is away wait for it, in order', async () => {
+  test('messages for a disconnected device wait for it, in order', async () => {
     for (const body of ['1', '2', '3']) await service.send(deviceId, serviceMessage(body));
     const device = await deviceClient(hub, deviceId);
     const bodies: string[] = [];
@@ -113,7 +113,7 @@ describe('refusing', () => {
   test('an unknown device is not found', async () => {
     expect(await sendError('x', {}, 'nobody')).toBe('DeviceNotFoundError');
   });
-  test('a message of exactly 65,536 bytes passes, its properties counted in', async () => {
+  test('a message of exactly 65,536 bytes, properties included, is accepted', async () => {
     // content type, encoding and `to` are system properties; of an application property its name counts as well
     const system = 'application/json'.length + 'utf-8'.length + `/devices/${deviceId}/messages/devicebound`.length;
     const body = Buffer.alloc(65_536 - system - 'name'.length - 'value'.length);
@@ -121,7 +121,7 @@ describe('refusing', () => {
     expect(await sendError(body, { name: 'value+' })).toBe('MessageTooLargeError');
     expect(await sendError(Buffer.alloc(65_537))).toBe('MessageTooLargeError');
   });
-  test('the fifty-first pending message is refused, and fits once one is gone', async () => {
+  test('the fifty-first pending message is refused until one is completed', async () => {
     for (let i = 0; i < 50; i++) expect(await sendError('x')).toBe('none');
     expect(await sendError('x')).toBe('DeviceMaximumQueueDepthExceededError');
     const completions: (() => void)[] = [];
@@ -135,17 +135,17 @@ describe('refusing', () => {
     ['known', 'unknown'],
     ['unknown', 'known'],
     ['known', 'unknown', 'known', 'unknown', 'unknown', 'known', 'known'],
-  ])('one of several sent at once says nothing of its neighbours: to %s, %s …', async (...receivers) => {
+  ])('of several messages sent at once, each has its own outcome: to %s, %s …', async (...receivers) => {
     const to = (receiver: string) => (receiver === 'known' ? deviceId : 'nobody');
     const outcomes = await Promise.all(receivers.map((receiver) => sendError('x', {}, to(receiver))));
     expect(outcomes).toEqual(receivers.map((receiver) => (receiver === 'known' ? 'none' : 'DeviceNotFoundError')));
   });
-  test('a full queue does not hinder other devices', async () => {
+  test('a full queue does not affect other devices', async () => {
     hub.registry.create(`${deviceId}-other`);
     for (let i = 0; i < 51; i++) await sendError('x');
     expect(await sendError('x', {}, `${deviceId}-other`)).toBe('none');
   });
-  test('what was refused is in the journal with its reason', async () => {
+  test('refused messages are in the journal with the reason', async () => {
     await sendError('x', {}, 'nobody');
     const [entry] = hub.journal.list({ deviceId: 'nobody', kind: 'c2d' }).slice(-1);
     expect(entry).toMatchObject({ policy: 'service', refused: { condition: 'amqp:not-found' } });

@@ -82,7 +82,7 @@ const sendToAll = async (text: string) => {
 };
 
 describe('two consumers with one store', () => {
-  test('end up with two partitions each, and lose nothing', async () => {
+  test('get two partitions each, and lose no event', async () => {
     const store = memoryStore();
     const first = consume(store);
     await expect.poll(() => first.owned.size).toBe(4);
@@ -96,7 +96,7 @@ describe('two consumers with one store', () => {
     expect(bodies(first)).toContain('"shared"');
     expect(bodies(second)).toContain('"shared"');
   });
-  test('continue where a receiver that leaves has stopped', async () => {
+  test('continue at the checkpoint of a receiver that leaves', async () => {
     const store = memoryStore();
     const first = consume(store, 'second');
     await expect.poll(() => first.owned.size).toBe(4);
@@ -129,7 +129,7 @@ describe('a producer', () => {
       return found.filter((bytes) => bytes.includes(text)).length;
     });
 
-  test('that names a key always reaches the same partition, which gives the key', async () => {
+  test('with a partition key always sends to the same partition, and the events have the key', async () => {
     for (let i = 0; i < 5; i++) await producer.sendBatch([{ body: 'keyed' }], { partitionKey: 'pump-7' });
     const counts = placed('keyed');
     expect(counts.filter((count) => count > 0)).toEqual([5]);
@@ -139,11 +139,11 @@ describe('a producer', () => {
     const events = await listening.has(hub.partitions[counts.indexOf(5)]?.next() ?? 0);
     expect(events.at(-1)?.partitionKey).toBe('pump-7');
   });
-  test('that names none reaches every partition', async () => {
+  test('without a partition key sends to every partition', async () => {
     for (let i = 0; i < 8; i++) await producer.sendBatch([{ body: 'anywhere' }]);
     expect(placed('anywhere')).toEqual([2, 2, 2, 2]);
   });
-  test('that names a partition that is not there is refused', async () => {
+  test('of an unknown partition is refused', async () => {
     await expect(producer.sendBatch([{ body: 'x' }], { partitionId: '4' })).rejects.toMatchObject({
       code: 'ArgumentOutOfRangeError',
     });

@@ -42,7 +42,7 @@ const ask = async (method: 'get' | 'post' | 'delete', path: string, at: string, 
   return status;
 };
 
-test('every answer is as the contract has it', async () => {
+test('every answer complies with the contract', async () => {
   const device = await connectedDevice(hub, 'pump-1');
   device.send(publishPacket('devices/pump-1/messages/events/', Buffer.from([0xff])));
   await device.next('puback');

@@ -30,7 +30,7 @@ const listening = async (hub: Awaited<ReturnType<typeof start>>['hub']) => {
   return { client, got, counts };
 };
 
-test('a message whose lock is lost comes again, any number of times, and is not counted', async () => {
+test('a message is delivered again each time its lock is lost, and that is not counted', async () => {
   const { hub, outcomes, send } = await start({ lockMs: 20, deliveries: 2 });
   const { got, counts } = await listening(hub);
   await send('x');
@@ -39,7 +39,7 @@ test('a message whose lock is lost comes again, any number of times, and is not 
   expect(outcomes()).toEqual([]);
 });
 
-test('a message that the device abandons is counted, and leaves the queue when it was abandoned as often as may be', async () => {
+test('each abandoned delivery is counted, and the message leaves the queue at the limit', async () => {
   const { hub, outcomes, send } = await start({ deliveries: 3 });
   const { client, got, counts } = await listening(hub);
   client.on('message', (message) => void client.abandon(message));
@@ -49,7 +49,7 @@ test('a message that the device abandons is counted, and leaves the queue when i
   expect(counts()).toEqual([0, 1, 2]);
 });
 
-test('over MQTT, which cannot abandon, a message never leaves for that reason', async () => {
+test('over MQTT, where a device cannot abandon a message, the delivery count removes none', async () => {
   const { hub, outcomes, send } = await start({ deliveries: 2 });
   await send('x');
   const next = async () => {

@@ -43,7 +43,7 @@ describe('a batch', () => {
       { deviceId: 'pump-1', properties: { n: 1 }, body: Buffer.from('b') },
     ]);
   });
-  test('may have 256 KB in all, and is refused whole if it has more', async () => {
+  test('may have 256 KB in all, and is refused as a whole if it has more', async () => {
     const sender = (await loggedIn()).open_sender('/devices/pump-1/messages/events');
     // each property has a name of one dead letter and a value of one digit
     const half = Buffer.alloc(maxEventSize / 2 - 2);
@@ -55,7 +55,7 @@ describe('a batch', () => {
   });
 });
 
-test('typed application properties stay what they are', async () => {
+test('typed application properties keep their types', async () => {
   const sender = (await loggedIn()).open_sender('/devices/pump-1/messages/events');
   const application_properties = { text: '2', number: 2, fraction: 1.5, flag: true };
   await outcomeOf(sender, { application_properties, body: data_section(Buffer.from('x')) });
@@ -81,19 +81,19 @@ describe("a device's token", () => {
     ['a device whose id differs by case', '/devices/Pump-1/messages/events'],
     ['a module', '/devices/pump-1/modules/m/messages/events'],
     ['the service', '/messages/devicebound'],
-  ])('does not open for %s', async (_, address) => {
+  ])('does not give access to %s', async (_, address) => {
     hub.registry.create('pump-1', { moduleId: 'm' });
     const sender = (await loggedIn()).open_sender(address);
     expect(await ended(sender)).toBe('amqp:unauthorized-access');
   });
   test.each(['messages/devicebound', 'methods/devicebound', 'twin'])(
-    'is needed to receive from its %s',
+    'is necessary to receive from its %s',
     async (endpoint) => {
       const receiver = (await loggedIn('pump-2')).open_receiver(`/devices/pump-1/${endpoint}`);
       expect(await ended(receiver)).toBe('amqp:unauthorized-access');
     },
   );
-  test('several can share a connection, each for its own links', async () => {
+  test('shares a connection with other tokens, each for its own links', async () => {
     const connection = await loggedIn('pump-1');
     await putDeviceToken(hub, connection, 'pump-2');
     for (const deviceId of ['pump-1', 'pump-2'])
@@ -104,7 +104,7 @@ describe("a device's token", () => {
   test('that has expired is refused', async () => {
     expect(await putDeviceToken(hub, await bareConnection(hub), 'pump-1', -1)).toBe(401);
   });
-  test('that expires while it is used opens no more', async () => {
+  test('that expires in use gives access no more', async () => {
     const sender = (await loggedIn()).open_sender('/devices/pump-1/messages/events');
     expect(await outcomeOf(sender, { body: 'x' })).toBe('accepted');
     lead = 601_000;
@@ -113,12 +113,12 @@ describe("a device's token", () => {
   });
 });
 
-test('a link at an address where a device has nothing is not found', async () => {
+test('a link at an unknown address of a device is refused as not found', async () => {
   const connection = await loggedIn();
   expect(await ended(connection.open_sender('/devices/pump-1/nothing'))).toBe('amqp:not-found');
   expect(await ended(connection.open_sender('/devices/pump-1/messages/devicebound'))).toBe('amqp:not-found');
 });
-test('a device gets as many messages as it has given credit for', async () => {
+test('a device gets only as many messages as it has given credit for', async () => {
   const message = (n: number) => ({ system: {}, properties: {}, body: Buffer.from(String(n)) });
   for (const n of [1, 2, 3]) hub.devicebound.enqueue('pump-1', message(n), 'service');
   const receiver = (await loggedIn()).open_receiver({
@@ -135,7 +135,7 @@ test('a device gets as many messages as it has given credit for', async () => {
   receiver.add_credit(1);
   await expect.poll(() => got).toEqual(['1', '2', '3']);
 });
-test('a device that takes no changes of its twin loses the link on which it asked for them', async () => {
+test('a device that gives no credit for twin changes loses the link on which it subscribed', async () => {
   const connection = await loggedIn();
   const receiver = connection.open_receiver({ source: '/devices/pump-1/twin', credit_window: 0 });
   await once(receiver, 'receiver_open');
@@ -146,7 +146,7 @@ test('a device that takes no changes of its twin loses the link on which it aske
   hub.twins.change('pump-1', { properties: { desired: { speed: 1 } } });
   expect(await gone).toBe('amqp:resource-limit-exceeded');
 });
-test('what an AMQP device has not settled when it goes away comes again', async () => {
+test('messages that an AMQP device has not settled when it disconnects are delivered again', async () => {
   hub.devicebound.enqueue('pump-1', { system: {}, properties: {}, body: Buffer.from('x') }, 'service');
   const options = { source: '/devices/pump-1/messages/devicebound', autoaccept: false };
   const first = await loggedIn();

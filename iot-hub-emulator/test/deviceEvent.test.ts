@@ -1,7 +1,7 @@
 import rhea from 'rhea';
 import { describe, expect, test } from 'vitest';
 import { createAmqpWriter } from '../src/events/amqpWriter.ts';
-import { encodeDeviceEvent, takenInAt } from '../src/events/deviceEvent.ts';
+import { encodeDeviceEvent, hubEnqueuedTime } from '../src/events/deviceEvent.ts';
 import type { DeviceLogin } from '../src/identity/access.ts';
 import { createRegistry } from '../src/identity/registry.ts';
 
@@ -15,7 +15,7 @@ const stamps = {
   'iothub-connection-auth-method': '{"scope":"device"}',
   'iothub-connection-auth-generation-id': identity.generationId,
   'iothub-message-source': 'Telemetry',
-  'iothub-enqueuedtime': new Date(takenInAt(place)),
+  'iothub-enqueuedtime': new Date(hubEnqueuedTime(place)),
   'x-opt-sequence-number': place.sequenceNumber,
   'x-opt-offset': '123456789012',
   'x-opt-enqueued-time': new Date(place.enqueuedTime),
@@ -54,14 +54,14 @@ describe('an event as receivers get it', () => {
     expect(event).not.toHaveProperty('subject');
     expect(event['message_annotations']).not.toHaveProperty('x-opt-partition-key');
   });
-  test('has what there is, and a time that is none is left out', () => {
+  test('has the properties that the message has, without invalid times', () => {
     const message = { system: { expiryTime: 'tomorrow' }, properties: {}, body: Buffer.alloc(0) };
     const event = decode(encodeDeviceEvent(login, message, place));
     expect(event).toMatchObject({ message_annotations: stamps, application_properties: {} });
     expect(event).not.toHaveProperty('absolute_expiry_time');
     expect(event['body'].content).toHaveLength(0);
   });
-  test('keeps typed properties as they are, as rhea would write them', () => {
+  test('keeps typed properties, encoded like rhea’s', () => {
     const properties = { number: 5, fraction: 1.5, yes: true, none: null, text: '5', when: new Date(7) };
     const encoded = encodeDeviceEvent(login, { system: {}, properties, body: Buffer.from('x') }, place);
     expect(decode(encoded)['application_properties']).toEqual(
@@ -74,7 +74,7 @@ describe('an event as receivers get it', () => {
     const event = decode(encodeDeviceEvent({ ...login, identity: module }, message, place));
     expect(event['message_annotations']).toMatchObject({ 'iothub-connection-module-id': 'valve' });
   });
-  test('can be as large as a message may be, one after the other', () => {
+  test('can have the largest size, several times in a row', () => {
     for (const size of [255, 256, 262_144, 3]) {
       const body = Buffer.alloc(size, 'x');
       expect(decode(encodeDeviceEvent(login, { system: {}, properties: {}, body }, place))['body'].content).toEqual(
@@ -84,14 +84,14 @@ describe('an event as receivers get it', () => {
   });
 });
 
-test('the hub’s own time of an event is not that of its partition: up to 327 ms before it, or 11 ms after it', () => {
-  const before = (sequenceNumber: number) => 1000 - takenInAt({ ...place, sequenceNumber, enqueuedTime: 1000 });
+test('the hub’s enqueued time of an event is up to 327 ms before its partition’s, or up to 11 ms after it', () => {
+  const before = (sequenceNumber: number) => 1000 - hubEnqueuedTime({ ...place, sequenceNumber, enqueuedTime: 1000 });
   const all = Array.from({ length: 339 }, (_, sequenceNumber) => before(sequenceNumber));
   expect([Math.min(...all), Math.max(...all), new Set(all).size]).toEqual([-11, 327, 339]);
 });
 
 test.each([0, 1, -1, 2 ** 31, -(2 ** 31) - 1, 2 ** 32, 2 ** 53 - 1, -(2 ** 53) + 1])(
-  'the number %d of 64 bits is read as it was written',
+  'the 64-bit number %d is read as it was written',
   (value) => {
     const writer = createAmqpWriter();
     writer.section(0x77);

@@ -100,7 +100,7 @@ describe.each([
       type: 'sas',
     });
   });
-  test('is told to be connected, and not, by the registry', async () => {
+  test('is shown as connected or disconnected by the registry', async () => {
     const state = async () => (await registry.get(deviceId)).responseBody.connectionState;
     expect(await state()).toBe('Disconnected');
     const client = await open();
@@ -118,7 +118,7 @@ describe.each([
     const seen = await registry.getTwin(deviceId);
     expect(seen.responseBody.properties.reported).toMatchObject({ firmware: { version: '1.0' }, $version: 2 });
   });
-  test('is told when a service changes desired properties', async () => {
+  test('is notified when a service changes desired properties', async () => {
     const client = await open();
     const twin = await client.getTwin();
     const deltas: unknown[] = [];
@@ -131,7 +131,7 @@ describe.each([
       })
       .toMatchObject({ interval: 7 });
   });
-  test('is told when a service clears its desired properties, and then has none', async () => {
+  test('is notified when a service clears its desired properties, and then has none', async () => {
     hub.twins.change(deviceId, { properties: { desired: { interval: 5, limits: { rpm: 9 } } } });
     const client = await open();
     const twin = await client.getTwin();
@@ -152,13 +152,13 @@ describe.each([
     expect(await told).toMatchObject({ interval: null, limits: null, ready: null });
     expect(names()).toEqual([]);
   });
-  test('gets an error for a patch that a twin cannot hold', async () => {
+  test('gets an error for an invalid patch of its twin', async () => {
     const client = await open();
     const twin = await client.getTwin();
     const patch = { 'a.b': 1 };
     await expect(called((done) => twin.properties.reported.update(patch, done))).rejects.toThrow();
   });
-  test('sends as a module, stamped as one, into the partition of its device', async () => {
+  test('sends as a module, with the module’s stamps, into the partition of its device', async () => {
     const client = await openModule();
     await client.sendEvent(deviceMessage('from the module'));
     expect(last()).toMatchObject({ deviceId, moduleId: 'm1' });
@@ -170,7 +170,7 @@ describe.each([
       'iothub-connection-auth-generation-id': hub.registry.get(`${deviceId}/m1`)?.generationId,
     });
   });
-  test('has a twin of its own as a module', async () => {
+  test('reads the module’s own twin as a module', async () => {
     const client = await openModule();
     const twin = await client.getTwin();
     await called((done) => twin.properties.reported.update({ of: 'the module' }, done));
@@ -185,7 +185,7 @@ describe.each([
     client.on('error', () => undefined);
     await expect(client.open()).rejects.toThrow();
   });
-  test('that is disabled is disconnected and not let in again', async () => {
+  test('is disconnected when it is disabled, and refused after that', async () => {
     const client = await open();
     client.on('error', () => undefined);
     await client.sendEvent(deviceMessage('x'));
@@ -216,7 +216,7 @@ describe('a message to a device over AMQP', () => {
       .list({ kind: 'c2d-settled', deviceId })
       .map((entry) => entry.kind === 'c2d-settled' && [entry.messageId, entry.outcome]);
 
-  test('arrives with its properties, and is gone when the device completes it', async () => {
+  test('arrives with its properties, and is removed when the device completes it', async () => {
     const { client, next } = await open();
     const properties = { msgType: 'ack', 'a b': 'ü/&' };
     await service.send(deviceId, serviceMessage('hello', { messageId: 'm1', correlationId: 'c1', properties }));
@@ -229,14 +229,14 @@ describe('a message to a device over AMQP', () => {
     await expect.poll(outcomes).toEqual([['m1', 'completed']]);
     expect(hub.devicebound.pending(deviceId)).toEqual([]);
   });
-  test('is gone when the device rejects it', async () => {
+  test('is removed when the device rejects it', async () => {
     const { client, next } = await open();
     await service.send(deviceId, serviceMessage('hello', { messageId: 'm1' }));
     await client.reject(await next(1));
     await expect.poll(outcomes).toEqual([['m1', 'rejected']]);
     expect(hub.devicebound.pending(deviceId)).toEqual([]);
   });
-  test('comes again when the device abandons it, counted', async () => {
+  test('is delivered again with a higher count when the device abandons it', async () => {
     const { client, next } = await open();
     await service.send(deviceId, serviceMessage('hello', { messageId: 'm1' }));
     await client.abandon(await next(1));
@@ -248,7 +248,7 @@ describe('a message to a device over AMQP', () => {
   });
 });
 
-test('a second connection of a device takes over, whatever the protocols', async () => {
+test('a second connection of a device replaces the first, over any protocols', async () => {
   const first = await deviceClient(hub, deviceId, undefined, amqp.Amqp);
   first.on('error', () => undefined);
   await first.open();

@@ -68,7 +68,7 @@ describe('a device sends and a consumer receives', () => {
     expect(own).toBeLessThanOrEqual(11);
     expect(own).toBeGreaterThanOrEqual(-327);
   });
-  test('a device cannot forge its stamps', async () => {
+  test('stamps that the device cannot forge', async () => {
     const forged = {
       'iothub-connection-device-id': 'pump-2',
       'iothub-message-source': 'twinChangeEvents',
@@ -85,12 +85,12 @@ describe('a device sends and a consumer receives', () => {
     expect(event.sequenceNumber).toBe(seen - 1);
     expect(event.offset).not.toBe('99');
   });
-  test('events of one device, all from one partition and in order', () => {
+  test('the events of one device from one partition, in order', () => {
     const entries = hub.journal.list({ kind: 'd2c', deviceId: 'pump-1' });
     expect(new Set(entries.map((entry) => entry.kind === 'd2c' && entry.partition)).size).toBe(1);
     expect(listening.events.map(({ sequenceNumber }) => sequenceNumber)).toEqual([...Array(seen).keys()]);
   });
-  test('a device whose id has every character that is allowed', async () => {
+  test('events of a device whose id has every allowed character', async () => {
     const odd = await deviceClient(hub, "odd-.%_*?!(),:=@$'");
     await odd.open();
     await odd.sendEvent(deviceMessage('x'));
@@ -102,7 +102,7 @@ describe('a device sends and a consumer receives', () => {
   });
 });
 
-describe('a device is refused', () => {
+describe('a device', () => {
   const openWith = async (change: (connectionString: string) => string) => {
     const text = change(hub.deviceConnectionString('pump-1'));
     const refused = await deviceClient(hub, 'pump-1', text);
@@ -111,15 +111,15 @@ describe('a device is refused', () => {
       (error: Error) => error.name,
     );
   };
-  test('with a wrong key', async () => {
+  test('with a wrong key is refused', async () => {
     expect(await openWith((text) => text.replace(/SharedAccessKey=.*/, 'SharedAccessKey=d3Jvbmcga2V5IQ=='))).toBe(
       'UnauthorizedError',
     );
   });
-  test('when it is not registered', async () => {
+  test('that is not registered is refused', async () => {
     expect(await openWith((text) => text.replace('pump-1', 'nobody'))).toBe('UnauthorizedError');
   });
-  test('but not when it comes through a gateway name and uses the name of the hub', async () => {
+  test('that connects through a gateway name with the name of the hub is accepted', async () => {
     const gateway = (text: string) =>
       text.replace(/HostName=([^;]+)/, 'HostName=sandbox-hub.azure-devices.net;GatewayHostName=$1');
     expect(await openWith(gateway)).toBe('opened');

@@ -44,7 +44,7 @@ const listen = () => {
 };
 
 describe('the queue of a device', () => {
-  test('is delivered in order, each message once, also while some are not completed', () => {
+  test('is delivered in order, each message once, while earlier ones are not completed', () => {
     send('a');
     const device = listen();
     send('b', 'c');
@@ -58,7 +58,7 @@ describe('the queue of a device', () => {
     expect(pending()).toEqual(['b']);
     expect(settled()).toEqual([['a', 'completed']]);
   });
-  test('is delivered to the latest receiver, with what the one before had not completed', () => {
+  test('is delivered to the latest receiver, including messages that the previous one had not completed', () => {
     send('a');
     const first = listen();
     const second = listen();
@@ -68,7 +68,7 @@ describe('the queue of a device', () => {
     send('c');
     expect(second.ids()).toEqual(['a', 'b', 'c']);
   });
-  test('gives again, in order and not counted, what was not completed when the device went away', () => {
+  test('delivers messages again, in order and uncounted, that were not completed when the device disconnected', () => {
     send('a', 'b', 'c');
     const first = listen();
     first.got[1]?.complete();
@@ -76,9 +76,9 @@ describe('the queue of a device', () => {
     const second = listen();
     expect(second.ids()).toEqual(['a', 'c']);
     expect(second.got.map(({ deliveryCount }) => deliveryCount)).toEqual([1, 1]);
-    expect(second.got.map(({ again }) => again)).toEqual([true, true]);
+    expect(second.got.map(({ isRedelivered: again }) => again)).toEqual([true, true]);
   });
-  test('has one listener: the second gets what the first had', () => {
+  test('has one listener: a second one gets the uncompleted messages of the first', () => {
     send('a');
     const first = listen();
     const second = listen();
@@ -87,20 +87,20 @@ describe('the queue of a device', () => {
     expect(first.ids()).toEqual(['a']);
     expect(second.ids()).toEqual(['a', 'b']);
   });
-  test('keeps a message however often the device goes away without saying what becomes of it', () => {
+  test('keeps a message however often the device disconnects without settling it', () => {
     send('a');
     for (let i = 0; i < 3 * limits.deliveries; i++) listen().stop();
     expect(listen().ids()).toEqual(['a']);
     expect(settled()).toEqual([]);
   });
-  test('gives a message up that was abandoned ten times', () => {
+  test('removes a message that was abandoned ten times', () => {
     send('a');
     const { got, ids } = listen();
     for (let i = 0; i < limits.deliveries; i++) got[i]?.settle('abandon');
     expect(ids()).toHaveLength(limits.deliveries);
     expect(settled()).toEqual([['a', 'undeliverable']]);
   });
-  test('drops a message after an hour, or at the time that it says itself', () => {
+  test('removes a message after an hour, or at its own expiry time', () => {
     send('a');
     devicebound.enqueue('d1', message('b', { expiryTime: new Date(now + 1000).toISOString() }), 'service');
     devicebound.enqueue('d1', message('c', { expiryTime: new Date(now + 7_200_000).toISOString() }), 'service');
@@ -114,7 +114,7 @@ describe('the queue of a device', () => {
       ['a', 'expired'],
     ]);
   });
-  test('counts expired messages no longer when it is full', () => {
+  test('does not count expired messages towards its limit', () => {
     for (let i = 0; i < limits.pending; i++) send(String(i));
     now += limits.timeToLiveMs;
     send('new');
@@ -128,7 +128,7 @@ describe('the queue of a device', () => {
     send('more');
     expect(pending()).toHaveLength(limits.pending);
   });
-  test('goes with the device', () => {
+  test('is removed with the device', () => {
     send('a');
     registry.delete('d1');
     registry.create('d1');
@@ -137,7 +137,7 @@ describe('the queue of a device', () => {
   });
 });
 
-test('the queues of all devices together have a bound in bytes; what has left them makes room', () => {
+test('the queues of all devices together have a bound in bytes; removed messages make room', () => {
   const large = (id: string) => ({ system: { messageId: id }, properties: {}, body: Buffer.alloc(49_999) });
   for (const id of ['1', '2', '3', '4']) {
     registry.create(`large-${id}`);
@@ -165,7 +165,7 @@ test('feedback that is not fetched is bounded in bytes: the oldest is dropped', 
   expect(left.at(-1)?.records[0]?.originalMessageId).toBe('m99');
 });
 
-test('a message is as large as its body, its system values and its property names and values in UTF-8', () => {
+test('the size of a message is that of its body, system values and property names and values in UTF-8', () => {
   const size = messageSize({
     system: { messageId: 'abc', contentType: 'é' },
     properties: { é: 'xy', z: '' },

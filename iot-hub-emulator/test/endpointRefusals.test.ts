@@ -30,26 +30,26 @@ async function refusal(listening: ReturnType<typeof listen>) {
 const lastOffset = () => hub.partitions[0]?.last()?.offset ?? 0;
 
 describe('a start position', () => {
-  test('beyond the last offset is refused, with the last offset that there is', async () => {
+  test('beyond the last offset is refused with the last offset', async () => {
     expect(await refusal(listen({ startPosition: { offset: '999999' } }))).toEqual({
       code: 'ArgumentError',
       text: `The supplied offset '999999' is invalid. The last offset in the system is '${lastOffset()}'`,
     });
   });
-  test('beyond the last sequence number as well', async () => {
+  test('beyond the last sequence number is refused with the last one', async () => {
     for (const isInclusive of [true, false])
       expect(await refusal(listen({ startPosition: { sequenceNumber: 3, isInclusive } }))).toEqual({
         code: 'ArgumentError',
         text: "The supplied sequence number '3' is invalid. The last sequence number in the system is '2'",
       });
   });
-  test('in a partition without events, too', async () => {
+  test('in an empty partition is refused', async () => {
     expect(await refusal(listen({ partition: '1', startPosition: { offset: '7' } }))).toEqual({
       code: 'ArgumentError',
       text: "The supplied offset '7' is invalid. The last offset in the system is '-1'",
     });
   });
-  test('at the last event is none of these', async () => {
+  test('at the last event is accepted', async () => {
     const listening = listen({ startPosition: { offset: String(lastOffset()) } });
     await expect.poll(() => hub.counters().receivers.length).toBe(1);
     await inject(hub, ['e3']);
@@ -57,7 +57,7 @@ describe('a start position', () => {
   });
 });
 
-describe('a partition that is not there', () => {
+describe('an unknown partition', () => {
   const text =
     'The specified partition is invalid for an EventHub partition sender or receiver. It should be between 0 and 1.\nParameter name: PartitionId';
   const quick = { retryOptions: { maxRetries: 0, timeoutInMs: 5000 } };
@@ -141,7 +141,7 @@ describe('a receiver', () => {
 });
 
 describe('a key that is renewed', () => {
-  test('is noticed at the next question about the hub, while events go on', async () => {
+  test('is refused at the next management request, while open links still get events', async () => {
     const renewed = await freshHub({ partitions: 1 });
     onTestFinished(() => renewed.stop());
     const listening = listenToEvents(renewed, { partition: '0', startPosition: earliest });

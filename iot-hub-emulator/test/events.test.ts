@@ -52,13 +52,13 @@ const client = (connectionString = hub.eventsConnectionString, group = '$Default
 };
 
 describe('start positions', () => {
-  test('the earliest gives every event, in order, with its sequence number', async () => {
+  test('include the earliest, which gives every event, in order, with its sequence number', async () => {
     const listening = listen({ startPosition: { offset: '-1' } });
     const events = await listening.has(4);
     expect(bodies(listening)).toEqual(['e0', 'e1', 'e2', 'e3']);
     expect(events.map(({ sequenceNumber }) => sequenceNumber)).toEqual([0, 1, 2, 3]);
   });
-  test('the latest gives only what comes afterwards', async () => {
+  test('include the latest, which gives only later events', async () => {
     const opened = nextReceiver();
     const listening = listen({ startPosition: { offset: '@latest' } });
     await opened;
@@ -69,19 +69,23 @@ describe('start positions', () => {
     expect(bodies(listening)).toEqual(['e4']);
   });
   test.each<[string, () => EventPosition, string[]]>([
-    ['an offset gives what comes after it', () => ({ offset: offsetOf(1) }), ['e2', 'e3', 'e4']],
+    ['include an offset, which gives later events', () => ({ offset: offsetOf(1) }), ['e2', 'e3', 'e4']],
     [
-      'an inclusive offset gives the event there as well',
+      'include an inclusive offset, which gives its event as well',
       () => ({ offset: offsetOf(3), isInclusive: true }),
       ['e3', 'e4'],
     ],
-    ['a sequence number gives what comes after it', () => ({ sequenceNumber: 2 }), ['e3', 'e4']],
+    ['include a sequence number, which gives later events', () => ({ sequenceNumber: 2 }), ['e3', 'e4']],
     [
-      'an inclusive sequence number gives the event of that number as well',
+      'include an inclusive sequence number, which gives its event as well',
       () => ({ sequenceNumber: 2, isInclusive: true }),
       ['e2', 'e3', 'e4'],
     ],
-    ['an enqueued time gives what came later', () => ({ enqueuedOn: log()?.at(2)?.enqueuedTime ?? 0 }), ['e3', 'e4']],
+    [
+      'include an enqueued time, which gives later events',
+      () => ({ enqueuedOn: log()?.at(2)?.enqueuedTime ?? 0 }),
+      ['e3', 'e4'],
+    ],
   ])('%s', async (_, startPosition, expected) => {
     const listening = listen({ startPosition: startPosition() });
     await listening.has(expected.length);
@@ -89,12 +93,12 @@ describe('start positions', () => {
   });
 });
 
-describe('what the hub tells about itself', () => {
-  test('the event hub and its partitions', async () => {
+describe('management', () => {
+  test('describes the event hub and its partitions', async () => {
     const properties = await client().getEventHubProperties();
     expect(properties).toMatchObject({ name: 'sandbox-hub', partitionIds: ['0', '1', '2', '3'] });
   });
-  test('a partition: how far it reaches', async () => {
+  test('describes a partition with its first and last sequence numbers', async () => {
     const last = log()?.last();
     expect(await client().getPartitionProperties(partition)).toMatchObject({
       eventHubName: 'sandbox-hub',
@@ -106,16 +110,16 @@ describe('what the hub tells about itself', () => {
       isEmpty: false,
     });
   });
-  test('a partition that does not exist is out of range', async () => {
+  test('answers out-of-range for an unknown partition', async () => {
     await expect(client().getPartitionProperties('4')).rejects.toMatchObject({ code: 'ArgumentOutOfRangeError' });
   });
-  test('an event hub that does not exist is not found', async () => {
+  test('answers not-found for an unknown event hub', async () => {
     const other = hub.eventsConnectionString.replace('EntityPath=sandbox-hub', 'EntityPath=other');
     await expect(client(other).getEventHubProperties()).rejects.toMatchObject({
       code: 'MessagingEntityNotFoundError',
     });
   });
-  test('the runtime metric comes with each event when it is asked for', async () => {
+  test('adds runtime metrics to each event on request', async () => {
     const seen: unknown[] = [];
     const consumer = client();
     const subscription = consumer.subscribe(
@@ -145,7 +149,7 @@ describe('what the hub tells about itself', () => {
 });
 
 describe('owner levels', () => {
-  test('a receiver with the same owner level takes the partition from the one before', async () => {
+  test('let a receiver with the same owner level take the partition from the previous one', async () => {
     const first = listen({ startPosition: { offset: '-1' }, ownerLevel: 1 });
     await first.has(1);
     const second = listen({ startPosition: { offset: '-1' }, ownerLevel: 1 });
@@ -153,26 +157,26 @@ describe('owner levels', () => {
     await second.has(1);
     expect(second.errors).toEqual([]);
   });
-  test('a receiver with a lower owner level is refused', async () => {
+  test('refuse a receiver with a lower owner level', async () => {
     const first = listen({ startPosition: { offset: '-1' }, ownerLevel: 2 });
     await first.has(1);
     const second = listen({ startPosition: { offset: '-1' }, ownerLevel: 1 });
     expect(await second.failed()).toMatchObject({ code: 'ReceiverDisconnectedError' });
     expect(first.errors).toEqual([]);
   });
-  test('a receiver without an owner level is refused while there is one with', async () => {
+  test('refuse a receiver without an owner level while another has one', async () => {
     const first = listen({ startPosition: { offset: '-1' }, ownerLevel: 1 });
     await first.has(1);
     const second = listen({ startPosition: { offset: '-1' } });
     expect(await second.failed()).toMatchObject({ code: 'ReceiverDisconnectedError' });
   });
-  test('consumer groups do not disturb each other', async () => {
+  test('are separate for each consumer group', async () => {
     const first = listen({ startPosition: { offset: '-1' }, ownerLevel: 2 });
     const second = listen({ startPosition: { offset: '-1' }, ownerLevel: 1, group: 'second' });
     await Promise.all([first.has(1), second.has(1)]);
     expect([...first.errors, ...second.errors]).toEqual([]);
   });
-  test('a partition is free again when its owner leaves', async () => {
+  test('free a partition when its owner leaves', async () => {
     const first = listen({ startPosition: { offset: '-1' }, ownerLevel: 5 });
     await first.has(1);
     await first.stop();

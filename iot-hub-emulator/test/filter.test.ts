@@ -11,7 +11,7 @@ describe('a receiver starts', () => {
     ["amqp.annotation.x-opt-sequence-number >= '7'", { by: 'sequenceNumber', value: 7, inclusive: true }],
     ["amqp.annotation.x-opt-enqueued-time > '1700000000000'", { by: 'enqueuedTime', value: 1.7e12, inclusive: false }],
     [' amqp.annotation.x-opt-sequence-number>=7 ', { by: 'sequenceNumber', value: 7, inclusive: true }],
-  ])('where %j says', (selector, start) => {
+  ])('at the position of %j', (selector, start) => {
     expect(parseFilter(selector)).toEqual(start);
   });
 
@@ -23,7 +23,7 @@ describe('a receiver starts', () => {
     "amqp.annotation.x-opt-offset > '1' OR 1=1",
     '',
     7,
-  ])('nowhere with %j', (selector) => {
+  ])('not with %j, which is refused', (selector) => {
     expect(() => parseFilter(selector)).toThrow('The filter of the receiver is none that Event Hubs knows.');
   });
 });

@@ -38,7 +38,7 @@ const properties = rhea.message.encode({
 });
 const eventBytes = () => hub.partitions[0]?.at(0)?.bytes ?? Buffer.alloc(0);
 
-describe('before any login', () => {
+describe('without a login,', () => {
   const amqp = Buffer.from('AMQP\0\x01\0\0', 'latin1');
   const sasl = Buffer.from('AMQP\x03\x01\0\0', 'latin1');
   const frame = (type: number, performative: Buffer) => {
@@ -74,7 +74,7 @@ describe('before any login', () => {
 });
 
 describe('a device', () => {
-  test.each(hostile)('can send %s: receivers get the bytes of the body as they came', async (_, body) => {
+  test.each(hostile)('can send %s: receivers get the bytes of the body unchanged', async (_, body) => {
     const sender = await toTelemetry();
     expect(await outcomeOf(sender, Buffer.concat([properties, body]), 0)).toBe('accepted');
     expect(eventBytes().subarray(-body.length)).toEqual(body);
@@ -119,7 +119,7 @@ describe('a device', () => {
     expect(hub.counters().appended).toBe(5_000);
   });
 
-  test('can leave out everything', async () => {
+  test('can send an empty message', async () => {
     expect(await outcomeOf(await toTelemetry(), Buffer.alloc(0), 0)).toBe('accepted');
   });
 });

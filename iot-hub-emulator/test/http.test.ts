@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { readBody } from '../src/http/body.ts';
-import { createHttpServer, isLocal, type Serving } from '../src/http/httpServer.ts';
+import { createHttpServer, type HttpHandler, isLocal } from '../src/http/httpServer.ts';
 import { createRouter, splitUrl } from '../src/http/routes.ts';
 import { soon } from './support/soon.ts';
 
@@ -20,7 +20,7 @@ describe('routes', () => {
     ['DELETE', '/a/a%2Fb', routes[1], { id: 'a/b' }],
     ['GET', '/a/../b/..', routes[2], { id: '..', name: '..' }],
     ['GET', '/a/%zz', routes[0], { id: '%zz' }],
-  ])('%s %s is found, its names decoded and not split again', (method, path, route, params) => {
+  ])('include %s %s, with decoded names that are not split again', (method, path, route, params) => {
     expect(find(method, path)).toEqual({ route, params });
   });
   test.each([
@@ -28,22 +28,22 @@ describe('routes', () => {
     ['GET', '/A/1', []],
     ['GET', '/a/1/b', []],
     ['PUT', '/a/1', ['GET', 'DELETE']],
-  ])('%s %s is not found: the path has the methods %j', (method, path, allowed) => {
+  ])('do not include %s %s: the path has the methods %j', (method, path, allowed) => {
     expect(find(method, path)).toMatchObject({ route: undefined, allowed });
   });
-  test('fixed segments come in any case, names do not change', () => {
+  test('match fixed segments in any case and keep the case of names', () => {
     expect(createRouter(routes, { ignoreCase: true })('GET', '/A/Xy')).toEqual({
       route: routes[0],
       params: { id: 'Xy' },
     });
   });
-  test('what is not percent-encoded correctly can be refused', () => {
+  test('can refuse wrong percent-encoding', () => {
     const malformed = () => {
       throw new Error('malformed');
     };
     expect(() => createRouter(routes, { malformed })('GET', '/a/%zz')).toThrow('malformed');
   });
-  test('a target is cut at its first question mark', () => {
+  test('cut a target at its first question mark', () => {
     expect(splitUrl('/a?b=?c')).toEqual({ path: '/a', query: 'b=?c' });
     expect(splitUrl('/a')).toEqual({ path: '/a', query: '' });
   });
@@ -54,7 +54,7 @@ describe('a server', () => {
   afterEach(() => {
     for (const end of ends.splice(0)) end();
   });
-  async function serving(serve: Serving['serve']): Promise<string> {
+  async function serving(serve: HttpHandler['serve']): Promise<string> {
     const explain = (error: unknown) => ({ status: 418, body: JSON.stringify(String(error)) });
     const server = createHttpServer({ keepAliveMs: 1000, serve, explain });
     await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -64,12 +64,12 @@ describe('a server', () => {
     });
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
-  const bodyReader: Serving['serve'] = async (message) => {
+  const bodyReader: HttpHandler['serve'] = async (message) => {
     const body = await readBody(message, 10, () => new Error('too large'));
     return { status: 200, body: JSON.stringify(body.toString()) };
   };
 
-  test('answers JSON with its length, or nothing', async () => {
+  test('answers JSON with its length, or an empty body', async () => {
     const url = await serving(async ({ method }) =>
       method === 'GET' ? { status: 200, body: '"é"' } : { status: 204 },
     );
@@ -80,12 +80,12 @@ describe('a server', () => {
     });
     expect((await fetch(url, { method: 'DELETE' })).status).toBe(204);
   });
-  test('explains what is thrown', async () => {
+  test('answers an error that is thrown', async () => {
     const url = await serving(() => Promise.reject(new Error('no')));
     const answer = await fetch(url);
     expect([answer.status, await answer.json()]).toEqual([418, 'Error: no']);
   });
-  test('explains an answer that cannot be sent', async () => {
+  test('answers an error when the answer cannot be sent', async () => {
     const url = await serving(async () => ({ status: 200, headers: { 'x-a': 'line\nbreak' } }));
     expect((await fetch(url)).status).toBe(418);
   });
@@ -98,14 +98,14 @@ describe('a server', () => {
     expect(await (await fetch(url, { method: 'POST', body: '0123456789' })).json()).toBe('0123456789');
     expect(await (await fetch(url)).json()).toBe('');
   });
-  test('answers a client that sends far too much, which can read the answer, and goes on', async () => {
+  test('answers a client whose body is far too large, which can read the answer', async () => {
     const url = await serving(bodyReader);
     for (let i = 0; i < 2; i += 1) {
       const answer = await fetch(url, { method: 'POST', body: Buffer.alloc(20_000_000) });
       expect([answer.status, await answer.json()]).toEqual([418, 'Error: too large']);
     }
   });
-  test('sends no answer to a client that has gone before its request was complete', async () => {
+  test('sends no answer to a client that disconnected during its request', async () => {
     const outcome = vi.fn();
     const url = await serving((message) => {
       setImmediate(() => socket.destroy());

@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
-test('keys, policies and certificates outlive a restart', async () => {
+test('keys, policies and certificates survive a restart', async () => {
   const first = await startHub({ directory });
   const keys = [first.serviceConnectionString, first.eventsConnectionString].map((text) => text.replace(/:\d+/, ''));
   await first.close();
@@ -60,7 +60,7 @@ test('a hub listens on the given ports, and on the loopback interface only', asy
   await hub.close();
 });
 
-test('a port that is taken is an error, and leaves nothing open', async () => {
+test('a hub does not start on a port in use, and leaves no port open', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const { port } = taken.address() as { port: number };
@@ -68,7 +68,7 @@ test('a port that is taken is an error, and leaves nothing open', async () => {
   taken.close();
 });
 
-test('devices that are there from the start can connect', async () => {
+test('the configured devices can connect', async () => {
   const primaryKey = Buffer.alloc(32, 1).toString('base64');
   const hub = await startHub({ directory, name: 'other-hub', devices: [{ deviceId: 'pump-1', primaryKey }] });
   expect(hub.deviceConnectionString('pump-1')).toBe(
@@ -80,7 +80,7 @@ test('devices that are there from the start can connect', async () => {
   await hub.close();
 });
 
-describe('what a port speaks', () => {
+describe('a port', () => {
   const askRest = (port: number, ca: string, agent: Agent | false = false) =>
     new Promise<IncomingMessage>((resolve, reject) => {
       const asked = get({ host: 'localhost', port, ca, agent, path: '/devices?api-version=1' }, (response) => {
@@ -92,7 +92,7 @@ describe('what a port speaks', () => {
   const answersRest = async (port: number, ca: string) => (await askRest(port, ca)).statusCode;
 
   // A client that reuses a connection in the moment in which the hub ends it meets an error that means nothing.
-  test('is REST over connections that the hub keeps longer than clients do', async () => {
+  test('serves REST over connections that it keeps open longer than clients do', async () => {
     const hub = await startHub({ directory });
     const agent = new Agent({ keepAlive: true });
     const { headers } = await askRest(hub.ports.https, readFileSync(hub.caFile, 'utf8'), agent);
@@ -101,7 +101,7 @@ describe('what a port speaks', () => {
     await hub.close();
   });
 
-  test('is AMQP, MQTT and REST on each TLS port', async () => {
+  test('serves AMQP, MQTT and REST if it is a TLS port', async () => {
     const hub = await startHub({ directory, devices: [{ deviceId: 'pump-1' }] });
     const { amqps, mqtts } = hub.ports;
     expect(hub.ports.https).toBe(amqps);
@@ -118,7 +118,7 @@ describe('what a port speaks', () => {
     expect(hub.journal.list({ kind: 'd2c' })).toHaveLength(4);
     await hub.close();
   });
-  test('can be had for REST on a port of its own', async () => {
+  test('can be opened for REST alone', async () => {
     const hub = await startHub({ directory, ports: { https: 0 } });
     expect(hub.ports.https).not.toBe(hub.ports.amqps);
     expect(hub.restUrl).toBe(`https://localhost:${hub.ports.https}`);

@@ -15,12 +15,12 @@ const start = async (idle: Partial<IdleRules> = {}) => {
   return hub;
 };
 
-test('the hub announces how long it waits for a sign of life, and how many sessions it takes', async () => {
+test('the hub announces its idle time-out and the number of sessions it allows', async () => {
   const { remote } = (await bareConnection(await start())) as unknown as { remote: { open: object } };
   expect(remote.open).toMatchObject({ idle_time_out: 240_000, channel_max: 4_999, max_frame_size: 65_536 });
 });
 
-test('the official event client, which asks about the hub only now and then, is closed in between, and connects again', async () => {
+test('the official event client, which seldom asks about the hub, is disconnected in between and reconnects', async () => {
   const hub = await start({ unusedConnection: 1000 });
   const client = new EventHubConsumerClient('$Default', hub.eventsConnectionString);
   onTestFinished(() => client.close());
@@ -43,7 +43,7 @@ test('a connection without links other than those of $cbs is closed', async () =
   expect(used.connection.is_open()).toBe(true);
 });
 
-test('a connection that has lost its last link is closed after another time', async () => {
+test('a connection whose last link has ended is closed after a time of its own', async () => {
   const hub = await start({ abandonedConnection: 300 });
   const { connection, receiver } = await eventReceiver(hub);
   const closed = once(connection, 'connection_close');
@@ -55,7 +55,7 @@ test('a connection that has lost its last link is closed after another time', as
   });
 });
 
-test('the official service client, whose connection was closed before its first message, connects again', async () => {
+test('the official service client reconnects when its connection was closed before its first message', async () => {
   const hub = await start({ unusedConnection: 300 });
   const client = serviceClient(hub);
   onTestFinished(() => client.close().then(() => undefined));
@@ -67,7 +67,7 @@ test('the official service client, whose connection was closed before its first 
   expect(hub.devicebound.pending('pump-1')).toHaveLength(1);
 });
 
-test('the official producer that was silent loses its link, and not its connection, and sends again', async () => {
+test('a silent official producer loses its link but not its connection, and sends again', async () => {
   const hub = await start({ publisher: 2000 });
   const producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'), {
     retryOptions: { retryDelayInMs: 10 },
@@ -81,7 +81,7 @@ test('the official producer that was silent loses its link, and not its connecti
   expect(hub.counters().appended).toBe(2);
 });
 
-test('a silent producer gets the reason', async () => {
+test('a silent producer is detached with the reason', async () => {
   const hub = await start({ publisher: 1000 });
   const connection = await bareConnection(hub);
   await putToken(hub, connection, 'events', 'iothubowner');
@@ -95,7 +95,7 @@ test('a silent producer gets the reason', async () => {
   });
 });
 
-test('so is a service that sent nothing to devices for a while, and its connection stays', async () => {
+test('a silent service is detached from its link to devices, and its connection stays', async () => {
   const hub = await start({ devicebound: 2000 });
   const sender = await serviceLink(hub);
   const closed = once(sender, 'sender_close');
@@ -108,7 +108,7 @@ test('so is a service that sent nothing to devices for a while, and its connecti
   expect(sender.connection.is_open()).toBe(true);
 });
 
-test('the official service client that was silent loses its link, and connects again for its next message', async () => {
+test('a silent official service client loses its link, and reconnects for its next message', async () => {
   const hub = await start({ devicebound: 1000 });
   const client = serviceClient(hub);
   onTestFinished(() => client.close().then(() => undefined));

@@ -16,13 +16,13 @@ const sent = (deviceId: string, bytes: number, properties: Record<string, unknow
   }) as const;
 
 describe('the journal', () => {
-  test('counts positions from 1 and notes the time', () => {
+  test('counts positions from 1 and records the time', () => {
     const journal = createJournal({ now: () => 5 });
     expect([journal.first, journal.last]).toEqual([1, 0]);
     expect(journal.add(connected('a'))).toEqual({ ...connected('a'), position: 1, time: 5 });
     expect([journal.first, journal.last]).toEqual([1, 1]);
   });
-  test('can be asked for what came since, of one device, of one kind, of one correlation id', () => {
+  test('lists entries after a position, of one device, of one kind, of one correlation id', () => {
     const journal = createJournal();
     for (let i = 0; i < 6; i += 1) journal.add({ ...connected(`d${i % 2}`), correlationId: `c${i}` });
     journal.add({ kind: 'receiver-opened', address: 'a', policy: 'events' });
@@ -33,7 +33,7 @@ describe('the journal', () => {
     expect(positions({ kind: 'd2c' })).toEqual([]);
     expect(positions({ since: 7 })).toEqual([]);
   });
-  test('keeps no more bytes than it may, and the latest', () => {
+  test('keeps the latest entries within its bound of bytes', () => {
     const journal = createJournal({ bytes: 100_000 });
     for (let i = 0; i < 5000; i += 1) {
       journal.add(sent('a', (i * 7919) % 10_000));
@@ -44,14 +44,14 @@ describe('the journal', () => {
     expect(journal.at(journal.first - 1)).toBeUndefined();
     expect(journal.list({ since: 1 })[0]?.position).toBe(journal.first);
   });
-  test('keeps an entry that is larger than it, until the next one', () => {
+  test('keeps an entry that is larger than its bound until the next one', () => {
     const journal = createJournal({ bytes: 10_000 });
     journal.add(sent('large', 20_000));
     expect(journal.list()).toHaveLength(1);
     journal.add(connected('small'));
     expect(journal.list()).toMatchObject([connected('small')]);
   });
-  test('notifies its watchers until they stop', () => {
+  test('calls its watchers until they stop', () => {
     const journal = createJournal();
     const seen: number[] = [];
     const unwatch = journal.watch(({ position }) => seen.push(position));
@@ -71,7 +71,7 @@ test.each([
   expect(correlationOf({ system: correlationId === undefined ? {} : { correlationId }, properties })).toBe(expected);
 });
 
-test('the size of an entry counts every text, name and byte of it', () => {
+test('the size of an entry counts all its texts, names and bytes', () => {
   const text = 'x'.repeat(1000);
   expect(sizeOf(sent('a', 5000, { a: text, b: text }))).toBeGreaterThan(5000 + 2 * 2000);
   let deep: unknown = 'end';

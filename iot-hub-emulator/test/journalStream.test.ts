@@ -66,7 +66,7 @@ async function reader(port: number, path: string, headers: Record<string, string
   return { response, seen, ids, away, reading };
 }
 
-test('entries come as events with their position as id, from now on', async () => {
+test('a stream begins with the next entry, and each event has the position as its id', async () => {
   const { add, port } = await streaming();
   add('before');
   const { response, seen, ids } = await reader(port, '/');
@@ -84,7 +84,7 @@ test('entries come as events with their position as id, from now on', async () =
   });
 });
 
-test('it begins after the position that is asked for; a client that comes back goes on', async () => {
+test('a stream begins after the requested position, so that a client that reconnects goes on', async () => {
   const { add, port } = await streaming();
   for (const device of ['a', 'b', 'c']) add(device);
   const first = await reader(port, '/?since=1');
@@ -94,7 +94,7 @@ test('it begins after the position that is asked for; a client that comes back g
   await vi.waitFor(() => expect(again.ids()).toEqual([3, 4]), soon);
 });
 
-test('it is of one device, correlation id or kind', async () => {
+test('a stream can have the entries of one device, correlation id or kind only', async () => {
   const { journal, add, port } = await streaming();
   const ofDevice = await reader(port, '/?deviceId=b');
   const ofKind = await reader(port, '/?kind=receiver-closed');
@@ -124,7 +124,7 @@ test('a client that asks for deleted entries gets a gap', async () => {
   expect(seen.text).toMatch(new RegExp(`^event: gap\ndata: {"after":1,"next":${first}}\n\nid: ${first}\n`));
 });
 
-test('a client with a position of another journal that this one has not reached gets a gap', async () => {
+test('a client with a position beyond the end of the journal gets a gap', async () => {
   const { add, port } = await streaming();
   add('a');
   const { seen, ids } = await reader(port, '/', { 'last-event-id': '99' });
@@ -156,7 +156,7 @@ test('a client that does not read costs little memory, and gets a gap when it re
   expect(isTold).toBe(true);
 });
 
-test('a client that leaves is forgotten', async () => {
+test('a client that disconnects is removed from the watchers', async () => {
   const { port, watchers } = await streaming();
   const { away } = await reader(port, '/');
   expect(watchers()).toBe(1);
@@ -164,7 +164,7 @@ test('a client that leaves is forgotten', async () => {
   await vi.waitFor(() => expect(watchers()).toBe(0), soon);
 });
 
-test('the stream ends, and is whole, when the server stops', async () => {
+test('a stream ends completely when the server stops', async () => {
   const { add, port, closing, watchers } = await streaming();
   const { reading, seen, ids } = await reader(port, '/');
   add('a');
@@ -175,7 +175,7 @@ test('the stream ends, and is whole, when the server stops', async () => {
   await vi.waitFor(() => expect(watchers()).toBe(0), soon);
 });
 
-test('a silent journal is heard to be alive', async () => {
+test('a stream without entries has heartbeats', async () => {
   const { port } = await streaming({ heartbeatMs: 5 });
   const { seen } = await reader(port, '/');
   await vi.waitFor(() => expect(seen.text).toContain(': heartbeat\n\n'), soon);

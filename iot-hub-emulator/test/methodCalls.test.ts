@@ -24,7 +24,7 @@ describe('a call to a device', () => {
   test.each([
     ['another device', 'pump-2'],
     ['a module of it', 'pump-1/m'],
-  ])('goes on when %s leaves, and ends when the device itself does', async (_, other) => {
+  ])('goes on when %s leaves, and ends when the device itself leaves', async (_, other) => {
     const own = listen('pump-1');
     const others = listen(other);
     const [first, second, ofOther] = ['pump-1', 'pump-1', other].map((id) => methods.invoke(id, call));
@@ -36,7 +36,7 @@ describe('a call to a device', () => {
     await expect(second).rejects.toMatchObject(gone);
   });
 
-  test('ends when the device listens anew over another connection and the earlier one ends, which takes away no later call', async () => {
+  test('ends when the device listens on a new connection and the earlier one ends, which ends no later call', async () => {
     const earlier = listen('pump-1');
     const before = methods.invoke('pump-1', call);
     const later = listen('pump-1');

@@ -88,7 +88,7 @@ describe('a direct method', () => {
     expect(await invoke(call, deviceId, 'm1')).toEqual({ status: 202, payload: { module: { speed: 3 } } });
   });
 
-  test('passes on an answer as it is, however deep it is nested', async () => {
+  test('passes an answer on unchanged, however deeply it is nested', async () => {
     const device = await listener();
     const answered = invoke();
     const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
@@ -97,21 +97,21 @@ describe('a direct method', () => {
     expect([status, Array.isArray(payload)]).toEqual([200, true]);
   });
 
-  test('to a device or module that is not there is not found', async () => {
+  test('to an unknown device or module is refused as not found', async () => {
     expect(await failure({}, 'nobody')).toMatchObject({ status: 404, code: 404001 });
     expect(await failure({}, deviceId, 'nothing')).toMatchObject({ status: 404, code: 404001 });
   });
-  test('to a device that is disabled is not found, and neither is its module', async () => {
+  test('to a disabled device, or a module of it, is refused as not found', async () => {
     hub.registry.create(deviceId, { moduleId: 'm1' });
     hub.registry.update(deviceId, { status: 'disabled' });
     expect(await failure({ connectTimeoutInSeconds: 20 })).toMatchObject({ status: 404, code: 404001 });
     expect(await failure({ connectTimeoutInSeconds: 20 }, deviceId, 'm1')).toMatchObject({ code: 404001 });
   });
-  test('to a device that is not connected is refused at once, in words that the client cannot read', async () => {
+  test('to a disconnected device is refused at once, with a body that the client cannot parse', async () => {
     const says = 'Timed out waiting for device to connect.';
     expect(await failure()).toEqual({ name: 'Error', status: 404, code: 404103, says });
   });
-  test('to a device that is connected but does not listen is refused in the same way', async () => {
+  test('to a connected device that does not listen is refused in the same way', async () => {
     const device = await connectedDevice(hub, deviceId);
     onTestFinished(() => void device.socket.destroy());
     expect(await failure()).toMatchObject({ status: 404, code: 404103 });
@@ -125,14 +125,14 @@ describe('a direct method', () => {
     respond(device, await asked(device), '"late"');
     expect(await answer).toEqual({ status: 200, payload: 'late' });
   });
-  test('ends when the device goes away during the call', async () => {
+  test('ends when the device disconnects during the call', async () => {
     const device = await listener();
     const failed = failure();
     await asked(device);
     device.socket.destroy();
     expect(await failed).toMatchObject({ status: 404, code: 404103, says: 'Device unavailable.' });
   });
-  test('ends when a module over AMQP goes away during the call', async () => {
+  test('ends when a module over AMQP disconnects during the call', async () => {
     hub.registry.create(deviceId, { moduleId: 'm1' });
     const module = await moduleClient(hub, deviceId, 'm1', amqp.Amqp);
     module.onMethod('start', () => void hub.faults.strike({ kind: 'drop', deviceId }));
@@ -148,14 +148,14 @@ describe('a direct method', () => {
     hub.registry.update(deviceId, { status: 'disabled' });
     expect(await failed).toMatchObject({ status: 404, code: 404103, says: 'Device unavailable.' });
   });
-  test('that the device does not answer in time has timed out', async () => {
+  test('times out when the device does not answer in time', async () => {
     const device = await listener();
     const failed = failure({ responseTimeoutInSeconds: 5 });
     await asked(device);
     const says = 'Timed out waiting for the response from device.';
     expect(await failed).toEqual({ name: 'GatewayTimeoutError', status: 504, code: 504101, says });
   });
-  test('that another device answers is not answered', async () => {
+  test('is not answered by another device', async () => {
     const own = await listener();
     hub.registry.create(`${deviceId}-other`);
     const other = await connectedDevice(hub, `${deviceId}-other`);
@@ -167,13 +167,13 @@ describe('a direct method', () => {
     respond(own, rid, '""');
     expect(await answer).toEqual({ status: 200, payload: '' });
   });
-  test('that the device answers with what is no JSON is a bad response', async () => {
+  test('is a bad response when the device’s answer is not JSON', async () => {
     const device = await listener();
     const failed = failure();
     respond(device, await asked(device), '{');
     expect(await failed).toMatchObject({ name: 'BadDeviceResponseError', status: 502, code: 502001 });
   });
-  test('is one too many when the device has as many under way as it may have', async () => {
+  test('is refused when the device has the most calls under way', async () => {
     const device = await listener();
     const answers = [invoke(), invoke(), invoke()];
     const rids = [await asked(device), await asked(device), await asked(device)];
@@ -193,11 +193,11 @@ describe('a direct method', () => {
     const failed = { name: 'ArgumentError', status: 400, code: 400004 };
     expect(await failure(call)).toMatchObject({ ...failed, ...(says && { says: expect.stringContaining(says) }) });
   });
-  test('under a policy without the right is refused', async () => {
+  test('of a policy without the right is refused', async () => {
     const client = serviceClient(hub, hub.connectionString('registryRead'));
     expect(await failure({}, deviceId, undefined, client)).toMatchObject({ status: 401, code: 401002 });
   });
-  test('is in the journal, with its payload, its time-outs and what became of it', async () => {
+  test('is in the journal with its payload, time-outs and result', async () => {
     await failure({ payload: { speed: 3 }, responseTimeoutInSeconds: 7, connectTimeoutInSeconds: 1 });
     const device = await listener();
     const answer = invoke();
@@ -235,14 +235,14 @@ describe('a fault of direct methods', () => {
     expect(await failure()).toMatchObject({ name, status, code: errorCode });
     expect(await failure()).toMatchObject({ code: 404103 });
   });
-  test('strikes one device, or one method, and lets the others pass', async () => {
+  test('applies to one device, or one method, and not to others', async () => {
     hub.faults.add({ kind: 'method', answer: 'refuse', deviceId });
     hub.faults.add({ kind: 'method', answer: 'refuse', methodName: 'stop' });
     expect(await failure()).toMatchObject({ code: 500001 });
     expect(await failure({ methodName: 'stop' }, 'nobody')).toMatchObject({ code: 500001 });
     expect(await failure({}, 'nobody')).toMatchObject({ code: 404001 });
   });
-  test('loses the answer and not the call', async () => {
+  test('loses the answer although the device gets the call', async () => {
     const device = await listener();
     hub.faults.add({ kind: 'method', answer: 'refuse', errorCode: 504101, effect: true });
     const failed = failure();
@@ -250,7 +250,7 @@ describe('a fault of direct methods', () => {
     expect(await failed).toMatchObject({ code: 504101 });
     expect(hub.journal.list({ kind: 'method', deviceId })).toMatchObject([{ status: 200 }]);
   });
-  test('says nothing, and the client waits', async () => {
+  test('sends no answer, and the client waits', async () => {
     hub.faults.add({ kind: 'method', answer: 'silent' });
     let isOver = false;
     const end = () => {
@@ -266,11 +266,11 @@ describe('a fault of direct methods', () => {
     hub.faults.add({ kind: 'method', answer: 'reset' });
     await expect(invoke()).rejects.toThrow('ECONNRESET');
   });
-  test('answers what is no JSON', async () => {
+  test('answers a body that is not JSON', async () => {
     hub.faults.add({ kind: 'method', answer: 'garbage' });
     await expect(invoke()).rejects.toThrow(SyntaxError);
   });
-  test('is late', async () => {
+  test('delays the answer', async () => {
     const device = await listener();
     hub.faults.add({ kind: 'method', answer: 'delay', ms: 50 });
     const began = performance.now();

@@ -26,7 +26,7 @@ const receiverThere = () => expect.poll(() => hub.counters().receivers.length).t
 const schemaOf = async () => (await listening.has(1))[0]?.systemProperties?.['dt-dataschema'];
 const modelInTwin = async () => (await registryClient(hub, 'service').getTwin(deviceId)).responseBody.modelId;
 
-test('the official client over MQTT: its events and its twin say which', async () => {
+test('over MQTT, events and twin of the official client have its model', async () => {
   await receiverThere();
   const client = await deviceClient(hub, deviceId);
   await client.setOptions({ ca: readFileSync(hub.caFile, 'utf8'), modelId });
@@ -35,7 +35,7 @@ test('the official client over MQTT: its events and its twin say which', async (
   await client.close();
   expect([await schemaOf(), await modelInTwin()]).toEqual([modelId, modelId]);
 });
-test('over AMQP it is a property of the link', async () => {
+test('over AMQP, the model is a property of the link', async () => {
   await receiverThere();
   const connection = await bareConnection(hub);
   await putDeviceToken(hub, connection, deviceId);
@@ -44,7 +44,7 @@ test('over AMQP it is a property of the link', async () => {
   expect(await outcomeOf(sender, { body: 'x' })).toBe('accepted');
   expect([await schemaOf(), await modelInTwin()]).toEqual([modelId, modelId]);
 });
-test('a device that names none has none', async () => {
+test('a device that names no model has none', async () => {
   await receiverThere();
   const client = await deviceClient(hub, deviceId);
   await client.open();
@@ -53,7 +53,7 @@ test('a device that names none has none', async () => {
   expect((await listening.has(1))[0]?.systemProperties).not.toHaveProperty('dt-dataschema');
   expect(await modelInTwin()).toBe('');
 });
-test('a name that is none is refused, over both protocols', async () => {
+test('an invalid model id is refused, over both protocols', async () => {
   const client = await deviceClient(hub, deviceId);
   await client.setOptions({ ca: readFileSync(hub.caFile, 'utf8'), modelId: 'thermostat' });
   await expect(client.open()).rejects.toMatchObject({ name: 'UnauthorizedError' });

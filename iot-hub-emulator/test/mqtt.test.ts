@@ -43,11 +43,11 @@ describe('connecting', () => {
   const keyOf = (deviceId: string) => hub.registry.get(deviceId)?.primaryKey ?? '';
   const policyKey = (policy: string) => /SharedAccessKey=(.*)$/.exec(hub.connectionString(policy))?.[1] ?? '';
 
-  test('a device with its own key is let in', async () => {
+  test('a device with its own key is accepted', async () => {
     await connectedDevice(hub, 'pump-1');
     expect(hub.isConnected('pump-1')).toBe(true);
   });
-  test('a policy that lets devices connect opens for any device', async () => {
+  test('a policy with the right deviceConnect is accepted for any device', async () => {
     const password = token('localhost', policyKey('device'), soon(), 'device');
     await connectedDevice(hub, 'pump-1', { password });
     expect(hub.isConnected('pump-1')).toBe(true);
@@ -69,7 +69,7 @@ describe('connecting', () => {
   ])('%s is refused with code %i', async (_, code, changes) => {
     expect(await answerTo(connectPacket(hub, 'pump-1', changes()))).toBe(code);
   });
-  test('no password at all is refused with code 5', async () => {
+  test('a connection without a password is refused with code 5', async () => {
     const { password: _, ...packet } = connectPacket(hub, 'pump-1');
     expect(await answerTo(packet)).toBe(5);
   });
@@ -98,7 +98,7 @@ describe('connecting', () => {
     vi.useRealTimers();
   };
 
-  test('a connection ends with its token', async () => {
+  test('a connection ends when its token expires', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const password = token('localhost/devices/pump-1', keyOf('pump-1'), Math.floor(Date.now() / 1000) + 20);
     const device = await connectedDevice(hub, 'pump-1', { password });
@@ -106,7 +106,7 @@ describe('connecting', () => {
     await device.closed;
     expect(hub.journal.list({ kind: 'disconnected' })).toMatchObject([{ reason: 'the token expired' }]);
   });
-  test('a device that keeps silent for one and a half times what it promised is disconnected', async () => {
+  test('a device that is silent for one and a half times its keep-alive is disconnected', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const device = await connectedDevice(hub, 'pump-1', { keepalive: 20 });
     vi.advanceTimersByTime(29_000);
@@ -115,7 +115,7 @@ describe('connecting', () => {
     await device.closed;
     expect(hub.journal.list({ kind: 'disconnected' })).toMatchObject([{ deviceId: 'pump-1' }]);
   });
-  test.each([0, 1178, 65_535])('a client may be silent for 1,767 seconds at most: %s', async (keepalive) => {
+  test.each([0, 1178, 65_535])('a client is disconnected after 1,767 seconds of silence: %s', async (keepalive) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const device = await connectedDevice(hub, 'pump-1', { keepalive });
     vi.advanceTimersByTime(1_766_999);
@@ -123,7 +123,7 @@ describe('connecting', () => {
     pass(0.001);
     await device.closed;
   });
-  test('one and a half times a keep-alive of 1,177 seconds is just within that', async () => {
+  test('a client with a keep-alive of 1,177 seconds is disconnected after one and a half times that', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const device = await connectedDevice(hub, 'pump-1', { keepalive: 1177 });
     vi.advanceTimersByTime(1_765_499);
@@ -142,7 +142,7 @@ describe('connecting', () => {
     vi.useRealTimers();
     expect(hub.isConnected('pump-1')).toBe(true);
   });
-  test('a client that never says CONNECT is disconnected', async () => {
+  test('a client that sends no CONNECT is disconnected', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const device = await rawDevice(hub);
     while (!device.socket.readableEnded && !device.socket.destroyed) {
@@ -179,7 +179,7 @@ describe('publishing', () => {
     ['=b&&a=1&a=2', { a: '2' }],
     ['__proto__=x', { ['__proto__']: 'x' }],
     ['constructor=x&%00=%0d%0a', { constructor: 'x', '\0': '\r\n' }],
-  ])('the property bag %j does no harm', async (bag, properties) => {
+  ])('the property bag %j is accepted and harmless', async (bag, properties) => {
     const device = await connectedDevice(hub, 'pump-1');
     device.send(publishPacket(`devices/pump-1/messages/events/${bag}`, ''));
     await device.next('puback');
@@ -192,7 +192,7 @@ describe('publishing', () => {
     await device.next('puback');
     expect(events('pump-1')).toHaveLength(1);
   });
-  test('retained messages are marked, as nothing is retained', async () => {
+  test('retained messages are marked and not retained', async () => {
     const device = await connectedDevice(hub, 'pump-1');
     device.send(publishPacket('devices/pump-1/messages/events/', '', { retain: true }));
     await device.next('puback');
@@ -205,7 +205,7 @@ describe('publishing', () => {
     ['a topic of no meaning', 'hello', {}],
     ["a module's topic", 'devices/pump-1/modules/m/messages/events/', {}],
     ['quality of service 2', 'devices/pump-1/messages/events/', { qos: 2 as const }],
-  ])('%s ends the connection, and no event comes of it', async (_, topic, changes) => {
+  ])('%s ends the connection and appends no event', async (_, topic, changes) => {
     const device = await connectedDevice(hub, 'pump-1');
     device.send(publishPacket(topic, 'x', changes));
     await device.closed;
@@ -236,13 +236,13 @@ describe('a will', () => {
   test.each([
     ["for another device's topic", { topic: 'devices/pump-2/messages/events/' }],
     ['of quality of service 2', { qos: 2 }],
-  ] as const)('%s is refused with the connection', async (_, changes) => {
+  ] as const)('%s is refused, and the connection with it', async (_, changes) => {
     await expect(connectedDevice(hub, 'pump-1', { will: { ...will, ...changes } })).rejects.toThrow('answered 5');
     expect([...events('pump-1'), ...events('pump-2')]).toEqual([]);
   });
 });
 
-test('a device that does not read what it is sent is disconnected', async () => {
+test('a device that does not read is disconnected', async () => {
   const device = await connectedDevice(hub, 'pump-1');
   await subscribe(device, 'pump-1', 0);
   device.socket.pause();
@@ -274,7 +274,7 @@ describe('garbage', () => {
     device.send(connectPacket(hub, 'pump-1'));
     await device.closed;
   });
-  test('a packet that announces 200 MB ends the connection long before they have come', async () => {
+  test('a packet that announces 200 MB ends the connection long before its end', async () => {
     const device = await connectedDevice(hub, 'pump-1');
     device.socket.write(Buffer.from([0x30, 0x80, 0x80, 0x80, 0x64]));
     const push = () => {
@@ -312,7 +312,7 @@ describe('subscribing', () => {
       'service',
     );
 
-  test('what was pending comes first and in order, then what comes', async () => {
+  test('pending messages are delivered first and in order, then new ones', async () => {
     queue('one');
     queue('two');
     const device = await connectedDevice(hub, 'pump-1');
@@ -322,7 +322,7 @@ describe('subscribing', () => {
     expect(got.map(({ payload }) => payload.toString())).toEqual(['one', 'two', 'three']);
     expect(got[0]).toMatchObject({ topic: 'devices/pump-1/messages/devicebound/%24.mid=one', qos: 1, dup: false });
   });
-  test('a message is gone when the device acknowledges it, and comes again when it does not', async () => {
+  test('a message is removed when the device acknowledges it, and otherwise delivered again', async () => {
     const first = await connectedDevice(hub, 'pump-1');
     await subscribe(first, 'pump-1');
     queue('one');
@@ -341,14 +341,14 @@ describe('subscribing', () => {
     expect(again.payload.toString()).toBe('two');
     expect(again.dup).toBe(true);
   });
-  test('with quality of service 0 a message is gone when it is sent', async () => {
+  test('with quality of service 0 a message is removed when it is sent', async () => {
     const device = await connectedDevice(hub, 'pump-1');
     await subscribe(device, 'pump-1', 0);
     queue('one');
     expect((await device.next('publish')).qos).toBe(0);
     expect(hub.devicebound.pending('pump-1')).toEqual([]);
   });
-  test('subscribing once more brings nothing a second time', async () => {
+  test('a repeated subscription delivers no message twice', async () => {
     queue('one');
     const device = await connectedDevice(hub, 'pump-1');
     await subscribe(device, 'pump-1');
@@ -361,7 +361,7 @@ describe('subscribing', () => {
     queue('two');
     expect((await device.next('publish')).payload.toString()).toBe('two');
   });
-  test('subscribing once more with another quality of service changes that', async () => {
+  test('a repeated subscription can change the quality of service', async () => {
     const device = await connectedDevice(hub, 'pump-1');
     expect(await subscribe(device, 'pump-1', 1)).toEqual([1]);
     queue('held');
@@ -375,7 +375,7 @@ describe('subscribing', () => {
     queue('held again');
     expect((await device.next('publish')).qos).toBe(1);
   });
-  test('nothing comes before the device has subscribed, or after it has unsubscribed', async () => {
+  test('no message is delivered before the subscription or after its end', async () => {
     const device = await connectedDevice(hub, 'pump-1');
     queue('early');
     await subscribe(device, 'pump-1', 0);
@@ -385,7 +385,7 @@ describe('subscribing', () => {
     queue('late');
     expect(hub.devicebound.pending('pump-1')).toHaveLength(1);
   });
-  test('a subscription of a session that is not clean still holds in the next', async () => {
+  test('a subscription of a persistent session holds in the next connection', async () => {
     const first = await connectedDevice(hub, 'pump-1', { clean: false });
     await subscribe(first, 'pump-1');
     first.send({ cmd: 'disconnect' });
@@ -397,7 +397,7 @@ describe('subscribing', () => {
     expect((await second.next('connack')).sessionPresent).toBe(true);
     expect((await second.next('publish')).payload.toString()).toBe('meanwhile');
   });
-  test('a clean session forgets it', async () => {
+  test('a clean session removes earlier subscriptions', async () => {
     const first = await connectedDevice(hub, 'pump-1', { clean: false });
     await subscribe(first, 'pump-1');
     const second = await rawDevice(hub);

@@ -9,30 +9,30 @@ beforeEach(() => {
 });
 
 const admit = (name: string, epoch?: number, place = 'g/0') =>
-  owners.admit(place, { name, epoch, stolen: ({ condition }) => stolen.push(`${name} ${condition}`) });
+  owners.admit(place, { name, epoch, onStolen: ({ condition }) => stolen.push(`${name} ${condition}`) });
 
-test('an equal owner level takes the place', () => {
+test('a receiver with an equal owner level takes the partition', () => {
   admit('a', 0);
   admit('b', 0);
   expect(stolen).toEqual(['a amqp:link:stolen']);
 });
-test('a higher owner level takes the place', () => {
+test('a receiver with a higher owner level takes the partition', () => {
   admit('a', 1);
   admit('b', 2);
   expect(stolen).toEqual(['a amqp:link:stolen']);
 });
-test('a lower owner level is refused and disturbs no other reader', () => {
+test('a receiver with a lower owner level is refused, and the present one stays', () => {
   admit('a', 2);
   expect(() => admit('b', 1)).toThrow(expect.objectContaining({ condition: 'amqp:link:stolen' }));
   expect(stolen).toEqual([]);
 });
-test('an owner level drives out all that share', () => {
+test('a receiver with an owner level disconnects all that share the partition', () => {
   admit('a');
   admit('b');
   admit('c', 0);
   expect(stolen).toEqual(['a amqp:link:stolen', 'b amqp:link:stolen']);
 });
-test('a receiver without an owner level is refused while there is one with', () => {
+test('a receiver without an owner level is refused while another has one', () => {
   admit('a', 0);
   expect(() => admit('b')).toThrow(expect.objectContaining({ condition: 'amqp:link:stolen' }));
 });
@@ -40,19 +40,19 @@ test('a sixth receiver that shares is refused', () => {
   for (const name of ['a', 'b', 'c', 'd', 'e']) admit(name);
   expect(() => admit('f')).toThrow(expect.objectContaining({ condition: 'amqp:resource-limit-exceeded' }));
 });
-test('a place that was given up is free for any level', () => {
+test('a partition without receivers is free for any owner level', () => {
   const leave = admit('a', 9);
   leave();
   admit('b');
   expect(stolen).toEqual([]);
 });
-test('a reader that was replaced and leaves late does not push out its successor', () => {
+test('a replaced receiver that closes late does not disconnect its successor', () => {
   const leave = admit('a', 1);
   admit('b', 1);
   leave();
   expect(() => admit('c')).toThrow();
 });
-test('places do not disturb each other', () => {
+test('partitions are independent of each other', () => {
   admit('a', 1, 'g/0');
   admit('b', 0, 'g/1');
   admit('c', 0, 'h/0');

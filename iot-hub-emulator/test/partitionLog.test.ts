@@ -9,7 +9,7 @@ const filled = (count: number, room = 1000) => {
   return log;
 };
 
-test('an event is encoded with the place it will have', () => {
+test('an event is encoded with the position that it gets', () => {
   const log = filled(2);
   const event = log.append((place) => Buffer.from(JSON.stringify(place)));
   expect(JSON.parse(event.bytes.toString())).toEqual({ sequenceNumber: 2, offset: 20, enqueuedTime: 3000 });
@@ -25,13 +25,13 @@ test('an empty partition has no first or last event', () => {
   const log = filled(0);
   expect([log.first(), log.next(), log.last(), log.at(0), log.at(-1)]).toEqual([0, 0, undefined, undefined, undefined]);
 });
-test('the oldest events go when there are more than the retention allows', () => {
+test('the oldest events are removed beyond the retention', () => {
   const log = filled(10_000, 3);
   expect([log.first(), log.next()]).toEqual([9997, 10_000]);
   expect(log.at(9996)).toBeUndefined();
   expect([9997, 9998, 9999].map((n) => log.at(n)?.sequenceNumber)).toEqual([9997, 9998, 9999]);
 });
-test('a larger event makes several small ones go, and the newest stays, however large', () => {
+test('a large event removes several small ones, and the newest event stays, however large', () => {
   const log = filled(10, 10);
   log.append(() => Buffer.alloc(5 * (10 + eventOverhead) - eventOverhead));
   expect([log.first(), log.next()]).toEqual([5, 11]);
@@ -48,7 +48,7 @@ test('a watcher gets each event once, until it stops', () => {
   expect(heard).toBe(1);
 });
 
-describe('finding where to start', () => {
+describe('the start position', () => {
   test.each<[StartPosition, number]>([
     [{ by: 'offset', value: -1, inclusive: false }, 0],
     [{ by: 'offset', value: 20, inclusive: false }, 3],
@@ -64,7 +64,7 @@ describe('finding where to start', () => {
   ])('%j is event %i', (start, sequenceNumber) => {
     expect(filled(5).find(start)).toBe(sequenceNumber);
   });
-  test('what is no longer kept counts as the oldest that is', () => {
+  test('of a removed event is that of the oldest event', () => {
     expect(filled(10, 4).find({ by: 'offset', value: -1, inclusive: false })).toBe(6);
   });
 });

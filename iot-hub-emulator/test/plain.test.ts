@@ -1,10 +1,10 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import rhea, { type Connection, type EventContext } from 'rhea';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { signSas } from '../src/identity/sas.ts';
 import { freshHub } from '../src/testing/freshHub.ts';
 import { inject } from '../src/testing/inject.ts';
@@ -48,7 +48,7 @@ const enter = async (username: string, password: string): Promise<Connection> =>
   return connection;
 };
 
-test('the official sample finds the event endpoint by the connection string of the hub, and reads there', async () => {
+test('the official sample finds the event endpoint by the hub’s connection string, and reads events there', async () => {
   await inject(hub, ['found']);
   const { stdout } = await promisify(execFile)(
     process.execPath,
@@ -63,17 +63,17 @@ test('the official sample finds the event endpoint by the connection string of t
 });
 
 describe('a name and a password', () => {
-  test('of a policy of the hub let a service send', async () => {
+  test('of a policy allow a service to send', async () => {
     const connection = await enter('service@sas.root.sandbox-hub', tokenOf('service'));
     expect(await outcomeOf(connection.open_sender('/messages/devicebound'), toDevice('pump-1'))).toBe('accepted');
   });
-  test('of a device let that device send, and no other', async () => {
+  test('of a device allow that device to send, and no other', async () => {
     const connection = await enter('pump-1@sas.sandbox-hub', deviceToken('pump-1'));
     const sender = connection.open_sender('/devices/pump-1/messages/events');
     expect(await outcomeOf(sender, { body: 'x' })).toBe('accepted');
     expect(await ended(connection.open_sender('/devices/pump-2/messages/events'))).toBe('amqp:unauthorized-access');
   });
-  test('that are a policy and its key let a client receive events, and nothing else', async () => {
+  test('that are a policy and its key allow a client to receive events, and nothing else', async () => {
     await inject(hub, ['one']);
     const connection = await enter('service', keyOf('service'));
     const receiver = connection.open_receiver('sandbox-hub/ConsumerGroups/$Default/Partitions/0');
@@ -89,7 +89,7 @@ describe('a name and a password', () => {
     ['the token of a device for a policy', () => ['service@sas.root.sandbox-hub', deviceToken('pump-1')]],
     ['no token', () => ['service@sas.root.sandbox-hub', keyOf('service')]],
     ['nothing', () => ['\0', '\0']],
-  ])('are refused with %s, and the connection ends', async (_, credentials) => {
+  ])('are refused with %s, which ends the connection', async (_, credentials) => {
     const [username, password] = credentials();
     const connection = begin(username, password);
     const failed = once(connection, 'connection_error');
@@ -98,7 +98,7 @@ describe('a name and a password', () => {
     await gone;
     await expect.poll(() => hub.counters().connections.all).toBe(0);
   });
-  test('end the connection when the token expires', async () => {
+  test('are valid until the token expires, which ends the connection', async () => {
     const connection = await enter('service@sas.root.sandbox-hub', tokenOf('service'));
     const closed = once(connection, 'connection_close');
     lead = 601_000;
@@ -110,7 +110,7 @@ describe('a name and a password', () => {
 
 describe('the events under the name of the hub', () => {
   test.each(['amqps://localhost/messages/events', '/messages/events/ConsumerGroups/$Default/Partitions/0'])(
-    'are elsewhere: %s',
+    'are redirected to the event endpoint: %s',
     async (address) => {
       const connection = await enter('service@sas.root.sandbox-hub', tokenOf('service', 'localhost/messages/events'));
       const receiver = connection.open_receiver(address);
@@ -123,7 +123,7 @@ describe('the events under the name of the hub', () => {
       });
     },
   );
-  test('are shown only to clients that may listen', async () => {
+  test('are redirected only for clients with the right to listen', async () => {
     const connection = await enter('registryRead@sas.root.sandbox-hub', tokenOf('registryRead'));
     expect(await ended(connection.open_receiver('/messages/events'))).toBe('amqp:unauthorized-access');
   });

@@ -19,7 +19,7 @@ const enter = (clientId: string, name = clientId) =>
   presence.enter(clientId, ({ condition }) => ended.push(`${name}: ${condition}`));
 
 describe('a device', () => {
-  test('is there until it leaves, and the time of each change is known', () => {
+  test('is connected until it leaves, and each change has its time', () => {
     expect([presence.isConnected('d1'), presence.since('d1')]).toEqual([false, 0]);
     const leave = enter('d1');
     expect([presence.isConnected('d1'), presence.isConnected('d2'), presence.since('d1')]).toEqual([
@@ -34,7 +34,7 @@ describe('a device', () => {
     expect([presence.isConnected('d1'), presence.since('d1'), ended]).toEqual([false, 2_000, []]);
   });
 
-  test('that connects again ends its earlier connection, and the end of an earlier connection leaves it there', () => {
+  test('that connects again ends its earlier connection, and the end of that leaves it connected', () => {
     const leave = enter('d1', 'first');
     enter('d1', 'second');
     expect(ended).toEqual(['first: amqp:link:stolen']);
@@ -45,7 +45,7 @@ describe('a device', () => {
   test.each([
     ['disabled', () => registry.update('d1', { status: 'disabled' })],
     ['deleted', () => registry.delete('d1')],
-  ])('is ended when it is disabled or deleted, with its modules, and no other is: %s', (_, change) => {
+  ])('is disconnected when it is disabled or deleted, with its modules and no other device: %s', (_, change) => {
     for (const id of ['d1', 'd1/m', 'd2']) enter(id);
     registry.update('d1', { status: 'enabled', statusReason: 'in order' });
     expect(ended).toEqual([]);

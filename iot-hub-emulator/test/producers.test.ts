@@ -31,12 +31,12 @@ test('no client may send to the event endpoint, not even the owner', async () =>
   expect(strict.counters().appended).toBe(0);
 });
 
-test('where the owner may send, others may not', async () => {
+test('only the owner may send where the hub allows it', async () => {
   await producer().sendBatch([{ body: 1 }], { partitionId: '3' });
   await expect(producer(hub, 'service').sendBatch([{ body: 1 }])).rejects.toMatchObject({ code: 'UnauthorizedError' });
 });
 
-test('a batch lands in its partition, event by event, and cannot carry identity stamps', async () => {
+test('a batch is appended to its partition event by event, without identity stamps', async () => {
   const sender = producer();
   const batch = await sender.createBatch({ partitionId: '1' });
   batch.tryAdd({ body: { n: 1 }, properties: { kind: 'made' } });

@@ -44,7 +44,7 @@ const send = (messageId: string, more: object = {}) =>
 const purge = (policy: string, id = deviceId) =>
   gateway(policy).cloudToDeviceMessages.purgeCloudToDeviceMessageQueue(id);
 
-test('purging empties a queue, delivered messages included, and says how many there were', async () => {
+test('a purge empties a queue, delivered messages included, and returns their number', async () => {
   for (const id of ['1', '2', '3']) await send(id);
   const client = await deviceClient(hub, deviceId, undefined, amqp.Amqp);
   onTestFinished(async () => void (await client.close().catch(() => undefined)));
@@ -57,7 +57,7 @@ test('purging empties a queue, delivered messages included, and says how many th
   expect(await purge('service')).toMatchObject({ totalMessagesPurged: 0 });
 });
 
-test('feedback tells of messages that were purged, if it was asked for', async () => {
+test('purged messages have feedback, if it was requested', async () => {
   const records: { originalMessageId: string; statusCode: string; deviceId: string }[] = [];
   const { result: receiver } = (await service.getFeedbackReceiver()) as unknown as {
     result: iothub.Client.ServiceReceiver;
@@ -76,7 +76,7 @@ test('feedback tells of messages that were purged, if it was asked for', async (
   ]);
 });
 
-test('purging needs a device, and the right of service connect', async () => {
+test('a purge requires a known device and the right serviceConnect', async () => {
   await expect(purge('service', 'nobody')).rejects.toMatchObject({ statusCode: 404 });
   await expect(purge('registryRead')).rejects.toMatchObject({ statusCode: 401 });
 });

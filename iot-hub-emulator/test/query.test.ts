@@ -12,7 +12,7 @@ describe('a query', () => {
     ['SELECT * FROM devices', ['d1', 'd2']],
     ['select*from DEVICES ;', ['d1', 'd2']],
     [' Select\n* From devices.modules;', ['d2/m']],
-  ])('%j asks for %j', (query, ids) => {
+  ])('%j selects %j', (query, ids) => {
     const registry = createRegistry(() => 0);
     for (const id of ['d1', 'd2']) registry.create(id);
     registry.create('d2', { moduleId: 'm' });
@@ -29,7 +29,7 @@ describe('a query', () => {
   ])('%j is refused by the first text that does not belong there', (query, message) => {
     expect(() => parseQuery(query)).toThrow(argumentError(message));
   });
-  test('is not repeated at length', () => {
+  test('is quoted only in part when it is refused', () => {
     const query = `SELECT * FROM ${'x'.repeat(1_000_000)}`;
     expect(() => parseQuery(query)).toThrow(argumentError(`has "${'x'.repeat(40)}" at character 15`));
   });
@@ -43,15 +43,15 @@ describe('a page', () => {
     expect(pageOf(all, undefined, undefined).items).toHaveLength(100);
     expect(pageOf(all, undefined, '100000').items).toHaveLength(1000);
   });
-  test('begins where the one before ended, and the last is marked as the last', () => {
+  test('begins where the previous one ended, and the last has no continuation', () => {
     expect(pageOf(all, '100', undefined)).toMatchObject({ items: all.slice(100, 200), continuation: '200' });
     expect(pageOf(all, '2450', undefined)).toEqual({ items: all.slice(2450), continuation: undefined });
     expect(pageOf(all, '9999', undefined)).toEqual({ items: [], continuation: undefined });
   });
-  test.each(['-1', '1.5', '1e3', 'x', '9'.repeat(30)])('does not begin at %s', (continuation) => {
+  test.each(['-1', '1.5', '1e3', 'x', '9'.repeat(30)])('is refused with the continuation %s', (continuation) => {
     expect(() => pageOf(all, continuation, undefined)).toThrow(argumentError('The continuation of a query'));
   });
-  test.each(['-1', '0', '1.5', 'x', '9'.repeat(30)])('does not have %s items', (count) => {
+  test.each(['-1', '0', '1.5', 'x', '9'.repeat(30)])('is refused with a size of %s', (count) => {
     expect(() => pageOf(all, undefined, count)).toThrow(argumentError('The number of items of a query'));
   });
 });

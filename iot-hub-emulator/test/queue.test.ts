@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createLockedQueue, type Handed, type LockedQueue } from '../src/cloudToDevice/queue.ts';
+import { createLockedQueue, type LockedItem, type LockedQueue } from '../src/cloudToDevice/queue.ts';
 
 const rules = { timeToLiveMs: 3_600_000, lockMs: 60_000, deliveries: 3 };
 let queue: LockedQueue<string>;
@@ -12,29 +12,29 @@ beforeEach(() => {
 afterEach(() => vi.useRealTimers());
 
 const open = (room = () => true) => {
-  const got: Handed<string>[] = [];
-  const close = queue.open({ take: (handed) => got.push(handed), hasRoom: room });
+  const got: LockedItem<string>[] = [];
+  const close = queue.open({ receive: (handed) => got.push(handed), hasRoom: room });
   return { got, close, items: () => got.map(({ item, deliveryCount }) => `${item}${deliveryCount}`) };
 };
 
 describe('a lock', () => {
-  test('that runs out makes the message available again, not counted, without anything else happening', () => {
+  test('that expires makes the message available again by itself, and is not counted', () => {
     const receiver = open();
     queue.add('a');
     vi.advanceTimersByTime(rules.lockMs - 1);
     expect(receiver.items()).toEqual(['a1']);
     vi.advanceTimersByTime(1);
     expect(receiver.items()).toEqual(['a1', 'a1']);
-    expect(receiver.got.map(({ again }) => again)).toEqual([false, true]);
+    expect(receiver.got.map(({ isRedelivered: again }) => again)).toEqual([false, true]);
   });
-  test('may run out any number of times', () => {
+  test('may expire any number of times', () => {
     const receiver = open();
     queue.add('a');
     vi.advanceTimersByTime(10 * rules.lockMs);
     expect(receiver.items()).toEqual(Array(11).fill('a1'));
     expect(left).toEqual([]);
   });
-  test('that has run out cannot be settled any more', () => {
+  test('that has expired cannot be settled', () => {
     const receiver = open();
     queue.add('a');
     vi.advanceTimersByTime(rules.lockMs);
@@ -43,7 +43,7 @@ describe('a lock', () => {
     receiver.got[1]?.settle('complete');
     expect(left).toEqual([['a', 'completed']]);
   });
-  test('that has run out cannot be settled, even before the queue has noticed that', () => {
+  test('that has expired cannot be settled, even before the queue has processed that', () => {
     const receiver = open();
     queue.add('a');
     vi.setSystemTime(Date.now() + rules.lockMs); // no timer fires
@@ -52,7 +52,7 @@ describe('a lock', () => {
     queue.flush();
     expect(receiver.items()).toEqual(['a1', 'a1']);
   });
-  test('of a receiver that has left is the next one’s: the first one settles nothing any more', () => {
+  test('of a receiver that left passes to the next one, and the first can no longer settle the message', () => {
     const [first, second] = [open(), open()];
     queue.add('a');
     first.close();
@@ -61,14 +61,14 @@ describe('a lock', () => {
     second.got[0]?.settle('complete');
     expect(left).toEqual([['a', 'completed']]);
   });
-  test('keeps a message from other receivers', () => {
+  test('hides a message from other receivers', () => {
     open();
     queue.add('a');
     const second = open();
     queue.flush();
     expect(second.items()).toEqual([]);
   });
-  test('keeps a message beyond its time to live', () => {
+  test('protects a message beyond its time to live', () => {
     const receiver = open();
     queue.add('a', Date.now() + 10_000);
     vi.advanceTimersByTime(20_000);
@@ -76,7 +76,7 @@ describe('a lock', () => {
     receiver.got[0]?.settle('complete');
     expect(left).toEqual([['a', 'completed']]);
   });
-  test('that runs out after the time to live ends the message', () => {
+  test('that expires after the time to live removes the message', () => {
     open();
     queue.add('a', Date.now() + 10_000);
     vi.advanceTimersByTime(rules.lockMs);
@@ -84,14 +84,14 @@ describe('a lock', () => {
   });
 });
 
-test('a message whose time runs out leaves the queue by itself', () => {
+test('an expired message leaves the queue by itself', () => {
   queue.add('a');
   vi.advanceTimersByTime(rules.timeToLiveMs - 1);
   expect(left).toEqual([]);
   vi.advanceTimersByTime(1);
   expect(left).toEqual([['a', 'expired']]);
 });
-test('a rejected message leaves the queue, an abandoned one comes again until it has come too often', () => {
+test('a rejected message leaves the queue, and an abandoned one is delivered again up to the limit', () => {
   const receiver = open();
   queue.add('a');
   queue.add('b');
@@ -101,7 +101,7 @@ test('a rejected message leaves the queue, an abandoned one comes again until it
   expect(receiver.items()).toEqual(['a1', 'b1', 'b2', 'b3']);
   expect(left[1]).toEqual(['b', 'undeliverable']);
 });
-test('nothing is handed to a receiver that has no room, and more when it has', () => {
+test('a receiver without room gets no message until it has room', () => {
   let credit = 0;
   const receiver = open(() => credit-- > 0);
   for (const item of ['a', 'b', 'c']) queue.add(item);
@@ -110,7 +110,7 @@ test('nothing is handed to a receiver that has no room, and more when it has', (
   queue.flush();
   expect(receiver.items()).toEqual(['a1', 'b1']);
 });
-test('two receivers take turns, and what one had when it left goes to the other', () => {
+test('two receivers take turns, and the unsettled messages of one that leaves go to the other', () => {
   const [first, second] = [open(), open()];
   for (const item of ['a', 'b', 'c', 'd']) queue.add(item);
   expect(first.items()).toEqual(['a1', 'c1']);
@@ -119,7 +119,7 @@ test('two receivers take turns, and what one had when it left goes to the other'
   first.close();
   expect(second.items()).toEqual(['b1', 'd1', 'c1']);
 });
-test('a message is settled once', () => {
+test('a message can be settled once only', () => {
   const receiver = open();
   queue.add('a');
   receiver.got[0]?.settle('complete');

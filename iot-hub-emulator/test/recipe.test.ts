@@ -4,7 +4,7 @@ import mqtt from 'azure-iot-device-mqtt';
 import { freshHub } from 'iot-hub-emulator/testing';
 import { expect, onTestFinished, test } from 'vitest';
 
-test('a device that was refused once sends after all', async () => {
+test('a device that was refused once sends again', async () => {
   const hub = await freshHub({ devices: [{ deviceId: 'pump-1' }] });
   onTestFinished(() => hub.stop());
   const client = device.Client.fromConnectionString(hub.deviceConnectionString('pump-1'), mqtt.Mqtt);

@@ -17,13 +17,13 @@ describe('device ids', () => {
   test.each(['', 'A'.repeat(129), 'a/b', 'a b', 'a#', 'a+', 'é', 'a\n', '"', '\\'])('%j is not', (id) => {
     expect(accepted(id)).toBe(false);
   });
-  test('differ by case', () => {
+  test('are case-sensitive', () => {
     const registry = createRegistry(() => 0);
     registry.create('a');
     registry.create('A');
     expect(registry.list().map(({ deviceId }) => deviceId)).toEqual(['a', 'A']);
   });
-  test('cannot be taken twice', () => {
+  test('are unique', () => {
     const registry = createRegistry(() => 0);
     registry.create('a');
     expect(() => registry.create('a')).toThrow(
@@ -32,7 +32,7 @@ describe('device ids', () => {
   });
 });
 
-test('a device that is created again is another generation', () => {
+test('a device that is created again has another generation id', () => {
   const registry = createRegistry(() => 0);
   const first = registry.create('a').generationId;
   expect(registry.delete('a')).toBe(true);

@@ -22,7 +22,7 @@ afterAll(() => hub.stop());
 const settings = (changes: object = {}) => ({ deviceId, ...changes }) as iothub.Device;
 
 describe('the registry client', () => {
-  test('creates a device whose keys open for it', async () => {
+  test('creates a device that logs in with either key', async () => {
     const { responseBody } = await registry.create(settings());
     expect(responseBody).toMatchObject({
       deviceId,
@@ -33,7 +33,7 @@ describe('the registry client', () => {
     await connectedDevice(hub, deviceId);
     expect((await registry.get(deviceId)).responseBody.connectionState).toBe('Connected');
   });
-  test('creates a device with keys of its own, disabled', async () => {
+  test('creates a disabled device with given keys', async () => {
     const [primaryKey, secondaryKey] = [Buffer.alloc(32, 1).toString('base64'), Buffer.alloc(32, 2).toString('base64')];
     const authentication = { symmetricKey: { primaryKey, secondaryKey } };
     await registry.create(settings({ authentication, status: 'disabled', statusReason: 'in repair' }));
@@ -51,12 +51,12 @@ describe('the registry client', () => {
   test('cannot create a device with an id that IoT Hub does not allow', async () => {
     expect(await nameOfError(registry.create(settings({ deviceId: 'a b' })))).toBe('ArgumentError');
   });
-  test('reaches devices with odd ids', async () => {
+  test('reads and deletes devices whose ids have unusual characters', async () => {
     deviceId = "odd-.%_*?!(),:=@$'";
     await registry.create(settings());
     expect((await registry.get(deviceId)).responseBody.deviceId).toBe(deviceId);
   });
-  test('finds no device that is not there', async () => {
+  test('gets not-found for an unknown device', async () => {
     expect(await nameOfError(registry.get('nobody'))).toBe('DeviceNotFoundError');
     expect(await nameOfError(registry.update(settings({ deviceId: 'nobody' })))).toBe('DeviceNotFoundError');
     expect(await nameOfError(registry.delete('nobody'))).toBe('DeviceNotFoundError');
@@ -112,7 +112,7 @@ describe('the registry client', () => {
     await registry.removeDevices(devices, true);
     expect(ids.map((id) => hub.registry.get(id))).toEqual([undefined, undefined, undefined]);
   });
-  test('changes and removes many only from the versions that it has seen', async () => {
+  test('updates and deletes many only if their etags match', async () => {
     const seen = hub.registry.create(deviceId);
     const known = { deviceId, etag: seen.etag, status: 'disabled' } as iothub.Device;
     await registry.updateDevices([known], false);
@@ -125,7 +125,7 @@ describe('the registry client', () => {
     await expect(registry.removeDevices([known], false)).rejects.toMatchObject(stale);
     expect(hub.registry.get(deviceId)).toMatchObject({ status: 'disabled' });
   });
-  test('learns which of many failed, while the others are made', async () => {
+  test('gets the errors of those that failed, while the others are created', async () => {
     const ids = ['a', 'b'].map((name) => `${deviceId}-${name}`);
     hub.registry.create(ids[0] ?? '');
     const attempt = registry.addDevices(ids.map((id) => ({ deviceId: id, status: 'enabled' })) as iothub.Device[]);
@@ -155,12 +155,12 @@ describe('the registry client', () => {
     await expect(many).rejects.toMatchObject({ responseBody: expect.stringContaining(name) });
     expect(hub.registry.get(`${deviceId}-b`)).toBeUndefined();
   });
-  test('may say that it asks for none of that', async () => {
+  test('may send empty values for features that the hub does not imitate', async () => {
     await registry.create(settings({ capabilities: { iotEdge: false }, deviceScope: '' }));
     const { responseBody } = await registry.get(deviceId);
     await registry.update(responseBody); // as it came
   });
-  test('with the right to read only cannot write', async () => {
+  test('with the right to read only cannot create devices', async () => {
     await registry.create(settings());
     const reader = registryClient(hub, 'registryRead');
     expect((await reader.get(deviceId)).responseBody.deviceId).toBe(deviceId);
@@ -181,7 +181,7 @@ describe('a twin', () => {
     hub.registry.create(deviceId);
   });
 
-  test('has tags and desired properties, which a service merges in', async () => {
+  test('has tags and desired properties, which a service changes by merging', async () => {
     await owner.updateTwin(
       deviceId,
       { tags: { site: { hall: 1 } }, properties: { desired: { a: 1, b: { c: 2 } } } },
@@ -197,13 +197,13 @@ describe('a twin', () => {
     expect(responseBody.properties.desired['a']).toBeUndefined();
     expect(responseBody.properties.desired.$metadata['b']['d'].$lastUpdatedVersion).toBe(3);
   });
-  test('says of each section when it was made, from the start', async () => {
+  test('has the creation time of each section from the start', async () => {
     const { responseBody: twin } = await owner.getTwin(deviceId);
     const $lastUpdated = hub.registry.get(deviceId)?.createdAt;
     for (const section of [twin.properties.desired, twin.properties.reported])
       expect(section).toEqual({ $version: 1, $metadata: { $lastUpdated } });
   });
-  test('loses its tags, or its desired properties, when a service says null', async () => {
+  test('loses its tags, or its desired properties, when a service sets null', async () => {
     const send = (patch: object) => owner.updateTwin(deviceId, patch, '*');
     hub.twins.change(deviceId, { tags: { a: 1 }, properties: { desired: { b: 1 } } });
     const { responseBody: untagged } = await send({ tags: null });
@@ -212,14 +212,14 @@ describe('a twin', () => {
     expect(cleared.properties.desired).toMatchObject({ $version: 3 });
     expect(cleared.properties.desired['b']).toBeUndefined();
   });
-  test('is changed only from the version that one has seen', async () => {
+  test('is changed only if the etag matches', async () => {
     const { responseBody: twin } = await owner.getTwin(deviceId);
     await twin.update({ tags: { seen: 1 } });
     expect(hub.twins.get(deviceId).tags).toEqual({ seen: 1 });
     const stale = owner.updateTwin(deviceId, { tags: { seen: 2 } }, 'c3RhbGU=');
     expect(await nameOfError(stale)).toBe('InvalidEtagError');
   });
-  test('of a module is its own', async () => {
+  test('of a module is separate from its device’s', async () => {
     hub.registry.create(deviceId, { moduleId: 'm1' });
     await owner.updateModuleTwin(deviceId, 'm1', { tags: { of: 'the module' } }, '*');
     expect((await owner.getModuleTwin(deviceId, 'm1')).responseBody.tags).toEqual({ of: 'the module' });
@@ -236,7 +236,7 @@ describe('a twin', () => {
   });
 });
 
-test('an address where there is nothing is not found, and no error tells of a token', async () => {
+test('an unknown address is answered with 404, and no error contains a token', async () => {
   const rest = Reflect.get(registry, '_restApiClient') as {
     executeApiCall(method: string, path: string, headers: object, body: null, done: (error: Error) => void): void;
   };
@@ -258,7 +258,7 @@ describe('a fault of REST', () => {
     return { ...error, status: response?.statusCode };
   };
 
-  test('answers with the status and code that it was asked for', async () => {
+  test('answers with the requested status and code', async () => {
     const fault = {
       kind: 'rest',
       answer: 'status',
@@ -282,7 +282,7 @@ describe('a fault of REST', () => {
     await slow;
     expect(answered).toEqual(['the second', 'the first']);
   });
-  test('says nothing at all', async () => {
+  test('sends no answer', async () => {
     hub.registry.create(deviceId);
     const id = hub.faults.add({ kind: 'rest', answer: 'silent', path: `/devices/${deviceId}` });
     const silent = registry.get(deviceId);

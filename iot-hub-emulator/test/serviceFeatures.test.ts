@@ -55,7 +55,7 @@ describe('feedback', () => {
     return service.send(deviceId, message);
   };
 
-  test('tells of a message that the device completed, if it was asked for', async () => {
+  test('reports a message that the device completed, if it was requested', async () => {
     const client = await deviceClient(hub, deviceId);
     onTestFinished(() => void client.close());
     client.on('message', () => undefined);
@@ -69,7 +69,7 @@ describe('feedback', () => {
       { ...success, originalMessageId: 'm-full' },
     ]);
   });
-  test('tells of a message that the device rejected, if it was asked for', async () => {
+  test('reports a message that the device rejected, if it was requested', async () => {
     const client = await deviceClient(hub, deviceId, undefined, amqp.Amqp);
     onTestFinished(() => void client.close());
     client.on('message', (message) => void client.reject(message));
@@ -82,11 +82,11 @@ describe('feedback', () => {
         ['m-full', 'Rejected'],
       ]);
   });
-  test('tells of a message that was too old before a device took it', async () => {
+  test('reports a message that expired before a device took it', async () => {
     await send('m1', 'full', { expiryTimeUtc: Date.now() - 1 });
     await expect.poll(() => records().map(({ statusCode }) => statusCode)).toEqual(['Expired']);
   });
-  test('tells of a message that was delivered too often', async () => {
+  test('reports a message that was abandoned too often', async () => {
     const client = await deviceClient(hub, deviceId, undefined, amqp.Amqp);
     onTestFinished(() => void client.close());
     client.on('message', (message) => void client.abandon(message));
@@ -101,14 +101,14 @@ describe('feedback', () => {
   });
 });
 
-test('notifications of files can be listened to, and there are none', async () => {
+test('a service can subscribe to file notifications, and gets none', async () => {
   const { result } = (await service.getFileNotificationReceiver()) as unknown as {
     result: { detach(done: () => void): void };
   };
   await new Promise<void>((resolve) => result.detach(resolve));
 });
 
-describe('over WebSockets', () => {
+describe('over WebSockets,', () => {
   const atDefaultPort = (connectionString: string) => connectionString.replace(/localhost:\d+/, 'localhost');
 
   test('the service client sends and receives feedback', async () => {
@@ -135,14 +135,14 @@ describe('over WebSockets', () => {
     expect((await got).getData().toString()).toBe('down');
     expect(hub.journal.list({ kind: 'd2c', deviceId })).toMatchObject([{ body: Buffer.from('up') }]);
   });
-  test('a message that is too large ends the connection', async () => {
+  test('a message over the limit ends the connection', async () => {
     const socket = new WebSocket('wss://localhost/$iothub/websocket', 'mqtt', { agent: agentOf(hub) });
     socket.on('error', () => undefined);
     await once(socket, 'open');
     socket.send(Buffer.alloc(bounds.webSocketMessage + 1));
     expect(await once(socket, 'close')).toMatchObject([1009, expect.anything()]);
   });
-  test('a protocol that is none of them is refused', async () => {
+  test('an unknown subprotocol is refused', async () => {
     const { request } = await import('node:https');
     const refused = request({
       agent: agentOf(hub),

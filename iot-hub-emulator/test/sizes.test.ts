@@ -38,7 +38,7 @@ test('the official producer learns that an event is too large, and keeps its lin
   expect(hub.counters().appended).toBe(2);
 });
 
-test('the official device loses its link with a message that is too large for any link, and can send again', async () => {
+test('the official device client loses its link by a message over the link’s limit, and can send again', async () => {
   const hub = await start();
   const device = await deviceClient(hub, 'pump-1', hub.deviceConnectionString('pump-1'), amqp.Amqp);
   onTestFinished(() => device.close().then(() => undefined));
@@ -48,7 +48,7 @@ test('the official device loses its link with a message that is too large for an
   expect(hub.journal.list({ kind: 'd2c' })).toMatchObject([{ body: Buffer.from('after') }]);
 });
 
-test('a device learns that its message is too large before all of it has come, and nothing of it is kept', async () => {
+test('a device gets the refusal of a too large message before the message is complete, and none of it is kept', async () => {
   const hub = await start();
   const connection = await bareConnection(hub);
   await putDeviceToken(hub, connection, 'pump-1');
@@ -62,7 +62,7 @@ test('a device learns that its message is too large before all of it has come, a
   expect(hub.counters().appended).toBe(1);
 });
 
-test('a producer that sends nothing else keeps its credit', async () => {
+test('too large messages cost a producer no credit', async () => {
   const hub = await start({ rules: { bounds: { message: 70_000 } } });
   const connection = await bareConnection(hub);
   await putToken(hub, connection, 'events', 'iothubowner');

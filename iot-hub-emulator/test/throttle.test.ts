@@ -22,7 +22,7 @@ const refusal = (code: string) => ({ ...throttled, message: expect.stringContain
 const perSecond = (count: number) => ({ count, perMs: 1000 });
 
 describe('a limit', () => {
-  test('lets its number through in a window, and no more until the next', () => {
+  test('allows its number of operations in a window, and no more until the next', () => {
     let now = 0;
     const throttle = createThrottle({ registry: { count: 100, perMs: 60_000 } }, () => now);
     throttle.take('registry', 50);
@@ -34,7 +34,7 @@ describe('a limit', () => {
     throttle.take('registry', 100);
     expect(() => throttle.take('registry')).toThrow(expect.objectContaining(throttled));
   });
-  test('does not save up what is not used', () => {
+  test('does not carry unused operations over to the next window', () => {
     let now = 0;
     const throttle = createThrottle({ method: perSecond(2) }, () => now);
     throttle.take('method');
@@ -42,7 +42,7 @@ describe('a limit', () => {
     throttle.take('method', 2);
     expect(() => throttle.take('method')).toThrow(expect.objectContaining(throttled));
   });
-  test('lets a request that is larger than the limit through alone', () => {
+  test('allows a request larger than the limit in a window of its own', () => {
     let now = 0;
     const throttle = createThrottle({ method: perSecond(2) }, () => now);
     throttle.take('method', 5);
@@ -51,7 +51,7 @@ describe('a limit', () => {
     throttle.take('method');
     expect(() => throttle.take('method', 5)).toThrow();
   });
-  test('of less than one a second lets one through at longer intervals', () => {
+  test('of less than one a second allows one at longer intervals', () => {
     let now = 0;
     const throttle = createThrottle(limitsOfRates({ registry: 100 / 60 / 10 }), () => now);
     throttle.take('registry');
@@ -60,7 +60,7 @@ describe('a limit', () => {
     now += 1;
     throttle.take('registry');
   });
-  test('leaves other operations alone', () => {
+  test('does not affect other operations', () => {
     const throttle = createThrottle({ c2d: perSecond(1) }, () => 0);
     for (let i = 0; i < 1000; i++) throttle.take('d2c');
   });
@@ -91,7 +91,7 @@ describe('shaping', () => {
     return { went, ask, close: throttle.close };
   };
 
-  test('lets a burst pass, then slows down to the rate, in order, then refuses', () => {
+  test('allows a burst, then delays operations to the rate, in order, then refuses them', () => {
     const { went, ask } = shaping({ c2d: perSecond(2) }, Date.now, { ms: 1000 });
     ask('1', '2', '3', '4', '5');
     expect(went).toEqual(['1', '2', '5 429002']);
@@ -105,7 +105,7 @@ describe('shaping', () => {
     ask('6', '7');
     expect(went.slice(5)).toEqual(['6', '7']);
   });
-  test('refuses late what would be held back too long, when as many may be held back', () => {
+  test('refuses after the longest delay, when the backlog allows so many operations', () => {
     const { went, ask } = shaping({ c2d: perSecond(1) }, Date.now, { ms: 1500, backlog: 3 });
     ask('1', '2', '3', '4', '5');
     expect(went).toEqual(['1', '5 429002']);
@@ -117,7 +117,7 @@ describe('shaping', () => {
     vi.advanceTimersByTime(500);
     expect(went.slice(5)).toEqual(['6']);
   });
-  test('of a limit for a minute lets the whole number pass at once', () => {
+  test('allows the whole number of a limit for a minute at once', () => {
     const { went, ask } = shaping(tierLimits('S1'), Date.now, { ms: 60_000 });
     ask(...Array.from({ length: 201 }, (_, i) => `${i}`));
     expect(went).toHaveLength(101);
@@ -129,12 +129,12 @@ describe('shaping', () => {
     vi.advanceTimersByTime(59_400);
     expect(went.at(-1)).toBe('199');
   });
-  test('refuses at once when there is none', () => {
+  test('refuses at once without a longest delay', () => {
     const { went, ask } = shaping({ c2d: perSecond(1) }, Date.now);
     ask('1', '2');
     expect(went).toEqual(['1', '2 429001']);
   });
-  test('keeps back what it holds when it ends', () => {
+  test('releases no held operation after its end', () => {
     const { went, ask, close } = shaping({ c2d: perSecond(1) }, Date.now, { ms: 5000 });
     ask('1', '2');
     close();
@@ -157,7 +157,7 @@ describe('a hub that throttles', () => {
     return service;
   };
 
-  test('refuses messages to devices in the words that the service client knows', async () => {
+  test('refuses messages to devices with the error that the service client knows', async () => {
     const hub = await start({ tier: 'S1', devicebound: { pending: 200 } });
     const service = await opened(hub);
     for (let i = 0; i < 100; i++) await service.send('pump', serviceMessage('x'));
@@ -172,7 +172,7 @@ describe('a hub that throttles', () => {
     expect(await Promise.all(Array.from({ length: 6 }, send))).toEqual([...Array(5).fill('none'), 'ThrottlingError']);
     expect(performance.now() - began).toBeGreaterThanOrEqual(490);
   });
-  test('says that its quota is used up in the words that the service client takes for a full queue', async () => {
+  test('refuses an exhausted quota with the error that the service client takes for a full queue', async () => {
     const hub = await start({});
     hub.faults.add({ kind: 'quota' });
     const error = await opened(hub)
@@ -243,7 +243,7 @@ describe('a hub that throttles', () => {
     await device.closed;
     expect(hub.journal.list({ kind: 'd2c' })).toHaveLength(1);
   });
-  test('turns away devices that connect too fast, as not available', async () => {
+  test('refuses devices that connect too fast as server unavailable', async () => {
     const hub = await start({ rates: { connect: 1 } });
     await connectedDevice(hub, 'pump');
     const second = await rawDevice(hub);

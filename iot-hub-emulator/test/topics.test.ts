@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { formatBag, parseBag } from '../src/mqtt/topics.ts';
 
 describe('property bags', () => {
-  test('names that begin with "$." are system properties', () => {
+  test('have system properties under names that begin with "$."', () => {
     const { system, properties } = parseBag('%24.mid=m%201&$.cid=c&%24.ct=application%2Fjson&%24.ce=utf-8&a=1');
     expect(system).toEqual({
       messageId: 'm 1',
@@ -13,21 +13,21 @@ describe('property bags', () => {
     });
     expect({ ...properties }).toEqual({ a: '1' });
   });
-  test('an unknown system name is an ordinary property', () => {
+  test('have an unknown system name as an ordinary property', () => {
     expect({ ...parseBag('$.new=1').properties }).toEqual({ '$.new': '1' });
   });
-  test('a slash at the end is no part of the bag', () => {
+  test('do not include a slash at the end', () => {
     expect({ ...parseBag('a=1/').properties }).toEqual({ a: '1' });
   });
-  test('a plus sign is a plus sign', () => {
+  test('keep a plus sign', () => {
     expect({ ...parseBag('a=1+1').properties }).toEqual({ a: '1+1' });
   });
-  test('the bag has no prototype that a name could reach', () => {
+  test('have no prototype that a name could reach', () => {
     const { properties } = parseBag('__proto__=x&toString=y');
     expect(Object.getPrototypeOf(properties)).toBe(null);
     expect(Object.keys(properties)).toEqual(['__proto__', 'toString']);
   });
-  test('whatever is written is read back', () => {
+  test('are read as they were written', () => {
     const text = fc.string({ unit: 'grapheme' });
     const bags = fc.dictionary(
       text.filter((name) => name !== '' && !name.startsWith('$.')),
@@ -41,7 +41,7 @@ describe('property bags', () => {
       }),
     );
   });
-  test('nothing that is read can fail', () => {
+  test('can be read whatever their text is', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (bag) => void parseBag(bag)));
     fc.assert(fc.property(fc.string({ unit: fc.constantFrom(...'%2fF0&=$./+#\0') }), (bag) => void parseBag(bag)));
   });

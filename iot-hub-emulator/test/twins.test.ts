@@ -15,13 +15,13 @@ const json = (text: string) => JSON.parse(text) as Json;
 const reported = () => JSON.parse(JSON.stringify(twins.get('d1').reported));
 
 describe('a patch', () => {
-  test('merges objects, replaces all else and removes what is null', () => {
+  test('merges objects, replaces other values and removes those that are null', () => {
     twins.report('d1', { a: { b: 1, c: [1, 2] }, d: 'x' });
     twins.report('d1', { a: { b: null, c: [3] }, d: { e: true } });
     const { $metadata: _, ...values } = reported();
     expect(values).toEqual({ a: { c: [3] }, d: { e: true }, $version: 3 });
   });
-  test('tells when each value was changed last, and with which version', () => {
+  test('sets the time and version of each changed value', () => {
     twins.report('d1', { a: { b: 1 } });
     twins.report('d1', { a: { c: 1 } });
     const at = new Date(now).toISOString();
@@ -36,7 +36,7 @@ describe('a patch', () => {
       },
     });
   });
-  test('with a name such as __proto__ is data like any other', () => {
+  test('can have names such as __proto__', () => {
     twins.report('d1', json('{"__proto__": {"polluted": true}}'));
     twins.report('d1', json('{"__proto__": {"more": 1}}'));
     expect(Object.hasOwn(reported(), '__proto__')).toBe(true);
@@ -52,32 +52,32 @@ describe('a patch', () => {
     ['a text of 4,097 bytes', `{"a": "${'x'.repeat(4097)}"}`],
     ['a list', '[]'],
     ['null', 'null'],
-  ])('with %s is refused, and nothing of it is kept', (_, text) => {
+  ])('with %s is refused as a whole', (_, text) => {
     expect(() => twins.report('d1', json(text))).toThrow(
       expect.objectContaining({ condition: 'com.microsoft:argument-error' }),
     );
     expect(reported().$version).toBe(1);
   });
-  test('that makes the section larger than 32 KB is refused, and nothing of it is kept', () => {
+  test('that makes the section larger than 32 KB is refused as a whole', () => {
     const part = (name: string) => ({ [name]: 'x'.repeat(4000) });
     for (let i = 0; i < 8; i++) twins.report('d1', part(`p${i}`));
     expect(() => twins.report('d1', part('p8'))).toThrow('more than 32768 bytes');
     expect(reported().p8).toBeUndefined();
   });
-  test('what begins with a dollar sign on top is passed over', () => {
+  test('may have names with a dollar sign on top, which are ignored', () => {
     twins.report('d1', { $version: 99, a: 1 });
     expect(reported()).toMatchObject({ a: 1, $version: 2 });
   });
 });
 
-test('a service may replace what it names, all of it', () => {
+test('a service may replace the whole sections that it names', () => {
   twins.change('d1', { tags: { a: 1 }, properties: { desired: { b: 1, c: 2 } } });
   const { tags, desired } = twins.change('d1', { properties: { desired: { c: 3 } } }, true);
   expect(tags).toEqual({ a: 1 });
   expect(desired).toMatchObject({ c: 3, $version: 3 });
   expect(desired['b']).toBeUndefined();
 });
-test('the etag changes with what a service changes, not with what the device reports; the version with both', () => {
+test('changes by a service change the etag and the version, reports of the device the version only', () => {
   const before = twins.get('d1');
   twins.report('d1', { a: 1 });
   const told = twins.get('d1');
@@ -92,7 +92,7 @@ test('the etag changes with what a service changes, not with what the device rep
   registry.create('d1');
   expect(seen).not.toContain(twins.get('d1').etag);
 });
-test('a watcher gets desired properties, and nothing else', () => {
+test('a watcher gets desired properties only', () => {
   const told: unknown[] = [];
   const stop = twins.watch('d1', (patch) => told.push(patch));
   twins.change('d1', { properties: { desired: { a: null } } });
@@ -120,10 +120,10 @@ test('null removes all tags or desired properties, and a watcher gets each remov
   });
   expect(told).toEqual([{ a: null, b: null, $version: 3 }]);
 });
-test('a device cannot clear what it reported with null', () => {
+test('a device cannot clear its reported properties with null', () => {
   expect(() => twins.report('d1', null)).toThrow('is an object');
 });
-test('a twin goes with its device; one created again has a new one', () => {
+test('a twin is deleted with its device, which has a new twin when it is created again', () => {
   twins.report('d1', { a: 1 });
   registry.delete('d1');
   expect(() => twins.get('d1')).toThrow(expect.objectContaining({ condition: 'amqp:not-found' }));

@@ -7,7 +7,7 @@ import { connectPacket } from './support/device.ts';
 
 // The device clients have no will: mqtt.js has.
 
-test('the will of a device that breaks off reaches the event client, marked as one', async () => {
+test('the will of a device whose connection breaks reaches the event client, marked as a will', async () => {
   const hub = await freshHub({ devices: [{ deviceId: 'pump' }] });
   onTestFinished(() => hub.stop());
   const { username = '', password = '', clientId } = connectPacket(hub, 'pump');

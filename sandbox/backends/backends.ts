@@ -4,12 +4,12 @@ import { serveAdmin } from './admin/serve.ts';
 import { type BackendCall, type CallFilter, callsIn } from './calls/calls.ts';
 import { createFaults, type Faults } from './calls/faults.ts';
 import { type Applications, createApplications } from './credentials/applications.ts';
-import { keepClient } from './credentials/client.ts';
+import { loadOrCreateClient } from './credentials/client.ts';
 import { createTokens } from './credentials/tokens.ts';
 import { serveBackend } from './http/backend.ts';
-import { informationModelRoutes } from './informationModel/routes.ts';
-import { principalManagerRoutes } from './principalManager/routes.ts';
-import { typeRegistryRoutes } from './typeRegistry/routes.ts';
+import { informationModelRoutes } from './informationModel/informationModelRoutes.ts';
+import { principalManagerRoutes } from './principalManager/principalManagerRoutes.ts';
+import { typeRegistryRoutes } from './typeRegistry/typeRegistryRoutes.ts';
 import { openWorld, type World } from './world/world.ts';
 
 export interface BackendsOptions {
@@ -20,13 +20,13 @@ export interface BackendsOptions {
     readonly principalManager?: number;
     readonly admin?: number;
   };
-  /** Keeps the world and the client's secret there, across restarts; in memory when absent. */
+  /** Stores the world and the client's secret there, across restarts; in memory when absent. */
   readonly directory?: string;
   /** Life of an access token in seconds, 3600 when absent. */
   readonly tokenLifetimeSeconds?: number;
   /** Begins with the example world. */
   readonly seed?: boolean;
-  /** Where calls are noted; one of its own, in memory, when absent. */
+  /** Records the calls; one of its own, in memory, when absent. */
   readonly journal?: Journal;
 }
 
@@ -59,9 +59,9 @@ export interface Backends {
 export async function startBackends(options: BackendsOptions = {}): Promise<Backends> {
   const { ports = {}, directory, tokenLifetimeSeconds = 3600, seed = false, journal = createJournal() } = options;
   const world = openWorld(directory, seed);
-  const client = keepClient(directory);
+  const client = loadOrCreateClient(directory);
   const closing = new AbortController();
-  setMaxListeners(0, closing.signal); // every call that a fault keeps waiting listens
+  setMaxListeners(0, closing.signal); // every call that a fault delays listens
   const context = {
     world,
     tokens: createTokens(client, tokenLifetimeSeconds),

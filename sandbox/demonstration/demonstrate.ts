@@ -7,7 +7,7 @@ import { unpack } from '../terminal/showMessage.ts';
 import { withDevices } from './devices.ts';
 import type { DemonstratedSandbox, Exchange } from './exchange.ts';
 import { anyGuid, anyTimestamp, differences, type Pattern } from './pattern.ts';
-import { show } from './show.ts';
+import { showExchange } from './showExchange.ts';
 
 /** A reply is missing, differs from the expected one, or did not come from the service. */
 export class DemonstrationFailed extends Error {
@@ -49,7 +49,7 @@ export async function demonstrate(
       const device = await connect(story.example.device ?? 'pump-1');
       const exchange = await perform(story, device, sandbox, waitMs);
       exchanges.push(exchange);
-      show(device.id, exchange, printer);
+      showExchange(device.id, exchange, printer);
       const { example, problems } = exchange;
       if (problems.length > 0) throw new DemonstrationFailed(example.title, problems);
     }

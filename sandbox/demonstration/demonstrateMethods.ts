@@ -5,7 +5,7 @@ import { DemonstrationFailed, type DemonstrationOptions } from './demonstrate.ts
 import { withDevices } from './devices.ts';
 import { edgeMethods } from './edgeMethods.ts';
 import type { DemonstratedSandbox } from './exchange.ts';
-import type { Invocation, Invoked, Received } from './invocation.ts';
+import type { Invocation, InvocationResult, ReceivedPayload } from './invocation.ts';
 import { methods } from './methods.ts';
 import { differences } from './pattern.ts';
 import { showInvocation } from './showInvocation.ts';
@@ -17,16 +17,16 @@ const unexpected = { status: 404, payload: { detail: 'the demonstration does not
 export async function demonstrateMethods(
   sandbox: DemonstratedSandbox,
   { printer = silent, waitMs = 15_000, signal }: DemonstrationOptions = {},
-): Promise<Invoked[]> {
+): Promise<InvocationResult[]> {
   return withDevices(sandbox, signal, async (connect, connected) => {
-    const results: Invoked[] = [];
-    let current: { invocation: Invocation; deviceCalls: Invoked['deviceCalls'] } | undefined;
+    const results: InvocationResult[] = [];
+    let current: { invocation: Invocation; deviceCalls: InvocationResult['deviceCalls'] } | undefined;
 
     async function listen(id: string): Promise<void> {
       if (connected.has(id)) return;
       const device = await connect(id);
       await device.onMethod('invokeMethod', async (payload, send) => {
-        const answer = (await current?.invocation.device?.answer(Object(payload) as Received)) ?? unexpected;
+        const answer = (await current?.invocation.device?.answer(Object(payload) as ReceivedPayload)) ?? unexpected;
         current?.deviceCalls.push({ payload, answer: answer.payload });
         await send(answer.status, answer.payload);
       });
@@ -35,7 +35,7 @@ export async function demonstrateMethods(
     for (const invocation of [...methods, ...(sandbox.edge ? edgeMethods : [])]) {
       signal?.throwIfAborted();
       if (invocation.device) await listen(invocation.device.id);
-      const deviceCalls: Invoked['deviceCalls'] = [];
+      const deviceCalls: InvocationResult['deviceCalls'] = [];
       current = { invocation, deviceCalls };
       const result = await perform(invocation, deviceCalls, sandbox, waitMs);
       results.push(result);
@@ -49,10 +49,10 @@ export async function demonstrateMethods(
 
 async function perform(
   invocation: Invocation,
-  deviceCalls: Invoked['deviceCalls'],
+  deviceCalls: InvocationResult['deviceCalls'],
   { state, hub, edge }: DemonstratedSandbox,
   waitMs: number,
-): Promise<Invoked> {
+): Promise<InvocationResult> {
   const { caller = 'invoker', method, expected, device, module, fault } = invocation;
   const object = await findObject(state, invocation.object, model);
   const body = JSON.stringify(invocation.body ?? {});

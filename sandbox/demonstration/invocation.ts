@@ -23,7 +23,9 @@ export interface Invocation {
     /** The payload of the direct method `invokeMethod`, without the members that all have. */
     receives: { readonly [member: string]: Pattern };
     /** What it does and answers. */
-    answer(payload: Received): Promise<{ status: number; payload: unknown }> | { status: number; payload: unknown };
+    answer(
+      payload: ReceivedPayload,
+    ): Promise<{ status: number; payload: unknown }> | { status: number; payload: unknown };
   };
   /** Absent: no module of the edge device may be called. */
   module?: { id: string; topic: RegExp; payload: Pattern };
@@ -33,13 +35,13 @@ export interface Invocation {
 }
 
 /** The members of a payload that a device of the demonstration reads. */
-export interface Received {
+export interface ReceivedPayload {
   input?: Readonly<Record<string, unknown>>;
   files?: Readonly<Record<string, { url: string }>>;
 }
 
 /** What happened in one invocation, seen from the application and from the device. */
-export interface Invoked {
+export interface InvocationResult {
   invocation: Invocation;
   object: Partial<FoundObject>;
   body: string;

@@ -1,4 +1,4 @@
-import type { Invocation, Received } from './invocation.ts';
+import type { Invocation, ReceivedPayload } from './invocation.ts';
 import type { Pattern } from './pattern.ts';
 
 /** The body of a failure; the `meta` is for programs. */
@@ -25,7 +25,7 @@ const refusal = (
   expected: { ...failure(status, detail), ...(headers && { headers }) },
 });
 
-/** A device that does what it is told, and says so. */
+/** The answer of a device that ran the method. */
 const done = (status = 200, output?: unknown) => ({
   status: 200,
   payload: { status, ...(output !== undefined && { output }) },
@@ -33,7 +33,7 @@ const done = (status = 200, output?: unknown) => ({
 
 const file = (bytes: number): Pattern => ({ url: /^http:.*\bsig=/, bytes, etag: /./ });
 
-async function fetched({ files = {} }: Received, name: string): Promise<string> {
+async function fetched({ files = {} }: ReceivedPayload, name: string): Promise<string> {
   const response = await fetch(files[name]?.url ?? '');
   return response.text();
 }

@@ -1,11 +1,11 @@
-import { showAnswer, showRequest, showRoute } from '../invoke/show.ts';
+import { showAnswer, showRequest, showRoute } from '../invoke/showFrontDoorCall.ts';
 import type { Printer } from '../terminal/print.ts';
 import { showText, withoutSignatures } from '../terminal/showMessage.ts';
-import type { Invoked } from './invocation.ts';
-import { verdict } from './show.ts';
+import type { InvocationResult } from './invocation.ts';
+import { verdict } from './showExchange.ts';
 
 /** Prints one invocation for a person; one that repeats another in few lines, unless something is wrong with it. */
-export function showInvocation(invoked: Invoked, printer: Printer): void {
+export function showInvocation(invoked: InvocationResult, printer: Printer): void {
   const { invocation, problems } = invoked;
   const { line, paint } = printer;
   line(`\n${paint('bold', invocation.title)}`);
@@ -15,7 +15,7 @@ export function showInvocation(invoked: Invoked, printer: Printer): void {
 }
 
 function showWhole(
-  { invocation, object, body, exchange, deviceCalls, moduleRequests }: Invoked,
+  { invocation, object, body, exchange, deviceCalls, moduleRequests }: InvocationResult,
   printer: Printer,
 ): void {
   const { line, paint } = printer;
@@ -37,7 +37,7 @@ function showWhole(
 }
 
 function showBriefly(
-  { invocation, body, exchange, deviceCalls, moduleRequests }: Invoked,
+  { invocation, body, exchange, deviceCalls, moduleRequests }: InvocationResult,
   { line, paint }: Printer,
 ): void {
   const { caller = 'invoker', object, method, device } = invocation;

@@ -6,7 +6,7 @@ import type { Device } from './device.ts';
 import { describeFiles } from './files.ts';
 
 /** How a device answers every invocation. */
-export interface Answering {
+export interface AnswerOptions {
   /** The method's own status. */
   status: number;
   /** A JSON object; `null`: nothing. Absent: the inputs as they came, if there are any. */
@@ -30,7 +30,7 @@ interface Invocation {
 /** Answers `invokeMethod` and shows each invocation with its answer, `times` times or until `signal`. Rejects when the connection is lost. */
 export async function answerMethods(
   device: Device,
-  { status, output, failure, delayMs, times }: Answering,
+  { status, output, failure, delayMs, times }: AnswerOptions,
   { line, paint }: Printer,
   signal: AbortSignal,
 ): Promise<void> {

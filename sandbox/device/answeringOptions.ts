@@ -1,5 +1,5 @@
 import { UsageError } from '../terminal/usage.ts';
-import type { Answering } from './answerMethods.ts';
+import type { AnswerOptions } from './answerMethods.ts';
 
 /** The options that say how methods are answered, in the terms of `parseArgs`. */
 export const answeringOptions = {
@@ -21,7 +21,7 @@ export function readAnswering({
   detail = 'told to fail on the command line',
   delay,
   times,
-}: Given): Answering {
+}: Given): AnswerOptions {
   return {
     status: whole('status', status),
     ...(output !== undefined && { output: output === 'none' ? null : readObject(output) }),

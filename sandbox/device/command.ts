@@ -9,7 +9,7 @@ import type { Streams } from '../terminal/streams.ts';
 import { explain } from '../terminal/usage.ts';
 import { answerMethods } from './answerMethods.ts';
 import { connectDevice, type Device, type Reply } from './device.ts';
-import { help, readArguments, type Sending } from './options.ts';
+import { help, readArguments, type SendOptions } from './deviceOptions.ts';
 import { registerDevice } from './register.ts';
 
 /**
@@ -51,7 +51,7 @@ export async function sendOrAnswer(
   }
 }
 
-async function readBody(source: Sending['body'], stdin: NodeJS.ReadableStream, { line }: Printer): Promise<Buffer> {
+async function readBody(source: SendOptions['body'], stdin: NodeJS.ReadableStream, { line }: Printer): Promise<Buffer> {
   if ('text' in source) return Buffer.from(source.text);
   const { file } = source;
   const body = file === '-' ? await buffer(stdin) : await readFile(fromCommandLine(file));
@@ -67,7 +67,11 @@ function parse(body: Buffer): unknown {
   }
 }
 
-async function receive(device: Device, { properties, expectsAck, waitMs }: Sending, printer: Printer): Promise<number> {
+async function receive(
+  device: Device,
+  { properties, expectsAck, waitMs }: SendOptions,
+  printer: Printer,
+): Promise<number> {
   const { line, paint } = printer;
   const deadline = performance.now() + waitMs;
   for (;;) {

@@ -6,8 +6,8 @@ import type { Streams } from '../terminal/streams.ts';
 import { explain } from '../terminal/usage.ts';
 import { callFrontDoor, methodsOf, NoAnswer } from './call.ts';
 import { findObject } from './find.ts';
-import { help, type Options, readArguments } from './options.ts';
-import { showAnswer, showRequest, showRoute } from './show.ts';
+import { help, type Options, readArguments } from './invokeOptions.ts';
+import { showAnswer, showRequest, showRoute } from './showFrontDoorCall.ts';
 
 /** Longer than the front door takes: look-ups and the longest time-out. */
 const answerTimeoutMs = 330_000;

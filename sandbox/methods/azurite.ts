@@ -1,7 +1,6 @@
-import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
-import { endWithUs } from '../service/endWithUs.ts';
+import { spawn } from '../service/endWithUs.ts';
 
 /** A storage account on this machine, in memory. */
 export interface Azurite {
@@ -23,14 +22,13 @@ const options = ['--inMemoryPersistence', '--extentMemoryLimit', '64', '--skipAp
 
 /**
  * Starts azurite on a free port.
- * @param onRequest is told the method of each request; without it, azurite does not log any
+ * @param onRequest is called with the method of each request; without it, azurite logs none
  */
 export async function startAzurite(onRequest?: (method: string) => void): Promise<Azurite> {
   const silence = onRequest ? [] : ['--silent'];
   const server = spawn(process.execPath, [program, '--blobPort', '0', ...silence, ...options], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  endWithUs(server);
   // It may end before us: Ctrl-C at a terminal goes to both.
   const exit = new Promise<void>((resolve) => server.once('exit', () => resolve()));
   for await (const line of createInterface(server.stdout)) {

@@ -3,7 +3,7 @@ import type { Hub } from 'iot-hub-emulator';
 import type { Backends } from '../backends/backends.ts';
 import { frontDoorEnvironment } from '../service/environment.ts';
 import { freePort, givenOrFree } from '../service/freePort.ts';
-import { type Prepared, prepareProcess } from '../service/prepare.ts';
+import { type PreparedProcess, prepareProcess } from '../service/prepare.ts';
 import type { ServiceProcess } from '../service/process.ts';
 import type { MethodsState } from '../state/state.ts';
 import type { Printer } from '../terminal/print.ts';
@@ -54,7 +54,7 @@ export async function openFrontDoor(options: FrontDoorOptions): Promise<FrontDoo
   const [port, healthPort] = [await givenOrFree(ports.methods), await givenOrFree(ports.methodsHealth)];
   const adminPort = await freePort();
   const storage = await startFileStorage();
-  let frontDoor: Prepared | undefined;
+  let frontDoor: PreparedProcess | undefined;
 
   async function close(): Promise<void> {
     await frontDoor?.close();

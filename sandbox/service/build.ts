@@ -1,6 +1,6 @@
-import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { projectDirectory } from '../state/directories.ts';
+import { execFile } from './endWithUs.ts';
 import { isUpToDate } from './upToDate.ts';
 
 /** The service does not compile; the message has the compiler's words. */

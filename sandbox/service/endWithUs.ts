@@ -1,9 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import childProcess, { type ChildProcess } from 'node:child_process';
 import type { Writable } from 'node:stream';
+import { promisify } from 'node:util';
+
+// `spawn`, `fork` and `execFile` of Node.js, for programs that end with this process, also when it is killed.
 
 /**
- * Is told the ids of processes that start (`+ 12`) and end (`- 12`). Its input ends when this process does, in whatever way:
- * then it kills those that are left.
+ * Reads the ids of processes that start (`+ 12`) and end (`- 12`). Its input ends when this process does, in whatever way:
+ * then it kills the processes that still run.
  */
 const watch = `
 all=
@@ -17,14 +20,31 @@ for one in $all; do kill -s KILL -- "$one"; done`;
 
 let watcher: Writable | undefined;
 
-/**
- * Has a process end when this one does, also when this one is killed or the other one hangs.
- * @param whole the process leads a group (`detached`), all of which ends
- * @returns the process
- */
-export function endWithUs<Child extends ChildProcess>(child: Child, whole = false): Child {
+/** A `detached` process leads a group, all of which ends. */
+export const spawn = ((...[program, args, options]: Parameters<typeof childProcess.spawn>) =>
+  endWithUs(childProcess.spawn(program, args, options), options)) as typeof childProcess.spawn;
+
+/** A `detached` process leads a group, all of which ends. */
+export const fork = ((...[program, args, options]: Parameters<typeof childProcess.fork>) =>
+  endWithUs(childProcess.fork(program, args, options), options)) as typeof childProcess.fork;
+
+/** Can be promisified. */
+export const execFile = Object.assign(
+  (...args: Parameters<typeof childProcess.execFile>) => endWithUs(childProcess.execFile(...args)),
+  {
+    [promisify.custom](...args: Parameters<typeof runFile>) {
+      const running = runFile(...args);
+      endWithUs(running.child);
+      return running;
+    },
+  },
+) as unknown as typeof childProcess.execFile;
+
+const runFile = promisify(childProcess.execFile);
+
+function endWithUs<Child extends ChildProcess>(child: Child, options: { detached?: boolean | undefined } = {}): Child {
   if (child.pid === undefined) return child;
-  const id = whole ? -child.pid : child.pid;
+  const id = options.detached ? -child.pid : child.pid;
   watcher ??= startWatcher();
   watcher.write(`+ ${id}\n`);
   child.once('exit', () => watcher?.write(`- ${id}\n`));
@@ -33,7 +53,11 @@ export function endWithUs<Child extends ChildProcess>(child: Child, whole = fals
 
 function startWatcher(): Writable {
   // In a session of its own: what ends our group must not end it.
-  const shell = spawn('/bin/sh', ['-c', watch], { stdio: ['pipe', 'ignore', 'ignore'], detached: true, cwd: '/' });
+  const shell = childProcess.spawn('/bin/sh', ['-c', watch], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+    cwd: '/',
+  });
   shell.on('error', () => {}); // without a shell they end as they do without us
   shell.stdin.on('error', () => {});
   shell.unref();

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { Hub } from 'iot-hub-emulator';
 import type { Backends } from '../backends/backends.ts';
 
-/** Where the service of a sandbox in this folder keeps what it keeps. */
+/** The data directory of the service of a sandbox in this folder. */
 export const dataDirectory = (directory: string): string => join(directory, 'data');
 
 /**
- * Everything the service is told; it is told nothing else.
+ * The whole environment of the service.
  * @param directory of the sandbox
  */
 export function serviceEnvironment(
@@ -33,7 +33,7 @@ export function serviceEnvironment(
   };
 }
 
-/** Everything the front door is told; `at` are its ports. */
+/** The whole environment of the front door; `at` are its ports. */
 export function frontDoorEnvironment(
   hub: Hub,
   backends: Backends,

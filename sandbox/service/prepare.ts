@@ -4,7 +4,7 @@ import { writeEnvironment } from './environment.ts';
 import { type ServiceProcess, type ServiceProcessOptions, startService } from './process.ts';
 
 /** A process of the service that can be started here, or by hand with the same environment. */
-export interface Prepared {
+export interface PreparedProcess {
   readonly state: ProcessState;
   /** The process that runs now, or ran last; `undefined` before the first one. */
   readonly process: ServiceProcess | undefined;
@@ -24,7 +24,7 @@ export async function prepareProcess(
   url: string,
   healthUrl: string,
   options: Omit<ServiceProcessOptions, 'readyzUrl' | 'logFile'>,
-): Promise<Prepared> {
+): Promise<PreparedProcess> {
   const state: ProcessState = {
     ...{ url, livezUrl: `${healthUrl}/livez`, readyzUrl: `${healthUrl}/readyz`, logFile: `${path}.log` },
     ...{ environment: { ...options.environment }, environmentFile: `${path}.env` },

@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process';
 import { open, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { projectDirectory } from '../state/directories.ts';
-import { endWithUs } from './endWithUs.ts';
+import { spawn } from './endWithUs.ts';
 
 /** How a process ended; `reason` says it in words. */
-export interface Ending {
+export interface ProcessExit {
   code: number | null;
   signal: NodeJS.Signals | null;
   reason: string;
@@ -17,7 +16,7 @@ export interface ServiceProcess {
   /** Milliseconds from the start to the first successful readiness check. */
   readyAfterMs: number;
   /** Settles when the process has ended, for any reason. */
-  exited: Promise<Ending>;
+  exited: Promise<ProcessExit>;
   /** Asks it to stop (SIGTERM), as an orchestrator would; SIGKILL after `graceMs` (default 30 s). */
   stop(graceMs?: number): Promise<void>;
   /** SIGKILL. */
@@ -65,9 +64,8 @@ export async function startService(options: ServiceProcessOptions): Promise<Serv
     stdio: ['ignore', log.fd, log.fd],
     ...options.user,
   });
-  endWithUs(child);
-  let ending: Ending | undefined;
-  const exited = new Promise<Ending>((resolve) => {
+  let ending: ProcessExit | undefined;
+  const exited = new Promise<ProcessExit>((resolve) => {
     child.once('error', (error) => resolve({ code: null, signal: null, reason: error.message }));
     child.once('exit', (code, signal) => resolve({ code, signal, reason: signal ?? `exit code ${code}` }));
   }).then((how) => (ending = how));

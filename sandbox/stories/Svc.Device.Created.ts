@@ -116,10 +116,10 @@ export const deviceCreated: Story = {
     { title: 'Every mistake in the body is named', id: 'mistakes', body: { objectId: 'x', parent: { reference: 1 } } },
     { title: 'The gateway of another device is refused', device: 'pump-2', id: 'stranger', body: gateway },
   ],
-  attempts: ({ ownId, objectId, sensor, pump: own, hostilePlaces, registrations, owners }) => [
+  attempts: ({ ownId, objectId, sensor, pump: own, hostileAddresses, registrations, owners }) => [
     ...registrations,
     ...owners,
-    ...hostilePlaces.map((place) => ({ ...place, body: sensor })),
+    ...hostileAddresses.map((address) => ({ ...address, body: sensor })),
     {
       what: 'its object as the parent',
       properties: { objectId: ownId },

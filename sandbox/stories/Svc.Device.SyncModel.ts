@@ -1,4 +1,4 @@
-import type { Said, Story } from './story.ts';
+import type { Story, StoryExchange } from './story.ts';
 import { acknowledgement, booster, boosterId, notification, ok, settings } from './wire.ts';
 
 const device = 'gateway-1';
@@ -8,10 +8,10 @@ const [gatewayId, pumpId, sensorId] = [
   '6a7e3a40-0000-4000-8000-000000000003',
 ];
 
-const register = (id: string, objectId: string | undefined, body: object): Said => ({
+const register = (id: string, objectId: string | undefined, body: object): StoryExchange => ({
   title: `A ${id} registers`,
   message: 'model.create',
-  prepares: true,
+  isPreparation: true,
   device,
   id,
   body: { objectId, model: 'svc.device', ...body },
@@ -22,10 +22,10 @@ const refer = (
   id: string,
   objectId: string,
   references: readonly (readonly [string, string, object])[],
-): Said => ({
+): StoryExchange => ({
   title,
   message: 'reference.create',
-  prepares: true,
+  isPreparation: true,
   device,
   id,
   properties: { objectId },
@@ -36,13 +36,13 @@ const refer = (
   })),
 });
 
-const ask = (title: string, id: string, body: unknown): Said => ({
+const ask = (title: string, id: string, body: unknown): StoryExchange => ({
   title,
   device,
   id,
   properties: { objectId: gatewayId, model: 'svc.device' },
   body,
-  readsTogether: true,
+  hasConcurrentReads: true,
 });
 
 const message = 'Svc.Device.SyncModel';
@@ -141,8 +141,8 @@ export const deviceSyncModel: Story = {
       body: { hierarchical: true },
     },
   ],
-  attempts: ({ ownId, objectId, places }) => [
-    ...places.map((place) => ({ ...place, body: { hierarchical: true, related: ['svc.configuration'] } })),
+  attempts: ({ ownId, objectId, addresses }) => [
+    ...addresses.map((address) => ({ ...address, body: { hierarchical: true, related: ['svc.configuration'] } })),
     { what: 'its object id in the body', body: { objectId, model: 'svc.device' } },
     {
       what: 'a hostile related model',

@@ -33,7 +33,7 @@ export const deviceUpdated: Story = {
     ],
   },
   exchanges: [
-    { title: 'A pump registers itself', message: 'model.create', prepares: true, id: 'boot', body: pump },
+    { title: 'A pump registers itself', message: 'model.create', isPreparation: true, id: 'boot', body: pump },
     {
       title: 'Its properties and variables are replaced; there is an acknowledgement and no notification',
       id: 'update',
@@ -84,8 +84,8 @@ export const deviceUpdated: Story = {
       body: replacement(5),
     },
   ],
-  attempts: ({ ownId, objectId, gateway, pump: own, places }) => [
-    ...places.map((place) => ({ ...place, body: { ...gateway, version: 1, model: undefined } })),
+  attempts: ({ ownId, objectId, gateway, pump: own, addresses }) => [
+    ...addresses.map((address) => ({ ...address, body: { ...gateway, version: 1, model: undefined } })),
     { what: 'its object id in the body', properties: { objectId: ownId }, body: { ...own, objectId, version: 1 } },
   ],
 };

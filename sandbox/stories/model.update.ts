@@ -38,7 +38,7 @@ export const modelUpdate: Story = {
     ],
   },
   exchanges: [
-    { title: 'A pump registers itself', message: 'model.create', prepares: true, id: 'boot', body: pump },
+    { title: 'A pump registers itself', message: 'model.create', isPreparation: true, id: 'boot', body: pump },
     {
       title: 'Its properties and variables are replaced, and the version moves on',
       id: 'update',
@@ -114,8 +114,8 @@ export const modelUpdate: Story = {
       body: { type: 'pump' },
     },
   ],
-  attempts: ({ ownId, objectId, gateway, pump, places }) => [
-    ...places.map((place) => ({ ...place, body: { ...gateway, version: 1 } })),
+  attempts: ({ ownId, objectId, gateway, pump, addresses }) => [
+    ...addresses.map((address) => ({ ...address, body: { ...gateway, version: 1 } })),
     {
       what: 'its object id in the body',
       properties: { objectId: ownId },

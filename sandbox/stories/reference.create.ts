@@ -94,10 +94,10 @@ export const referenceCreate: Story = {
       body: reference('feeds', '<objectId 2>'),
     },
   ],
-  attempts: ({ ownId, objectId, places }) => {
+  attempts: ({ ownId, objectId, addresses }) => {
     const from = { objectId: ownId };
     return [
-      ...places.map((place) => ({ ...place, body: [reference('feeds', ownId)] })),
+      ...addresses.map((address) => ({ ...address, body: [reference('feeds', ownId)] })),
       { what: 'a reference to its object', properties: from, body: [reference('feeds', objectId)] },
       {
         what: 'a reference to its configuration',

@@ -1,8 +1,8 @@
 import type { FaultRequest } from '../backends/calls/faults.ts';
 
 /**
- * All that shows or tries one message: what devices send, and what comes back. The wire is spelled by hand here: an error
- * in the service's own code would cancel itself out.
+ * The examples of one message: what devices send, and the replies. The wire is spelled by hand here: with the service's own
+ * code, an error in it would cancel itself out.
  */
 export interface Story {
   /** The name on the wire. */
@@ -17,12 +17,12 @@ export interface Story {
    * the transcript does: `<objectId 1>`, `<identity gateway-1/edge>`.
    * What calls no backend is for the table of the card to show; one such exchange of each generation stands here.
    */
-  readonly exchanges: readonly Said[];
-  /** What another device tries, to get at what is not its own. */
+  readonly exchanges: readonly StoryExchange[];
+  /** What another device tries, to reach data that is not its own. */
   attempts(target: Target): readonly Attempt[];
 }
 
-interface Sent {
+interface StoryMessage {
   /** A sentence about what happens. */
   readonly title: string;
   /** `pump-1` unless given. */
@@ -33,7 +33,7 @@ interface Sent {
   readonly properties?: Readonly<Record<string, string>>;
 }
 
-export interface Example extends Sent {
+export interface Example extends StoryMessage {
   readonly body: string;
   /** In this order. */
   readonly replies: readonly Reply[];
@@ -47,19 +47,19 @@ export interface Reply {
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
-export interface Said extends Sent {
+export interface StoryExchange extends StoryMessage {
   /** The story's message unless given. */
   readonly message?: string;
   /** A property that is left out. */
   readonly without?: string;
   /** Text is sent as it is, anything else as JSON. */
   readonly body: unknown;
-  /** Succeeds, and only prepares what the story is about: the transcript has what is sent, and no more. */
-  readonly prepares?: boolean;
+  /** Succeeds, and only prepares the other exchanges: the transcript has the message and not its replies. */
+  readonly isPreparation?: boolean;
   /** Sends the body as base64 of gzip. */
   readonly isCompressed?: boolean;
   /** The backends are only read, and some reads happen at the same time: the transcript has them in the order of their text. */
-  readonly readsTogether?: boolean;
+  readonly hasConcurrentReads?: boolean;
   /** Strikes a backend while the message is handled. */
   readonly fault?: FaultRequest;
 }
@@ -75,9 +75,9 @@ export interface Attempt {
   readonly from?: 'same tenant' | 'other tenant';
 }
 
-type Place = Required<Pick<Attempt, 'what' | 'properties'>>;
+type AddressAttempt = Required<Pick<Attempt, 'what' | 'properties'>>;
 
-/** Whom attempts are aimed at, and the ways that could lead there. */
+/** The victim of the attempts, and what an attacker could send to reach its data. */
 export interface Target {
   /** An object of the sender's own, of type `pump`. */
   readonly ownId: string;
@@ -97,9 +97,9 @@ export interface Target {
   readonly objectIds: readonly string[];
   readonly models: readonly string[];
   /** Its models, and `objectId` and `model` that could lead to them. */
-  readonly places: readonly Place[];
+  readonly addresses: readonly AddressAttempt[];
   /** Those of the places that are no object id or no model. */
-  readonly hostilePlaces: readonly Place[];
+  readonly hostileAddresses: readonly AddressAttempt[];
   /** Registrations of what is its own, and of a sensor for an owner that could be its identity. */
   readonly registrations: readonly Attempt[];
   readonly owners: readonly Attempt[];

@@ -63,7 +63,7 @@ export const booster = (properties: Json, more: { readonly [key: string]: Json }
   ...more,
 });
 
-/** The configuration that comes into being with a pump. */
+/** The configuration that is created with a pump. */
 export const settings = (name: string, objectId: string, serial: string): ObjectModel => ({
   name,
   objectId,

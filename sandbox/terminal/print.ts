@@ -29,7 +29,7 @@ export function createPrinter(stream: Output = process.stdout): Printer {
   };
 }
 
-/** The same printer for lines that nobody copies: they fit a terminal of 80 columns. */
+/** The same printer for lines that are only read, not copied: they are folded to 80 columns. */
 export const folding = (printer: Printer): Printer => ({
   ...printer,
   line: (text = '') =>

@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endWithUs } from '../../sandbox/service/endWithUs.ts';
+import { spawn } from '../../sandbox/service/endWithUs.ts';
 
 export interface StepOptions {
   readonly limitMs: number;
@@ -30,7 +30,6 @@ export function runStep(command: readonly string[], options: StepOptions): Promi
     const child = spawn(program, args, { stdio: ['ignore', output, output], detached: true, cwd });
     for (const stream of [child.stdout, child.stderr]) if (listener) stream?.on('data', listener());
     const heard = listener ? once(child, 'close') : undefined;
-    endWithUs(child, true);
     let why: string | undefined;
     let force: NodeJS.Timeout | undefined;
     const end = (reason: string) => {

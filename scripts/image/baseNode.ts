@@ -1,7 +1,7 @@
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { readDockerfile } from './dockerfile.ts';
 
 /** Of the line that the base images have; its newest release that is a package, too. */

@@ -1,7 +1,7 @@
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { execFile } from '../../sandbox/service/endWithUs.ts';
 import {
   inherited,
   type ServiceProcess,

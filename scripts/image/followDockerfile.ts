@@ -1,7 +1,7 @@
-import { execFile } from 'node:child_process';
 import { cp, mkdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { readDockerfile, readWords } from './dockerfile.ts';
 
 /** What an image consists of once its Dockerfile has been followed. */

@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { Device } from '../../sandbox/device/device.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { execFile } from '../../sandbox/service/endWithUs.ts';
 import type { ServiceProcess } from '../../sandbox/service/process.ts';
 import type { Printer } from '../../sandbox/terminal/print.ts';
 import type { Container } from './container.ts';

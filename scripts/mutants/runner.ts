@@ -1,6 +1,6 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { endWithUs } from '../../sandbox/service/endWithUs.ts';
+import { fork } from '../../sandbox/service/endWithUs.ts';
 import { launcher } from '../../sandbox/state/directories.ts';
 import type { Attempt, Seen } from './attempt.ts';
 
@@ -31,7 +31,6 @@ export function createRunner(root: string, directory: string): Runner {
       lastWords = `${lastWords}${text}`.slice(-2_000);
     });
     child.once('exit', () => end(child));
-    endWithUs(child, true);
     return child;
   }
 

@@ -21,7 +21,7 @@ describe('a large answer', () => {
     ['list', '[', '{"a":[1,2,3]},', '0]'],
     ['object', '{', '"a":{"b":[1,2]},', '"b":0}'],
     ['list of short values', '[', '1,', '0]'],
-  ])('leaves the others their turn after each 256 KiB of a %s', async (_what, open, unit, close) => {
+  ])('yields to other work after each 256 KiB of a %s', async (_what, open, unit, close) => {
     const text = `{"x":${open}${unit.repeat((4.5 * sliceBytes) / unit.length)}${close},"end":1}`;
     const had = turns();
     expect(await readAnswer(Buffer.from(text), { keys, result: size })).toBe(text.length);
@@ -37,7 +37,7 @@ describe('a large answer', () => {
     expect(had()).toBe(1);
   });
 
-  it('is refused for what stands in a later slice', async () => {
+  it('is refused for a fault in a later slice', async () => {
     const text = `[${'1,'.repeat(sliceBytes)}}`;
     await expect(readAnswer(Buffer.from(text), { keys, result: size })).rejects.toThrow('is not well-formed JSON');
   });

@@ -28,15 +28,15 @@ function full(count: number): Semaphore {
 const standing = (semaphore: Semaphore, log: unknown[], name: unknown, seconds = 300, ended?: AbortSignal) =>
   semaphore.acquire(createDeadline(seconds, ended), 'a slot').then(() => log.push(name));
 
-describe('semaphore', () => {
-  it('are as many as there are', () => {
+describe('the semaphore', () => {
+  it('grants as many slots as it has', () => {
     const semaphore = createSemaphore(2);
     expect([semaphore.tryAcquire(), semaphore.tryAcquire(), semaphore.tryAcquire()]).toEqual([true, true, false]);
     semaphore.release();
     expect([semaphore.tryAcquire(), semaphore.tryAcquire()]).toEqual([true, false]);
   });
 
-  it('go to the call that has waited longest, one for each that is given back', async () => {
+  it('grants each released slot to the call that has waited longest', async () => {
     const semaphore = full(2);
     const log: unknown[] = [];
     for (const name of ['a', 'b', 'c']) void standing(semaphore, log, name);
@@ -52,7 +52,7 @@ describe('semaphore', () => {
     expect([semaphore.tryAcquire(), vi.getTimerCount()]).toEqual([false, 0]);
   });
 
-  it('go to calls with precedence before the others, in the order in which they came', async () => {
+  it('grants slots to calls with precedence before others, in order of arrival', async () => {
     const semaphore = full(1);
     const log: unknown[] = [];
     for (const name of ['a', 'b']) void standing(semaphore, log, name);
@@ -73,7 +73,7 @@ describe('semaphore', () => {
     expect(freeOf(semaphore)).toBe(1);
   });
 
-  it('are not given to a later call, even in the moment in which one is handed on', async () => {
+  it('does not grant a slot to a later call while it is passed to a waiting one', async () => {
     const semaphore = full(1);
     const log: unknown[] = [];
     void standing(semaphore, log, 'a');
@@ -83,7 +83,7 @@ describe('semaphore', () => {
     expect(log).toEqual(['a']);
   });
 
-  it('are waited for no longer than the message has time', async () => {
+  it('ends the wait of a call at the deadline of its message', async () => {
     const semaphore = full(1);
     const log: unknown[] = [];
     const refusal = rejection(standing(semaphore, log, 'a', 1));
@@ -98,7 +98,7 @@ describe('semaphore', () => {
     expect(log).toEqual(['b']);
   });
 
-  it('are not waited for any more once the message is taken from us', async () => {
+  it('ends the wait of a call when the partition of its message is lost', async () => {
     const semaphore = full(1);
     const log: unknown[] = [];
     const ended = new AbortController();
@@ -115,7 +115,7 @@ describe('semaphore', () => {
   it.each([
     ['before', (abort: () => void, release: () => void) => [abort, release]],
     ['after', (abort: () => void, release: () => void) => [release, abort]],
-  ])('are not lost on a call that leaves in the same moment, %s it is called', async (_, inOrder) => {
+  ])('does not lose a slot to a call that leaves at the same moment, %s it is called', async (_, inOrder) => {
     const semaphore = full(1);
     const log: unknown[] = [];
     const ended = new AbortController();
@@ -129,7 +129,7 @@ describe('semaphore', () => {
     expect(freeOf(semaphore)).toBe(1);
   });
 
-  it('call those in the middle of a long line in order, also when others have left it', async () => {
+  it('grants slots in order in a long queue, also when others have left it', async () => {
     const semaphore = full(1);
     const log: unknown[] = [];
     const ended = new AbortController();
@@ -147,7 +147,7 @@ describe('semaphore', () => {
     expect(log).toEqual(Array.from({ length: 1000 }, (_, index) => index).filter((at) => at < 100 || stays(at)));
   });
 
-  it('are neither lost nor multiplied, nor handed out of turn, in any course', async () => {
+  it('neither loses nor adds slots and grants them in order, in any sequence of calls', async () => {
     const step = fc.oneof(
       {
         arbitrary: fc.record({ does: fc.constant('come' as const), seconds: fc.integer({ min: 1, max: 3 }) }),

@@ -23,7 +23,7 @@ function lookUp() {
 }
 
 describe('the cache', () => {
-  it('remembers an answer for its time', async () => {
+  it('keeps an answer for its lifetime', async () => {
     const cache = createCache<string>(10);
     let version = 0;
     const load = async () => {
@@ -38,26 +38,26 @@ describe('the cache', () => {
     expect(await get()).toBe('v2');
   });
 
-  it('keeps an answer for good when its lifetime is infinite', async () => {
+  it('keeps an answer for ever when its lifetime is infinite', async () => {
     const cache = createCache<string>(10);
     await cache.get(asker(), 'k', Number.POSITIVE_INFINITY, async () => 'v1');
     vi.advanceTimersByTime(365 * 86_400_000);
     expect(await cache.get(asker(), 'k', Number.POSITIVE_INFINITY, async () => 'v2')).toBe('v1');
   });
 
-  it('never gives one device what another was answered', async () => {
+  it('never gives one device the answer for another', async () => {
     const cache = createCache<string>(10);
     await cache.get(asker('d1'), 'k', 1000, async () => 'of d1');
     expect(await cache.get(asker('d2'), 'k', 1000, async () => 'of d2')).toBe('of d2');
   });
 
-  it('does not remember what is not there', async () => {
+  it('does not keep the answer that something does not exist', async () => {
     const cache = createCache<string>(10);
     expect(await cache.get(asker(), 'k', 1000, async () => undefined)).toBe(undefined);
     expect(await cache.get(asker(), 'k', 1000, async () => 'now')).toBe('now');
   });
 
-  it('does not remember a failure', async () => {
+  it('does not keep a failure', async () => {
     const cache = createCache<string>(10);
     const failing = cache.get(asker(), 'k', 1000, async () => {
       throw new Error('out');
@@ -66,7 +66,7 @@ describe('the cache', () => {
     expect(await cache.get(asker(), 'k', 1000, async () => 'now')).toBe('now');
   });
 
-  it('asks once for all who ask at the same time', async () => {
+  it('sends one request for all concurrent calls', async () => {
     const cache = createCache<string>(10);
     const { load, answer } = lookUp();
     const all = [1, 2, 3].map(() => cache.get(asker(), 'k', 1000, load));
@@ -75,7 +75,7 @@ describe('the cache', () => {
     expect(load).toHaveBeenCalledTimes(1);
   });
 
-  it('lets no message fail because the time of another is over', async () => {
+  it('lets no message fail at the deadline of another', async () => {
     const cache = createCache<string>(10);
     const { load, fail } = lookUp();
     const hasty = cache.get(asker('d1', 1), 'k', 1000, load);
@@ -85,7 +85,7 @@ describe('the cache', () => {
     expect(await patient).toBe('own');
   });
 
-  it('makes no message wait for another beyond its own time', async () => {
+  it('lets no message wait for another beyond its own deadline', async () => {
     const cache = createCache<string>(10);
     const { load, answer } = lookUp();
     const patient = cache.get(asker(), 'k', 1000, load);
@@ -104,7 +104,7 @@ describe('the cache', () => {
     expect(await cache.get(asker('d2'), 'k', 1000, async () => 'new')).toBe('old');
   });
 
-  it('does not keep an answer that was on its way when the device was forgotten', async () => {
+  it('does not keep an answer whose request was in progress when the device was forgotten', async () => {
     const cache = createCache<string>(10);
     const { load, answer } = lookUp();
     const early = cache.get(asker(), 'k', 1000, load);
@@ -114,7 +114,7 @@ describe('the cache', () => {
     expect(await cache.get(asker(), 'k', 1000, async () => 'fresh')).toBe('fresh');
   });
 
-  it('keeps what it learned since the device was forgotten, whatever was on its way then', async () => {
+  it('keeps answers requested after the device was forgotten, whatever was in progress then', async () => {
     const cache = createCache<string>(10);
     const { load, answer } = lookUp();
     const early = cache.get(asker(), 'k', 1000, load);
@@ -125,7 +125,7 @@ describe('the cache', () => {
     expect(await cache.get(asker(), 'k', 1000, async () => 'again')).toBe('fresh');
   });
 
-  it('makes room by forgetting the device that has been silent longest', async () => {
+  it('makes room by forgetting the least recently used device', async () => {
     const cache = createCache<string>(2);
     const load = async () => 'old';
     await cache.get(asker('d1'), 'k', 1000, load);
@@ -140,14 +140,14 @@ describe('the cache', () => {
   it.each([
     ['is not there', async () => undefined],
     ['cannot be had', () => Promise.reject(new Error('out'))],
-  ])('holds no room for what %s', async (_, load) => {
+  ])('frees the room of what %s', async (_, load) => {
     const cache = createCache<string>(3);
     await cache.get(asker('d1'), 'k', 1000, async () => 'old');
     for (let n = 0; n < 10; n += 1) await cache.get(asker(`other ${n}`), 'k', 1000, load).catch(() => undefined);
     expect(await cache.get(asker('d1'), 'k', 1000, async () => 'new')).toBe('old');
   });
 
-  it.each(['d1', 'd2'])('never holds more than its bound, though %s asks for everything', async (greedy) => {
+  it.each(['d1', 'd2'])('never exceeds its bound, even if %s asks for everything', async (greedy) => {
     const cache = createCache<string>(3);
     const keys = Array.from({ length: 10 }, (_, index) => `k${index}`);
     for (const device of ['d1', 'd2']) await cache.get(asker(device), 'k', 1000, async () => 'old');

@@ -42,7 +42,7 @@ const twoDevices = (index: number) => `d${index % 2}`;
 const oneDevice = () => 'd1';
 
 describe('a circuit', () => {
-  it('opens when failures come from two devices and nothing succeeds in between', () => {
+  it('opens after failures of two devices without a success in between', () => {
     const { fail, state, untilClosed, log } = circuit();
     fail(4, twoDevices);
     expect([state(), untilClosed()]).toEqual(['closed', undefined]);
@@ -57,7 +57,7 @@ describe('a circuit', () => {
     ]);
   });
 
-  it('stays closed whatever one device alone meets', () => {
+  it('stays closed after any failures of one device alone', () => {
     const { fail, state } = circuit();
     fail(100, oneDevice);
     expect(state()).toBe('closed');
@@ -71,7 +71,7 @@ describe('a circuit', () => {
     expect(state()).toBe('open');
   });
 
-  it('forgets failures at a success', () => {
+  it('resets its failures at a success', () => {
     const { fail, succeeded, state } = circuit();
     fail(4, twoDevices, 'connection refused');
     succeeded();
@@ -79,7 +79,7 @@ describe('a circuit', () => {
     expect(state()).toBe('closed');
   });
 
-  it('is said once a minute while it is open, with how many attempts failed and how many came to wait', async () => {
+  it('is logged once a minute while it is open, with the number of failed attempts and of calls that began to wait', async () => {
     const { fail, untilClosed, log } = circuit();
     fail(5, twoDevices);
     void untilClosed();
@@ -94,7 +94,7 @@ describe('a circuit', () => {
     expect(log.lines[2]?.message).toBe('backend is out, calls to it wait');
   });
 
-  it('is probed no sooner than the backend wants, but for wishes beyond the longest interval', async () => {
+  it('is probed no sooner than the backend’s Retry-After, up to the longest interval', async () => {
     const wished = circuit([], 3_000);
     wished.fail(5, twoDevices);
     const excessive = circuit([], 600_000);
@@ -123,7 +123,7 @@ describe('a circuit', () => {
     expect([state(), untilClosed()]).toEqual(['closed', undefined]);
   });
 
-  it('closes when a message that was under way succeeds, and is probed no more', async () => {
+  it('closes when a message in progress succeeds, and is probed no more', async () => {
     const { fail, succeeded, state, probes } = circuit();
     fail(5, twoDevices);
     succeeded();
@@ -132,7 +132,7 @@ describe('a circuit', () => {
     expect(probes).toEqual([]);
   });
 
-  it('opens again after a new row of failures, and not before', () => {
+  it('opens again only after a new series of failures', () => {
     const { fail, succeeded, state } = circuit();
     fail(5, twoDevices);
     succeeded();
@@ -142,7 +142,7 @@ describe('a circuit', () => {
     expect(state()).toBe('open');
   });
 
-  it('opens no more after the service has closed it, whatever attempts that were under way end with', async () => {
+  it('does not open after the service has closed it, whatever the attempts in progress end with', async () => {
     const { fail, state, close, log, probes } = circuit();
     close();
     fail(5, twoDevices);
@@ -169,7 +169,7 @@ describe('a circuit', () => {
       return { ...made, draw };
     };
 
-    it('asks the backend when several devices meet it in a row, and opens when the backend is not healthy', async () => {
+    it('probes the backend when several devices get it in a row, and opens when the backend is not healthy', async () => {
       const { draw, state, untilProbed, probes, log } = erring([false]);
       draw(4, twoDevices);
       expect([untilProbed(), probes]).toEqual([undefined, []]);
@@ -183,7 +183,7 @@ describe('a circuit', () => {
       ]);
     });
 
-    it('stays closed when the backend is healthy, and begins to count anew', async () => {
+    it('stays closed when the backend is healthy, and restarts its count', async () => {
       const { draw, state, untilProbed, probes } = erring([true, true]);
       draw(5, twoDevices);
       await untilProbed();
@@ -191,7 +191,7 @@ describe('a circuit', () => {
       expect([state(), untilProbed(), probes]).toEqual(['closed', undefined, [0]]);
     });
 
-    it('asks nothing for what one device alone meets, or with a success in between', () => {
+    it('does not probe when one device alone gets it, or after a success in between', () => {
       const { draw, succeeded, untilProbed } = erring([]);
       draw(100, oneDevice);
       succeeded();
@@ -199,7 +199,7 @@ describe('a circuit', () => {
       expect(untilProbed()).toBe(undefined);
     });
 
-    it('asks once a second at most', async () => {
+    it('probes once a second at most', async () => {
       const { draw, probes } = erring(Array(100).fill(true));
       for (let passed = 0; passed < 4_500; passed += 10) {
         draw(5, twoDevices);
@@ -208,7 +208,7 @@ describe('a circuit', () => {
       expect(probes).toEqual([0, 1_000, 2_000, 3_000, 4_000]);
     });
 
-    it('does not believe an unhealthy answer when another call has succeeded since', async () => {
+    it('ignores an unhealthy probe when another call has succeeded since it began', async () => {
       const { draw, succeeded, untilProbed, state } = erring([false]);
       draw(5, twoDevices);
       const asked = untilProbed();
@@ -217,7 +217,7 @@ describe('a circuit', () => {
       expect(state()).toBe('closed');
     });
 
-    it('leaves no call waiting for an answer when the service closes', async () => {
+    it('leaves no call waiting for a probe when the service closes', async () => {
       const { draw, untilProbed, close, state } = erring([true, false]);
       draw(5, twoDevices);
       await untilProbed();
@@ -243,7 +243,7 @@ describe('the circuit of a backend', () => {
   const readFor = (backends: ReturnType<typeof scripted>['backends'], deviceId: string, seconds = 300) =>
     backends.bind(callOf({ deviceId, deadline: createDeadline(seconds) })).informationModel.getModel('o1', 'm');
 
-  it('makes messages under way wait, not fail, until a probe, which is no message, finds it healthy', async () => {
+  it('makes messages in progress wait, not fail, until a probe (which is not a message) succeeds', async () => {
     const { backends, script, log } = scripted(
       [
         { together: [0, 1].map(() => ({ call: model, reply: [503] as const })) },
@@ -270,7 +270,7 @@ describe('the circuit of a backend', () => {
     expect(log.lines.map(({ message }) => message)).toEqual(['backend is out, calls to it wait', 'backend is back']);
   });
 
-  it('ends the pause that a Retry-After asks for, as soon as a probe finds it healthy', async () => {
+  it('ends the pause of a Retry-After as soon as a probe succeeds', async () => {
     const { backends } = scripted(
       [
         { call: model, reply: [503] },
@@ -287,7 +287,7 @@ describe('the circuit of a backend', () => {
     expect(await ended).toBe(1_000);
   });
 
-  it('does not keep a message beyond its time', async () => {
+  it('does not delay a message beyond its deadline', async () => {
     const { backends } = scripted([{ together: [0, 1].map(() => ({ call: model, reply: 'refused' as const })) }], {
       circuitFailures: 2,
     });
@@ -311,7 +311,7 @@ describe('the circuit of a backend', () => {
     expect(backends.states().informationModel.circuit).toBe('closed');
   });
 
-  it('does not open because devices give their messages too little time', async () => {
+  it('does not open for time-outs of messages with short deadlines', async () => {
     const calls = Array.from({ length: 2 }, () => ({ call: model, reply: 'hang' as const }));
     const { backends } = scripted(calls, { circuitFailures: 2 });
     const work = Promise.allSettled([readFor(backends, 'd1', 0.9), readFor(backends, 'd2', 0.9)]);
@@ -322,7 +322,7 @@ describe('the circuit of a backend', () => {
 
   it.each([
     ['is closed after a time-out while others are answered: it is slow, not down', true, 'closed'],
-    ['is open after a time-out while nobody is answered', false, 'open'],
+    ['is open after a time-out while no call is answered', false, 'open'],
   ])('%s', async (_, isAnswering, state) => {
     const others = Array.from({ length: 3 }, () => ({ call: other, reply: ok }) as const);
     const { backends } = scripted(
@@ -339,7 +339,7 @@ describe('the circuit of a backend', () => {
     expect(backends.states().informationModel.circuit).toBe(state);
   });
 
-  it.each([[408], [425], [429]])('forgets no failure because of HTTP %i', async (status) => {
+  it.each([[408], [425], [429]])('keeps its count of failures at HTTP %i', async (status) => {
     const { backends } = scripted(
       [503, status, 503].map((reply) => ({ call: model, reply: [reply] as const })),
       { circuitFailures: 2 },
@@ -352,7 +352,7 @@ describe('the circuit of a backend', () => {
     expect(backends.states().informationModel.circuit).toBe('open');
   });
 
-  it('is counted when it opens, with its probes, of which the first that is answered tells that our token is taken', async () => {
+  it('is counted when it opens, with its probes, of which the first answer shows that the service’s token is accepted', async () => {
     const meter = createMeter();
     const { backends, log } = scripted(
       [
@@ -406,12 +406,12 @@ describe('the circuit of a backend', () => {
 const never = new AbortController().signal;
 
 describe('readiness', () => {
-  it('costs no promise when all that is needed is there', () => {
+  it('creates no promise when all needed backends are available', () => {
     const { backends } = scripted([]);
     expect(backends.ready(['informationModel', 'typeRegistry', 'principalManager'], never)).toBe(undefined);
   });
 
-  it('waits for exactly the backends that are needed', async () => {
+  it('waits only for the needed backends', async () => {
     const { backends } = scripted(
       [
         { call: model, reply: 'refused' },
@@ -433,7 +433,7 @@ describe('readiness', () => {
     expect(getEventListeners(never, 'abort')).toEqual([]);
   });
 
-  it('ends with false when there is no point in waiting any more, at once or later', async () => {
+  it('resolves with false when waiting becomes pointless, at once or later', async () => {
     const { backends } = scripted([{ call: model, reply: 'refused' }], { circuitFailures: 1 });
     const work = rejection(
       backends.bind(callOf({ deadline: createDeadline(0.05) })).informationModel.getModel('o1', 'm'),
@@ -448,7 +448,7 @@ describe('readiness', () => {
     await backends.close();
   });
 
-  it('ends with false when the service closes first', async () => {
+  it('resolves with false when the service closes first', async () => {
     const { backends } = scripted([{ call: model, reply: 'refused' }], { circuitFailures: 1 });
     const work = rejection(
       backends.bind(callOf({ deadline: createDeadline(0.05) })).informationModel.getModel('o1', 'm'),

@@ -51,7 +51,7 @@ function held(changes: Partial<typeof settings> = {}) {
 }
 
 describe('the connections of a backend', () => {
-  it('are taken in the order in which the calls came, and each attempt has all its time', async () => {
+  it('are taken in the order of the calls, and each attempt has its full time-out', async () => {
     const { read, calls, devices } = held({ connections: 2 });
     const work = Promise.all(['d1', 'd2', 'd3', 'd4'].map((device) => read(device)));
     await vi.advanceTimersByTimeAsync(29_000);
@@ -67,7 +67,7 @@ describe('the connections of a backend', () => {
     );
   });
 
-  it('are free again after whatever an attempt has come to', async () => {
+  it('are free again after an attempt with any outcome', async () => {
     const { read, calls } = held({ connections: 1, circuitFailures: 100 });
     const ended = new AbortController();
     const timedOut = rejection(read('d1', 1));
@@ -87,7 +87,7 @@ describe('the connections of a backend', () => {
     expect((await last)?.value).toEqual(stored);
   });
 
-  it('are waited for no longer than the message has time, which the answer says', async () => {
+  it('are waited for no longer than the deadline of the message, which the answer names', async () => {
     const { read, calls, devices } = held({ connections: 1 });
     const first = read('d1');
     const refusal = rejection(read('d2', 2));
@@ -101,7 +101,7 @@ describe('the connections of a backend', () => {
     expect(devices()).toEqual(['d1']);
   });
 
-  it('are not waited for, nor used, by a message that is taken from us', async () => {
+  it('are neither waited for nor used by a message whose partition is lost', async () => {
     const { read, calls, devices, log } = held({ connections: 1 });
     const ended = new AbortController();
     const work = [read('d1'), read('d2', 300, ended.signal).catch((error: Error) => error), read('d3')];
@@ -114,7 +114,7 @@ describe('the connections of a backend', () => {
     expect([devices(), log.lines]).toEqual([['d1', 'd3'], []]);
   });
 
-  it('are not used by a message that is taken from us just when it is its turn', async () => {
+  it('are not used by a message whose partition is lost just when its turn comes', async () => {
     const { read, calls, devices } = held({ connections: 1 });
     const ended = new AbortController();
     const work = [read('d1'), read('d2', 300, ended.signal).catch((error: Error) => error), read('d3')];
@@ -127,7 +127,7 @@ describe('the connections of a backend', () => {
     expect(devices()).toEqual(['d1', 'd3']);
   });
 
-  it('are not used by a message that has been taken from us, though one is free', async () => {
+  it('are not used by a message whose partition has been lost, although one is free', async () => {
     const { read, calls, devices } = held({ connections: 1 });
     await expect(read('d1', 300, AbortSignal.abort())).rejects.toBeInstanceOf(Cancelled);
     const work = read('d2');
@@ -136,7 +136,7 @@ describe('the connections of a backend', () => {
     expect(devices()).toEqual(['d2']);
   });
 
-  it('are left by those in the line when the circuit opens, until it closes; the probe passes them all (B5)', async () => {
+  it('are not used by queued calls while the circuit is open; only the probe uses one (B5)', async () => {
     const { read, calls, devices } = held({ connections: 2, circuitFailures: 2 });
     const work = Promise.all(['d1', 'd2', 'd3', 'd4', 'd5'].map((device) => read(device)));
     await vi.advanceTimersByTimeAsync(30_000);
@@ -153,7 +153,7 @@ describe('the connections of a backend', () => {
 });
 
 describe('a time-out', () => {
-  it('opens no circuit when the backend has answered others during the attempt (B5)', async () => {
+  it('does not open the circuit when the backend has answered other calls during the attempt (B5)', async () => {
     const { read, calls, backends } = held({ circuitFailures: 2 });
     const work = Promise.allSettled([read('d1', 30), read('d2', 30), read('d3', 30)]);
     await vi.advanceTimersByTimeAsync(1);
@@ -163,7 +163,7 @@ describe('a time-out', () => {
     expect(backends.states().informationModel.circuit).toBe('closed');
   });
 
-  it('does when all that the backend has answered was before (B5)', async () => {
+  it('opens the circuit when all answers of the backend came before the attempt (B5)', async () => {
     const { read, calls, backends } = held({ circuitFailures: 2 });
     const first = read('d3');
     await calls[0]?.answer();
@@ -175,8 +175,8 @@ describe('a time-out', () => {
   });
 });
 
-describe('a backend that is slow, but answers all that it is asked,', () => {
-  it('is not declared out because messages wait for its connections (B5)', async () => {
+describe('a slow backend that answers every call', () => {
+  it('does not open its circuit because messages wait for its connections (B5)', async () => {
     const requests: (() => void)[] = [];
     const arrivals: (() => void)[] = [];
     const url = await serve((_, response) => {

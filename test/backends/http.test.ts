@@ -14,7 +14,7 @@ const ok: ScriptedReply = [200, stored];
 withFakeTimers();
 
 describe('a call to a backend', () => {
-  it('says for whom it is made, and to whom it belongs', async () => {
+  it('names the device in its headers, and the message that it belongs to', async () => {
     const { backends, script } = scripted([{ call: get, reply: ok }]);
     await backends.bind(callOf()).informationModel.getModel('o1', 'svc.device');
     expect(script.calls[0]?.headers).toEqual({
@@ -25,7 +25,7 @@ describe('a call to a backend', () => {
     });
   });
 
-  it('percent-encodes what stands in headers and cuts a long correlation id, but no character of it', async () => {
+  it('percent-encodes header values and truncates a long correlation id between characters', async () => {
     const { backends, script } = scripted([{ call: get, reply: ok }]);
     const call = callOf({ deviceId: 'd 1\r\nx-evil: 1', correlationId: `a${'€'.repeat(100)}` });
     await backends.bind(call).informationModel.getModel('o1', 'svc.device');
@@ -49,7 +49,7 @@ describe('a call to a backend', () => {
   });
 
   it.each(['.', '..', '..a', '', '\ud800', 'a/b', 'a\\b', 'a?b', 'a#b', 'a%2fb', 'a\nb'])(
-    'is not made with %j in its path, which would not stay one segment of it behind every proxy',
+    'is not made with %j in its path, which not every proxy keeps as one segment',
     async (segment) => {
       const { backends } = scripted([]);
       const { informationModel } = backends.bind(callOf());
@@ -57,7 +57,7 @@ describe('a call to a backend', () => {
     },
   );
 
-  it('has the names in its path percent-encoded, each as one segment', async () => {
+  it('percent-encodes the names in its path, each as one segment', async () => {
     const { backends } = scripted([{ call: 'GET /objects/o1/models/a%20b%40%C3%BC%26x%3D1', reply: [404] }]);
     await backends.bind(callOf()).informationModel.getModel('o1', 'a b@ü&x=1');
   });
@@ -67,7 +67,7 @@ describe('an idempotency key', () => {
   const keysOf = (calls: readonly { headers: Readonly<Record<string, string>> }[]) =>
     calls.map(({ headers }) => headers['idempotency-key']);
 
-  it('stands on calls that change something, and on no other', async () => {
+  it('is sent with calls that change something, and with no others', async () => {
     const { backends, script } = scripted([
       { call: get, reply: ok },
       { call: 'POST /query', reply: [200, { data: [] }] },
@@ -80,7 +80,7 @@ describe('an idempotency key', () => {
     expect(keysOf(script.calls)).toEqual([undefined, undefined, expect.stringMatching(/^[0-9a-f-]{36}$/)]);
   });
 
-  it('is the same for each attempt, and another for the next change of the same thing', async () => {
+  it('is the same for each attempt, and different for the next change of the same object', async () => {
     const { backends, script } = scripted([
       { call: put, reply: [503] },
       { call: put, reply: ok },
@@ -128,7 +128,7 @@ describe('the outcome of a call', () => {
     expect((await rejection(informationModel.addReferences('o1', 'm', '[]'))).code).toBe(code);
   });
 
-  it('of a refusal names the operation, the status and the backend’s own words, and nothing it must not', async () => {
+  it('of a refusal names the operation, the status and the backend’s own words, and no secrets', async () => {
     const detail = `pump\u0000\r\nA1 static-token see https://im.invalid/errors?x=1 ${'x'.repeat(400)}`;
     const { backends } = scripted([
       {
@@ -155,7 +155,7 @@ describe('the outcome of a call', () => {
     expect(refusal.details).toBe(`information model: replace object model failed with HTTP 400${words}`);
   });
 
-  it('of a refusal with several errors is the first', async () => {
+  it('of a refusal with several errors has the first of them', async () => {
     const errors = ['Full', 'Empty'].map((title) => ({ title, detail: 'as it is', meta: { title } }));
     const { backends } = scripted([{ call: put, reply: [400, { errors }] }]);
     const refusal = await rejection(backends.bind(callOf()).informationModel.replaceModel('o1', 'svc.device', '{}'));
@@ -170,7 +170,7 @@ describe('the outcome of a call', () => {
     ['no errors', '{"errors":[]}'],
     ['fields of the wrong kind', '{"errors":[{"title":1,"detail":null,"meta":7}]}'],
     ['hostile keys', '{"errors":[{"__proto__":{"title":"x"}}]}'],
-  ])('of a refusal with %s is the bare status', async (_, body) => {
+  ])('of a refusal with %s has the status only', async (_, body) => {
     const { backends } = scripted([{ call: put, reply: [400, body] }]);
     const refusal = await rejection(backends.bind(callOf()).informationModel.replaceModel('o1', 'svc.device', '{}'));
     expect(refusal.details).toBe('information model: replace object model failed with HTTP 400');
@@ -183,7 +183,7 @@ describe('the outcome of a call', () => {
     ['invalid UTF-8', Buffer.from([0x22, 0xff, 0x22])],
     ['another thing', '{"hello":"world"}'],
     ['an object model without a version', '{"objectId":"o1","model":"svc.device"}'],
-  ])('of an answer that is %s is an incident, whose cause only the log knows', async (_, body) => {
+  ])('of an answer that is %s is an incident, whose cause is only in the log', async (_, body) => {
     const { backends, log } = scripted([{ call: get, reply: [200, body] }]);
     const refusal = await rejection(backends.bind(callOf()).informationModel.getModel('o1', 'svc.device'));
     expect(refusal.code).toBe('internal_platform_error');
@@ -210,7 +210,7 @@ describe('the outcome of a call', () => {
     expect(refusal.details).toBe('information model: read object model was answered with over 5000 bytes');
   });
 
-  it('of an unforeseen failure is an incident', async () => {
+  it('of an unexpected failure is an incident', async () => {
     const log = recordingLog();
     const adapter = async () => {
       throw new TypeError('nobody\n  foresaw this');

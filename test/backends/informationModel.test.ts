@@ -14,13 +14,13 @@ const model = { objectId: pumpId, model: 'svc.device', type: 'pump@1.2.0', prope
 const clientOf = (script: Script) => scripted(script).backends.bind(callOf()).informationModel;
 
 describe('the information model', () => {
-  it('gives an object model in the backend’s own text', async () => {
+  it('returns an object model as the backend’s text', async () => {
     const text = `{"objectId":"${pumpId}", "model":"m","version":12345678901234567890,"properties":{"2":1.0,"1":1e400}}`;
     const informationModel = clientOf([{ call: `GET /objects/${pumpId}/models/m`, reply: [200, text] }]);
     expect((await informationModel.getModel(pumpId, 'm'))?.text).toBe(text);
   });
 
-  it('gives nothing for an object model that is not there', async () => {
+  it('returns undefined for an object model that does not exist', async () => {
     expect(await clientOf([{ call: `GET ${o1}`, reply: [404] }]).getModel(pumpId, 'svc.device')).toBe(undefined);
   });
 
@@ -34,12 +34,12 @@ describe('the information model', () => {
     });
   });
 
-  it('creates an object model under an objectId that the body need not have', async () => {
+  it('creates an object model under an objectId that the body lacks', async () => {
     const informationModel = clientOf([{ call: `POST /objects/${pumpId}?owner=p1`, reply: [201, model] }]);
     expect((await informationModel.createModel('p1', '{"type":"pump"}', pumpId)).value).toEqual(model);
   });
 
-  it('tells which object model stands in the way of a new one', async () => {
+  it('names the existing object model that conflicts with a new one', async () => {
     const meta = { objectId: 'o2', type: 'valve@1.0.0' };
     const informationModel = clientOf([
       { call: 'POST /object?owner=p1', reply: [409, { errors: [{ code: '409', title: 'Exists', meta }] }] },
@@ -57,13 +57,13 @@ describe('the information model', () => {
     );
   });
 
-  it('does not claim what is another’s', async () => {
+  it('does not claim an object model of another owner', async () => {
     const informationModel = clientOf([{ call: `PUT ${o1}/owner`, reply: [409] }]);
     const { code, details } = await rejection(informationModel.claim(pumpId, 'svc.device', 'p1'));
     expect([code, details]).toEqual(['not_authorized', 'information model: claim object model failed with HTTP 409']);
   });
 
-  it('gives the outgoing references of an object model, their attributes as they are written', async () => {
+  it('returns the outgoing references of an object model, with the text of their attributes unchanged', async () => {
     const reference = { name: 'contains', to: { objectId: pumpId, model: 'svc.device' } };
     const attributes = '{"isContained":true, "since":12345678901234567890}';
     const text = JSON.stringify(reference);
@@ -80,22 +80,22 @@ describe('the information model', () => {
   });
 
   it.each([
-    ['no object', '[]'],
-    ['no list', '{}'],
+    ['not an object', '[]'],
+    ['not a list', '{}'],
     ['an object', '{"data":{}}'],
     ['two lists', '{"data":[],"data":[]}'],
     ['numbers', '{"data":[1]}'],
     ['without names', '{"data":[{"to":{},"attributes":{}}]}'],
     ['without targets', '{"data":[{"name":"contains","attributes":{}}]}'],
-    ['to what is no GUID', '{"data":[{"name":"contains","to":{"objectId":"../B","model":"m"}}]}'],
-    ['to no model', `{"data":[{"name":"contains","to":{"objectId":"${pumpId}"}}]}`],
+    ['one with a target that is not a GUID', '{"data":[{"name":"contains","to":{"objectId":"../B","model":"m"}}]}'],
+    ['one without a target model', `{"data":[{"name":"contains","to":{"objectId":"${pumpId}"}}]}`],
     [
-      'with attributes that are no object',
+      'one with attributes that are not an object',
       `{"data":[{"name":"contains","to":{"objectId":"${pumpId}","model":"m"},"attributes":[]}]}`,
     ],
     ['in an answer that ends too early', '{"data":[]'],
     ['in an answer that does not end', '{"data":[]}]'],
-  ])('is in trouble itself when its references are %s', async (_what, answer) => {
+  ])('fails as a backend when the answer about references is %s', async (_what, answer) => {
     const informationModel = clientOf([{ call: `GET ${o1}/references/out`, reply: [200, answer] }]);
     const reading = informationModel.references(pumpId, 'svc.device', (one) => {
       isNamed(new Set())(one);
@@ -105,7 +105,7 @@ describe('the information model', () => {
     expect((await rejection(reading)).code).toBe('internal_platform_error');
   });
 
-  it('gives no references for an object model that is not there', async () => {
+  it('returns no references for an object model that does not exist', async () => {
     const informationModel = clientOf([{ call: `GET ${o1}/references/out`, reply: [404] }]);
     await informationModel.references(pumpId, 'svc.device', () => expect.unreachable());
   });
@@ -117,7 +117,7 @@ describe('the information model', () => {
     await informationModel.addReferences(pumpId, 'svc.device', '[ ]');
   });
 
-  it('is asked for the values of unique properties as they are written, and gives each hit its own text', async () => {
+  it('is queried with the text of unique property values unchanged, and returns the text of each hit', async () => {
     const hit = '{"objectId":"o1","model":"m","version":1,"properties":{"n":1.0}}';
     const informationModel = clientOf([
       {
@@ -136,7 +136,7 @@ describe('the information model', () => {
   });
 
   it.each(['{}', '{"data":{}}', '{"data":[1]}', '{"data":[{"objectId":"o1"}]}'])(
-    'that answers a query with %s has not answered it',
+    'fails as a backend when it answers a query with %s',
     async (text) => {
       const informationModel = clientOf([{ call: 'POST /query', reply: [200, text] }]);
       expect((await rejection(informationModel.query('m', 'pump', new Map(), () => {}))).code).toBe(
@@ -153,7 +153,7 @@ describe('after a lost answer', () => {
   const sent = `{"objectId":"${pumpId}","model":"svc.device","type":"pump@1"}`;
   const owned = { ...model, ownerId: 'p1' };
 
-  it('a change that the repeat then makes is simply done', async () => {
+  it('a change that the repeat makes counts as done', async () => {
     const informationModel = clientOf([
       { call: create, reply: 'lost' },
       { call: create, reply: [201, model] },
@@ -161,7 +161,7 @@ describe('after a lost answer', () => {
     expect((await settled(informationModel.createModel('p1', sent))).value).toEqual(model);
   });
 
-  it('an object model of the same type and owner is our own creation', async () => {
+  it('an object model of the same type and owner is the service’s own creation', async () => {
     const informationModel = clientOf([
       { call: create, reply: 'lost' },
       { call: create, reply: [409] },
@@ -173,8 +173,8 @@ describe('after a lost answer', () => {
   it.each([
     ['of another type', { ...owned, type: 'valve@1.2.0' }],
     ['of another owner', { ...owned, ownerId: 'p2' }],
-    ['of nobody', model],
-  ])('an object model %s is not our own creation', async (_, found) => {
+    ['without an owner', model],
+  ])('an object model %s is not the service’s own creation', async (_, found) => {
     const meta = { objectId: pumpId };
     const informationModel = clientOf([
       { call: create, reply: 'lost' },
@@ -184,7 +184,7 @@ describe('after a lost answer', () => {
     expect(await rejection(settled(informationModel.createModel('p1', sent)))).toMatchObject({ status: 409, meta });
   });
 
-  it('the object model that a 409 names is looked at when the request named none', async () => {
+  it('the object model that a 409 names is read when the request named none', async () => {
     const informationModel = clientOf([
       { call: create, reply: 'lost' },
       { call: create, reply: [409, { errors: [{ meta: { objectId: pumpId } }] }] },
@@ -194,7 +194,7 @@ describe('after a lost answer', () => {
   });
 
   it.each(['..', `${pumpId}/../..`, 7, null])(
-    'what a 409 names is not looked at unless it is an object id: %j',
+    'the object that a 409 names is not read unless it is an object id: %j',
     async (objectId) => {
       const informationModel = clientOf([
         { call: create, reply: 'lost' },
@@ -206,7 +206,7 @@ describe('after a lost answer', () => {
     },
   );
 
-  it('an object model that is not there was not created', async () => {
+  it('an object model that does not exist was not created', async () => {
     const informationModel = clientOf([
       { call: create, reply: [502] },
       { call: create, reply: [409] },
@@ -219,20 +219,23 @@ describe('after a lost answer', () => {
   const replaced = (changes: string) => `{"objectId":"${pumpId}","model":"svc.device",${changes}}`;
 
   it.each([
-    ['written alike', '"version":2,"type":"pump@1.2.0","properties":{"n":9007199254740993,"a":{"x":1,"y":2}}'],
+    ['in equal text', '"version":2,"type":"pump@1.2.0","properties":{"n":9007199254740993,"a":{"x":1,"y":2}}'],
     [
-      'in other words',
+      'in different text',
       '"type":"pump@1.2.0","variables":{},"properties":{"a":{"y":2.0,"x":1e0},"n":9007199254740993.0},"version":2',
     ],
-  ])('what was sent, %s and one version higher, is our own change', async (_, stored) => {
-    const informationModel = clientOf([
-      { call: `PUT ${o1}`, reply: 'lost' },
-      { call: `PUT ${o1}`, reply: [409] },
-      { call: `GET ${o1}`, reply: [200, replaced(stored)] },
-    ]);
-    const { text } = await settled(informationModel.replaceModel(pumpId, 'svc.device', replace));
-    expect(text).toBe(replaced(stored));
-  });
+  ])(
+    'an object model with the sent values, %s and one version higher, is the service’s own change',
+    async (_, stored) => {
+      const informationModel = clientOf([
+        { call: `PUT ${o1}`, reply: 'lost' },
+        { call: `PUT ${o1}`, reply: [409] },
+        { call: `GET ${o1}`, reply: [200, replaced(stored)] },
+      ]);
+      const { text } = await settled(informationModel.replaceModel(pumpId, 'svc.device', replace));
+      expect(text).toBe(replaced(stored));
+    },
+  );
 
   const properties = '"properties":{"n":9007199254740993,"a":{"x":1,"y":2}}';
   it.each([
@@ -246,7 +249,7 @@ describe('after a lost answer', () => {
     ],
     ['with a property more', `"version":2,"type":"pump@1.2.0",${properties.replace('{"n"', '{"m":1,"n"')}`],
     ['with variables', `"version":2,"type":"pump@1.2.0","variables":{"v":1},${properties}`],
-  ])('what is stored %s is another’s change', async (_, stored) => {
+  ])('an object model that is stored %s is another’s change', async (_, stored) => {
     const informationModel = clientOf([
       { call: `PUT ${o1}`, reply: 'lost' },
       { call: `PUT ${o1}`, reply: [409] },
@@ -256,7 +259,7 @@ describe('after a lost answer', () => {
     expect(refusal).toMatchObject({ status: 409 });
   });
 
-  it('a name that was sent must be there too', async () => {
+  it('an object model without the sent name is another’s change', async () => {
     const stored = `${replaced(`"version":2,"type":"pump@1.2.0","name":"b",${properties}`)}`;
     const informationModel = clientOf([
       { call: `PUT ${o1}`, reply: 'lost' },
@@ -267,7 +270,7 @@ describe('after a lost answer', () => {
     expect(await rejection(settled(work))).toMatchObject({ status: 409 });
   });
 
-  it('a version beyond what JavaScript can count is compared all the same', async () => {
+  it('a version beyond the integers of JavaScript is compared exactly', async () => {
     const stored = replaced('"version":9007199254740993,"type":"pump@1.0.0"');
     const informationModel = clientOf([
       { call: `PUT ${o1}`, reply: 'lost' },
@@ -281,7 +284,7 @@ describe('after a lost answer', () => {
   it.each([
     ['p1', undefined],
     ['p2', 'not_authorized'],
-  ])('a claim of what %s owns ends with %s', async (ownerId, code) => {
+  ])('a claim of an object model that %s owns ends with %s', async (ownerId, code) => {
     const informationModel = clientOf([
       { call: `PUT ${o1}/owner`, reply: 'lost' },
       { call: `PUT ${o1}/owner`, reply: [409] },

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createJoined } from '../../src/backends/joined.ts';
 
-it('what has come in pieces is one, although the memory of each piece is used again', () => {
+it('pieces are joined although the memory of each is reused', () => {
   const joined = createJoined();
   joined.add(Buffer.from('-'));
   const piece = Buffer.alloc(1);
@@ -22,7 +22,7 @@ it('the only piece is not copied', () => {
   expect(joined.bytes()).toBe(piece);
 });
 
-it('pieces of any size are joined, and none is nothing', () => {
+it('pieces of any size are joined, and no pieces make an empty buffer', () => {
   const joined = createJoined();
   expect(joined.bytes().length).toBe(0);
   const pieces = ['', 'a', 'b'.repeat(20_000), '', 'c'.repeat(20_000), 'd'];

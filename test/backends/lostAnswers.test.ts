@@ -18,7 +18,7 @@ describe('two JSON texts', () => {
     ['{"\\u0041":1}', '{"A":1}'],
     ['{"a":1,"a":2}', '{"a":2}'],
     ['{"__proto__":1}', '{"__proto__":1.0}'],
-  ])('%s and %s say the same', (a, b) => {
+  ])('%s and %s are equal', (a, b) => {
     expect(same(a, b)).toBe(true);
   });
 
@@ -36,15 +36,15 @@ describe('two JSON texts', () => {
     ['{"a":1}', '{"a":1,"b":null}'],
     ['{"__proto__":1}', '{}'],
     ['"a"', '"A"'],
-  ])('%s and %s do not', (a, b) => {
+  ])('%s and %s are different', (a, b) => {
     expect(same(a, b)).toBe(false);
   });
 
-  it('say the same however they are printed', () => {
+  it('are equal in any layout', () => {
     fc.assert(fc.property(fc.json(), (text) => same(text, JSON.stringify(JSON.parse(text), undefined, 1))));
   });
 
-  it('are told apart by an exponent of any length', () => {
+  it('are distinguished by exponents of any length', () => {
     const exponent = '9'.repeat(1_000);
     expect([same(`1e${exponent}1`, `1e${exponent}2`), same(`1e${exponent}1`, ` 1e${exponent}1 `)]).toEqual([
       false,
@@ -52,7 +52,7 @@ describe('two JSON texts', () => {
     ]);
   });
 
-  it('are compared in no time, whatever a device has put there', () => {
+  it('are compared in linear time, whatever a device sends', () => {
     const long = `["${'\\"x'.repeat(1_000_000)}",1${'0'.repeat(300_000)}1]`;
     expect(same(long, long.replace(']', ' ]'))).toBe(true);
   });

@@ -35,7 +35,7 @@ const inputsOf = async (type: string, registry: Registry, method = 'm') => {
 };
 
 describe('a method', () => {
-  it('that a type declares again keeps the inputs of its base types; the nearest declaration of an input counts', async () => {
+  it('that a type redeclares keeps the inputs of its base types; the nearest declaration of an input counts', async () => {
     const registry = {
       child: { baseTypes: ['parent@1.0.0', 'aunt'], methods: { m: { input: { own: text, shared: number } } } },
       'parent@1.0.0': { baseTypes: ['root'], methods: { m: { input: { shared: text, old: number } } } },
@@ -51,7 +51,7 @@ describe('a method', () => {
     });
   });
 
-  it('that only a base type declares has its inputs, also when the type declares it without', async () => {
+  it('that only a base type declares with inputs has them, also when the type redeclares it without', async () => {
     const base = { methods: { m: { input: { a: text } } } };
     expect(await inputsOf('child', { child: { baseTypes: ['base'] }, base })).toEqual({ a: 'string' });
     const child = { baseTypes: ['base'], methods: { m: { input: null } } };
@@ -69,7 +69,7 @@ describe('a method', () => {
 });
 
 describe('types that the registry does not know', () => {
-  it('are named: the type itself, base types, and references that are none', async () => {
+  it('are named: the type itself, base types, and malformed references', async () => {
     expect(await lineageOf('gone@2', {})).toMatchObject({ types: [], unknown: ['gone@2'] });
     const { types, unknown, asked } = await lineageOf('t', { t: { baseTypes: ['gone@1.0.0', '../x'] } });
     expect([types.length, unknown, asked]).toEqual([1, ['../x', 'gone@1.0.0'], ['t', 'gone@1.0.0']]);

@@ -72,7 +72,7 @@ function informationModel({ connections = 1, ownSecret = 'our-own-client-secret'
 const settle = () => vi.advanceTimersByTimeAsync(0);
 
 describe('a look-up', () => {
-  it('of a recently accepted token goes before those that wait', async () => {
+  it('with a recently accepted token takes precedence over waiting ones', async () => {
     const { asked, tokens, lookUp } = informationModel();
     const refused = ['x1', 'x2', 'x3'].map((token) => lookUp(token));
     const good = lookUp('good', { isKnown: true });
@@ -85,7 +85,7 @@ describe('a look-up', () => {
     expect(tokens()).toEqual(['x1', 'good', 'x2', 'x3']);
   });
 
-  it('gives its place back also when the circuit is open at its end', async () => {
+  it('releases its slot also when the circuit is open at its end', async () => {
     const { asked, backend, lookUp } = informationModel();
     const { circuit } = backend;
     const inProgress = lookUp('a');
@@ -105,7 +105,7 @@ describe('a look-up', () => {
 });
 
 describe('look-ups of callers', () => {
-  it('have seven of eight connections, and our own calls the others', async () => {
+  it('have seven of eight connections, and the service’s calls the other one', async () => {
     const { asked, tokens, backend, lookUp, callOurselves } = informationModel({ connections: 8 });
     const junk = Array.from({ length: 20 }, (_, index) => lookUp(`x${index}`));
     await settle();
@@ -124,7 +124,7 @@ describe('look-ups of callers', () => {
     expect(backend.state().connections).toEqual({ inUse: 0, waiting: 0 });
   });
 
-  it('have no more than our own calls leave them, and their places are free again when their time is over', async () => {
+  it('have only the connections that the service’s calls leave, and their slots are free again after their time-out', async () => {
     const { asked, backend, lookUp, callOurselves } = informationModel({ connections: 8 });
     const own = Array.from({ length: 8 }, callOurselves);
     const refusal = rejection(lookUp('good', { seconds: 1 }));
@@ -148,7 +148,7 @@ describe('look-ups of callers', () => {
     expect(await found).toMatchObject({ kind: 'refused', status: 404 });
   });
 
-  it('do not renew our token when theirs is refused, which says nothing about our access', async () => {
+  it('do not renew the service’s token when the caller’s is refused', async () => {
     const { asked, tokens, renew, log, lookUp } = informationModel();
     const found = lookUp('junk');
     await settle();
@@ -194,7 +194,7 @@ describe('the circuit', () => {
   }
 
   it.each<TransportFault>(['connection lost', 'connection refused', 'no answer in time'])(
-    'is left to one probe with our token when look-ups end with: %s',
+    'is decided by one probe with the service’s token when look-ups end with: %s',
     async (fault) => {
       const { circuit, probes } = await fail([1, 2, 3, 4, 5, 6], fault);
       expect([circuit.state(), probes.length]).toEqual(['closed', 1]);
@@ -211,7 +211,7 @@ describe('the circuit', () => {
     expect(circuit.state()).toBe('closed');
   });
 
-  it('is not told of what callers get, be it a success', async () => {
+  it('ignores the results of callers, also successes', async () => {
     const { asked, lookUp, backend } = informationModel();
     for (const object of ['1', '2']) backend.circuit.failed(object, 'connection lost');
     const found = lookUp('good');

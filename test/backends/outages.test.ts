@@ -58,7 +58,7 @@ function setUp(answer: (called: Called) => Answer, random = Math.random) {
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 
 describe('a Retry-After that ends after the deadline', () => {
-  it('is an outage: all 40 messages that meet it wait, and succeed when a probe finds the backend back', async () => {
+  it('is an outage: all 40 messages that get it wait, and succeed when a probe succeeds', async () => {
     const { read, isOpen, now } = setUp(({ at }) => (at < 60_000 ? [503, '600'] : [200]));
     const work = Promise.all(times(40, (i) => read(`d${i}`, `o${i}`)));
     await vi.advanceTimersByTimeAsync(59_000);
@@ -68,7 +68,7 @@ describe('a Retry-After that ends after the deadline', () => {
     expect(now()).toBeLessThan(80_000);
   });
 
-  it('opens the circuit after failures of one device, when a probe fails, too', async () => {
+  it('opens the circuit after failures of one device when a probe fails as well', async () => {
     const { read, isOpen, probes } = setUp(({ at }) => (at < 60_000 ? [503, '600'] : [200]));
     const work = read('d1', 'o1');
     await vi.advanceTimersByTimeAsync(1_000);
@@ -78,7 +78,7 @@ describe('a Retry-After that ends after the deadline', () => {
     expect(probes().slice(0, 4)).toEqual([5, 15_010, 30_015, 45_020]); // no sooner than every 15 s
   });
 
-  it('delays no other device when a probe finds the backend healthy', async () => {
+  it('delays no other device when a probe succeeds', async () => {
     const { read, isOpen, calls, outcomes, now } = setUp(({ device }) => (device === 'd1' ? [503, '600'] : [200]));
     const first = read('d1', 'o1');
     let opened = false;
@@ -93,7 +93,7 @@ describe('a Retry-After that ends after the deadline', () => {
     expect(calls.filter(({ device }) => device === 'd1').length).toBeLessThan(25);
   });
 
-  it('does not end a message before its time is over', async () => {
+  it('does not end a message before its deadline', async () => {
     const { read, outcomes } = setUp(() => [503, '600']);
     const work = read('d1', 'o1', 20);
     await vi.advanceTimersByTimeAsync(25_000);
@@ -101,7 +101,7 @@ describe('a Retry-After that ends after the deadline', () => {
     expect(outcomes[0]?.at).toBe(20_000);
   });
 
-  it('is not waited out when a probe finds the backend healthy: the next attempt comes after 15 s', async () => {
+  it('is cut short when a probe succeeds: the next attempt comes after 15 s', async () => {
     const { read, outcomes, isOpen } = setUp(
       ({ device, at }) => (device === 'd1' && at < 10_000 ? [503, '600'] : [200]),
       () => 1,
@@ -112,7 +112,7 @@ describe('a Retry-After that ends after the deadline', () => {
     expect(outcomes[0]?.at).toBe(5 + 5 + 100 + 15_000 + 5); // attempt, probe, back-off, Retry-After as far as it counts, attempt
   });
 
-  it('of 429 is waited out in the same way', async () => {
+  it('of 429 is handled in the same way', async () => {
     const { read } = setUp(({ at }) => (at < 30_000 ? [429, '600'] : [200]));
     const work = Promise.all(times(5, (i) => read(`d${i}`, `o${i}`)));
     await vi.advanceTimersByTimeAsync(60_000);
@@ -138,7 +138,7 @@ describe('HTTP 500', () => {
     expect([isOpen(), calls.length]).toEqual([false, 180]);
   });
 
-  it('at the last attempt of a message does not fail it while the backend is being asked', async () => {
+  it('at the last attempt of a message does not fail it while the backend is probed', async () => {
     const { read } = setUp(
       ({ at }) => [at < 30_000 ? 500 : 200],
       () => 1,
@@ -150,7 +150,7 @@ describe('HTTP 500', () => {
     expect([await first, await others]).toEqual(['ok', ['ok', 'ok', 'ok']]);
   });
 
-  it('of several devices delays no other when a probe finds the backend healthy: they fail by themselves', async () => {
+  it('of several devices delays no other when a probe succeeds: their messages fail by themselves', async () => {
     const { read, isOpen, probes } = setUp(({ device }) => [device === undefined ? 404 : 500]);
     const work = Promise.all(times(60, (i) => read(`d${i}`, `o${i}`)));
     let opened = false;
@@ -163,7 +163,7 @@ describe('HTTP 500', () => {
     expect(probes().length).toBeLessThanOrEqual(5); // one a second at most
   });
 
-  it('that a message draws again after a successful probe fails this message and leaves the circuit closed', async () => {
+  it('that a message gets again after a successful probe fails this message and leaves the circuit closed', async () => {
     const { read, calls, isOpen } = setUp(({ at, objectId }) => [
       at < 30_000 || objectId.startsWith('bad') ? 500 : 200,
     ]);

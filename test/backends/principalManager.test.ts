@@ -21,7 +21,7 @@ describe('the principal manager', () => {
     expect(await backends.bind(callOf()).principalManager.resolve(path, identity)).toEqual(edge);
   });
 
-  it('is asked for each path and name apart, though they read alike when they are joined', async () => {
+  it('is asked for each pair of path and name separately, even if they are equal when joined', async () => {
     const asked: [string, string | undefined, string][] = [
       ['a', 'b/c', '&path=a&identity=b%2Fc'],
       ['a', 'b', '&path=a&identity=b'],
@@ -42,7 +42,7 @@ describe('the principal manager', () => {
     expect(ids).toEqual(asked.map((_, index) => `p${index}`));
   });
 
-  it('gives nothing for an identity that is not there, and asks again the next time', async () => {
+  it('returns undefined for an identity that does not exist, and is asked again the next time', async () => {
     const call = 'GET /devices?device=d1&path=edge';
     const { backends } = scripted([
       { call, reply: [200, { data: [] }] },
@@ -57,7 +57,7 @@ describe('the principal manager', () => {
     ['two identities', { data: [device, edge] }],
     ['an identity without an id', { data: [{ ...edge, id: '' }] }],
     ['no list', {}],
-  ])('that answers with %s has not answered', async (_, body) => {
+  ])('fails as a backend when it answers with %s', async (_, body) => {
     const { backends } = scripted([{ call: 'GET /devices?device=d1', reply: [200, body] }]);
     expect((await rejection(backends.bind(callOf()).principalManager.resolve(''))).code).toBe(
       'internal_platform_error',
@@ -98,19 +98,19 @@ describe('the principal manager', () => {
     },
   );
 
-  it('is given the body of an update unchanged', async () => {
+  it('gets the body of an update unchanged', async () => {
     const body = '{ "identity":"edge", "publicKey":"k" }';
     const { backends } = scripted([{ call: 'PUT /devices/p2', body, reply: [200] }]);
     await backends.bind(callOf()).principalManager.updateIdentity('p2', body);
   });
 
-  it('refuses to delete what is gone', async () => {
+  it('refuses to delete an identity that does not exist', async () => {
     const { backends } = scripted([{ call: 'DELETE /devices/p2', reply: [404] }]);
     const refusal = await rejection(backends.bind(callOf()).principalManager.deleteIdentity('p2', false));
     expect(refusal).toMatchObject({ status: 404, code: 'http_response_error' });
   });
 
-  it('has done its work when an identity is gone after a lost answer', async () => {
+  it('has deleted an identity that does not exist after a lost answer', async () => {
     const { backends } = scripted([
       { call: 'DELETE /devices/p2', reply: 'lost' },
       { call: 'DELETE /devices/p2', reply: [404] },

@@ -10,7 +10,7 @@ const taking = (requests: ReturnType<typeof createRecentRequests>, ms: number) =
   return requests.ended(request);
 };
 
-it('One slow request of twenty is not in the 95th percentile, a second one is', () => {
+it('One slow request of twenty is outside the 95th percentile, a second one is inside', () => {
   const requests = createRecentRequests();
   expect(requests.recent()).toEqual({ count: 0, p50Ms: null, p95Ms: null, oldestMs: 0 });
   for (let ms = 1; ms <= 19; ms += 1) expect(taking(requests, ms)).toBe(ms);
@@ -31,7 +31,7 @@ it('Only those of the last five minutes count, and the latest 1,024 of them', ()
   expect(requests.recent()).toEqual({ count: 1_024, p50Ms: 1, p95Ms: 1, oldestMs: 0 });
 });
 
-it('The oldest under way has its age, until it has ended or is dropped', () => {
+it('The oldest request in progress is reported with its age until it has ended or is dropped', () => {
   const requests = createRecentRequests();
   const [first, second] = [requests.begin(), requests.begin()];
   vi.advanceTimersByTime(40);

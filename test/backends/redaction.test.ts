@@ -14,7 +14,7 @@ const base64 = (text: string) => Buffer.from(text).toString('base64');
 describe.each<[string, (words: string) => string]>([
   ['token of the request', (words) => redact(words, token)],
   ['secret of the settings', (words) => knowing(words, 'another-token-1')],
-])('of our secrets, nothing is left, with a %s', (_, redact) => {
+])('a redacted text has no part of our secrets, with a %s', (_, redact) => {
   it.each([
     ['the token', `no: ${token}!`, 'no: …!'],
     ['in another case of letters', `no: ${token.toUpperCase()}!`, 'no: …!'],
@@ -41,8 +41,8 @@ describe.each<[string, (words: string) => string]>([
   });
 });
 
-describe('of the token of a request, nothing is left', () => {
-  it('whichever request had one before', () => {
+describe('a redacted text has no part of a request’s token', () => {
+  it('whatever tokens earlier requests had', () => {
     expect([redact('another-token-1', 'another-token-1'), redact(token, token)]).toEqual(['…', '…']);
   });
 
@@ -55,7 +55,7 @@ describe('of the token of a request, nothing is left', () => {
     expect(redact(words, ofRequest)).toBe(expected);
   });
 
-  it('however it was encoded and cut', () => {
+  it('in any encoding and cut anywhere', () => {
     const base64Forms = [0, 1, 2].flatMap((before) => {
       const text = base64(`${'x'.repeat(before)}${token}`)
         .slice(before && before + 1)
@@ -73,11 +73,11 @@ describe('of the token of a request, nothing is left', () => {
     }
   });
 
-  it('as often as it stands there', () => {
+  it('at every occurrence', () => {
     expect(redact(`${token}, ${token}, ${token}, ${token}`, token)).toBe('…, …, …, …');
   });
 
-  it('whatever a search of every part finds', () => {
+  it('by a search for every part', () => {
     const alphabet = [...'aAbB-_+/.19 %é'];
     const texts = fc.array(fc.constantFrom(...alphabet), { minLength: 8, maxLength: 400 }).map((all) => all.join(''));
     const tokens = fc
@@ -99,7 +99,7 @@ describe('of the token of a request, nothing is left', () => {
     );
   });
 
-  it('each of its parts, of which a few share a number by chance', () => {
+  it('although a few parts share a hash by chance', () => {
     for (let round = 0; round < 1_000; round += 1) {
       const long = randomBytes(330).toString('base64url');
       const parts = long.match(/.{9}/g)?.map((part) => part.slice(1)) ?? [];
@@ -107,12 +107,12 @@ describe('of the token of a request, nothing is left', () => {
     }
   });
 
-  it('and it is not looked at for an empty text', () => {
+  it('and an empty text costs no search', () => {
     const untouchable = new Proxy({}, { get: () => expect.unreachable('the token is read') });
     expect(redact('', untouchable as string)).toBe('');
   });
 
-  it('at little cost for long ones that come once, compared with preparing them', () => {
+  it('at a low cost for long tokens that are used once', () => {
     const tokens = Array.from({ length: 50 }, () => randomBytes(6_000).toString('base64url'));
     const cost = (work: (token: string) => unknown) => {
       const began = process.cpuUsage();
@@ -127,7 +127,7 @@ describe('of the token of a request, nothing is left', () => {
   });
 });
 
-describe('of the request’s body, no value is quoted', () => {
+describe('a redacted text quotes no value of the request’s body', () => {
   const body = JSON.stringify({
     type: 'pump',
     note: 'a much longer text, which the backend has cut somewhere',
@@ -150,16 +150,16 @@ describe('of the request’s body, no value is quoted', () => {
   it.each([
     ['inside', '{"name" : "M\\u00fcller-Stra\\u00DFe"}'],
     ['at its beginning', '{"name" : "\\u004düller-Straße"}'],
-  ])('however it was escaped on its way, %s', (_, escaped) => {
+  ])('in any escaping, %s', (_, escaped) => {
     expect(redact('name Müller-Straße', token, escaped)).toBe('name …');
   });
 
-  it('of true, false and null no letter is taken for a value', () => {
+  it('but true, false and null are not treated as values', () => {
     expect(redact('the word "e" is no number', token, '[true,false,null,1e5]')).toBe('the word "e" is no number');
   });
 });
 
-it('costs little, whatever a device and a backend write', () => {
+it('redaction has a linear cost, whatever a device and a backend write', () => {
   const ordinary = { words: 'Version mismatch', body: JSON.stringify({ a: 'x'.repeat(500_000) }) };
   const hostile = [
     { words: 'a'.repeat(5_000_000), body: `[${Array(50_000).fill('"aaaaaaaa"').join()}]` },

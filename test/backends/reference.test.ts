@@ -110,21 +110,21 @@ describe('the clients and the reference backends', () => {
     expect(refusal.code).toBe('not_authorized');
   });
 
-  it('keep devices apart', async () => {
+  it('isolate devices from each other', async () => {
     expect((await rejection(as('pump-2').informationModel.getModel(o1, 'svc.device'))).code).toBe('not_authorized');
     expect(await as('rival-1').informationModel.getModel(o1, 'svc.device')).toBe(undefined);
     expect(await as('rival-1').typeRegistry.getType('svc.device', 'mixer', '1.0.0')).toBe(undefined);
     expect((await rejection(as('stranger').principalManager.resolve(''))).code).toBe('not_authorized');
   });
 
-  it('survive answers that are lost after the change was made', async () => {
+  it('tolerate answers that are lost after a change', async () => {
     reference.faults.add({ backend: 'informationModel', method: 'PUT', reset: 'after-effect', times: 1 });
     const body = '{"type":"pump@2","version":2,"properties":{"serial":"A-1"}}';
     const { value } = await as('pump-1').informationModel.replaceModel(o1, 'svc.device', body);
     expect(value).toMatchObject({ version: 3 });
   });
 
-  it('survive the loss of every token', async () => {
+  it('tolerate the revocation of every token', async () => {
     reference.token.revokeAll();
     expect(await as('pump-1').informationModel.getModel(o1, 'svc.device')).toBeDefined();
     expect(log.lines).toEqual([]);

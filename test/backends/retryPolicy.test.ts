@@ -40,7 +40,7 @@ async function read(
 
 describe('a passing failure', () => {
   it.each([[[408]], [[425]], [[429]], [[502]], [[503]], [[504]], ['refused'], ['lost'], ['hang']] as [ScriptedReply][])(
-    'such as %j is tried again',
+    'such as %j is retried',
     async (failure) => {
       const { work, attempts } = await read([failure, failure, ok]);
       expect((await work)?.value).toMatchObject({ objectId: 'o1' });
@@ -48,7 +48,7 @@ describe('a passing failure', () => {
     },
   );
 
-  it('is tried again at growing intervals, of which chance takes a part, up to a longest', async () => {
+  it('is retried at growing intervals with jitter, up to a maximum', async () => {
     const { ms } = await read([...Array.from({ length: 9 }, (): ScriptedReply => [503]), ok]);
     expect(ms).toBe(100 + 200 + 400 + 800 + 1600 + 3200 + 6400 + 10_000 + 10_000);
   });
@@ -58,13 +58,13 @@ describe('a passing failure', () => {
     ['a date', () => new Date(Date.now() + 5000).toUTCString(), 5100],
     ['a date that is past', () => new Date(0).toUTCString(), 100],
     ['nonsense', () => 'soon', 100],
-  ])('is tried again no sooner than Retry-After asks: %s', async (_, value, expected) => {
+  ])('is retried no sooner than Retry-After asks: %s', async (_, value, expected) => {
     vi.setSystemTime(new Date('2030-01-01T00:00:00Z'));
     const { ms } = await read([[429, undefined, { 'retry-after': value() }], ok]);
     expect(ms).toBe(expected);
   });
 
-  it('ends a message when its time is over, and says what it waited for and why', async () => {
+  it('ends a message at its deadline, with what it waited for and why', async () => {
     const refusal = await rejection((await read([[503], [503], 'refused', [504]], { seconds: 1 })).work);
     expect(refusal.code).toBe('timeout_exceeded');
     expect(refusal.details).toBe(
@@ -73,21 +73,21 @@ describe('a passing failure', () => {
     );
   });
 
-  it('is not even met by a message whose time is over', async () => {
+  it('is not even attempted for a message past its deadline', async () => {
     const { backends } = scripted([]);
     const { informationModel } = backends.bind(callOf({ deadline: createDeadline(1) }));
     vi.advanceTimersByTime(2000);
     expect((await rejection(informationModel.getModel('o1', 'svc.device'))).code).toBe('timeout_exceeded');
   });
 
-  it('does not let an attempt outlast the message', async () => {
+  it('does not extend an attempt beyond the deadline of the message', async () => {
     const { work, ms } = await read(['hang'], { seconds: 2 });
     const { code, details } = await rejection(work);
     expect([code, details]).toEqual(['timeout_exceeded', expect.stringContaining('no answer in time')]);
     expect(ms).toBe(2000);
   });
 
-  it('does not let an attempt outlast its own limit', async () => {
+  it('does not extend an attempt beyond its own limit', async () => {
     expect((await read(['hang', ok], { attemptTimeoutSeconds: 3 })).ms).toBe(3100);
   });
 });
@@ -100,13 +100,13 @@ describe('HTTP 500', () => {
     expect(log.lines.map(({ fields }) => [fields['status'], fields['cause']])).toEqual([[500, 'HTTP 500']]);
   });
 
-  it('that passes is forgotten', async () => {
+  it('that passes has no effect', async () => {
     expect((await (await read([[500], [500], ok])).work)?.value).toMatchObject({ objectId: 'o1' });
   });
 });
 
 describe('HTTP 401', () => {
-  it('is our trouble: tried again, with one alert, and never blamed on the device', async () => {
+  it('is the service’s fault: retried, with one alert, and never blamed on the device', async () => {
     const { work, log, attempts } = await read([[401], [401], [401], ok]);
     await work;
     expect(attempts).toBe(4);
@@ -120,7 +120,7 @@ describe('HTTP 401', () => {
     ]);
   });
 
-  it('to the end of the message is timeout_exceeded', async () => {
+  it('until the deadline of the message is timeout_exceeded', async () => {
     const refusal = await rejection((await read([[401], [401], [401], [401]], { seconds: 1 })).work);
     expect([refusal.code, refusal.details]).toEqual(['timeout_exceeded', expect.stringContaining('HTTP 401')]);
   });
@@ -157,7 +157,7 @@ describe('a change whose answer may have been lost', () => {
     ['is what it says', [429], false],
     ['is what it says', [408], false],
     ['is what it says', [401], false],
-  ] as [string, ScriptedReply, boolean][])('meets a conflict that %s, after %j', async (_, failure, readsBack) => {
+  ] as [string, ScriptedReply, boolean][])('gets a conflict that %s, after %j', async (_, failure, readsBack) => {
     const { backends, script } = scripted([
       { call: put, reply: failure },
       { call: put, reply: [409] },
@@ -175,7 +175,7 @@ describe('a change whose answer may have been lost', () => {
     [[[502], [429]]],
     [[[500], 'refused']],
     [['refused', 'lost', [503], 'refused']],
-  ] as [ScriptedReply[]][])('may have been its own work whatever comes between, as %j', async (failures) => {
+  ] as [ScriptedReply[]][])('may have taken effect whatever comes between, as %j', async (failures) => {
     const { backends, script } = scripted([
       ...failures.map((reply) => ({ call: put, reply })),
       { call: put, reply: [409] },
@@ -188,7 +188,7 @@ describe('a change whose answer may have been lost', () => {
   });
 });
 
-describe('a message that is taken from us', () => {
+describe('a message whose partition is lost', () => {
   const taken = async (replies: readonly ScriptedReply[], afterMs: number) => {
     const { backends, script } = scripted(
       replies.map((reply) => ({ call: get, reply })),
@@ -204,7 +204,7 @@ describe('a message that is taken from us', () => {
     return { outcome: await outcome, calls: script.calls.length, timers: vi.getTimerCount() };
   };
 
-  it('does not wait until the backend wants to be asked again', async () => {
+  it('does not wait for a Retry-After', async () => {
     const { outcome, calls, timers } = await taken([[429, undefined, { 'retry-after': '600' }]], 1_000);
     expect(outcome).toBeInstanceOf(Cancelled);
     expect([calls, timers]).toEqual([1, 0]);
@@ -223,7 +223,7 @@ describe('a message that is taken from us', () => {
     await backends.close();
   });
 
-  it('waits for nothing that it begins to wait for afterwards', async () => {
+  it('does not begin to wait after that', async () => {
     const ended = new AbortController();
     ended.abort();
     const deadline = createDeadline(900, ended.signal);
@@ -240,13 +240,13 @@ describe('the back-off', () => {
     [1, [100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000]],
     [0.5, [50, 100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000]],
     [0, [0, 0, 0, 0, 0, 0, 0, 0, 0]],
-  ])('with chance %d has the waits %j ms', (chance, waits) => {
+  ])('with the random number %d waits %j ms', (chance, waits) => {
     const backOff = createBackOff(() => chance);
     expect(waits.map((_, retry) => backOff(retry))).toEqual(waits);
     expect(backOff(2_000)).toBe(waits.at(-1));
   });
 
-  it('is left to chance unless a test says otherwise', () => {
+  it('is random unless a test sets it', () => {
     const backOff = createBackOff();
     const waits = Array.from({ length: 20 }, () => backOff(0));
     expect(new Set(waits).size).toBeGreaterThan(1);

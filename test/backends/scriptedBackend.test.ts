@@ -15,7 +15,7 @@ function play(script: Script) {
 }
 
 describe('a scripted backend', () => {
-  it('answers what is scripted, and has nothing to say when all came as expected', async () => {
+  it('answers as scripted, and reports nothing when all calls came as expected', async () => {
     const { call, verify, calls } = play([
       { call: 'GET /a?x=1', headers: { 'x-a': '1', 'x-b': /^b/ }, reply: [200, { a: 1 }] },
       { call: 'PUT /a', body: { b: [1], a: 2 }, reply: [204] },
@@ -32,7 +32,7 @@ describe('a scripted backend', () => {
     expect(calls.map(({ call }) => call)).toEqual(['GET /a?x=1', 'PUT /a', 'PUT /a', 'GET /lost', 'GET /refused']);
   });
 
-  it('takes calls that come together in any order, and waits for all of them', async () => {
+  it('accepts concurrent calls in any order, and waits for all of them', async () => {
     const { call, verify } = play([
       {
         together: [
@@ -49,7 +49,7 @@ describe('a scripted backend', () => {
     expect(verify).toThrow('unexpected: GET /c (expected: GET /a)');
   });
 
-  it('tells calls of the same name in a group apart by their bodies', async () => {
+  it('distinguishes calls of the same name in a group by their bodies', async () => {
     const { call, verify } = play([
       {
         together: [

@@ -10,7 +10,7 @@ withFakeTimers();
 
 const principal = { data: [{ id: 'p', identity: 'i', path: 'd1' }] };
 
-it('what an operator sees of the backends is each its own', async () => {
+it('operators see the state of each backend separately', async () => {
   const backends = createBackends({ ...settings, connections: 5, circuitFailures: 1 }, silence, {
     async adapter(config) {
       const path = config.url ?? '';

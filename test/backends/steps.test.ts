@@ -24,7 +24,7 @@ function setUp(...[script, changes]: Parameters<typeof scripted>) {
 }
 
 describe('a call in progress', () => {
-  it('says which operation of which backend it is, and that it waits for the answer', async () => {
+  it('shows its operation and backend, and that it waits for the answer', async () => {
     const read = setUp([{ call: model, reply: 'hang' }]);
     const { work, course } = read('d1', 5);
     await vi.advanceTimersByTimeAsync(0);
@@ -42,7 +42,7 @@ describe('a call in progress', () => {
     expect(course.open.size).toBe(0);
   });
 
-  it('says that it waits for a connection', async () => {
+  it('shows that it waits for a connection', async () => {
     const read = setUp([{ call: model, reply: 'hang' }], { connections: 1 });
     const first = read('d1', 5);
     const second = read('d1', 2);
@@ -52,7 +52,7 @@ describe('a call in progress', () => {
     await Promise.all([first.work, second.work]);
   });
 
-  it('says that it waits for the next attempt, and tells of each attempt', async () => {
+  it('shows that it waits for the next attempt, and reports each attempt', async () => {
     const read = setUp([
       { call: model, reply: [503] },
       { call: model, reply: ok },
@@ -80,7 +80,7 @@ describe('a call in progress', () => {
     ]);
   });
 
-  it('says that it waits for the end of an outage', async () => {
+  it('shows that it waits for the end of an outage', async () => {
     const read = setUp(
       [
         { call: model, reply: 'refused' },
@@ -96,7 +96,7 @@ describe('a call in progress', () => {
     await work;
   });
 
-  it('tells with an answer which token the call had, as the backend may repeat it', async () => {
+  it('reports with an answer the token of the call, since the backend may repeat it', async () => {
     const read = setUp([{ call: model, reply: [200, { ...ok[1], echo: 'Bearer static-token' }] }]);
     const told: unknown[] = [];
     const { work } = read('d1', 60, told);

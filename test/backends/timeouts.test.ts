@@ -5,7 +5,7 @@ import { withFakeTimers } from '../support/fakeTimers.ts';
 withFakeTimers();
 
 describe('time-outs', () => {
-  it('call back once each, when their time is over, from a single timer', () => {
+  it('call back once each at their time, from a single timer', () => {
     const timeouts = createTimeouts(1000);
     const began = performance.now();
     const expired: [string, number][] = [];
@@ -32,7 +32,7 @@ describe('time-outs', () => {
     expect(expired).not.toHaveBeenCalled();
   });
 
-  it('of another length are kept just as exactly', () => {
+  it('of another length are just as exact', () => {
     const timeouts = createTimeouts(1000);
     const expired = vi.fn();
     timeouts.start(1000, () => {});

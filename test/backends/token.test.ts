@@ -46,7 +46,7 @@ function source(answers: ([number, unknown] | Promise<[number, unknown]> | Trans
 const issued = (name: string, seconds = 100): [number, unknown] => [200, { access_token: name, expires_in: seconds }];
 
 describe('a static token', () => {
-  it('is there at once and stays the same', async () => {
+  it('is available at once and stays the same', async () => {
     const tokens = staticToken('t');
     expect([tokens.token(), await tokens.renew('t')]).toEqual(['t', 't']);
   });
@@ -72,20 +72,20 @@ describe('client credentials', () => {
     ]);
   });
 
-  it('bring a token that is then there without waiting', async () => {
+  it('give a token that is then available without waiting', async () => {
     const { tokens, asked } = source([issued('t1')]);
     await tokens.token();
     expect(tokens.token()).toBe('t1');
     expect(asked[0]?.form).not.toHaveProperty('scope');
   });
 
-  it('are sent once, however many ask at the same time', async () => {
+  it('are sent once for any number of concurrent calls', async () => {
     const { tokens, asked } = source([issued('t1')]);
     expect(await Promise.all([tokens.token(), tokens.token(), tokens.renew('old')])).toEqual(['t1', 't1', 't1']);
     expect(asked.length).toBe(1);
   });
 
-  it('are used again before the token expires, while the old one still serves', async () => {
+  it('are sent again before the token expires, while calls still use the old one', async () => {
     const { tokens } = source([issued('t1'), issued('t2')]);
     await tokens.token();
     vi.advanceTimersByTime(79_999);
@@ -96,7 +96,7 @@ describe('client credentials', () => {
     expect(tokens.token()).toBe('t2');
   });
 
-  it('that fail in the background are tried again a little later', async () => {
+  it('that fail in the background are retried a little later', async () => {
     const { tokens, asked, log } = source([issued('t1'), [503, ''], issued('t2')]);
     await tokens.token();
     await vi.advanceTimersByTimeAsync(80_000);
@@ -127,7 +127,7 @@ describe('client credentials', () => {
     ['that tells no lifetime', undefined, 300],
     ['whose lifetime is text', '100', 100],
   ])(
-    'bring a token %s: it serves for its time, and is replaced from four fifths of it on',
+    'give a token %s: it is used for its lifetime, and replaced after four fifths of it',
     async (_, expires_in, seconds) => {
       const { tokens, asked } = source([[200, { access_token: 't1', expires_in }], [503, ''], issued('t2')]);
       await tokens.token();
@@ -142,14 +142,14 @@ describe('client credentials', () => {
     },
   );
 
-  it('are waited for when the token has expired', async () => {
+  it('make calls wait when the token has expired', async () => {
     const { tokens } = source([issued('t1'), issued('t2')]);
     await tokens.token();
     vi.advanceTimersByTime(100_000);
     expect(await tokens.token()).toBe('t2');
   });
 
-  it('are used at once when a backend refuses the token, unless there is another already', async () => {
+  it('are sent at once when a backend refuses the token, unless there is a new one already', async () => {
     const { tokens, asked } = source([issued('t1'), issued('t2')]);
     await tokens.token();
     expect(await tokens.renew('t1')).toBe('t2');
@@ -165,7 +165,7 @@ describe('client credentials', () => {
     ['a token that fits no header', [200, { access_token: 'a\nb' }]],
     ['no connection', new TransportFailure('connection refused', false)],
   ] as [string, [number, unknown] | TransportFailure][])(
-    'that meet %s fail, and tell nothing of the secret',
+    'that get %s fail without revealing the secret',
     async (_, answer) => {
       const { tokens, log } = source([answer]);
       const failure = await Promise.resolve(tokens.token()).catch((error: unknown) => error);
@@ -177,8 +177,8 @@ describe('client credentials', () => {
   );
 });
 
-describe('tokens and backends together, over HTTP', () => {
-  it('a token that a backend no longer takes is renewed once and the call repeated, without a log line', async () => {
+describe('over HTTP,', () => {
+  it('a token that a backend no longer accepts is renewed once and the call repeated, without a log line', async () => {
     let count = 0;
     const tokenUrl = await serve((_, response) => {
       count += 1;

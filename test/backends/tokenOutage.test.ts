@@ -48,7 +48,7 @@ function setUp() {
   return { endpoint, model, seen, log, meter, backends, read, outages };
 }
 
-it('It is out, the backends are not: nothing is sent to them, and no failure is theirs', async () => {
+it('During an outage of the token endpoint nothing is sent to the backends, and no failure is counted as theirs', async () => {
   const { seen, log, meter, backends, read, outages } = setUp();
   const since = performance.now();
   const reads = ['d1', 'd2', 'd3'].map(read);
@@ -66,7 +66,7 @@ it('It is out, the backends are not: nothing is sent to them, and no failure is 
   expect([total('tokenEndpoint'), total('informationModel')]).toEqual([1, 0]);
 });
 
-it('Messages do not begin while it is out, and all go on when it gives a token', async () => {
+it('Messages do not begin during an outage of the token endpoint, and all continue when it issues a token', async () => {
   const { endpoint, seen, log, backends, read } = setUp();
   const first = read('d1').work;
   await vi.advanceTimersByTimeAsync(0);
@@ -102,7 +102,7 @@ it('A renewal that fails is logged, but no call waits while the token is valid',
   expect(await waiting.work).toBeDefined();
 });
 
-it('A backend that refuses the token is out by itself: its 401 is not hidden by a renewal that fails', async () => {
+it('A backend that refuses the token has an outage of its own: a failed renewal does not hide its 401', async () => {
   const { endpoint, model, backends, read } = setUp();
   endpoint.answer = 200;
   await read('d1').work;
@@ -114,7 +114,7 @@ it('A backend that refuses the token is out by itself: its 401 is not hidden by 
   expect(backends.isUp('typeRegistry')).toBe(true);
 });
 
-it('A token that does not come is what a call waits for, not the answer of the backend', async () => {
+it('A call without a token waits for the token, not for the answer of the backend', async () => {
   const { endpoint, backends, read } = setUp();
   endpoint.answer = 'hang';
   const { course, work } = read('d1');
@@ -124,7 +124,7 @@ it('A token that does not come is what a call waits for, not the answer of the b
   expect(backends.states().tokenEndpoint).toMatchObject({ connections: { inUse: 1 }, recent: { oldestMs: 3_000 } });
 });
 
-it('A device that waits for it says so, and not that a backend is out', async () => {
+it('The state of a device that waits for the token says so, and not that a backend is out', async () => {
   const { backends, read } = setUp();
   read('d1').work.catch(() => undefined);
   await vi.advanceTimersByTimeAsync(0);

@@ -102,7 +102,7 @@ describe('the transport', () => {
     expect(requests).toBe(1);
   });
 
-  it('uses connections again', async () => {
+  it('reuses connections', async () => {
     const ports = new Set<number | undefined>();
     const url = await serve((request, response) => {
       ports.add(request.socket.remotePort);
@@ -138,7 +138,7 @@ describe('the transport', () => {
     expect(joining.mock.calls.filter(([pieces]) => pieces.length > 2)).toEqual([]);
   });
 
-  it('calls a refused connection by its name, and the request unsent', async () => {
+  it('reports a refused connection as such, and the request as unsent', async () => {
     const closed = await new Promise<string>((resolve) => {
       const server = createServer();
       server.listen(0, '127.0.0.1', () => {
@@ -150,18 +150,18 @@ describe('the transport', () => {
     expect([fault, sent]).toEqual(['connection refused', false]);
   });
 
-  it('calls a name that does not resolve no connection', async () => {
+  it('reports a name that does not resolve as no connection', async () => {
     const { fault, sent } = await failure(client('http://nowhere.invalid')('GET', '/'));
     expect([fault, sent]).toEqual(['no connection', false]);
   });
 
-  it('knows that a request may have been seen when the connection breaks before the answer', async () => {
+  it('reports that a request may have been received when the connection breaks before the answer', async () => {
     const url = await serveTcp((socket) => socket.resetAndDestroy());
     const { fault, sent } = await failure(client(url)('POST', '/', { data: '{}' }));
     expect([fault, sent]).toEqual(['connection lost', true]);
   });
 
-  it('does not take half an answer for an answer', async () => {
+  it('does not accept half an answer', async () => {
     const url = await serveTcp((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{"a"', () => socket.resetAndDestroy());
     });
@@ -169,17 +169,17 @@ describe('the transport', () => {
     expect([fault, sent]).toEqual(['connection lost', true]);
   });
 
-  it('does not take an answer that ends early for an answer', async () => {
+  it('does not accept an answer that ends early', async () => {
     const url = await serveTcp((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{"a"'));
     expect((await failure(client(url)('GET', '/'))).fault).toBe('connection lost');
   });
 
-  it('takes what is not HTTP for a lost connection', async () => {
+  it('reports an answer that is not HTTP as a lost connection', async () => {
     const url = await serveTcp((socket) => socket.end('220 smtp.example ESMTP\r\n'));
     expect((await failure(client(url)('GET', '/'))).fault).toBe('connection lost');
   });
 
-  it('gives up an attempt that gets no answer in time, and its connection with it', async () => {
+  it('aborts an attempt that gets no answer in time, and closes its connection', async () => {
     const { failsAfter } = time();
     const { url, request: seen } = await serveSilently();
     const failed = failure(client(url, { attemptTimeoutMs: 40 })('POST', '/', { data: '{}' }));
@@ -189,7 +189,7 @@ describe('the transport', () => {
     await disconnected;
   });
 
-  it('gives up an answer that trickles in for ever', async () => {
+  it('aborts an answer that arrives too slowly', async () => {
     const { passes, failsAfter } = time();
     let drops = 0;
     const url = await serve((_, response) => {
@@ -207,7 +207,7 @@ describe('the transport', () => {
     expect((await failsAfter(1, failed)).fault).toBe('no answer in time');
   });
 
-  it('keeps to a limit of its own when a request has one', async () => {
+  it('applies the size limit of a request', async () => {
     const { failsAfter } = time();
     const { url, request: seen } = await serveSilently();
     const failed = failure(client(url)('GET', '/', { timeout: 30 }));
@@ -215,7 +215,7 @@ describe('the transport', () => {
     expect((await failsAfter(30, failed)).fault).toBe('no answer in time');
   });
 
-  it('gives up a request that is still queued as unsent, and never sends it', async () => {
+  it('aborts a queued request as unsent, and never sends it', async () => {
     const { failsAfter } = time();
     const paths: (string | undefined)[] = [];
     let answerFirst: (() => void) | undefined;
@@ -236,12 +236,12 @@ describe('the transport', () => {
     expect(paths).toEqual(['/first', '/third']);
   });
 
-  it('refuses an answer that announces to go over its limit, without waiting for it', async () => {
+  it('refuses an answer whose content-length exceeds the limit, without reading it', async () => {
     const url = await serve((_, response) => response.writeHead(200, { 'content-length': '1001' }).flushHeaders());
     expect((await failure(client(url)('GET', '/'))).fault).toBe('answer too large');
   });
 
-  it('refuses an answer as soon as it goes over its limit', async () => {
+  it('refuses an answer as soon as it exceeds the limit', async () => {
     const url = await serve((_, response) => response.writeHead(200).write('x'.repeat(1001)));
     expect((await failure(client(url)('GET', '/'))).fault).toBe('answer too large');
   });
@@ -251,13 +251,13 @@ describe('the transport', () => {
     expect((await client(url)('GET', '/')).data.length).toBe(1000);
   });
 
-  it('does not retry what can never be sent: such a failure is no TransportFailure', async () => {
+  it('does not retry a request that can never be sent: its failure is not a TransportFailure', async () => {
     const url = await serve((_, response) => response.end());
     const promise = client(url)('GET', '/', { headers: { authorization: 'Bearer €' } });
     await expect(promise).rejects.not.toBeInstanceOf(TransportFailure);
   });
 
-  it('breaks off what is under way when it is closed', async () => {
+  it('aborts requests in progress when it is closed', async () => {
     const { url, request: seen } = await serveSilently();
     const transport = createTransport(url, { connections: 1, attemptTimeoutMs: 60_000 });
     const request = failure(new Axios({ adapter: transport.adapter }).request({ method: 'GET', url: '/' }));

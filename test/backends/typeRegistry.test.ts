@@ -21,7 +21,7 @@ describe('the type registry', () => {
     });
   });
 
-  it('gives nothing for a type that is not there, and asks again the next time', async () => {
+  it('returns undefined for a type that does not exist, and is asked again the next time', async () => {
     const call = `GET ${types}/pump/versions/1.0.0`;
     const { backends } = scripted([
       { call, reply: [404] },
@@ -32,14 +32,14 @@ describe('the type registry', () => {
     expect(await typeRegistry.getType('svc.device', 'pump', '1.0.0')).toMatchObject({ version: '1.0.0' });
   });
 
-  it('whose unique properties are no list has not answered', async () => {
+  it('fails as a backend when the unique properties are not a list', async () => {
     const reply = [200, { typeId: 'pump', version: '1.0.0', uniqueProperties: 'serial' }] as const;
     const { backends } = scripted([{ call: `GET ${types}/pump`, reply }]);
     const failure = await rejection(backends.bind(callOf()).typeRegistry.getType('svc.device', 'pump', undefined));
     expect(failure.code).toBe('internal_platform_error');
   });
 
-  it('is asked for a full version once, for the latest and the latest of a major version again after a while', async () => {
+  it('is asked once for a full version, and again after a while for the latest or the latest of a major version', async () => {
     const latest = (version: string) => [
       { call: `GET ${types}/pump`, reply: [200, pump(version)] } as const,
       { call: `GET ${types}/pump/versions/1`, reply: [200, pump(version)] } as const,
@@ -63,7 +63,7 @@ describe('the type registry', () => {
     expect(await read()).toEqual(['1.0.0', '1.1.0', '1.1.0']);
   });
 
-  it('is asked for each model definition apart', async () => {
+  it('is asked for each model definition separately', async () => {
     const call = (model: string) => `GET /modelDefinitions/${model}/types/pump/versions/1.0.0`;
     const { backends } = scripted([
       { call: call('svc.device'), reply: [200, pump('1.0.0')] },
@@ -74,7 +74,7 @@ describe('the type registry', () => {
     expect(await typeRegistry.getType('svc.history', 'pump', '1.0.0')).toMatchObject({ uniqueProperties: [] });
   });
 
-  it('is asked for each device apart: another tenant’s type of the same name is another type', async () => {
+  it('is asked for each device separately: another tenant’s type of the same name is another type', async () => {
     const call = `GET ${types}/pump/versions/1.0.0`;
     const { backends } = scripted([
       { call, headers: { 'x-svc-device-id': 'd1' }, reply: [200, pump('1.0.0')] },
@@ -86,7 +86,7 @@ describe('the type registry', () => {
     expect(await read('d2')).toBe(undefined);
   });
 
-  it('creates a type version, whose device no longer holds the old one for the latest', async () => {
+  it('creates a type version, which is then the latest for its device', async () => {
     const body = '{"typeId":"pump", "version":"2.0.0"}';
     const { backends } = scripted([
       { call: `GET ${types}/pump`, reply: [200, pump('1.0.0')] },

@@ -5,7 +5,7 @@ import { uncoveredMessages } from './stage.ts';
 const at = (second: number) => Date.UTC(2026, 0, 1, 0, 0, second);
 const time = (second: number) => new Date(at(second)).toISOString();
 
-it('A partition that an instance has lost may repeat what no checkpoint covered, and what was handled while the store failed', async () => {
+it('A partition that an instance lost may repeat messages without a checkpoint, and those handled while the store failed', async () => {
   const lost = {
     msg: 'another instance reads this partition now',
     partition: '1',
@@ -23,7 +23,7 @@ it('A partition that an instance has lost may repeat what no checkpoint covered,
   expect(await boundsOf({ interruptions, storeTroubles }, lines)).toEqual(new Map([['1', uncoveredMessages + 1]]));
 });
 
-it('After a standstill every partition that was given up may repeat as much, also one that was begun to read after it', async () => {
+it('After a standstill every released partition may repeat as much, also one whose reading began after it', async () => {
   const stoodStill = { event: 'partitions.stood_still', partitions: ['2', '3'], time: time(9) };
   const interruptions = revocationsIn([{ event: 'partition.reading', partition: '2', time: time(8) }, stoodStill]);
   const bounds = new Map(['2', '3'].map((partition) => [partition, uncoveredMessages]));

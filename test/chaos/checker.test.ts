@@ -107,7 +107,7 @@ const isOf = (model: string, object: string) => (reply: Told) =>
   reply.about?.model === model && reply.about.object === object;
 
 describe('The checker of histories', () => {
-  it('finds nothing where all is well', () => {
+  it('finds nothing in a correct history', () => {
     expect(check(well)).toEqual([]);
   });
 
@@ -205,7 +205,7 @@ describe('The checker of histories', () => {
   });
 
   describe('reports as a wrong state', () => {
-    it('objects, references, types and identities that no message accounts for', () => {
+    it('objects, references, types and identities that no message explains', () => {
       expect(found(holding({ anonymous: ['?'] }))).toEqual(['state d']);
       expect(found(holding({ references: { ...stored.references, 'part o': '?' } }))).toEqual(['state d']);
       expect(found(holding({ types: { ...stored.types, 'pump@2.0.0': '?' } }))).toEqual(['state d']);
@@ -213,7 +213,7 @@ describe('The checker of histories', () => {
       expect(found(holding({ identity: '?' }))).toEqual(['state d']);
     });
 
-    it('what only another order can have left', () => {
+    it('a state that only another order explains', () => {
       expect(found(pumpIs(3, 'b'))).toEqual(['state d']);
     });
   });
@@ -235,7 +235,7 @@ describe('The checker of histories', () => {
       ]);
     });
 
-    it('no removal of what is gone that counts as success, since it may be a repeat', () => {
+    it('no successful removal of something that does not exist, since it may be a repeat', () => {
       const again = message('e', 'all', { does: 'remove', identity: 'module' });
       const line = { id: 'e', partition: '0', dropped: 0, remarks: 0 };
       const ending = (code: string) =>
@@ -268,14 +268,14 @@ describe('The checker of histories', () => {
       expect(found({ ...heard, parked: new Set(['x']) })).toContain('wrong acknowledgement x');
     });
 
-    it('that is not parked any more when the message was handled again and done', () => {
+    it('without a dead letter when the message was handled again and done', () => {
       const failed = told('x', 'timeout_exceeded');
       const twice = [...logged('x', { code: 'timeout_exceeded' }), ...well.handled.filter(({ id }) => id === 'x')];
       const again = { told: [{ ...failed, messageId: 'failed' }, ...replies], handled: twice };
       expect(found({ ...again, struck: new Set(['x']) })).not.toContain('lost x');
     });
 
-    it('for which an update makes up', () => {
+    it('that a later update compensates', () => {
       const caughtUp = {
         effects: [...without(well.effects, 'b'), { id: 'c', key: 'once more' }],
         told: without(replies, 'b'),
@@ -307,7 +307,7 @@ describe('The checker of histories', () => {
       expect(found({ told: [...replies, again] })).toEqual(['wrong notification s']);
     });
 
-    it('not what a repeat tells of what has changed since', () => {
+    it('no difference between a repeat and the state that has changed since', () => {
       const again = {
         told: [...replies, news('s', 'o', 'svc.device', 4)],
         handled: [...handled, ...handled.filter(({ id }) => id === 's')],
@@ -336,7 +336,7 @@ describe('The checker of histories', () => {
       expect(found(failed)).toContain('uncounted s');
     });
 
-    it('not one of a configuration that was left out because of a fault, and remarked upon', () => {
+    it('no missing notification of a configuration that a fault explains and the reply mentions', () => {
       const leftOut = { told: telling('a', isOf('svc.configuration', 'o')), handled: logged('a', { remarks: 1 }) };
       expect(found({ ...leftOut, struck: new Set(['a']) })).toEqual([]);
       expect(found(leftOut)).toEqual(['uncounted a']);

@@ -33,18 +33,21 @@ device_messaging_replies_duration_count 3
 const summary = { msg: 'stopped', succeeded: 2, failed: 2, parked: 1, repliesDelivered: 3, repliesDropped: 1 };
 
 describe('What a process counts', () => {
-  it('is what its lines say', () => {
+  it('agrees with its log lines', () => {
     expect(differencesOf(countsOf(text), countsIn(lines))).toEqual([]);
     expect(flawsOfLastLine([...lines, summary])).toEqual([]);
   });
 
-  it.each(text.split('\n').filter((one) => /^\w.* [1-9]$/.test(one)))('differs when this series does: %s', (series) => {
-    const counted = countsOf(text.replace(series, series.replace(/\d+$/, '7')));
-    expect(differencesOf(counted, countsIn(lines))).toHaveLength(1);
-  });
+  it.each(text.split('\n').filter((one) => /^\w.* [1-9]$/.test(one)))(
+    'is a difference when this series differs: %s',
+    (series) => {
+      const counted = countsOf(text.replace(series, series.replace(/\d+$/, '7')));
+      expect(differencesOf(counted, countsIn(lines))).toHaveLength(1);
+    },
+  );
 
   it.each(['succeeded', 'failed', 'parked', 'repliesDelivered', 'repliesDropped'])(
-    'differs when %s of its last line does',
+    'is a difference when %s of its last line differs',
     (name) => {
       expect(flawsOfLastLine([...lines, { ...summary, [name]: 7 }])).toHaveLength(1);
     },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Ending } from '../../sandbox/service/process.ts';
+import type { ProcessExit } from '../../sandbox/service/process.ts';
 import { createKeptProcess, mostFatalEnds } from './keptProcess.ts';
 
 /** Processes that end when the test says so; the first ones are ended by a message before they are ready. */
@@ -15,8 +15,8 @@ function setUp({ failing = 0, isStubborn = false } = {}) {
         fatalEnds += 1;
         throw new Error('ended before it was ready');
       }
-      let end = (_: Ending) => {};
-      const exited = new Promise<Ending>((resolve) => {
+      let end = (_: ProcessExit) => {};
+      const exited = new Promise<ProcessExit>((resolve) => {
         end = resolve;
       });
       const ends = (code: number | null) => end({ code, signal: null, reason: '' });
@@ -52,20 +52,20 @@ function setUp({ failing = 0, isStubborn = false } = {}) {
 }
 
 describe('A process that is kept', () => {
-  it('is started again when a message has ended it, and that is told', async () => {
+  it('is restarted when a message has ended it, and that is recorded', async () => {
     const { kept, starts, told, endByMessage } = setUp();
     await kept.start();
     await endByMessage();
     expect([starts(), told(), kept.isUp()]).toEqual([2, 1, true]);
   });
 
-  it('is started again until it is ready', async () => {
+  it('is restarted until it is ready', async () => {
     const { kept, starts, told } = setUp({ failing: 3 });
     await kept.start();
     expect([starts(), told(), kept.isUp()]).toEqual([4, 3, true]);
   });
 
-  it('stays away when it ends by itself, is killed or stopped', async () => {
+  it('is not restarted when it ends by itself, is killed or stopped', async () => {
     const { kept, starts, told, endByItself } = setUp();
     await kept.start();
     await endByItself();
@@ -78,7 +78,7 @@ describe('A process that is kept', () => {
     expect([starts(), told(), kept.isUp()]).toEqual([3, 0, false]);
   });
 
-  it('is killed only when it is back from such an end, so that there is never more than one', async () => {
+  it('is killed only after its restart, so that there is never more than one', async () => {
     const { kept, starts, endByMessage } = setUp();
     await kept.start();
     const ended = endByMessage();
@@ -97,13 +97,13 @@ describe('A process that is kept', () => {
     expect([await stopping, starts()]).toEqual([undefined, 1]);
   });
 
-  it('is given up when no end is the last', async () => {
+  it('is not restarted for ever', async () => {
     const { kept, starts } = setUp({ failing: 1_000 });
     await expect(kept.start()).rejects.toThrow('ended before it was ready');
     expect(starts()).toBe(mostFatalEnds);
   });
 
-  it('is not started any more when the run is over', async () => {
+  it('is not restarted after the run', async () => {
     const { kept, starts, endByMessage } = setUp();
     await kept.start();
     const ended = endByMessage();

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-it('answers each line of a growing log once, a line when it is whole, and none that was cut in two', async () => {
+it('each complete line of a growing log is read once, and none is cut in two', async () => {
   const file = join(directory, 'service.log');
   const read = createLogReader(file);
   expect(await read()).toEqual([]);
@@ -23,7 +23,7 @@ it('answers each line of a growing log once, a line when it is whole, and none t
   expect(await read()).toEqual([{ msg: 'é' }, { msg: 'two' }, { msg: 'four' }]);
 });
 
-it('answers the right times of a program whose clock was set, also of what it had written before and says later', async () => {
+it('the times of a program whose clock was set are corrected, in lines before and after the change', async () => {
   const file = join(directory, 'set.log');
   const read = createLogReader(file);
   const at = (msg: string, time: string) => JSON.stringify({ msg, time: `2026-01-01T${time}.000Z` });

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { readOptions } from './options.ts';
 
-it('runs five seeds from 0 on unless told otherwise', () => {
+it('the default is five seeds from 0 on', () => {
   expect(readOptions([])).toEqual({ seeds: [0, 1, 2, 3, 4], sabotage: false, atOnce: 1, only: '' });
   expect(readOptions(['--seeds', '2', '--seed', '7'])?.seeds).toEqual([7, 8]);
 });
 
-it('gives each sabotage ten seeds', () => {
+it('each sabotage has ten seeds', () => {
   expect(readOptions(['--sabotage', '--seed', '3'])).toEqual({
     seeds: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
     sabotage: true,
@@ -15,14 +15,14 @@ it('gives each sabotage ten seeds', () => {
   });
 });
 
-it('goes on with what a file lists, and with some sabotages only', () => {
+it('an option continues the list in a file, or runs some sabotages only', () => {
   expect(readOptions(['--resume', 'clean.txt', '--only', 'spool'])).toMatchObject({
     resume: 'clean.txt',
     only: 'spool',
   });
 });
 
-it('says what is wrong with an argument', () => {
+it('a wrong argument is reported', () => {
   expect(() => readOptions(['--seeds', 'many'])).toThrow('--seeds must be a whole number from 1 on, not "many"');
   expect(() => readOptions(['--seeds', '0'])).toThrow('--seeds');
   expect(() => readOptions(['--seed=-1'])).toThrow('--seed');

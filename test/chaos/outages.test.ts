@@ -16,7 +16,7 @@ const handled = (second: number, id: string, seconds: number, code = 'timeout_ex
   msg: 'handled',
 });
 
-it('A time-out is explained by an outage that the message has lived through, and by no other', () => {
+it('A time-out is explained only by an outage during the message', () => {
   const lines = [
     handled(9, 'too early', 5),
     out(10, 'type registry'),

@@ -45,13 +45,13 @@ describe('The plan of misfortunes', () => {
     expect(kinds.filter((kind) => !met.has(kind))).toEqual([]);
   });
 
-  it('is made of those that are asked for by name, and early', () => {
+  it('has only the requested kinds, and early in the run', () => {
     const planned = planOnly(['kill', 'steal', 'kill'], createRandom(0), 6_000);
     expect(planned.map(({ misfortune }) => misfortune.name).sort()).toEqual(['kill', 'kill', 'steal']);
     expect(Math.max(...planned.map(({ at }) => at))).toBeLessThanOrEqual(1_500);
   });
 
-  it('is the same for the same seed, and another for another', () => {
+  it('is the same for the same seed, and different for another seed', () => {
     const timesOf = (seed: number) => planOf(seed).map(({ at, random }) => [at, random.next()]);
     expect(timesOf(7)).toEqual(timesOf(7));
     expect(timesOf(7)).not.toEqual(timesOf(8));

@@ -7,7 +7,7 @@ function output(isTTY: boolean) {
   return { written, stream: stream as unknown as NodeJS.WriteStream };
 }
 
-it('writes over what it said last on a terminal, and never a second line', () => {
+it('the progress overwrites its last text on a terminal, and never writes a second line', () => {
   const { written, stream } = output(true);
   const progress = showProgress(stream, () => 0);
   progress.say('one');
@@ -17,7 +17,7 @@ it('writes over what it said last on a terminal, and never a second line', () =>
   expect(written).toEqual(['one', '\r\u001b[K', 'two, and more than ', '\r\u001b[K']);
 });
 
-it('writes a line every five seconds where there is no terminal', () => {
+it('the progress is a line every five seconds without a terminal', () => {
   const { written, stream } = output(false);
   let now = 0;
   const progress = showProgress(stream, () => now);

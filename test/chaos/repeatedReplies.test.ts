@@ -29,7 +29,7 @@ describe('A reply that the hub has taken twice', () => {
     expect(repeatedReplies([first, again], { ...stage, interruptions }, false)).toEqual([]);
   });
 
-  it('may have been noted a little after the interruption of its reader, and repeated at once, but not long before', () => {
+  it('may be recorded a little after the interruption of its reader, but not long before', () => {
     const soon = [first, reply(62_000, 'a')];
     const interrupted = (at: number) => ({ ...stage, replies: soon, interruptions: [{ at, of: '0' }] });
     expect(repeatedReplies(soon, interrupted(59_500), false)).toEqual([]);
@@ -37,7 +37,7 @@ describe('A reply that the hub has taken twice', () => {
     expect(repeatedReplies(soon, interrupted(62_500), false)).toHaveLength(1);
   });
 
-  it('may not have been confirmed before the connection was cut, unless the device was told something else since', () => {
+  it('may be unconfirmed when the connection was cut, unless the device got another reply since', () => {
     expect(flaws({ cuts: [70_000] })).toEqual([]);
     expect(flaws({ cuts: [70_000], replies: [first, reply(80_000, 'b'), again] })).toHaveLength(1);
     const other = { ...reply(80_000, 'b'), deviceId: 'd-2' };

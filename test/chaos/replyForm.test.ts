@@ -163,7 +163,7 @@ describe('The form of', () => {
     expect(flawsOf(seen, v2('reference.create', [], subject), { ...calm, clockErrors: [60_000] })).toEqual([]);
   });
 
-  it('related models may be any when a fault or a repeat has come between', () => {
+  it('related models may differ when a fault or a repeat came between', () => {
     const message = v2('model.create', { objectId, type: 'pump@1' });
     const seen = ackV2('model.create', { ...ok, relatedModels: [], objectId });
     expect(flawsOf(seen, message, calm)).not.toEqual([]);
@@ -190,7 +190,7 @@ describe('The form of', () => {
       );
     });
 
-    it('goes with the target of the request, that of a subscription to the owner', () => {
+    it('has the target of the request; that of a subscription is sent to the owner', () => {
       const circumstances = { ...calm, answers: [text, text.replace('svc.device', 'svc.configuration')] };
       const at = (target: string, about: string) =>
         flawsOf(

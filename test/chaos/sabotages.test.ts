@@ -7,11 +7,11 @@ import { sabotages } from './sabotages.ts';
 const project = resolve(import.meta.dirname, '../..');
 
 describe('A sabotage', () => {
-  it.each(sabotages)('finds its place: $name', async ({ file, find }) => {
+  it.each(sabotages)('applies to the source code: $name', async ({ file, find }) => {
     expect((await readFile(join(project, file), 'utf8')).split(find)).toHaveLength(2);
   });
 
-  it.each(sabotages)('shows in misfortunes that there are: $name', ({ showsIn }) => {
+  it.each(sabotages)('is exposed by existing misfortunes: $name', ({ showsIn }) => {
     expect(misfortunes.map(({ name }) => name)).toEqual(expect.arrayContaining([...showsIn]));
   });
 });

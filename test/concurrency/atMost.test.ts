@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { atMost } from '../../src/concurrency/atMost.ts';
 
-it('runs so much at once and no more, in the order of arrival, whatever fails', async () => {
+it('tasks run up to the limit at once, in the order of arrival, even if some fail', async () => {
   const limited = atMost(3);
   const begun: number[] = [];
   const ends: ((error?: Error) => void)[] = [];

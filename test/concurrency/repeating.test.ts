@@ -17,7 +17,7 @@ function setUp() {
   return { repeating, begun: () => begun, end: () => end() };
 }
 
-it('Each run begins after a pause from the end of the one before; the first begins at once', async () => {
+it('The first run begins at once, and each other one a pause after the end of the previous one', async () => {
   const { repeating, begun, end } = setUp();
   repeating.start();
   await vi.advanceTimersByTimeAsync(1_000);
@@ -29,7 +29,7 @@ it('Each run begins after a pause from the end of the one before; the first begi
   expect(begun()).toBe(2);
 });
 
-it('A stop waits for the run that has begun, and no other begins', async () => {
+it('A stop waits for the run in progress, and no other begins', async () => {
   const { repeating, begun, end } = setUp();
   repeating.start();
   await vi.advanceTimersByTimeAsync(1);
@@ -44,7 +44,7 @@ it('A stop waits for the run that has begun, and no other begins', async () => {
   expect([isStopped, begun(), vi.getTimerCount()]).toEqual([true, 1, 0]);
 });
 
-it('A stop in a pause, or before the start takes effect, lets nothing begin', async () => {
+it('No run begins after a stop in a pause or before the start takes effect', async () => {
   const { repeating, begun } = setUp();
   repeating.start();
   await repeating.stop();

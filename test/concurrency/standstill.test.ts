@@ -16,7 +16,7 @@ function setUp(longestMs: number) {
 }
 
 describe('a standstill', () => {
-  it('is noticed at the next step, before any timer, and once', () => {
+  it('is detected at the next step, before any timer, and once', () => {
     const { standstills, watch } = setUp(50);
     standStill(60);
     watch.look();
@@ -25,13 +25,13 @@ describe('a standstill', () => {
     expect(standstills[0]).toBeGreaterThanOrEqual(60);
   });
 
-  it('is noticed when there is no next step', async () => {
+  it('is detected without a next step', async () => {
     const { standstills } = setUp(50);
     standStill(60);
     await expect.poll(() => standstills).toHaveLength(1);
   });
 
-  it('is not what is shorter', () => {
+  it('is not a shorter pause', () => {
     const { standstills, watch } = setUp(60_000);
     standStill(60);
     watch.look();
@@ -39,10 +39,10 @@ describe('a standstill', () => {
   });
 });
 
-describe('a time without any step', () => {
+describe('a period without steps', () => {
   withFakeTimers();
 
-  it('is no standstill: the watch runs by itself', async () => {
+  it('is not a standstill, because the watch runs by itself', async () => {
     const { standstills, watch } = setUp(1_000);
     await vi.advanceTimersByTimeAsync(60_000);
     watch.look();

@@ -34,13 +34,13 @@ const open = (given = patient) =>
 const id = idOf(letter(1));
 
 describe('the container of dead letters', () => {
-  it('is made at the first use, and has one blob of JSON for each dead letter', async () => {
+  it('is created at the first use, and has one JSON blob for each dead letter', async () => {
     await lettersIn(open()).park(letter(1));
     const blob = new ContainerClient(azurite.connectionString, container).getBlobClient(`${id}.json`);
     expect(await blob.getProperties()).toMatchObject({ contentType: 'application/json' });
   });
 
-  it('is made by the operator when the key has no right to', async () => {
+  it('must be created by the operator when the key has no right to create it', async () => {
     await new ContainerClient(azurite.connectionString, container).create();
     proxy.fate = ({ method, url = '' }) => (method === 'PUT' && url.includes('restype=container') ? 403 : 'pass');
     await lettersIn(open()).park(letter(1));
@@ -55,7 +55,7 @@ describe('the container of dead letters', () => {
     expect(proxy.seen.filter((request) => request.includes('comp=list'))).toHaveLength(3);
   });
 
-  it.each(['lose', 503] as const)('is tried again after a passing trouble: %s', async (trouble) => {
+  it.each(['lose', 503] as const)('is retried after a transient failure: %s', async (trouble) => {
     const letters = lettersIn(open());
     const troubled = new Set<string>();
     proxy.fate = ({ method = '', url = '' }) => {
@@ -74,7 +74,7 @@ describe('the container of dead letters', () => {
     ['read', (place: ReturnType<typeof open>) => place.read(id, 1_000_000)],
     ['write', (place: ReturnType<typeof open>) => place.write(id, 'x')],
     ['remove', (place: ReturnType<typeof open>) => place.remove(id)],
-  ])('gives %s up in time when there is no answer at all, and names no secret', async (_verb, work) => {
+  ])('ends %s at its time-out when there is no answer, and reveals no secret', async (_verb, work) => {
     proxy.fate = () => 'hang';
     const failure = await work(open(limits)).then(String, String);
     expect(failure).toMatch(/^StorageError: dead-letter storage: .* failed: /);
@@ -82,7 +82,7 @@ describe('the container of dead letters', () => {
     expect(failure).not.toContain(String(proxy.port));
   });
 
-  it('does not read a blob to its end that is longer than any dead letter, and names it', async () => {
+  it('does not read a blob completely that is larger than any dead letter, and names it', async () => {
     const letters = lettersIn(open());
     await letters.park(letter(1));
     const blob = new ContainerClient(azurite.connectionString, container).getBlockBlobClient(`${id}.json`);
@@ -92,7 +92,7 @@ describe('the container of dead letters', () => {
     expect(String(refusal)).toContain(`the blob ${id}.json has more than `);
   });
 
-  it('gives a dead letter up in time when it stops in the middle', async () => {
+  it('ends the read of a dead letter at its time-out when the data stops in the middle', async () => {
     const stalling = createServer((_request, answer) => {
       answer.writeHead(206, { 'content-length': '10', 'content-range': 'bytes 0-9/10', etag: '"1"' });
       answer.write('12345');
@@ -108,7 +108,7 @@ describe('the container of dead letters', () => {
     }
   });
 
-  it('takes dead letters although it cannot be listed, and warns that the limits may not hold', async () => {
+  it('accepts dead letters although it cannot be listed, and warns that the limits may not hold', async () => {
     proxy.fate = ({ url = '' }) => (url.includes('comp=list') ? 403 : 'pass');
     const letters = lettersIn(open());
     for (const number of [1, 2]) await letters.park(letter(number));
@@ -116,7 +116,7 @@ describe('the container of dead letters', () => {
     expect(letters.warnings).toEqual(['dead letters cannot be counted; their limits may not hold']);
   });
 
-  it('takes dead letters although none can be deleted, and warns', async () => {
+  it('accepts dead letters although none can be deleted, and warns', async () => {
     proxy.fate = ({ method }) => (method === 'DELETE' ? 403 : 'pass');
     const letters = lettersIn(open(), { maxLetters: 1 });
     for (const number of [1, 2]) await letters.park(letter(number));
@@ -125,7 +125,7 @@ describe('the container of dead letters', () => {
     expect(new Set(letters.warnings)).toEqual(new Set(['dead letters cannot be deleted'])); // once for each listing
   });
 
-  it('says so when a dead letter cannot be written, and makes no room for it in vain', async () => {
+  it('reports a dead letter that cannot be written, and deletes none to make room for it', async () => {
     const letters = lettersIn(open(), { maxLetters: 2 });
     await letters.park(letter(1));
     await letters.tidy();
@@ -155,7 +155,7 @@ describe('the store of the settings', () => {
     expect(await lettersIn(open()).ids()).toEqual([id]);
   });
 
-  it('loads the storage client only when a dead letter is to be kept in a blob', async () => {
+  it('loads the storage client only when a dead letter is stored in a blob', async () => {
     const loaded: string[] = [];
     vi.resetModules();
     vi.doMock('@azure/storage-blob', () => {

@@ -6,7 +6,7 @@ import { letter } from '../support/letters.ts';
 const again = (given: ReturnType<typeof letter>) => parse(print(given), idOf(given));
 
 describe('a dead letter', () => {
-  it('can be written whatever an AMQP sender has put into its body', () => {
+  it('can be written with any body of an AMQP sender', () => {
     const event = { ...letter(1).event, body: { count: 2n ** 63n } };
     expect(again(letter(1, { event })).event.body).toEqual({ count: '9223372036854775808' });
   });
@@ -16,7 +16,7 @@ describe('a dead letter', () => {
     ['a body of text', { body: 'text' }],
     ['no body', { body: undefined }],
     ['an empty body', { body: Buffer.alloc(0) }],
-  ])('is whole again after %s', (_what, more) => {
+  ])('is read back completely after %s', (_what, more) => {
     const given = letter(1, { event: { ...letter(1).event, ...more } });
     expect(again(given).event).toMatchObject({ ...given.event, ...more });
   });
@@ -31,7 +31,7 @@ describe('a dead letter', () => {
     ]);
   });
 
-  it('has an id that is no path of the device’s choosing', () => {
+  it('has an id that the device cannot turn into a path', () => {
     const id = idOf(letter(1, { deviceId: '../../etc/passwd' }));
     expect(id).toMatch(/^[0-9a-f]{32}\/001767323045678-0-0000000000000001$/);
     expect(isLetterId(id)).toBe(true);

@@ -47,7 +47,7 @@ describe.each(Object.entries(places))('dead letters in a %s', (_kind, createPlac
     expect(Buffer.from(filed?.letter.event.body as Uint8Array).equals(Buffer.from([0, 255, 7]))).toBe(true);
   });
 
-  it('are none before the first', async () => {
+  it('are an empty list before the first', async () => {
     expect(await open().ids()).toEqual([]);
     expect(await open().read(idOf(letter(1)))).toBeUndefined();
     await open().tidy();
@@ -62,14 +62,14 @@ describe.each(Object.entries(places))('dead letters in a %s', (_kind, createPlac
     expect(await sequenceNumbers(letters)).toHaveLength(4);
   });
 
-  it('are one for a message that is parked again, also when it is parked twice at once', async () => {
+  it('are one per message, even if it is parked again or twice at once', async () => {
     const letters = open();
     await Promise.all([letters.park(letter(1)), letters.park(letter(1))]);
     await letters.park(letter(1, { attempts: 2 }));
     expect((await allLetters(letters)).map((one) => one.letter.attempts)).toEqual([2]);
   });
 
-  it('go when they are removed, and a second removal is all right', async () => {
+  it('can be removed, and removed a second time without an error', async () => {
     const letters = open();
     await letters.park(letter(1));
     await letters.remove(idOf(letter(1)));
@@ -77,7 +77,7 @@ describe.each(Object.entries(places))('dead letters in a %s', (_kind, createPlac
     expect(await letters.read(idOf(letter(1)))).toBeUndefined();
   });
 
-  it('make room in their device’s quota, the oldest first, and no other device’s', async () => {
+  it('are deleted oldest first within their device’s quota, without those of other devices', async () => {
     const letters = open({ deviceLetters: 3 });
     await letters.park(letter(1, { deviceId: 'quiet' }));
     for (const number of [1, 2, 3, 4, 5]) await letters.park(letter(number));
@@ -86,7 +86,7 @@ describe.each(Object.entries(places))('dead letters in a %s', (_kind, createPlac
     expect(await sequenceNumbers(letters, 'quiet')).toEqual([1]);
   });
 
-  it('of one device have no more bytes than its quota, however large, and displace no other device’s', async () => {
+  it('of one device stay within its quota of bytes, and displace none of another device', async () => {
     const large = (number: number, deviceId: string) => letter(number, { deviceId, details: 'x'.repeat(5_000) });
     const bytes = Buffer.byteLength(print(large(1, 'large')));
     const letters = open({ deviceBytes: 2 * bytes, maxBytes: 4 * bytes });
@@ -111,7 +111,7 @@ describe.each(Object.entries(places))('dead letters in a %s', (_kind, createPlac
     await expect.poll(() => sequenceNumbers(letters)).toEqual([3, 4, 5]);
   });
 
-  it('that are larger than all may be together are refused, and cost no other its place', async () => {
+  it('that are larger than the limit of all are refused, and displace no other', async () => {
     const letters = open({ maxBytes: 2_000 });
     await letters.park(letter(1));
     const large = letter(2, { details: 'x'.repeat(2_000) });
@@ -119,7 +119,7 @@ describe.each(Object.entries(places))('dead letters in a %s', (_kind, createPlac
     expect(await sequenceNumbers(letters)).toEqual([1]);
   });
 
-  it('go when they are older than the retention, an hour here', async () => {
+  it('are deleted after the retention, an hour here', async () => {
     await open().park(letter(1));
     const tidyIn = (ms: number) => open({}, () => Date.now() + ms).tidy();
     await tidyIn(3_500_000);
@@ -128,7 +128,7 @@ describe.each(Object.entries(places))('dead letters in a %s', (_kind, createPlac
     expect(await open().ids()).toEqual([]);
   });
 
-  it('are all there when many are parked at once, and the limits hold', async () => {
+  it('are all stored when many are parked at once, within the limits', async () => {
     const letters = open({ deviceLetters: 20, maxLetters: 150 });
     const of = (device: number, number: number) => letter(number, { deviceId: `d${device}` });
     await Promise.all(Array.from({ length: 100 }, (_, n) => letters.park(of(n % 10, n))));
@@ -154,7 +154,7 @@ describe.each(Object.entries(places))('dead letters in a %s', (_kind, createPlac
     expect(await two.ids()).toHaveLength(10);
   });
 
-  it('that are none are named when they are read, and count for nothing', async () => {
+  it('that are invalid are named when they are read, and do not count', async () => {
     const letters = open({ maxLetters: 1 });
     const id = idOf(letter(1));
     const place = createPlace();

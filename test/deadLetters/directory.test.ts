@@ -40,7 +40,7 @@ describe('the directory of dead letters', () => {
     expect(statSync(join(directory, name)).mode & 0o777).toBe(0o700);
   });
 
-  it('is cleared of what crashes have left, and of empty folders, when they are old', async () => {
+  it('has old leftovers of crashes and old empty folders removed', async () => {
     await open().park(letter(1));
     const drafts = ['01', '02'].map((end) => `${idOf(letter(1))}.json.11111111-2222-4333-8444-5555555555${end}`);
     for (const draft of drafts) writeFileSync(join(directory, draft), '{');
@@ -54,7 +54,7 @@ describe('the directory of dead letters', () => {
     expect(left.sort()).toEqual([`${idOf(letter(1))}.json`, drafts[1]].sort());
   });
 
-  it('leaves alone what else lies beside the dead letters', async () => {
+  it('keeps other files beside the dead letters', async () => {
     mkdirSync(join(directory, 'lost+found'));
     writeFileSync(join(directory, 'lost+found', 'x.json'), 'x');
     writeFileSync(join(directory, 'README'), 'x');
@@ -62,7 +62,7 @@ describe('the directory of dead letters', () => {
     expect(await open().ids()).toEqual([idOf(letter(1))]);
   });
 
-  it('reads nothing that is longer than any dead letter, or is no file, passes it over, and deletes nothing for it', async () => {
+  it('skips entries that are larger than any dead letter or are not files, and deletes nothing for them', async () => {
     const letters = open();
     for (const number of [1, 2, 3, 4]) await letters.park(letter(number));
     const [huge = '', pipe = '', within = ''] = [1, 2, 3].map((number) =>
@@ -88,7 +88,7 @@ describe('the directory of dead letters', () => {
     ]);
   });
 
-  it('rejects a dead letter that cannot be written, and leaves no draft', async () => {
+  it('rejects a dead letter that cannot be written, and leaves no temporary file', async () => {
     mkdirSync(join(directory, folder));
     mkdirSync(join(directory, `${idOf(letter(1))}.json`)); // a folder where the dead letter belongs
     await expect(open().park(letter(1))).rejects.toThrow();

@@ -30,9 +30,9 @@ interface Row {
 }
 
 const rows: readonly Row[] = [
-  { it: 'nothing of nothing', entries: [], excess: [] },
-  { it: 'nothing within the limits', entries: ['a1', 'a2', 'b1'], excess: [] },
-  { it: 'what is older than the retention', entries: ['a1', 'a2', 'a3'], now: 10_002, excess: ['a1'] },
+  { it: 'empty for no dead letters', entries: [], excess: [] },
+  { it: 'empty within the limits', entries: ['a1', 'a2', 'b1'], excess: [] },
+  { it: 'every dead letter older than the retention', entries: ['a1', 'a2', 'a3'], now: 10_002, excess: ['a1'] },
   {
     it: 'the oldest of a device beyond its number, however they are listed, and none of another',
     entries: ['a3', 'b1', 'a1', 'a4', 'a2'],
@@ -46,7 +46,7 @@ const rows: readonly Row[] = [
     excess: ['a1'],
   },
   {
-    it: 'everything older than the one that has no room, though it would have',
+    it: 'every dead letter older than one without room, even if it would fit',
     entries: ['a1 10', 'a2 80', 'a3 40'],
     limits: { deviceBytes: 100 },
     excess: ['a1', 'a2'],
@@ -70,19 +70,19 @@ const rows: readonly Row[] = [
     excess: ['a1', 'b2'],
   },
   {
-    it: 'nothing of the others in favour of what a device has beyond its number',
+    it: 'none of the others for those that a device has beyond its number',
     entries: ['b1', 'a2', 'a3', 'a4', 'a5'],
     limits: { deviceLetters: 2, maxLetters: 3 },
     excess: ['a2', 'a3'],
   },
   {
-    it: 'nothing of the others in favour of what a device has beyond its bytes',
+    it: 'none of the others for those that a device has beyond its bytes',
     entries: ['b1 50', 'a2 60', 'a3 60', 'a4 60'],
     limits: { deviceBytes: 70, maxBytes: 120 },
     excess: ['a2', 'a3'],
   },
   {
-    it: 'the oldest by the time of writing, which is not the order of the hub',
+    it: 'the oldest by the time of writing, not by the order of the hub',
     entries: ['a1 10 @9', 'a2 10 @5'],
     limits: { deviceLetters: 1 },
     excess: ['a2'],
@@ -94,7 +94,7 @@ const rows: readonly Row[] = [
     excess: ['a1', 'a2'],
   },
   {
-    it: 'the oldest of all, too, when each device has but one',
+    it: 'the oldest of all when each device has only one',
     entries: ['a1 10 @1', 'b1 10 @2', 'c1 10 @3', 'd1 10 @4'],
     limits: { deviceLetters: 1, deviceBytes: 1, maxLetters: 3 },
     excess: ['a1'],
@@ -106,7 +106,7 @@ describe('the excess of dead letters is', () => {
     expect(excessOf(entries.map(entryOf), { ...roomy, ...limits }, now).map(nameOf)).toEqual(excess);
   });
 
-  it('found once: what is left has none', () => {
+  it('computed in one pass: the rest has none', () => {
     const limits = { deviceLetters: 5, maxLetters: 30, deviceBytes: 300, maxBytes: 1_500, retentionMs: 900 };
     const entries = Array.from({ length: 1_000 }, (_, n) => {
       return {

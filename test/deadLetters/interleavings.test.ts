@@ -11,7 +11,7 @@ const settle = () => vi.advanceTimersByTimeAsync(0);
 withFakeTimers();
 
 describe('parking', () => {
-  it('waits 3 s for a place that does not tell what it holds, once, then goes on without', async () => {
+  it('waits 3 s once for a store that does not answer a listing, then continues without it', async () => {
     const { place, hold, ids } = placeByHand();
     hold('entries');
     const letters = lettersIn(place);
@@ -25,7 +25,7 @@ describe('parking', () => {
     expect(ids()).toEqual([id(1), id(2), id(3)]);
   });
 
-  it('waits 3 s for room to be made, then goes on without', async () => {
+  it('waits 3 s for deletions that make room, then continues without them', async () => {
     const { place, hold, ids } = placeByHand();
     const letters = lettersIn(place, { maxLetters: 1 });
     await letters.park(letter(1));
@@ -39,7 +39,7 @@ describe('parking', () => {
     expect(ids()).toEqual([id(1), id(2), id(3)]);
   });
 
-  it('keeps a dead letter that is parked again while it makes room for another', async () => {
+  it('keeps a dead letter that is parked again while room is made for another', async () => {
     const { place, hold, release, ids } = placeByHand();
     const letters = lettersIn(place, { deviceLetters: 1 });
     for (const number of [1, 2]) await letters.park(letter(number));
@@ -55,7 +55,7 @@ describe('parking', () => {
     expect((await letters.read(id(1)))?.attempts).toBe(2);
   });
 
-  it('never deletes a dead letter that is being written, though all others go', async () => {
+  it('never deletes a dead letter during its writing, even if all others are deleted', async () => {
     const { place, hold, ids } = placeByHand();
     const letters = lettersIn(place);
     for (const number of [1, 2]) await letters.park(letter(number));
@@ -80,7 +80,7 @@ describe('parking', () => {
     expect(ids()).toEqual([id(1)]);
   });
 
-  it('lists again when a tenth of the number of all has been parked, and makes room for what others have put there', async () => {
+  it('lists again after a tenth of the limit in dead letters, and makes room for those of other instances', async () => {
     const { place, ids, asked } = placeByHand();
     const letters = lettersIn(place, { deviceLetters: 1_000, maxLetters: 50 });
     await letters.park(letter(0));
@@ -96,7 +96,7 @@ describe('parking', () => {
     expect([asked().entries, ids().length]).toEqual([2, 50]);
   });
 
-  it('lists again when a tenth of the bytes of all has been parked', async () => {
+  it('lists again after a tenth of the limit in bytes', async () => {
     const { place, asked } = placeByHand();
     const letters = lettersIn(place, { maxBytes: 30 * Buffer.byteLength(print(letter(1))) });
     for (let number = 1; number <= 4; number += 1) await letters.park(letter(number));
@@ -107,7 +107,7 @@ describe('parking', () => {
     expect(asked().entries).toBe(2);
   });
 
-  it('goes on while the store cannot be listed, and warns of it at each tenth', async () => {
+  it('continues while the store cannot be listed, and warns at each tenth', async () => {
     const { place } = placeByHand();
     vi.spyOn(place, 'entries').mockImplementation(() => {
       throw new Error('forbidden');
@@ -122,7 +122,7 @@ describe('a flood', () => {
   it.each([
     ['number', { maxLetters: 100, deviceLetters: 1_000 }],
     ['bytes', { maxLetters: 100_000, deviceLetters: 1_000, maxBytes: 100 * Buffer.byteLength(print(letter(1))) }],
-  ])('exceeds the %s of all by no more than a fifth and what is being written at the time', async (_limit, limits) => {
+  ])('exceeds the limit of %s by no more than a fifth and the writes in progress', async (_limit, limits) => {
     const { place, ids } = placeByHand();
     const width = 10;
     const letters = lettersIn(slow(place), { maxBytes: 1e9, deviceBytes: 1e9, ...limits });
@@ -141,7 +141,7 @@ describe('a flood', () => {
     expect(most).toBeLessThanOrEqual(120 + width);
   });
 
-  it('of one device takes no other device’s place', async () => {
+  it('of one device displaces no other device’s dead letters', async () => {
     const { place, ids } = placeByHand();
     const letters = lettersIn(slow(place), { maxLetters: 100, deviceLetters: 10 });
     const quiet = Array.from({ length: 80 }, (_, n) => letter(n, { deviceId: `quiet ${n}` }));

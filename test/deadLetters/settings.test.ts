@@ -37,7 +37,7 @@ it('Dead letters are kept for DEAD_LETTERS_RETENTION_DAYS', async () => {
   expect([await leftAfter(2.99), await leftAfter(3.01)]).toEqual([1, 0]);
 });
 
-it('Dead letters take no more than DEAD_LETTERS_MAX_BYTES together', async () => {
+it('All dead letters together have no more than DEAD_LETTERS_MAX_BYTES', async () => {
   const bytes = Buffer.byteLength(print(letter(1)));
   const letters = lettersWith({ maxBytes: 3 * bytes });
   for (const number of [1, 2, 3, 4, 5]) await letters.park(letter(number, { deviceId: `d${number}` }));
@@ -45,7 +45,7 @@ it('Dead letters take no more than DEAD_LETTERS_MAX_BYTES together', async () =>
   expect(await letters.ids()).toHaveLength(3);
 });
 
-it('Those of one device take no more than a hundredth of it', async () => {
+it('Dead letters of one device have no more than a hundredth of DEAD_LETTERS_MAX_BYTES', async () => {
   const bytes = Buffer.byteLength(print(letter(1)));
   const letters = lettersWith({ maxBytes: 300 * bytes });
   for (const number of [1, 2, 3, 4, 5]) await letters.park(letter(number));

@@ -21,7 +21,7 @@ function setUp(limits: Partial<DeadLetterLimits> = {}) {
 }
 
 describe('a message that may have been handled before', () => {
-  it('costs the store a deletion until former owners have been silent for 20 s, and then nothing after one listing', async () => {
+  it('costs a deletion until former owners have been silent for 20 s, and nothing after one more listing', async () => {
     const { letters, handle, asked } = setUp();
     letters.takenOver('0');
     await seconds(100); // nothing has come from the hub yet
@@ -52,7 +52,7 @@ describe('a message that may have been handled before', () => {
     expect(ids()).toEqual([]);
   });
 
-  it('deletes its dead letter that was parked here since', async () => {
+  it('deletes its dead letter that this instance has parked since', async () => {
     const { letters, handle, ids } = setUp();
     await settled({ letters, handle });
     await letters.park(letter(7));
@@ -62,7 +62,7 @@ describe('a message that may have been handled before', () => {
     expect(ids()).toEqual([]);
   });
 
-  it('deletes its dead letter that is still being written', async () => {
+  it('deletes its dead letter whose writing is in progress', async () => {
     const { letters, handle, ids, hold, release } = setUp();
     await settled({ letters, handle });
     hold('write');
@@ -97,7 +97,7 @@ describe('a message that may have been handled before', () => {
     expect(asked()).toEqual({ ...before, remove: before.remove + 1 });
   });
 
-  it('costs a deletion always where no session has begun, as in a replay', async () => {
+  it('always costs a deletion without a session, as in a replay', async () => {
     const { letters, handle, asked } = setUp();
     await letters.tidy();
     await seconds(1_000);

@@ -10,7 +10,7 @@ const hourMs = 60 * 60_000;
 
 withFakeTimers();
 
-it('Dead letters are tidied up every hour, whether one is parked or not, and also after a failure', async () => {
+it('Excess dead letters are deleted every hour, whether one is parked or not, and also after a failure', async () => {
   const lines: string[] = [];
   const log = createLog('info', { write: (line) => void lines.push(line) });
   const tidy = vi.fn(() => Promise.reject(new Error('not there')));

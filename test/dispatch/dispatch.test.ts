@@ -127,7 +127,7 @@ describe('a bad message gets a clear failed acknowledgement', () => {
 });
 
 describe('compression', () => {
-  it('is undone before the body is read; the room that it does not need is given back, and the rest before it is answered', async () => {
+  it('is undone before the body is read; unneeded reserved memory is released then, and the rest before the answer', async () => {
     const body = gzipSync(JSON.stringify(pumpBody)).toString('base64');
     const event = hubEvent({ properties: { ...properties, 'content-encoding': 'gzip' }, body });
     const { replies, givenBack } = await dispatchEvent(event, success);
@@ -141,8 +141,8 @@ describe('compression', () => {
   });
 });
 
-describe('a backend that is not there', () => {
-  it('is waited for up to the timeout of the message, then named', async () => {
+describe('an unavailable backend', () => {
+  it('is retried until the time-out of the message, then named', async () => {
     const event = hubEvent({ properties: { ...properties, timeout: 1 }, body: pumpBody });
     const { replies, logged } = await dispatchEvent(event, [{ call: device.call, reply: 'hang' }]);
     expect(JSON.parse(replies[0]?.body ?? '')).toMatchObject({
@@ -153,7 +153,7 @@ describe('a backend that is not there', () => {
     expect(logged.at(-1)).toMatchObject({ code: 'timeout_exceeded' });
   });
 
-  it('that answers garbage is our trouble: the device gets an incident id that stands in the log', async () => {
+  it('that answers garbage is the service’s fault: the device gets an incident id that is in the log', async () => {
     const { replies, logged } = await dispatchEvent(hubEvent({ properties, body: pumpBody }), [
       { call: device.call, reply: [200, '<html>'] },
     ]);
@@ -173,7 +173,7 @@ describe('a message that cannot be handled to its end', () => {
     expect(logged).toEqual([]);
   });
 
-  it('makes no further call when its partition is taken from us, and is neither answered nor parked', async () => {
+  it('makes no further call after its partition is lost, and is neither answered nor parked', async () => {
     const taken = new AbortController();
     const answering = dispatchEvent(
       hubEvent({ properties, body: pumpBody }),
@@ -184,7 +184,7 @@ describe('a message that cannot be handled to its end', () => {
   });
 
   it.each(['all', 'none'])(
-    'is not parked when its time runs out after its partition was taken from us, with ack %s',
+    'is not parked when its deadline passes after its partition is lost, with ack %s',
     async (ack) => {
       const taken = new AbortController();
       const answering = dispatchEvent(
@@ -214,7 +214,7 @@ describe('a message that cannot be handled to its end', () => {
     },
   );
 
-  it('sends no further reply when its partition is taken from us', async () => {
+  it('sends no further reply after its partition is lost', async () => {
     const taken = new AbortController();
     const { handled, replies } = await dispatchEvent(
       hubEvent({ properties, body: pumpBody }),
@@ -231,7 +231,7 @@ describe('a message that cannot be handled to its end', () => {
   });
 });
 
-describe('a follower of a device', () => {
+describe('a tap on a device', () => {
   interface Leaving {
     readonly script: Script;
     readonly deliver?: () => Delivery;
@@ -254,7 +254,7 @@ describe('a follower of a device', () => {
       }),
     ],
     ['while the hub has its reply', () => ({ script: success, deliver: () => 'stopped' })],
-  ])('that a message is left when its partition is taken from us %s, and nothing after that', async (_, leaving) => {
+  ])('shows that a message is abandoned when its partition is lost %s, and nothing after that', async (_, leaving) => {
     const taken = new AbortController();
     const taps = createTaps();
     const told: TapEvent[] = [];
@@ -269,7 +269,7 @@ describe('a follower of a device', () => {
     expect(told.at(-1)).toMatchObject({ stage: 'left', why: 'this instance no longer reads the partition' });
   });
 
-  it('how its handling begins and ends, with the replies that were dropped', async () => {
+  it('shows how the handling begins and ends, with the dropped replies', async () => {
     const taps = createTaps();
     const told: TapEvent[] = [];
     taps.open({ device: 'd1', follow: (event) => told.push(event) });
@@ -302,7 +302,7 @@ describe('the memory of replies (D28)', () => {
 });
 
 describe('the log', () => {
-  it('has one line for a handled message', async () => {
+  it('has one line for each handled message', async () => {
     const { logged, counters } = await dispatchEvent(hubEvent({ properties, body: pumpBody }), success);
     expect(logged).toEqual([
       {
@@ -339,7 +339,7 @@ describe('the log', () => {
     expect(logged.at(-1)).toMatchObject({ level, msg: 'handled' });
   });
 
-  it('says how long the message waited in the hub, in its lane, for backends and for the hub to take its replies', async () => {
+  it('has the time that the message waited in the hub, in its lane, for backends and for the hub’s confirmation of replies', async () => {
     vi.useFakeTimers();
     try {
       const event = hubEvent({ properties, body: pumpBody });
@@ -386,7 +386,7 @@ describe('the log', () => {
     ['a failure that is parked, without a reply', 'none', failing, [], undefined],
     ['a failure that is parked, with a reply', 'all', failing, [], 40],
     ['a failure that is parked, with a reply that is dropped', 'all', failing, ['acknowledgement'], 40],
-  ])('has the time of replies, without that of parking, as the metric has: %s', async (...row) => {
+  ])('has the time of replies without that of parking, like the metric: %s', async (...row) => {
     const [, ack, script, undelivered, repliesMs] = row;
     vi.useFakeTimers();
     try {
@@ -413,7 +413,7 @@ describe('the log', () => {
   it.each([
     ['ahead of', 5_000],
     ['behind', -5_000],
-  ])('never has a negative time, even if the clock of the hub is %s ours', async (_, aheadMs) => {
+  ])('never has a negative time, even if the clock of the hub is %s the service’s', async (_, aheadMs) => {
     const event = hubEvent({ properties, body: pumpBody });
     vi.useFakeTimers({ now: event.enqueuedTimeUtc.getTime() - aheadMs });
     try {
@@ -426,7 +426,7 @@ describe('the log', () => {
     }
   });
 
-  it('measures how long a message waited behind others by a clock that cannot be set', async () => {
+  it('measures the wait behind other messages by the monotonic clock', async () => {
     vi.useFakeTimers({ now: 0 });
     try {
       const readAt = performance.now();
@@ -529,13 +529,13 @@ describe('a message that fails through our side', () => {
     offset: '7000',
   };
 
-  it('is not parked when it is left to others before it is answered: it may succeed there', async () => {
+  it('is not parked when its partition is lost before the answer: it may succeed elsewhere', async () => {
     const event = hubEvent({ properties, body: pumpBody });
     const { handled, parked } = await dispatchEvent(event, failing, { deliver: () => 'stopped' });
     expect([handled, parked]).toEqual([false, []]);
   });
 
-  it('waits 20 s for a dead-letter store that hangs, then is completed; the log says where the hub has it', async () => {
+  it('waits 20 s for a dead-letter store that hangs, then is completed; the log has its position in the hub', async () => {
     vi.useFakeTimers();
     try {
       let ended: number | undefined;
@@ -557,7 +557,7 @@ describe('a message that fails through our side', () => {
     }
   });
 
-  it('has a step while it is being parked, and none afterwards', async () => {
+  it('has a step during its parking, and none afterwards', async () => {
     const course: { open?: ReadonlySet<object> } = {};
     const seen: object[] = [];
     await dispatchEvent(hubEvent({ properties, body: pumpBody }), failing, {
@@ -570,7 +570,7 @@ describe('a message that fails through our side', () => {
     expect(course.open?.size).toBe(0);
   });
 
-  it('is answered and completed when it cannot be parked; the log says where the hub has it', async () => {
+  it('is answered and completed when it cannot be parked; the log has its position in the hub', async () => {
     const { handled, replies, counters, logged } = await dispatchEvent(
       hubEvent({ properties, body: pumpBody }),
       failing,
@@ -580,7 +580,7 @@ describe('a message that fails through our side', () => {
     expect(logged.slice(-2)).toMatchObject([{ ...unparked, err: { message: 'no space left' } }, { msg: 'handled' }]);
   });
 
-  it('leaves no dead letter when it is handled again and succeeds; only what may be a repeat is looked for', async () => {
+  it('leaves no dead letter when it is handled again and succeeds; only for a possible repeat one is looked for', async () => {
     const event = hubEvent({ properties, body: pumpBody });
     const again = await dispatchEvent(event, success, { redelivered: true });
     const parked = { event, deviceId: 'd1', origin: { hub: 'hub', partition: '0' } };
@@ -615,7 +615,7 @@ describe('a message that fails through our side', () => {
   });
 });
 
-describe('a message that is not to be executed any more', () => {
+describe('a message that is no longer executed', () => {
   it('is answered with an incident that is also in the log, and parked, without its body being read or a backend called', async () => {
     const event = hubEvent({ properties, body: '{"model":' });
     const { handled, replies, parked, logged } = await dispatchEvent(event, [], {

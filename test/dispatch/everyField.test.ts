@@ -142,7 +142,7 @@ const lines = {
   },
 };
 
-describe('what was handled', () => {
+describe('a handled message', () => {
   it('is one line of the log, after a success', async () => {
     expect((await handled(created)).line).toEqual(lines.success);
   });
@@ -156,7 +156,7 @@ describe('what was handled', () => {
     expect((await handled({ ...created, isReplayed: true })).line).toEqual(others);
   });
 
-  it('is told to the followers of the device', async () => {
+  it('is shown to the taps on the device', async () => {
     const { told } = await handled(synchronised);
     const stage = (name: string) => told.filter((one) => one.stage === name);
     const place = { time: expect.any(String), device: 'd1', partition: '12', sequenceNumber: 81 };
@@ -168,7 +168,7 @@ describe('what was handled', () => {
     expect(stage('handled')).toEqual([{ ...place, stage: 'handled', ...result }]);
   });
 
-  it('is counted with the same times', async () => {
+  it('is counted with the times of its line', async () => {
     const { meter } = await handled(created);
     expect(sumsOf(meter, 'messaging.process.duration')).toEqual({ 'model.create V2': 0.23 });
     expect(sumsOf(meter, 'device_messaging.wait.duration')).toEqual({ hub: 0.3, lane: 0.07 });

@@ -39,7 +39,7 @@ const combinations = [0, 1, 2].flatMap((sent) => [0, 1, 10, 11].map((dropped) =>
 
 describe('the line of a handled message', () => {
   it.each(combinations)(
-    'with %i replies sent and %i dropped has the time of replies if there were any, all drops counted and ten named',
+    'with %i replies sent and %i dropped has the time of replies, if any, the number of drops and the first ten of them',
     (sent, count) => {
       const { level, replies, repliesMs, dropped, droppedReplies } = lineOf(sent, count);
       expect({ level, replies, repliesMs, dropped, droppedReplies }).toEqual({

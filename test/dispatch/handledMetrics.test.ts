@@ -37,7 +37,7 @@ it('a message that succeeds is counted, with its requests, its waits and its rep
   expect(sumsOf(meter, 'device_messaging.wait.duration')['hub']).toBeCloseTo(40, 2);
 });
 
-it('a failure is counted by its code, and its duration by whose side it is on', async () => {
+it('a failure is counted by its code, and its duration by the side at fault', async () => {
   const { meter } = await dispatchEvent(hubEvent({ properties, body: '{' }), []);
   expect(readingOf(meter, 'device_messaging.handled.messages')).toEqual({ 'validation_error model.create V2': 1 });
   expect(readingOf(meter, 'messaging.process.duration')).toEqual({ 'model.create V2 device': 1 });
@@ -78,7 +78,7 @@ it('an attempt without a response is recorded with its reason', async () => {
   });
 });
 
-it('names that devices make up become no series: nothing that a device sends is in the metrics', async () => {
+it('names that devices make up create no series: the metrics have no value that a device sends', async () => {
   const { dispatch, meter, backends } = wire({
     adapter: scriptedBackend([]).adapter,
     send: async () => 'delivered',

@@ -19,7 +19,7 @@ const nothing = summaryOf(createMeter());
 
 const ours = { msgType: 'action', action: 'model.create', version: 2 };
 
-it('takes a message for this service as one of the device that the hub names', () => {
+it('a message for this service belongs to the device that the hub names', () => {
   const { arrivalOf, counted, logged } = arrivals();
   const event = hubEvent({ properties: ours });
   expect(arrivalOf(event, true)).toEqual({
@@ -29,13 +29,13 @@ it('takes a message for this service as one of the device that the hub names', (
   expect([counted(), logged()]).toEqual([nothing, []]);
 });
 
-it('counts events that are not for this service, and logs nothing', () => {
+it('events that are not for this service are counted, and not logged', () => {
   const { arrivalOf, counted, logged } = arrivals();
   expect(arrivalOf(hubEvent({ properties: { temperature: 21 } }), false)).toBeUndefined();
   expect([counted(), logged()]).toEqual([{ ...nothing, skipped: 1 }, []]);
 });
 
-it('tells the followers of a device why its message is skipped', () => {
+it('a tap on a device shows why its message is skipped', () => {
   const taps = createTaps();
   const told: TapEvent[] = [];
   taps.open({ device: 'd1', follow: (event) => told.push(event) });
@@ -51,7 +51,7 @@ it('tells the followers of a device why its message is skipped', () => {
   expect(told).toHaveLength(2);
 });
 
-it('passes over a message without a sender, with a warning', () => {
+it('a message without a sender is skipped with a warning', () => {
   const { arrivalOf, counted, logged } = arrivals();
   expect(
     arrivalOf(hubEvent({ properties: ours, systemProperties: { 'iothub-connection-device-id': '' } }), false),
@@ -61,7 +61,7 @@ it('passes over a message without a sender, with a warning', () => {
 });
 
 it.each([{ properties: ours }, {}])(
-  'passes over an event whose properties cannot be decoded, with a warning',
+  'an event whose properties cannot be decoded is skipped with a warning',
   (given) => {
     const { arrivalOf, counted, logged } = arrivals();
     const event = { ...hubEvent(given), body: undecodedProperties };
@@ -73,7 +73,7 @@ it.each([{ properties: ours }, {}])(
   },
 );
 
-it('passes over an event of which nothing at all can be decoded, with a warning', () => {
+it('an event of which nothing can be decoded is skipped with a warning', () => {
   const { arrivalOf, counted, logged } = arrivals();
   expect(arrivalOf({ body: undecodedProperties } as HubEvent, false)).toBeUndefined();
   expect(counted()).toEqual({ ...nothing, undecodable: 1 });
@@ -81,7 +81,7 @@ it('passes over an event of which nothing at all can be decoded, with a warning'
 });
 
 it.each([[{ ...ours, msgType: 'Action' }], [{ action: 'model.create', MsgType: 'action' }]])(
-  'counts a message that is not for this service because of the case of a letter, and gives a hint at debug: %j',
+  'a message that is not for this service because of the case of a letter is counted, with a hint at debug: %j',
   (properties) => {
     const { arrivalOf, counted, logged } = arrivals();
     expect(arrivalOf(hubEvent({ properties }), false)).toBeUndefined();
@@ -95,7 +95,7 @@ it.each([[{ ...ours, msgType: 'Action' }], [{ action: 'model.create', MsgType: '
   },
 );
 
-it('also gives a hint on a message for this service with a name that begins with a question mark', () => {
+it('a message for this service with a property name that begins with a question mark also has a hint', () => {
   const { arrivalOf, counted, logged } = arrivals();
   expect(arrivalOf(hubEvent({ properties: { ...ours, '?ack': 'all' } }), false)).toMatchObject({ deviceId: 'd1' });
   expect(counted()).toEqual({ ...nothing, misspellings: 1 });

@@ -26,8 +26,8 @@ function setUp() {
 const action = (name: unknown) => ({ msgType: 'action', action: name, version: '2', correlationId: 'c' });
 const never = new AbortController().signal;
 
-describe('what a message needs before it begins', () => {
-  it.each(catalogue)('$name: the backends of its card, no more and no less', ({ name, generation, needs }) => {
+describe('the required backends of a message', () => {
+  it.each(catalogue)('are those of its card: $name', ({ name, generation, needs }) => {
     const { out, of } = setUp();
     const requirement = of(generation === 'V2' ? action(name) : { eventType: name }, generation);
     for (const backend of ['informationModel', 'typeRegistry', 'principalManager'] as const) {
@@ -38,7 +38,7 @@ describe('what a message needs before it begins', () => {
     }
   });
 
-  it('can be waited for, to whichever end that comes', async () => {
+  it('can be awaited, with either result', async () => {
     const { out, of } = setUp();
     const requirement = of(action('model.update'));
     expect(await requirement?.met(never)).toBe(true);
@@ -46,7 +46,7 @@ describe('what a message needs before it begins', () => {
     expect(await requirement?.met(never)).toBe(false);
   });
 
-  it('is one and the same for all that need the same, so that they begin in one order', () => {
+  it('are one shared object for equal requirements, so that messages begin in order', () => {
     const { of } = setUp();
     expect(of(action('model.update'))).toBe(of(action('reference.create')));
     expect(of(action('model.update'))).not.toBe(of(action('identity.update')));
@@ -58,7 +58,7 @@ describe('what a message needs before it begins', () => {
     ['one whose name is no text', action(7)],
     ['one that is named like what every object has', action('constructor')],
     ['one that is refused without any backend', { ...action('model.update'), version: '3' }],
-  ])('%s needs nothing: it is answered though all backends are out', (_, properties) => {
+  ])('are none for %s, which is answered even if all backends are out', (_, properties) => {
     const { out, of } = setUp();
     for (const name of ['informationModel', 'typeRegistry', 'principalManager'] as const) out.add(name);
     expect(of(properties)?.isMet() ?? true).toBe(true);

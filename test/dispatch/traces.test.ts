@@ -134,7 +134,7 @@ describe('the spans of a message', () => {
     });
   });
 
-  it('that is not sampled are missing; the trace is the same, and the backends are told', async () => {
+  it('without sampling are missing; the trace is the same, and the backends get the flag', async () => {
     const { traces, collector } = await startRecording({ OTEL_TRACES_SAMPLER: 'always_off' });
     const { logged, calls, parked } = await dispatchEvent(event, failing, { traces });
     expect(logged.at(-1)).toMatchObject({ msg: 'handled', traceId: trace });
@@ -169,14 +169,14 @@ describe('the span of the handling', () => {
     expect(root.attributes).not.toHaveProperty('error.type');
   });
 
-  it('does not have the name of a message that there is not', async () => {
+  it('does not have the name of an unknown message', async () => {
     const { traces, collector } = await startRecording();
     await dispatchEvent(hubEvent({ properties: { ...properties, action: 'b0gus.name' } }), [], { traces });
     await collector.spansNamed('process unknown message');
     expect(collector.requests.map(({ text }) => text).join()).not.toContain('b0gus.name');
   });
 
-  it('ends also when the partition is taken away', async () => {
+  it('ends also when the partition is lost', async () => {
     const { traces, collector } = await startRecording();
     const taken = new AbortController();
     const [first] = success;
@@ -238,7 +238,7 @@ describe('the span of a backend call', () => {
     });
   });
 
-  it('is an error when the backend refuses it, and none when that was expected', async () => {
+  it('is an error when the backend refuses it, unless that was expected', async () => {
     const { traces, collector } = await startRecording();
     const script = [device, { call: success[1].call, reply: problem(403, 'Forbidden') }] as const;
     await dispatchEvent(event, script, { traces });

@@ -82,7 +82,7 @@ describe('the truth table of acknowledgements', () => {
     ['full', 'success'],
     ['FULL', 'success'],
     ['Positive', 'success'],
-  ])('reads ack %j as the page says', async (ack, sent) => {
+  ])('has the meaning of ack %j', async (ack, sent) => {
     expect(await recordOutcome('V2', ack, true, 'delivered')).toMatchObject({ sent });
   });
 });

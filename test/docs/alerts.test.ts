@@ -12,7 +12,7 @@ import { prometheusNameOf } from '../../scripts/metricsPage.ts';
 import { events } from '../../src/log/events.ts';
 import { metrics } from '../../src/metrics/metrics.ts';
 
-it.each(alertPages)('%s has every alert as it is declared: run `npm run docs`', (file) => {
+it.each(alertPages)('%s has every declared alert: run `npm run docs`', (file) => {
   const page = readFileSync(file, 'utf8');
   expect(withAlerts(file, page)).toBe(page);
 });
@@ -23,7 +23,7 @@ const ofServer = [...alerts.service, ...alerts['front door']] as readonly Alert[
 const ofEdge = alerts['edge proxy'] as readonly Alert[];
 
 describe('alerts', () => {
-  it('have names of their own, as rules have them, and a condition', () => {
+  it('have unique names, in the form of rules, and a condition', () => {
     const all = [...ofServer, ...ofEdge];
     expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
     for (const { id, events: lines, metric, probe } of all) {
@@ -35,7 +35,7 @@ describe('alerts', () => {
     }
   });
 
-  it('say what they mean and what to do, in sentences, and for how long as Prometheus writes it', () => {
+  it('have their meaning and remedy as sentences, and their duration as Prometheus writes it', () => {
     for (const { id, means, todo, for: lasting = '1m' } of [...ofServer, ...ofEdge]) {
       expect(means, id).toMatch(/^\S.*\.$/);
       expect(todo, id).toMatch(/^\S.*\.$/);
@@ -48,7 +48,7 @@ describe.each<[string, readonly Alert[], Events, Metrics, Readonly<Record<string
   ['service and front door', ofServer, events, metrics, serviceUnalerted],
   ['edge proxy', ofEdge, edgeEvents, { ...edgeMetrics, ...processMetrics }, edgeUnalerted],
 ])('alerts of %s', (_, declared, known, declaredMetrics, unalerted) => {
-  it('name events that exist, at a level that they have', () => {
+  it('name existing events at one of their levels', () => {
     for (const { id, events: lines = [], until, level } of declared) {
       for (const event of [...lines, ...(until === undefined ? [] : [until])])
         expect(known, id).toHaveProperty([event]);
@@ -57,21 +57,21 @@ describe.each<[string, readonly Alert[], Events, Metrics, Readonly<Record<string
   });
 
   it.each(Object.entries(known).filter(([, { levels }]) => levels.some((level) => /^(error|fatal)$/.test(level))))(
-    'has one for %s, or a reason why there is none',
+    'include one for %s, or a reason why there is none',
     (event) => {
       const has = declared.some(({ events: lines = [], level }) => lines.includes(event) && level !== 'warn');
       expect([has, unalerted[event] !== undefined].filter(Boolean)).toHaveLength(1);
     },
   );
 
-  it('has reasons for events that exist only', () => {
+  it('have reasons for existing events only', () => {
     expect(Object.keys(unalerted).filter((event) => known[event] === undefined)).toEqual([]);
   });
 
   const byName = new Map(Object.entries(declaredMetrics).map(([name, one]) => [prometheusNameOf(name, one), one]));
   const measured = declared.flatMap(({ id, metric }) => (metric === undefined ? [] : ([[id, metric]] as const)));
 
-  it.each(measured)('asks in %s for metrics, attributes and values that exist: %s', (_id, metric) => {
+  it.each(measured)('query existing metrics, attributes and values in %s: %s', (_id, metric) => {
     const series = [...metric.matchAll(/\b((?:[a-z]\w*_)+[a-z]\w*)(?:\{([^}]*)\})?/g)];
     const asked = series.filter(([, name = '']) => !isLabelOrFunction(name));
     expect(asked.length).toBeGreaterThan(0);
@@ -88,7 +88,7 @@ describe.each<[string, readonly Alert[], Events, Metrics, Readonly<Record<string
     }
   });
 
-  it.each(measured)('has in %s by, ignoring and on with attributes that exist: %s', (_id, metric) => {
+  it.each(measured)('use existing attributes in by, ignoring and on in %s: %s', (_id, metric) => {
     const labels = [...metric.matchAll(/\b(?:by|ignoring|on) ?\(([^)]*)\)/g)].flatMap(([, list = '']) =>
       list.split(/, */),
     );
@@ -98,7 +98,7 @@ describe.each<[string, readonly Alert[], Events, Metrics, Readonly<Record<string
     expect(labels.filter((label) => !['', 'le', ...attributes].includes(label))).toEqual([]);
   });
 
-  it('has one for each metric of which the page says so', () => {
+  it('include one for each metric that the page names', () => {
     const own: Metrics = declaredMetrics === metrics ? metrics : edgeMetrics; // those of the process are the service’s
     const used = measured.map(([, metric]) => metric).join(' ');
     const saying = Object.entries(own).filter(([, { use }]) => /\bAlert (on|when)\b/.test(use));

@@ -16,7 +16,7 @@ describe('docs/contracts/asyncapi.yaml', () => {
     expect(readFileSync(asyncApiFile, 'utf8')).toBe(asyncApiDocument());
   });
 
-  it('is a valid AsyncAPI document, says the official parser', async () => {
+  it('is a valid AsyncAPI document for the official parser', async () => {
     const { document, diagnostics } = await new Parser().parse(asyncApiDocument());
     expect(diagnostics.filter(({ severity }) => severity <= warning)).toEqual([]);
     expect(document?.version()).toBe('3.0.0');
@@ -105,7 +105,7 @@ describe('A reply complies with one entry only', () => {
     expect(entriesOf(properties, json({ ...failed, relatedModels: [] }))).toEqual([]);
   });
 
-  it('and with none when the objectId stands in a failure of Svc.Device.Created', () => {
+  it('but a failure of Svc.Device.Created with the objectId with none', () => {
     const properties = { ...event, eventType: 'Svc.Device.Created', objectId: pumpId };
     expect(entriesOf(properties, json({ ...failed, relatedModels: [] }))).toEqual([]);
   });

@@ -11,13 +11,13 @@ it('docs/troubleshooting.md shows every chart, and no other', () => {
   expect(readdirSync('docs/charts').toSorted()).toEqual(pictureNames.toSorted());
 });
 
-it.each(pictureNames)('docs/charts/%s has the troubles of the run, and values', (file) => {
+it.each(pictureNames)('docs/charts/%s shows the troubles of the run, and values', (file) => {
   const svg = readFileSync(`docs/charts/${file}`, 'utf8');
   expect(svg.match(/class="shade"/g)).toHaveLength(troubles.length);
   expect(svg).toMatch(/class="line c0" d="M[\d.]+ [\d.]+L/);
   expect(svg).not.toMatch(/NaN|undefined|Infinity/);
 });
 
-it('docs/troubleshooting.md says when each trouble was', () => {
+it('docs/troubleshooting.md has the time of each trouble', () => {
   for (const { from, to } of troubles) expect(page).toContain(`${from} to ${to} s`);
 });

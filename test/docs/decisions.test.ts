@@ -21,7 +21,7 @@ describe.each([...byPage])('%s', (file, page) => {
     expect(inOrder).not.toEqual([]);
   });
 
-  it('has the day of each decision below its heading', () => {
+  it('has the date of each decision below its heading', () => {
     const undated = decisionsIn(page).filter(({ body }) => !/^_\d{4}-\d{2}-\d{2}(?:_\n|\. Rejected: )/.test(body));
     expect(undated.map(({ id }) => id)).toEqual([]);
   });
@@ -53,7 +53,7 @@ const ofRoot = readdirSync('.').filter((name) => /\.(md|js|ts|mjs|example)$/.tes
 const texts = [...ofRoot, ...folders.flatMap(citingFiles)].map((file) => ({ file, text: readFileSync(file, 'utf8') }));
 
 describe('decisions', () => {
-  it('have ids of their own, over all pages', () => {
+  it('have unique ids over all pages', () => {
     expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
   });
 
@@ -66,7 +66,7 @@ describe('decisions', () => {
     expect(missing).toEqual([]);
   });
 
-  it('are cited outside the pages of decisions: one that nothing cites decides nothing', () => {
+  it('are cited outside the pages of decisions', () => {
     const isPage = (file: string) => decisionPages.some((page) => page === file);
     const cited = new Set(texts.flatMap(({ file, text }) => citationsIn(isPage(file) ? ownPart(text) : text)));
     expect(ids.filter((id) => !cited.has(id))).toEqual([]);

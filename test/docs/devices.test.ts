@@ -31,12 +31,12 @@ describe('docs/devices.md', () => {
     expect([...chapters.keys()]).toEqual(stories.map(({ message }) => message));
   });
 
-  it('mentions no message that there is not', () => {
+  it('mentions existing messages only', () => {
     const later = ['model.query']; // R8
     expect(new Set(messageNamesIn(page, names).filter((name) => !later.includes(name)))).toEqual(new Set(names));
   });
 
-  it('says what to do on each result code', () => {
+  it('has the remedy for each result code', () => {
     const codes = tableOf(page, 'code').filter((row) => row['what the device should do']);
     expect(codes.flatMap(({ code = '' }) => codesIn(code))).toEqual(Object.keys(resultCodes));
   });
@@ -46,7 +46,7 @@ describe('docs/devices.md', () => {
   });
 });
 
-describe.each(stories)('what the guide says on $message', (story) => {
+describe.each(stories)('the chapter on $message', (story) => {
   const text = chapters.get(story.message) ?? '';
   const card = catalogue.find(({ name }) => name === story.message);
 
@@ -54,7 +54,7 @@ describe.each(stories)('what the guide says on $message', (story) => {
     for (const property of Object.keys(card?.headers.shape ?? {})) expect(text).toContain(`| \`${property}\``);
   });
 
-  it('shows the replies that come when everything further up has been sent', async () => {
+  it('shows the replies to its example after the earlier examples', async () => {
     const { replies } = await play(story);
     expect(replies.map(({ properties, body }) => ({ properties, body: JSON.parse(body) }))).toEqual(
       story.example.replies.map(({ properties, body }) => ({ properties, body })),
@@ -62,7 +62,7 @@ describe.each(stories)('what the guide says on $message', (story) => {
     expect(replies.every(({ deviceId }) => deviceId === deviceOf(story))).toBe(true);
   });
 
-  it('says what happens when it is repeated', async () => {
+  it('describes the effect of a repeat', async () => {
     const said = /^\*\*Repeated\*\*: (gives|succeeds|refused)/m.exec(text)?.[1];
     const { again } = await play(story);
     expect(JSON.parse(again.at(-1)?.body ?? '').success).toBe(said !== undefined && said !== 'refused');

@@ -14,7 +14,7 @@ const argumentsOf = (verb: string) => dockerfile.flatMap((one) => (one.verb === 
 describe('README’s docker run line', () => {
   const { envFile, mounts, ports } = readDockerRun(readme);
 
-  it('mounts the volume that the image declares and keeps its data in', () => {
+  it('mounts the volume that the image declares and stores its data in', () => {
     expect(mounts).toEqual(argumentsOf('VOLUME'));
     expect(argumentsOf('ENV')).toContain(`DATA_DIRECTORY=${mounts[0]}`);
   });
@@ -39,7 +39,7 @@ describe('README’s docker run line', () => {
   });
 });
 
-it('starts the service as the sandbox and the bench do, with the flags that V8 reads at its start (D164)', () => {
+it('the docker run line starts the service with the same V8 flags as the sandbox and the bench (D164)', () => {
   expect(argumentsOf('CMD').map((argument) => JSON.parse(argument))).toEqual([serviceCommand]);
   const [, ...parts] = serviceCommand;
   for (const part of parts) expect(JSON.parse(readFileSync('package.json', 'utf8')).scripts.start).toContain(part);
@@ -49,13 +49,13 @@ describe('the unit for systemd in docs/first-deployment.md', () => {
   const [, unit = ''] = /```ini\n(.*?)```/s.exec(firstDeployment) ?? [];
   const settingOf = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1];
 
-  it('starts the service as the image does, and gives it as long to stop', () => {
+  it('starts the service like the image, with the same time to stop', () => {
     const [, ...parts] = serviceCommand;
     expect(settingOf('ExecStart')).toBe(['/usr/bin/node', ...parts].join(' '));
     expect(settingOf('TimeoutStopSec')).toBe(/--stop-timeout (\d+)/.exec(readme)?.[1]);
   });
 
-  it('sets variables that the service reads, and keeps the data where it may write', () => {
+  it('sets variables that the service reads, with a data directory that it may write to', () => {
     const variables = readEnvFile((settingOf('Environment') ?? '').replaceAll(' ', '\n'));
     const known = ['NODE_ENV', ...settingDocs().map(({ env }) => env)];
     expect(Object.keys(variables).filter((name) => !known.includes(name))).toEqual([]);
@@ -64,7 +64,7 @@ describe('the unit for systemd in docs/first-deployment.md', () => {
 });
 
 it.each(['README.md', 'docs/first-deployment.md', 'docs/methods.md'])(
-  'each docker run line of our images in %s limits the log',
+  'each docker run line of the images in %s limits the log',
   (file) => {
     const lines = dockerRunOf(readFileSync(file, 'utf8'));
     expect(lines.length).toBeGreaterThan(0);
@@ -73,7 +73,7 @@ it.each(['README.md', 'docs/first-deployment.md', 'docs/methods.md'])(
 );
 
 describe('a docker run line', () => {
-  it('is understood, or refused', () => {
+  it('is parsed or refused', () => {
     const line = 'docker run --env A=b=c \\\n  --env-file .env -x image';
     expect(() => readDockerRun(line)).toThrow('-x');
     expect(readDockerRun(line.replace('-x ', '')).environment).toEqual({ A: 'b=c' });
@@ -81,7 +81,7 @@ describe('a docker run line', () => {
     expect(() => readDockerRun('docker run image sh')).toThrow('no command');
   });
 
-  it('reads a file of variables as an engine does, with its quotes', () => {
+  it('reads a file of variables like a container engine, with its quotes', () => {
     expect(readEnvFile('# A=1\nB=\nC="c=d"\nE\n')).toEqual({ B: '', C: '"c=d"' });
   });
 });

@@ -22,7 +22,7 @@ const leadsSomewhere = (from: string, link: string): boolean => {
   return anchor === undefined || (statSync(file).isFile() && anchorsOf(readFileSync(file, 'utf8')).includes(anchor));
 };
 
-it.each(pages)('every link in %s leads somewhere', (page) => {
+it.each(pages)('every link in %s has an existing target', (page) => {
   const links = linksIn(readFileSync(page, 'utf8'));
   expect(links.filter((link) => !leadsSomewhere(page, link))).toEqual([]);
 });
@@ -34,7 +34,7 @@ function beginnings(page: string): readonly string[] {
   return page.startsWith('edge/') ? ['edge/README.md'] : ['README.md', 'CONTRIBUTING.md'];
 }
 
-it.each(pages.filter((page) => !page.endsWith('README.md')))('where a reader begins, there is a link to %s', (page) => {
+it.each(pages.filter((page) => !page.endsWith('README.md')))('the first pages link to %s', (page) => {
   const linked = beginnings(page).flatMap((from) =>
     linksIn(readFileSync(from, 'utf8')).map((link) => join(dirname(from), link)),
   );

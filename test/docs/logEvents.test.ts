@@ -35,18 +35,18 @@ describe.each([
     }
   });
 
-  it.each(all)('has %s, which the code writes', (_, { message }) => {
+  it.each(all)('has the event %s, which the code logs', (_, { message }) => {
     const [, what, name] = /^(waiting for|connected to) (the hub|the broker)$/.exec(message) ?? [];
     if (what === undefined) expect(code).toContain(message);
     else expect([code.includes(`\`${what} \${name}\``), code.includes(`name: '${name}'`)]).toEqual([true, true]);
   });
 
-  it('has names and texts that are each used once', () => {
+  it('has unique names and texts', () => {
     expect(new Set(all.map(([, { message }]) => message)).size).toBe(all.length);
     for (const [name] of all) expect(name).toMatch(/^[a-z_]+(\.[a-z_]+)+$/);
   });
 
-  it('has every line: the log takes only these texts, and nothing else writes to it', () => {
+  it('has every line: the log accepts only these texts, and no other code writes to it', () => {
     const creating = /from 'pino'|\bcreateLog\b[^;]* from 'telemetry\/log\.ts'/;
     const writers = filesBelow(root).filter((file) => creating.test(readFileSync(file, 'utf8')));
     expect(writers).toEqual([list.replace('events.ts', 'log.ts')]);

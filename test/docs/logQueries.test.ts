@@ -21,20 +21,20 @@ const valuesIn = (query: string) =>
   [...query.matchAll(/"([^"]+)"/g)].flatMap(([, text = '']) => text.split('\\|')).toSorted();
 
 describe.each(rows)('$question', ({ kusto, loki }) => {
-  it('asks for fields of the log, in both languages', () => {
+  it('uses existing log fields in both query languages', () => {
     for (const named of [kustoFields(kusto), lokiFields(loki)]) {
       expect(named).not.toEqual([]);
       expect(fields).toEqual(expect.arrayContaining(named));
     }
   });
 
-  it('asks for the same values in both, and for events that exist', () => {
+  it('uses the same values in both languages, and existing events', () => {
     expect(valuesIn(loki)).toEqual(valuesIn(kusto));
     const named = valuesIn(kusto).filter((value) => /^[a-z_]+\.[a-z_]+$/.test(value));
     expect(Object.keys(events)).toEqual(expect.arrayContaining(named));
   });
 });
 
-it('the queries for log stores are those of several questions', () => {
+it('several questions have queries for log stores', () => {
   expect(rows.length).toBeGreaterThan(5);
 });

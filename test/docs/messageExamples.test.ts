@@ -63,11 +63,11 @@ const shown = pages.flatMap((page) =>
 );
 
 describe('the messages on the pages', () => {
-  it.each(shown)('are read without a fault: $page, $example.properties', ({ example }) => {
+  it.each(shown)('are valid: $page, $example.properties', ({ example }) => {
     expect(read(example)).toBe(example.properties['action'] ?? example.properties['eventType']);
   });
 
-  it('are found: one of each kind in the guide at least, and the first one in README', () => {
+  it('include at least one of each kind in the guide, and the first one in README', () => {
     const found = (page: string) => shown.filter((one) => one.page === page).length;
     expect(found('README.md')).toBe(1);
     expect(found('docs/devices.md')).toBeGreaterThanOrEqual(10);
@@ -76,7 +76,7 @@ describe('the messages on the pages', () => {
   const acks = pages.flatMap((page) =>
     [...textOf(page).matchAll(/\back=([^\s`&'",;)]*)/g)].map(([, ack = '']) => ({ page, ack })),
   );
-  it.each(acks)('ask for an answer in a way that is known: ack=$ack, $page', ({ ack }) => {
+  it.each(acks)('have a known value of ack: ack=$ack, $page', ({ ack }) => {
     const properties = { msgType: 'action', action: 'model.create', version: '2', correlationId: 'c', ack };
     expect(read({ properties })).toBe('model.create');
   });

@@ -5,19 +5,19 @@ import { codesIn, readPage, tableOf } from './markdown.ts';
 
 const page = readPage('methods.md');
 describe('docs/methods.md', () => {
-  it('lists the failures that there are, with their statuses', () => {
+  it('lists all failures with their statuses', () => {
     const listed = tableOf(page, 'reason').map(({ reason = '', status }) => [codesIn(reason)[0], Number(status)]);
     expect(listed).toEqual(Object.entries(failures).map(([reason, { status }]) => [reason, status]));
   });
 
-  it('says of each what happened and what to do', () => {
+  it('has the cause and the remedy of each', () => {
     for (const row of tableOf(page, 'reason')) {
       expect(row['what happened']).toMatch(/\w{2}/);
       expect(row['what to do']).toMatch(/\w{2}/);
     }
   });
 
-  it('names settings that exist', () => {
+  it('names existing settings only', () => {
     const known = settingDocs().map(({ env }) => env);
     const named = codesIn(page).filter((code) => /^(METHODS|HUB|STORE|CHECKPOINTS|DEAD_LETTERS)_[A-Z_]+$/.test(code));
     expect(named.length).toBeGreaterThan(8);

@@ -12,24 +12,27 @@ const valuesOf = (name: MetricName, key: string) => {
   return attributes.find((one) => one.key === key)?.values;
 };
 
-it('docs/metrics.md has every metric as it is: run `npm run docs`', () => {
+it('docs/metrics.md has every metric: run `npm run docs`', () => {
   const page = readFileSync(metricsFile, 'utf8');
   expect(withMetrics(page)).toBe(page);
 });
 
 describe('the declarations', () => {
-  it.each(all)('%s has a name as the standard wants it, a help text and a use', (name, { what, use }) => {
+  it.each(all)('include %s, with a name of the standard’s form, a help text and a use', (name, { what, use }) => {
     expect(name).toMatch(/^(device_messaging|messaging|http|rpc|nodejs|process|v8js)(\.[a-z]+\d*(_[a-z]+)*)+$/);
     expect(what).toMatch(/^[A-Z1].*[^.]$/);
     expect(use).toMatch(/\w[.:]?.*\.$/);
   });
 
-  it.each(all)('%s has bounds in order if it is a histogram, and no bounds otherwise', (_, { kind, buckets }) => {
-    expect(buckets.length > 0).toBe(kind === 'histogram');
-    expect([...buckets].sort((a, b) => a - b)).toEqual(buckets);
-  });
+  it.each(all)(
+    'include %s, with ordered bounds if it is a histogram, and no bounds otherwise',
+    (_, { kind, buckets }) => {
+      expect(buckets.length > 0).toBe(kind === 'histogram');
+      expect([...buckets].sort((a, b) => a - b)).toEqual(buckets);
+    },
+  );
 
-  it.each(all)('%s has each attribute once, without those of a device', (_, { attributes }) => {
+  it.each(all)('include %s, with each attribute once and none of a device', (_, { attributes }) => {
     const keys = attributes.map(({ key }) => key);
     expect(new Set(keys).size).toBe(keys.length);
     for (const key of keys) expect(key).not.toMatch(/device\.?_?id|correlation|target/i);
@@ -40,7 +43,7 @@ describe('the declarations', () => {
   });
 });
 
-it('the queries of docs/metrics.md ask for metrics and attributes that exist', () => {
+it('the queries of docs/metrics.md use existing metrics and attributes', () => {
   const known = all.flatMap(([name, { attributes }]) => [name, ...attributes.map(({ key }) => key)]);
   const printed = new Set(known.map((name) => name.replaceAll('.', '_')));
   const page = readFileSync(metricsFile, 'utf8').split('## All metrics')[0] ?? '';

@@ -8,7 +8,7 @@ const id = '1c7c5a0e-6a53-4d8c-9a1e-2f1c0f6a7b10';
 const objectId = '6b0e4d7c-5a33-4d8c-9a1e-2f1c0f6a7b10';
 
 describe('docs/contracts/modules.asyncapi.yaml', () => {
-  it('is a valid AsyncAPI document, says the official parser', async () => {
+  it('is a valid AsyncAPI document for the official parser', async () => {
     const { document, diagnostics } = await new Parser().parse(readFileSync(modulesContractFile, 'utf8'));
     expect(diagnostics.filter(({ severity }) => severity <= warning)).toEqual([]);
     expect(

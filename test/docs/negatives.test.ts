@@ -42,11 +42,11 @@ describe.each(Object.entries(promises))('what %s denies', (page, promisesIn) => 
   );
   const known = [...(proven[page] ?? []).map(([says]) => says), ...(unproven[page] ?? [])];
 
-  it('is proven, or denies nothing of the service', () => {
+  it('is proven, or is not about the service', () => {
     expect(denials.filter((sentence) => !known.some((says) => sentence.includes(says)))).toEqual([]);
   });
 
-  it('is what the page says', () => {
+  it('is a sentence of the page', () => {
     expect(known.filter((says) => !denials.some((sentence) => sentence.includes(says)))).toEqual([]);
   });
 });

@@ -10,7 +10,7 @@ export const proven: Denials = {
     ],
     [
       'wait in the hub, not in memory',
-      'engine/partition.test › takes no more than the budget allows; the rest stays in the hub',
+      'engine/partition.test › takes no more events than the budget allows; the rest stays in the hub',
     ],
     ['No message can stop the service', 'e2e/quarantine.test › is parked, and no other message'],
     ['No secrets in the log', 'dispatch/dispatch.test › holds no body, no key and no token, whatever happens'],
@@ -18,21 +18,21 @@ export const proven: Denials = {
   'docs/guarantees.md': [
     [
       'they are not taken for slow themselves',
-      'engine/quarantine/restarts.test › are not taken for slow, and are served as soon as the slow ones are known',
+      'engine/quarantine/restarts.test › are not considered slow, and are handled as soon as the slow ones are known',
     ],
-    ['Nothing is lost', 'hub/crashMessages.test › a process that dies anywhere in the path of a message'],
+    ['Nothing is lost', 'hub/crashMessages.test › a process that dies at any step of a message'],
     [
       'so that a restart does not repeat it',
-      'engine/partition.test › does not repeat after a restart what was done behind one slow message',
+      'engine/partition.test › does not repeat after a restart the messages done behind a slow one',
     ],
     [
       'Devices do not wait for each other',
-      'engine/lanes.test › one device is handled one message after the other, devices side by side',
+      'engine/lanes.test › messages of one device are handled one after the other, and devices concurrently',
     ],
     [
       'do not wait for messages that need another',
-      'hub/waiting.test › hold up none that needs another',
-      'e2e/waiting.test › do not hold up those that do not need it',
+      'hub/waiting.test › do not block messages for other backends: 2,000 wait for the information model, and 50 are handled meanwhile',
+      'e2e/waiting.test › thousands of messages that wait for the information model do not delay others',
     ],
     [
       'A repeat leaves no trace',
@@ -40,17 +40,17 @@ export const proven: Denials = {
     ],
     [
       'A clean stop repeats nothing',
-      'e2e/drain.test › finishes what it has begun, exits with 0, and the next one repeats nothing',
+      'e2e/drain.test › finishes the messages in progress, exits with 0, and the next one repeats none',
     ],
     ['No message stops the service', 'e2e/quarantine.test › is parked, and no other message'],
     [
       'No event vanishes',
-      'hub/boundedDecoding.test › an event comes with its properties and without its body, which is',
-      'engine/partition.test › reports each gap in the sequence numbers once; the first event and a repeated one make none',
+      'hub/boundedDecoding.test › an event has its properties without its body, if that is',
+      'engine/partition.test › reports each gap in the sequence numbers once; the first event and a repeat are not gaps',
     ],
     [
       'whose properties cannot be decoded is counted',
-      'dispatch/recognition.test › passes over an event whose properties cannot be decoded, with a warning',
+      'dispatch/recognition.test › an event whose properties cannot be decoded is skipped with a warning',
     ],
     [
       'No reply is dropped silently',
@@ -68,59 +68,71 @@ export const proven: Denials = {
       'A slow device delays no other',
       'methods/load.test › has a limit of invocations, beyond which callers get 503; other devices are not affected',
     ],
-    ['have not been started', 'engine/lanes.test › one device is handled one message after the other'],
+    [
+      'have not been started',
+      'engine/lanes.test › messages of one device are handled one after the other, and devices concurrently',
+    ],
     [
       'derived from the event and never random',
       'protocol/event.test › are the same for the same event, however often it is delivered',
     ],
     [
       'sends nothing more',
-      'hub/lostWhileDraining.test › sends and calls nothing more once it sees that another instance owns the partition',
+      'hub/lostWhileDraining.test › an instance that %s sends and calls nothing more after it sees that another instance owns the partition',
     ],
     [
       'is not executed again',
-      'engine/quarantine/quarantine.test › a message that was alone',
+      'engine/quarantine/quarantine.test › a message that was in an isolated run',
       'dispatch/dispatch.test › without its body being read or a backend called',
     ],
     [
       'messages that are no suspects go on at once',
-      'engine/quarantine/restarts.test › of which are slow are served, 40 quick ones within seconds',
+      'engine/quarantine/restarts.test › slow ones among them, 40 quick ones within seconds, if it takes',
     ],
     [
       'never dead-lettered for being slow',
-      'engine/quarantine/restarts.test › beside slow innocent ones is the only one that is parked',
+      'engine/quarantine/restarts.test › is the only one that is parked beside slow innocent messages',
     ],
-    ['are not taken for slow themselves', 'engine/quarantine/restarts.test › are not taken for slow'],
-    ['normal operation none', 'engine/quarantine/restarts.test › records nothing, whatever the number of messages'],
+    [
+      'are not taken for slow themselves',
+      'engine/quarantine/restarts.test › are not considered slow, and are handled as soon as the slow ones are known',
+    ],
+    [
+      'normal operation none',
+      'engine/quarantine/restarts.test › records nothing for any number of messages, and clears the crash record when its messages are done',
+    ],
     [
       'delay no small one of another device',
-      'engine/fairness.test › large messages of many devices delay no small one',
+      'engine/fairness.test › large messages of many devices delay no small message, in memory or in the hub',
     ],
-    ['No message costs more than 25 times', 'cost.test › is looked at once, up to where it breaks a rule'],
+    ['No message costs more than 25 times', 'cost.test › of %s is read once, up to the point where it breaks a rule'],
     [
       'no more than three times what `JSON.parse` takes',
-      'protocol/jsonAnswer.test › is looked at once, and its elements are counted',
+      'protocol/jsonAnswer.test › is read once, and its elements are counted',
     ],
-    ['never take more than `DELIVERY_MAX_BYTES`', 'engine/fairness.test › of all together is never exceeded either'],
+    [
+      'never take more than `DELIVERY_MAX_BYTES`',
+      'engine/fairness.test › of all partitions together is never exceeded',
+    ],
     [
       'or for the end of its daily quota drops nothing',
       'hub/sender.test › tries one reply each minute, and drops none',
-      'hub/sender.test › gives up no reply while the hub cannot be reached at all',
-      'hub/sender.test › but not for waiting at its own pace',
+      'hub/sender.test › drops no reply while the hub cannot be reached',
+      'hub/sender.test › drops a reply after a time of throttling, but not for its own pace',
     ],
     [
       'Removing an identity that does not exist is refused',
-      'messages/identity.delete.test › rejects the second deletion: the identity is not there any more',
-      'messages/identity.delete.test › is a success when the identity is not there and this very message may have deleted it',
+      'messages/identity.delete.test › rejects the second deletion, since the identity no longer exists',
+      'messages/identity.delete.test › is a success when the identity does not exist and this message may have deleted it',
     ],
   ],
   'docs/result-codes.md': [
-    ['the case of letters does not matter', 'docs/acknowledgements.test › reads ack %j as the page says'],
-    ['`none`, an empty value or no `ack`', 'docs/acknowledgements.test › reads ack %j as the page says'],
-    ['will not be read again', 'e2e/restart.test › resumes after the last message it has handled, and repeats none'],
+    ['the case of letters does not matter', 'docs/acknowledgements.test › has the meaning of ack %j'],
+    ['`none`, an empty value or no `ack`', 'docs/acknowledgements.test › has the meaning of ack %j'],
+    ['will not be read again', 'e2e/restart.test › resumes after the last handled message, and repeats none'],
     [
       'While the hub cannot be reached at all, replies wait',
-      'hub/sender.test › gives up no reply while the hub cannot be reached at all',
+      'hub/sender.test › drops no reply while the hub cannot be reached',
     ],
     [
       'the message is **not** completed',
@@ -128,26 +140,26 @@ export const proven: Denials = {
     ],
     [
       'Notifications do not depend on `ack`',
-      'messages/v1/Svc.Device.Created.test › sends notifications also to who wants no acknowledgement',
+      'messages/v1/Svc.Device.Created.test › sends notifications also without a requested acknowledgement and without a target',
     ],
     [
       'also with `ack` = `none`',
-      'messages/model.create.test › sends the svc.configuration model also to a device that wants no acknowledgement',
+      'messages/model.create.test › sends the svc.configuration model also to a device that requests no acknowledgement',
     ],
     [
       'delivered does not change the result',
       'messages/model.create.test › keeps its result when the notification',
-      'messages/v1/Svc.Device.SyncModel.test › fails at a notification that cannot be handed to the hub',
+      'messages/v1/Svc.Device.SyncModel.test › fails at a notification that the hub does not accept, and sends only the acknowledgement after it',
     ],
   ],
   'docs/devices.md': [
     ['Do not repeat a key', 'messages/model.create.test › occurs twice'],
     ['any text that is not empty', 'protocol/envelope.test › with %j: %s'],
-    ['`none` (default)', 'protocol/envelope.test › has the defaults of an action that names nothing optional'],
+    ['`none` (default)', 'protocol/envelope.test › has the defaults of an action without optional properties'],
     ['No property names the device', 'protocol/event.test › is never taken from application properties'],
     [
       'Notifications do not depend on `ack`',
-      'messages/v1/Svc.Device.Created.test › sends notifications also to who wants no acknowledgement',
+      'messages/v1/Svc.Device.Created.test › sends notifications also without a requested acknowledgement and without a target',
     ],
     [
       'which do not change `success`',
@@ -182,15 +194,15 @@ export const proven: Denials = {
     ],
     [
       'succeeds again and changes nothing',
-      'messages/reference.create.test › repeats a call whose answer was lost under the same idempotency key: it changes nothing more',
+      'messages/reference.create.test › repeats a call whose answer was lost under the same idempotency key, without a further change',
     ],
     [
       'count as not given',
-      'messages/v1/Svc.Device.SyncModel.test › ask for nothing when they are false, null or empty',
+      'messages/v1/Svc.Device.SyncModel.test › have no effect when they are false, null or empty:',
     ],
     [
       'With none of them you get the one model',
-      'messages/v1/Svc.Device.SyncModel.test › nothing else is without options',
+      'messages/v1/Svc.Device.SyncModel.test › is always fetched and sent as ObjectModelUpdated to the target of the request, and without options no other is',
     ],
     [
       'If your device may not read a model',
@@ -198,12 +210,12 @@ export const proven: Denials = {
     ],
     [
       'when the next one finds no room for a minute',
-      'messages/v1/Svc.Device.SyncModel.test › fails at a notification that cannot be handed to the hub',
+      'messages/v1/Svc.Device.SyncModel.test › fails at a notification that the hub does not accept, and sends only the acknowledgement after it',
       'hub/sender.test › drops a reply after a minute of %s, and says why',
     ],
     [
       'A version never changes',
-      'sandbox/backends/types.test › refuses a type id and version that exist with 409, even with the same content',
+      'sandbox/backends/types.test › refuses an existing type id and version with 409, even with the same content',
     ],
     ['is one name, not a path', 'messages/identityRows › never splits an identity'],
     [
@@ -213,59 +225,65 @@ export const proven: Denials = {
     ['is `detail`, not `details`', 'messages/identity.delete.test › the acknowledgement says "detail", not "details"'],
     [
       'there is no such identity',
-      'messages/identity.delete.test › rejects the second deletion: the identity is not there any more',
+      'messages/identity.delete.test › rejects the second deletion, since the identity no longer exists',
     ],
     [
       'lets messages wait and does not fail them',
-      'backends/outages.test › all 40 messages that meet it wait, and succeed when a probe finds the backend back',
+      'backends/outages.test › is an outage: all 40 messages that get it wait, and succeed when a probe succeeds',
     ],
     ['the name is `?msgType`', 'protocol/misspellings.test › is %j'],
-    ['in no order relative to yours', 'engine/lanes.test › devices side by side'],
-    ['Nothing may follow the compressed data', 'protocol/body.test › is refused when anything comes after it: %s'],
+    [
+      'in no order relative to yours',
+      'engine/lanes.test › messages of one device are handled one after the other, and devices concurrently',
+    ],
+    ['Nothing may follow the compressed data', 'protocol/body.test › is refused with trailing data: %s'],
     [
       'would not fit into a message otherwise',
       'protocol/acknowledgement.test › is plain at the limit of 65,536 bytes, and compressed one byte beyond',
     ],
     ['base64 text (no quotes)', 'protocol/acknowledgement.test › is compressed when the request was'],
-    ['are never compressed', 'protocol/acknowledgement.test › is never compressed: its details are cut instead'],
+    ['are never compressed', 'protocol/acknowledgement.test › is never compressed: its details are truncated instead'],
   ],
   'docs/first-deployment.md': [
     [
       'causes a warning in the log, `environment variable is no setting`',
       'settings/config.test › are named, with the nearest name',
     ],
-    ['nothing that was finished is handled again', 'e2e/drain.test › the next one repeats nothing'],
+    [
+      'nothing that was finished is handled again',
+      'e2e/drain.test › finishes the messages in progress, exits with 0, and the next one repeats none',
+    ],
   ],
   'docs/troubleshooting.md': [
     [
       'what it cannot take is dropped',
-      'operations/tapRoute.test › A slow reader holds nothing up: what is too much is dropped, counted and said',
+      'operations/tapRoute.test › A slow reader delays nothing: excess lines are dropped, counted and reported',
     ],
     [
       'No line has a token, key or signature',
-      'tap/taps.test › has no secret: not a known one, nor what looks like one or has such a name',
-      'operations/tapRoute.test › A tap hides the token of a call that a backend repeats',
+      'tap/taps.test › has no secret: neither a known one, nor one recognised by its form or name',
+      'operations/tapRoute.test › A tap hides the token of a call when a backend repeats it',
     ],
     [
       'and those that are not JSON, are only measured',
-      'tap/redactedJson.test › is only measured when it cannot be read or is too large',
+      'tap/redactedJson.test › has only its size shown when it cannot be read or is too large (%#)',
     ],
     [
       'A slow reader holds nothing up',
-      'operations/tapRoute.test › A slow reader holds nothing up: what is too much is dropped, counted and said',
+      'operations/tapRoute.test › A slow reader delays nothing: excess lines are dropped, counted and reported',
     ],
     [
       'are not tried in this run',
-      'operations/replay.test › newly parked under the same id, and holds back the device’s later ones',
+      'operations/replay.test › parks a dead letter that fails again under the same id, and skips the device’s later ones',
     ],
-    ['is named and skipped', 'operations/replay.test › passes over what is no dead letter and says its name'],
+    ['is named and skipped', 'operations/replay.test › skips files that are not dead letters, and names them'],
     [
       'also of what cannot be read, or options',
-      'operations/deadLetterCommands.test › deletes by id, also what cannot be read',
+      'operations/deadLetterCommands.test › delete removes dead letters by id, also unreadable ones, and names unknown ids',
     ],
     [
       'With neither id nor option it refuses',
-      'operations/deadLetterCommands.test › deletes nothing when nothing says which',
+      'operations/deadLetterCommands.test › delete removes nothing without a selection, or with two',
     ],
     [
       'The exit code is 0 only when nothing failed',
@@ -275,22 +293,25 @@ export const proven: Denials = {
   'docs/operations.md': [
     [
       'keeps handling messages and retries the checkpoints',
-      'engine/checkpoints.test › goes on to count when one cannot be written, and says how often that was',
+      'engine/checkpoints.test › continues to count when a write fails, and has the number of failures',
     ],
     [
       'An instance that reads nothing, and has not reached the storage',
-      'hub/health.test › is not ready, lives for five minutes, and then asks for a restart',
+      'hub/health.test › A service without an answer of the hub is not ready, stays live for five minutes, and then asks for a restart',
     ],
     ['the partition is not read until', 'hub/unreadableCheckpoints.test › is refused by name: %j'],
-    ['when it was not seen for a minute', 'log/troubles.test › is over by itself after a minute without any'],
+    [
+      'when it was not seen for a minute',
+      'log/troubles.test › a trouble ends by itself after a minute without an event',
+    ],
     [
       'the line of its end does not repeat that',
-      'log/troubles.test › says why and what to do while it lasts, and not at its end',
+      'log/troubles.test › a trouble has its cause and remedy in each line except the last',
     ],
     [
       'A service that has nothing to do writes nothing',
       'hub/idleHour.test › an idle service %s writes nothing for an hour, while the hub closes its connections',
-      'hub/standardError.test › the service client does not warn of a connection that the hub closes',
+      'hub/standardError.test › the service client prints no warning about a connection that the hub closes',
     ],
     ['An empty one counts as not set', 'tracing/traceSettings.test › with empty variables'],
     ['The edge proxy has none', 'shape.test › of the edge proxy stay in its package'],
@@ -301,7 +322,7 @@ export const proven: Denials = {
     ['its spans are lost', 'tracing/exportWatch.test › spans beyond the queue are dropped and counted'],
     [
       'that partition is not read',
-      'hub/startPosition.test › because its checkpoint is damaged, makes an alarm and not ready, and the others are read',
+      'hub/startPosition.test › because its checkpoint is damaged, raises an alarm and makes the service not ready, and the others are read',
     ],
     [
       'the other writes nothing more',
@@ -309,33 +330,36 @@ export const proven: Denials = {
     ],
     [
       'has renewed nothing for 30 s for another reason',
-      'hub/fileStore.test › takes it back within the expiry after the last renewal, from where the other has come to',
+      'hub/fileStore.test › takes it back within the expiry after the last renewal, and continues at the other’s progress',
     ],
     [
       'is true when nothing would be done twice',
-      'operations/stopPreview.test › says that a stop is safe while messages in flight end',
+      'operations/stopPreview.test › the preview reports a safe stop while messages in flight end, and no wait when there are none',
     ],
     [
       'A deleted ownership record does no harm',
-      'hub/blobStore.test › number an owner above the last writer of the checkpoint, even when the ownership was deleted',
+      'hub/blobStore.test › have an epoch above the last writer of the checkpoint, even if the ownership was deleted',
     ],
     [
       'A wrong clock of an instance does no harm',
-      'hub/blobStore.test › an instance whose own clock is wrong sees renewals at its own time',
+      'hub/blobStore.test › is the storage’s: an instance with a wrong clock sees renewals at its own time',
     ],
     ['is not taken for a missing one', 'hub/unreadableCheckpoints.test › is refused by name: %j'],
-    ['No finished message is repeated', 'e2e/drain.test › the next one repeats nothing'],
+    [
+      'No finished message is repeated',
+      'e2e/drain.test › finishes the messages in progress, exits with 0, and the next one repeats none',
+    ],
     [
       'does not cause a repeat of everything behind it',
-      'engine/partition.test › does not repeat after a restart what was done behind one slow message',
+      'engine/partition.test › does not repeat after a restart the messages done behind a slow one',
     ],
     [
       'is not ready but does not ask for a restart',
-      'hub/startPosition.test › makes an alarm and not ready, asks for no restart, and the others are read',
+      'hub/startPosition.test › because its checkpoint is of an older hub, raises an alarm, makes the service not ready without a restart, and the others are read',
     ],
     [
       'A failing backend changes neither liveness nor readiness',
-      'e2e/operator/now.test › Which backend is out? With those who wait for it, while the service is ready',
+      'e2e/operator/now.test › Which backend is out? It lists the waiting devices, while the service is ready',
     ],
     [
       'No line has a body, token or key',
@@ -347,44 +371,50 @@ export const proven: Denials = {
     ],
     [
       'A repeated problem does not repeat its line',
-      'log/troubles.test › is one line at the start, one each minute with a count and the latest, and one at the end',
+      'log/troubles.test › a trouble has one line at the start, one each minute with a count and the latest, and one at the end',
     ],
     [
       'has no parent, but a link',
-      'tracing/spans.test › is in the given trace, has no parent, and a link to what its sender did',
+      'tracing/spans.test › is in the given trace, without a parent, with a link to its sender’s span',
     ],
     ['is no error of the service and of its span', 'dispatch/traces.test › is no error when the device is at fault'],
     ['No span has a body, token or key', 'e2e/traces.test › sends the collector no body, key or token'],
     [
       'delays no message and no stop',
-      'tracing/exportWatch.test › delays no work: spans beyond the queue are dropped and counted, and a stop takes a short time',
+      'tracing/exportWatch.test › delays no message: spans beyond the queue are dropped and counted, and a stop ends',
     ],
     ['can use the port, but no web page', 'operations/admin.test › and still no web page'],
     [
       'the program goes on without it',
-      'operations/admin.test › is missing, and the program goes on, when its port is taken',
+      'operations/admin.test › is absent when its port is in use, and the program continues',
     ],
     [
       'loses its own within some seconds',
-      'telemetry/slowClients.test › cuts a client off that does not read its answer',
+      'telemetry/slowClients.test › disconnects a client that does not read its answer',
     ],
     [
       'A limit never prevents a dead letter from being written',
-      'deadLetters/interleavings.test › waits 3 s for room to be made, then goes on without',
+      'deadLetters/interleavings.test › waits 3 s for deletions that make room, then continues without them',
     ],
-    ['so that it displaces no others', 'deadLetters/interleavings.test › of one device takes no other device’s place'],
+    [
+      'so that it displaces no others',
+      'deadLetters/interleavings.test › of one device displaces no other device’s dead letters',
+    ],
   ],
   'docs/metrics.md': [
     [
       'no device id, no name of a message',
-      'dispatch/handledMetrics.test › names that devices make up become no series',
+      'dispatch/handledMetrics.test › names that devices make up create no series: the metrics have no value that a device sends',
     ],
     ['The edge proxy does not do this', 'shape.test › of the edge proxy stay in its package'],
     [
       'No attribute has a text that a device chose',
-      'dispatch/handledMetrics.test › names that devices make up become no series',
+      'dispatch/handledMetrics.test › names that devices make up create no series: the metrics have no value that a device sends',
     ],
-    ['A collector that fails delays nothing', 'metrics/otlp.test › ends soon although the collector does not answer'],
+    [
+      'A collector that fails delays nothing',
+      'metrics/otlp.test › the close ends although the collector does not answer',
+    ],
   ],
   'docs/methods.md': [
     ['a key that an object has twice', 'methods/input.test › is refused with its name'],

@@ -19,7 +19,7 @@ const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
 describe.each(names)('docs/%s', (name) => {
   const page = readPage(name);
 
-  it('names settings that exist', () => {
+  it('names existing settings only', () => {
     const known = settingDocs().map(({ env }) => env);
     const isSetting = (code: string) => /^(HUB|DELIVERY|STORE|CHECKPOINTS|DEAD_LETTERS|LOG)_[A-Z_]+$/.test(code);
     const named = codesIn(page).filter(isSetting);
@@ -27,7 +27,7 @@ describe.each(names)('docs/%s', (name) => {
     expect(named.filter((code) => !known.includes(code))).toEqual([]);
   });
 
-  it('names events of the log that exist', () => {
+  it('names existing log events only', () => {
     const areas = new Set(Object.keys(events).map((event) => event.split('.')[0]));
     areas.delete('http'); // attributes of spans begin so, too
     const named = codesIn(page).filter((code) => /^[a-z_]+\.[a-z_]+$/.test(code) && areas.has(code.split('.')[0]));
@@ -35,13 +35,13 @@ describe.each(names)('docs/%s', (name) => {
     expect(named.filter((event) => !Object.hasOwn(events, event))).toEqual([]);
   });
 
-  it('names commands that the image has', () => {
+  it('names existing commands of the image only', () => {
     const commands = [...page.matchAll(/\bdist\/(\w+)\.js/g)].map(([, command]) => `${command}.ts`);
     expect(commands).not.toEqual([]);
     expect(readdirSync('src/programs')).toEqual(expect.arrayContaining(commands));
   });
 
-  it('names commands that package.json has', () => {
+  it('names existing commands of package.json only', () => {
     const commands = [...page.matchAll(/\bnpm run ([\w-]+)/g)].map(([, command]) => command);
     expect(commands).not.toEqual([]);
     expect(Object.keys(scripts)).toEqual(expect.arrayContaining(commands));
@@ -53,7 +53,7 @@ describe.each(names)('docs/%s', (name) => {
   });
 });
 
-it('docs/operations.md has a row for each store there is', () => {
+it('docs/operations.md has a row for each store', () => {
   const stores = tableOf(readPage('operations.md'), '`STORE`').map((row) => codesIn(row['`STORE`'] ?? '')[0]);
   expect(stores).toEqual(['file', 'blob']);
 });
@@ -61,7 +61,7 @@ it('docs/operations.md has a row for each store there is', () => {
 describe('the questions of docs/troubleshooting.md', () => {
   const rows = tableOf(readPage('troubleshooting.md'), 'symptom');
 
-  it('are all that operators ask', () => {
+  it('are the operators’ questions', () => {
     expect(rows.length).toBeGreaterThan(5);
   });
 
@@ -75,7 +75,7 @@ describe('the questions of docs/troubleshooting.md', () => {
   });
 });
 
-it('docs/troubleshooting.md has every stage that the tap shows, and no other', () => {
+it('docs/troubleshooting.md has exactly the stages that the tap shows', () => {
   const [, union = ''] = /export type Stage =\n(.*?);/s.exec(readFileSync('src/tap/taps.ts', 'utf8')) ?? [];
   const stages = [...union.matchAll(/'([^']+)'/g)].map(([, stage]) => stage);
   const rows = tableOf(readPage('troubleshooting.md'), 'stage');
@@ -111,6 +111,6 @@ it.each<readonly [page: string, words: RegExp, number: number]>([
     /dead letters and ([\d.]+) MB by default/,
     Math.round(defaultOf('DEAD_LETTERS_MAX_BYTES') / 1e7) / 10,
   ],
-])('docs/%s says the number that the service has: %s', (name, words, number) => {
+])('docs/%s has the number of the code: %s', (name, words, number) => {
   expect(Number(words.exec(readPage(name))?.[1]?.replaceAll(',', ''))).toBe(number);
 });

@@ -8,7 +8,7 @@ const measured = (name: string): readonly Measured[] =>
   JSON.parse(readFileSync(`docs/measurements/${name}.json`, 'utf8')).measured;
 const [before, now] = [measured('before'), measured('now')];
 
-it('has the figures that the bench has written', () => {
+it('docs/performance.md has the figures of the bench', () => {
   expect(readPage('performance.md')).toContain(tableOf(now, before));
 });
 
@@ -19,7 +19,7 @@ it.each(
       { name: 'now', measured: now },
     ]),
   ),
-)('shows %s as the bench draws it', (file, svg) => {
+)('docs/performance.md shows %s as the bench draws it', (file, svg) => {
   expect(readFileSync(`docs/measurements/${file}`, 'utf8')).toBe(svg);
   expect(readPage('performance.md')).toContain(`](measurements/${file})`);
 });

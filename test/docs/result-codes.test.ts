@@ -8,16 +8,16 @@ const rows = tableOf(page, 'code');
 const whoCanHelp = { nobody: 'nobody has to', device: 'the device', hub: 'the hub', service: 'the service' } as const;
 
 describe('docs/result-codes.md', () => {
-  it('lists the codes that there are, and no others', () => {
+  it('lists exactly the existing codes', () => {
     expect(rows.flatMap(({ code = '' }) => codesIn(code))).toEqual(Object.keys(resultCodes));
   });
 
-  it('names for each the side that can remedy it, as the service sees it', () => {
+  it('names for each the side at fault, like the service', () => {
     const said = rows.map((row) => row['who can do something about it']);
     expect(said).toEqual(Object.values(resultCodes).map(({ fault }) => whoCanHelp[fault]));
   });
 
-  it('says of each what happened and whether sending it again makes sense', () => {
+  it('has the meaning of each and whether sending it again makes sense', () => {
     for (const row of rows) {
       expect(row['what happened']).not.toBe('');
       expect(row['send it again?']).not.toBe('');

@@ -70,7 +70,7 @@ describe('docs/specification.md', () => {
     expect(linked).toEqual(anchorsOf(page).filter((anchor) => /^s\d/.test(anchor)));
   });
 
-  it.each(rules)('$id has a row that proves it, and each exists', ({ rows }) => {
+  it.each(rules)('proves $id by existing tests', ({ rows }) => {
     expect(rows).not.toEqual([]);
     const missing = rows.filter(({ file, title }) => {
       return !(tests.get(file) ?? []).some((name) => isMeant(name, title));
@@ -78,7 +78,7 @@ describe('docs/specification.md', () => {
     expect(missing).toEqual([]);
   });
 
-  it('cites decisions that exist, at the end of a rule', () => {
+  it('cites existing decisions at the end of a rule', () => {
     const cited = rules.flatMap(({ text }) => /\(([A-Z]\d+(?:, [A-Z]\d+)*)\)$/.exec(text)?.[1]?.split(', ') ?? []);
     expect(cited.filter((id) => !decisions.has(id))).toEqual([]);
     expect(cited).not.toEqual([]);

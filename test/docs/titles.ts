@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { endWithUs } from '../../sandbox/service/endWithUs.ts';
+import { spawn } from '../../sandbox/service/endWithUs.ts';
 
 /**
  * The tests in these files as the test runner collects them, none of which is run.
@@ -18,7 +17,6 @@ export async function collectTests(files: readonly string[]): Promise<ReadonlyMa
   try {
     const runner = ['node_modules/vitest/vitest.mjs', 'list', ...files, ...options];
     const child = spawn(process.execPath, runner, { env, stdio: ['ignore', 'ignore', 'pipe'] });
-    endWithUs(child);
     const [[code], problems] = await Promise.all([once(child, 'exit'), text(child.stderr)]);
     if (code !== 0) throw new Error(`the tests cannot be collected:\n${problems}`);
     const tests = JSON.parse(readFileSync(report, 'utf8')) as { readonly name: string; readonly file: string }[];

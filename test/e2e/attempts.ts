@@ -42,8 +42,8 @@ export function targetOf(victim: Victim, ownId: string): Target {
     pump: { type: 'pump', properties: { serial: ownId } },
     objectIds,
     models,
-    hostilePlaces,
-    places: [
+    hostileAddresses: hostilePlaces,
+    addresses: [
       { what: 'its object', properties: { objectId, model: 'svc.device' } },
       { what: 'its configuration', properties: { objectId, model: 'svc.configuration' } },
       { what: 'its child', properties: { objectId: childId, model: 'svc.device' } },

@@ -82,7 +82,7 @@ describe('A hostile object id is refused, and is never part of an address', () =
   );
 });
 
-describe('What looks dangerous and is allowed is carried unchanged', () => {
+describe('Unusual but allowed input is passed on unchanged', () => {
   it('line breaks in a correlation id', async () => {
     await device.send(envelope('model.create', 'a\r\nx-svc-device-id: rival-1'), json(good));
     const { ack, body } = await nextAck(device);
@@ -111,8 +111,8 @@ describe('What looks dangerous and is allowed is carried unchanged', () => {
   });
 });
 
-describe('Nobody is answered who did not ask', () => {
-  it.each(['none', 'positive', ''])('with ack %j a failure stays silent', async (ack) => {
+describe('A device that requested no acknowledgement gets none', () => {
+  it.each(['none', 'positive', ''])('for a failure with ack %j', async (ack) => {
     await device.send({ ...envelope('model.create', 'silent'), ack }, Buffer.from('not json'));
   });
 });

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import {
   cpSync,
   mkdirSync,
@@ -12,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endWithUs } from '../../sandbox/service/endWithUs.ts';
+import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { inherited } from '../../sandbox/service/process.ts';
 import { projectDirectory } from '../../sandbox/state/directories.ts';
 import { absentHubAndBackends } from './absentHub.ts';
@@ -38,7 +37,6 @@ const run = (args: readonly string[], environment: Readonly<Record<string, strin
     const child = execFile(process.execPath, args, options, (error, stdout, stderr) =>
       resolve({ code: error?.code ?? 0, stdout, stderr }),
     );
-    endWithUs(child);
   });
 
 /** Paths below `dist`, and their text. */
@@ -47,7 +45,7 @@ const filesIn = (folder: string): (readonly [file: string, text: string])[] =>
     .filter((file) => file.endsWith('.js'))
     .map((file) => [join(folder, file), readFileSync(join(projectDirectory, 'dist', folder, file), 'utf8')]);
 
-describe('a program that is built needs no packages beside it:', () => {
+describe('a built program contains its packages:', () => {
   it.each(['main', 'methods'])('%s', async (name) => {
     const { code, stderr } = await run([`dist/${name}.js`]);
     expect([code, stderr]).toEqual([1, expect.stringContaining('cannot start with these settings:\n  - HUB_')]);
@@ -58,7 +56,7 @@ describe('a program that is built needs no packages beside it:', () => {
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^Usage: /)]);
   });
 
-  it('every package, also those that only some settings load', async () => {
+  it('also those that only some settings load', async () => {
     const files = filesIn('packages').map(([file]) => `./dist/${file}`);
     const imports = files.map((file) => `await import('${file}');`).join('\n');
     writeFileSync(join(directory, 'all.mjs'), imports);
@@ -67,19 +65,19 @@ describe('a program that is built needs no packages beside it:', () => {
 });
 
 describe('packages that are built', () => {
-  it('have each of their files once, so that what the service corrects in one is corrected for all', () => {
+  it('have each file once, so that the service’s corrections apply to every use', () => {
     const sources = filesIn('').flatMap(([, text]) => text.match(/^\/\/ \S*node_modules\/\S+\.[cm]?js$/gm) ?? []);
     expect(sources).toContainEqual(expect.stringMatching(/\/azure-iothub\/node_modules\/rhea\/lib\/util\.js$/));
     expect(sources).toEqual([...new Set(sources)]);
   });
 
-  it('are apart from our own code', () => {
+  it('are in files of their own', () => {
     const ours = filesIn('programs').filter(([, text]) => /^\/\/ (?!\S*node_modules\/)src\//m.test(text));
     expect(ours.map(([file]) => file)).toContain('programs/main.js');
     expect(ours.filter(([, text]) => /^\/\/ \S*node_modules\//m.test(text))).toEqual([]);
   });
 
-  it('of the hub have classes with their own names, by which failures are told apart', () => {
+  it('of the hub have classes with their original names, which distinguish failures', () => {
     const ofHub = filesIn('packages').filter(([file]) => /\/(azure-|event-hubs|core-amqp|rhea)/.test(file));
     const text = ofHub.map(([, code]) => code).join('\n');
     const named = [...text.matchAll(/\b(\w+) = class (?!extends\b)([\w$]+)/g)].map(([, name, own]) => [name, own]);
@@ -90,7 +88,7 @@ describe('packages that are built', () => {
 });
 
 describe('an error in the log', () => {
-  it('names file and line of the source', async () => {
+  it('has the file and line of the source', async () => {
     const checkpoints = join(directory, 'data/checkpoints');
     mkdirSync(checkpoints, { recursive: true });
     writeFileSync(join(checkpoints, `${encodeURIComponent('127.0.0.1:1 h $Default')}.json`), '{}');

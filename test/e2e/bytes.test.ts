@@ -48,13 +48,13 @@ describe('Every byte that a device sends reaches the backend', () => {
     expect((await send('model.create', {}, body)).asked).toEqual([body]);
   });
 
-  it('in model.create, when it updates: only the version is put in', async () => {
+  it('in model.create, when it updates: only the version is added', async () => {
     const body = `{ "type":"exact","properties":${properties},  "model":"svc.device" ,"objectId":"${objectId}"}`;
     const { asked } = await send('model.create', {}, body);
     expect(asked).toEqual([body.replace('{', '{"version":1,')]);
   });
 
-  it('in model.update, and again for each version that is made up for, but for the version', async () => {
+  it('in model.update, in each repeat up to the stored version: only the version differs', async () => {
     const body = `{ "version" : 3, "type":"exact","properties":${properties} }`;
     const { asked } = await send('model.update', { objectId }, body);
     expect(asked).toEqual([body, body.replace(' 3,', ' 2,'), body]);
@@ -82,7 +82,7 @@ describe('Every byte that a device sends reaches the backend', () => {
 });
 
 describe('Every byte that the information model answers reaches the device', () => {
-  it('in the notification of Svc.Device.Created, but for what became of related models', async () => {
+  it('in the notification of Svc.Device.Created, except the results of related models', async () => {
     const { notified } = await send('Svc.Device.Created', { objectId }, `{"type":"exact","properties":${properties}}`);
     const answer = sandbox.backends.calls().findLast(({ method }) => method === 'PUT')?.answer ?? '';
     expect(notified).toEqual([answer.replace(/,"relatedModels":\[\]/, '')]);

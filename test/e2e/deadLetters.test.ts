@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Device } from '../../sandbox/device/device.ts';
 import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
-import { endWithUs } from '../../sandbox/service/endWithUs.ts';
+import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { projectDirectory } from '../../sandbox/state/directories.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { nextAck, startTestSandbox } from './testSandbox.ts';
@@ -57,7 +56,6 @@ describe.each(Object.entries(stores))('npm run dead-letters, with dead letters i
       env: { PATH: process.env['PATH'], ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    endWithUs(child);
     const ended = Promise.all([once(child, 'exit'), text(child.stdout), text(child.stderr)]).then(
       ([[code], stdout, stderr]) => ({ code: code as number | null, stdout, stderr }),
     );
@@ -72,7 +70,7 @@ describe.each(Object.entries(stores))('npm run dead-letters, with dead letters i
       .filter(({ method, status }) => method === 'PUT' && status !== null && status < 300)
       .map(({ headers }) => headers['x-correlation-id'] ?? '');
 
-  it('lists a line for each dead letter, or for those that are meant', async () => {
+  it('lists a line for each dead letter, or for the selected ones', async () => {
     const { code, stdout, stderr } = await run('list');
     expect([code, lines(stdout).length]).toEqual([0, 6]);
     expect(stderr).toContain('6 dead letters');
@@ -82,7 +80,7 @@ describe.each(Object.entries(stores))('npm run dead-letters, with dead letters i
     expect(lines((await run('list', '--code', 'timeout_exceeded')).stdout)).toEqual([]);
   });
 
-  it('shows one dead letter whole, and says so when there is none', async () => {
+  it('shows one dead letter completely, and reports when it does not exist', async () => {
     const [id = ''] = idsOf((await run('list', '--device', 'pump-1')).stdout);
     const { code, stdout } = await run('show', id);
     expect(code).toBe(0);
@@ -121,7 +119,7 @@ describe.each(Object.entries(stores))('npm run dead-letters, with dead letters i
     ]);
   });
 
-  it('stops at Ctrl-C after the dead letters in work, and says what is left', async () => {
+  it('stops at Ctrl-C after the dead letters in progress, and prints how many are left', async () => {
     sandbox.backends.faults.clear();
     sandbox.backends.faults.add({ backend: 'principalManager', method: 'PUT', delayMs: 4_000 });
     const mark = sandbox.backends.journal.last;
@@ -135,7 +133,7 @@ describe.each(Object.entries(stores))('npm run dead-letters, with dead letters i
     expect([code, changes(mark)]).toEqual([1, ['pump-2-1']]);
   });
 
-  it('handles each device’s dead letters in order once the cause is mended, answers the devices, and deletes them', async () => {
+  it('handles each device’s dead letters in order after the cause is fixed, answers the devices, and deletes them', async () => {
     sandbox.backends.faults.clear();
     const mark = sandbox.backends.journal.last;
     const { code, stdout, stderr } = await run('replay');
@@ -158,13 +156,12 @@ describe.each(Object.entries(stores))('npm run dead-letters, with dead letters i
 });
 
 describe('npm run dead-letters', () => {
-  it('ends with 1 and names what is wrong with its words', async () => {
+  it('ends with 1 and names the wrong argument', async () => {
     const run = async (...args: string[]) => {
       const child = spawn(process.execPath, ['dist/deadLetters.js', ...args], {
         cwd: projectDirectory,
         env: { PATH: process.env['PATH'] },
       });
-      endWithUs(child);
       const [[code], stderr] = await Promise.all([once(child, 'exit'), text(child.stderr)]);
       return { code, stderr };
     };

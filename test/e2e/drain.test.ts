@@ -38,8 +38,8 @@ async function hear(device: Device, count: number): Promise<string[]> {
 const changes = () =>
   sandbox.backends.calls().filter(({ method, backend }) => backend === 'principalManager' && method === 'PUT');
 
-describe('A service that is told to stop while it works', () => {
-  it('finishes what it has begun, exits with 0, and the next one repeats nothing', async () => {
+describe('A service that gets SIGTERM during work', () => {
+  it('finishes the messages in progress, exits with 0, and the next one repeats none', async () => {
     sandbox.backends.faults.add({ backend: 'principalManager', method: 'PUT', delayMs: 40 });
     const hearing = devices.map((device) => hear(device, perDevice));
     await Promise.all(
@@ -64,7 +64,7 @@ describe('A service that is told to stop while it works', () => {
     sandbox.backends.faults.clear();
   });
 
-  it('ends at once, with another code than 0, on a second signal', async () => {
+  it('ends at once, with a code other than 0, on a second signal', async () => {
     sandbox.backends.faults.add({ backend: 'principalManager', method: 'PUT', hang: true });
     const mark = sandbox.backends.journal.last;
     await devices[0]?.send(envelope('identity.update', 'hangs'), key('hangs'));

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DemonstrationFailed } from '../../sandbox/demonstration/demonstrate.ts';
 import { demonstrateMethods } from '../../sandbox/demonstration/demonstrateMethods.ts';
-import type { Invoked } from '../../sandbox/demonstration/invocation.ts';
+import type { InvocationResult } from '../../sandbox/demonstration/invocation.ts';
 import { callFrontDoor } from '../../sandbox/invoke/call.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
@@ -22,17 +22,17 @@ beforeAll(async () => {
 afterAll(() => sandbox.close());
 
 describe('the demonstration of remote methods', () => {
-  let invoked: Invoked[];
+  let invoked: InvocationResult[];
   beforeAll(async () => {
     invoked = await demonstrateMethods(sandbox, { printer });
   });
 
-  it('meets success and every class of refusal', () => {
+  it('shows success and every class of refusal', () => {
     const statuses = new Set(invoked.map(({ exchange }) => exchange.status));
     expect([...statuses].sort()).toEqual([200, 400, 401, 403, 404, 409, 429, 503, 504]);
   });
 
-  it('keeps to the contract of the front door', () => {
+  it('complies with the contract of the front door', () => {
     const breaches = invoked.flatMap(({ body, exchange: { url, status, answer } }) =>
       validateExchange({
         backend: 'methods',
@@ -57,7 +57,7 @@ describe('the demonstration of remote methods', () => {
     }
   });
 
-  it('fails when the front door says something else, and names what was to happen', async () => {
+  it('fails when the front door answers differently, and names the expectation', async () => {
     const id = sandbox.hub.faults.add({ kind: 'method', answer: 'refuse', errorCode: 429001 });
     const failed = demonstrateMethods(sandbox);
     await expect(failed).rejects.toThrow(DemonstrationFailed);
@@ -65,7 +65,7 @@ describe('the demonstration of remote methods', () => {
     sandbox.hub.faults.clear(id);
   });
 
-  it('can be seen again in the same sandbox', async () => {
+  it('can be repeated in the same sandbox', async () => {
     await expect(demonstrateMethods(sandbox)).resolves.toHaveLength(invoked.length);
   });
 });
@@ -77,7 +77,7 @@ describe('a call of a front door that does not answer', () => {
     return callFrontDoor({ ...state, ...(methods && { methods: { ...methods, url } }) }, request, 5_000);
   };
 
-  it('has not begun when there is no connection', async () => {
+  it('had no effect when there is no connection', async () => {
     const url = `http://127.0.0.1:${await freePort()}`;
     await expect(callAt(url)).rejects.toMatchObject({ name: 'NoAnswer', wasAsked: false });
   });

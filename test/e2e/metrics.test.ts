@@ -1,5 +1,5 @@
 import type { Declaration } from 'telemetry/declaration.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { prometheusNameOf } from '../../scripts/metricsPage.ts';
 import { declarationOf, namesIn } from '../../src/metrics/metrics.ts';
@@ -15,10 +15,19 @@ const mark = 'zqhostile';
 const objectId = 'acef0001-0000-4000-8000-0000000000ff';
 const waiting = Array.from({ length: 100 }, (_, index) => `${mark}-waiting-${index}`);
 const [mute, failing, talker] = [`${mark}-mute`, `${mark}-failing`, `${mark}-talker`];
-const [perDevice, mostQueued, dropped] = [3, 50, 5];
+const [perDevice, mostQueued, dropped, skipped, madeUp] = [3, 50, 5, 20, 30];
+const updates = waiting.length * perDevice;
+const [handled, consumed] = ['device_messaging_handled_messages_total', 'messaging_client_consumed_messages_total'];
+const requests = 'http_client_request_duration_count';
+const probes = { device_messaging_operation: 'probe', http_response_status_code: '503' };
+const soon = { timeout: 120_000, interval: 200 };
 const own = namesIn.service.map((name) => [name, declarationOf(name)] as const);
 
 let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
+/** While the backend was out. */
+let during: readonly Sample[];
+/** After all of the trouble. */
+let after: readonly Sample[];
 beforeAll(async () => {
   sandbox = await startTestSandbox({
     environment: {
@@ -28,6 +37,33 @@ beforeAll(async () => {
   });
   for (const device of [...waiting, failing, talker]) sandbox.backends.world.principals.createDevice(device, 'acme');
   await (await sandbox.connect(mute)).close(); // the hub keeps what it does not fetch
+  const { faults } = sandbox.backends;
+
+  for (let number = 0; number < mostQueued + dropped; number += 1) identityUpdate(mute, 'all');
+  faults.add({ backend: 'principalManager', method: 'PUT', status: 501, deviceId: failing });
+  identityUpdate(failing, 'none');
+  for (let number = 0; number < skipped; number += 1) append(talker, { temperature: '21' }, { celsius: number });
+  append(undefined, envelope('identity.update', 'c', 'none'), {});
+  for (let number = 0; number < madeUp; number += 1) append(talker, envelope(`${mark}.${number}`, 'c', 'none'), {});
+  await untilIs(mostQueued + dropped + 1 + madeUp, handled);
+
+  faults.add({ backend: 'informationModel', status: 503 });
+  for (let version = 1; version <= perDevice; version += 1) {
+    for (const device of waiting) {
+      const properties = { ...envelope('model.update', 'c', 'none'), objectId };
+      append(device, properties, { model: 'svc.device', type: 'pump', version });
+    }
+  }
+  await untilIs(updates, 'device_messaging_unfinished_messages');
+  await untilIs(1, 'device_messaging_backend_out');
+  await vi.waitFor(async () => expect(await current(requests, probes)).toBeGreaterThan(0), soon);
+  during = parseMetrics(await served());
+
+  faults.clear();
+  await untilIs(0, 'device_messaging_unfinished_messages');
+  await untilIs(0, 'device_messaging_partition_behind_duration');
+  await untilIs(0, 'device_messaging_partition_checkpoint_duration');
+  after = parseMetrics(await served());
 });
 afterAll(() => sandbox?.close());
 
@@ -38,10 +74,9 @@ async function served(): Promise<string> {
 }
 
 /** Waits until the metrics have this value. */
-const untilIs = (value: number, name: string, labels: Readonly<Record<string, string>> = {}) =>
-  expect
-    .poll(async () => sampleOf(parseMetrics(await served()), name, labels), { timeout: 90_000, interval: 200 })
-    .toBe(value);
+const untilIs = (value: number, name: string) => vi.waitFor(async () => expect(await current(name)).toBe(value), soon);
+
+const current = async (name: string, labels?: Labels) => sampleOf(parseMetrics(await served()), name, labels);
 
 /** Stands behind everything else in the partition of its device. */
 function append(device: string | undefined, properties: Readonly<Record<string, string>>, body: object) {
@@ -52,109 +87,80 @@ function append(device: string | undefined, properties: Readonly<Record<string, 
 
 const identityUpdate = (device: string, ack: string) =>
   append(device, envelope('identity.update', 'c', ack), { publicKey: `${mark}-key` });
-const handled = 'device_messaging_handled_messages_total';
+
+type Labels = Readonly<Record<string, string>>;
+const valueIn = (samples: readonly Sample[], name: string, labels?: Labels) =>
+  sampleOf(samples, name, labels) ?? Number.NaN;
+const has = (name: string, labels?: Labels) => expect(valueIn(after, name, labels));
 
 describe('/metrics', () => {
-  it('has the partitions that are read', async () => {
-    await untilIs(sandbox.hub.partitions.length, 'device_messaging_sessions_begun_total');
-    const reading = { device_messaging_state: 'reading' };
-    await untilIs(sandbox.hub.partitions.length, 'device_messaging_partitions', reading);
-    for (const { id } of sandbox.hub.partitions) {
-      await untilIs(0, 'device_messaging_partition_behind_duration', {
-        messaging_destination_partition_id: String(id),
-      });
+  it('has the partitions that are read', () => {
+    const { partitions } = sandbox.hub;
+    has('device_messaging_sessions_begun_total').toBe(partitions.length);
+    has('device_messaging_partitions', { device_messaging_state: 'reading' }).toBe(partitions.length);
+    for (const { id } of partitions) {
+      has('device_messaging_partition_behind_duration', { messaging_destination_partition_id: String(id) }).toBe(0);
     }
-    await untilIs(0, 'device_messaging_unfinished_messages');
   });
 
-  it('has the replies that a device does not fetch, dropped by their reason', async () => {
-    for (let number = 0; number < mostQueued + dropped; number += 1) identityUpdate(mute, 'all');
-    await untilIs(dropped, 'device_messaging_replies_total', { device_messaging_result: 'queue_full' });
-    await untilIs(mostQueued, 'device_messaging_replies_total', { device_messaging_result: 'delivered' });
-    const samples = parseMetrics(await served());
-    const sends = 'messaging_client_operation_duration_count';
-    expect(sampleOf(samples, sends, { error_type: 'queue_full' })).toBeGreaterThanOrEqual(dropped);
-    await untilIs(1, 'device_messaging_devices_not_fetching');
-    await untilIs(mostQueued + dropped, handled, { device_messaging_message: 'identity.update' });
+  it('has the replies that a device does not fetch, dropped by their reason', () => {
+    has('device_messaging_replies_total', { device_messaging_result: 'queue_full' }).toBe(dropped);
+    has('device_messaging_replies_total', { device_messaging_result: 'delivered' }).toBe(mostQueued);
+    has('messaging_client_operation_duration_count', { error_type: 'queue_full' }).toBeGreaterThanOrEqual(dropped);
+    has('device_messaging_devices_not_fetching').toBe(1);
+    has(handled, { device_messaging_message: 'identity.update' }).toBe(mostQueued + dropped + 1);
   });
 
-  it('has the outage of a backend, and what waits for it', async () => {
-    const { faults } = sandbox.backends;
-    faults.add({ backend: 'informationModel', status: 503 });
-    for (let version = 1; version <= perDevice; version += 1) {
-      for (const device of waiting) {
-        const properties = { ...envelope('model.update', 'c', 'none'), objectId };
-        append(device, properties, { model: 'svc.device', type: 'pump', version });
-      }
-    }
-    await untilIs(1, 'device_messaging_backend_outages_total', { device_messaging_backend: 'informationModel' });
-    await untilIs(waiting.length * perDevice, 'device_messaging_unfinished_messages');
-    await untilIs(1, 'device_messaging_backend_out');
-    const samples = parseMetrics(await served());
+  it('has the outage of a backend, and the messages that wait for it', () => {
+    const backend = { device_messaging_backend: 'informationModel' };
     const held = (place: string) =>
-      sampleOf(samples, 'device_messaging_held_messages', { device_messaging_place: place }) ?? Number.NaN;
+      valueIn(during, 'device_messaging_held_messages', { device_messaging_place: place });
     expect(held('memory')).toBeGreaterThan(0);
     expect(held('memory')).toBeLessThanOrEqual(40);
     const kept = (place: string) =>
-      sampleOf(samples, 'device_messaging_partition_messages', { device_messaging_place: place }) ?? Number.NaN;
+      valueIn(during, 'device_messaging_partition_messages', { device_messaging_place: place });
     expect(kept('disk')).toBeGreaterThan(200);
-    expect(kept('work') + kept('memory') + kept('disk')).toBe(waiting.length * perDevice);
-    expect(sampleOf(samples, 'device_messaging_partition_spool_bytes')).toBeGreaterThan(100 * kept('disk'));
-    expect(sampleOf(samples, 'device_messaging_partition_oldest_duration')).toBeGreaterThan(0);
-    const refused = { device_messaging_backend: 'informationModel', http_response_status_code: '503' };
-    expect(sampleOf(samples, 'http_client_request_duration_count', refused)).toBeGreaterThanOrEqual(5);
-    const probes = { device_messaging_operation: 'probe', http_response_status_code: '503' };
-    await expect
-      .poll(async () => sampleOf(parseMetrics(await served()), 'http_client_request_duration_count', probes), {
-        timeout: 30_000,
-      })
-      .toBeGreaterThan(0);
+    expect(kept('work') + kept('memory') + kept('disk')).toBe(updates);
+    expect(valueIn(during, 'device_messaging_partition_spool_bytes')).toBeGreaterThan(100 * kept('disk'));
+    expect(valueIn(during, 'device_messaging_partition_oldest_duration')).toBeGreaterThan(0);
+    const refused = { ...backend, http_response_status_code: '503' };
+    expect(valueIn(during, requests, refused)).toBeGreaterThanOrEqual(5);
 
-    faults.clear();
+    has('device_messaging_backend_outages_total', backend).toBe(1);
     // The object is unknown: a failure of the devices.
     const answered = { device_messaging_code: 'http_response_error', device_messaging_message: 'model.update' };
-    await untilIs(waiting.length * perDevice, handled, answered);
-    await untilIs(0, 'device_messaging_unfinished_messages');
-    const after = parseMetrics(await served());
+    has(handled, answered).toBe(updates);
+    has('messaging_process_duration_count', { device_messaging_message: 'model.update', error_type: 'device' }).toBe(
+      updates,
+    );
+    has('device_messaging_backend_retries_total', backend).toBeGreaterThan(0);
     for (const name of ['backend_out', 'partition_spool_bytes', 'partition_oldest_duration']) {
-      expect([name, sampleOf(after, `device_messaging_${name}`)]).toEqual([name, 0]);
+      expect([name, valueIn(after, `device_messaging_${name}`)]).toEqual([name, 0]);
     }
     for (const place of ['work', 'memory', 'replies']) {
       const labels = { device_messaging_place: place };
-      expect([place, sampleOf(after, 'device_messaging_held_messages', labels)]).toEqual([place, 0]);
-      expect([place, sampleOf(after, 'device_messaging_held_bytes', labels)]).toEqual([place, 0]);
+      expect([place, valueIn(after, 'device_messaging_held_messages', labels)]).toEqual([place, 0]);
+      expect([place, valueIn(after, 'device_messaging_held_bytes', labels)]).toEqual([place, 0]);
     }
-    const retries = { device_messaging_backend: 'informationModel' };
-    expect(sampleOf(after, 'device_messaging_backend_retries_total', retries)).toBeGreaterThan(0);
-    const updates = { device_messaging_message: 'model.update', error_type: 'device' };
-    expect(sampleOf(after, 'messaging_process_duration_count', updates)).toBe(waiting.length * perDevice);
   });
 
-  it('counts a failure of the service as a dead letter', async () => {
-    sandbox.backends.faults.add({ backend: 'principalManager', method: 'PUT', status: 501, deviceId: failing });
-    identityUpdate(failing, 'none');
-    await untilIs(1, 'device_messaging_dead_letters_total', { device_messaging_result: 'parked' });
-    await untilIs(1, handled, { device_messaging_code: 'internal_platform_error' });
+  it('counts a failure of the service as a dead letter', () => {
+    has('device_messaging_dead_letters_total', { device_messaging_result: 'parked' }).toBe(1);
+    has(handled, { device_messaging_code: 'internal_platform_error' }).toBe(1);
   });
 
-  it('counts events that are not for this service, and made-up names without these names', async () => {
-    for (let number = 0; number < 20; number += 1) append(talker, { temperature: '21' }, { celsius: number });
-    append(undefined, envelope('identity.update', 'c', 'none'), {});
-    for (let number = 0; number < 30; number += 1) append(talker, envelope(`${mark}.${number}`, 'c', 'none'), {});
-    const consumed = 'messaging_client_consumed_messages_total';
-    await untilIs(20, consumed, { device_messaging_kind: 'skipped' });
-    await untilIs(1, consumed, { device_messaging_kind: 'unattributed' });
-    await untilIs(30, handled, { device_messaging_message: '_OTHER' });
-    const ours = mostQueued + dropped + waiting.length * perDevice + 1 + 30;
-    await untilIs(ours, consumed, { device_messaging_kind: 'message' });
-    await untilIs(ours, handled);
+  it('counts events that are not for this service, and made-up names without these names', () => {
+    const ours = mostQueued + dropped + 1 + madeUp + updates;
+    has(consumed, { device_messaging_kind: 'skipped' }).toBe(skipped);
+    has(consumed, { device_messaging_kind: 'unattributed' }).toBe(1);
+    has(consumed, { device_messaging_kind: 'message' }).toBe(ours);
+    has(handled, { device_messaging_message: '_OTHER' }).toBe(madeUp);
+    has(handled).toBe(ours);
   });
 
-  it('has checkpoints, all of which were written', async () => {
-    const result = (name: string) => ({ device_messaging_result: name });
-    const samples = parseMetrics(await served());
-    expect(sampleOf(samples, 'device_messaging_checkpoints_total', result('written'))).toBeGreaterThan(0);
-    expect(sampleOf(samples, 'device_messaging_checkpoints_total', result('failed'))).toBe(0);
+  it('has checkpoints without failures', () => {
+    has('device_messaging_checkpoints_total', { device_messaging_result: 'written' }).toBeGreaterThan(0);
+    has('device_messaging_checkpoints_total', { device_messaging_result: 'failed' }).toBe(0);
   });
 
   const hasSamples = (samples: readonly Sample[], name: string, declaration: Declaration) => {
@@ -162,23 +168,17 @@ describe('/metrics', () => {
     return sampleOf(samples, declaration.kind === 'histogram' ? `${printed}_count` : printed) !== undefined;
   };
 
-  it('has what the hub still holds: nothing', async () => {
-    await untilIs(0, 'device_messaging_partition_behind_duration');
-    await untilIs(0, 'device_messaging_partition_checkpoint_duration');
-  });
-
-  it('has every metric of docs/metrics.md, and no others', async () => {
-    const samples = parseMetrics(await served());
-    const missing = own.filter(([name, declaration]) => !hasSamples(samples, name, declaration));
+  it('has exactly the metrics of docs/metrics.md', () => {
+    const missing = own.filter(([name, declaration]) => !hasSamples(after, name, declaration));
     expect(missing.map(([name]) => name)).toEqual([]);
     const printed = own.map(([name, declaration]) => prometheusNameOf(name, declaration));
-    const further = samples.filter(
+    const further = after.filter(
       ({ name }) => name !== 'target_info' && !printed.includes(name.replace(/_(bucket|count|sum)$/, '')),
     );
     expect(further).toEqual([]);
   });
 
-  it('has no secret, and nothing that a device has sent or is called', async () => {
+  it('has no secret and no value or name of a device', async () => {
     const text = await served();
     const { environment } = sandbox.state.service;
     const secrets = Object.entries(environment).flatMap(([name, value]) => {

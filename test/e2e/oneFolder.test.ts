@@ -38,7 +38,7 @@ async function renewKey(id: string): Promise<void> {
   while ((await nextAck(device)).ack.properties['correlationId'] !== id);
 }
 
-it('It takes the partitions, and when it has been killed, the first process takes them back', async () => {
+it('A second process in the same folder takes the partitions, and when it is killed, the first one takes them back', async () => {
   await renewKey('before');
   const [port, adminPort] = [await freePort(), await freePort()].map(String) as [string, string];
   second = await startService({

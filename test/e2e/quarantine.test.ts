@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +6,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Device } from '../../sandbox/device/device.ts';
 import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { buildService } from '../../sandbox/service/build.ts';
-import { endWithUs } from '../../sandbox/service/endWithUs.ts';
+import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { projectDirectory } from '../../sandbox/state/directories.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
@@ -94,7 +93,6 @@ async function deadLetters(environment: Readonly<Record<string, string>>): Promi
     env: { PATH: process.env['PATH'], ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  endWithUs(child);
   const [stdout] = await Promise.all([text(child.stdout), once(child, 'exit')]);
   return stdout;
 }

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { endWithUs } from '../../sandbox/service/endWithUs.ts';
+import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { startTestSandbox } from './testSandbox.ts';
 
 /** The programs of docs/devices.md that log in without an SDK, run as they stand there. */
@@ -43,7 +42,6 @@ async function startProgram(replaced: Readonly<Record<string, string>> = {}) {
   await writeFile(join(folder, 'pump.mjs'), change(block('js', 'mqtts://')));
   const script = `${change(block('sh', 'export KEY='))}exec node pump.mjs`;
   const program = spawn('sh', ['-c', script], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
-  endWithUs(program);
   const ended = once(program, 'exit');
   return {
     lines: createInterface(program.stdout),
@@ -69,7 +67,7 @@ describe('docs/devices.md', () => {
     ]);
   });
 
-  it('is right that the hub closes the connection when a message is too large, and again when it is repeated', async () => {
+  it('correctly says that the hub closes the connection for a too large message, and again for its repeat', async () => {
     const journal = (kind: 'd2c' | 'disconnected') => sandbox.hub.journal.list({ deviceId: 'pump-2', kind });
     const body = /'\{ "model".*?\}'/.exec(block('js', 'mqtts://'))?.[0] ?? '';
     const { end } = await startProgram({ 'pump-1': 'pump-2', [body]: 'Buffer.alloc(300 * 1024)' });

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { placeAnnotations } from 'iot-hub-emulator/testing';
+import { positionAnnotations } from 'iot-hub-emulator/testing';
 import rhea from 'rhea';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { demonstrate } from '../../sandbox/demonstration/demonstrate.ts';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => sandbox?.close());
 
 describe('The demonstration', () => {
-  it('shows every message of the catalogue, succeeding at least once, with every reply from the service', async () => {
+  it('shows every message of the catalogue with at least one success, and all replies come from the service', async () => {
     const exchanges = await demonstrate(sandbox);
     expect(exchanges.map(({ problems }) => problems)).toEqual(exchanges.map(() => []));
     const successful = exchanges.filter(({ replies }) => {
@@ -28,7 +28,7 @@ describe('The demonstration', () => {
 });
 
 describe('A device that registers itself with model.create', () => {
-  it('has its body handed to the information model byte for byte, but for the generated object id', async () => {
+  it('has its body passed to the information model byte for byte, except the generated object id', async () => {
     const body =
       '{ "model":"svc.device","type":"pump" ,"properties":{"serial":"B-1","runningHours":9007199254740993,"maximumPressure":1.0}}';
     const mark = sandbox.backends.journal.last;
@@ -42,7 +42,7 @@ describe('A device that registers itself with model.create', () => {
     expect(create?.body).toBe(body.replace('{', `{"objectId":"${answer.objectId}",`));
   });
 
-  it('may have an id that looks like a path, and is no other device', async () => {
+  it('may have an id that looks like a path, without becoming another device', async () => {
     for (const id of ['pump%2F..%2Frival-1', "a:b@c=$(d)'?*", '%00', '...']) {
       const device = await sandbox.connect(id);
       await device.send(
@@ -57,7 +57,7 @@ describe('A device that registers itself with model.create', () => {
     }
   });
 
-  it('can neither change nor read what another tenant owns', async () => {
+  it('can neither change nor read objects of another tenant', async () => {
     const [pump, rival] = await Promise.all([sandbox.connect('pump-1'), sandbox.connect('rival-1')]);
     const mine = { model: 'svc.device', type: 'pump', properties: { serial: 'T-1', location: 'a secret place' } };
     await pump.send(envelope('model.create', 'mine'), Buffer.from(JSON.stringify(mine)));
@@ -82,13 +82,13 @@ describe('A device that registers itself with model.create', () => {
 });
 
 describe('The service', () => {
-  it('passes over with a warning what the hub has not stamped with a device, and handles what comes after', async () => {
+  it('skips an event without the hub’s device stamp with a warning, and handles later ones', async () => {
     const properties = { ...envelope('model.create', 'forged'), 'iothub-connection-device-id': 'pump-1' };
     const body = Buffer.from(JSON.stringify({ model: 'svc.device', type: 'pump', properties: { serial: 'F-1' } }));
     for (const partition of sandbox.hub.partitions)
       partition.append((place) =>
         rhea.message.encode({
-          message_annotations: placeAnnotations(place),
+          message_annotations: positionAnnotations(place),
           application_properties: properties,
           body: rhea.message.data_section(body),
         }),
@@ -117,7 +117,7 @@ describe('The service', () => {
 });
 
 describe('The journal', () => {
-  it('shows the way of one message live: device, backends, reply', async () => {
+  it('shows one message live: device, backends, reply', async () => {
     const away = new AbortController();
     const url = new URL('/journal/stream?correlationId=one%20way', sandbox.hub.adminUrl);
     const stream = await fetch(url, { signal: away.signal });

@@ -22,7 +22,7 @@ const anonymous = Buffer.from(
 );
 
 describe('A service that is stopped and started again', () => {
-  it('resumes after the last message it has handled, and repeats none', async () => {
+  it('resumes after the last handled message, and repeats none', async () => {
     const device = await sandbox.connect('pump-1');
     await device.send(envelope('model.create', 'before'), pump('R-1'));
     await nextAck(device);

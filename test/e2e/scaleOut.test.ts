@@ -58,7 +58,7 @@ async function sendFifth(number: number): Promise<void> {
   }
 }
 
-it('instances share four partitions, one joins and leaves, one is killed, and the history is whole', async () => {
+it('the history is complete when instances share four partitions, one joins and leaves, and one is killed', async () => {
   const { guest, interruptions } = stage;
   const [first, second] = stage.instances as [Instance, Instance];
   await sendFifth(0);

@@ -24,7 +24,7 @@ const lines = (msg: string) =>
     .filter((line) => line.includes(`"msg":"${msg}`))
     .map((line) => JSON.parse(line));
 
-it('A service that stood still makes no call for a message that it had begun, and begins it again', async () => {
+it('A service that stood still makes no more calls for a message in progress, and begins it again', async () => {
   sandbox.backends.faults.add({ backend: 'principalManager', method: 'GET', delayMs: 1_000, times: 1 });
   await device.send(envelope('identity.update', 'paused'), Buffer.from(JSON.stringify({ publicKey: 'key' })));
   await expect.poll(() => calls().length).toBe(1);

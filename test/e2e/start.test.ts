@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { endWithUs } from '../../sandbox/service/endWithUs.ts';
+import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { projectDirectory } from '../../sandbox/state/directories.ts';
 import { absentHubAndBackends } from './absentHub.ts';
 
@@ -37,7 +37,6 @@ function start(script: string, environment: Record<string, string>, ...args: str
     env: { PATH: process.env['PATH'], ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  endWithUs(child);
   children.push(child);
   return child;
 }
@@ -57,7 +56,7 @@ const writeEnv = (values: Record<string, string>) =>
   );
 
 describe('npm start', () => {
-  it('reads .env, and what the environment has already wins', async () => {
+  it('reads .env, and variables of the environment take precedence', async () => {
     writeEnv({ ...settings, HTTP_PORT: 'of the file', LOG_LEVEL: 'of the file' });
     const { code, stderr } = await run('start', { LOG_LEVEL: 'info' });
     expect(code).toBe(1);
@@ -65,7 +64,7 @@ describe('npm start', () => {
     expect(stderr.match(/^ {2}- /gm)).toHaveLength(1);
   });
 
-  it('does without .env', async () => {
+  it('works without .env', async () => {
     const { code, stderr } = await run('start', {});
     expect([code, stderr]).toEqual([1, expect.stringContaining('HUB_EVENTS_CONNECTION_STRING: is not set')]);
   });
@@ -79,7 +78,7 @@ describe('npm run dead-letters', () => {
 });
 
 describe('the service', () => {
-  it('ends before it reads the hub when its data directory cannot be used, and says why', async () => {
+  it('ends before it reads the hub when its data directory cannot be used, with the reason', async () => {
     writeFileSync(join(directory, 'file'), '');
     const { code, stdout, stderr } = await run('start', { ...settings, DATA_DIRECTORY: join(directory, 'file') });
     expect([code, stdout]).toEqual([1, '']);
@@ -87,7 +86,7 @@ describe('the service', () => {
     expect(stderr).toContain(`${join(directory, 'file', 'checkpoints')} cannot be used (ENOTDIR)`);
   });
 
-  it('ends soon when no folder can be made where its data directory is to be', async () => {
+  it('ends soon when its data directory cannot be created', async () => {
     const { code, stderr } = await run('start', { ...settings, DATA_DIRECTORY: '/proc/nothing' });
     expect(code).toBe(1);
     expect(stderr).toContain(

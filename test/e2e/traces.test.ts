@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Device } from '../../sandbox/device/device.ts';
-import { endWithUs } from '../../sandbox/service/endWithUs.ts';
+import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { projectDirectory } from '../../sandbox/state/directories.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
@@ -141,7 +140,6 @@ describe('a service with traces', () => {
   it('has the same trace again when the dead letter is replayed', async () => {
     const env = { PATH: process.env['PATH'], ...sandbox.state.service.environment };
     const replay = spawn(process.execPath, ['dist/deadLetters.js', 'replay'], { cwd: projectDirectory, env });
-    endWithUs(replay);
     expect(await once(replay, 'exit')).toEqual([0, null]);
     expect((await nextAck(device)).body.code).toBe('ok');
     const roots = (await collector.spansNamed('process identity.update', 4)).filter(
@@ -156,7 +154,7 @@ describe('a service with traces', () => {
     ]);
   });
 
-  it('has a trace that is made from the event when the device sends none', async () => {
+  it('derives the trace from the event when the device sends none', async () => {
     const { traceId } = lineOf(lines, 'without');
     expect(headersOf('without', 'PUT')[0]).toContain(`00-${traceId}-`);
     const root = rootIn(await collector.trace(String(traceId), 4));
@@ -195,7 +193,7 @@ describe('a service without traces', () => {
       'with the wish for none',
       () => ({ OTEL_TRACES_EXPORTER: 'none', OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: collector.url }),
     ],
-  ])('%s makes no connection to a collector', async (_, variables) => {
+  ])('makes no connection to a collector %s', async (_, variables) => {
     const before = collector.connections();
     const lines = await serve(variables(), async () => {
       expect(await update('untraced')).toBe('ok');

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { BackendCall } from '../../sandbox/backends/calls/calls.ts';
 import type { Device, Reply } from '../../sandbox/device/device.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import type { Said, Story } from '../../sandbox/stories/story.ts';
+import type { Story, StoryExchange } from '../../sandbox/stories/story.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { unpack, visible } from '../../sandbox/terminal/showMessage.ts';
 import { bodyOf, nextAck } from './testSandbox.ts';
@@ -41,7 +41,13 @@ export async function transcribe(story: Story, sandbox: Sandbox): Promise<string
   return parts.join('\n\n');
 }
 
-async function perform(said: Said, story: Story, device: Device, sandbox: Sandbox, names: Names): Promise<string> {
+async function perform(
+  said: StoryExchange,
+  story: Story,
+  device: Device,
+  sandbox: Sandbox,
+  names: Names,
+): Promise<string> {
   const { journal, faults } = sandbox.backends;
   const sent = compose(said, story.message, names);
   const mark = journal.last;
@@ -51,17 +57,17 @@ async function perform(said: Said, story: Story, device: Device, sandbox: Sandbo
 
   const lines = [`${said.title}\n${'-'.repeat(said.title.length)}\n`, `${device.id} sends`, ...message(sent, names)];
   const calls = sandbox.backends.calls({ since: mark, deviceId: device.id }).map((call) => words(call, names));
-  if (said.readsTogether) calls.sort();
+  if (said.hasConcurrentReads) calls.sort();
   const answer = calls.flatMap((call) => ['', call]);
   for (const reply of replies) answer.push('', `${device.id} receives`, ...message(reply, names));
   if (replies.length === 0) answer.push('', `${device.id} receives nothing`);
-  if (said.prepares) expect(replies.map(bodyOf).at(-1), said.title).toMatchObject({ success: true });
+  if (said.isPreparation) expect(replies.map(bodyOf).at(-1), said.title).toMatchObject({ success: true });
   else lines.push(...answer);
   return `${lines.join('\n')}\n`;
 }
 
 function compose(
-  { message, id, properties = {}, without = '', body, isCompressed }: Said,
+  { message, id, properties = {}, without = '', body, isCompressed }: StoryExchange,
   otherwise: string,
   names: Names,
 ) {

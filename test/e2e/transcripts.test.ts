@@ -27,7 +27,7 @@ describe('The transcript', () => {
     await sandbox.startService();
   });
 
-  it.each(stories)('of $message is what was said', async (story) => {
+  it.each(stories)('of $message is up to date', async (story) => {
     await expect(await transcribe(story, sandbox)).toMatchFileSnapshot(`transcripts/${story.message}.txt`);
   });
 });

@@ -46,7 +46,7 @@ const calls = (backend: string, method: string) =>
 const changesOf = (backend: string, names: readonly string[]) =>
   calls(backend, 'PUT').filter(({ deviceId = '', fault }) => names.includes(deviceId) && fault === undefined);
 
-it('thousands of messages that wait for the information model do not hold up those that do not need it', async () => {
+it('thousands of messages that wait for the information model do not delay others', async () => {
   const { backends } = sandbox;
   for (const device of [...waiting, ...others, ...finders]) backends.world.principals.createDevice(device, 'acme');
   backends.faults.add({ backend: 'informationModel', status: 503 });

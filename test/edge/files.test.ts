@@ -207,9 +207,7 @@ describe('a file is not delivered', () => {
     await start();
     const signed = server.signed('a', 'x'.repeat(100_000));
     server.behave(behaviour);
-    const began = performance.now();
     await expectRefusal(signed, 502, /the download timed out/, { timeout: 5 });
-    expect(performance.now() - began).toBeLessThan(4_900);
     await expect.poll(() => server.open).toBe(0);
   });
 

@@ -32,7 +32,7 @@ const invocations = 'rpc_server_call_duration_count';
 const inProgress = 'device_messaging_edge_invocations';
 const ofPress = { device_messaging_module: 'press' };
 
-it('has the invocations by module, status and reason, and those in progress', async () => {
+it('the metrics have the invocations by module, status and reason, and those in progress', async () => {
   const well = { ...ofPress, rpc_response_status_code: '200', rpc_method: 'invokeMethod' };
   const before = await read(invocations, well);
   const calling = edge.call({ method: 'configure' });
@@ -60,7 +60,7 @@ it('has the invocations by module, status and reason, and those in progress', as
   expect(succeeded).toMatchObject([{ labels: well, value: before + 1 }]);
 });
 
-it('has the module that does not reply', async () => {
+it('the metrics have the module that does not reply', async () => {
   const silent = edge.call({ timeout: 5 });
   const { requestId } = await press.next();
   await silent;
@@ -70,7 +70,7 @@ it('has the module that does not reply', async () => {
   await expect.poll(() => read('device_messaging_edge_replies_dropped_total', dropped)).toBe(1);
 });
 
-it('has the downloads of files by their outcome', async () => {
+it('the metrics have the downloads of files by their outcome', async () => {
   const load = (image: ReturnType<FileServer['signed']>) =>
     edge.call({ method: 'load', input: { image: 'firmware.bin' }, files: { image } });
   const downloads = 'http_client_request_duration_count';
@@ -94,7 +94,7 @@ it('has the downloads of files by their outcome', async () => {
   expect(await read(invocations, { ...ofPress, error_type: 'folder_unavailable' })).toBe(1);
 });
 
-it('has the connections to the hub and to the broker', async () => {
+it('the metrics have the connections to the hub and to the broker', async () => {
   const [connected, attempts] = ['device_messaging_edge_connected', 'device_messaging_edge_connections_total'];
   const [hub, broker] = [{ device_messaging_peer: 'hub' }, { device_messaging_peer: 'broker' }];
   const opened = { ...broker, device_messaging_result: 'opened' };
@@ -115,19 +115,19 @@ it('has the connections to the hub and to the broker', async () => {
   expect(await read(attempts, { ...hub, device_messaging_result: 'opened' })).toBe(1);
 });
 
-it('has every metric of its own, and no others', async () => {
+it('the metrics are exactly those of the edge proxy', async () => {
   const served = new Set((await samples()).map(({ name }) => name.replace(/_(bucket|count|sum)$/, '')));
   expect([...served].toSorted()).toEqual(
     ['target_info', ...Object.entries(metrics).map(([name, one]) => prometheusNameOf(name, one))].toSorted(),
   );
 });
 
-it('knows every reason of a failure', () => {
+it('the metrics have every reason of a failure', () => {
   const { attributes } = edgeMetrics['rpc.server.call.duration'];
   expect(attributes[2].values).toEqual(['', ...Object.keys(failures)]);
 });
 
-it('has nothing of the device, the callers or the files, and no secret', async () => {
+it('the metrics have no names of the device, the callers or the files, and no secret', async () => {
   const text = await edge.metrics();
   expect(text).toContain('target_info{service_name="edge-proxy",service_version="0.1.0"} 1');
   for (const one of ['edge-1', busObject, nobody, 'c-1', 'configure', server.host, 'secret', 'sig=', 'firmware']) {

@@ -231,7 +231,6 @@ describe('a reply', () => {
       payload: { detail: 'the module did not reply in time', invoked: 'unknown' },
     });
     expect(performance.now() - began).toBeGreaterThan(3_900);
-    expect(performance.now() - began).toBeLessThan(4_950); // one second before the hub gives up
     request.reply(1);
     const next = edge.call();
     (await press.next()).reply(2);

@@ -1,9 +1,9 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { type FileServer, startFileServer } from './support/fileServer.ts';
 import { edgeProgram } from './support/process.ts';
 import { startTestEdge, type TestEdge } from './support/testEdge.ts';

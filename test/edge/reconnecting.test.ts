@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('reports each minute for how long a peer cannot be reached, and stops when it is', async () => {
+it('the log reports each minute for how long a peer cannot be reached, until it is reached', async () => {
   const lines: Record<string, unknown>[] = [];
   let isUp = false;
   const hub = createReconnecting({

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,11 +6,11 @@ import mqtt from 'mqtt';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseConfiguration } from '../../edge/src/configuration/read.ts';
 import { demonstrateMethods } from '../../sandbox/demonstration/demonstrateMethods.ts';
-import type { Invoked } from '../../sandbox/demonstration/invocation.ts';
+import type { InvocationResult } from '../../sandbox/demonstration/invocation.ts';
 import { callFrontDoor } from '../../sandbox/invoke/call.ts';
 import { findObject } from '../../sandbox/invoke/find.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { endWithUs } from '../../sandbox/service/endWithUs.ts';
+import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { startTestSandbox } from '../e2e/testSandbox.ts';
 import { breachesOfModule } from '../support/modulesContract.ts';
 
@@ -29,7 +29,7 @@ const invoke = async (object: string, method: string, body: object = {}) => {
 };
 
 describe('the demonstration of an edge device', () => {
-  let invoked: Invoked[];
+  let invoked: InvocationResult[];
   beforeAll(async () => {
     invoked = (await demonstrateMethods(sandbox)).filter(({ invocation }) => invocation.object.startsWith('edge-1'));
   });
@@ -85,7 +85,6 @@ async function startProgram(args: readonly string[], environment: Readonly<Recor
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  endWithUs(program);
   await Promise.race([once(program.stdout, 'data'), once(program, 'exit')]);
   return program;
 }

@@ -25,7 +25,7 @@ function write(at: number, length: number, value: number) {
 }
 
 describe('a block reader', () => {
-  it('reads what is in the last block without the file', async () => {
+  it('reads data of the last block without the file', async () => {
     for (let value = 0; value < 64; value += 1) write(value * 1024, 1024, value);
     const first = reader.read(0, 1024);
     expect(first).toBeInstanceOf(Promise);
@@ -38,7 +38,7 @@ describe('a block reader', () => {
     await beyond;
   });
 
-  it('reads the file once for several pieces of one block that are asked for at the same time', async () => {
+  it('reads the file once for concurrent reads of one block', async () => {
     for (let value = 0; value < 64; value += 1) write(value * 1024, 1024, value);
     const first = reader.read(0, 1024);
     const second = reader.read(1024, 1024);
@@ -47,13 +47,13 @@ describe('a block reader', () => {
     expect(await second).toEqual(Buffer.alloc(1024, 1));
   });
 
-  it('reads a piece that is larger than a block', async () => {
+  it('reads data larger than a block', async () => {
     write(10, 5 * blockBytes, 7);
     const bytes = await reader.read(10, 5 * blockBytes);
     expect(bytes.equals(Buffer.alloc(5 * blockBytes, 7))).toBe(true);
   });
 
-  it('gives copies, so that a small piece does not keep a block in memory', async () => {
+  it('returns copies, so that a small piece does not keep a block in memory', async () => {
     write(0, 1024, 1);
     for (let turn = 0; turn < 2; turn += 1) {
       expect((await reader.read(0, 1024)).buffer.byteLength).toBeLessThan(blockBytes);
@@ -70,7 +70,7 @@ describe('a block reader', () => {
     closeSync(writeOnly);
   });
 
-  it('does not take an earlier read that ends late for the last block', async () => {
+  it('does not keep an earlier read that ends late as the last block', async () => {
     const far = 400 * blockBytes;
     write(0, far, 1);
     write(far, 1024, 2);
@@ -80,7 +80,7 @@ describe('a block reader', () => {
     expect(reader.read(far, 1024)).toEqual(Buffer.alloc(1024, 2));
   });
 
-  it('forgets of the last block only what is behind the place of a write', async () => {
+  it('forgets only the part of the last block behind the position of a write', async () => {
     write(0, 3 * blockBytes, 1);
     await reader.read(blockBytes, 1024);
     write(blockBytes - 1024, 1024, 2);
@@ -93,7 +93,7 @@ describe('a block reader', () => {
     expect(await written).toEqual(Buffer.alloc(1024, 2));
   });
 
-  it('never gives bytes that were there earlier (300 random courses)', async () => {
+  it('never returns overwritten bytes (300 random sequences)', async () => {
     const place = { at: fc.integer({ min: 0, max: 3 * blockBytes }), length: fc.integer({ min: 1, max: 40_000 }) };
     const step = fc.oneof(
       fc.record({ write: fc.record(place) }),

@@ -5,7 +5,7 @@ import { type Budget, createBudget } from '../../src/engine/budget/budget.ts';
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 const none = { messages: 0, bytes: 0 };
 
-it('admits at once while there is room, then first come, first served', async () => {
+it('messages are admitted at once while there is room, and then in order of arrival', async () => {
   const budget = createBudget({ maxMessages: 2, maxBytes: 100 });
   expect(budget.all.take(10)).toBeUndefined();
   expect(budget.all.take(10)).toBeUndefined();
@@ -23,7 +23,7 @@ it('admits at once while there is room, then first come, first served', async ()
   expect(budget.inFlight()).toEqual({ messages: 2, bytes: 2 });
 });
 
-it('counts bytes as well as messages', async () => {
+it('bytes are counted as well as messages', async () => {
   const budget = createBudget({ maxMessages: 10, maxBytes: 100 });
   expect(budget.all.take(60)).toBeUndefined();
   const waiting = budget.all.take(60);
@@ -34,12 +34,12 @@ it('counts bytes as well as messages', async () => {
   expect(budget.all.take(40)).toBeUndefined();
 });
 
-it('lets one message larger than the whole budget through when nothing else is in work', () => {
+it('one message larger than the whole budget is admitted when no other is in progress', () => {
   const budget = createBudget({ maxMessages: 10, maxBytes: 100 });
   expect(budget.all.take(500)).toBeUndefined();
 });
 
-it('the unused part of a reservation is room for the next messages', async () => {
+it('the unused part of a reservation is available to the next messages', async () => {
   const budget = createBudget({ maxMessages: 10, maxBytes: 100 });
   expect(budget.all.take(100)).toBeUndefined();
   const waiting = budget.all.take(1);
@@ -49,7 +49,7 @@ it('the unused part of a reservation is room for the next messages', async () =>
   expect(budget.inFlight()).toEqual({ messages: 2, bytes: 11 });
 });
 
-it('what is not needed of a reservation is given back overall as well, and what has ended leaves nothing', async () => {
+it('the unused part of a reservation is released in the overall budget as well, and an ended message releases the rest', async () => {
   const overall = createBudget({ maxMessages: 10, maxBytes: 100 });
   const [one, other] = [1, 2].map(() => createBudget({ maxMessages: 10, maxBytes: 100 }, overall)) as [Budget, Budget];
   expect(one.all.take(100)).toBeUndefined();
@@ -63,7 +63,7 @@ it('what is not needed of a reservation is given back overall as well, and what 
 });
 
 describe('messages that wait for room', () => {
-  it('can leave the line, and nothing is charged then, here or overall', async () => {
+  it('can leave the queue, and then nothing is charged, here or overall', async () => {
     const overall = createBudget({ maxMessages: 1, maxBytes: 100 });
     const [one, other] = [1, 2].map(() => createBudget({ maxMessages: 1, maxBytes: 100 }, overall)) as [Budget, Budget];
     const signal = new AbortController();
@@ -82,7 +82,7 @@ describe('messages that wait for room', () => {
     expect(other.all.take(1)).toBeUndefined();
   });
 
-  it('does not hold up those behind when it leaves', async () => {
+  it('unblock those behind them when they leave', async () => {
     const budget = createBudget({ maxMessages: 10, maxBytes: 100 });
     const signal = new AbortController();
     expect(budget.all.take(60)).toBeUndefined();
@@ -92,7 +92,7 @@ describe('messages that wait for room', () => {
     expect(await Promise.all([large, small])).toEqual([false, true]);
   });
 
-  it('is out of the line once it is admitted: when it ends, those behind keep their places', async () => {
+  it('are out of the queue once admitted: their end does not change the order of the others', async () => {
     const budget = createBudget({ maxMessages: 1, maxBytes: 100 });
     const signal = new AbortController();
     expect(budget.all.take(1)).toBeUndefined();
@@ -109,7 +109,7 @@ describe('messages that wait for room', () => {
     expect(isSecondAdmitted).toBe(true);
   });
 
-  it('adds one listener to its signal, however many wait with it, and all of them leave', async () => {
+  it('add one listener to their common signal, and all of them leave', async () => {
     const budget = createBudget({ maxMessages: 1, maxBytes: 100 });
     const signal = new AbortController();
     expect(budget.all.take(1)).toBeUndefined();
@@ -120,7 +120,7 @@ describe('messages that wait for room', () => {
     expect(budget.inFlight().messages).toBe(1);
   });
 
-  it('keeps what it was given, though it would leave in the same moment', async () => {
+  it('keep their room if they are admitted at the moment in which they would leave', async () => {
     const budget = createBudget({ maxMessages: 1, maxBytes: 100 });
     const signal = new AbortController();
     expect(budget.all.take(1)).toBeUndefined();
@@ -142,7 +142,7 @@ describe('large messages', () => {
     return taken;
   };
 
-  it('take three quarters of the bytes at most, and those that wait for more let small ones pass', async () => {
+  it('take three quarters of the bytes at most, and let small ones pass while they wait for more', async () => {
     const overall = createBudget(limits);
     const budget = createBudget(limits, overall);
     const all = [1, 2, 3, 4].map(() => takenBy(budget, large));
@@ -156,7 +156,7 @@ describe('large messages', () => {
     expect(all.at(-1)?.isTaken).toBe(true);
   });
 
-  it('are as many as they are in all partitions together', async () => {
+  it('are counted over all partitions', async () => {
     const overall = createBudget(limits);
     const [one, other] = [1, 2].map(() => createBudget(limits, overall)) as [Budget, Budget];
     const all = [one, other, one, other].map((budget) => takenBy(budget, large));
@@ -168,7 +168,7 @@ describe('large messages', () => {
     expect([all.at(-1)?.isTaken, overall.large.inFlight()]).toEqual([true, { messages: 4, bytes: 3 * large }]);
   });
 
-  it('are passed by none when they are the next among large ones and wait for bytes of small ones', async () => {
+  it('are not passed by small ones when they are first in the queue and wait for bytes of small ones', async () => {
     const budget = createBudget(limits);
     for (let taken = 0; taken < 4; taken += 1) expect(budget.of(large - 2).take(large - 2)).toBeUndefined();
     const waiting = takenBy(budget, large);
@@ -183,7 +183,7 @@ describe('large messages', () => {
     expect([waiting.isTaken, after.isTaken]).toEqual([true, true]);
   });
 
-  it('wait for no more small ones than may be in flight, however many keep coming', async () => {
+  it('wait for no more small ones than may be in flight, however many arrive', async () => {
     const budget = createBudget(limits);
     const begun: string[] = [];
     const inFlight: number[] = [];
@@ -210,7 +210,7 @@ describe('large messages', () => {
     expect(smallBefore).toBeLessThanOrEqual(4 * names.length);
   });
 
-  it('leave nothing behind, whether they end or give up in either line', async () => {
+  it('leave no charge behind when they end or leave either queue', async () => {
     const overall = createBudget(limits);
     const budget = createBudget(limits, overall);
     const leaving = new AbortController();
@@ -231,21 +231,21 @@ describe('large messages', () => {
   });
 });
 
-describe('the rooms beside it', () => {
+describe('the side budgets', () => {
   const limits = { maxMessages: 2, maxBytes: 800 };
 
-  it('take as many messages as may be in work, and an eighth of the bytes', () => {
+  it('have room for as many messages as may be in progress, and for an eighth of the bytes', () => {
     const { waiting } = createBudget(limits);
     expect([waiting.take(60), waiting.take(41), waiting.take(40), waiting.take(0)]).toEqual([true, false, true, false]);
     waiting.give(60);
     expect([waiting.take(60), waiting.taken()]).toEqual([true, { messages: 2, bytes: 100 }]);
   });
 
-  it('take one that is larger than the room when it is empty', () => {
+  it('admit one message larger than their room when they are empty', () => {
     expect(createBudget(limits).answering.take(10_000)).toBe(true);
   });
 
-  it('charge nothing that finds no room overall, and give back there what they are given back, also without its message', () => {
+  it('charge no message without overall room, and release overall room as well, also without its message', () => {
     const overall = createBudget(limits);
     const [one, other] = [1, 2].map(() => createBudget(limits, overall)) as [Budget, Budget];
     expect([one.answering.take(60), other.answering.take(41), other.answering.take(40)]).toEqual([true, false, true]);
@@ -260,7 +260,7 @@ describe('the rooms beside it', () => {
     expect([one, other, overall].map(({ answering }) => answering.taken())).toEqual([none, none, none]);
   });
 
-  it('are parts of the overall ones, and cleared there as well', () => {
+  it('are parts of the overall budgets, and are cleared there as well', () => {
     const overall = createBudget(limits);
     const [one, other] = [1, 2].map(() => createBudget(limits, overall)) as [Budget, Budget];
     expect([one.waiting.take(10), one.waiting.take(20), other.waiting.take(1)]).toEqual([true, true, false]);

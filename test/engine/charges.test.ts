@@ -21,8 +21,8 @@ async function two() {
   return { stays: stays as [MessageContext, MessageContext], charged, endBoth };
 }
 
-describe('what a message is charged', () => {
-  it('is what it needs, and nothing when it has ended', async () => {
+describe('the charge of a message', () => {
+  it('is its memory, and zero when it has ended', async () => {
     const { stays, charged, endBoth } = await two();
     expect(charged()).toEqual([{ messages: 2, bytes: 200 }, none]);
     stays[0].releaseBytes(40);
@@ -31,7 +31,7 @@ describe('what a message is charged', () => {
     expect(charged()).toEqual([none, none]);
   });
 
-  it('moves aside while it waits for a backend, once, and what it releases is released there', async () => {
+  it('moves to the side budget once while it waits for a backend, and is released there', async () => {
     const { stays, charged, endBoth } = await two();
     stays[0].waiting();
     stays[0].waiting();
@@ -45,7 +45,7 @@ describe('what a message is charged', () => {
     expect(charged()).toEqual([none, none]);
   });
 
-  it('has its replies beside it when only they are left, whether it had waited or not', async () => {
+  it('moves to the budget of replies when only they are left, whether the message had waited or not', async () => {
     const { stays, charged, endBoth } = await two();
     stays[0].waiting();
     stays[0].answering(30);
@@ -55,7 +55,7 @@ describe('what a message is charged', () => {
     expect(charged()).toEqual([none, none]);
   });
 
-  it('stays where it is when there is no room for its replies', async () => {
+  it('stays in its budget when there is no room for its replies', async () => {
     const { stays, charged, endBoth } = await two();
     stays[0].waiting();
     stays[1].answering(801);

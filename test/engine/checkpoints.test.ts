@@ -51,7 +51,7 @@ function setUpByHand() {
 const from = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, index) => first + index);
 
 describe('a checkpoint', () => {
-  it('comes when it is time, and no sooner, for events that are passed over, also when one message is handled among them', async () => {
+  it('for skipped events is written at the interval and no sooner, also with one handled message among them', async () => {
     const { checkpoints, written } = setUp({ ...at(0), completed: '' });
     for (let one = 1; one <= 1_000; one += 1) {
       checkpoints.pass(at(one * 2));
@@ -63,13 +63,13 @@ describe('a checkpoint', () => {
     expect(written).toMatchObject([{ sequenceNumber: 2_001 }]);
   });
 
-  it('whose map cannot be read makes a line in the log', () => {
+  it('whose completion map cannot be read is logged', () => {
     const completed = encodeCompletion(10, [{ first: 20, last: 30 }]);
     expect(setUp({ ...at(9), completed }).troubles).toEqual(['handling again what was done above the checkpoint']);
     expect(setUp({ ...at(10), completed }).troubles).toEqual([]);
   });
 
-  it('with a map of more than 4,000 characters is followed by one after as many more messages, or when it is time', async () => {
+  it('with a map of more than 4,000 characters is followed by the next after as many more messages, or at the interval', async () => {
     const { checkpoints, written } = setUp({ ...at(0), completed: '' });
     let next = 1;
     let state = 1;
@@ -96,7 +96,7 @@ describe('a checkpoint', () => {
     expect(written.length).toBe(before + 1);
   });
 
-  it('that cannot be written because nothing is safe yet is not waited for', async () => {
+  it('without a safe position is not waited for', async () => {
     const { checkpoints, written } = setUp();
     checkpoints.begin(at(1));
     checkpoints.end(checkpoints.begin(at(2)));
@@ -105,11 +105,11 @@ describe('a checkpoint', () => {
   });
 });
 
-describe('a checkpoint that is asked for while another one is being written', () => {
+describe('a checkpoint that is requested during the write of another', () => {
   const note = { ends: 2, upTo: 13, alone: 11, suspects: new Map() };
   const text = '2 2 13 11 -';
 
-  it('follows that one at once', async () => {
+  it('is written directly after it', async () => {
     const { checkpoints, written, answer } = setUpByHand();
     checkpoints.pass(at(11));
     await vi.advanceTimersByTimeAsync(everyMs);
@@ -121,7 +121,7 @@ describe('a checkpoint that is asked for while another one is being written', ()
     await flushing;
   });
 
-  it('has the crash record that it was asked for with, and those after it have it until its messages are done', async () => {
+  it('has the requested crash record, and so have the next ones until its messages are done', async () => {
     const { checkpoints, written, answer } = setUpByHand();
     checkpoints.pass(at(11));
     await vi.advanceTimersByTimeAsync(everyMs);
@@ -138,7 +138,7 @@ describe('a checkpoint that is asked for while another one is being written', ()
     expect(written.at(-1)).not.toHaveProperty('note');
   });
 
-  it('comes every 50 ms while unclean shutdowns are recorded, and at the usual intervals again when what they are about is done', async () => {
+  it('is written every 50 ms while unclean shutdowns are recorded, and at the usual intervals after their messages are done', async () => {
     const { checkpoints, written } = setUp({ ...at(10), completed: '', note: '2 1 12 - -' }, 1_000);
     for (const [one, ms] of [
       [11, 50],
@@ -153,7 +153,7 @@ describe('a checkpoint that is asked for while another one is being written', ()
     }
   });
 
-  it('comes at the usual intervals again after four of them, though what was in flight at the end is not done', async () => {
+  it('is written at the usual intervals after four of them, even if messages of the shutdown are not done', async () => {
     const { checkpoints, written } = setUp({ ...at(10), completed: '', note: '2 1 99 - -' }, 1_000);
     await vi.advanceTimersByTimeAsync(4 * everyMs);
     checkpoints.pass(at(11));
@@ -163,7 +163,7 @@ describe('a checkpoint that is asked for while another one is being written', ()
     expect(written).toMatchObject([{ sequenceNumber: 11 }]);
   });
 
-  it('says that the crash record is not written when the store fails', async () => {
+  it('reports that the crash record is not written when the store fails', async () => {
     const { checkpoints, answer } = setUpByHand();
     const isRecorded = checkpoints.recordCrashState(note);
     await answer(new Error('disk full'));
@@ -179,7 +179,7 @@ describe('after a checkpoint', () => {
     return set;
   }
 
-  it('that another owner has refused, nothing is written, though more is done and asked for', async () => {
+  it('that was refused because of another owner, nothing is written, even if more is done and requested', async () => {
     const { checkpoints, written, answer } = await tenHandled();
     await answer(false);
     checkpoints.stop(false);
@@ -189,14 +189,14 @@ describe('after a checkpoint', () => {
     expect(written).toHaveLength(1);
   });
 
-  it('that has failed, the next is due as soon as one more message is handled', async () => {
+  it('that has failed, the next one is due after one more handled message', async () => {
     const { checkpoints, written, answer } = await tenHandled();
     await answer(new Error('disk full'));
     checkpoints.end(checkpoints.begin(at(21)));
     expect(written).toMatchObject([{ sequenceNumber: 20 }, { sequenceNumber: 21 }]);
   });
 
-  it('that contains all, no timer is left and nothing is written that is asked for', async () => {
+  it('that contains everything, no timer is left and a request writes nothing', async () => {
     const { checkpoints, written, answer } = await tenHandled();
     await answer(true);
     await checkpoints.flush();
@@ -204,7 +204,7 @@ describe('after a checkpoint', () => {
   });
 });
 
-it('after the writing at intervals has ended, a checkpoint is written on demand alone', async () => {
+it('after the end of the intervals, a checkpoint is written only on demand', async () => {
   const { checkpoints, written } = setUp({ ...at(10), completed: '' });
   checkpoints.stop(false);
   checkpoints.pass(at(11));
@@ -214,18 +214,18 @@ it('after the writing at intervals has ended, a checkpoint is written on demand 
   expect(written).toMatchObject([{ sequenceNumber: 11 }]);
 });
 
-describe('what an operator sees of checkpoints', () => {
+describe('the checkpoint state for operators', () => {
   const start = { ...at(10), completed: '' };
   const upToDate = { sequenceNumber: 10, ageSeconds: 0, failures: 0, isFailing: false, unwritten: 0 };
 
-  it('is that of the start of the session until one is written', () => {
+  it('is that of the session’s start until a checkpoint is written', () => {
     expect(setUp().checkpoints.state()).toEqual({ ...upToDate, sequenceNumber: undefined });
     const { checkpoints } = setUp(start);
     checkpoints.begin(at(11));
     expect(checkpoints.state()).toEqual(upToDate);
   });
 
-  it('is how many seconds ago the first thing was done that no checkpoint contains', async () => {
+  it('is the age of the first done message that no checkpoint contains, in seconds', async () => {
     const { checkpoints } = setUp(start);
     await vi.advanceTimersByTimeAsync(60_000);
     checkpoints.pass(at(11));
@@ -237,7 +237,7 @@ describe('what an operator sees of checkpoints', () => {
     expect(checkpoints.state()).toEqual({ ...upToDate, sequenceNumber: 12 });
   });
 
-  it('counts from what was done while the last one was being written', async () => {
+  it('counts from the messages done during the write of the last one', async () => {
     const { checkpoints, answer } = setUpByHand();
     checkpoints.pass(at(11));
     await vi.advanceTimersByTimeAsync(everyMs + 2_000);
@@ -249,7 +249,7 @@ describe('what an operator sees of checkpoints', () => {
     expect(checkpoints.state()).toEqual({ ...upToDate, sequenceNumber: 11, ageSeconds: 3 });
   });
 
-  it('goes on to count when one cannot be written, and says how often that was', async () => {
+  it('continues to count when a write fails, and has the number of failures', async () => {
     const { checkpoints, answer } = setUpByHand();
     checkpoints.end(checkpoints.begin(at(11)));
     const failing = { ...upToDate, isFailing: true, unwritten: 1 };

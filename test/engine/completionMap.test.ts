@@ -35,12 +35,12 @@ const readMap = (position: number, map: string) => {
 };
 
 describe('the completion map', () => {
-  it('is empty when nothing is done above the position', () => {
+  it('is empty when no message is done above the position', () => {
     expect(encodeCompletion(7, [])).toBe('');
     expect(encodeCompletion(7, [], { position: 3, bits: Uint8Array.of(0b1111) })).toBe('');
   });
 
-  it('says of exactly the finished sequence numbers that they are done', () => {
+  it('has exactly the finished sequence numbers', () => {
     fc.assert(
       fc.property(somePosition, somePairs, (position, pairs) => {
         const runs = runsOf(position, pairs);
@@ -52,7 +52,7 @@ describe('the completion map', () => {
     );
   });
 
-  it('goes on saying what an earlier map says, above its own position', () => {
+  it('includes an earlier map above its own position', () => {
     fc.assert(
       fc.property(somePosition, somePairs, somePairs, fc.nat(3_000), (position, earlier, pairs, moved) => {
         const before = runsOf(position, earlier);
@@ -67,7 +67,7 @@ describe('the completion map', () => {
     );
   });
 
-  it('reaches 8 million sequence numbers above the position, and says nothing of what is farther', () => {
+  it('covers 8 million sequence numbers above the position, and no more', () => {
     const reach = 8 * 1024 * 1024;
     const isFound = readMap(5, encodeCompletion(5, [one(7), { first: 5 + reach - 100, last: 5 + reach + 100 }]));
     expect([7, 5 + reach - 101, 5 + reach - 100, 5 + reach, 5 + reach + 1].map(isFound)).toEqual([
@@ -79,12 +79,12 @@ describe('the completion map', () => {
     ]);
   });
 
-  it('is believed for its own position alone', () => {
+  it('is valid for its own position only', () => {
     const map = encodeCompletion(41, [one(43)]);
     expect([40, 41, 42].map((position) => decodeCompletion(position, map) !== undefined)).toEqual([false, true, false]);
   });
 
-  it('is not believed when a character of it is missing or another', () => {
+  it('is invalid when a character is missing or changed', () => {
     const runs = runsOf(
       41,
       Array.from({ length: 40 }, (_, index) => [1 + (index % 7), 1 + ((index * index) % 23)]),
@@ -101,13 +101,13 @@ describe('the completion map', () => {
   });
 
   it.each(['1rAQI', '1bAQI', '3 41 eJwTAQAADQAL', 'nonsense', '2 41 ', '2 41 AAAA', ''])(
-    'is not believed when it is of another version or no map (%s)',
+    'is invalid with another version or format (%s)',
     (map) => {
       expect(decodeCompletion(41, map)).toBeUndefined();
     },
   );
 
-  it('is not inflated beyond what it can say', () => {
+  it('is not inflated beyond its largest size', () => {
     const bomb = deflateSync(Buffer.alloc(1024 * 1024 + 1, 255)).toString('base64url');
     expect(decodeCompletion(0, `2 0 ${bomb}`)).toBeUndefined();
   });

@@ -4,7 +4,7 @@ import { withFakeTimers } from '../support/fakeTimers.ts';
 
 withFakeTimers();
 
-it('what waits while something is so waits to its limit and no longer, however long the process has run', async () => {
+it('a wait for a condition ends at its limit, however long the process has run', async () => {
   await vi.advanceTimersByTimeAsync(60_000);
   const condition = createCondition();
   let isOver = false;

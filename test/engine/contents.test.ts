@@ -6,8 +6,8 @@ withFakeTimers();
 
 const nothing = { messages: 0, bytes: 0 };
 
-describe('what an operator sees of a partition', () => {
-  it('is nothing before the first message and after the last', async () => {
+describe('the partition state for operators', () => {
+  it('is empty before the first message and after the last', async () => {
     const { partition, end } = partitionByHand();
     const empty = { inFlight: 0, waiting: 0, spooled: nothing, devices: 0, oldest: undefined, suspects: 0 };
     const state = { sequenceNumber: undefined, ageSeconds: 0, failures: 0, isFailing: false, unwritten: 0 };
@@ -18,14 +18,14 @@ describe('what an operator sees of a partition', () => {
     expect(partition.contents()).toEqual({ ...empty, checkpoint: { ...state, sequenceNumber: 1 } });
   });
 
-  it('is what is in flight, what waits in memory and on disk, and for how many devices', async () => {
+  it('has the messages in flight, those that wait in memory and on disk, and the number of their devices', async () => {
     const { partition, spool } = partitionByHand({ limits: { ...limits, deviceMessages: 2 } });
     await partition.admit(events('a1 a2 a3 b4'));
     expect(spool.taken()).toEqual({ messages: 1, bytes: expect.any(Number) });
     expect(partition.contents()).toMatchObject({ inFlight: 2, waiting: 2, spooled: spool.taken(), devices: 2 });
   });
 
-  it('is the oldest message that is not handled to its end, whichever device it is of', async () => {
+  it('has the oldest unfinished message of all devices', async () => {
     const { partition, end } = partitionByHand();
     await partition.admit(events('b1'));
     const readAt = performance.now();

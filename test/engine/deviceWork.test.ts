@@ -11,8 +11,8 @@ withFakeTimers();
 
 const settle = () => vi.advanceTimersByTimeAsync(0);
 
-describe('what an operator sees of a device', () => {
-  it('is its oldest message, what that does, and how many there are', async () => {
+describe('the device state for operators', () => {
+  it('has the oldest message, its step, and the number of messages', async () => {
     const { partition, stays, end } = partitionByHand();
     await partition.admit(events('a1 a2 a3 b4'));
     const course = courseOf();
@@ -31,7 +31,7 @@ describe('what an operator sees of a device', () => {
     expect(partition.devices('c')).toEqual([]);
   });
 
-  it('is that it waits for room in the budget', async () => {
+  it('shows that it waits for room in the budget', async () => {
     const { partition, end } = partitionByHand({ budget: budgetOf(1) });
     void partition.admit(events('a1 a2 b3'));
     await settle();
@@ -42,7 +42,7 @@ describe('what an operator sees of a device', () => {
     ]);
   });
 
-  it('is that it waits for room behind another device that does', async () => {
+  it('shows that it waits for room behind another device', async () => {
     const { partition, budget, end } = partitionByHand({ budget: budgetOf(2) });
     await partition.admit(events('a1 b2 a3 b4'));
     for (let places = 0; places < 2; places += 1) void budget.all.take(1);
@@ -54,7 +54,7 @@ describe('what an operator sees of a device', () => {
     ]);
   });
 
-  it('is which backends it waits for', async () => {
+  it('shows the backends that it waits for', async () => {
     const requirement: Requirement = {
       needs: ['informationModel'],
       isMet: () => false,
@@ -67,7 +67,7 @@ describe('what an operator sees of a device', () => {
     ]);
   });
 
-  it('is that it waits for its turn, because it may have ended the process (G4)', async () => {
+  it('shows that it waits for an isolated run, because it may have ended the process (G4)', async () => {
     const { partition, stays, end } = partitionByHand({
       progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '2 2 1 - -' },
       quarantine: { mostSuspects: 10, suspectsInWork: createSuspectsInWork(), log: createLog('silent') },

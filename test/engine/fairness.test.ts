@@ -74,7 +74,7 @@ describe('other devices of the partition', () => {
     expect(ended.filter((device) => device !== 'f').toSorted()).toEqual(['a', 'a', 'b', 'c']);
   });
 
-  it('go on when the hung messages end, in the order of each', async () => {
+  it('continue when the hung messages end, in order', async () => {
     const { partition, ended } = setUp({ overall: generous(), maxMessages: 2, hung: 'gh' });
     const admitted = admitAll(partition, messages('g', 'h', 'a', 'b'));
     await vi.advanceTimersByTimeAsync(deadlineMs - 1);
@@ -87,7 +87,7 @@ describe('other devices of the partition', () => {
 describe('the budget', () => {
   const many = (count: number) => messages(...Array.from({ length: count }, (_, index) => `d${index}`));
 
-  it('of a partition is never exceeded, and leaves room to the other partitions', async () => {
+  it('of a partition is never exceeded, and leaves room for other partitions', async () => {
     const overall = createBudget({ maxMessages: 12, maxBytes: 1e6 });
     const busy = setUp({ overall, maxMessages: 8, hung: 'd0d1d2d3d4d5d6d7d8d9' });
     const calm = setUp({ overall, maxMessages: 8 });
@@ -98,7 +98,7 @@ describe('the budget', () => {
     expect(calm.ended).toEqual(['x', 'y', 'z']);
   });
 
-  it('of all together is never exceeded either', async () => {
+  it('of all partitions together is never exceeded', async () => {
     const overall = createBudget({ maxMessages: 12, maxBytes: 1e6 });
     const [one, other] = [setUp({ overall, maxMessages: 8 }), setUp({ overall, maxMessages: 8 })];
     let most = 0;
@@ -112,7 +112,7 @@ describe('the budget', () => {
   });
 });
 
-it('large messages of many devices delay no small one, in memory or in the hub', async () => {
+it('large messages of many devices delay no small message, in memory or in the hub', async () => {
   const large = 100_000;
   const ended: string[] = [];
   const partition = createPartition({

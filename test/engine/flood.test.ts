@@ -83,8 +83,8 @@ async function stop(partition: Partition) {
   return stopped;
 }
 
-describe('beside a device that floods for minutes', () => {
-  it('the others are all handled without delay, and the flood in its order afterwards', async () => {
+describe('during a flood of one device for minutes', () => {
+  it('the other messages are handled without delay, and the flood in order afterwards', async () => {
     const { partition, handled, written, slowest } = setUp({ floodMs: handlingMs });
     const sent = await send(partition, 120, oneInTen);
     expect([sent.others.length, handled.others.length, slowest()]).toEqual([108_000, 108_000, handlingMs]);
@@ -95,7 +95,7 @@ describe('beside a device that floods for minutes', () => {
     expect(written.at(-1)).toMatchObject({ sequenceNumber: sent.events.length - 1, completed: '' });
   });
 
-  it('the others are all handled without delay when each message of it takes five seconds', async () => {
+  it('the other messages are handled without delay even if each message of the flood takes five seconds', async () => {
     const { partition, handled, slowest } = setUp({ floodMs: 5_000 });
     const fourASecond = (tick: number) => [...(tick % 5 === 0 || tick % 5 === 2 ? ['f'] : []), ...others(10)];
     const sent = await send(partition, 300, fourASecond);
@@ -103,7 +103,7 @@ describe('beside a device that floods for minutes', () => {
     expect([handled.others.length, slowest()]).toEqual([sent.others.length, handlingMs]);
   });
 
-  it('nothing that was handled is repeated, though the next reader is replaced before it has come as far', async () => {
+  it('no handled message is repeated, even if the next reader is replaced before it has reached that position', async () => {
     const first = setUp({ floodMs: handlingMs });
     const { events } = await send(first.partition, 30, oneInTen);
     await stop(first.partition);

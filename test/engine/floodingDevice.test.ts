@@ -11,14 +11,14 @@ withFakeTimers();
 describe('a device that floods', () => {
   const flood = Array.from({ length: 20 }, (_, index) => `a${index + 1}`).join(' ');
 
-  it('takes one place in the budget; the others go on behind it', async () => {
+  it('takes one slot of the budget, so that other devices continue', async () => {
     const { partition, started, budget } = partitionByHand({ limits: { ...limits, deviceMessages: 3 } });
     await partition.admit(events(`${flood} b21`));
     expect(started).toEqual([1, 21]);
     expect([budget.inFlight().messages, budget.waiting.taken().messages]).toEqual([2, 2]);
   });
 
-  it('is charged for what waits in memory: each message, its body, and names and values of its properties', async () => {
+  it('is charged for its messages that wait in memory, with bodies, names and values of properties', async () => {
     async function charged(properties: object, body: unknown) {
       const { partition, budget } = partitionByHand({ costOf: () => 1 });
       const sent = { ...hubEvent({ properties: { device: 'a', ...properties } }), body };
@@ -58,7 +58,7 @@ describe('a device that floods', () => {
     expect(seen.map(told)).toEqual(sent.map(told));
   });
 
-  it('cannot fill the budget with what stands behind its spool, where all would wait for each other', async () => {
+  it('cannot fill the budget with messages behind its spool, which would be a deadlock', async () => {
     let release = () => {};
     const slowDisk = new Promise<void>((resolve) => {
       release = resolve;
@@ -80,7 +80,7 @@ describe('a device that floods', () => {
     await vi.waitFor(() => expect([...started].sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]), soon);
   });
 
-  it('holds up its partition when the spool is full, and only then', async () => {
+  it('blocks its partition only when the spool is full', async () => {
     const { partition, started, end } = partitionByHand({
       limits: { ...limits, deviceMessages: 2 },
       spool: diskSpool(1_000),

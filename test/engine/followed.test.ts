@@ -23,31 +23,31 @@ function followed(stage: Stage, given: Parameters<typeof partitionByHand>[0] = {
   return { partition, started, end, told };
 }
 
-describe('a follower of a device gets a message that was read', () => {
+describe('a tap on a device gets each message that was read', () => {
   const event = hubEvent({ sequenceNumber: 1, properties: { device: 'a', n: 7 }, body: 'ü' });
 
   it.each([
-    ['how long it was in the hub', 1_500, 1_500],
-    ['that it was there for no time when the clocks differ', -1_000, 0],
-  ])('%s, its bytes and its properties as text', async (_, later, hubWaitMs) => {
+    ['its time in the hub', 1_500, 1_500],
+    ['a time of zero in the hub when the clocks differ', -1_000, 0],
+  ])('with %s, its bytes and its properties as text', async (_, later, hubWaitMs) => {
     vi.setSystemTime(event.enqueuedTimeUtc.getTime() + later);
     const { partition, told } = followed('read');
     await partition.admit([event]);
     expect(told).toEqual([[1, { hubWaitMs, bytes: 2, properties: { device: 'a', n: '7' } }]]);
   });
 
-  it('nothing of the bytes of a body that is none', async () => {
+  it('without a body when its body is not binary', async () => {
     const { partition, told } = followed('read');
     await partition.admit([{ ...event, body: { parsed: true } }]);
     expect(told).toMatchObject([[1, { bytes: undefined }]]);
   });
 });
 
-describe('a follower of a device learns where a message waits, and for what', () => {
+describe('a tap on a device shows that a message waits', () => {
   const behind = (earlier: number) => ({ for: 'earlier messages of the device', earlier });
   const patient = (given: object) => ({ isMet: () => false, met: () => new Promise<boolean>(() => {}), ...given });
 
-  it('in memory or on disk for earlier ones of its device', async () => {
+  it('in memory or on disk for earlier messages of its device', async () => {
     const { partition, told } = followed('waits', { limits: { ...limits, deviceMessages: 2 } });
     await partition.admit(events('a1 a2 a3'));
     expect(told).toEqual([
@@ -56,7 +56,7 @@ describe('a follower of a device learns where a message waits, and for what', ()
     ]);
   });
 
-  it('in the hub, once, though it looks for room more often', async () => {
+  it('in the hub for room, once, however often it tries', async () => {
     const given = { limits: { ...limits, deviceMessages: 1 }, spool: diskSpool(1) };
     const { partition, told, started, end } = followed('waits', given);
     void partition.admit(events('a1 b2 a3'));
@@ -74,14 +74,14 @@ describe('a follower of a device learns where a message waits, and for what', ()
     expect(told).toEqual([[1, { where: 'memory', for: 'a backend', earlier: 0, needs: ['informationModel'] }]]);
   });
 
-  it('for room', async () => {
+  it('for room in the budget', async () => {
     const { partition, told } = followed('waits', { budget: budgetOf(1) });
     void partition.admit(events('a1 b2'));
     await vi.advanceTimersByTimeAsync(0);
     expect(told).toEqual([[2, { where: 'memory', for: 'room', earlier: 0 }]]);
   });
 
-  it('for its turn among those that are tried alone (G4)', async () => {
+  it('for an isolated run (G4)', async () => {
     const { partition, told } = followed('waits', {
       progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '2 2 1 - -' },
       quarantine: { mostSuspects: 10, suspectsInWork: createSuspectsInWork(), log: createLog('silent') },

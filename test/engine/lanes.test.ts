@@ -79,7 +79,7 @@ function backend() {
   };
 }
 
-it('one device is handled one message after the other, devices side by side', async () => {
+it('messages of one device are handled one after the other, and devices concurrently', async () => {
   const { lanes, log, add, end } = setUp();
   for (const name of ['a1', 'a2', 'b1']) add(name);
   expect(log).toEqual(['a1', 'b1']);
@@ -91,7 +91,7 @@ it('one device is handled one message after the other, devices side by side', as
   expect(lanes.length('a') + lanes.length('b')).toBe(0);
 });
 
-it('only the message in work holds a place in the budget', async () => {
+it('only the message in progress holds a slot of the budget', async () => {
   const { budget, log, add, end } = setUp({ maxMessages: 2 });
   for (const name of ['a1', 'a2', 'a3', 'b1', 'c1']) add(name);
   expect([log, budget.inFlight().messages]).toEqual([['a1', 'b1'], 2]);
@@ -99,7 +99,7 @@ it('only the message in work holds a place in the budget', async () => {
   expect(log).toEqual(['a1', 'b1', 'c1']);
 });
 
-it('a large message that waits for its bytes delays no small one of another device, and is not passed by its own device', async () => {
+it('a large message that waits for its bytes delays small ones of its own device only', async () => {
   const { log, add, end } = setUp({ maxBytes: 2 * largeBytes });
   for (const name of ['aL1', 'bL1', 'b2', 'c1', 'd1', 'dL2', 'd3']) add(name);
   expect(log).toEqual(['aL1', 'c1', 'd1']);
@@ -114,7 +114,7 @@ it('a large message that waits for its bytes delays no small one of another devi
   expect(log.at(-1)).toBe('d3');
 });
 
-it('what needs a backend that is out waits without a place, and begins in the order of arrival when it is back', async () => {
+it('messages for an unavailable backend wait without a slot, and begin in order of arrival when it is back', async () => {
   const { budget, log, add, end } = setUp({ maxMessages: 2 });
   const model = backend();
   add('c1');
@@ -132,7 +132,7 @@ it('what needs a backend that is out waits without a place, and begins in the or
   expect(log).toEqual(['c1', 'e1', 'a1', 'b1', 'c2', 'd1']);
 });
 
-it('what arrived earlier begins first when the backend is back, though it began to wait for it later', async () => {
+it('when the backend is back, the message that arrived first begins first, even if it began to wait later', async () => {
   const { log, add, end } = setUp({ maxMessages: 1 });
   const model = backend();
   model.goes();
@@ -144,7 +144,7 @@ it('what arrived earlier begins first when the backend is back, though it began 
   expect(log).toEqual(['a1', 'a2']);
 });
 
-it('begins nothing that is given its place in the moment in which all closes, and gives the place back', async () => {
+it('a message that gets its slot at the moment of closing does not begin, and releases the slot', async () => {
   const { budget, log, draining, add } = setUp({ maxMessages: 1 });
   void budget.all.take(1);
   add('a1');
@@ -154,7 +154,7 @@ it('begins nothing that is given its place in the moment in which all closes, an
   expect([log, budget.inFlight().messages]).toEqual([[], 0]);
 });
 
-it('gives its place back when the backend goes while it waits for the place', async () => {
+it('a message whose backend goes while it waits for a slot releases the slot', async () => {
   const { budget, log, add, end } = setUp({ maxMessages: 1 });
   const model = backend();
   add('a1');
@@ -169,7 +169,7 @@ it('gives its place back when the backend goes while it waits for the place', as
   expect(log).toEqual(['a1', 'c1', 'b1']);
 });
 
-it('a suspect whose backend goes before it begins is put back, and waits for another turn', async () => {
+it('a suspect whose backend goes before it begins waits for another turn', async () => {
   const own = backend();
   const turns: (() => void)[] = [];
   const seen: string[] = [];
@@ -196,7 +196,7 @@ it('a suspect whose backend goes before it begins is put back, and waits for ano
   expect(log).toEqual(['a1']);
 });
 
-it('a device goes on when a checkpoint has its suspect', async () => {
+it('a device continues when a checkpoint has its suspect', async () => {
   let isNoted = () => {};
   const noted = new Promise<void>((resolve) => {
     isNoted = resolve;
@@ -213,7 +213,7 @@ it('a device goes on when a checkpoint has its suspect', async () => {
   expect(log).toEqual(['a1', 'a2']);
 });
 
-it('begins nothing once it closes, and what waits holds no place', async () => {
+it('after closing no message begins, and waiting messages hold no slot', async () => {
   const { budget, log, draining, add, end } = setUp({ maxMessages: 1 });
   const model = backend();
   model.goes();
@@ -225,7 +225,7 @@ it('begins nothing once it closes, and what waits holds no place', async () => {
   expect([log, budget.inFlight()]).toEqual([['a1'], { messages: 0, bytes: 0 }]);
 });
 
-it('keeps the order of every device in any interleaving (200 random courses)', async () => {
+it('the order of every device is kept in any interleaving (200 random sequences)', async () => {
   const devices = ['a', 'b', 'c'];
   await fc.assert(
     fc.asyncProperty(

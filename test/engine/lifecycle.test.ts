@@ -11,7 +11,7 @@ function setUp() {
 }
 
 describe('the life of a partition', () => {
-  it('is reading, draining, released; its drain begins once', () => {
+  it('goes from reading to draining to released, and its drain begins once', () => {
     const { life, signals, drained } = setUp();
     expect([life.state(), signals(), drained()]).toEqual(['reading', [false, false], 0]);
     life.drain();
@@ -34,7 +34,7 @@ describe('the life of a partition', () => {
     }
   });
 
-  it('may be listened to by each message in flight, without a warning of Node', async () => {
+  it('can have a listener for each message in flight, without a warning of Node.js', async () => {
     const { life } = setUp();
     const warnings: string[] = [];
     const note = ({ name }: Error) => warnings.push(name);

@@ -7,9 +7,9 @@ withFakeTimers();
 
 const oneInMemory = { limits: { ...limits, deviceMessages: 1 } };
 
-describe('a fault of our own', () => {
+describe('a fault of the service', () => {
   // Trap 9: whatever leaves the handler of the hub client stops the partition or skips the batch.
-  it('with one event does not stop the partition: the event is passed over', async () => {
+  it('with one event does not stop the partition: the event is skipped', async () => {
     const { partition, started, checkpoints, failures, end } = partitionByHand({
       arrivalOf(event) {
         if (event.sequenceNumber === 2) throw new Error('cannot be looked at');
@@ -23,7 +23,7 @@ describe('a fault of our own', () => {
     expect([started, failures, positions(checkpoints)]).toEqual([[1, 3], ['event passed over'], [3]]);
   });
 
-  it('with an event that comes back from the spool does not stop its device: the event is passed over', async () => {
+  it('with an event from the spool does not stop its device: the event is skipped', async () => {
     let readings = 0;
     const { partition, started, checkpoints, failures, budget, end } = partitionByHand({
       ...oneInMemory,
@@ -46,7 +46,7 @@ describe('a fault of our own', () => {
     const { partition, checkpoints, failures, budget } = partitionByHand({
       async dispatch({ event }) {
         started.push(event.sequenceNumber);
-        if (event.sequenceNumber === 1) throw new Error('a fault of our own');
+        if (event.sequenceNumber === 1) throw new Error('a fault of the service');
         return true;
       },
     });
@@ -57,7 +57,7 @@ describe('a fault of our own', () => {
     expect([positions(checkpoints), budget.inFlight()]).toEqual([[3], { messages: 0, bytes: 0 }]);
   });
 
-  it('with a spool that cannot be written is a full spool: the partition waits, and nothing is lost', async () => {
+  it('with a spool that cannot be written has the effect of a full spool: the partition waits, and nothing is lost', async () => {
     const put = () => {
       throw new Error('disk full');
     };
@@ -73,7 +73,7 @@ describe('a fault of our own', () => {
     expect(budget.inFlight().messages).toBe(2); // the one that waited in the hub is charged as well
   });
 
-  it('with a spool that cannot be read gives the partition up, so that it is read again from its checkpoint', async () => {
+  it('with a spool that cannot be read releases the partition, so that it is read again from its checkpoint', async () => {
     const take = () => Promise.reject(new Error('disk gone'));
     const { partition, started, checkpoints, failures, end, givenUp } = partitionByHand({
       ...oneInMemory,
@@ -88,7 +88,7 @@ describe('a fault of our own', () => {
     expect(positions(checkpoints)).toEqual([]);
   });
 
-  it('is not reported of a spool that fails when the partition is taken away', async () => {
+  it('in the spool is not reported when the partition is lost', async () => {
     let fail = (_: Error) => {};
     const take = () =>
       new Promise<never>((_, reject) => {
@@ -104,7 +104,7 @@ describe('a fault of our own', () => {
     expect([failures, givenUp()]).toEqual([[], 0]);
   });
 
-  it('does not come of a spool that is closed under what still reads from it', async () => {
+  it('is not reported for a spool that is closed during a read', async () => {
     const { partition, spool, failures, end } = partitionByHand(oneInMemory);
     await partition.admit(events('a1 a2'));
     void end(1);

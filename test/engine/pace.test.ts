@@ -28,7 +28,7 @@ function setUp(busy: { share: number }, { least = 4, most = 20, inLine = (): num
 const windows = (count: number) => vi.advanceTimersByTimeAsync(count * 100);
 
 describe('messages in flight', () => {
-  it('are few while these keep the event loop busy', async () => {
+  it('are few while they keep the event loop busy', async () => {
     const { want, begun } = setUp({ share: 1 });
     want(30);
     await windows(50);
@@ -47,7 +47,7 @@ describe('messages in flight', () => {
     expect(begun()).toBe(20);
   });
 
-  it.each([0.95, 0.97, 0.98])('stay as many as they are between the two, both included: %d', async (share) => {
+  it.each([0.95, 0.97, 0.98])('keep their number between the two bounds, both included: %d', async (share) => {
     const busy = { share: 0.5 };
     const { want, pace } = setUp(busy);
     want(30);
@@ -57,7 +57,7 @@ describe('messages in flight', () => {
     expect(pace.messages()).toBe(9);
   });
 
-  it('stay as many as they are while more than half of them wait for connections to backends', async () => {
+  it('keep their number while more than half of them wait for connections to backends', async () => {
     const line = { length: 3 };
     const { want, begun } = setUp({ share: 0.5 }, { inLine: () => line.length });
     want(30);
@@ -68,7 +68,7 @@ describe('messages in flight', () => {
     expect(begun()).toBe(6);
   });
 
-  it('become fewer again when they keep the event loop busy, and never fewer than the least', async () => {
+  it('become fewer when they keep the event loop busy, but never fewer than the minimum', async () => {
     const busy = { share: 0 };
     const { pace, budget, want, begun } = setUp(busy);
     want(60);
@@ -84,7 +84,7 @@ describe('messages in flight', () => {
     expect(pace.messages()).toBe(4);
   });
 
-  it('are not counted while none waits', async () => {
+  it('keep their number while no other message waits', async () => {
     const { pace, want } = setUp({ share: 0 });
     want(4);
     await windows(50);
@@ -92,7 +92,7 @@ describe('messages in flight', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('are not counted when one ends, or needs less, while none waits', async () => {
+  it('keep their number when one ends, or needs less memory, while no other waits', async () => {
     const { pace, budget, want } = setUp({ share: 0 });
     want(4);
     budget.all.shrink(0);
@@ -102,7 +102,7 @@ describe('messages in flight', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('are not counted while one waits for bytes: more messages would not help it', async () => {
+  it('keep their number while one waits for bytes, since more messages would not help it', async () => {
     const { pace, budget } = setUp({ share: 0 });
     expect(budget.all.take(900_000)).toBeUndefined();
     expect(budget.all.take(200_000)).toBeInstanceOf(Promise);
@@ -112,7 +112,7 @@ describe('messages in flight', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('never exceed a limit below the least', async () => {
+  it('never exceed a limit below the minimum', async () => {
     const { want, begun } = setUp({ share: 1 }, { least: 48, most: 2 });
     want(5);
     await windows(5);
@@ -120,7 +120,7 @@ describe('messages in flight', () => {
   });
 });
 
-it('is measured on the event loop of the process', async () => {
+it('the pace is measured on the event loop of the process', async () => {
   vi.useRealTimers();
   const pace = createPace({ least: 2, most: 10, inLine: () => 0 });
   await new Promise<void>((resolve) => pace.reached(resolve));

@@ -22,7 +22,7 @@ describe('a partition', () => {
     expect(checkpoints.at(-1)).toEqual({ sequenceNumber: 3, offset: '3000', completed: '' });
   });
 
-  it('does not repeat after a restart what was done behind one slow message', async () => {
+  it('does not repeat after a restart the messages done behind a slow one', async () => {
     const first = partitionByHand();
     await first.partition.admit(events('t0 a1 b2 c3 b4'));
     await first.end(2);
@@ -36,7 +36,7 @@ describe('a partition', () => {
     expect(positions(second.checkpoints)).toEqual([5]);
   });
 
-  it('passes over what it has seen before, when the hub delivers from the checkpoint again', async () => {
+  it('skips messages that it has seen when the hub delivers from the checkpoint again', async () => {
     const { partition, started, end } = partitionByHand();
     await partition.admit(events('a1 b2'));
     await partition.admit(events('a1 b2 c3'));
@@ -45,7 +45,7 @@ describe('a partition', () => {
     expect(partition.position()).toEqual({ sequenceNumber: 3, offset: '3000' });
   });
 
-  it('marks what another instance may have handled before it took the partition over', async () => {
+  it('marks messages that another instance may have handled before the takeover', async () => {
     const repeats: number[] = [];
     const { partition } = partitionByHand({
       redeliveryHorizon: knownRedeliveryHorizon(2),
@@ -58,7 +58,7 @@ describe('a partition', () => {
     expect(repeats).toEqual([1, 2]);
   });
 
-  it('asks how far others may have come before it begins a message, and not for a batch without events', async () => {
+  it('asks for the redelivery horizon before the first message, and not for a batch without events', async () => {
     let answer = () => {};
     let looks = 0;
     const look = () => {
@@ -78,7 +78,7 @@ describe('a partition', () => {
     expect(started).toEqual([1, 2]);
   });
 
-  it('parks no message unexecuted when nothing is under suspicion', async () => {
+  it('parks no message unexecuted without suspects', async () => {
     const { partition, stays } = partitionByHand();
     await partition.admit(events('a1'));
     expect(stays.map(({ parkUnexecuted }) => parkUnexecuted)).toEqual([false]);
@@ -91,7 +91,7 @@ describe('a partition', () => {
     expect(positions(checkpoints)).toEqual([3]);
   });
 
-  it('writes checkpoints for telemetry only at the interval, however much there is', async () => {
+  it('writes checkpoints for telemetry alone at the interval only', async () => {
     const { partition, checkpoints } = partitionByHand({ limits: { ...limits, everyMessages: 3 } });
     await partition.admit(events(Array.from({ length: 1_000 }, (_, index) => `t${index}`).join(' ')));
     await vi.advanceTimersByTimeAsync(4_999);
@@ -100,7 +100,7 @@ describe('a partition', () => {
     expect(positions(checkpoints)).toEqual([999]);
   });
 
-  it('writes down what ended while a checkpoint was being written, though nothing comes after it', async () => {
+  it('writes another checkpoint for messages that ended during the last write', async () => {
     const written: Progress[] = [];
     let answer: (ok: boolean) => void = () => {};
     const { partition, end } = partitionByHand({
@@ -120,7 +120,7 @@ describe('a partition', () => {
     expect(positions(written)).toEqual([1, 2]);
   });
 
-  it('takes no more than the budget allows; the rest stays in the hub', async () => {
+  it('takes no more events than the budget allows; the rest stays in the hub', async () => {
     const { partition, started, end } = partitionByHand({ budget: budgetOf(2) });
     let admitted = false;
     void partition.admit(events('a1 b2 c3')).then(() => {
@@ -132,7 +132,7 @@ describe('a partition', () => {
     expect([started, admitted]).toEqual([[1, 2, 3], true]);
   });
 
-  it('reports each gap in the sequence numbers once; the first event and a repeated one make none', async () => {
+  it('reports each gap in the sequence numbers once; the first event and a repeat are not gaps', async () => {
     const gaps: Gap[] = [];
     const progress = { sequenceNumber: 3, offset: '3000', completed: '' };
     const { partition } = partitionByHand({ progress, onGap: (gap) => void gaps.push(gap) });
@@ -146,7 +146,7 @@ describe('a partition', () => {
     ]);
   });
 
-  it('passes over an event without a place: the gap that follows shows it', async () => {
+  it('skips an event without a position: the gap that follows shows it', async () => {
     const gaps: Gap[] = [];
     const read: (number | undefined)[] = [];
     const { partition, started, checkpoints, end } = partitionByHand({
@@ -166,7 +166,7 @@ describe('a partition', () => {
     expect(positions(checkpoints).at(-1)).toBe(3);
   });
 
-  it('counts the messages that it reads, tells them when that was, and knows when the hub received the oldest that is not done', async () => {
+  it('counts the messages that it reads with their times, and has the enqueued time of the oldest unfinished one', async () => {
     let read = 0;
     const { partition, stays, end } = partitionByHand({
       onRead() {
@@ -194,7 +194,7 @@ describe('a partition', () => {
   });
 
   it.each([-3_600_000, 3_600_000])(
-    'knows the age of what is not done whatever the clock is set to: by %i ms',
+    'knows the age of unfinished messages by a clock that is changed by %i ms',
     async (stepMs) => {
       const { partition } = partitionByHand();
       const event = events('a1').map((one) => ({ ...one, enqueuedTimeUtc: new Date(Date.now() - 400) }));
@@ -215,7 +215,7 @@ describe('a partition', () => {
 });
 
 describe('subscriptions that overlap', () => {
-  it('give each event once, though the first still waits for room with its own', async () => {
+  it('deliver each event once, even if the first still waits for room', async () => {
     const { partition, started, end } = partitionByHand({ budget: budgetOf(1) });
     void partition.admit(events('a1 b2'));
     void partition.admit(events('b2 c3'));

@@ -25,7 +25,7 @@ const none = { messages: 0, bytes: 0 };
 const eachMessage = { limits: { ...limits, everyMessages: 1 } };
 
 describe('the end of a partition', () => {
-  it('ends at its limit though the clock of the machine is put back', async () => {
+  it('comes at its limit although the system clock is set back', async () => {
     const { partition } = partitionByHand();
     await partition.admit(events('a1'));
     let left: number | undefined;
@@ -37,7 +37,7 @@ describe('the end of a partition', () => {
     expect(left).toBe(1);
   });
 
-  it('whenever it comes, the position covers all that has begun', async () => {
+  it('leaves a position before every unfinished message, whenever it comes', async () => {
     for (let steps = 0; steps < 20; steps += 1) {
       const { partition, started } = partitionByHand();
       void partition.admit(events('a1 b2 c3'));
@@ -48,7 +48,7 @@ describe('the end of a partition', () => {
     }
   });
 
-  it('draining waits for what is running, starts nothing more, and writes the last checkpoint', async () => {
+  it('by draining waits for messages in progress, begins no other, and writes the last checkpoint', async () => {
     const { partition, started, checkpoints, end, budget } = partitionByHand();
     await partition.admit(events('a1 a2 b3'));
     const draining = partition.drain(25_000);
@@ -60,7 +60,7 @@ describe('the end of a partition', () => {
     expect(budget.inFlight()).toEqual({ messages: 0, bytes: 0 });
   });
 
-  it('draining tells what is running to leave only at the limit', async () => {
+  it('by draining aborts messages in progress only at the limit', async () => {
     const { partition, stays, end } = partitionByHand();
     await partition.admit(events('a1 b2'));
     const signals = () => stays.map(({ ended }) => ended.aborted);
@@ -74,7 +74,7 @@ describe('the end of a partition', () => {
     expect(await draining).toBe(2);
   });
 
-  it('draining writes down what ends while it leaves, and waits no longer than a second for that', async () => {
+  it('by draining records messages that end after the abort, for a second at most', async () => {
     const { partition, checkpoints, stays, end } = partitionByHand(eachMessage);
     await partition.admit(events('a1 b2 c3'));
     const draining = partition.drain(25_000);
@@ -86,14 +86,14 @@ describe('the end of a partition', () => {
     expect([await draining, positions(checkpoints).at(-1)]).toEqual([1, 2]);
   });
 
-  it('tells what is running to leave as soon as ownership is lost', async () => {
+  it('aborts messages in progress as soon as ownership is lost', async () => {
     const { partition, stays } = partitionByHand();
     await partition.admit(events('a1'));
     partition.revoke();
     expect(stays.map(({ ended }) => ended.aborted)).toEqual([true]);
   });
 
-  it('looks at nothing that the hub delivers afterwards', async () => {
+  it('ignores later events of the hub', async () => {
     const { partition, started, checkpoints } = partitionByHand(eachMessage);
     await partition.drain(0);
     await partition.admit(events('t1 a2'));
@@ -101,7 +101,7 @@ describe('the end of a partition', () => {
     expect([partition.position(), started, checkpoints]).toEqual([undefined, [], []]);
   });
 
-  it('writes down nothing that ends after the last checkpoint', async () => {
+  it('does not record messages that end after the last checkpoint', async () => {
     const { partition, checkpoints, end } = partitionByHand(eachMessage);
     await partition.admit(events('t1 a2'));
     const draining = partition.drain(1_000);
@@ -112,7 +112,7 @@ describe('the end of a partition', () => {
     expect(positions(checkpoints)).toEqual([1]);
   });
 
-  it('draining writes the last checkpoint again when the store fails for a moment, and not for ever', async () => {
+  it('by draining retries the last checkpoint when the store fails, but not for ever', async () => {
     let failing = 3;
     const written: Progress[] = [];
     async function checkpoint(progress: Progress) {
@@ -139,7 +139,7 @@ describe('the end of a partition', () => {
     expect(positions(written)).toEqual([1]);
   });
 
-  it('draining ends at its limit and says how much was left', async () => {
+  it('by draining comes at its limit, with the number of unfinished messages', async () => {
     const { partition, checkpoints } = partitionByHand();
     await partition.admit(events('t1 a2 b3'));
     const draining = partition.drain(25_000);
@@ -157,7 +157,7 @@ describe('the end of a partition', () => {
     expect(started).toEqual([1]);
   });
 
-  it('leaves nothing charged of what was not handled to its end, nor of what came from the spool too late', async () => {
+  it('leaves no charge of unfinished messages, nor of those that came from the spool too late', async () => {
     const { spool, read } = slowSpool();
     const overall = budgetOf(10);
     const budget = createBudget({ maxMessages: 10, maxBytes: 1e6 }, overall);
@@ -171,7 +171,7 @@ describe('the end of a partition', () => {
     expect([started, budget.inFlight(), overall.inFlight()]).toEqual([[1, 3], none, none]);
   });
 
-  it('does not take what came from the spool too late for done', async () => {
+  it('does not count messages that came from the spool too late as done', async () => {
     const { spool, read } = slowSpool();
     const { partition, started, checkpoints, end } = partitionByHand({
       spool,
@@ -186,7 +186,7 @@ describe('the end of a partition', () => {
     expect([await draining, started, positions(checkpoints)]).toEqual([1, [1, 3], [1]]);
   });
 
-  it('writes no checkpoint after ownership is lost, though work goes on', async () => {
+  it('writes no checkpoint after ownership is lost, even if messages go on', async () => {
     const { partition, checkpoints, end } = partitionByHand();
     await partition.admit(events('a1'));
     partition.revoke();
@@ -195,7 +195,7 @@ describe('the end of a partition', () => {
     expect(checkpoints).toEqual([]);
   });
 
-  it('comes when the store says that another instance owns the partition by now', async () => {
+  it('comes when the store says that another instance owns the partition', async () => {
     const { partition, started, end } = partitionByHand({ ...eachMessage, checkpoint: async () => false });
     await partition.admit(events('a1'));
     await end(1);
@@ -203,7 +203,7 @@ describe('the end of a partition', () => {
     expect(started).toEqual([1]);
   });
 
-  it('does not come because the store fails: the checkpoint is tried again', async () => {
+  it('does not come when the store fails: the checkpoint is retried', async () => {
     let fails = true;
     const written: Progress[] = [];
     const { partition, failures, end } = partitionByHand({
@@ -223,7 +223,7 @@ describe('the end of a partition', () => {
   });
 });
 
-it('a partition that is left frees what waits in memory, and ends the intake of what waits in the hub', async () => {
+it('an abandoned partition releases the messages in memory, and takes no more from the hub', async () => {
   const { partition, budget } = partitionByHand({
     limits: { ...limits, deviceMessages: 2 },
     spool: { ...memorySpool(), put: () => undefined },

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { knownRedeliveryHorizon, openRedeliveryHorizon } from '../../src/engine/progress/redeliveryHorizon.ts';
 
-it('A redelivery horizon that the reader before has left takes what is newer for unseen', () => {
+it('Messages beyond the redelivery horizon of the previous reader are not repeats', () => {
   const { look, redelivered, known } = knownRedeliveryHorizon(7);
   expect([look(), redelivered(7), redelivered(8), known()]).toEqual([undefined, true, false, 7]);
 });
 
-it('Without a release, every event that the hub had when the session read its first ones may be a repeat', async () => {
+it('Without a release, every event that the hub had at the first read of the session may be a repeat', async () => {
   let newest = 3;
   const redeliveryHorizon = openRedeliveryHorizon(
     async () => newest,
@@ -24,7 +24,7 @@ it('Without a release, every event that the hub had when the session read its fi
   ]);
 });
 
-it('A redelivery horizon that cannot be had makes everything a possible repeat, and is asked for again', async () => {
+it('Without a redelivery horizon every message is a possible repeat, and it is asked for again', async () => {
   const troubles: string[] = [];
   const answers = [Promise.reject(new Error('no answer')), Promise.resolve(7)];
   const redeliveryHorizon = openRedeliveryHorizon(

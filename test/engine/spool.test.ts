@@ -31,13 +31,13 @@ function put(sequenceNumber: number, bytes: number): Ticket {
 }
 
 describe('the spool', () => {
-  it('leaves no readable file behind, not even while it is open', () => {
+  it('has no readable file, even while it is open', () => {
     open(mebibyte);
     put(1, 1000);
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it('gives back what was put in, in any order (100 random courses)', async () => {
+  it('returns the stored messages, in any order (100 random sequences)', async () => {
     const step = fc.oneof(fc.record({ put: fc.integer({ min: 0, max: 700_000 }) }), fc.record({ take: fc.nat() }));
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
@@ -63,14 +63,14 @@ describe('the spool', () => {
     open(1);
   });
 
-  it('has room again for what a fast device left, though a slow one still has messages in it', async () => {
+  it('reuses the room of a fast device while a slow one still has messages in it', async () => {
     open(3 * mebibyte);
     const slow = put(0, 100);
     for (let number = 1; number <= 500; number += 1) await spool.take(put(number, 100_000));
     expect(await spool.take(slow)).toMatchObject({ sequenceNumber: 0 });
   });
 
-  it('never writes over what waits, though the segment that it writes to has been empty in between', async () => {
+  it('never overwrites waiting messages, even if their segment was empty in between', async () => {
     open(3 * mebibyte);
     const slow = put(0, 600_000);
     await spool.take(put(1, 600_000));
@@ -80,7 +80,7 @@ describe('the spool', () => {
     expect(numbers).toEqual([2, 0, 3]);
   });
 
-  it('uses a segment again when nothing waits in it any more, and once', async () => {
+  it('reuses a segment once when it is empty', async () => {
     open(2 * mebibyte);
     const tickets = [1, 2, 3, 4, 5, 6].map((number) => put(number, 300_000));
     const isFull = () => spool.put(message(10, 300_000)) === undefined;
@@ -95,14 +95,14 @@ describe('the spool', () => {
     expect(numbers).toEqual([4, 5, 6, 7, 8, 9]);
   });
 
-  it('gives back all of an event', async () => {
+  it('returns all parts of an event', async () => {
     open(mebibyte);
     const event = hubEvent({ properties: { action: 'model.update', n: 7 }, body: '{}', device: 'pump-1' });
     const ticket = spool.put(event);
     expect(ticket && (await spool.take(ticket))).toEqual(event);
   });
 
-  it('has all its room again when everything has been taken', async () => {
+  it('is empty when all messages have been taken', async () => {
     open(3 * mebibyte);
     for (let round = 0; round < 3; round += 1) {
       const tickets = [1, 2, 3].map((number) => put(number, 600_000));
@@ -113,7 +113,7 @@ describe('the spool', () => {
     }
   });
 
-  it('is full when its bytes are taken, and has room when they are left', async () => {
+  it('is full at its limit of bytes, and has room when they are released', async () => {
     open(2 * mebibyte);
     const tickets = [1, 2, 3, 4].map((number) => put(number, 500_000));
     expect(spool.put(message(5, 500_000))).toBeUndefined();
@@ -121,7 +121,7 @@ describe('the spool', () => {
     put(5, 500_000);
   });
 
-  it('gives nothing back any more, and touches nothing, once it is closed', async () => {
+  it('returns nothing after it is closed', async () => {
     open(2 * mebibyte);
     const ticket = put(1, 1000);
     const taking = expect(spool.take(ticket)).rejects.toThrow();
@@ -131,7 +131,7 @@ describe('the spool', () => {
     open(1);
   });
 
-  it('takes a message that fills a mebibyte to its last byte, and two that do so together, but none that is larger', async () => {
+  it('accepts a message of exactly a mebibyte, and two of that size together, but no larger one', async () => {
     open(4 * mebibyte);
     const most = 1_000_000 + mebibyte - put(1, 1_000_000).length;
     const half = mebibyte / 2 - (mebibyte - most);

@@ -50,9 +50,9 @@ describe('a snapshot', () => {
       'begin 11, begin 12, begin 13, end 12, end 11',
       { safe: [12, 'o12'], done: [], pending: 1 },
     ],
-    ['moves on over what is passed', fresh, 'pass 11, pass 13', { safe: [13, 'o13'], done: [], pending: 0 }],
+    ['moves on over skipped events', fresh, 'pass 11, pass 13', { safe: [13, 'o13'], done: [], pending: 0 }],
     [
-      'does not move on over a message for what is passed after it',
+      'does not move on over a message for events skipped after it',
       fresh,
       'begin 11, pass 12, begin 13, pass 14',
       { safe: [10, 'o10'], done: [12, 14], pending: 2 },
@@ -64,13 +64,13 @@ describe('a snapshot', () => {
       { safe: [10, 'o10'], done: [12], pending: 1 },
     ],
     [
-      'still says what the reader before had done and this one has not come to yet',
+      'still has the work of the previous reader that this one has not reached',
       withMap,
       'begin 11, pass 12',
       { safe: [10, 'o10'], done: [12, ...from(20, 30), ...from(40, 50)], pending: 1 },
     ],
     [
-      'says the rest of it when this reader is in the middle of what the one before had done',
+      'has the rest of the previous reader’s work when this reader is in the middle of it',
       withMap,
       'begin 11, pass 12, pass 20, pass 21, end 11',
       { safe: [21, 'o21'], done: [...from(22, 30), ...from(40, 50)], pending: 0 },
@@ -79,7 +79,7 @@ describe('a snapshot', () => {
     expect(afterSteps(start, steps)).toEqual(expected);
   });
 
-  it('is of its moment: what ends later is in the next', () => {
+  it('has the state of its time: messages that end later are in the next one', () => {
     const tracked = createTracked(fresh);
     const eleven = tracked.begin(at(11));
     const first = tracked.snapshot();
@@ -91,15 +91,15 @@ describe('a snapshot', () => {
   });
 });
 
-describe('what the reader before had done', () => {
-  it('is done, and nothing else is', () => {
+describe('the work of the previous reader', () => {
+  it('counts as done, and no other work does', () => {
     const tracked = createTracked(withMap);
     afterSteps(withMap, 'begin 11, pass 12, end 11', tracked);
     expect(from(11, 60).filter(tracked.isDone)).toEqual([...from(20, 30), ...from(40, 50)]);
     expect(tracked.isMapUnreadable).toBe(false);
   });
 
-  it('is nothing when the session is the first, and no map is missed', () => {
+  it('is empty in the first session, and no map is missed', () => {
     const tracked = createTracked(undefined);
     expect([from(1, 60).filter(tracked.isDone), tracked.isMapUnreadable]).toEqual([[], false]);
     expect(createTracked(fresh).isMapUnreadable).toBe(false);
@@ -109,7 +109,7 @@ describe('what the reader before had done', () => {
     ['damaged', 10, withMap.completed.replace(/..$/, 'AA')],
     ['of another position', 9, withMap.completed],
     ['of an older version', 10, '1rAQI'],
-  ])('is nothing above the position when the map is %s', (_, position, completed) => {
+  ])('is empty above the position when the map is %s', (_, position, completed) => {
     const tracked = createTracked({ ...at(position), completed });
     expect([from(1, 60).filter(tracked.isDone), tracked.isMapUnreadable]).toEqual([[], true]);
     expect(tracked.snapshot()?.progress).toEqual({ ...at(position), completed: '' });
@@ -132,7 +132,7 @@ describe('a crash record', () => {
     expect(tracked.snapshot()?.progress.note).toBe(text);
   });
 
-  it('is in no snapshot from when its messages are done', () => {
+  it('is in no snapshot after its messages are done', () => {
     const tracked = createTracked(fresh);
     tracked.recordCrashState(crashRecord);
     afterSteps(fresh, 'pass 11, pass 12, pass 13', tracked);
@@ -144,7 +144,7 @@ describe('a crash record', () => {
     ['above the position of the checkpoint', 12, true],
     ['up to it', 13, false],
     ['of a partition without a checkpoint', undefined, false],
-  ])('is open while what it is about may be unfinished: %s', (_, sequenceNumber, expected) => {
+  ])('is open while its messages may be unfinished: %s', (_, sequenceNumber, expected) => {
     const tracked = createTracked(fresh);
     expect(tracked.isCrashRecordOpen(sequenceNumber)).toBe(false);
     tracked.recordCrashState(crashRecord);

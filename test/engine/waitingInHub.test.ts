@@ -39,7 +39,7 @@ function setUp() {
   };
 }
 
-it('a message that waits in the hub begins when its backend is back, though it came and went before', async () => {
+it('a message that waits in the hub begins when its backend is back, even if it was back briefly before', async () => {
   const { partition, started, back } = setUp();
   void partition.admit(events('a1'));
   await vi.advanceTimersByTimeAsync(0);
@@ -49,7 +49,7 @@ it('a message that waits in the hub begins when its backend is back, though it c
   expect(started).toEqual([1]);
 });
 
-it('a message that waits in the hub asks once for its backend, whatever ends meanwhile', async () => {
+it('a message that waits in the hub asks once for its backend, even if other messages end meanwhile', async () => {
   const { partition, started, end, watched } = setUp();
   void partition.admit(events('b1 c2 d3 a4'));
   await vi.advanceTimersByTimeAsync(0);

@@ -126,7 +126,7 @@ function take(course: Course, one: Step) {
   else course.needed[one.backend].set(one.isThere);
 }
 
-it('no message that can run waits behind one that cannot, and all run once, in the order of their device (500 random courses)', async () => {
+it('no runnable message waits behind a blocked one, and all run once, in the order of their device (500 random sequences)', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step as fc.Arbitrary<Step>, { maxLength: 60 }), async (steps) => {
       const course = setUp();
@@ -149,7 +149,7 @@ it('no message that can run waits behind one that cannot, and all run once, in t
   );
 });
 
-it('whenever a partition closes, nothing that waits begins, and nothing of it stays charged (300 random courses)', async () => {
+it('when a partition closes, no waiting message begins, and none stays charged (300 random sequences)', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step as fc.Arbitrary<Step>, { maxLength: 40 }),

@@ -30,7 +30,7 @@ describe('the watermark', () => {
     expect(watermark.doneAbove()).toEqual([]);
   });
 
-  it('passes what needs no work at once, but not over work that is pending', () => {
+  it('passes events without work at once, but not pending work', () => {
     const watermark = createWatermark();
     watermark.pass(at(1));
     expect(watermark.safe()).toEqual(at(1));
@@ -42,7 +42,7 @@ describe('the watermark', () => {
     expect(watermark.safe()).toEqual(at(4));
   });
 
-  it('counts work that says twice that it is done once', () => {
+  it('counts work once that is reported done twice', () => {
     const watermark = createWatermark();
     const one = watermark.begin(at(1));
     watermark.begin(at(2));
@@ -51,7 +51,7 @@ describe('the watermark', () => {
     expect(watermark.pending()).toBe(1);
   });
 
-  it('agrees with a simple model in any order of events', () => {
+  it('agrees with a simple model for any order of events', () => {
     const step = fc.oneof(fc.constant('begin' as const), fc.constant('pass' as const), fc.nat());
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {

@@ -21,7 +21,7 @@ const seen = (records: readonly Ownership[], now: number): SeenOwnership[] =>
 const at = (me: string, records: Ownership[], now = 100_000) => decide(me, partitions, seen(records, now), limits);
 const names = (records: readonly Ownership[]) => records.map(({ partition }) => partition);
 
-it('force comes neither before the owner’s expiry nor before the owner may have drained, whatever the settings', () => {
+it('a forced takeover comes neither before the owner’s expiry nor before its drain limit, for any settings', () => {
   const seconds = fc.integer({ min: 1, max: 100_000 });
   fc.assert(
     fc.property(seconds, seconds, fc.nat(), (expiry, drain, waited) => {
@@ -41,7 +41,7 @@ describe('sharing partitions', () => {
     expect(at('a', []).claim).toEqual(partitions);
   });
 
-  it('a newcomer asks for half, and takes nothing', () => {
+  it('a new instance requests half, and takes nothing', () => {
     const decision = at(
       'b',
       partitions.map((one) => owned(one, 'a')),
@@ -50,7 +50,7 @@ describe('sharing partitions', () => {
     expect(decision.ask).toHaveLength(2);
   });
 
-  it('an owner that is asked releases, and does not claim back what it released', () => {
+  it('an owner releases requested partitions, and does not claim them back', () => {
     const records = [
       owned('0', 'a'),
       owned('1', 'a'),
@@ -62,21 +62,21 @@ describe('sharing partitions', () => {
     expect(at('b', [owned('0', 'a'), owned('1', 'a'), owned('2', ''), owned('3', 'b')]).claim).toEqual(['2']);
   });
 
-  it('what was given back for a newcomer that reads nothing yet is left to it, as long as an owner would have to come back', () => {
+  it('partitions released for a new instance are left to it for the expiry time of an owner', () => {
     const promised = owned('1', '', { wantedBy: 'b', wantedSince: 99_000 });
     const claimed = (me: string, now: number) =>
       decide(me, ['0', '1'], seen([owned('0', 'a', { renewedAt: now }), promised], now), limits).claim;
     expect([claimed('a', 100_000), claimed('b', 100_000), claimed('a', 130_000)]).toEqual([[], ['1'], ['1']]);
   });
 
-  it('a request that was not met in time does not keep others from asking', () => {
+  it('an expired request does not prevent requests of others', () => {
     const old = { wantedBy: 'ended', wantedSince: -20_000 };
     expect(
       at('b', [owned('0', 'a', old), owned('1', 'a', old), owned('2', 'a', old), owned('3', 'b')]).ask,
     ).toHaveLength(1);
   });
 
-  it('what an instance that is gone has read is taken over', () => {
+  it('partitions of a dead instance are taken over', () => {
     const records = [
       owned('0', 'a'),
       owned('1', 'a'),
@@ -86,21 +86,21 @@ describe('sharing partitions', () => {
     expect(at('a', records).claim).toEqual(['2', '3']);
   });
 
-  it('an owner that could not renew in time renews, unless another has taken over', () => {
+  it('an owner that renews late keeps its partition, unless another has taken it over', () => {
     const records = [owned('0', 'a', { renewedAt: 0 }), owned('1', 'b')];
     const decision = at('a', records);
     expect(names(decision.renew)).toEqual(['0']);
     expect(decision.claim).not.toContain('0');
   });
 
-  it('an owner has expired only after the time in which it could have renewed', () => {
+  it('an owner expires only after the time in which it could have renewed', () => {
     const records = [owned('0', 'a'), owned('1', 'a'), owned('2', 'b'), owned('3', 'b')];
     const claimed = (ageMs: number) => at('a', records, 100_000 + ageMs).claim;
     expect(claimed(29_999)).toEqual([]);
     expect(claimed(30_000)).toEqual(['2', '3']);
   });
 
-  it('only after a limit is a partition taken by force', () => {
+  it('a partition is taken by force only after a limit', () => {
     const asked = (wantedSince: number) => [
       owned('0', 'a', { wantedBy: 'b', wantedSince }),
       owned('1', 'a'),
@@ -111,13 +111,13 @@ describe('sharing partitions', () => {
     expect(at('b', asked(39_000)).claim).toEqual(['0']);
   });
 
-  it('no instance asks for what would only move the inequality', () => {
+  it('no instance requests a partition if that only moved the imbalance', () => {
     const five = ['0', '1', '2', '3', '4'];
     const records = [owned('0', 'a'), owned('1', 'a'), owned('2', 'a'), owned('3', 'b'), owned('4', 'b')];
     expect(decide('b', five, seen(records, 100_000), limits).ask).toEqual([]);
   });
 
-  it('settles evenly, while instances come and go, and never has two owners', () => {
+  it('ownership becomes even while instances come and go, and a partition never has two owners', () => {
     const step = fc.record({ who: fc.nat(3), joins: fc.boolean() });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 12 }), fc.array(step, { minLength: 1, maxLength: 6 }), (count, steps) => {

@@ -10,14 +10,18 @@ const momentAgo = (seconds: number) => performance.now() - seconds * 1000;
 
 describe('a partition is behind', () => {
   it.each<[string, { newest?: number; isAnswering?: boolean; undone?: number }, number | null]>([
-    ['by the age of its oldest event that is not done, though all is read', { newest: 9, undone: 69 }, 69],
-    ['by that age, also when more is there', { newest: 50, undone: 12 }, 12],
+    ['by the age of its oldest unfinished event, even if all events are read', { newest: 9, undone: 69 }, 69],
+    ['by that age, also when there are unread events', { newest: 50, undone: 12 }, 12],
     ['by nothing when the last number is done', { newest: 9 }, 0],
     ['by nothing when the hub’s answer is older than what was read', { newest: 7 }, 0],
-    ['by nobody knows how much, while all that was read is done and more is there', { newest: 10 }, null],
-    ['by nobody knows how much before the first answer', {}, null],
-    ['by nobody knows how much while the hub does not answer', { newest: 9, isAnswering: false }, null],
-    ['by nobody knows how much while it does not, also with work left', { isAnswering: false, undone: 5 }, null],
+    ['by an unknown time while all read events are done and there are unread ones', { newest: 10 }, null],
+    ['by an unknown time before the first answer', {}, null],
+    ['by an unknown time while the hub does not answer', { newest: 9, isAnswering: false }, null],
+    [
+      'by an unknown time while the hub does not answer, also with unfinished events',
+      { isAnswering: false, undone: 5 },
+      null,
+    ],
   ])('%s', (_, { newest, isAnswering = true, undone }, expected) => {
     const answer = newest === undefined ? undefined : { newest, at: 77 };
     const undoneSince = undone === undefined ? undefined : momentAgo(undone);
@@ -77,7 +81,7 @@ describe('a partition that no instance reads', () => {
     expect(asked).toEqual(['90']);
   });
 
-  it('has another first event after the next checkpoint', async () => {
+  it('has a new first event after the next checkpoint', async () => {
     const { look, asked, stored } = setUp({ newest: 12 });
     await look();
     stored.sequenceNumber = 11;
@@ -87,7 +91,7 @@ describe('a partition that no instance reads', () => {
     expect(await look()).toBe(0);
   });
 
-  it('begins without a checkpoint where a reader would begin', async () => {
+  it('is measured from the start position when it has no checkpoint', async () => {
     const earliest = setUp({ checkpoint: 'none' });
     expect([await earliest.look(), earliest.asked]).toEqual([70, [undefined]]);
     const latest = setUp({ checkpoint: 'none', startPosition: 'latest' });
@@ -104,7 +108,7 @@ describe('a partition that no instance reads', () => {
     expect(await look()).toBe(null);
   });
 
-  it('is forgotten when an instance reads it', async () => {
+  it('is removed when an instance reads it', async () => {
     const { look, unowned } = setUp({});
     await look();
     unowned.look([]);

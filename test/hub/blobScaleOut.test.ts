@@ -72,7 +72,7 @@ async function sharesOf(): Promise<number[]> {
 const numbered = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}${index}`);
 
 describe('two instances over one storage account', () => {
-  it('share the partitions, hand them back, and handle each message once', async () => {
+  it('share the partitions, release them, and handle each message once', async () => {
     const handled: string[] = [];
     const expected = [...numbered('alone', 40), ...numbered('shared', 40), ...numbered('left', 40)];
 

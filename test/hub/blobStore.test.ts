@@ -59,7 +59,7 @@ async function claim(store = open(), epoch = 1) {
 }
 
 describe('the blob store’s records', () => {
-  it('are where the stock Event Hubs clients and KEDA look for them, under their names', async () => {
+  it('have the blob names that the stock Event Hubs clients and KEDA use', async () => {
     const store = open();
     const reader = await claim(store);
     await store.writeProgress(reader, at(41));
@@ -67,12 +67,12 @@ describe('the blob store’s records', () => {
     expect(await labelsOf('ownership')).toMatchObject({ ownerid: 'me' });
   });
 
-  it('are lower case but for the partition, as the hub does not tell the cases apart', async () => {
+  it('are lower case except for the partition, since the hub ignores the case', async () => {
     await claim();
     expect(await blobOf('ownership').exists()).toBe(true);
   });
 
-  it('of a stock client are gone on from', async () => {
+  it('of a stock client are continued', async () => {
     await blobOf('checkpoint').upload('', 0, { metadata: { sequencenumber: '77', offset: '4096' } });
     await blobOf('ownership').upload('', 0, { metadata: { ownerid: 'stock' } });
     const store = open();
@@ -83,7 +83,7 @@ describe('the blob store’s records', () => {
     expect(reader && (await store.writeProgress(reader, at(78)))).toBe(true);
   });
 
-  it('without labels break no others, and their partitions can be claimed', async () => {
+  it('without labels do not affect others, and their partitions can be claimed', async () => {
     const store = open();
     await store.change(undefined, claimed('me', 1, '1'));
     await blobOf('ownership', '0').upload('', 0);
@@ -106,7 +106,7 @@ describe('the blob store’s records', () => {
     expect((await store.ownerships()).map(({ partition }) => partition)).toEqual(['0']);
   });
 
-  it('number an owner above the last writer of the checkpoint, even when the ownership was deleted', async () => {
+  it('have an epoch above the last writer of the checkpoint, even if the ownership was deleted', async () => {
     const store = open();
     const before = await claim(store, 6);
     await store.writeProgress(before, at(5));
@@ -117,7 +117,7 @@ describe('the blob store’s records', () => {
     expect(await open().writeProgress(after, at(7))).toBe(true);
   });
 
-  it('are found again when the container was deleted meanwhile', async () => {
+  it('are created again when the container was deleted', async () => {
     const other = { connectionString: azurite.connectionString, container: 'short-lived', limits: inPatience };
     const store = createBlobStore({ ...other, namespace: 'n', hub: 'h', consumerGroup: 'g' });
     expect(await store.ownerships()).toEqual([]);
@@ -131,7 +131,7 @@ describe('the blob store’s records', () => {
 const long = (digit: number) => `2 ${digit} ${String(digit).repeat(9_000)}`;
 const contentOf = async () => (await blobOf('checkpoint').downloadToBuffer()).toString();
 
-describe('the map of what is done above a checkpoint', () => {
+describe('the completion map of a checkpoint', () => {
   const map = encodeCompletion(41, [{ first: 43, last: 50 }]);
   async function written(completed: string, store = open()) {
     const reader = await claim(store);
@@ -139,7 +139,7 @@ describe('the map of what is done above a checkpoint', () => {
     return { store, reader };
   }
 
-  it('is the content of the blob, whose labels say the position', async () => {
+  it('is the content of the blob, and the labels have the position', async () => {
     await written(long(7));
     expect(await labelsOf('checkpoint')).toMatchObject({ sequencenumber: '41', offset: 'o41' });
     expect(await contentOf()).toBe(long(7));
@@ -148,7 +148,7 @@ describe('the map of what is done above a checkpoint', () => {
   it.each([
     ['goes on', { sequencenumber: '60', offset: 'o60' }],
     ['goes back', { sequencenumber: '30', offset: 'o30' }],
-  ])('is not believed once a stock client %s', async (_what, metadata) => {
+  ])('is ignored after a stock client %s', async (_what, metadata) => {
     await written(map);
     await blobOf('checkpoint').setMetadata(metadata);
     const { sequenceNumber = 0, completed = '', ...more } = (await open().progress('0')) ?? {};
@@ -168,7 +168,7 @@ describe('the map of what is done above a checkpoint', () => {
     expect(proxy.seen).toEqual([expect.stringMatching(/^GET .*\/checkpoint\/0$/)]);
   });
 
-  it('is written together with the position, in one request, and another only when the answer was lost', async () => {
+  it('is written together with the position in one request, and again only when the answer was lost', async () => {
     const { store, reader } = await written(long(1), open(proxy.port));
     for (const [sequenceNumber, fate] of [
       [42, 'pass'],
@@ -183,7 +183,7 @@ describe('the map of what is done above a checkpoint', () => {
     }
   });
 
-  it('is not read to its end when it is longer than any that the service writes', async () => {
+  it('is not read completely when it is longer than any that the service writes', async () => {
     await written(map);
     const labels = (await labelsOf('checkpoint')) ?? {};
     await blobOf('checkpoint').upload('A'.repeat(9_000_000), 9_000_000, { metadata: labels });
@@ -192,7 +192,7 @@ describe('the map of what is done above a checkpoint', () => {
     expect(completed.length).toBeLessThan(5_000_000);
   });
 
-  it('stays when a late reader is further than the new one', async () => {
+  it('stays when a late writer is ahead of the new owner', async () => {
     const old = open();
     await written(long(3), old);
     const young = open();
@@ -218,7 +218,7 @@ describe('the blob store’s fence', () => {
     expect(reader?.epoch).toBe(2);
   });
 
-  it('holds against a late reader that is further than the new one', async () => {
+  it('refuses a late writer that is ahead of the new owner', async () => {
     const old = open();
     const before = await claim(old);
     const young = open();
@@ -233,7 +233,7 @@ describe('the blob store’s fence', () => {
     expect(await old.writeProgress(before, at(51))).toBe(false);
   });
 
-  it('does not mistake a stranger’s write of the checkpoint for its own', async () => {
+  it('does not take a foreign write of the checkpoint for its own', async () => {
     const store = open();
     const reader = await claim(store);
     await store.writeProgress(reader, at(5));
@@ -244,7 +244,7 @@ describe('the blob store’s fence', () => {
 });
 
 describe('the blob store’s clock', () => {
-  it('is the storage’s: an instance whose own clock is wrong sees renewals at its own time', async () => {
+  it('is the storage’s: an instance with a wrong clock sees renewals at its own time', async () => {
     const renewedAt = Date.now();
     await claim();
     const wrongBy = 10 * 60_000;
@@ -253,7 +253,7 @@ describe('the blob store’s clock', () => {
     expect(Math.abs((seen?.renewedAt ?? 0) - Date.now())).toBeLessThan(30_000);
   });
 
-  it('is the storage’s for requests as well', async () => {
+  it('is the storage’s for release requests as well', async () => {
     const store = open();
     const seen = await claim(store);
     const wantedSince = Date.now();
@@ -263,7 +263,7 @@ describe('the blob store’s clock', () => {
     expect(Math.abs((record?.wantedSince ?? 0) - Date.now())).toBeLessThan(30_000);
   });
 
-  it('does not take a request for a sign of life of the owner', async () => {
+  it('does not count a release request as a renewal by the owner', async () => {
     const store = open();
     const seen = await claim(store);
     await store.change(seen, { ...seen, wantedBy: 'other', wantedSince: 1 });
@@ -285,7 +285,7 @@ function strikeOnce(method: string, kind: string, fate: 'lose' | 'hang' | number
 }
 
 describe('the blob store, when the storage fails', () => {
-  it('knows its own claim again when the answer was lost', async () => {
+  it('recognises its own claim when the answer was lost', async () => {
     const store = open(proxy.port);
     await store.ownerships();
     strikeOnce('PUT', '/ownership/', 'lose');
@@ -294,7 +294,7 @@ describe('the blob store, when the storage fails', () => {
     expect(await open().ownerships()).toEqual([record]);
   });
 
-  it('does not take another’s claim for its own when its own was never heard', async () => {
+  it('does not take another’s claim for its own when its own never arrived', async () => {
     const store = open(proxy.port);
     await store.ownerships();
     await claim(open());
@@ -302,7 +302,7 @@ describe('the blob store, when the storage fails', () => {
     expect(await store.change(undefined, claimed('other', 1))).toBeUndefined();
   });
 
-  it('writes progress once more when the answer was lost, and goes on from there', async () => {
+  it('writes progress again when the answer was lost, and continues from there', async () => {
     const store = open(proxy.port);
     const reader = await claim(store);
     for (const sequenceNumber of [1, 2, 3]) {
@@ -312,14 +312,14 @@ describe('the blob store, when the storage fails', () => {
     expect(await store.progress('0')).toEqual(at(3));
   });
 
-  it.each([500, 503, 429, 408])('tries again after %s', async (status) => {
+  it.each([500, 503, 429, 408])('retries after %s', async (status) => {
     const store = open(proxy.port);
     const reader = await claim(store);
     strikeOnce('PUT', '/checkpoint/', status);
     expect(await store.writeProgress(reader, at(1))).toBe(true);
   });
 
-  it('writes a checkpoint with one request, once it has written the first', async () => {
+  it('writes each checkpoint after the first with one request', async () => {
     const store = open(proxy.port);
     const reader = await claim(store);
     await store.writeProgress(reader, at(1));
@@ -329,7 +329,7 @@ describe('the blob store, when the storage fails', () => {
   });
 
   it.each(['ownerships', 'change', 'progress', 'writeProgress'] as const)(
-    'gives %s up in time when there is no answer at all',
+    'ends %s at its time-out when there is no answer',
     async (verb) => {
       await claim();
       const store = open(proxy.port, limits);
@@ -345,7 +345,7 @@ describe('the blob store, when the storage fails', () => {
     },
   );
 
-  it('says what failed and why, and nothing of the key or the request', async () => {
+  it('reports what failed and why, without the key or the request', async () => {
     const ended = await startLossyProxy(azurite.port);
     await ended.close();
     const failures = [await failureOf(open(ended.port, limits).progress('0'))];
@@ -363,13 +363,13 @@ describe('the blob store, when the storage fails', () => {
     }
   });
 
-  it('does not repeat what is refused for good', async () => {
+  it('does not retry a permanent refusal', async () => {
     proxy.fate = () => 403;
     await expect(open(proxy.port).progress('0')).rejects.toThrow('403');
     expect(proxy.seen).toHaveLength(1);
   });
 
-  it('is content with a key that may not create containers, when there is one', async () => {
+  it('works with a key that may not create containers, if the container exists', async () => {
     proxy.fate = ({ method, url = '' }) => (method === 'PUT' && url.includes('restype=container') ? 403 : 'pass');
     expect(await open(proxy.port).ownerships()).toEqual([]);
   });

@@ -71,7 +71,7 @@ async function sendBetween(parts: (place: Parameters<typeof beginning>[0]) => Ui
 
 const ours = { msgType: 'action', action: 'model.update' };
 
-describe('an event comes with its properties and without its body, which is', () => {
+describe('an event has its properties without its body, if that is', () => {
   it.each([
     ['a value of thousands of nested lists', section('value', nestedLists(3_000))],
     ['a value of thousands of descriptors', section('value', nestedDescriptors(30_000))],
@@ -95,7 +95,7 @@ describe('an event comes with its properties and without its body, which is', ()
   });
 });
 
-describe('an event comes with its annotations alone, when its properties are', () => {
+describe('an event has only its annotations, if its properties are', () => {
   it.each([
     ['nested', map(name, nestedLists(3_000))],
     ['of 2^31 - 1 elements', emptyElements(2 ** 31 - 1)],
@@ -113,7 +113,7 @@ describe('an event comes with its annotations alone, when its properties are', (
   });
 });
 
-it('an event comes without a place when its annotations cannot be decoded', async () => {
+it('an event has no position when its annotations cannot be decoded', async () => {
   await sendBetween(() => [section('messageAnnotations', map(name, nestedLists(3_000)))]);
   expect(seen.map(({ sequenceNumber }) => sequenceNumber)).toEqual([0, undefined, 2]);
   expect(seen[1]?.body).toBe(undecodedProperties);
@@ -123,7 +123,7 @@ it.each([
   ['text', bytes(0xa1, 1, 0x78), 'x'],
   ['null', bytes(0x40), null],
   ['a small map', map(name, bytes(0x54, 5)), { n: 5 }],
-])('a value of %s comes as it always did', async (_, value, body) => {
+])('a value of %s is decoded as by the unmodified client', async (_, value, body) => {
   await sendBetween((place) => [beginning(place, 'd1', ours), section('value', value)]);
   expect(seen[1]).toMatchObject({ sequenceNumber: 1, body, properties: ours });
 });
@@ -136,7 +136,7 @@ describe.each([
     expect(message.decode(section('value', emptyElements(2 ** 31 - 1)))).toEqual({ body: null });
   });
 
-  it('takes no bytes for an empty message', () => {
+  it('decodes zero bytes as an empty message', () => {
     expect(message.decode(undefined)).toEqual({});
   });
 

@@ -56,12 +56,12 @@ describe.each(['file', 'blob'] as const)('the record of builds, kept in a %s', (
     expect(await started('c', 4)).toEqual(built('b', 2));
   });
 
-  it('tells builds of one commit apart by their version', async () => {
+  it('distinguishes builds of one commit by their version', async () => {
     await started('a', 1, '1.0.0');
     expect(await started('a', 2, '1.0.1')).toEqual(built('a', 1, '1.0.0'));
   });
 
-  it('names the other one to each of two builds that start by turns', async () => {
+  it('names the other build to each of two builds that start in turn', async () => {
     await started('a');
     await started('b');
     expect(await started('a')).toMatchObject({ build: 'b' });
@@ -75,14 +75,14 @@ describe.each(['file', 'blob'] as const)('the record of builds, kept in a %s', (
     expect(await started('b')).toMatchObject({ build: 'a' });
   });
 
-  it('is no checkpoint and no ownership', async () => {
+  it('is neither a checkpoint nor an ownership', async () => {
     await started('a');
     const store = await openStore(settings(kind));
     expect([await store.checkpoints(), await store.ownerships()]).toEqual([[], []]);
   });
 });
 
-it('two instances that start at the same time with different builds lose none: one of them names the other', async () => {
+it('of two instances that start at the same time with different builds, one names the other', async () => {
   await buildBefore(openBuildRecord(settings('blob')), built('a'));
   const named = await Promise.all(
     ['b', 'c'].map((build) => buildBefore(openBuildRecord(settings('blob')), built(build))),
@@ -94,13 +94,13 @@ it('two instances that start at the same time with different builds lose none: o
   ]).toContainEqual([one, other]);
 });
 
-it('a draft is not left', async () => {
+it('no temporary file is left', async () => {
   await buildBefore(openBuildRecord(settings('file')), built('a'));
   expect(readdirSync(join(directory, 'checkpoints')).filter((name) => name.endsWith('.new'))).toEqual([]);
 });
 
 describe('the line program.started', () => {
-  it('is written without the build before when the record cannot be reached, whatever it is', async () => {
+  it('is written without the previous build when the record cannot be reached', async () => {
     const place = join(directory, 'checkpoints', `${encodeURIComponent(`Hub.example pumps group-${groups}`)}.builds`);
     mkdirSync(place);
     const log = recordingLog();
@@ -111,7 +111,7 @@ describe('the line program.started', () => {
     expect(log.lines[0]?.fields).not.toHaveProperty('before');
   });
 
-  it('gives up while other instances keep changing the record', async () => {
+  it('gives up on the record when other instances keep changing it', async () => {
     const record: DurableText = { read: async () => undefined, write: async () => false };
     await expect(buildBefore(record, built('a'))).rejects.toThrow('other instances');
   });

@@ -111,7 +111,7 @@ describe('the consumer, with the official client against the sandbox hub', () =>
     await expect.poll(() => secondRun).toEqual(['r3']);
   });
 
-  it('takes messages for possible repeats unless the reader before has properly given the partition back', async () => {
+  it('treats messages as possible repeats unless the previous reader has released the partition', async () => {
     const store = createMemoryStore();
     let isDown = false;
     const failing: CheckpointStore = {
@@ -139,7 +139,7 @@ describe('the consumer, with the official client against the sandbox hub', () =>
     expect(await life()).toEqual([]);
   });
 
-  it('goes on with a partition that it could not release, when it is no longer requested', async () => {
+  it('continues with a partition that it could not release when it is no longer requested', async () => {
     const store = createMemoryStore();
     let refusals = 0;
     const failing: CheckpointStore = {
@@ -167,7 +167,7 @@ describe('the consumer, with the official client against the sandbox hub', () =>
     await expect.poll(() => seen).toContain('after all');
   });
 
-  it('takes no more from the hub while it hands a partition over, and finishes that when it is stopped', async () => {
+  it('takes no more events while it releases a partition, and finishes the release when it is stopped', async () => {
     const store = createMemoryStore();
     let finish = () => {};
     const finished = new Promise<boolean>((resolve) => {
@@ -198,7 +198,7 @@ describe('the consumer, with the official client against the sandbox hub', () =>
     expect(progress?.completed).toBe('');
   });
 
-  it('never grants the hub more credit than the prefetch, however slowly events trickle in', async () => {
+  it('never grants the hub more credit than the prefetch, however slowly events arrive', async () => {
     const granted = Receiver.prototype.addCredit;
     let most = 0;
     Receiver.prototype.addCredit = function record(this: Receiver, credit: number) {
@@ -222,7 +222,7 @@ describe('the consumer, with the official client against the sandbox hub', () =>
     }
   });
 
-  it('leaves in the hub what the budget does not allow in', async () => {
+  it('leaves events in the hub that exceed the budget', async () => {
     const started: string[] = [];
     let release = () => {};
     const gate = new Promise<boolean>((resolve) => {

@@ -59,7 +59,7 @@ async function expectHeir(told: Told, place: string) {
   return { heir, record, found };
 }
 
-it('an instance that dies before or after any request leaves what the store has confirmed, and the next one goes on from there', async () => {
+it('an instance that dies before or after any request leaves all confirmed changes, and the next one continues from them', async () => {
   const requests = await requestsOfALife();
   for (let request = 1; request <= requests; request += 1) {
     for (const last of ['hang', 'lose'] as const) {
@@ -82,7 +82,7 @@ it('an instance that dies before or after any request leaves what the store has 
 });
 
 it.each(['before', 'after'])(
-  'a request that arrives only when another has taken over, %s its first checkpoint, takes nothing back',
+  'a request that arrives after a takeover, %s the first checkpoint of the new owner, has no effect',
   async (when) => {
     const requests = await requestsOfALife();
     for (let late = 1; late <= requests; late += 1) {

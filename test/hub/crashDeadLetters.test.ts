@@ -33,7 +33,7 @@ async function live(life: ProcessLife) {
 const numbersIn = async (place: string) =>
   (await allLetters(lettersInDirectory(place))).map(({ letter }) => letter.event.sequenceNumber);
 
-it('an instance that dies while it parks a dead letter leaves all of it or nothing, and no other dead letter is harmed', async () => {
+it('an instance that dies while it parks a dead letter leaves all of it or nothing, and does not damage others', async () => {
   const unharmed = neverCrashing();
   expect((await live(unharmed)).isParked).toBe(true);
   const points = unharmed.points();

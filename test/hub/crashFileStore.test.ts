@@ -26,7 +26,7 @@ async function live(life: ProcessLife) {
   return { told, place };
 }
 
-it('an instance that dies while it writes its file leaves the old one or the new one, and the next process reads and writes on', async () => {
+it('an instance that dies while it writes its file leaves the old or the new one, and the next process continues with it', async () => {
   const unharmed = neverCrashing();
   expect((await live(unharmed)).told.written).toBe(20);
   const points = unharmed.points();

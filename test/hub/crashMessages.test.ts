@@ -79,7 +79,7 @@ const messages: readonly (readonly [title: string, message: Message, before: rea
   ],
 ];
 
-describe('a process that dies anywhere in the path of a message', () => {
+describe('a process that dies at any step of a message', () => {
   it.each(messages)('%s', async (_title, message, before) => {
     const { begin, live, world } = service;
     const whole = await begin([message], before);

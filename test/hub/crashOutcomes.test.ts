@@ -26,7 +26,7 @@ const update = (version: number): Message =>
 const withoutIncidents = (replies: readonly Reply[]) =>
   byId(replies.map((reply) => ({ ...reply, body: reply.body.replace(/incident [\da-f-]{36}/, 'incident') })));
 
-describe('a process that dies anywhere in the path of', () => {
+describe('a process that dies at any step of', () => {
   it('a message that fails through our side leaves exactly one dead letter of it', async () => {
     const { begin, live, world } = service;
     service.sandbox.faults.add({ backend: 'informationModel', method: 'PUT', status: 500 });
@@ -82,7 +82,7 @@ describe('a process that dies anywhere in the path of', () => {
     }
   });
 
-  it('messages that wait in the spool loses none of them, and keeps their order', async () => {
+  it('messages in the spool loses none of them, and keeps their order', async () => {
     const { begin, live, world } = service;
     const flood = [1, 2, 3, 4].map(update);
     const whole = await begin(flood, [create]);

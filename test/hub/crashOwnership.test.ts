@@ -58,7 +58,7 @@ async function pointsOf(victim: (typeof names)[number]): Promise<number> {
 }
 
 describe('instances that share a hub', () => {
-  it('handle each message once while none dies, and others join and leave', async () => {
+  it('handle each message once while instances join and leave and none dies', async () => {
     const whole = await run(surroundings, {});
     expectSound(whole, 'nobody died');
     expectOrder(whole, 'nobody died');
@@ -67,7 +67,7 @@ describe('instances that share a hub', () => {
   });
 
   it.each(victims)(
-    'lose nothing, and repeat nothing that is written down, at whichever step the %s one dies',
+    'lose nothing, and repeat nothing in a checkpoint, at whichever step the %s one dies',
     async (victim) => {
       const points = await pointsOf(victim);
       expect(points).toBeGreaterThan(50);
@@ -78,7 +78,7 @@ describe('instances that share a hub', () => {
     },
   );
 
-  it('lose nothing, and repeat nothing that is written down, when the heir dies as well', async () => {
+  it('lose nothing, and repeat nothing in a checkpoint, when the successor dies as well', async () => {
     const [points, heirs] = [await pointsOf('first'), await pointsOf('second')];
     for (let crashAt = 1; crashAt <= points; crashAt += 1) {
       const then = 1 + ((crashAt * 7) % heirs);
@@ -88,7 +88,7 @@ describe('instances that share a hub', () => {
   });
 
   it.each(victims.flatMap((victim) => [[victim, 'step'] as const, [victim, 'process'] as const]))(
-    'lose nothing, and let only one write, at whichever step the %s one is held up for longer than ownership lasts: its %s',
+    'lose nothing, and have one writer only, at whichever step the %s one pauses for longer than its ownership: its %s',
     async (victim, extent) => {
       const points = await pointsOf(victim);
       for (let at = 1; at <= points; at += 1) {

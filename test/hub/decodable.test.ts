@@ -124,7 +124,7 @@ describe('a message', () => {
     expect(sectionsOf(whole).areDecodable).toBe(true);
   });
 
-  it('can be decoded when a library has written it, whatever it holds', () => {
+  it('can be decoded when a library has written it, with any content', () => {
     const leaf = fc.oneof(
       fc.string(),
       fc.integer(),
@@ -149,7 +149,7 @@ describe('a message', () => {
     );
   });
 
-  it('is one that the library decodes, whatever bytes it consists of', () => {
+  it('that passes the check is decoded by the library, for any bytes', () => {
     const codes = fc.constantFrom(
       0,
       0x40,

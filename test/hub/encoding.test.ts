@@ -48,7 +48,7 @@ const ids = [
 ];
 
 it.each(Array.from({ length: 8 }, (_, seed) => seed))(
-  'the bytes of replies are those of the service client, for texts of every length and kind (seed %d)',
+  'the bytes of replies are those of the service client, for texts of any length and kind (seed %d)',
   (seed) => {
     const random = createRandom(seed);
     const text = (least = 0) =>
@@ -75,7 +75,7 @@ const oneByteEach = (bytes: number): string => 'x'.repeat(bytes);
 const twoBytesEach = (bytes: number): string => 'é'.repeat(bytes / 2) + 'x'.repeat(bytes % 2);
 
 /** AMQP has a length of one byte up to 255, and one of four from 256. */
-describe.each([255, 256, 257])('a text of exactly %d bytes arrives whole', (bytes) => {
+describe.each([255, 256, 257])('a text of exactly %d bytes arrives unchanged', (bytes) => {
   const usual: Reply = {
     kind: 'acknowledgement',
     deviceId: 'd',
@@ -107,12 +107,12 @@ describe.each([255, 256, 257])('a text of exactly %d bytes arrives whole', (byte
   });
 });
 
-it('a device whose name is no text is refused, as the service client does', () => {
+it('a device id that is not a text is refused, as by the service client', () => {
   const reply = { kind: 'acknowledgement', deviceId: '\ud800', messageId: 'm', properties: {}, body: '' } as const;
   expect(() => encode({ ...reply, correlationId: undefined })).toThrow(URIError);
 });
 
-it('frames are those of the client as shipped, though their buffers are not cleared first', () => {
+it('frames are those of the unmodified client, although their buffers are not cleared first', () => {
   expect(payloads.map((payload, index) => framesOfShippedClient[index]?.equals(frameOf(payload)))).toEqual(
     payloads.map(() => true),
   );

@@ -41,19 +41,19 @@ const reviving = (...given: ReturnType<typeof session>[]) => {
   return { isReplaced: line.client() !== before, restarts: given.map(({ restarts }) => restarts.length) };
 };
 
-it('subscribes again to a partition that is silent while others are heard', () => {
+it('a partition that is silent while others are not is subscribed again', () => {
   expect(reviving(session(12_000, 12_000), session(1_000, 1_000))).toEqual({ isReplaced: false, restarts: [1, 0] });
 });
 
-it('replaces the connection when nothing is heard on it', () => {
+it('the connection is replaced when all its partitions are silent', () => {
   expect(reviving(session(12_000, 12_000), session(12_000, 12_000))).toEqual({ isReplaced: true, restarts: [1, 1] });
   expect(reviving(session(12_000, 12_000), session(0, 0, true))).toEqual({ isReplaced: true, restarts: [1, 1] });
 });
 
-it('replaces the connection also when its partitions have fallen silent at different times', () => {
+it('the connection is replaced also when its partitions became silent at different times', () => {
   expect(reviving(session(3_000, 15_000), session(12_000, 12_000))).toEqual({ isReplaced: true, restarts: [1, 1] });
 });
 
-it('leaves all as it is while everything is heard', () => {
+it('the connection stays while no partition is silent', () => {
   expect(reviving(session(2_000, 2_000), session(10_000, 30_000))).toEqual({ isReplaced: false, restarts: [0, 0] });
 });

@@ -8,21 +8,21 @@ const add = (turns: Turns, ...all: string[]) => {
   for (const one of all) turns.add(one.charAt(0), one, one.endsWith('!'));
 };
 
-describe('turns', () => {
-  it('go from device to device, and keep the order of each', () => {
+describe('the fair queue', () => {
+  it('takes turns between devices, and keeps the order of each', () => {
     const turns = createFairQueue<string>();
     add(turns, 'a1', 'a2', 'a3', 'b1', 'b2', 'c1');
     expect(inTurn(turns)).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
     expect(turns.next()).toBeUndefined();
   });
 
-  it('begin with failures in each round, without letting a device overtake itself', () => {
+  it('begins each round with failures, and keeps the order of each device', () => {
     const turns = createFairQueue<string>();
     add(turns, 'a1', 'a2!', 'b1', 'c1!', 'd1');
     expect(inTurn(turns)).toEqual(['c1!', 'a1', 'b1', 'd1', 'a2!']);
   });
 
-  it('come to each device in the end, however many failures others have', () => {
+  it('serves every device, however many failures others have', () => {
     const turns = createFairQueue<string>();
     add(turns, 'a1', ...Array.from({ length: 5 }, (_, index) => `b${index}!`));
     expect(inTurn(turns).indexOf('a1')).toBe(1);
@@ -35,7 +35,7 @@ describe('turns', () => {
     expect(seen).toContain('a2');
   });
 
-  it('give a device that comes later its turn in the same round', () => {
+  it('serves a device that comes later in the same round', () => {
     const turns = createFairQueue<string>();
     add(turns, 'a1', 'a2', 'b1');
     expect(turns.next()).toBe('a1');
@@ -43,7 +43,7 @@ describe('turns', () => {
     expect(inTurn(turns)).toEqual(['b1', 'c1', 'a2']);
   });
 
-  it('pass over what is not to be sent any more', () => {
+  it('skips replies that are no longer sent', () => {
     const turns = createFairQueue<string>();
     add(turns, 'a1', 'a2!', 'b1');
     turns.remove('a', 'a1');
@@ -52,7 +52,7 @@ describe('turns', () => {
     expect(turns.size()).toBe(0);
   });
 
-  it('go by what a device has to say now, not by what was removed', () => {
+  it('ranks a device by its present replies, not by removed ones', () => {
     const turns = createFairQueue<string>();
     add(turns, 'a1!', 'a2', 'b1', 'b2!', 'c1!');
     turns.remove('a', 'a1!');
@@ -60,7 +60,7 @@ describe('turns', () => {
     expect(inTurn(turns)).toEqual(['c1!', 'b2!', 'a2']);
   });
 
-  it('begin a new round when nothing waits any more', () => {
+  it('begins a new round when it is empty', () => {
     const turns = createFairQueue<string>();
     add(turns, 'a1');
     expect(turns.next()).toBe('a1');

@@ -27,27 +27,27 @@ const claimed = (owner: string, epoch: number) => ({
 });
 
 describe('the file of checkpoints', () => {
-  it('is readable by its owner alone, and no draft of it is left', async () => {
+  it('is readable by its owner alone, and leaves no temporary file', async () => {
     await open().change(undefined, claimed('a', 1));
     expect(readdirSync(directory)).toEqual(['place.json']);
     expect(statSync(path()).mode & 0o777).toBe(0o600);
   });
 
-  it('loses what a process left behind that ended while it wrote', async () => {
+  it('has leftovers of a process that died during a write removed', async () => {
     writeFileSync(join(directory, 'place.json.gone.new'), '{');
     writeFileSync(join(directory, 'elsewhere.json.gone.new'), '{');
     await open().ownerships();
     expect(readdirSync(directory).sort()).toEqual(['elsewhere.json.gone.new', 'place.json']);
   });
 
-  it('is not taken for empty when it cannot be understood', () => {
+  it('is not treated as empty when it is invalid', () => {
     for (const text of ['', '{', '[]', '{"format":2}']) {
       writeFileSync(path(), text);
       expect(open).toThrow('is no checkpoint file');
     }
   });
 
-  it('has no owner for any partition: the process has gone', async () => {
+  it('has no owner for any partition when its process has ended', async () => {
     await open().change(undefined, claimed('a', 3));
     expect(await open().ownerships()).toMatchObject([{ partition: '0', owner: '', epoch: 3 }]);
   });
@@ -65,7 +65,7 @@ describe('the file of checkpoints', () => {
     expect(JSON.parse(readFileSync(path(), 'utf8')).progress).toMatchObject([{ progress: { sequenceNumber: 1 } }]);
   });
 
-  it('is written anew when it was removed', async () => {
+  it('is written again when it was removed', async () => {
     const store = open();
     await store.change(undefined, claimed('a', 1));
     rmSync(path());
@@ -74,7 +74,7 @@ describe('the file of checkpoints', () => {
   });
 });
 
-describe('a process whose file another one has taken', () => {
+describe('a process whose file another process has taken', () => {
   const roundMs = 5_000;
   const refused = { refused: true };
 
@@ -98,7 +98,7 @@ describe('a process whose file another one has taken', () => {
     return look(first);
   }
 
-  it('leaves it alone while the other renews, however long', async () => {
+  it('does not take it while the other renews, however long', async () => {
     const { first, second, record } = await taken();
     let seen: Ownership = record;
     for (let rounds = 0; rounds < 100; rounds += 1) {
@@ -108,7 +108,7 @@ describe('a process whose file another one has taken', () => {
     expect(await look(second)).toMatchObject([{ owner: 'second', epoch: 2 }]);
   });
 
-  it('takes it back within the expiry after the last renewal, from where the other has come to', async () => {
+  it('takes it back within the expiry after the last renewal, and continues at the other’s progress', async () => {
     const { first, second, record } = await taken();
     vi.advanceTimersByTime(60_000);
     await second.change(record, { ...record, renewedAt: Date.now() });
@@ -128,7 +128,7 @@ describe('a process whose file another one has taken', () => {
     expect(await first.progress('0')).toMatchObject({ sequenceNumber: 8 });
   });
 
-  it('does not take a time in which it stood still for one in which the other renewed nothing', async () => {
+  it('does not count its own standstill as missing renewals of the other', async () => {
     const { first } = await taken();
     expect(await look(first)).toBe(refused);
     vi.advanceTimersByTime(10 * expiryMs);

@@ -32,7 +32,7 @@ const first = (partition: string, after?: number) =>
   );
 const hoursAgo = (time: Date | undefined) => time && Math.round((Date.now() - time.getTime()) / hour);
 
-it('is the time of the first of all, when nothing is done', async () => {
+it('the time is that of the oldest event when none is done', async () => {
   const found = await first('0');
   expect(found?.getTime()).toBe(hub.partitions[0]?.at(0)?.enqueuedTime);
   expect(hoursAgo(found)).toBe(3);
@@ -41,17 +41,17 @@ it('is the time of the first of all, when nothing is done', async () => {
 it.each([
   [0, 2],
   [1, 1],
-])('is that of the next one after what is done: after number %i, of %i hours ago', async (done, hours) => {
+])('the time is that of the event after the done ones: after number %i, of %i hours ago', async (done, hours) => {
   const found = await first('0', done);
   expect(found?.getTime()).toBe(hub.partitions[0]?.at(done + 1)?.enqueuedTime);
   expect(hoursAgo(found)).toBe(hours);
 });
 
-it('is none when there is none', async () => {
+it('there is no time when there is no event', async () => {
   expect(await Promise.all([first('0', 2), first('1')])).toEqual([undefined, undefined]);
 });
 
-it('is refused, and not waited for, while somebody reads the partition', async () => {
+it('the read is refused at once while an instance reads the partition', async () => {
   const reader = clientOf();
   const isReading = new Promise<void>((resolve) => {
     reader.subscribe(

@@ -27,7 +27,7 @@ it.each([
   ['retention', 'the hub has deleted what is missing', 9],
   ['retention', 'the hub has deleted more meanwhile', 20],
   ['unknown', 'the hub still has some of it', 8],
-])('has the reason %s when %s', async (reason, _, oldest) => {
+])('a gap has the reason %s when %s', async (reason, _, oldest) => {
   const { report, counted, lines, tapped } = setUp(async () => oldest);
   report({ after: 5, next: 9 });
   await settled();
@@ -37,14 +37,14 @@ it.each([
   expect(tapped).toMatchObject([{ stage: 'gap', device: 'pump-1', sequenceNumber: 9, ...fields }]);
 });
 
-it('has no known reason when the hub does not answer', async () => {
+it('a gap has no known reason when the hub does not answer', async () => {
   const { report, counted } = setUp(() => Promise.reject(new Error('no answer')));
   report({ after: 5, next: 9 });
   await settled();
   expect(counted()).toEqual({ unknown: 1 });
 });
 
-it('is reported each, but a flood of them asks once a second and logs once a minute', async () => {
+it('each gap is reported, but many of them ask once a second and log once a minute', async () => {
   const { report, ask, counted, lines, tapped } = setUp(async () => 0);
   for (let after = 0; after < 100; after += 2) report({ after, next: after + 2 });
   await vi.advanceTimersByTimeAsync(1_000);
@@ -54,13 +54,13 @@ it('is reported each, but a flood of them asks once a second and logs once a min
   expect(lines.map(({ fields }) => fields)).toMatchObject([{ after: 0 }, { after: 98, times: 49 }]);
 });
 
-it('is reported without its reason when too many wait for theirs', async () => {
+it('a gap is reported without its reason when too many wait for theirs', async () => {
   const { report, counted } = setUp(() => new Promise(() => {}));
   for (let after = 0; after < 2_004; after += 2) report({ after, next: after + 2 });
   expect(counted()).toEqual({ unknown: 1 });
 });
 
-it('is reported without its reason when the session ends before that is known, and not again', async () => {
+it('a gap is reported once, without its reason, when the session ends before that is known', async () => {
   let answer = (_oldest: number) => {};
   const { report, close, counted } = setUp(
     () =>

@@ -71,7 +71,7 @@ async function stopMs(consumer: { stop(): Promise<void> }): Promise<number | und
 }
 
 describe('a stop', () => {
-  it('takes no longer than what is running, when everything answers', async () => {
+  it('takes no longer than the messages in progress, when everything answers', async () => {
     const { consumer } = await setUp();
     expect(await stopMs(consumer)).toBeLessThan(400);
   });
@@ -79,7 +79,7 @@ describe('a stop', () => {
   // At each time within a round and a checkpoint: what hangs then, hangs in another place.
   const moments = [0, 100, 200, 290, 300, 400, 490, 500, 510, 1_200, 2_500];
   it.each([...parts.map((part) => [part, [part]] as const), ['everything', parts] as const])(
-    'ends within its drain and 20 s though %s answers no more',
+    'ends within its drain and 20 s although %s answers no more',
     async (_name, silent) => {
       for (const moment of moments) {
         const { consumer, worlds } = await setUp();

@@ -85,7 +85,7 @@ function setUp(hanging: Hanging) {
 }
 
 it.each(['the backend', 'the token endpoint', 'the dead-letter store', 'the connection', 'the hub’s answer'] as const)(
-  'a message ends although %s never answers it, and its device and its partition go on (trap 13)',
+  'a message ends although %s never answers, and its device and its partition continue (trap 13)',
   async (hanging) => {
     const { partition, handled } = setUp(hanging);
     const update = v2('identity.update', { publicKey: 'key' }, { timeout: '2' });

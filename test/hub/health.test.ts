@@ -45,7 +45,7 @@ async function serviceWithoutHub(metrics?: Metrics) {
   };
 }
 
-it('A service without an answer of the hub is not ready, lives for five minutes, and then asks for a restart', async () => {
+it('A service without an answer of the hub is not ready, stays live for five minutes, and then asks for a restart', async () => {
   const { get } = await serviceWithoutHub();
   const missing = [expect.stringMatching(/^a partition of the hub to read/), 'the hub’s service endpoint'];
   expect(await get('/readyz')).toEqual([503, { status: 'not ready', waitingFor: missing }]);
@@ -56,7 +56,7 @@ it('A service without an answer of the hub is not ready, lives for five minutes,
   expect(await get('/livez')).toEqual([503, { status: 'not alive', waitingFor: stuck }]);
 });
 
-it('A service that stops sends its last metrics, and its last line has what they count', async () => {
+it('A service that stops sends its last metrics, and its last log line has the same counts', async () => {
   let succeeded = 7;
   const { stop, lines } = await serviceWithoutHub({
     meter: noMeter,

@@ -14,7 +14,7 @@ vi.mock('@azure/event-hubs', async (original) =>
 
 withFakeTimers();
 
-it('a stop that takes longer than ownership lasts keeps its partitions until it gives them back, and nothing finished is repeated', async () => {
+it('a stop that takes longer than the ownership expiry keeps its partitions until it releases them, and no finished message is repeated', async () => {
   const hub = createFakeHub(['0']);
   const store = createMemoryStore();
   const handled: string[] = [];

@@ -54,7 +54,7 @@ const change = async (store: ReturnType<typeof createMemoryStore>, what: object)
 };
 
 it.each(['hands its partition over', 'stops'])(
-  'an instance that %s sends and calls nothing more once it sees that another instance owns the partition',
+  'an instance that %s sends and calls nothing more after it sees that another instance owns the partition',
   async (why) => {
     const { store, consumer, steps } = await setUp();
     if (why === 'stops') void consumer.stop();

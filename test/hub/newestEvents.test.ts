@@ -24,7 +24,7 @@ function setUp() {
 const soon = () => vi.advanceTimersByTimeAsync(0);
 
 describe('the hub’s newest event', () => {
-  it('is unknown before the first answer, and then what the hub said last', async () => {
+  it('is unknown before the first answer, and then that of the last one', async () => {
     const { newest, questions } = setUp();
     newest.look(['0']);
     expect(newest.of('0')).toBeUndefined();
@@ -50,7 +50,7 @@ describe('the hub’s newest event', () => {
     expect(asked()).toEqual(['0', '1', '0', '1']);
   });
 
-  it('is not asked for twice while the hub may still answer, and soon again when it has not', async () => {
+  it('is not asked for twice while the hub may still answer, and soon again when it did not answer', async () => {
     const { newest, asked, failures } = setUp();
     newest.look(['0']);
     await vi.advanceTimersByTimeAsync(19_999);
@@ -62,7 +62,7 @@ describe('the hub’s newest event', () => {
     expect(asked()).toEqual(['0', '0']);
   });
 
-  it('is not known while questions fail: since the first that was left without any answer, the hub is silent', async () => {
+  it('is unknown while questions fail: the hub is silent since the first one without an answer', async () => {
     const { newest, questions } = setUp();
     const seen = () => [newest.hasFailed('0'), newest.silentMs('0'), newest.of('0')?.newest];
     expect(seen()).toEqual([false, undefined, undefined]);
@@ -87,7 +87,7 @@ describe('the hub’s newest event', () => {
     expect(seen()).toEqual([false, undefined, 42]);
   });
 
-  it('is forgotten with its partition, also when the answer comes later', async () => {
+  it('is removed with its partition, also when the answer comes later', async () => {
     const { newest, questions } = setUp();
     newest.look(['0', '1']);
     questions[0]?.answer(7);

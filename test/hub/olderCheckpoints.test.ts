@@ -34,7 +34,7 @@ async function expectRepeats(store: CheckpointStore) {
   }
 }
 
-it('a file of an older version is gone on from, its maps are not believed and removed', async () => {
+it('a file of an older version is continued, and its maps are ignored and removed', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'older-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   cpSync(join(fixtures, 'file'), directory, { recursive: true });
@@ -43,7 +43,7 @@ it('a file of an older version is gone on from, its maps are not believed and re
   expect(readdirSync(directory)).toEqual(['place.json']);
 });
 
-it('blobs of an older version are gone on from, their maps are not believed', async () => {
+it('blobs of an older version are continued, and their maps are ignored', async () => {
   const azurite = await startAzurite();
   onTestFinished(azurite.close);
   const { connectionString } = azurite;

@@ -29,14 +29,14 @@ const open = (more: Record<string, string> = {}) => openStore(readSettings(envir
 const claim = { partition: '0', owner: 'me', epoch: 1, wantedBy: '', wantedSince: 0, renewedAt: 0 };
 
 describe('the store of the settings', () => {
-  it('is a file of this namespace, hub and consumer group, unless they say otherwise', async () => {
+  it('is by default a file of the namespace, hub and consumer group', async () => {
     await (await open()).change(undefined, claim);
     expect(readdirSync(join(directory, 'checkpoints'))).toEqual([
       `${encodeURIComponent('Hub.Example:5671 Devices $Default')}.json`,
     ]);
   });
 
-  it('is the blobs of this namespace, hub and consumer group', async () => {
+  it('can be the blobs of the namespace, hub and consumer group', async () => {
     const azurite = await startAzurite();
     try {
       const store = await open({ STORE: 'blob', STORE_CONNECTION_STRING: azurite.connectionString });

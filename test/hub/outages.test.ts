@@ -106,7 +106,7 @@ it.each([
   ['that answers 500 to everyone', [500]],
   ['that refuses our token', [401]],
 ] as [string, Fault][])(
-  'Two minutes of a backend %s fail nothing that had not begun, and all is handled afterwards, in order (B5)',
+  'Two minutes of a backend %s fail no message that had not begun, and all are handled afterwards, in order (B5)',
   async (_, fault) => {
     const { sent, handled, done, begun, out, finished, troubles } = await underLoad(fault);
     expect([handled.length, finished, troubles]).toEqual([sent, sent - 1, []]);

@@ -8,7 +8,7 @@ withFakeTimers();
 
 const open = (store: CheckpointStore, me = 'me') => createOwnerships(store, me, 20_000, 10_000);
 
-it('A partition is released although a renewal or a request comes in between, and its record keeps who requested it', async () => {
+it('A partition is released although a renewal or a request comes in between, and its record keeps the requester', async () => {
   const store = createMemoryStore();
   let races = 3;
   const racing: CheckpointStore = {
@@ -32,7 +32,7 @@ it('A partition that another instance has claimed is not released', async () => 
   expect(await store.ownerships()).toEqual([theirs]);
 });
 
-it('A partition is asked for from now on: its owner has its whole time to release it', async () => {
+it('The time of a request begins when it is made, so that the owner has its whole time to release', async () => {
   const store = createMemoryStore();
   const theirs = await open(store, 'they').claim('0', undefined);
   await vi.advanceTimersByTimeAsync(5_000);
@@ -40,7 +40,7 @@ it('A partition is asked for from now on: its owner has its whole time to releas
   expect(await store.ownerships()).toMatchObject([{ owner: 'they', wantedBy: 'me', wantedSince: Date.now() }]);
 });
 
-it('A partition that we have claimed anew meanwhile is not given back by its last reader', async () => {
+it('A partition that this instance has claimed again is not released by its previous session', async () => {
   const store = createMemoryStore();
   const before = await open(store).claim('0', undefined);
   const now = await open(store).claim('0', before);
@@ -48,7 +48,7 @@ it('A partition that we have claimed anew meanwhile is not given back by its las
   expect(await store.ownerships()).toEqual([now]);
 });
 
-it('What was unknown when a partition was left stays unsaid', async () => {
+it('Unknown values of a released partition stay unknown', async () => {
   const store = createMemoryStore();
   const record = await open(store).claim('0', undefined);
   if (record) await open(store).release(record, undefined);
@@ -74,11 +74,11 @@ it('The age of a record is the time since its renewal', async () => {
   expect(await agesAfter(5_000, 10_000)).toEqual([5_000, 15_000]);
 });
 
-it('Of a long gap between two looks only a part counts, because the other owners could not renew in it', async () => {
+it('A long gap between two reads counts only in part, because other owners could not renew in it', async () => {
   expect(await agesAfter(5_000, 600_000, 5_000)).toEqual([5_000, 15_000, 20_000]);
 });
 
-it('The owner of a record expires although every look comes late', async () => {
+it('The owner of a record expires although every read is late', async () => {
   expect(await agesAfter(12_000, 12_000, 12_000)).toEqual([10_000, 20_000, 30_000]);
 });
 
@@ -94,7 +94,7 @@ it('A gap before the renewal of a record does not make it younger', async () => 
   expect(await look()).toMatchObject([{ unrenewedMs: 5_000 }]);
 });
 
-describe('A clock that is set', () => {
+describe('A change of the system clock', () => {
   const hourMs = 3_600_000;
   const set = (stepMs: number) => vi.setSystemTime(Date.now() + stepMs);
 
@@ -116,23 +116,20 @@ describe('A clock that is set', () => {
   it.each([
     ['forward', hourMs, 6_000],
     ['back', -hourMs, 0],
-  ])(
-    '%s makes a record that its owner has renewed since no older than the last look',
-    async (_, stepMs, unrenewedMs) => {
-      const store = createMemoryStore();
-      const they = open(store, 'they');
-      const record = await they.claim('0', undefined);
-      const { look } = open(store);
-      await look();
-      await vi.advanceTimersByTimeAsync(1_000);
-      if (record) await they.renew(record);
-      set(stepMs);
-      await vi.advanceTimersByTimeAsync(5_000);
-      expect(await look()).toMatchObject([{ unrenewedMs }]);
-    },
-  );
+  ])('%s makes a record that was renewed since no older than the last read', async (_, stepMs, unrenewedMs) => {
+    const store = createMemoryStore();
+    const they = open(store, 'they');
+    const record = await they.claim('0', undefined);
+    const { look } = open(store);
+    await look();
+    await vi.advanceTimersByTimeAsync(1_000);
+    if (record) await they.renew(record);
+    set(stepMs);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(await look()).toMatchObject([{ unrenewedMs }]);
+  });
 
-  it('lets the partition of an instance that has ended expire as before', async () => {
+  it('does not delay the expiry of an ended instance’s partition', async () => {
     const store = createMemoryStore();
     await open(store, 'ended').claim('0', undefined);
     const { look } = open(store);
@@ -147,7 +144,7 @@ describe('A clock that is set', () => {
   });
 });
 
-it('A wish is waited for from the look that finds it, and again from that for another', async () => {
+it('The wait for a request begins at the read that finds it, and again for another request', async () => {
   const store = createMemoryStore();
   const theirs = await open(store, 'they').claim('0', undefined);
   const { look, ask } = open(store);
@@ -161,7 +158,7 @@ it('A wish is waited for from the look that finds it, and again from that for an
   expect(await look()).toMatchObject([{ wantedBy: 'another', wantedMs: 1_000, unrenewedMs: 4_000 }]);
 });
 
-it('A store that does not answer is waited for no longer than the limit', async () => {
+it('The wait for a store that does not answer ends at the limit', async () => {
   const { look } = open({ ...createMemoryStore(), ownerships: () => new Promise(() => {}) });
   const failed = expect(look()).rejects.toThrow('no answer within 20000 ms');
   await vi.advanceTimersByTimeAsync(20_000);

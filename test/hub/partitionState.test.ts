@@ -54,7 +54,7 @@ function read(consumerGroup: string, name: string, maxMessages: number, store: C
 const state = (): PartitionState | undefined => consumer?.partitions()[0];
 
 describe('the state of a partition', () => {
-  it('says how far behind the hub it is, while others wait for room', async () => {
+  it('has its lag behind the hub while messages wait for room', async () => {
     const before = performance.now();
     await send(...Array.from({ length: 30 }, (_, index) => `behind${index}-x`));
     const { begun, letGo } = read('one', 'behind', 5);
@@ -84,7 +84,7 @@ describe('the state of a partition', () => {
     await expect.poll(() => state()).toMatchObject({ behindSeconds: 0, inFlight: 0, oldest: undefined });
   });
 
-  it('says what waits in memory and on disk behind a device’s message, and which is the oldest', async () => {
+  it('has the messages in memory and on disk behind a device’s message, and the oldest one', async () => {
     await send('busy-1', 'busy-2', 'busy-3', 'other-1');
     const { begun, letGo } = read('two', 'busy', 100);
     await expect.poll(() => state()).toMatchObject({ inFlight: 1, waiting: 2, spooled: { messages: 2 } });
@@ -97,7 +97,7 @@ describe('the state of a partition', () => {
       .toMatchObject({ inFlight: 0, waiting: 0, spooled: { messages: 0, bytes: 0 }, oldest: undefined });
   });
 
-  it('says how old the checkpoint is, and how often it could not be written', async () => {
+  it('has the age of the checkpoint, and the number of failed writes', async () => {
     let isDown = true;
     const store = createMemoryStore();
     read('three', 'nothing', 100, {
@@ -114,7 +114,7 @@ describe('the state of a partition', () => {
     await expect.poll(() => isUpToDate()).toBe(true);
   });
 
-  it('says who owns it while another instance does', async () => {
+  it('names another instance that owns it', async () => {
     const store = createMemoryStore();
     const theirs = { partition: '0', owner: 'another', epoch: 1, wantedBy: '', wantedSince: 0, renewedAt: Date.now() };
     await store.change(undefined, theirs);
@@ -125,7 +125,7 @@ describe('the state of a partition', () => {
     expect(consumer?.elsewhere()).toEqual([]);
   });
 
-  it('says that it drains while it is handed over', async () => {
+  it('shows that it drains during its release', async () => {
     await send('last-1');
     const store = createMemoryStore();
     const { begun } = read('four', 'last', 100, store);

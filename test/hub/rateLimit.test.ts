@@ -65,7 +65,7 @@ describe('the pace of replies', () => {
   });
 
   it.each([100 / 60, 5_000 / 60])(
-    'comes near to %d a second with a hub that refuses the rest, and stays there',
+    'approaches %d a second with a hub that refuses more, and stays there',
     (perSecond) => {
       const { toHubThatRefuses } = setUp();
       toHubThatRefuses(perSecond, 120);
@@ -75,7 +75,7 @@ describe('the pace of replies', () => {
     },
   );
 
-  it('leaves little to a hub that holds replies back, and wastes nothing of its rate', () => {
+  it('keeps few replies in a hub that delays them, and uses its whole rate', () => {
     const { toHubThatHoldsBack } = setUp();
     toHubThatHoldsBack(100 / 60, 300, 256);
     const { taken, longestSeconds } = toHubThatHoldsBack(100 / 60, 600, 256);
@@ -83,7 +83,7 @@ describe('the pace of replies', () => {
     expect(longestSeconds).toBeLessThan(10);
   });
 
-  it('never exceeds what an operator has set', () => {
+  it('never exceeds the operator’s rate', () => {
     const { toHubThatRefuses } = setUp(2);
     expect(toHubThatRefuses(1_000_000, 60)).toEqual({ taken: expect.closeTo(2, 1), refused: 0 });
   });
@@ -95,7 +95,7 @@ describe('the pace of replies', () => {
     expect(refused / taken).toBeLessThan(0.1);
   });
 
-  it('stays near to what the hub takes when the hub stands still for a moment', () => {
+  it('stays near the hub’s rate when the hub pauses briefly', () => {
     const { pace, pass } = setUp();
     let began = 1_000_000;
     for (let sent = 0; sent < 500; sent += 1) {
@@ -112,7 +112,7 @@ describe('the pace of replies', () => {
     expect(pace.waitMs(0)).toBeLessThan(1_000);
   });
 
-  it('is cut to the least when the hub has recently taken nothing, however much it has refused', () => {
+  it('falls to the minimum when the hub has recently accepted nothing, however much it refused', () => {
     const { pace } = setUp();
     for (let sent = 0; sent < 100; sent += 1) pace.began();
     for (let sent = 0; sent < 99; sent += 1) pace.settled(999_999, { kind: 'never', reason: 'unknown_device' });
@@ -120,7 +120,7 @@ describe('the pace of replies', () => {
     expect(pace.perSecond()).toBe(0.5);
   });
 
-  it('is forgotten in the end when nothing is refused any more', () => {
+  it('has no limit again after a time without refusals', () => {
     const { pace, pass } = setUp();
     pace.began();
     pace.settled(1_000_000, throttled);
@@ -138,7 +138,7 @@ describe('the pace of replies', () => {
     ['lifted by a reply that is taken', undefined, 0],
     ['lifted by a full queue', { kind: 'later', reason: 'queue_full' }, 0],
     ['lifted by an unknown device', { kind: 'never', reason: 'unknown_device' }, 0],
-  ])('that stands still because a quota is used up is %s', (_, refusal, waitMs) => {
+  ])('that is paused by a used-up quota is %s', (_, refusal, waitMs) => {
     const { pace, pass } = setUp();
     const began = pass(0);
     pace.settled(began, { kind: 'hub', reason: 'quota' });
@@ -148,7 +148,7 @@ describe('the pace of replies', () => {
     expect(pace.perSecond() === 0).toBe(waitMs > 0);
   });
 
-  it('is cut once for all that was under way', () => {
+  it('is reduced once for all replies in progress', () => {
     const { pace, pass } = setUp();
     for (let sent = 0; sent < 100; sent += 1) pace.began();
     pass(1_000);

@@ -31,7 +31,7 @@ const reading = {
   log: createLog('silent'),
 } as const;
 
-it('subscribes again with the client it has, as often as it takes', async () => {
+it('a reader subscribes again with the same client until it succeeds', async () => {
   const client = new EventHubConsumerClient('$Default', nowhere);
   const reader = createPartitionReader(client, reading);
   expect(() => reader.restart(client)).not.toThrow();
@@ -40,7 +40,7 @@ it('subscribes again with the client it has, as often as it takes', async () => 
   await client.close();
 });
 
-it('takes in nothing more, however often it is to subscribe again, while events wait for room', async () => {
+it('a reader takes no more events while others wait for room, however often it subscribes again', async () => {
   let [taken, subscribed] = [0, 0];
   let makeRoom = () => {};
   const room = new Promise<void>((resolve) => {
@@ -74,7 +74,7 @@ it('takes in nothing more, however often it is to subscribe again, while events 
   await reader.close();
 });
 
-it('tells how long it has been silent though the clock of the machine is put back', async () => {
+it('a reader reports the time of its silence although the system clock is set back', async () => {
   vi.useFakeTimers();
   try {
     const client = {
@@ -94,7 +94,7 @@ it.each([
   ['comes later', [1, 2], 0],
   ['is there already', [2, 1], 1],
 ])(
-  'is told by the hub that it has lost the partition to a reader with a higher epoch that %s',
+  'a reader learns from the hub that it lost the partition to a reader with a higher epoch that %s',
   async (_, epochs, loser) => {
     const hub = await freshHub({ partitions: 1 });
     const clients = epochs.map(() => new EventHubConsumerClient('$Default', hub.eventsConnectionString));

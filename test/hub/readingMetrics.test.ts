@@ -35,7 +35,7 @@ it('a session, its checkpoints and its release are counted', async () => {
   expect(counted()).toMatchObject({ begun: { '': 1 }, ended: { released: 1 } });
 });
 
-it('a partition that another instance owns is counted as lost, also when it drains already', async () => {
+it('a partition that another instance owns is counted as lost, also when it is draining', async () => {
   const { sessions, claimedByOthers, counted } = await setUp();
   const draining = sessions.release('0');
   sessions.revokeLost(claimedByOthers);
@@ -43,13 +43,13 @@ it('a partition that another instance owns is counted as lost, also when it drai
   expect(counted().ended).toEqual({ lost: 1 });
 });
 
-it('a session that cannot be released is counted so', async () => {
+it('a session that cannot be released is counted as such', async () => {
   const { sessions, counted } = await setUp({}, () => Promise.reject(new Error('no store')));
   await sessions.release('0');
   expect(counted().ended).toEqual({ not_released: 1 });
 });
 
-it('a checkpoint that the store does not take is counted as failed', async () => {
+it('a checkpoint that cannot be written is counted as failed', async () => {
   const { counted } = await setUp({ writeProgress: () => Promise.reject(new Error('no store')) });
   expect(counted()).toMatchObject({ ended: {}, checkpoints: { failed: 1 } });
 });

@@ -16,7 +16,7 @@ function setUp() {
   return { troubles, said: () => log.lines.map(({ message, fields }) => `${message}: ${fields['cause']}`) };
 }
 
-it('the hub is said to be readable again once, when the last partition with the same trouble is read', () => {
+it('the end of a trouble is reported once, when the last partition with it is read again', () => {
   const { troubles, said } = setUp();
   for (const place of ['0', '1', '0']) troubles.raise(place, because('a wrong key'));
   expect(said()).toEqual(['the hub cannot be read: a wrong key']);
@@ -28,7 +28,7 @@ it('the hub is said to be readable again once, when the last partition with the 
   expect(said().slice(1)).toEqual(['the hub can be read again: a wrong key']);
 });
 
-it('a partition that has another trouble now is over the earlier one only if no other has that', () => {
+it('when a partition changes to another trouble, the end of the earlier one is reported only if no other partition has it', () => {
   const { troubles, said } = setUp();
   for (const place of ['0', '1']) troubles.raise(place, because('a wrong key'));
   troubles.raise('0', because('no network'));

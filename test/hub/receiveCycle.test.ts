@@ -33,7 +33,7 @@ function read(processEvents: (events: readonly string[]) => Promise<void>, error
   return client.subscribe('0', handlers, { ...options, skipParsingBodyAsJson: true });
 }
 
-it('hands over an event when it comes, though no timer of the client ever ends', async () => {
+it('an event is delivered when it comes, even if no timer of the client ends', async () => {
   const seen: string[] = [];
   let rounds = 0;
   const subscription = read(async (events) => {
@@ -51,7 +51,7 @@ it('hands over an event when it comes, though no timer of the client ever ends',
   await subscription.close();
 });
 
-it('hands over an event when it comes, though there was never a moment without events', async () => {
+it('an event is delivered when it comes, even if events come without a pause', async () => {
   const seen: string[] = [];
   let sent = 0;
   const trickle = () => append(hub, `e${sent++}`);
@@ -70,7 +70,7 @@ it('hands over an event when it comes, though there was never a moment without e
   await subscription.close();
 });
 
-it.each([1, 2, 3, 4])('hands over each event once, in order, however long batches take: seed %i', async (seed) => {
+it.each([1, 2, 3, 4])('each event is delivered once, in order, however long batches take: seed %i', async (seed) => {
   const random = createRandom(seed);
   const total = 3_000;
   const seen: string[] = [];
@@ -91,7 +91,7 @@ it.each([1, 2, 3, 4])('hands over each event once, in order, however long batche
   await subscription.close();
 });
 
-it('holds no more than the prefetch while the consumer is busy', async () => {
+it('the client holds no more events than the prefetch while the consumer is busy', async () => {
   let release = () => {};
   const busy = new Promise<void>((resolve) => {
     release = resolve;
@@ -110,7 +110,7 @@ it('holds no more than the prefetch while the consumer is busy', async () => {
   await subscription.close();
 });
 
-it('goes on with the next event when the connection is lost', async () => {
+it('the client continues with the next event after a lost connection', async () => {
   const seen: string[] = [];
   const subscription = read(async (events) => void seen.push(...events));
   append(hub, 'before');
@@ -121,7 +121,7 @@ it('goes on with the next event when the connection is lost', async () => {
   await subscription.close();
 });
 
-it('tells when another reader has taken the partition', async () => {
+it('the client reports that another reader has taken the partition', async () => {
   const errors: string[] = [];
   let rounds = 0;
   const subscription = read(async () => {
@@ -140,7 +140,7 @@ it('tells when another reader has taken the partition', async () => {
   await subscription.close();
 });
 
-it('refuses a client of another version', () => {
+it('a client of another version is refused', () => {
   const other = new EventHubConsumerClient('$Default', hub.eventsConnectionString);
   const { options } = Reflect.get(other, '_context').connection;
   options.properties = { ...options.properties, version: '6.1.0' };

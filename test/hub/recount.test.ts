@@ -17,7 +17,7 @@ withFakeTimers();
 
 const minutes = (count: number) => vi.advanceTimersByTimeAsync(count * 60_000);
 
-it('The partitions of the hub are counted every five minutes, and read as before when they cannot be counted', async () => {
+it('The partitions of the hub are counted every five minutes, and a failed count does not affect reading', async () => {
   const hub = createFakeHub(['0', '1']);
   const answers: (() => string[])[] = [() => ['0'], () => Promise.reject(new Error('busy')) as never, () => ['0', '1']];
   let counts = 0;

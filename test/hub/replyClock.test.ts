@@ -27,7 +27,7 @@ function repliesOver(send: () => Promise<unknown>, sendsPerMinute = 0) {
 const taken = async () => ({ result: {} });
 const hourMs = 3_600_000;
 
-describe('a clock that is set', () => {
+describe('a change of the system clock', () => {
   it.each([
     ['back by an hour', -hourMs],
     ['forward by an hour', hourMs],
@@ -54,7 +54,7 @@ describe('a clock that is set', () => {
     expect(sends.mock.calls.length).toBeLessThanOrEqual(22);
   });
 
-  it('forward while the hub holds a reply is no sign that the hub throttles', async () => {
+  it('forward while the hub holds a reply is not taken for throttling', async () => {
     let settle = () => {};
     const sender = repliesOver(() => new Promise((resolve) => (settle = () => resolve({ result: {} }))));
     const delivery = sender.send(replyTo('a'));
@@ -65,7 +65,7 @@ describe('a clock that is set', () => {
     expect(sender.state().ratePerSecond).toBeUndefined();
   });
 
-  it('back shortens the time for which a reply is sent again by nothing, and lengthens it by nothing', async () => {
+  it('back does not change the time for which a reply is retried', async () => {
     const full = () =>
       Promise.reject(Object.assign(new Error('full'), { amqpError: { condition: 'com.microsoft:timeout' } }));
     const sender = repliesOver(full);

@@ -38,12 +38,12 @@ const received = () =>
     .flatMap((entry) => (entry.kind === 'c2d' && entry.refused === undefined ? [entry.deviceId] : []))
     .sort();
 
-describe('a hub that holds replies back', () => {
+describe('a hub that delays replies', () => {
   /** S1, with one unit, is this much slower: 1.7 replies a second, settled within 10 s or not, 60 s for one reply. */
   const faster = 20;
   const [perSecond, answerWithinMs, maxWaitMs] = [(100 / 60) * faster, 10_000 / faster, 60_000 / faster];
 
-  it('gets 90 replies over one connection, each once, though the last is settled long after its time', async () => {
+  it('gets 90 replies over one connection, each once, although it settles the last one long after its time-out', async () => {
     const devices = named(90);
     await setUp({ rates: { c2d: perSecond }, shapingMs: 60_000 / faster }, answerWithinMs, devices);
     const sender = senderOver(connection.send, { answerWithinMs, maxWaitMs });
@@ -53,7 +53,7 @@ describe('a hub that holds replies back', () => {
     expect(clients).toBe(1);
   });
 
-  it('gets 90 replies also when it refuses those that it would hold back too long', async () => {
+  it('gets 90 replies also when it refuses those with too long a delay', async () => {
     const devices = named(90);
     await setUp({ rates: { c2d: perSecond }, shapingMs: 200 }, answerWithinMs, devices);
     const sender = senderOver(connection.send, { answerWithinMs });
@@ -64,7 +64,7 @@ describe('a hub that holds replies back', () => {
   });
 });
 
-describe('a hub that is not as it should be', () => {
+describe('a faulty hub', () => {
   const oneDevice = ['d0'];
   const longEnough = 1_000;
   const texts = () =>
@@ -72,7 +72,7 @@ describe('a hub that is not as it should be', () => {
       .list({ kind: 'c2d' })
       .flatMap((entry) => (entry.kind === 'c2d' && !entry.refused ? [String(entry.body)] : []));
 
-  it('gets a reply once, though it settles it after its time', async () => {
+  it('gets a reply once, although it settles it after its time-out', async () => {
     await setUp({}, longEnough, oneDevice);
     const sender = senderOver(connection.send, { answerWithinMs: longEnough, random: () => 1 });
     await sender.send(replyTo('d0', 'first'));
@@ -81,7 +81,7 @@ describe('a hub that is not as it should be', () => {
     expect([texts(), clients]).toEqual([['first', 'late'], 1]);
   });
 
-  it('takes no reply when its quota is used up, and all when it is not', async () => {
+  it('accepts no reply while its quota is used up, and all afterwards', async () => {
     await setUp({}, longEnough, oneDevice);
     const quota = hub.faults.add({ kind: 'quota' });
     expect(await connection.send(replyTo('d0', 'x'))).toEqual({ kind: 'hub', reason: 'quota' });
@@ -110,7 +110,7 @@ describe('a hub that is not as it should be', () => {
   it.each([
     ['com.microsoft:device-container-throttled', 'throttled'],
     ['amqp:internal-error', 'not_taken'],
-  ])('is asked for one link in ten seconds when it refuses links with %s', async (condition, reason) => {
+  ])('gets one attempt in ten seconds when it refuses links with %s', async (condition, reason) => {
     await setUp({}, longEnough, oneDevice);
     const fault = hub.faults.add({ kind: 'refuse-link', connections: 'service', address: 'devicebound', condition });
     const struck = () => hub.faults.list().find(({ id }) => id === fault)?.struck;

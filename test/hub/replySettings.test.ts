@@ -40,7 +40,7 @@ async function secondsOf(work: Promise<unknown>): Promise<number | undefined> {
 const full = () => Promise.reject(new errors.DeviceMaximumQueueDepthExceededError('full'));
 const taken = async () => ({ result: {} });
 
-it('a reply is given up after its longest wait', async () => {
+it('a reply is dropped after its longest wait', async () => {
   const { sender } = senderWith({ maxWaitSeconds: 20 }, full);
   const seconds = await secondsOf(sender.send(replyTo('a')));
   expect(seconds).toBeGreaterThanOrEqual(20);
@@ -50,7 +50,7 @@ it('a reply is given up after its longest wait', async () => {
 it.each([
   [0, 50],
   [0.5, 75],
-])('with chance %d a reply is sent again after %d ms', async (chance, ms) => {
+])('with the random number %d a reply is sent again after %d ms', async (chance, ms) => {
   vi.spyOn(Math, 'random').mockReturnValue(chance);
   let sends = 0;
   const { sender } = senderWith({}, () => {
@@ -65,7 +65,7 @@ it.each([
   [24, 4],
   [60, 10],
   [600, 10],
-])('when replies wait %d s at most, one send is not waited for after %d s', async (maxWaitSeconds, most) => {
+])('when replies wait %d s at most, one attempt ends after %d s', async (maxWaitSeconds, most) => {
   const { connection } = senderWith({ maxWaitSeconds }, () => new Promise(() => {}));
   const seconds = await secondsOf(connection.send(replyTo('a')));
   expect(seconds).toBeGreaterThanOrEqual(most);

@@ -128,7 +128,7 @@ describe('several instances', () => {
     expect(handled).toHaveLength(expected.length);
   });
 
-  it('take over the partitions of one that is gone, and miss nothing', async () => {
+  it('take over the partitions of a dead instance, and miss no event', async () => {
     const store = createMemoryStore();
     const severed = severable(store);
     const handled: string[] = [];
@@ -145,7 +145,7 @@ describe('several instances', () => {
     expect(await ownersOf(store)).toEqual([4]);
   });
 
-  it('do not read a partition again that they gave back while another renewal was slow', async () => {
+  it('do not read a partition again that they released while another renewal was slow', async () => {
     const store = createMemoryStore();
     let slow = false;
     let renewals = 0;
@@ -183,7 +183,7 @@ describe('several instances', () => {
     expect(readings('"partition":"0"')).toHaveLength(1);
   });
 
-  it('keep what they read while another partition cannot be opened', async () => {
+  it('keep reading their partitions while another one cannot be opened', async () => {
     const store = createMemoryStore();
     const hindered: CheckpointStore = {
       ...store,

@@ -34,7 +34,7 @@ function watch(promise: Promise<Delivery>) {
 }
 
 describe('the sender', () => {
-  it('waits out a full queue and delivers then', async () => {
+  it('retries while the queue is full, and then delivers', async () => {
     const { sender, attempts } = setUp({ a: [later('queue_full'), later('throttled'), undefined] });
     const sent = watch(sender.send(replyTo('a')));
     await vi.advanceTimersByTimeAsync(1_000);
@@ -42,7 +42,7 @@ describe('the sender', () => {
     expect(attempts).toHaveLength(3);
   });
 
-  it('tells of each attempt that the hub did not accept, and what the reply waits for', async () => {
+  it('reports each attempt that the hub did not accept, and what the reply waits for', async () => {
     const { sender } = setUp({ a: [later('queue_full'), later('throttled'), undefined] });
     const told: string[] = [];
     const observer = {
@@ -54,7 +54,7 @@ describe('the sender', () => {
     expect([sent.delivery, told]).toEqual(['delivered', ['hub', 'queue_full', 'hub', 'throttled', 'hub']]);
   });
 
-  it('tells that a reply waits for its turn behind another one', async () => {
+  it('reports that a reply waits for its turn behind another one', async () => {
     const { sender } = setUp({ a: [undefined], b: [undefined] }, 1);
     const told: string[] = [];
     const observer = { waits: (what: string) => void told.push(what), refused() {} };
@@ -75,7 +75,7 @@ describe('the sender', () => {
     expect(sent.delivery).toEqual({ dropped: reason });
   });
 
-  it('drops a reply that is throttled again and again, but not for waiting at its own pace', async () => {
+  it('drops a reply after a time of throttling, but not for its own pace', async () => {
     const { sender, attempts } = setUp({ a: [later('throttled')] });
     const sent = watch(sender.send(replyTo('a')));
     await vi.advanceTimersByTimeAsync(60_000);
@@ -85,14 +85,14 @@ describe('the sender', () => {
     expect(attempts.length).toBeGreaterThan(10);
   });
 
-  it('counts the time without an answer, and drops a reply after a minute of it', async () => {
+  it('drops a reply after a minute without an answer', async () => {
     const { sender, attempts } = setUp({ a: [later('unanswered')] });
     const sent = watch(sender.send(replyTo('a')));
     await vi.advanceTimersByTimeAsync(60_000);
     expect([sent.delivery, attempts.length]).toEqual([{ dropped: 'unanswered' }, 6]);
   });
 
-  it('sends nothing again that the hub settles after its time', async () => {
+  it('does not send a reply again that the hub accepts after the time-out', async () => {
     let settle: (outcome: SendRefusal | undefined) => void = () => {};
     const late = new Promise<SendRefusal | undefined>((resolve) => {
       settle = resolve;
@@ -105,7 +105,7 @@ describe('the sender', () => {
     expect([sent.delivery, attempts.length, vi.getTimerCount()]).toEqual(['delivered', 1, 0]);
   });
 
-  it('takes the time that a connection takes for no sign of throttling', async () => {
+  it('does not take the time of connecting for throttling', async () => {
     let isConnected = false;
     const attempts: string[] = [];
     const sender = senderOver(async ({ deviceId }, onSent) => {
@@ -122,7 +122,7 @@ describe('the sender', () => {
     expect(attempts).toHaveLength(101);
   });
 
-  it('sends again what the hub refuses after its time', async () => {
+  it('sends a reply again that the hub refuses after the time-out', async () => {
     const late = Promise.resolve(later('throttled'));
     const { sender, attempts } = setUp({ a: [{ ...later('unanswered'), late }, undefined] });
     const sent = watch(sender.send(replyTo('a')));
@@ -160,7 +160,7 @@ describe('the sender', () => {
     troubles.close();
   });
 
-  it('goes on saying that the quota is used up when the connection fails meanwhile (D36)', async () => {
+  it('still reports that the quota is used up when the connection fails meanwhile (D36)', async () => {
     const log = recordingLog();
     const troubles = createTroubles(log);
     const answers: (SendRefusal | undefined)[] = [
@@ -214,7 +214,7 @@ describe('the sender', () => {
     sender.stop();
   });
 
-  it('waits half of each pause and a random part of the rest, so that not all come again at once', async () => {
+  it('waits half of each pause and a random part of the rest, so that not all are retried at once', async () => {
     async function pausesWith(chance: number) {
       const times: number[] = [];
       const sender = senderOver(
@@ -234,19 +234,19 @@ describe('the sender', () => {
     expect(await pausesWith(0)).toEqual([50, 100, 200, 400]);
   });
 
-  it('drops at once what the hub will never take', async () => {
+  it('drops a reply at once that the hub will never accept', async () => {
     const { sender, attempts } = setUp({ a: [{ kind: 'never', reason: 'unknown_device' }] });
     expect(await sender.send(replyTo('a'))).toEqual({ dropped: 'unknown_device' });
     expect(attempts).toHaveLength(1);
   });
 
-  it('does not even try what exceeds the hub’s limit', async () => {
+  it('does not try a reply over the hub’s limit', async () => {
     const { sender, attempts } = setUp({});
     expect(await sender.send(replyTo('a', 'x'.repeat(65_537)))).toEqual({ dropped: 'too_large' });
     expect(attempts).toEqual([]);
   });
 
-  it('gives up no reply while the hub cannot be reached at all', async () => {
+  it('drops no reply while the hub cannot be reached', async () => {
     const down: SendRefusal = { kind: 'connection', reason: 'hub_unavailable' };
     const { sender } = setUp({ a: [...Array<SendRefusal>(200).fill(down), undefined] });
     const sent = watch(sender.send(replyTo('a')));
@@ -282,7 +282,7 @@ describe('the sender', () => {
     expect(most).toBe(3);
   });
 
-  it('leaves undecided what it still holds when it stops', async () => {
+  it('leaves its remaining replies undecided when it stops', async () => {
     const { sender } = setUp({ a: [later('queue_full')] });
     const sent = watch(sender.send(replyTo('a')));
     await vi.advanceTimersByTimeAsync(50);
@@ -292,7 +292,7 @@ describe('the sender', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('sends nothing that still waits for its turn when it stops', async () => {
+  it('sends no waiting reply when it stops', async () => {
     const sent: string[] = [];
     const sender = senderOver(
       ({ deviceId }) => {
@@ -321,7 +321,7 @@ describe('the sender', () => {
     expect([attempts.length, vi.getTimerCount()]).toEqual([before, 0]);
   });
 
-  it('leaves nothing behind at the end of a session that it does not need any more', async () => {
+  it('keeps no state after the end of a session', async () => {
     const ended = new AbortController();
     const sender = senderOver(
       async ({ body }) => (body === 'refused' ? { kind: 'never', reason: 'refused' } : undefined),
@@ -338,8 +338,8 @@ describe('the sender', () => {
   });
 });
 
-describe('what an operator sees of the replies', () => {
-  it('is how many wait, for their turn or for another attempt, how many are with the hub, and which devices do not fetch', async () => {
+describe('the reply state for operators', () => {
+  it('has the numbers of replies that wait for their turn, for another attempt and for the hub, and the devices that do not fetch', async () => {
     const hanging = new Promise<SendRefusal | undefined>(() => {});
     const sender = senderOver(
       ({ deviceId }) => (deviceId === 'full' ? Promise.resolve(later('queue_full')) : hanging),
@@ -362,7 +362,7 @@ describe('what an operator sees of the replies', () => {
     expect(sender.state()).toMatchObject({ waiting: 1, inFlight: 0, notFetching: 0 });
   });
 
-  it('has the rate: that of the operator, or one learned from the hub, or 0 while the hub refuses all', async () => {
+  it('has the operator’s rate, or the rate learned from the hub, or 0 while the hub refuses all', async () => {
     const refusals: (SendRefusal | undefined)[] = [undefined, later('throttled'), { kind: 'hub', reason: 'quota' }];
     const sender = senderOver(async () => refusals.shift(), { ceiling: 8 });
     void sender.send(replyTo('a'));

@@ -41,14 +41,14 @@ afterEach(async () => {
 const unless = (disposition: Disposition) => (body: string) => (body === 'lost' ? disposition : 'accept');
 
 describe('the connection to the service endpoint, with the official client', () => {
-  it('hands over a reply', async () => {
+  it('sends a reply', async () => {
     await setUp(() => 'accept');
     expect(await connection.send(reply('hello'))).toBeUndefined();
     expect(endpoint.received).toEqual(['hello']);
     expect(connection.isOpen()).toBe(true);
   });
 
-  it('hands over the system properties of a reply and its application properties, and no others (C1, C2)', async () => {
+  it('sends the system properties and the application properties of a reply, and no others (C1, C2)', async () => {
     await setUp(() => 'accept');
     for (const _ of ['first', 'later']) await connection.send(reply('{}'));
     await connection.send({ ...reply('{}'), correlationId: undefined });
@@ -63,7 +63,7 @@ describe('the connection to the service endpoint, with the official client', () 
     expect(last?.correlation_id).toBeUndefined();
   });
 
-  it('attaches one link however many replies come first', async () => {
+  it('attaches one link however many replies come at first', async () => {
     await setUp(() => 'accept');
     const sent = await Promise.all(Array.from({ length: 20 }, (_, index) => connection.send(reply(String(index)))));
     expect(sent.filter((refusal) => refusal !== undefined)).toEqual([]);
@@ -94,7 +94,7 @@ describe('the connection to the service endpoint, with the official client', () 
     expect(endpoint.received).toEqual(bodies);
   });
 
-  it.each(['release', 'modify'] as const)('does not take %s for success', async (disposition) => {
+  it.each(['release', 'modify'] as const)('does not count %s as success', async (disposition) => {
     await setUp(() => disposition);
     const refusal = { kind: 'later', reason: 'not_taken' };
     for (const _ of ['first', 'later']) expect(await connection.send(reply('x'))).toEqual(refusal);
@@ -118,7 +118,7 @@ describe('the connection to the service endpoint, with the official client', () 
     ['amqp:connection:forced', { kind: 'connection', reason: 'hub_unavailable' }],
     ['amqp:link:stolen', { kind: 'connection', reason: 'hub_unavailable' }],
     ['amqp:session:window-violation', { kind: 'connection', reason: 'hub_unavailable' }],
-  ])('understands a rejection with %s, of the first reply and of a later one', async (condition, refusal) => {
+  ])('recognises a rejection with %s, of the first reply and of a later one', async (condition, refusal) => {
     await setUp(() => ({ reject: condition }));
     expect(await connection.send(reply('x'))).toEqual(refusal);
     await connection.close();
@@ -132,15 +132,18 @@ describe('the connection to the service endpoint, with the official client', () 
     ['ErrorCode:DeviceMaximumQueueDepthExceeded;403004', { kind: 'later', reason: 'queue_full' }],
     ['{"errorCode":403002,"message":"…"}', { kind: 'hub', reason: 'quota' }],
     ['Total number of messages on IotHub exceeded the allocated quota.', { kind: 'hub', reason: 'quota' }],
-  ])('tells the quota of the hub from the queue of a device by the description %s', async (description, refusal) => {
-    await setUp(() => ({ reject: 'amqp:resource-limit-exceeded', description }));
-    for (const _ of ['first', 'later']) expect(await connection.send(reply('x'))).toEqual(refusal);
-  });
+  ])(
+    'distinguishes the quota of the hub from the queue of a device by the description %s',
+    async (description, refusal) => {
+      await setUp(() => ({ reject: 'amqp:resource-limit-exceeded', description }));
+      for (const _ of ['first', 'later']) expect(await connection.send(reply('x'))).toEqual(refusal);
+    },
+  );
 
   it.each([
     ['a device without a name', { deviceId: '' }],
     ['a device whose name is no text', { deviceId: '\ud800' }],
-  ])('gives up at once on a reply that the client itself refuses, to %s, and keeps the line', async (_what, more) => {
+  ])('fails a reply at once that the client itself refuses, to %s, and keeps the link', async (_what, more) => {
     await setUp(() => 'accept');
     await connection.send(reply('x'));
     expect(await connection.send({ ...reply('x'), ...more })).toEqual({ kind: 'never', reason: 'refused' });
@@ -148,7 +151,7 @@ describe('the connection to the service endpoint, with the official client', () 
     expect(endpoint.connections()).toBe(1);
   });
 
-  it('gives up on a reply that is never settled, alone: the others go on over the same connection (C4)', async () => {
+  it('fails only the reply that is never settled: others continue over the same connection (C4)', async () => {
     await setUp(unless('silence'), 400);
     let isOver = false;
     const lost = connection.send(reply('lost')).finally(() => {
@@ -160,7 +163,7 @@ describe('the connection to the service endpoint, with the official client', () 
     expect(endpoint.connections()).toBe(1);
   });
 
-  it('waits for a reply as long as the hub settles those before it, however late (C4)', async () => {
+  it('waits for a reply while the hub settles earlier ones, however late (C4)', async () => {
     const held: (() => void)[] = [];
     await setUp((body) => (body === 'first' ? 'accept' : { later: (settle) => held.push(settle) }), 400);
     await connection.send(reply('first'));
@@ -174,7 +177,7 @@ describe('the connection to the service endpoint, with the official client', () 
     expect([endpoint.connections(), endpoint.received.length]).toEqual([1, 9]);
   });
 
-  it('replaces a connection on which nothing is settled any more, and waits for none of what is open there', async () => {
+  it('replaces a connection on which no reply is settled any more, and does not wait for its open replies', async () => {
     let isSilent = false;
     await setUp(() => (isSilent ? 'silence' : 'accept'), 400);
     expect(await connection.send(reply('x'))).toBeUndefined();
@@ -189,7 +192,7 @@ describe('the connection to the service endpoint, with the official client', () 
     expect(endpoint.connections()).toBe(2);
   });
 
-  it('replaces a connection before one lost answer stops it (trap 3)', async () => {
+  it('replaces a connection before a lost answer blocks it (trap 3)', async () => {
     await setUp(unless('silence'), 60_000);
     await connection.send(reply('first'));
     void connection.send(reply('lost'));
@@ -202,7 +205,7 @@ describe('the connection to the service endpoint, with the official client', () 
 
   // With the client as shipped both end the process: RangeError in an event handler.
   it.each(['drop', 'detach'] as const)(
-    'survives a %s while a reply is open, and goes on over a new connection',
+    'tolerates a %s while a reply is open, and continues over a new connection',
     async (fault) => {
       const thrown: Error[] = [];
       const keep = (error: Error) => thrown.push(error);
@@ -216,7 +219,7 @@ describe('the connection to the service endpoint, with the official client', () 
     },
   );
 
-  it('says within its limit that no hub listens, where the client would try silently for minutes', async () => {
+  it('reports within its limit that no hub listens, where the client alone would retry silently for minutes', async () => {
     await setUp(() => 'accept');
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');

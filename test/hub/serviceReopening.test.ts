@@ -11,7 +11,7 @@ import { replyTo, silence, untold } from './support/replying.ts';
 
 cureHubSdks();
 
-it('opens another connection though the timer for it fires a little early', async () => {
+it('a new connection is opened even if its timer fires a little early', async () => {
   let [now, opened] = [1_000, 0];
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   vi.spyOn(performance, 'now').mockImplementation(() => now);
@@ -45,7 +45,7 @@ it('opens another connection though the timer for it fires a little early', asyn
   }
 });
 
-it('opens another one at once when the hub has closed an unused one, but not when that goes on', async () => {
+it('a new connection is opened at once when the hub has closed an unused one, but not repeatedly', async () => {
   const hub = await freshHub({ rules: { idle: { unusedConnection: 1_000 } } });
   let now = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => now);
@@ -114,7 +114,7 @@ it.each<[what: string, outcomes: (Error | undefined)[], pauseMs: number]>([
   ['not at all when it has taken a reply before it was busy', [undefined, busy], 0],
   ['not at all when it has taken a reply after it was busy', [busy, undefined], 0],
   ['not at all when it has refused a reply for good', [unknown], 0],
-])('after a connection is lost the hub is spared %s, and no connection is opened unasked', async (...row) => {
+])('after a lost connection the next one waits %s, and none is opened without a request', async (...row) => {
   const [, outcomes, pauseMs] = row;
   vi.useFakeTimers();
   const { made, newClient, ...scripted } = clients();
@@ -144,7 +144,7 @@ it.each<[what: string, outcomes: (Error | undefined)[], pauseMs: number]>([
   }
 });
 
-it('opens no connection any more once it is closed', async () => {
+it('no connection is opened after the close', async () => {
   vi.useFakeTimers();
   const { made, newClient } = clients();
   const connection = createServiceConnection({ newClient, answerWithinMs: 5_000, log: silence, troubles: untold });
@@ -162,7 +162,7 @@ it('opens no connection any more once it is closed', async () => {
   }
 });
 
-it('says once that the endpoint is reached again, when it is, and not when it was never away', async () => {
+it('the end of an outage is reported once, and not without an outage', async () => {
   vi.useFakeTimers();
   const log = { ...recordingLog(), debug() {} };
   const troubles = createTroubles(log);

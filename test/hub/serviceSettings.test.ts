@@ -64,7 +64,7 @@ async function start(changed: Partial<typeof settings>) {
 
 const soon = { timeout: 120_000, interval: 5 };
 
-it('A checkpoint is written five seconds after a message, when no others follow', async () => {
+it('A checkpoint is written five seconds after the last message', async () => {
   const { hub, service, handled, checkpoint } = await start({});
   hub.append('0', hubEvent({ ...v2('model.update', '{', { ack: 'none' }), sequenceNumber: 0 }));
   await vi.waitFor(() => expect(handled).toHaveLength(1), soon);

@@ -61,7 +61,7 @@ const newestIs = (newest: number) =>
     () => {},
   );
 
-describe('a session that ends says as newest message which may have begun', () => {
+describe('the newest message that may have begun, at the end of a session, is', () => {
   it.each([
     ['that of the reader before, when this one has not come so far', knownRedeliveryHorizon(7), 'a2 b3', 7],
     ['its own, when it has come further', knownRedeliveryHorizon(7), 'a2 b9', 9],
@@ -75,7 +75,7 @@ describe('a session that ends says as newest message which may have begun', () =
   });
 });
 
-it('A session that was revoked ends at once what runs, and writes no checkpoint', async () => {
+it('A revoked session aborts its messages at once, and writes no checkpoint', async () => {
   const { session, give, ends, checkpoints } = begin();
   await give('a1 s2');
   const closing = session.close(10);
@@ -91,7 +91,7 @@ describe('the spool of a session', () => {
     expect([await session.drain(0), closed()]).toEqual([{ unfinished: 1, begun: 2 }, 1]);
   });
 
-  it('is closed when the session was revoked, after the limit at the latest', async () => {
+  it('is closed when the session was revoked, at the limit at the latest', async () => {
     const { session, give, closed } = begin();
     await give('a1 s2');
     await session.close(10);

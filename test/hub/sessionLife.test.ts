@@ -109,7 +109,7 @@ describe('a session', () => {
     ['released', [], ['drained', 'owner answers']],
     ['revoked', ['lost'], ['closed']],
     ['revoked while it drains', ['release', 'lost'], ['drained', 'store fails']],
-  ])('that is %s is waited for by a release until it is no more', async (_, before, after) => {
+  ])('that is %s delays a release until that is over', async (_, before, after) => {
     const { life, course, steps } = setUp();
     for (const step of before) steps[step]();
     const releasing = life.release().then(() => course.push('waited'));

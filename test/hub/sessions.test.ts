@@ -64,7 +64,7 @@ it.each<[string, Partial<Ownership>]>([
   expect(sessions.stateOf('0')).toBeUndefined();
 });
 
-it('A checkpoint is written after the lines that wait, so that each message that is not handled again has its line', async () => {
+it('A checkpoint is written after pending log lines, so that each message that is not repeated has its line', async () => {
   const { hub, sessions, course } = await setUp();
   hub.append('0', hubEvent({ sequenceNumber: 1 }));
   await vi.advanceTimersByTimeAsync(2_000);
@@ -72,7 +72,7 @@ it('A checkpoint is written after the lines that wait, so that each message that
   expect(course).toEqual(['log', 'checkpoint']);
 });
 
-it('A session goes on when its record was renewed, or another instance asks for the partition', async () => {
+it('A session continues when its record was renewed or another instance requests the partition', async () => {
   const { sessions, record } = await setUp();
   sessions.revokeLost([{ ...record, renewedAt: Date.now() + 1, wantedBy: 'other', wantedSince: 1, etag: 'other' }]);
   sessions.revokeLost([]);
@@ -80,7 +80,7 @@ it('A session goes on when its record was renewed, or another instance asks for 
   await sessions.release('0');
 });
 
-it('A partition that is not read any more is released with what its last owner said', async () => {
+it('A partition that is no longer read is released with the last owner’s values', async () => {
   const { sessions, record, released } = await setUp();
   await sessions.release('0');
   await sessions.releaseAll();
@@ -88,7 +88,7 @@ it('A partition that is not read any more is released with what its last owner s
   expect(released).toEqual([41, 43]);
 });
 
-it('Sessions that are revoked after a standstill end, and the same record opens a new one', async () => {
+it('Sessions that are revoked after a standstill end, and the same record opens new ones', async () => {
   const { sessions, record } = await setUp();
   expect([sessions.revokeAll(), sessions.revokeAll()]).toEqual([['0'], []]);
   expect([sessions.all(), sessions.stateOf('0')]).toEqual([[], 'revoked']);
@@ -98,7 +98,7 @@ it('Sessions that are revoked after a standstill end, and the same record opens 
   await sessions.release('0');
 });
 
-it('Each session tells that it begins, before it has read anything', async () => {
+it('Each session reports its start before it reads', async () => {
   const { sessions, record, begun } = await setUp();
   expect(begun).toEqual(['0']);
   await sessions.release('0');

@@ -32,7 +32,7 @@ describe('a share', () => {
     });
   });
 
-  it('is not incomplete for what is still to be claimed', () => {
+  it('is complete even if partitions are still to be claimed', () => {
     expect(
       shareOf(
         { renew: [], claim: ['0'] },

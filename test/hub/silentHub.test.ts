@@ -40,7 +40,7 @@ async function wayTo(port: number) {
   };
 }
 
-it('a hub that says nothing any more on open connections is noticed, and so is its end', async () => {
+it('a hub that becomes silent on open connections is reported, and so is the end of the silence', async () => {
   const hub = await freshHub({ partitions: 1 });
   const [, port] = /:(\d+)/.exec(hub.eventsConnectionString) ?? [];
   const way = await wayTo(Number(port));

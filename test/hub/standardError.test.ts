@@ -25,7 +25,7 @@ afterEach(() => vi.restoreAllMocks());
 /** It may also fail before. */
 const closeOf = (socket: Socket) => new Promise((resolve) => socket.once('close', resolve));
 
-it('the service client does not warn of a connection that the hub closes', async () => {
+it('the service client prints no warning about a connection that the hub closes', async () => {
   const hub = await freshHub({ devices: [{ deviceId: 'pump-1' }] });
   const client = plainService(hub);
   try {
@@ -54,17 +54,17 @@ describe.each(['rhea', 'azure-iothub/node_modules/rhea'])('%s', (library) => {
     await new Promise((resolve) => server.close(resolve));
   }
 
-  it('does not warn of the end of a connection on which nobody listens', async () => {
+  it('prints no warning about the end of a connection without listeners', async () => {
     await connect(Buffer.alloc(0));
     expect(told).toEqual([]);
   });
 
-  it('does not print what it cannot understand: an end of a session that is not there', async () => {
+  it('does not print the end of an unknown session', async () => {
     await connect(Buffer.from('414d515000010000' + '0000000c02000007' + '00531745', 'hex'));
     expect(told).toEqual([]);
   });
 
-  it('knows the two ends of a link, and takes any other for none, without a warning', () => {
+  it('ignores an unknown end of a link without a warning', () => {
     const { unwrap } = load(`${library}/lib/terminus.js`);
     const end = (value: unknown) => unwrap({ descriptor: { value }, value: [] });
     expect([0x28, 'amqp:source:list', 0x29, 'amqp:target:list'].map((one) => end(one) !== null)).toEqual(
@@ -75,7 +75,7 @@ describe.each(['rhea', 'azure-iothub/node_modules/rhea'])('%s', (library) => {
   });
 
   // A version with another place would need another cure.
-  it('warns at no other place', () => {
+  it('prints no other warning', () => {
     const folder = dirname(load.resolve(`${library}/lib/connection.js`));
     const warnings = readdirSync(folder)
       .filter((file) => file.endsWith('.js'))

@@ -36,7 +36,7 @@ function begin(seen: string[], store: CheckpointStore): Consumer {
   return consumer;
 }
 
-it('an instance that owns nothing bears that the hub closes its connection, and takes over what another one gives back', async () => {
+it('an instance without partitions tolerates that the hub closes its connection, and takes over released partitions', async () => {
   const [first, second]: [string[], string[]] = [[], []];
   const store = createMemoryStore();
   const owner = begin(first, store);
@@ -54,7 +54,7 @@ it('an instance that owns nothing bears that the hub closes its connection, and 
   expect(lines.filter(({ level }) => level !== 'info')).toEqual([]);
 });
 
-it('an instance that owns nothing is ready, also when there is a record of a partition that the hub does not have', async () => {
+it('an instance without partitions is ready, also with a record of a partition that the hub does not have', async () => {
   const stray = { partition: '7', owner: '', epoch: 1, wantedBy: '', wantedSince: 0, renewedAt: 0, etag: 'e' };
   const store = createMemoryStore({ ownerships: [stray], progress: [] });
   const first: string[] = [];

@@ -66,7 +66,7 @@ const receiving = (count: number) =>
   vi.waitFor(() => expect(hub.counters().receivers).toHaveLength(count), { timeout: 120_000, interval: 10 });
 
 describe('a partition without a checkpoint that is read from the latest event', () => {
-  it('is read from there by all readers to come: nothing that comes between two of them is lost', async () => {
+  it('is read from there by all later readers: no event between two of them is lost', async () => {
     const store = createMemoryStore();
     await send('0', 'before');
     const first = read(store, 'latest');
@@ -77,7 +77,7 @@ describe('a partition without a checkpoint that is read from the latest event', 
     await vi.waitFor(() => expect(seen).toEqual(['while nobody read']), soon);
   });
 
-  it('keeps suspects that no session could finish', async () => {
+  it('keeps its unfinished suspects', async () => {
     const store = createMemoryStore();
     const first = read(store, 'latest', () => new Promise(() => {}));
     await receiving(2);
@@ -89,7 +89,7 @@ describe('a partition without a checkpoint that is read from the latest event', 
   });
 });
 
-it('a clean stop repeats nothing that was finished, though the very first message of the partition was not', async () => {
+it('a clean stop repeats no finished message, even if the first message of the partition was not finished', async () => {
   const store = createMemoryStore();
   await send('0', 'slow');
   await send('0', 'done');
@@ -102,10 +102,10 @@ it('a clean stop repeats nothing that was finished, though the very first messag
   await vi.waitFor(() => expect(seen).toEqual(['slow', 'done', 'slow', 'last']), soon);
 });
 
-describe('a partition of ours that cannot be read', () => {
+describe('an owned partition that cannot be read', () => {
   const failing = (why: Partial<CheckpointStore>): CheckpointStore => ({ ...createMemoryStore(), ...why });
 
-  it('because its checkpoint is of an older hub, makes an alarm and not ready, asks for no restart, and the others are read', async () => {
+  it('because its checkpoint is of an older hub, raises an alarm, makes the service not ready without a restart, and the others are read', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     const progress = { sequenceNumber: 1_000, offset: '5', completed: '' };
     const foreign = [{ partition: '1', progress }];
@@ -126,7 +126,7 @@ describe('a partition of ours that cannot be read', () => {
     expect(seen).toEqual(['of the other partition']);
   });
 
-  it('because its checkpoint is damaged, makes an alarm and not ready, and the others are read', async () => {
+  it('because its checkpoint is damaged, raises an alarm and makes the service not ready, and the others are read', async () => {
     const store = createMemoryStore();
     const where = 'the blob of partition 1: its sequence number is -5';
     const damaged = failing({
@@ -150,7 +150,7 @@ describe('a partition of ours that cannot be read', () => {
     expect(seen).toEqual(['of the other partition']);
   });
 
-  it('because there is a checkpoint under a name that the hub does not have, is not begun anew', async () => {
+  it('because there is a checkpoint under an unknown partition name, is not read from the start', async () => {
     const progress = (sequenceNumber: number) => ({ sequenceNumber, offset: String(sequenceNumber), completed: '' });
     const renamed = [
       { partition: 'zero', progress: progress(0) },
@@ -166,7 +166,7 @@ describe('a partition of ours that cannot be read', () => {
     expect(seen).toEqual(['of the other partition']);
   });
 
-  it('because the hub knows less of it than its checkpoint says, is read as soon as the hub has caught up, without an alarm', async () => {
+  it('because its checkpoint is ahead of the hub, is read as soon as the hub has caught up, without an alarm', async () => {
     const store = createMemoryStore();
     await send('0', 'before');
     const first = read(store);
@@ -182,7 +182,7 @@ describe('a partition of ours that cannot be read', () => {
     expect(alarms()).toEqual([]);
   });
 
-  it('because the hub does not say where its latest event is, is read from there as soon as it does', async () => {
+  it('because the hub does not report its latest event, is read from there as soon as it does', async () => {
     await send('0', 'before');
     hub.faults.add({ kind: 'partition-info', answer: 'no-offset', partition: '0', times: 2 });
     const store = createMemoryStore();
@@ -193,7 +193,7 @@ describe('a partition of ours that cannot be read', () => {
     await vi.waitFor(() => expect(seen).toEqual(['after']), soon);
   });
 
-  it('because the hub has nothing at the offset of its checkpoint, makes an alarm until the checkpoint is removed', async () => {
+  it('because the hub has no event at the offset of its checkpoint, raises an alarm until the checkpoint is removed', async () => {
     await send('0', 'first');
     await send('0', 'second');
     const progress = [{ partition: '0', progress: { sequenceNumber: 0, offset: '999999', completed: '' } }];
@@ -213,7 +213,7 @@ describe('a partition of ours that cannot be read', () => {
     expect(alarms()).toHaveLength(1);
   });
 
-  it('is reported as silent, though others are read', async () => {
+  it('is reported as silent while others are read', async () => {
     const memory = createMemoryStore();
     let isBroken = true;
     const store = failing({
@@ -231,7 +231,7 @@ describe('a partition of ours that cannot be read', () => {
     }
   });
 
-  it('because the service stops while it is opened, is given back', async () => {
+  it('because the service stops while it is opened, is released', async () => {
     const memory = createMemoryStore();
     let opening = () => {};
     const opened = new Promise<void>((resolve) => {
@@ -252,7 +252,7 @@ describe('a partition of ours that cannot be read', () => {
   });
 });
 
-it('partitions that the hub is given later are found', async () => {
+it('partitions that the hub gets later are found', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   vi.spyOn(EventHubConsumerClient.prototype, 'getPartitionIds').mockResolvedValueOnce(['0']);
   await send('1', 'in the new one');

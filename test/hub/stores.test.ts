@@ -71,13 +71,13 @@ const newPlace = () => {
 };
 
 describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
-  it('knows nothing at first', async () => {
+  it('is empty at first', async () => {
     const store = open(newPlace())();
     expect(await store.ownerships()).toEqual([]);
     expect(await store.progress('0')).toBeUndefined();
   });
 
-  it('keeps what a reader said when it gave its partition back, until the next one claims it', async () => {
+  it('keeps the values that a reader released its partition with, until the next claim', async () => {
     const instance = open(newPlace());
     const record = await take(instance(), 'a');
     await instance().change(record, { ...record, owner: '', begun: 41 });
@@ -98,7 +98,7 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
     expect(await instance().ownerships()).toEqual([won]);
   });
 
-  it('accepts the change of one of many that change a record at once', async () => {
+  it('accepts one of many concurrent changes of a record', async () => {
     const instance = open(newPlace());
     const seen = await take(instance(), 'old');
     const owners = ['a', 'b', 'c', 'd', 'e'];
@@ -106,7 +106,7 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
     expect(claims.filter((record) => record !== undefined)).toHaveLength(1);
   });
 
-  it('keeps who asks for a partition, and since when', async () => {
+  it('keeps the requester of a partition, and since when', async () => {
     const instance = open(newPlace());
     const seen = await take(instance(), 'a');
     const wantedSince = Date.now() - 1_234;
@@ -146,7 +146,7 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
     }
   });
 
-  it.each([40, 1_500_000])('gives back position and a map of %i characters as they were written', async (length) => {
+  it.each([40, 1_500_000])('returns position and a map of %i characters unchanged', async (length) => {
     const instance = open(newPlace());
     const written = withMap(100, length);
     expect(await instance().writeProgress(await take(instance(), 'a'), written)).toBe(true);
@@ -206,7 +206,7 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
     expect(await young.progress('0')).toBeUndefined();
   });
 
-  it('refuses the progress of a reader that gave its partition back', async () => {
+  it('refuses the progress of a reader that released its partition', async () => {
     const store = open(newPlace())();
     const reader = await take(store, 'a');
     await store.writeProgress(reader, at(5));
@@ -215,7 +215,7 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
     expect(await store.progress('0')).toEqual(at(5));
   });
 
-  it('lets the same owner come back under a new epoch, and rejects writes under its old one', async () => {
+  it('gives the same owner a new epoch when it returns, and rejects writes under its old one', async () => {
     const store = open(newPlace())();
     const before = await take(store, 'a');
     await store.writeProgress(before, at(5));
@@ -225,7 +225,7 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
     expect(await store.writeProgress(after, at(7))).toBe(true);
   });
 
-  it('keeps partitions apart', async () => {
+  it('separates partitions', async () => {
     const store = open(newPlace())();
     const readers = [await take(store, 'a', '0'), await take(store, 'b', '1'), await take(store, 'c', '10')];
     await Promise.all(readers.map((reader, index) => store.writeProgress(reader, at(index))));
@@ -238,7 +238,7 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
     ]);
   });
 
-  it('keeps consumer groups apart', async () => {
+  it('separates consumer groups', async () => {
     const [one, other] = [open(newPlace())(), open(newPlace())()];
     await one.writeProgress(await take(one, 'a'), at(5));
     expect(await other.ownerships()).toEqual([]);
@@ -259,7 +259,7 @@ describe.each(Object.entries(lasting))('the %s store after a crash', (_kind, ope
     expect((await take(after, 'b')).epoch).toBe(reader.epoch + 1);
   });
 
-  it('has the map that was written last, whatever its size', async () => {
+  it('has the last written map, whatever its size', async () => {
     const place = newPlace();
     for (const written of [at(4), withMap(5, 200_000), withMap(6, 40), at(7)]) {
       const store = open(place);
@@ -268,7 +268,7 @@ describe.each(Object.entries(lasting))('the %s store after a crash', (_kind, ope
     }
   });
 
-  it('ignores the writes of the process before', async () => {
+  it('ignores late writes of the previous process', async () => {
     const place = newPlace();
     const before = open(place);
     const reader = await take(before, 'a');

@@ -47,7 +47,7 @@ describe('replies that could be sent and are not', () => {
     expect(log.lines).toMatchObject([line, { ...line, fields: { waitingReplies: 2, forSeconds: 60 } }]);
   });
 
-  it('are over with the first that is sent', async () => {
+  it('are resolved by the first sent reply', async () => {
     const { sendQueue, held, log, wait } = setUp();
     void wait('a');
     await vi.advanceTimersByTimeAsync(40_000);
@@ -58,7 +58,7 @@ describe('replies that could be sent and are not', () => {
     expect(sendQueue.state().waiting).toBe(0);
   });
 
-  it('begin to count when they find nothing before them, not when the last one was sent', async () => {
+  it('are counted from when no reply is before them, not from the last sent one', async () => {
     const { sendQueue, held, wait } = setUp({ isFaulty: false });
     await wait('a').then(() => sendQueue.settled(performance.now(), undefined));
     await vi.advanceTimersByTimeAsync(10 * minuteMs);
@@ -71,7 +71,7 @@ describe('replies that could be sent and are not', () => {
   });
 });
 
-it('replies that wait behind one that the hub has not settled are counted from when it has', async () => {
+it('replies that wait behind an unsettled one are counted from its settlement', async () => {
   const { sendQueue, held, wait } = setUp({ isFaulty: false });
   await wait('a');
   held.ms = 5 * minuteMs;
@@ -97,7 +97,7 @@ describe('replies that wait with a reason', () => {
     await untold(log);
   });
 
-  it('are not stuck while the hub has one that it has not settled', async () => {
+  it('are not stuck while the hub has an unsettled one', async () => {
     const { held, log, wait } = setUp({ isFaulty: false });
     await wait('a');
     held.ms = 60 * minuteMs;
@@ -105,7 +105,7 @@ describe('replies that wait with a reason', () => {
     await untold(log);
   });
 
-  it('are not stuck in the pause of a hub that refuses every reply', async () => {
+  it('are not stuck during the pause after a hub’s refusals', async () => {
     const { sendQueue, log, wait } = setUp({ isFaulty: false });
     const refused = () => sendQueue.settled(performance.now(), { kind: 'hub', reason: 'quota' });
     await wait('a').then(refused);

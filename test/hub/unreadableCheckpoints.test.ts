@@ -37,7 +37,7 @@ describe('the file of checkpoints', () => {
   const write = (content: object) =>
     writeFileSync(path(), JSON.stringify({ format: 1, place: 'place', ownerships: [], progress: [], ...content }));
 
-  it.each(everyWrong)('refuses %s = %j by name, and gives the checkpoints of the others', async (field, value) => {
+  it.each(everyWrong)('refuses %s = %j by name, and returns the other checkpoints', async (field, value) => {
     write({ progress: [{ partition: '0', progress: { ...whole, [field]: value } }, other] });
     const store = open();
     const refusal = await store.progress('0').catch((error: unknown) => error);
@@ -46,7 +46,7 @@ describe('the file of checkpoints', () => {
     expect(await store.progress('1')).toEqual(other.progress);
   });
 
-  it.each([null, 5, 'text', []])('refuses a checkpoint that is %j, and keeps it as it is', async (progress) => {
+  it.each([null, 5, 'text', []])('refuses a checkpoint that is %j, and keeps it unchanged', async (progress) => {
     write({ progress: [{ partition: '0', progress }, other] });
     const store = open();
     await expect(store.progress('0')).rejects.toThrow(UnreadableCheckpoint);
@@ -70,14 +70,14 @@ describe('the file of checkpoints', () => {
     ['with a partition that has no name', { progress: [{ progress: whole }] }, 'progress.0.partition: '],
     ['with a partition that is a number', { progress: [{ partition: 0, progress: whole }] }, 'progress.0.partition: '],
     ['with a partition twice', { progress: [other, other] }, 'progress: names a partition twice'],
-  ])('%s stops the start, and is named', (_what, content, why) => {
+  ])('prevents the start, with its name, when it is %s', (_what, content, why) => {
     write(content);
     expect(open).toThrow(`${path()} is `);
     expect(open).toThrow(why);
     expect(open).toThrow('mend it, or move it away');
   });
 
-  it('of 1 GB is not read, and one that is no file is not waited for', () => {
+  it('is not read when it has 1 GB, and does not block when it is not a file', () => {
     writeFileSync(path(), '');
     truncateSync(path(), 1024 ** 3);
     expect(open).toThrow(`${path()} has 1073741824 bytes`);
@@ -87,14 +87,14 @@ describe('the file of checkpoints', () => {
   });
 
   it.each([-1, 1.5, 'three', null, 1e300, undefined])(
-    'raises the epoch %j of a record to one that the hub takes',
+    'raises the epoch %j of a record to one that the hub accepts',
     async (epoch) => {
       write({ ownerships: [{ partition: '0', owner: 'a', epoch, etag: 'e', wantedBy: 'b', wantedSince: 1e300 }] });
       expect(await open().ownerships()).toMatchObject([{ partition: '0', owner: '', epoch: 0, wantedBy: '' }]);
     },
   );
 
-  it.each([-2, 1.5, 'three', null, 1e300])('takes a redelivery horizon of %j for unknown', async (begun) => {
+  it.each([-2, 1.5, 'three', null, 1e300])('treats a redelivery horizon of %j as unknown', async (begun) => {
     write({ ownerships: [{ partition: '0', owner: '', epoch: 3, etag: 'e', begun }] });
     const [record] = await open().ownerships();
     expect(record).toMatchObject({ epoch: 3 });
@@ -176,7 +176,7 @@ describe('a blob', () => {
     },
   );
 
-  it('with times of the future can be taken over: it is as old as its last change', async () => {
+  it('with times in the future can be taken over: its age is that of its last change', async () => {
     const future = '9007199254740991';
     await put(nameOfBlob('ownership'), {
       ownerid: 'a',

@@ -24,7 +24,7 @@ const of = (handled: readonly string[], name: string) => handled.filter((one) =>
 const numbers = (handled: readonly string[]) => handled.map((one) => Number(one.split(' ')[1]));
 
 describe('messages that wait for their device', () => {
-  it('take no place: beside 32 hung devices with 16 messages each, 500 places are enough for all others', async () => {
+  it('take no slots: with 32 hung devices of 16 messages each, 500 slots suffice for all others', async () => {
     const { budget, handled, admitAll, identityUpdate } = setUp({ maxMessages: 500 });
     const hung = Array.from({ length: 16 }, () => devices('hung', 32).map(identityUpdate)).flat();
     const isAdmitted = admitAll([...hung, ...devices('other', 200).map(identityUpdate)]);
@@ -34,7 +34,7 @@ describe('messages that wait for their device', () => {
 });
 
 describe('messages that wait for a backend', () => {
-  it('hold up none that needs another: 2,000 wait for the information model, 50 are handled meanwhile', async () => {
+  it('do not block messages for other backends: 2,000 wait for the information model, and 50 are handled meanwhile', async () => {
     const { budget, handled, mostFetched, takeAway, bringBack, admitAll, modelUpdate, identityUpdate } = setUp();
     await takeAway('informationModel');
     const isAdmitted = admitAll([
@@ -50,7 +50,7 @@ describe('messages that wait for a backend', () => {
     expect([budget.inFlight(), budget.waiting.taken()]).toEqual([none, none]);
   });
 
-  it('give their places to others when it goes while they are in work, and are handled when it is back', async () => {
+  it('release their slots when it goes while they are in progress, and are handled when it is back', async () => {
     const { budget, handled, vanish, bringBack, admitAll, modelUpdate, identityUpdate } = setUp({ maxMessages: 20 });
     vanish('informationModel');
     admitAll([...devices('model', 100).map(modelUpdate), ...devices('identity', 50).map(identityUpdate)]);
@@ -73,7 +73,7 @@ describe('messages that wait for a backend', () => {
     expect(numbers(handled).slice(0, 3)).toEqual([1, 2, 4]);
   });
 
-  it('keep the order of their device, in memory, in the spool and behind each other', async () => {
+  it('keep the order of their device, in memory and in the spool', async () => {
     const { handled, takeAway, bringBack, admitAll, modelUpdate, identityUpdate } = setUp();
     await takeAway('informationModel');
     admitAll(Array.from({ length: 60 }, (_, index) => (index % 3 === 1 ? modelUpdate('a') : identityUpdate('a'))));
@@ -84,7 +84,7 @@ describe('messages that wait for a backend', () => {
     expect(numbers(handled)).toEqual(Array.from({ length: 60 }, (_, index) => index + 1));
   });
 
-  it('stop intake when the spool is full, and only then; it goes on by itself', async () => {
+  it('stop the intake only when the spool is full; it continues by itself', async () => {
     const { handled, takeAway, bringBack, admitAll, modelUpdate } = setUp({ maxMessages: 10, spoolMessages: 100 });
     await takeAway('informationModel');
     const fits = admitAll(devices('fits', 110).map(modelUpdate));
@@ -98,7 +98,7 @@ describe('messages that wait for a backend', () => {
     expect(isAdmitted()).toBe(true);
   });
 
-  it('do not hold up one whose own backend comes back while they fill the spool', async () => {
+  it('do not block a message whose own backend comes back while they fill the spool', async () => {
     const { handled, takeAway, bringBack, admitAll, modelUpdate, identityUpdate } = setUp({
       maxMessages: 1,
       spoolMessages: 1,
@@ -112,7 +112,7 @@ describe('messages that wait for a backend', () => {
     expect(handled).toEqual(['other 3']);
   });
 
-  it('take no place, though their backend went while they waited for one', async () => {
+  it('take no slot when their backend went while they waited for one', async () => {
     const { budget, handled, takeAway, hear, admitAll, modelUpdate, identityUpdate } = setUp({ maxMessages: 1 });
     const isAdmitted = admitAll([
       ...['deaf1', 'deaf2'].map(identityUpdate),
@@ -130,7 +130,7 @@ describe('messages that wait for a backend', () => {
 });
 
 describe('messages of which only replies are left to be sent', () => {
-  it('give their place back, and keep their device’s lane', async () => {
+  it('release their slot, and keep their device’s lane', async () => {
     const { budget, handled, hear, admitAll, identityUpdate } = setUp({ maxMessages: 10 });
     admitAll([...devices('deaf', 10), 'deaf0', ...devices('other', 30)].map(identityUpdate));
     await settle();
@@ -143,7 +143,7 @@ describe('messages of which only replies are left to be sent', () => {
     expect([of(handled, 'deaf').length, budget.answering.taken()]).toEqual([11, none]);
   });
 
-  it('hold as many places as they find no room among what is being answered: that is the back-pressure', async () => {
+  it('keep their slots when the budget of replies has no room: that is the back-pressure', async () => {
     const { budget, handled, hear, admitAll, identityUpdate } = setUp({ maxMessages: 10 });
     const isAdmitted = admitAll([...devices('deaf', 20), 'other'].map(identityUpdate));
     await settle();
@@ -158,7 +158,7 @@ describe('messages of which only replies are left to be sent', () => {
 });
 
 describe('draining', () => {
-  it('begins nothing that waits, and leaves nothing of it charged', async () => {
+  it('begins no waiting message, and leaves no charge of it', async () => {
     const overall = createBudget({ maxMessages: 2, maxBytes: 1e6 });
     const [busy, draining] = [setUp({ overall }), setUp({ overall })];
     busy.admitAll(['hung1', 'hung2'].map(busy.identityUpdate));

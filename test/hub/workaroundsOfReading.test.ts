@@ -67,7 +67,7 @@ it('the client of events sends each frame at once', async () => {
   expect(undelayed.map((socket) => socket instanceof Socket && socket.remotePort)).toContain(hub.ports.amqp);
 });
 
-it('a connection without listeners survives a frame that it does not expect', async () => {
+it('a connection without listeners tolerates an unexpected frame', async () => {
   const uncaught: string[] = [];
   const catches = ({ message }: Error) => void uncaught.push(message);
   process.on('uncaughtExceptionMonitor', catches);
@@ -85,7 +85,7 @@ it('a connection without listeners survives a frame that it does not expect', as
 
 describe('the event client with its workarounds', () => {
   it.each([undefined, 'amqp:internal-error'])(
-    'goes on after the hub closed the connection with its links attached, though it asks the hub nothing: %s (trap 18)',
+    'continues after the hub closed the connection with its links attached, without requests to the hub: %s (trap 18)',
     async (condition) => {
       seen = [];
       const client = new EventHubConsumerClient('$Default', hub.eventsConnectionString);
@@ -140,7 +140,7 @@ describe('reading the hub', () => {
   }
   afterEach(() => consumer.stop());
 
-  it('begins although the hub says nothing at first (trap 11)', async () => {
+  it('begins although the hub does not answer at first (trap 11)', async () => {
     const mute = hub.faults.add({ kind: 'refuse-connection', answer: 'silent', port: 'amqp' });
     read();
     await vi.waitFor(() => expect(hub.faults.list()[0]?.struck).toBeGreaterThan(1), soon);
@@ -149,7 +149,7 @@ describe('reading the hub', () => {
     await vi.waitFor(() => expect(consumer.missing()).toEqual([]), soon);
   });
 
-  it('goes on after the hub has been away (trap 11)', async () => {
+  it('continues after the hub was down (trap 11)', async () => {
     read(noWatchdog);
     await arrives('before');
     await hub.faults.strike({ kind: 'restart', downMs: 2_500 });
@@ -157,7 +157,7 @@ describe('reading the hub', () => {
     expect(seen).toEqual(['before', 'after']);
   });
 
-  it('goes on after a connection that broke while nothing came (trap 12)', async () => {
+  it('continues after a connection broke while no event came (trap 12)', async () => {
     read(noWatchdog);
     await arrives('before');
     await hub.faults.strike({ kind: 'drop', connections: 'events' });
@@ -166,7 +166,7 @@ describe('reading the hub', () => {
   });
 
   it.each([undefined, 'amqp:connection:forced', 'amqp:internal-error'])(
-    'goes on after the hub closed the connection with its links attached: %s (trap 18)',
+    'continues after the hub closed the connection with its links attached: %s (trap 18)',
     async (condition) => {
       read(noWatchdog);
       await arrives('before');
@@ -176,7 +176,7 @@ describe('reading the hub', () => {
     },
   );
 
-  it('goes on after the hub ended links, sessions and connection (amqp:connection:forced)', async () => {
+  it('continues after the hub ended links, sessions and connection (amqp:connection:forced)', async () => {
     read(noWatchdog);
     await arrives('before');
     await closed({ condition: 'amqp:connection:forced' });
@@ -184,7 +184,7 @@ describe('reading the hub', () => {
     expect(seen).toEqual(['before', 'after']);
   });
 
-  it.each([true, false])('goes on after a link was detached without an error, closed: %s', async (closed) => {
+  it.each([true, false])('continues after a link was detached without an error, closed: %s', async (closed) => {
     read(noWatchdog);
     await arrives('before');
     expect(await hub.faults.strike({ kind: 'detach', partition: '0', closed })).toBe(1);
@@ -192,7 +192,7 @@ describe('reading the hub', () => {
     expect(seen).toEqual(['before', 'after']);
   });
 
-  it('goes on when the hub has closed and opened its message container, which takes a while', async () => {
+  it('continues when the hub has closed and opened its message container, which takes a while', async () => {
     read(noWatchdog);
     await arrives('before');
     const condition = 'com.microsoft:container-close';
@@ -207,7 +207,7 @@ describe('reading the hub', () => {
   it.each([
     ['a minute, when the hub has events that do not come', 61_000, 'after'],
     ['five minutes, when the hub has none', 301_000, undefined],
-  ])('connects again on a connection that is silent without an error for %s', async (_, ms, held) => {
+  ])('reconnects when a connection is silent without an error for %s', async (_, ms, held) => {
     vi.useFakeTimers({ toFake: ['performance'] });
     try {
       read(noWatchdog);
@@ -226,7 +226,7 @@ describe('reading the hub', () => {
     }
   });
 
-  it('replaces a client that waits for a hub which does not answer any more, and goes on where it was', async () => {
+  it('replaces a client that waits for a hub that does not answer, and continues at its position', async () => {
     read();
     await arrives('before');
     const mute = hub.faults.add({ kind: 'refuse-connection', answer: 'silent', port: 'amqp' });
@@ -237,7 +237,7 @@ describe('reading the hub', () => {
     expect(seen).toEqual(['before', 'after']);
   });
 
-  it('says that it is stuck when replacing the client does not help, and takes it back when it does', async () => {
+  it('reports that it is stuck when replacing the client does not help, and the end of that', async () => {
     read();
     await arrives('before');
     const mute = hub.faults.add({ kind: 'refuse-connection', answer: 'silent', port: 'amqp' });
@@ -248,7 +248,7 @@ describe('reading the hub', () => {
     await vi.waitFor(() => expect(consumer.silentForMs()).toBeLessThan(watchful), soon);
   });
 
-  it('goes on when the client has used up its retries (trap 17)', async () => {
+  it('continues when the client has used up its retries (trap 17)', async () => {
     read(noWatchdog);
     await arrives('before');
     const busy = hub.faults.add({ kind: 'refuse-link', partition: '0', condition: 'com.microsoft:server-busy' });
@@ -261,7 +261,7 @@ describe('reading the hub', () => {
     expect(seen).toEqual(['before', 'after']);
   });
 
-  it('stops when what it has begun is done, though closing a subscription waits for nothing (trap 10)', async () => {
+  it('stops when the messages in progress are done, although closing a subscription waits for nothing (trap 10)', async () => {
     read();
     const ended = signal<boolean>();
     handle = () => ended.given;

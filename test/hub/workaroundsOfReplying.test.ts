@@ -49,7 +49,7 @@ describe('replying through the hub', () => {
       .map((entry) => ('body' in entry ? entry.body.toString() : ''));
 
   it.each(['attached', 'detached'] as const)(
-    'goes on at once when the hub has closed the connection under a reply, with its links %s (trap 2)',
+    'continues at once when the hub has closed the connection during a reply, with its links %s (trap 2)',
     async (links) => {
       const condition = 'amqp:connection:forced';
       hub.faults.add({ kind: 'settle', answer: 'close', links, condition, link: 'c2d', skip: 1, times: 1 });
@@ -60,7 +60,7 @@ describe('replying through the hub', () => {
     },
   );
 
-  it('keeps the order of a device while the hub throttles, and sends nothing twice (trap 6)', async () => {
+  it('keeps the order of a device while the hub throttles, and sends no reply twice (trap 6)', async () => {
     const sender = senderOver(connection.send, { maxInFlight: 10, random: Math.random });
     const condition = 'com.microsoft:device-container-throttled';
     hub.faults.add({ kind: 'settle', answer: 'reject', condition, link: 'c2d', skip: 1, times: 4 });
@@ -68,7 +68,7 @@ describe('replying through the hub', () => {
     expect(received()).toEqual(['first', 'second', 'third']);
   });
 
-  it('leaves a connection before the life of its token ends, for it may not be renewed (trap 7)', async () => {
+  it('replaces a connection before its token expires, since that may not be renewed (trap 7)', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     await connection.send(reply('first'));
     vi.advanceTimersByTime(39 * 60_000);
@@ -79,12 +79,12 @@ describe('replying through the hub', () => {
     expect(clients).toBe(2);
   });
 
-  it('says within its limit that a hub which takes connections does not answer (trap 5)', async () => {
+  it('reports within its limit that a hub that accepts connections does not answer (trap 5)', async () => {
     hub.faults.add({ kind: 'refuse-connection', answer: 'silent', port: 'amqps' });
     expect(await connection.send(reply('x'))).toEqual({ kind: 'connection', reason: 'hub_unavailable' });
   });
 
-  it('connects again by itself: at a port that refused (trap 5), and after a drop with nothing to send', async () => {
+  it('reconnects by itself: at a port that refused (trap 5), and after a drop with nothing to send', async () => {
     const closed = hub.faults.add({ kind: 'refuse-connection', answer: 'closed', port: 'amqps' });
     await connection.open();
     expect(connection.isOpen()).toBe(false);

@@ -50,7 +50,7 @@ it.each([
     /breaks the connection off/,
   ],
   ['a certificate that is not trusted', () => hub.serviceConnectionString, false, /not trusted: NODE_EXTRA_CA_CERTS/],
-])('%s is told in one line, with the setting and what to do', async (_, connectionString, isTrusted, todo) => {
+])('%s is logged in one line, with the setting and the remedy', async (_, connectionString, isTrusted, todo) => {
   const lines: Record<string, unknown>[] = [];
   const log = createLog('info', { write: (line) => lines.push(JSON.parse(line)) });
   const troubles = createTroubles(log);

@@ -130,7 +130,7 @@ const cases: Record<string, Case> = {
 const troubles = () => lines.filter(({ level }) => level !== 'info');
 
 it.each(Object.entries(cases))(
-  '%s is told in one line: which setting, what the hub said, what to do; a refusal asks for no restart',
+  '%s is logged in one line with the setting, the hub’s answer and the remedy; a refusal asks for no restart',
   async (_, one) => {
     vi.useFakeTimers({ toFake: ['performance'] });
     if (one.partitions) vi.spyOn(EventHubConsumerClient.prototype, 'getPartitionIds').mockResolvedValue(one.partitions);
@@ -160,7 +160,7 @@ it.each(Object.entries(cases))(
   },
 );
 
-it('is ready as soon as the hub has agreed for every partition, and not before', async () => {
+it('the service is ready only when the hub has accepted every partition', async () => {
   const refused = hub.faults.add({ kind: 'refuse-link', partition: '2', condition: 'com.microsoft:server-busy' });
   begin(right());
   const readings = () => lines.filter(({ msg }) => msg === 'reading partition').length;

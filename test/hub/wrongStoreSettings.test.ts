@@ -73,7 +73,7 @@ const cases: Record<string, Case> = {
   },
 };
 
-it.each(Object.entries(cases))('%s of the checkpoints is told at once, and in /readyz', async (_, one) => {
+it.each(Object.entries(cases))('%s of the checkpoints is logged at once, and shown in /readyz', async (_, one) => {
   const lines: Record<string, unknown>[] = [];
   const store = await openStore({
     ...settings,
@@ -100,7 +100,7 @@ it.each(Object.entries(cases))('%s of the checkpoints is told at once, and in /r
   expect(JSON.stringify(lines)).not.toContain('d3Jvbmc');
 });
 
-it('a wrong key of the dead letters is told with their setting', async () => {
+it('a wrong key of the dead letters is logged with its setting', async () => {
   const deadLetters = openDeadLetters(
     {
       ...settings,
@@ -117,7 +117,7 @@ it('a wrong key of the dead letters is told with their setting', async () => {
   });
 });
 
-it('a folder that is none is told with the setting', async () => {
+it('a path that is not a folder is logged with its setting', async () => {
   writeFileSync(join(directory, 'dead-letters'), '');
   const files = { ...settings, data: { directory }, store: { kind: 'file', connectionString: '' } };
   const failure = await openDeadLetters(files, { warn: () => {} })
@@ -132,7 +132,7 @@ it('a folder that is none is told with the setting', async () => {
 it.each([
   ['AuthenticationFailed', /^AccountKey must be that of AccountName/],
   ['AuthorizationPermissionMismatch', /^the connection string must allow to list/],
-])('a key that is wrong is told from a right that is missing: %s', (code, todo) => {
+])('a wrong key is distinguished from a missing right: %s', (code, todo) => {
   const failure = storeFailureOf(new StorageError('list', 403, code), { setting: 'STORE_CONNECTION_STRING' });
   expect(failure?.diagnosis).toEqual({
     setting: 'STORE_CONNECTION_STRING',

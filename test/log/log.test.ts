@@ -7,7 +7,7 @@ import { createLog } from '../../src/log/log.ts';
 const key = 'Y2FuYXJ5IG9mIHRoZSB0ZXN0cw==';
 const signature = 'c2lnbmF0dXJlIG9mIHRoZSB0ZXN0cw';
 
-it('names the event of each line, and the instance', () => {
+it('each line has its event and the instance', () => {
   const lines: string[] = [];
   const log = createLog('info', { write: (line) => void lines.push(line) }, { instance: 'host-1' });
   log.info({ partition: '3', unfinished: 2 }, 'partition released');
@@ -29,14 +29,14 @@ const kinds: [string, (write: (line: string) => void) => ErrorLog][] = [
   ['edge proxy', (write) => createEdgeLog('info', { write }, { secrets: [key] })],
 ];
 
-describe.each(kinds)('of an error the log of the %s', (_, create) => {
+describe.each(kinds)('an error in the log of the %s', (_, create) => {
   function lineOf(err: unknown): unknown {
     const lines: string[] = [];
     create((line) => void lines.push(line)).error({ err }, 'unforeseen failure');
     return JSON.parse(lines.join('')).err;
   }
 
-  it('keeps only what explains it, not the request it carries', () => {
+  it('has only its explanation, not the request that it carries', () => {
     const config = { headers: new AxiosHeaders({ authorization: 'Bearer s3cret' }), data: 's3cret' };
     const cause = new AxiosError('connect failed', 'ECONNREFUSED', config);
     const line = lineOf(new Error('no answer', { cause }));
@@ -47,7 +47,7 @@ describe.each(kinds)('of an error the log of the %s', (_, create) => {
     });
   });
 
-  it('keeps the codes and messages of those inside', () => {
+  it('has the codes and messages of its inner errors', () => {
     const refused = (port: number) => Object.assign(new Error(`connect ::1:${port}`), { code: 'ECONNREFUSED' });
     const inner = new AggregateError([refused(3)], 'inner');
     expect(lineOf(new AggregateError([refused(1), refused(2), inner, 'text'], ''))).toMatchObject({
@@ -61,7 +61,7 @@ describe.each(kinds)('of an error the log of the %s', (_, create) => {
     });
   });
 
-  it('keeps what Azure’s support asks for', () => {
+  it('has the ids that Azure’s support asks for', () => {
     const response = { headers: new Map([['x-ms-request-id', '9f2c1a4e-601e-0044-1c2d-3b4a5f000000']]) };
     const refusal = Object.assign(new Error('denied'), { code: 'AuthorizationFailure', statusCode: 403, response });
     expect(lineOf(refusal)).toMatchObject({
@@ -74,11 +74,11 @@ describe.each(kinds)('of an error the log of the %s', (_, create) => {
     });
   });
 
-  it('is written even when what was thrown is no error', () => {
+  it('is written even if the thrown value is not an Error', () => {
     expect(lineOf('just text')).toMatchObject({ message: 'just text' });
   });
 
-  it('ends, even if the error is its own cause, or there are very many', () => {
+  it('is finite, even if the error is its own cause or has very many', () => {
     const circular = new Error('again');
     circular.cause = circular;
     expect(JSON.stringify(lineOf(circular)).length).toBeLessThan(10_000);

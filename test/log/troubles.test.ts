@@ -8,7 +8,7 @@ withFakeTimers();
 const refused = (attempt: number) =>
   ({ level: 'warn', message: 'the hub cannot be read', fields: { attempt } }) as const;
 
-it('is one line at the start, one each minute with a count and the latest, and one at the end', async () => {
+it('a trouble has one line at the start, one each minute with a count and the latest, and one at the end', async () => {
   const log = recordingLog();
   const troubles = createTroubles(log);
   for (let attempt = 1; attempt <= 150; attempt += 1) {
@@ -27,7 +27,7 @@ it('is one line at the start, one each minute with a count and the latest, and o
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('says why and what to do while it lasts, and not at its end', async () => {
+it('a trouble has its cause and remedy in each line except the last', async () => {
   const log = recordingLog();
   const troubles = createTroubles(log);
   const about = { level: 'warn', fields: { partition: '3' }, diagnosis: { todo: 'create it' } } as const;
@@ -44,7 +44,7 @@ it('says why and what to do while it lasts, and not at its end', async () => {
   for (const fields of lasting) expect(fields).toMatchObject({ partition: '3', todo: 'create it' });
 });
 
-it('is logged for every source apart', async () => {
+it('a trouble is logged separately for each source', async () => {
   const log = recordingLog();
   const troubles = createTroubles(log);
   troubles.raise('partition 0', refused(1));
@@ -67,7 +67,7 @@ it('is logged for every source apart', async () => {
   troubles.close();
 });
 
-it('is over by itself after a minute without any', async () => {
+it('a trouble ends by itself after a minute without an event', async () => {
   const log = recordingLog();
   const troubles = createTroubles(log);
   troubles.raise('hub', refused(1));
@@ -87,7 +87,7 @@ it('is over by itself after a minute without any', async () => {
   troubles.close();
 });
 
-it('lasts until it is over when it is a state, and each minute’s line says what is so then', async () => {
+it('a trouble that is a state lasts until it is resolved, and each minute’s line has the current state', async () => {
   const log = recordingLog();
   const troubles = createTroubles(log);
   let waiting = 4;
@@ -110,7 +110,7 @@ it('lasts until it is over when it is a state, and each minute’s line says wha
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('says in the line of each minute how much waits then', async () => {
+it('the line of each minute has how much waits then', async () => {
   const log = recordingLog();
   let messages = 0;
   const troubles = createTroubles(log, () => ({ waiting: { messages } }));
@@ -122,7 +122,7 @@ it('says in the line of each minute how much waits then', async () => {
   troubles.close();
 });
 
-it('takes room for a bounded number of sources: those beyond it are logged as one', async () => {
+it('the number of sources is bounded: those beyond the bound are logged as one', async () => {
   const log = recordingLog();
   const troubles = createTroubles(log);
   for (let source = 0; source < 5_000; source += 1) troubles.raise(`device ${source}`, refused(source));

@@ -37,19 +37,19 @@ messageTable('V2', 'identity.delete', sample, {
       ack: { success: true, code: 'ok', detail: '', parent: 'edge', identity: 'sensor-1' },
     },
     {
-      it: 'deletes an identity right below the device when the header names no parent',
+      it: 'deletes an identity directly below the device when the header names no parent',
       body,
       backend: [finds('GET /devices?device=d1&identity=sensor-1'), deletes],
       ack: ok(''),
     },
     {
-      it: 'says "detail" also when a message of this action is refused before it is looked into',
+      it: 'has "detail" also when a message of this action is refused before its body is read',
       properties: { version: 1 },
       body,
       ack: { success: false, code: 'validation_error', detail: 'property version must be 2' },
     },
     {
-      it: 'makes nothing of other keys in the body',
+      it: 'ignores other keys in the body',
       properties,
       body: { ...body, id: devicePrincipal, parent: 'elsewhere' },
       backend: [finds(), deletes],
@@ -66,13 +66,13 @@ messageTable('V2', 'identity.delete', sample, {
 
   refused: [
     {
-      it: 'rejects the second deletion: the identity is not there any more',
+      it: 'rejects the second deletion, since the identity no longer exists',
       ...sent,
       backend: [findsNothing()],
       ack: unknown,
     },
     {
-      it: 'rejects the deletion of an identity that somebody else deleted a moment earlier',
+      it: 'rejects the deletion of an identity that another deleted just before',
       ...sent,
       backend: [finds(), { call: del, reply: problem(404, 'Not found') }],
       ack: refusal('HTTP 404: Not found'),
@@ -100,21 +100,21 @@ messageTable('V2', 'identity.delete', sample, {
 
   'repeats after a crash': [
     {
-      it: 'is a success when the identity is not there and this very message may have deleted it',
+      it: 'is a success when the identity does not exist and this message may have deleted it',
       redelivered: true,
       ...sent,
       backend: [findsNothing()],
       ack: ok(),
     },
     {
-      it: 'is a success when the identity was there a moment earlier and this very message may have deleted it',
+      it: 'is a success when the identity existed just before and this message may have deleted it',
       redelivered: true,
       ...sent,
       backend: [finds(), { call: del, reply: problem(404, 'Not found') }],
       ack: ok(),
     },
     {
-      it: 'deletes an identity that is still there',
+      it: 'deletes an identity that still exists',
       redelivered: true,
       ...sent,
       backend: [finds(), deletes],
@@ -124,7 +124,7 @@ messageTable('V2', 'identity.delete', sample, {
 
   'lost answers': [
     {
-      it: 'reports success for its own deletion when the repeat finds nothing any more',
+      it: 'reports success for its own deletion when the repeat finds no identity',
       ...sent,
       backend: [
         finds(),

@@ -37,7 +37,7 @@ messageTable('V2', 'identity.update', sample, {
       ack: ok(),
     },
     {
-      it: 'updates an identity right below the device when the header names no parent',
+      it: 'updates an identity directly below the device when the header names no parent',
       body,
       backend: [
         finds('GET /devices?device=d1&identity=sensor-1', { ...sensor, path: 'd1/sensor-1' }),
@@ -46,7 +46,7 @@ messageTable('V2', 'identity.update', sample, {
       ack: ok(''),
     },
     {
-      it: 'takes an empty parent for the device itself',
+      it: 'treats an empty parent as the device itself',
       properties: { parent: '' },
       body,
       backend: [finds('GET /devices?device=d1&identity=sensor-1'), updates(JSON.stringify(body))],
@@ -59,7 +59,7 @@ messageTable('V2', 'identity.update', sample, {
       ack: ok('', ''),
     },
     {
-      it: 'makes nothing of the parent when the body names no identity, but repeats it',
+      it: 'ignores the parent when the body names no identity, but repeats it',
       properties,
       body: { publicKey: 'MIIB' },
       backend: [device, updates('{"publicKey":"MIIB"}', `PUT /devices/${devicePrincipal}`)],
@@ -76,7 +76,7 @@ messageTable('V2', 'identity.update', sample, {
       ack: ok('edge/line 1/ü'),
     },
     {
-      it: 'hands over the body byte for byte: 64-bit integers, 1.0, the order of keys, white space',
+      it: 'passes the body on byte for byte: 64-bit integers, 1.0, the order of keys, white space',
       properties,
       body: '{ "publicKey":"MI\\u0049B","2":12345678901234567890, "1":1.0,"x":1e400,"identity":"sensor-1"\n}',
       backend: [
@@ -132,7 +132,7 @@ messageTable('V2', 'identity.update', sample, {
       ackProperties: { context: 'user' },
     },
     {
-      it: 'is compressed without being asked when it would not fit otherwise',
+      it: 'is compressed without a request when it would not fit otherwise',
       properties: { parent: quotes },
       body: { publicKey: 'MIIB' },
       backend: [device, updates('{"publicKey":"MIIB"}', `PUT /devices/${devicePrincipal}`)],

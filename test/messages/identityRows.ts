@@ -43,7 +43,7 @@ export function identityRows(failed: (code: string, details: unknown) => Row['ac
   });
   return [
     {
-      it: 'says the same of an identity that is connected through another device',
+      it: 'gives the same result for an identity that is connected through another device',
       device: 'd2',
       properties,
       body,
@@ -56,7 +56,7 @@ export function identityRows(failed: (code: string, details: unknown) => Row['ac
       ack: unknown,
     },
     ...hostilePrincipals.map((id) => ({
-      it: `is our trouble, not the device’s, when the identity’s id is no segment of a path: ${shown(id)}`,
+      it: `is the service’s failure when the identity’s id is not a path segment: ${shown(id)}`,
       properties,
       body,
       backend: [identityWithId(id, resolve)],
@@ -98,7 +98,7 @@ export function identityRows(failed: (code: string, details: unknown) => Row['ac
       const longer = parent.length > identity.length ? [`n${parent}`, identity] : [parent, `n${identity}`];
       return [
         {
-          it: `is found by ${what} that makes the URL as long as is allowed`,
+          it: `is found by ${what} that makes the URL exactly as long as allowed`,
           properties: { parent },
           body: { identity },
           backend: [findsNothing(`GET /devices?device=d1&${query.join('&')}`)],
@@ -112,11 +112,11 @@ export function identityRows(failed: (code: string, details: unknown) => Row['ac
       ];
     }),
     rejects(
-      'refuses an identity that is no Unicode text',
+      'refuses an identity that is not valid Unicode',
       { body: '{"identity":"\\ud800"}' },
       'body.identity must be Unicode text',
     ),
-    rejects('refuses a body that is no object', { body: '["sensor-1"]' }, 'body must be a JSON object'),
+    rejects('refuses a body that is not an object', { body: '["sensor-1"]' }, 'body must be a JSON object'),
     rejects(
       'refuses a body in which identity occurs twice',
       { body: '{"identity":"sensor-1","identity":"sensor-2"}' },
@@ -137,7 +137,7 @@ export function identityRows(failed: (code: string, details: unknown) => Row['ac
       ack: unknown,
     })),
     {
-      it: 'never splits a parent’s names any further than at its slashes',
+      it: 'splits a parent’s names only at its slashes',
       properties: { parent: 'a%2fb&device=d2' },
       body,
       backend: [findsNothing('GET /devices?device=d1&path=a%252fb%26device%3Dd2&identity=sensor-1')],

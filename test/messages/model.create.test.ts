@@ -81,12 +81,12 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
     ...(
       [
         [
-          'generates an objectId when the request has none, and puts it in without touching the rest',
+          'generates an objectId when the request has none, and inserts it without other changes',
           '{ "model":"svc.device","type":"pump","properties":{"serial":"FP-1","big":12345678901234567890,"x":1.0,"y":1e400,"2":0,"1":0} }',
           `{"objectId":"${derivedObjectId}", "model":"svc.device","type":"pump","properties":{"serial":"FP-1","big":12345678901234567890,"x":1.0,"y":1e400,"2":0,"1":0} }`,
         ],
         [
-          'counts an objectId that is null as absent, and puts the generated one in its place without touching the rest',
+          'counts a null objectId as absent, and replaces it by the generated one without other changes',
           '{ "objectId" : null ,"model":"svc.device","type":"pump","properties":{"serial":"FP-1","x":1.0},"parent":null }',
           `{ "objectId" : "${derivedObjectId}" ,"model":"svc.device","type":"pump","properties":{"serial":"FP-1","x":1.0},"parent":null }`,
         ],
@@ -106,7 +106,7 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
       }),
     ),
     {
-      it: 'hands owner names over as one value, whatever they contain',
+      it: 'passes owner names on as one value, with any content',
       ...sent,
       properties: { owner: 'ed%2fge/ü&x=1' },
       backend: [
@@ -127,7 +127,7 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
       ack: ok,
     },
     {
-      it: 'looks for unique numbers exactly as they are written',
+      it: 'looks for unique numbers as they are written',
       body: '{"model":"svc.device","type":"pump","properties":{"serial":12345678901234567891}}',
       backend: [
         device,
@@ -143,7 +143,7 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
       ...created(pump(isNew)),
     },
     {
-      it: 'takes any model and type, spaces included, each as one percent-encoded segment of a path',
+      it: 'accepts any model and type, spaces included, each as one percent-encoded path segment',
       body: { ...body, model: 'feed pumps @ 1', type: 'feed pump@2' },
       backend: [
         device,
@@ -190,10 +190,10 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
       { type: 'pump' },
       withMembers({ type: 'pump' }, isNew),
     ),
-    leaves('never puts an objectId that is no GUID into a path', { ...body, objectId: `../${pumpId}` }),
-    leaves('leaves a body that is no object to the information model as it is', '[1]'),
+    leaves('never puts an objectId that is not a GUID into a path', { ...body, objectId: `../${pumpId}` }),
+    leaves('passes a body that is not an object to the information model unchanged', '[1]'),
     ...hostileModels.map((model) =>
-      leaves(`never puts a model into a path that would not stay one segment of it: ${shown(model)}`, {
+      leaves(`never puts a model into a path that is not one path segment: ${shown(model)}`, {
         ...body,
         objectId: pumpId,
         model,
@@ -201,13 +201,13 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
     ),
     ...['../pump', 'a/b', 'pump@1/2', 'pump@..', ''].map((type) =>
       leaves(
-        `never puts a type into a path that would not stay one segment of it: ${JSON.stringify(type)}`,
+        `never puts a type into a path that is not one path segment: ${JSON.stringify(type)}`,
         { ...body, type },
         withMembers({ ...body, type }, isNew),
       ),
     ),
     {
-      it: 'reports a conflict of a request whose type is no type reference',
+      it: 'reports a conflict of a request with a malformed type',
       body: { objectId: pumpId, ...body, type: 'pump@x' },
       backend: [
         device,
@@ -231,7 +231,7 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
     ]
       .map((id) => ({ id, hostile: { objectId: pumpId, ...body, ...id } }))
       .map(({ id, hostile }) => ({
-        it: `never reads an id that is no segment of a path to prove a creation: ${shown(JSON.stringify(id))}`,
+        it: `never reads an id that is not a path segment to prove a creation: ${shown(JSON.stringify(id))}`,
         body: hostile,
         backend: [
           device,
@@ -268,7 +268,7 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
       ack: ok,
     },
     {
-      it: 'sends the svc.configuration model also to a device that wants no acknowledgement',
+      it: 'sends the svc.configuration model also to a device that requests no acknowledgement',
       ...sent,
       properties: { ack: 'none', target: 'elsewhere' },
       backend: [device, absent, { ...creates, reply: [201, pumpAnswer({ path: 'd1/edge' })] }, reads],
@@ -297,7 +297,7 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
       log: { code: 'ok', dropped: [{ kind: 'notification', device: 'd1', reason }] },
     })),
     {
-      it: 'sends nothing for another model than svc.device',
+      it: 'sends no notification for models other than svc.device',
       body: { objectId: pumpId, ...body, model: 'svc.configuration' },
       backend: [
         device,

@@ -45,13 +45,13 @@ messageTable('V2', 'model.update', sample, replaceRows(v2), {
       ack: { ...ok, model },
     })),
     puts(
-      'goes by the ids in the header, not by those in the body',
+      'uses the ids in the header, not those in the body',
       { ...body, objectId: otherPumpId, model: 'svc.other' },
       [200, pumpAnswer({ version: 5 })],
       done(),
     ),
     {
-      it: 'takes an objectId in capital letters and repeats it as sent',
+      it: 'accepts an objectId in capital letters and repeats it as sent',
       properties: { objectId: pumpId.toUpperCase() },
       body,
       backend: [
@@ -67,14 +67,14 @@ messageTable('V2', 'model.update', sample, replaceRows(v2), {
     ),
     ...hostileObjectIds.map((objectId) =>
       rejects(
-        `never puts an objectId into a path that is no GUID: ${shown(objectId)}`,
+        `never puts an objectId that is not a GUID into a path: ${shown(objectId)}`,
         { properties: { objectId } },
         `property objectId ${objectIdFault}`,
       ),
     ),
     ...hostileModels.map((model) =>
       rejects(
-        `never puts a model into a path that would not stay one segment of it: ${shown(model)}`,
+        `never puts a model into a path that is not one path segment: ${shown(model)}`,
         { properties: { ...properties, model } },
         `property model ${modelFault}`,
       ),
@@ -97,13 +97,13 @@ messageTable('V2', 'model.update', sample, replaceRows(v2), {
       ackText: `"version":${version}}`,
     })),
     puts(
-      'is our trouble, not the device’s, when the version that is stored is no integer',
+      'is the service’s failure when the stored version is not an integer',
       body,
       [200, ` ${JSON.stringify(pumpAnswer({ version: 5.5 }))}`],
       failed('internal_platform_error', incident),
     ),
     puts(
-      'leaves a version that is no integer to the information model, which refuses it',
+      'passes a version that is not an integer to the information model, which refuses it',
       { ...body, version: '4' },
       problem(400, 'Validation failed'),
       refused('HTTP 400: Validation failed'),
@@ -115,7 +115,7 @@ messageTable('V2', 'model.update', sample, replaceRows(v2), {
       mismatched(1),
     ),
     puts(
-      'leaves a body that is no object to the information model as it is',
+      'passes a body that is not an object to the information model unchanged',
       '[1]',
       problem(400, 'Validation failed'),
       refused('HTTP 400: Validation failed'),

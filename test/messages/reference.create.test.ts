@@ -53,7 +53,7 @@ messageTable('V2', 'reference.create', sample, {
     ),
     passesOn('passes on an empty array', [], [200, { data: [] }]),
     {
-      it: 'takes the source model from the header',
+      it: 'uses the source model of the header',
       properties: { objectId: pumpId, model: 'svc.configuration' },
       body,
       backend: [
@@ -66,7 +66,7 @@ messageTable('V2', 'reference.create', sample, {
       ack: ok,
     },
     passesOn(
-      'hands over the body byte for byte: 64-bit integers, 1.0, 1e400, the order of keys, white space',
+      'passes the body on byte for byte: 64-bit integers, 1.0, 1e400, the order of keys, white space',
       `[ {"to":{"model":"svc.device","objectId":"${otherPumpId}"},"name":"feeds", "attributes":{"2":12345678901234567890,"1":1.0,"x":1e400}}\n]`,
       [201, { data: body }],
     ),
@@ -88,13 +88,13 @@ messageTable('V2', 'reference.create', sample, {
       refusal('HTTP 400: Invalid reference'),
     ),
     passesOn(
-      'leaves a body that is no array to the information model as it is',
+      'passes a body that is not an array to the information model unchanged',
       JSON.stringify(reference),
       problem(400, 'Validation failed'),
       refusal('HTTP 400: Validation failed'),
     ),
     passesOn(
-      'leaves hostile names in the body to the information model as they are: none gets into a path',
+      'passes hostile names in the body to the information model unchanged, and none into a path',
       [{ name: '../x', to: { objectId: `../${otherPumpId}`, model: 'a/b' } }],
       problem(400, 'Validation failed'),
       refusal('HTTP 400: Validation failed'),
@@ -102,14 +102,14 @@ messageTable('V2', 'reference.create', sample, {
     rejects('must name the source object', {}, 'property objectId is required'),
     ...hostileObjectIds.map((objectId) =>
       rejects(
-        `never puts an objectId into a path that is no GUID: ${shown(objectId)}`,
+        `never puts an objectId that is not a GUID into a path: ${shown(objectId)}`,
         { properties: { objectId } },
         `property objectId ${objectIdFault}`,
       ),
     ),
     ...hostileModels.map((model) =>
       rejects(
-        `never puts a model into a path that would not stay one segment of it: ${shown(model)}`,
+        `never puts a model into a path that is not one path segment: ${shown(model)}`,
         { properties: { objectId: pumpId, model } },
         `property model ${modelFault}`,
       ),
@@ -118,7 +118,7 @@ messageTable('V2', 'reference.create', sample, {
 
   'lost answers': [
     {
-      it: 'repeats a call whose answer was lost under the same idempotency key: it changes nothing more',
+      it: 'repeats a call whose answer was lost under the same idempotency key, without a further change',
       properties,
       body,
       backend: [
@@ -128,7 +128,7 @@ messageTable('V2', 'reference.create', sample, {
       ack: ok,
     },
     {
-      it: 'reports what the repeat is refused for',
+      it: 'reports the reason when the repeat is refused',
       properties,
       body,
       backend: [

@@ -84,7 +84,7 @@ messageTable('V2', 'type.create', sample, {
       ok({ version: '2.10.0' }),
     ),
     creates(
-      'hands over the body byte for byte: 64-bit integers, 1.0, the order of keys, white space',
+      'passes the body on byte for byte: 64-bit integers, 1.0, the order of keys, white space',
       '{ "version":"1.0.0","typeId":"pump", "properties":{"2":{"dataType":"integer","default":12345678901234567890},"1":{"dataType":"number","default":1.0}}\n}',
       [201, stored],
       ok(),
@@ -129,7 +129,7 @@ messageTable('V2', 'type.create', sample, {
       ackProperties: { 'content-encoding': 'gzip' },
     },
     {
-      it: 'refuses what is larger than any message may become before it has been decompressed to its end',
+      it: 'refuses a body over the limit before it is completely decompressed',
       properties: { 'content-encoding': 'gzip' },
       body: gzipSync(Buffer.alloc(524_289)),
       ack: failed('decompression_error', 'body is larger than 524288 bytes when decompressed'),
@@ -146,7 +146,7 @@ messageTable('V2', 'type.create', sample, {
     refuses('leaves a definition without typeId to the registry, which refuses it', 'Validation failed', {
       version: '1.0.0',
     }),
-    refuses('leaves a version that is not three numbers to the registry', 'Validation failed', {
+    refuses('passes a version that is not three numbers to the registry', 'Validation failed', {
       ...body,
       version: '1.0',
     }),
@@ -157,7 +157,7 @@ messageTable('V2', 'type.create', sample, {
       baseTypes: ['note@1.0.0'],
     }),
     creates(
-      'leaves a body that is no object to the registry as it is',
+      'passes a body that is not an object to the registry unchanged',
       '[1]',
       problem(400, 'Validation failed'),
       refusal('HTTP 400: Validation failed'),
@@ -168,7 +168,7 @@ messageTable('V2', 'type.create', sample, {
       ack: failed('validation_error', `body.${key} occurs twice`),
     })),
     ...hostileModels.map((model) => ({
-      it: `never puts a model into a path that would not stay one segment of it: ${shown(model)}`,
+      it: `never puts a model into a path that is not one path segment: ${shown(model)}`,
       properties: { model },
       body,
       ack: failed('validation_error', `property model ${modelFault}`),
@@ -206,7 +206,7 @@ messageTable('V2', 'type.create', sample, {
       ack: refusal('HTTP 409: Exists'),
     },
     {
-      it: 'is rejected when the version that the repeat meets cannot be seen',
+      it: 'is rejected when the version that the repeat meets cannot be read',
       body,
       backend: [
         { call: post, reply: 'lost' },
@@ -223,13 +223,13 @@ messageTable('V2', 'type.create', sample, {
       { ...body, version: '..' },
       { ...body, version: '1.0.0/..' },
     ].map((hostile) => ({
-      it: `never reads a version back whose name is no segment of a path: ${shown(`${hostile.typeId} ${hostile.version}`)}`,
+      it: `never reads a version back whose name is not a path segment: ${shown(`${hostile.typeId} ${hostile.version}`)}`,
       body: hostile,
       backend: [{ call: post, reply: 'lost' } as const, { call: post, reply: problem(409, 'Exists') }],
       ack: refusal('HTTP 409: Exists'),
     })),
     {
-      it: 'does not read back when no answer was lost: what exists is not its own',
+      it: 'does not read back without a lost answer: the existing version is another’s',
       body,
       backend: [
         { call: post, reply: 'refused' },

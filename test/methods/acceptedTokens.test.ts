@@ -13,7 +13,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 describe('tokens that were accepted', () => {
-  it('are known for ten minutes', () => {
+  it('are remembered for ten minutes', () => {
     const tokens = createAcceptedTokens();
     tokens.add('a');
     vi.advanceTimersByTime(599_000);
@@ -22,7 +22,7 @@ describe('tokens that were accepted', () => {
     expect(tokens.has('a')).toBe(false);
   });
 
-  it('are ten thousand at most: the oldest are forgotten', () => {
+  it('are ten thousand at most: the oldest are removed', () => {
     const tokens = createAcceptedTokens();
     for (let number = 0; number <= 10_000; number += 1) tokens.add(String(number));
     expect([tokens.has('0'), tokens.has('1'), tokens.has('10000')]).toEqual([false, true, true]);
@@ -58,7 +58,7 @@ describe('a request', () => {
     return known;
   }
 
-  it('is known by exactly the token that was accepted', async () => {
+  it('is recognised by exactly the accepted token', async () => {
     const turns = ['good', 'good', 'goo', 'good.', 'Good', 'good'].map((token) => [token, object] as const);
     expect(await lookUps(turns.map(([token, result]) => [token, result]))).toEqual([
       false,
@@ -70,7 +70,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('is not known by a token that was refused, since or only', async () => {
+  it('is not recognised by a token that was refused later, or always', async () => {
     expect(
       await lookUps([
         ['old', object],
@@ -82,7 +82,7 @@ describe('a request', () => {
     ).toEqual([false, true, false, false, false]);
   });
 
-  it('is looked up even when it is known', async () => {
+  it('is looked up even when its token is recognised', async () => {
     expect(
       await lookUps([
         ['x', object],

@@ -76,7 +76,7 @@ describe('the tap of the front door', () => {
     expect(JSON.stringify(lines)).not.toContain('sig=');
   });
 
-  it('says why an invocation fails, and nothing of other devices', async () => {
+  it('shows why an invocation fails, and no other devices', async () => {
     const lines = await follow('device=motor-2', async () => {
       const answered = setup.call(conveyor, 'stop');
       (await motor.next()).respond(200, { status: 0 });
@@ -92,12 +92,12 @@ describe('the tap of the front door', () => {
 });
 
 describe('the admin port of the front door', () => {
-  it('says which program and instance it is', async () => {
+  it('names its program and instance', async () => {
     expect(await ask('/')).toMatchObject({ program: 'front door', instance: expect.any(String) });
     expect((await fetch(`${adminUrl}/requests`)).status).toBe(401);
   });
 
-  it('says who waits for the device, for which method, and since when', async () => {
+  it('shows the callers that wait for the device, with method and start time', async () => {
     const answered = setup.call(conveyor, 'stop');
     const call = await motor.next();
     const { inProgress, requests } = await ask('/requests');
@@ -117,7 +117,7 @@ describe('the admin port of the front door', () => {
     await expect.poll(() => ask('/requests')).toEqual({ inProgress: 0, requests: [] });
   });
 
-  it('says that an invocation waits for a backend, and which', async () => {
+  it('shows that an invocation waits for a backend, and for which', async () => {
     setup.backends.faults.add({ backend: 'informationModel', delayMs: 2_000 });
     const answered = setup.call(conveyor, 'stop');
     await expect
@@ -133,7 +133,7 @@ describe('the admin port of the front door', () => {
   });
 });
 
-it('No secret is in anything that the admin port and the tap of the front door have said', async () => {
+it('No output of the admin port and the tap of the front door has a secret', async () => {
   await ask('/settings');
   const all = said.join('\n');
   const key = /SharedAccessKey=([^;]+)/.exec(setup.hub.serviceConnectionString)?.[1] ?? '';

@@ -18,7 +18,7 @@ describe('requests that wait for authorization', () => {
     expect(() => acquireLookUp(false)).toThrow(overloaded);
   });
 
-  it('take no place of those whose tokens are known', () => {
+  it('take no slot of those with recognised tokens', () => {
     const { acquireLookUp } = limits();
     for (const isKnown of [false, true]) {
       for (let many = 0; many < 12; many += 1) acquireLookUp(isKnown);
@@ -26,7 +26,7 @@ describe('requests that wait for authorization', () => {
     }
   });
 
-  it('take no place of an invocation', () => {
+  it('take no slot of an invocation', () => {
     const { acquireLookUp, acquireInvocation } = limits();
     for (let many = 0; many < 12; many += 1) acquireLookUp(false);
     for (const device of ['a', 'a', 'b']) acquireInvocation(device, 'caller');
@@ -35,7 +35,7 @@ describe('requests that wait for authorization', () => {
 });
 
 describe('bodies that are being received', () => {
-  it('are limited for each caller and in all, and give their places back', () => {
+  it('are limited for each caller and in total, and release their slots', () => {
     const { acquireBody } = limits();
     const release = acquireBody('a');
     acquireBody('a');
@@ -50,7 +50,7 @@ describe('bodies that are being received', () => {
 });
 
 describe('invocations in progress', () => {
-  it('are limited for each device, which gets its place back once', () => {
+  it('are limited for each device, and release their slot once', () => {
     const { acquireInvocation } = limits();
     const release = acquireInvocation('a', 'caller');
     acquireInvocation('a', 'caller');
@@ -89,7 +89,7 @@ describe('the share of a caller', () => {
     expect(() => acquire('motor', 'c')).toThrow(ofDevice);
   });
 
-  it('is not freed for the caller by asking again and again, or by having nothing in progress', () => {
+  it('does not grow by repeated requests, or by having no invocation in progress', () => {
     const acquire = five();
     acquire('motor', 'b')();
     const releases = Array.from({ length: 4 }, () => acquire('motor', 'a'));

@@ -23,7 +23,7 @@ function stop(closed: Promise<unknown>, idle: Promise<void>) {
   return { events, drained };
 }
 
-it('ends as soon as all connections have ended', async () => {
+it('the drain ends as soon as all connections have ended', async () => {
   const { events, drained } = stop(Promise.resolve(), Promise.resolve());
   await drained;
   expect(events).toEqual([
@@ -32,7 +32,7 @@ it('ends as soon as all connections have ended', async () => {
   ]);
 });
 
-it('aborts what is open while there is time for the answers, and closes what is left at the end of the drain time', async () => {
+it('the drain aborts open requests while there is time for their answers, and closes the rest at its end', async () => {
   const { events, drained } = stop(never, Promise.resolve());
   await vi.advanceTimersByTimeAsync(10_000);
   await drained;
@@ -46,14 +46,14 @@ it('aborts what is open while there is time for the answers, and closes what is 
   ]);
 });
 
-it('closes no connection when the answers end them', async () => {
+it('the drain closes no connection that its answer ends', async () => {
   const { events, drained } = stop(new Promise((resolve) => setTimeout(resolve, 9_900)), Promise.resolve());
   await vi.advanceTimersByTimeAsync(9_900);
   await drained;
   expect(events.map(([what]) => what)).toEqual(['refuse', 'warn', 'abort requests', 'abort methods', 'drained']);
 });
 
-it('does not wait for long for a request that does not end', async () => {
+it('the drain does not wait long for a request that does not end', async () => {
   const { events, drained } = stop(never, never);
   await vi.advanceTimersByTimeAsync(11_000);
   await drained;

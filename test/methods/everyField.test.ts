@@ -72,7 +72,7 @@ it('a call that the hub refuses is logged with its status and code', async () =>
   });
 });
 
-it('a caller who has gone is logged', async () => {
+it('a caller who has disconnected is logged', async () => {
   const impatient = new AbortController();
   const request = { method: 'POST', headers: headersOf('c-4'), body: JSON.stringify(body), signal: impatient.signal };
   const calling = fetch(setup.url + setup.pathOf(flap, 'stop'), request).catch(() => 'ended');

@@ -24,7 +24,7 @@ const served = async () => (await fetch(`http://127.0.0.1:${setup.instance.healt
 const samples = async () => parseMetrics(await served());
 const count = 'http_server_request_duration_count';
 
-it('has the invocations by status and reason, and those in progress', async () => {
+it('the metrics have the invocations by status and reason, and those in progress', async () => {
   const calling = setup.call(conveyor, 'stop');
   const call = await motor.next();
   expect(sampleOf(await samples(), 'http_server_active_requests')).toBe(1);
@@ -42,7 +42,7 @@ it('has the invocations by status and reason, and those in progress', async () =
   expect(sampleOf(after, count, { http_response_status_code: '404', error_type: 'object_not_found' })).toBe(1);
 });
 
-it('has the requests to the type registry', async () => {
+it('the metrics have the requests to the type registry', async () => {
   const types = { device_messaging_backend: 'typeRegistry', device_messaging_operation: 'read type definition' };
   expect(sampleOf(await samples(), 'http_client_request_duration_count', types)).toBeGreaterThan(0);
   const looked = { device_messaging_cache: 'types' };
@@ -54,7 +54,7 @@ const requests = 'http_client_request_duration_count';
 const calls = 'rpc_client_call_duration_count';
 const read = async (name: string, labels = {}) => sampleOf(await samples(), name, labels) ?? 0;
 
-it('has the reads of objects with the tokens of callers, by their outcome', async () => {
+it('the metrics have the reads of objects with the tokens of callers, by their outcome', async () => {
   const read200 = { ...reads, http_response_status_code: '200' };
   const refused = { ...reads, http_response_status_code: '404' };
   const [before, refusedBefore] = [await read(requests, read200), await read(requests, refused)];
@@ -68,7 +68,7 @@ it('has the reads of objects with the tokens of callers, by their outcome', asyn
   expect(await read(requests, read200)).toBe(before + 1);
 });
 
-it('has the calls to the hub, by what became of them', async () => {
+it('the metrics have the calls to the hub, by their outcome', async () => {
   const responded = { rpc_response_status_code: '200' };
   const offline = { error_type: 'device_offline', rpc_response_status_code: '404' };
   const [before, offlineBefore] = [await read(calls, responded), await read(calls, offline)];
@@ -90,7 +90,7 @@ it('has the calls to the hub, by what became of them', async () => {
   expect(well).toMatchObject([{ labels: responded, value: before + 2 }]);
 });
 
-it('has the connections, the circuits and the cache of its backends', async () => {
+it('the metrics have the connections, the circuits and the cache of the backends', async () => {
   expect((await setup.call(idle, 'stop')).status).toBe(503); // looks up the type
   setup.backends.faults.add({ backend: 'informationModel', times: 1, hang: true });
   const hanging = setup.call(conveyor, 'stop');
@@ -109,7 +109,7 @@ it('has the connections, the circuits and the cache of its backends', async () =
   expect(await read(requests, { ...reads, error_type: 'no answer in time' })).toBe(1);
 });
 
-it('has every metric of its own', async () => {
+it('the metrics include every metric of the front door', async () => {
   const served = new Set((await samples()).map(({ name }) => name.replace(/_(bucket|count|sum)$/, '')));
   // Nobody has asked for a file here: those of stores are in the table of all metrics.
   const names = namesIn.methods.filter((name) => !name.startsWith('device_messaging.store.'));
@@ -117,7 +117,7 @@ it('has every metric of its own', async () => {
   expect(printed.filter((name) => !served.has(name))).toEqual([]);
 });
 
-it('has no other metrics than its own, and nothing that callers or devices are called', async () => {
+it('the metrics include no others, and no names of callers or devices', async () => {
   const text = await served();
   const own = namesIn.methods.map((name) => prometheusNameOf(name, declarationOf(name)));
   const further = parseMetrics(text).filter(
@@ -130,7 +130,7 @@ it('has no other metrics than its own, and nothing that callers or devices are c
   }
 });
 
-it('knows every reason of a failure', () => {
+it('the metrics have every reason of a failure', () => {
   const [, { values }] = methodMetrics['http.server.request.duration'].attributes;
   expect(values).toEqual(['', ...Object.keys(failures), 'caller_gone']);
 });

@@ -64,7 +64,7 @@ const post = (port: number, ca: string, path: string): Promise<{ status: number;
     outgoing.on('error', reject).end('{}');
   });
 
-it('is ready, serves TLS, finishes the invocations in progress on SIGTERM, and exits with 0', async () => {
+it('the front door is ready, serves TLS, finishes the invocations in progress on SIGTERM, and exits with 0', async () => {
   const { cert, key, ca } = await ensureCertificates(directory);
   const files = {
     METHODS_TLS_CERTIFICATE_FILE: join(directory, 'chain.pem'),
@@ -107,7 +107,7 @@ it('is ready, serves TLS, finishes the invocations in progress on SIGTERM, and e
   }
 });
 
-it('switches to debug and back at SIGUSR2', async () => {
+it('the front door switches to debug and back at SIGUSR2', async () => {
   await start();
   const changes = () => [...readFileSync(logFile(), 'utf8').matchAll(/"logLevel":"(\w+)"/g)].map(([, level]) => level);
   kill(process.pid, 'SIGUSR2');
@@ -118,7 +118,7 @@ it('switches to debug and back at SIGUSR2', async () => {
   expect(await process.exited).toMatchObject({ code: 0 });
 });
 
-it('writes lines for people with LOG_PRETTY', async () => {
+it('the front door writes lines for people with LOG_PRETTY', async () => {
   await start({ LOG_PRETTY: 'true' });
   await process.stop();
   const text = readFileSync(logFile(), 'utf8');
@@ -129,7 +129,7 @@ it('writes lines for people with LOG_PRETTY', async () => {
   }
 });
 
-it('sends spans to a collector when the standard variables ask for them, the last ones when it stops', async () => {
+it('the front door sends spans to a collector if the standard variables say so, the last ones when it stops', async () => {
   const collector = await startCollector();
   const port = await start({
     OTEL_TRACES_EXPORTER: 'otlp',
@@ -150,11 +150,11 @@ it.each([
   ['a missing certificate', { METHODS_TLS_CERTIFICATE_FILE: '/none', METHODS_TLS_KEY_FILE: '/none' }],
   ['an invalid certificate', { METHODS_TLS_CERTIFICATE_FILE: 'package.json', METHODS_TLS_KEY_FILE: 'package.json' }],
   ['no hub', { HUB_SERVICE_CONNECTION_STRING: '' }],
-])('does not start with %s, and names the setting', async (_, settings) => {
+])('the front door does not start with %s, and names the setting', async (_, settings) => {
   await expect(start(settings)).rejects.toThrow(new RegExp(Object.keys(settings)[0] ?? ''));
 });
 
-it('names METHODS_PORT when another program has the port', async () => {
+it('the front door names METHODS_PORT when another program has the port', async () => {
   const port = await start();
   const [healthPort, first] = [String(await freePort()), process];
   await expect(start({ METHODS_PORT: String(port), HTTP_PORT: healthPort })).rejects.toThrow(

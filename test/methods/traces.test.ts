@@ -67,7 +67,7 @@ describe('an invocation with spans', () => {
     for (const secret of [...tokens, setup.backends.token.clientSecret]) expect(sent).not.toContain(secret);
   });
 
-  it('that is refused is no error of the span; one that fails on our side is', async () => {
+  it('that is refused is not an error of the span, and one that fails on the service’s side is', async () => {
     const { traces, collector } = await startRecording();
     const setup = await startTestFrontDoor({ traces });
     const refused = await setup.call(conveyor, 'stop', {}, { token: setup.tokens.reader, headers: headersWith('01') });

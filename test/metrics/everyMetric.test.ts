@@ -72,7 +72,7 @@ describe.each<[string, Program]>([
     { names: Object.keys(edgeMetrics), declarations: edgeMetrics, table: edgePoints, numbers: edgeNumbers },
   ],
 ])('of %s', (_, { names, declarations, table, numbers }) => {
-  it('each number is told under its own name, with its own labels', async () => {
+  it('each number is exported under its own name, with its own labels', async () => {
     expect(await numbers()).toEqual(table);
   });
 
@@ -92,7 +92,7 @@ describe.each<[string, Program]>([
     }
   });
 
-  it('no number is like another', () => {
+  it('each number is unique', () => {
     const numbers = Object.entries(table).flatMap(([name, points]) =>
       yesOrNo.includes(name)
         ? []

@@ -30,7 +30,7 @@ afterEach(async () => {
   await close();
 });
 
-it('serves counters with their help, kind and attributes, from 0 on', async () => {
+it('the exposition has counters with their help, type and attributes, from 0 on', async () => {
   const count = metrics.meter.counter('messaging.client.consumed.messages');
   count('skipped');
   count('skipped');
@@ -48,7 +48,7 @@ it('serves counters with their help, kind and attributes, from 0 on', async () =
   ]);
 });
 
-it('serves histograms with cumulative buckets; an attribute without a value is left out', async () => {
+it('the exposition has histograms with cumulative buckets, without attributes that have no value', async () => {
   const record = metrics.meter.histogram('messaging.client.operation.duration');
   for (const seconds of [0.001, 0.3, 100]) record(seconds, '');
   record(1, 'throttled');
@@ -64,7 +64,7 @@ it('serves histograms with cumulative buckets; an attribute without a value is l
   expect(sampleOf(samples, 'messaging_client_operation_duration_sum')).toBeCloseTo(101.301);
 });
 
-it('counts on from scrape to scrape', async () => {
+it('counters accumulate over scrapes', async () => {
   const count = metrics.meter.counter('device_messaging.misspellings');
   for (const expected of [1, 2, 3]) {
     count();
@@ -72,7 +72,7 @@ it('counts on from scrape to scrape', async () => {
   }
 });
 
-it('serves what is observed at that moment, and nothing of what is not observed any more', async () => {
+it('gauges have the values of that moment, and none that is no longer observed', async () => {
   let spaces = ['first', 'second'];
   metrics.meter.observe('v8js.memory.heap.used', () => spaces.map((name) => [7, name] as const));
   const served = async () =>
@@ -84,7 +84,7 @@ it('serves what is observed at that moment, and nothing of what is not observed 
   expect(await served()).toEqual(['second']);
 });
 
-it('serves the other metrics when one cannot be read', async () => {
+it('the exposition has the other metrics when one cannot be read', async () => {
   metrics.meter.observe('device_messaging.unfinished.messages', () => {
     throw new Error('unforeseen');
   });
@@ -93,7 +93,7 @@ it('serves the other metrics when one cannot be read', async () => {
   expect(sampleOf(samples, 'process_uptime')).toBeGreaterThan(0);
 });
 
-it('says whose metrics they are', async () => {
+it('the exposition names the source of the metrics', async () => {
   const [target] = parseMetrics(await text()).filter(({ name }) => name === 'target_info');
   expect(target?.labels).toMatchObject({
     service_name: 'tested',
@@ -102,7 +102,7 @@ it('says whose metrics they are', async () => {
   });
 });
 
-it('has the event loop delay, without the interval of the measurement', async () => {
+it('the event loop delay excludes the interval of the measurement', async () => {
   await new Promise((resolve) => setTimeout(resolve, 50));
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250); // holds up the event loop
   await new Promise((resolve) => setTimeout(resolve, 50));
@@ -117,7 +117,7 @@ it('has the event loop delay, without the interval of the measurement', async ()
   expect(sampleOf(samples, 'v8js_memory_heap_used', { v8js_heap_space_name: 'old_space' })).toBeGreaterThan(1_000_000);
 });
 
-it('is switched off as a whole by OTEL_SDK_DISABLED', async () => {
+it('OTEL_SDK_DISABLED switches all metrics off', async () => {
   const off = open({ OTEL_SDK_DISABLED: 'True', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' });
   expect([off.meter, off.text, off.summary()]).toEqual([noMeter, undefined, {}]);
   await off.close();

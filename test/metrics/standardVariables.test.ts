@@ -29,7 +29,7 @@ it.each([
   expect(unusable).toEqual(isUsable ? [] : ['OTEL_EXPORTER_OTLP_ENDPOINT']);
 });
 
-it('says that gRPC cannot be served', () => {
+it('gRPC is reported as unsupported', () => {
   const { unusable } = metricsWanted({ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' });
   expect(unusable).toEqual(['OTEL_EXPORTER_OTLP_PROTOCOL']);
   const own = { OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: 'http/json' };

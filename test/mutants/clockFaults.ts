@@ -22,7 +22,7 @@ export const clockFaults: readonly Fault[] = [
       fault: 'takes the pause of a hub that refuses every reply for a defect',
       find: 'Math.max(closedUntil ?? Number.NEGATIVE_INFINITY, beganAt + 1000 / ceiling)',
       replace: 'beganAt + 1000 / ceiling',
-      caughtBy: 'in the pause of a hub that refuses every reply',
+      caughtBy: 'are not stuck during the pause after a hub’s refusals',
     },
     {
       fault: 'takes the rate that an operator has set for a defect',
@@ -35,7 +35,7 @@ export const clockFaults: readonly Fault[] = [
     fault: 'counts how long nothing was sent, not how long something waits',
     find: '      if (turns.size() === 0) movedAt = now();\n',
     replace: '',
-    caughtBy: 'begin to count when they find nothing before them',
+    caughtBy: 'are counted from when no reply is before them, not from the last sent one',
   }),
   ...inFile('src/hub/replies/stuckWatch.ts', stuckWatch, {
     fault: 'takes replies without a connection for stuck',
@@ -62,7 +62,7 @@ export const clockFaults: readonly Fault[] = [
       fault: 'believes the clock of the day about what has changed since the last look',
       find: 'Math.max(0, Math.min(ms, mostMs))',
       replace: 'ms',
-      caughtBy: 'makes a record that its owner has renewed since no older',
+      caughtBy: 'makes a record that was renewed since no older than the last read',
     },
   ),
   ...inFile(
@@ -91,6 +91,6 @@ export const clockFaults: readonly Fault[] = [
     fault: 'takes the time of reading for a time of day',
     find: 'timeOfDay(readAt) - enqueuedTimeUtc',
     replace: 'readAt - enqueuedTimeUtc',
-    caughtBy: 'even if the clock of the hub is behind ours',
+    caughtBy: 'even if the clock of the hub is behind the service’s',
   }),
 ];

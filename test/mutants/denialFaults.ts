@@ -9,7 +9,7 @@ export const denialFaults: readonly Fault[] = inFile(
     fault: 'leaves a sentence without a proof',
     find: "['No secrets in the log',",
     replace: "['No secrets anywhere',",
-    caughtBy: 'is proven, or denies nothing of the service',
+    caughtBy: 'is proven, or is not about the service',
   },
   {
     fault: 'names a test that there is not',

@@ -29,7 +29,7 @@ export const dispatchFaults: readonly Fault[] = [
     fault: 'counts the time of parking as that of replies',
     find: 'repliedAt - answersAt',
     replace: 'performance.now() - answersAt',
-    caughtBy: 'has the time of replies, without that of parking',
+    caughtBy: 'has the time of replies without that of parking, like the metric:',
   }),
   ...inFile('src/observing/messageRecords.ts', ['test/dispatch/handledMetrics.test.ts'], {
     fault: 'does not count a message that a defect has ended',
@@ -44,26 +44,26 @@ export const dispatchFaults: readonly Fault[] = [
       fault: 'does not tell followers of dropped replies',
       find: 'dropped: dropped.length > 0 ? dropped : undefined',
       replace: 'dropped: dropped.length > 99 ? dropped : undefined',
-      caughtBy: 'how its handling begins and ends',
+      caughtBy: 'shows how the handling begins and ends, with the dropped replies',
     },
     {
       fault: 'does not tell followers that a message may be a repeat',
       find: 'redelivered: arrival.redelivered,',
       replace: 'redelivered: arrival.redelivered && undefined,',
-      caughtBy: 'how its handling begins and ends',
+      caughtBy: 'shows how the handling begins and ends, with the dropped replies',
     },
   ),
   ...inFile('src/dispatch/recognition.ts', ['test/dispatch/recognition.test.ts'], {
     fault: 'does not tell followers what is skipped',
     find: "publish?.('skipped', { why: whyNotOurs(event), hint: misspelling });",
     replace: 'void publish, whyNotOurs;',
-    caughtBy: 'tells the followers of a device why its message is skipped',
+    caughtBy: 'a tap on a device shows why its message is skipped',
   }),
   ...inFile('src/observing/messageRecords.ts', ['test/dispatch/dispatch.test.ts'], {
     fault: 'records no time of replies that were all dropped',
     find: 'if (sent + dropped.length > 0) recordReplies',
     replace: 'if (sent > 0) recordReplies',
-    caughtBy: 'as the metric has: an acknowledgement that is dropped',
+    caughtBy: 'has the time of replies without that of parking, like the metric: an acknowledgement that is dropped',
   }),
   ...inFile(
     'src/observing/messageFields.ts',
@@ -103,12 +103,13 @@ export const dispatchFaults: readonly Fault[] = [
     fault: 'counts a related model that failed as created',
     find: 'if (success && created)',
     replace: 'if (created)',
-    caughtBy: 'calls the svc.configuration model created although that failed',
+    caughtBy:
+      'sends ObjectModelUpdated when the answer reports the svc.configuration model as created although that failed',
   }),
   ...inFile('src/card/checks.ts', ['test/messages/v1/Svc.Device.Created.test.ts'], {
     fault: 'refuses keys of an inner object that it does not read and that occur twice',
     find: 'memberOf(json, key, inner)?.twice',
     replace: 'memberOf(json, inner && key)?.twice',
-    caughtBy: 'says nothing of a key of the parent that occurs twice',
+    caughtBy: 'ignores a duplicate key of the parent that is not read',
   }),
 ];

@@ -4,7 +4,7 @@ import { inFile } from './inFile.ts';
 const metrics = ['test/edge/metrics.test.ts'];
 const exposition = ['test/telemetry/exposition.test.ts'];
 const everyMetric = ['test/metrics/everyMetric.test.ts'];
-const numbers = 'each number is told under its own name, with its own labels';
+const numbers = 'each number is exported under its own name, with its own labels';
 
 /** In what the edge proxy counts, and how it writes that. */
 export const edgeMetricFaults: readonly Fault[] = [
@@ -15,26 +15,26 @@ export const edgeMetricFaults: readonly Fault[] = [
       fault: 'counts each invocation at the edge as successful',
       find: "response.status === 200 ? '' : response.reason",
       replace: "''",
-      caughtBy: 'has the invocations by module, status and reason, and those in progress',
+      caughtBy: 'the metrics have the invocations by module, status and reason, and those in progress',
     },
     {
       fault: 'does not say which module an invocation was for',
       find: "fields.module ?? ''",
       replace: "''",
-      caughtBy: 'has the invocations by module, status and reason, and those in progress',
+      caughtBy: 'the metrics have the invocations by module, status and reason, and those in progress',
     },
   ),
   ...inFile('edge/src/modules/droppedReplies.ts', metrics, {
     fault: 'counts no dropped replies',
     find: '      countDropped(moduleId, reason);\n',
     replace: '',
-    caughtBy: 'has the module that does not reply',
+    caughtBy: 'the metrics have the module that does not reply',
   }),
   ...inFile('edge/src/files/fileInputs.ts', metrics, {
     fault: 'takes failed downloads for successful ones',
     find: 'error.fault);',
     replace: "'');",
-    caughtBy: 'has the downloads of files by their outcome',
+    caughtBy: 'the metrics have the downloads of files by their outcome',
   }),
   ...inFile(
     'edge/src/connections/reconnecting.ts',
@@ -43,13 +43,13 @@ export const edgeMetricFaults: readonly Fault[] = [
       fault: 'does not count connections that cannot be opened',
       find: "if (!signal.aborted) countAttempt(peer, 'failed');",
       replace: '',
-      caughtBy: 'has the connections to the hub and to the broker',
+      caughtBy: 'the metrics have the connections to the hub and to the broker',
     },
     {
       fault: 'takes the broker for the hub in the metrics',
       find: "name === 'the hub' ? 'hub' : 'broker'",
       replace: "'hub'",
-      caughtBy: 'has the connections to the hub and to the broker',
+      caughtBy: 'the metrics have the connections to the hub and to the broker',
     },
   ),
   ...inFile(
@@ -59,13 +59,13 @@ export const edgeMetricFaults: readonly Fault[] = [
       fault: 'writes buckets that are not cumulative',
       find: 'count += one.buckets[index] ?? 0;',
       replace: 'count = one.buckets[index] ?? 0;',
-      caughtBy: 'writes help, kind, labels and numbers of every kind of metric',
+      caughtBy: 'the exposition has help, type, labels and numbers of every kind of metric',
     },
     {
       fault: 'does not escape quotes in metrics',
       find: `.replaceAll('"', '\\\\"')`,
       replace: '',
-      caughtBy: 'writes help, kind, labels and numbers of every kind of metric',
+      caughtBy: 'the exposition has help, type, labels and numbers of every kind of metric',
     },
     {
       fault: 'serves no metric when one cannot be read',

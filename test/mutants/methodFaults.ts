@@ -131,26 +131,26 @@ export const methodFaults: readonly Fault[] = [
       fault: 'knows a token that was refused',
       find: "if (reason === 'unauthorized') accepted.delete(hash);",
       replace: '',
-      caughtBy: 'is not known by a token that was refused',
+      caughtBy: 'is not recognised by a token that was refused later, or always',
     },
     {
       fault: 'knows tokens that differ from an accepted one',
       find: 'const hash = tokenHash(token);',
       replace: 'const hash = tokenHash(token.toLowerCase());',
-      caughtBy: 'is known by exactly the token that was accepted',
+      caughtBy: 'is recognised by exactly the accepted token',
     },
   ),
   ...inFile('src/methods/acceptedTokens.ts', test('acceptedTokens'), {
     fault: 'knows tokens for ever',
     find: 'performance.now() + keptMs',
     replace: 'Number.POSITIVE_INFINITY',
-    caughtBy: 'are known for ten minutes',
+    caughtBy: 'are remembered for ten minutes',
   }),
   ...inFile('src/backends/bulkhead.ts', lookUps, {
     fault: 'looks known tokens up in their turn',
     find: 'freeAt(waitingFor), goesFirst)',
     replace: 'freeAt(waitingFor), false)',
-    caughtBy: 'goes before those that wait',
+    caughtBy: 'takes precedence over waiting ones',
   }),
   ...inFile(
     'src/backends/bulkhead.ts',
@@ -171,13 +171,13 @@ export const methodFaults: readonly Fault[] = [
       fault: 'gives look-ups of callers more connections than there are',
       find: '        if (!all.tryAcquire()) await all.acquire(deadline, freeAt(waitingFor));\n',
       replace: '        all.tryAcquire();\n',
-      caughtBy: 'have no more than our own calls leave them',
+      caughtBy: 'have only the connections that the service’s calls leave',
     },
     {
       fault: 'keeps the place of a look-up whose time is over before a connection is free',
       find: '        ofCallers.release();\n        throw error;',
       replace: '        throw error;',
-      caughtBy: 'their places are free again when their time is over',
+      caughtBy: 'their slots are free again after their time-out',
     },
   ),
   ...inFile(
@@ -187,7 +187,7 @@ export const methodFaults: readonly Fault[] = [
       fault: 'keeps the place of a look-up at whose end the circuit is open',
       find: '        bulkhead.leaveAsCaller();\n',
       replace: '        if (!isOut()) bulkhead.leaveAsCaller();\n',
-      caughtBy: 'gives its place back also when the circuit is open at its end',
+      caughtBy: 'releases its slot also when the circuit is open at its end',
     },
     {
       fault: 'sends look-ups while the circuit is open',
@@ -199,7 +199,7 @@ export const methodFaults: readonly Fault[] = [
       fault: 'sends a look-up during whose wait the circuit has opened',
       find: 'isOut() ? undefined : await send()',
       replace: 'await send()',
-      caughtBy: 'gives its place back also when the circuit is open at its end',
+      caughtBy: 'releases its slot also when the circuit is open at its end',
     },
   ),
   ...inFile('src/backends/http.ts', lookUps, {
@@ -207,7 +207,7 @@ export const methodFaults: readonly Fault[] = [
     find: 'createAttempt({ adapter: network, maxAnswerBytes, tokens, name })',
     replace:
       'createAttempt({ adapter: network, maxAnswerBytes, tokens: { ...tokens, renew: options.tokens.renew }, name })',
-    caughtBy: 'do not renew our token when theirs is refused, which says nothing about our access',
+    caughtBy: 'do not renew the service’s token when the caller’s is refused',
   }),
   ...inFile(
     'src/backends/attemptOutcome.ts',
@@ -216,14 +216,14 @@ export const methodFaults: readonly Fault[] = [
       fault: 'takes look-ups without an answer for an outage',
       find: 'circuit.probeNow(response.fault)',
       replace: "for (const one of '123456') circuit.failed(one, response.fault)",
-      caughtBy: 'is left to one probe with our token',
+      caughtBy: 'is decided by one probe with the service’s token',
     },
     {
       fault: 'lets responses to callers count for the circuit',
       find: "if (!(response instanceof TransportFailure) || response.fault === 'answer too large') return;",
       replace:
         "if (!(response instanceof TransportFailure) || response.fault === 'answer too large') return circuit.succeeded();",
-      caughtBy: 'is not told of what callers get',
+      caughtBy: 'ignores the results of callers, also successes',
     },
   ),
   ...inFile('src/backends/objectForCaller.ts', lookUps, {
@@ -264,13 +264,13 @@ export const methodFaults: readonly Fault[] = [
     fault: 'lets calls with precedence wait behind the others',
     find: 'first.shift() ?? rest.shift()',
     replace: 'rest.shift() ?? first.shift()',
-    caughtBy: 'go to calls with precedence before the others, in the order in which they came',
+    caughtBy: 'grants slots to calls with precedence before others, in order of arrival',
   }),
   ...inFile('src/methods/recentCallers.ts', test('concurrencyLimits'), {
     fault: 'forgets the others when the caller asks again',
     find: 'known?.latest.caller === caller ? known.other : known?.latest',
     replace: 'known?.latest.caller === caller ? undefined : known?.latest',
-    caughtBy: 'is not freed for the caller by asking again and again',
+    caughtBy: 'does not grow by repeated requests, or by having no invocation in progress',
   }),
   ...inFile('src/methods/receiveBody.ts', test('receiveBody'), {
     fault: 'takes a body of one byte too many',
@@ -301,7 +301,7 @@ export const methodFaults: readonly Fault[] = [
     fault: 'leaves no time for the answers to what a stop aborts',
     find: 'closed, drainMs - answerMs)',
     replace: 'closed, drainMs)',
-    caughtBy: 'aborts what is open while there is time for the answers',
+    caughtBy: 'the drain aborts open requests while there is time for their answers, and closes the rest at its end',
   }),
   ...inFile('src/methods/requestHandler.ts', test('load'), {
     fault: 'goes on with look-ups when a stop aborts them',
@@ -378,13 +378,13 @@ export const methodFaults: readonly Fault[] = [
       fault: 'lets wrong tokens take the places of known ones',
       find: "isKnown ? 'known' : 'other'",
       replace: "isKnown ? 'other' : 'other'",
-      caughtBy: 'take no place of those whose tokens are known',
+      caughtBy: 'take no slot of those with recognised tokens',
     },
     {
       fault: 'gives a place back twice',
       find: 'if (!isReleased) release();',
       replace: 'release();',
-      caughtBy: 'gets its place back once',
+      caughtBy: 'are limited for each device, and release their slot once',
     },
   ),
   ...inFile(
@@ -468,13 +468,13 @@ export const methodFaults: readonly Fault[] = [
       fault: 'forgets the inputs of base types',
       find: 'const inputs = new Map(declarations.toReversed()',
       replace: 'const inputs = new Map(declarations.slice(0, 1)',
-      caughtBy: 'that a type declares again keeps the inputs of its base types',
+      caughtBy: 'that a type redeclares keeps the inputs of its base types; the nearest declaration of an input counts',
     },
     {
       fault: 'lets the farthest declaration of an input count',
       find: 'declarations.toReversed()',
       replace: 'declarations',
-      caughtBy: 'that a type declares again keeps the inputs of its base types',
+      caughtBy: 'that a type redeclares keeps the inputs of its base types; the nearest declaration of an input counts',
     },
   ),
   ...inFile('src/methods/declaration.ts', test('backends'), {

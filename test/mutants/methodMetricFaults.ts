@@ -11,13 +11,13 @@ export const methodMetricFaults: readonly Fault[] = [
     fault: 'does not record reads of objects',
     find: '        recorded.attempted(response, response instanceof TransportFailure || isPassing(response.status));\n',
     replace: '',
-    caughtBy: 'has the reads of objects with the tokens of callers, by their outcome',
+    caughtBy: 'the metrics have the reads of objects with the tokens of callers, by their outcome',
   }),
   ...inFile('src/backends/bulkhead.ts', metrics, {
     fault: 'reports no connection for callers in use',
     find: 'inUse: all.inUse(), waiting',
     replace: 'inUse: 0, waiting',
-    caughtBy: 'has the connections, the circuits and the cache of its backends',
+    caughtBy: 'the metrics have the connections, the circuits and the cache of the backends',
   }),
   ...inFile(
     'src/observing/invocationRecords.ts',
@@ -26,20 +26,20 @@ export const methodMetricFaults: readonly Fault[] = [
       fault: 'takes each call to the hub for answered',
       find: "if (end.kind === 'response') recordCall(",
       replace: 'if (end.kind !== undefined) recordCall(',
-      caughtBy: 'has the calls to the hub, by what became of them',
+      caughtBy: 'the metrics have the calls to the hub, by their outcome',
     },
     {
       fault: 'takes the status of the device for that of the hub',
       find: "recordCall(ms / 1000, '200', '')",
       replace: "recordCall(ms / 1000, String(end.status), '')",
-      caughtBy: 'has the calls to the hub, by what became of them',
+      caughtBy: 'the metrics have the calls to the hub, by their outcome',
     },
   ),
   ...inFile('src/observing/invocationFields.ts', metrics, {
     fault: 'counts no reason of failed invocations',
     find: "failure?.reason ?? (status === undefined ? 'caller_gone' : undefined)",
     replace: "status === undefined ? 'caller_gone' : undefined",
-    caughtBy: 'has the invocations by status and reason, and those in progress',
+    caughtBy: 'the metrics have the invocations by status and reason, and those in progress',
   }),
   ...inFile('src/observing/invocationRecords.ts', fields, {
     fault: 'logs the status of the hub as that of the method',
@@ -57,6 +57,6 @@ export const methodMetricFaults: readonly Fault[] = [
     fault: 'records an answer of the device with the time of nothing',
     find: "recordCall(ms / 1000, '200', '');",
     replace: "recordCall(0, '200', '');",
-    caughtBy: 'each number is told under its own name, with its own labels',
+    caughtBy: 'each number is exported under its own name, with its own labels',
   }),
 ];

@@ -9,25 +9,25 @@ export const outageFaults: readonly Fault[] = [
     fault: 'takes the 500s of a few devices for an outage without asking the backend',
     find: "healthProbe.begin('HTTP 500')",
     replace: "open('HTTP 500')",
-    caughtBy: 'of several devices delays no other when a probe finds the backend healthy: they fail by themselves',
+    caughtBy: 'of several devices delays no other when a probe succeeds: their messages fail by themselves',
   }),
   ...inFile('src/backends/circuit.ts', ['test/backends/circuit.test.ts'], {
     fault: 'believes a failed probe although a call has succeeded since',
     find: 'else if (lastSuccess < began) open',
     replace: 'else open',
-    caughtBy: 'does not believe an unhealthy answer when another call has succeeded since',
+    caughtBy: 'ignores an unhealthy probe when another call has succeeded since it began',
   }),
   ...inFile('src/backends/circuit.ts', ['test/backends/circuit.test.ts'], {
     fault: 'takes the failures of one device for an outage',
     find: 'return acrossDevices && count',
     replace: 'return count',
-    caughtBy: 'stays closed whatever one device alone meets',
+    caughtBy: 'stays closed after any failures of one device alone',
   }),
   ...inFile('src/backends/healthProbe.ts', ['test/backends/circuit.test.ts'], {
     fault: 'asks as often as devices provoke it',
     find: 'if (early > 0) {',
     replace: 'if (early > 1e9) {',
-    caughtBy: 'asks once a second at most',
+    caughtBy: 'probes once a second at most',
   }),
   ...inFile(
     'src/backends/retryPolicy.ts',
@@ -36,13 +36,13 @@ export const outageFaults: readonly Fault[] = [
       fault: 'waits alone when it is asked to wait beyond its time',
       find: 'if (isTooLong) circuit.probeNow(failure);',
       replace: '',
-      caughtBy: 'opens the circuit after failures of one device, when a probe fails, too',
+      caughtBy: 'opens the circuit after failures of one device when a probe fails as well',
     },
     {
       fault: 'gives a message all its attempts although the backend has proved healthy',
       find: 'if (circuit.healthyProbes() > healthyProbesBefore) return true;',
       replace: '',
-      caughtBy: 'draws again after a successful probe fails this message',
+      caughtBy: 'that a message gets again after a successful probe fails this message and leaves the circuit closed',
     },
     {
       fault: 'gives up while the backend is being asked',
@@ -71,13 +71,13 @@ export const outageFaults: readonly Fault[] = [
     fault: 'goes on with a pause when the outage is over',
     find: "      if (circuit.state() === 'open') return;",
     replace: "      if (circuit.state() !== 'open' && circuit.state() !== 'closed') return;",
-    caughtBy: 'ends the pause that a Retry-After asks for',
+    caughtBy: 'ends the pause of a Retry-After as soon as a probe succeeds',
   }),
   ...inFile('src/backends/healthProbe.ts', ['test/backends/circuit.test.ts'], {
     fault: 'probes no sooner than a backend asks, however late that is',
     find: 'Math.min(retryAfterMs, maxProbeMs)',
     replace: 'retryAfterMs',
-    caughtBy: 'but for wishes beyond the longest interval',
+    caughtBy: 'is probed no sooner than the backend’s Retry-After, up to the longest interval',
   }),
   ...inFile(
     'src/backends/attemptOutcome.ts',
@@ -92,13 +92,13 @@ export const outageFaults: readonly Fault[] = [
       fault: 'takes every time-out for slowness',
       find: '!circuit.hasSucceededWithin(timeoutMs)',
       replace: 'timeoutMs < 0',
-      caughtBy: 'is open after a time-out while nobody is answered',
+      caughtBy: 'is open after a time-out while no call is answered',
     },
     {
       fault: 'takes a backend that is busy for a healthy one',
       find: 'else if (isHealthy(status)) circuit.succeeded();',
       replace: 'else circuit.succeeded();',
-      caughtBy: 'forgets no failure because of HTTP 429',
+      caughtBy: 'keeps its count of failures at HTTP 429',
     },
   ),
   ...inFile(
@@ -108,7 +108,8 @@ export const outageFaults: readonly Fault[] = [
       fault: 'does not see that a probe’s token is taken',
       find: '        access(response.status);\n',
       replace: '',
-      caughtBy: 'of which the first that is answered tells that our token is taken',
+      caughtBy:
+        'is counted when it opens, with its probes, of which the first answer shows that the service’s token is accepted',
     },
     {
       fault: 'does not record probes',
@@ -127,13 +128,13 @@ export const outageFaults: readonly Fault[] = [
     fault: 'tells the last of several errors',
     find: 'first ??= error;',
     replace: 'first = error;',
-    caughtBy: 'of a refusal with several errors is the first',
+    caughtBy: 'of a refusal with several errors has the first of them',
   }),
   ...inFile('src/backends/retryPolicy.ts', ['test/backends/retryPolicy.test.ts'], {
     fault: 'takes 425 for an answer',
     find: 'passing = new Set([401, 408, 425,',
     replace: 'passing = new Set([401, 408,',
-    caughtBy: 'such as [425] is tried again',
+    caughtBy: 'such as [425] is retried',
   }),
   ...inFile('src/backends/retryPolicy.ts', ['test/backends/retryPolicy.test.ts'], {
     fault: 'tries again what is forbidden',
@@ -197,13 +198,14 @@ export const outageFaults: readonly Fault[] = [
     fault: 'shows the password of an address without a user',
     find: "host === '' ? hidden : ",
     replace: "host === '' ? hidden : new URL(url).username === '' ? url : ",
-    caughtBy: 'what is secret in a URL, whatever its form',
+    caughtBy:
+      'redacted settings hide each secret setting, and the secret parts of a URL in any form, for both programs',
   }),
   ...inFile('src/log/troubles.ts', ['test/log/troubles.test.ts'], {
     fault: 'says what to do when there is nothing left to do',
     find: '...(fields ?? latest.fields)',
     replace: '...(fields ?? told(latest))',
-    caughtBy: 'says why and what to do while it lasts',
+    caughtBy: 'a trouble has its cause and remedy in each line except the last',
   }),
   ...inFile('src/log/troubles.ts', ['test/log/troubles.test.ts'], {
     fault: 'writes every time',
@@ -240,7 +242,7 @@ export const outageFaults: readonly Fault[] = [
       fault: 'passes a token on in base64 when something stands before it',
       find: 'before < 4',
       replace: 'before < 1',
-      caughtBy: 'however it was encoded and cut',
+      caughtBy: 'in any encoding and cut anywhere',
     },
     {
       fault: 'passes a token on that is percent-encoded',
@@ -258,13 +260,13 @@ export const outageFaults: readonly Fault[] = [
       fault: 'takes out what is twice in a text only once',
       find: 'same: twin.same,',
       replace: 'same: undefined,',
-      caughtBy: 'as often as it stands there',
+      caughtBy: 'at every occurrence',
     },
     {
       fault: 'passes a part on that shares its number with another one',
       find: 'undefined, next, isFound',
       replace: 'undefined, next: 0, isFound',
-      caughtBy: 'each of its parts, of which a few share a number by chance',
+      caughtBy: 'although a few parts share a hash by chance',
     },
   ),
   ...inFile(
@@ -274,13 +276,13 @@ export const outageFaults: readonly Fault[] = [
       fault: 'reads the token of a request whose answer says nothing',
       find: "if (given === '') return '';",
       replace: '',
-      caughtBy: 'and it is not looked at for an empty text',
+      caughtBy: 'and an empty text costs no search',
     },
     {
       fault: 'prepares what it looks up for each token',
       find: 'coverSecret(words, token, covered);',
       replace: 'coverSecrets(words, piecesOf([token]), covered);',
-      caughtBy: 'at little cost for long ones that come once, compared with preparing them',
+      caughtBy: 'at a low cost for long tokens that are used once',
     },
   ),
   ...inFile(

@@ -29,13 +29,13 @@ export const readingFaults: readonly Fault[] = [
       fault: 'takes a wrong key for a missing right',
       find: "if (code === 'AuthenticationFailed' || status === 401)",
       replace: "if (code === 'AuthenticationFailure')",
-      caughtBy: 'a key that is wrong is told from a right that is missing',
+      caughtBy: 'a wrong key is distinguished from a missing right:',
     },
     {
       fault: 'has no remedy for a folder that is none',
       find: '  ENOTDIR: folder,\n  EISDIR: folder,\n',
       replace: '',
-      caughtBy: 'a folder that is none',
+      caughtBy: 'a path that is not a folder is logged with its setting',
     },
   ),
   ...inFile('src/settings/derived.ts', ['test/hub/wrongStoreSettings.test.ts'], {
@@ -48,7 +48,7 @@ export const readingFaults: readonly Fault[] = [
     fault: 'sees a gap before the first event',
     find: 'previous !== undefined && next > previous + 1',
     replace: 'next > (previous ?? seen?.sequenceNumber ?? next) + 1',
-    caughtBy: 'reports each gap in the sequence numbers once; the first event and a repeated one make none',
+    caughtBy: 'reports each gap in the sequence numbers once; the first event and a repeat are not gaps',
   }),
   ...inFile(
     'src/hub/reading/gaps.ts',
@@ -63,7 +63,7 @@ export const readingFaults: readonly Fault[] = [
       fault: 'forgets gaps of a session that ends',
       find: '      asked.push(...waiting);\n',
       replace: '',
-      caughtBy: 'is reported without its reason when the session ends before that is known',
+      caughtBy: 'a gap is reported once, without its reason, when the session ends before that is known',
     },
   ),
   ...inFile(
@@ -73,31 +73,31 @@ export const readingFaults: readonly Fault[] = [
       fault: 'gives a segment away that it still writes to',
       find: 'left === 0 && segment !== current',
       replace: 'left === 0',
-      caughtBy: 'never writes over what waits',
+      caughtBy: 'never overwrites waiting messages, even if their segment was empty in between',
     },
     {
       fault: 'gives a segment away twice',
       find: 'free.pop() ??',
       replace: 'free.at(-1) ??',
-      caughtBy: 'uses a segment again when nothing waits in it any more, and once',
+      caughtBy: 'reuses a segment once when it is empty',
     },
     {
       fault: 'gives a segment away in which one message waits',
       find: 'left === 0 && segment',
       replace: 'left <= 1 && segment',
-      caughtBy: 'uses a segment again when nothing waits in it any more, and once',
+      caughtBy: 'reuses a segment once when it is empty',
     },
     {
       fault: 'loses the device of what waits on disk',
       find: 'serialize({ body, properties, systemProperties, ',
       replace: 'serialize({ body, properties, ',
-      caughtBy: 'gives back all of an event',
+      caughtBy: 'returns all parts of an event',
     },
     {
       fault: 'keeps segments of an empty spool as free',
       find: '      free.length = 0;\n',
       replace: '',
-      caughtBy: 'has all its room again when everything has been taken',
+      caughtBy: 'is empty when all messages have been taken',
     },
   ),
   ...inFile(
@@ -107,13 +107,13 @@ export const readingFaults: readonly Fault[] = [
       fault: 'gives bytes of a block that were overwritten since',
       find: 'end = Math.max(at, begin);',
       replace: 'end = Math.max(end, begin);',
-      caughtBy: 'never gives bytes that were there earlier',
+      caughtBy: 'never returns overwritten bytes (300 random sequences)',
     },
     {
       fault: 'keeps a block in memory for each message',
       find: 'Buffer.from(from.subarray(at, at + length))',
       replace: 'from.subarray(at, at + length)',
-      caughtBy: 'gives copies',
+      caughtBy: 'returns copies, so that a small piece does not keep a block in memory',
     },
   ),
   ...inFile(
@@ -123,20 +123,21 @@ export const readingFaults: readonly Fault[] = [
       fault: 'removes another message from the line when an admitted one ends',
       find: 'queue = queue.filter((one) => one.signal !== signal);',
       replace: 'queue = [];',
-      caughtBy: 'those behind keep their places',
+      caughtBy: 'are out of the queue once admitted: their end does not change the order of the others',
     },
     {
       fault: 'keeps overall what a body did not need',
       find: '      overall?.shrink(less);\n',
       replace: '',
-      caughtBy: 'is given back overall as well',
+      caughtBy:
+        'the unused part of a reservation is released in the overall budget as well, and an ended message releases the rest',
     },
   ),
   ...inFile('src/engine/partition/work.ts', ['test/engine/partitionEnd.test.ts'], {
     fault: 'keeps the place of a message that was not handled to its end',
     find: '      giveBack();\n      if (isHandled) end(begun);',
     replace: '      if (isHandled) {\n        giveBack();\n        end(begun);\n      }',
-    caughtBy: 'leaves nothing charged of what was not handled to its end',
+    caughtBy: 'leaves no charge of unfinished messages, nor of those that came from the spool too late',
   }),
   ...inFile(
     'src/engine/budget/capacity.ts',
@@ -151,7 +152,7 @@ export const readingFaults: readonly Fault[] = [
       fault: 'charges what finds no room overall',
       find: 'if (!fits || whole?.take(more) === false) return false;\n      messages += 1;',
       replace: 'messages += 1;\n      if (!fits || whole?.take(more) === false) return false;',
-      caughtBy: 'charge nothing that finds no room overall',
+      caughtBy: 'charge no message without overall room, and release overall room as well, also without its message',
     },
   ),
   ...inFile(
@@ -179,7 +180,7 @@ export const readingFaults: readonly Fault[] = [
       fault: 'goes on with what runs in a revoked session',
       find: '    async close(limitMs) {\n      partition.revoke();',
       replace: '    async close(limitMs) {',
-      caughtBy: 'that was revoked ends at once what runs',
+      caughtBy: 'A revoked session aborts its messages at once, and writes no checkpoint',
     },
     {
       fault: 'leaves the spool of a drained session open',
@@ -201,7 +202,7 @@ export const readingFaults: readonly Fault[] = [
       fault: 'forgets what the last owner said when it opens no more',
       find: 'progress === undefined) return ownerships.release(record, begun);',
       replace: 'progress === undefined) return ownerships.release(record, undefined);',
-      caughtBy: 'is released with what its last owner said',
+      caughtBy: 'A partition that is no longer read is released with the last owner’s values',
     },
   ),
   ...inFile(
@@ -211,20 +212,20 @@ export const readingFaults: readonly Fault[] = [
       fault: 'releases a later claim of its own',
       find: ' && one.epoch === epoch',
       replace: '',
-      caughtBy: 'that we have claimed anew meanwhile is not given back',
+      caughtBy: 'A partition that this instance has claimed again is not released by its previous session',
     },
     {
       fault: 'asks as if it had asked for ever',
       find: 'wantedSince: Date.now() })',
       replace: 'wantedSince: 0 })',
-      caughtBy: 'its owner has its whole time to release it',
+      caughtBy: 'The time of a request begins when it is made, so that the owner has its whole time to release',
     },
   ),
   ...inFile('src/hub/reading/reader.ts', ['test/hub/reader.test.ts'], {
     fault: 'does not know the code with which the client reports a lost partition',
     find: "'ReceiverDisconnectedError'",
     replace: "'ReceiverDisconnected'",
-    caughtBy: 'is told by the hub that it has lost the partition',
+    caughtBy: 'a reader learns from the hub that it lost the partition to a reader with a higher epoch that',
   }),
   ...inFile(
     'src/hub/reading/partitionIds.ts',
@@ -246,7 +247,8 @@ export const readingFaults: readonly Fault[] = [
     fault: 'is content while it reads nothing at all',
     find: 'return now - answeredAt;',
     replace: 'return 0;',
-    caughtBy: 'lives for five minutes, and then asks for a restart',
+    caughtBy:
+      'A service without an answer of the hub is not ready, stays live for five minutes, and then asks for a restart',
   }),
   ...inFile(
     'src/hub/reading/rounds.ts',
@@ -255,19 +257,22 @@ export const readingFaults: readonly Fault[] = [
       fault: 'asks for a restart when the hub refuses to be looked at',
       find: 'if (diagnosis?.isAnswer) last =',
       replace: 'if (diagnosis === null) last =',
-      caughtBy: 'a wrong key is told in one line',
+      caughtBy:
+        'a wrong key is logged in one line with the setting, the hub’s answer and the remedy; a refusal asks for no restart',
     },
     {
       fault: 'asks for no restart when the hub does not answer',
       find: 'if (diagnosis?.isAnswer) last =',
       replace: 'if (diagnosis) last =',
-      caughtBy: 'a port that refuses is told in one line',
+      caughtBy:
+        'a port that refuses is logged in one line with the setting, the hub’s answer and the remedy; a refusal asks for no restart',
     },
     {
       fault: 'asks for a restart when the hub refuses a partition',
       find: 'troubles.of(partition)?.isAnswer ?? false',
       replace: 'false',
-      caughtBy: 'a partition that is not there is told in one line',
+      caughtBy:
+        'a partition that is not there is logged in one line with the setting, the hub’s answer and the remedy; a refusal asks for no restart',
     },
   ),
   ...inFile(
@@ -324,7 +329,7 @@ export const readingFaults: readonly Fault[] = [
     fault: 'reports a gap again after the end of the session',
     find: '      waiting = [];\n      reportAll(0);',
     replace: '      reportAll(0);',
-    caughtBy: 'and not again',
+    caughtBy: 'a gap is reported once, without its reason, when the session ends before that is known',
   }),
   ...inFile(
     'src/hub/reading/readingTroubles.ts',
@@ -333,25 +338,27 @@ export const readingFaults: readonly Fault[] = [
       fault: 'says that the hub can be read again while a partition cannot',
       find: '    if (sharing(diagnosis.cause).length > 0) return;\n',
       replace: '',
-      caughtBy: 'is said to be readable again once, when the last partition',
+      caughtBy: 'the end of a trouble is reported once, when the last partition with it is read again',
     },
     {
       fault: 'does not end the trouble that a partition had before',
       find: 'if (known.get(place)?.cause !== diagnosis.cause) clear(place);',
       replace: '',
-      caughtBy: 'a partition that has another trouble now',
+      caughtBy:
+        'when a partition changes to another trouble, the end of the earlier one is reported only if no other partition has it',
     },
     {
       fault: 'remembers the trouble of a partition that is read',
       find: '    known.delete(place);\n',
       replace: '',
-      caughtBy: 'is said to be readable again once, when the last partition',
+      caughtBy: 'the end of a trouble is reported once, when the last partition with it is read again',
     },
   ),
   ...inFile('src/hub/reading/reader.ts', ['test/hub/wrongSettings.test.ts'], {
     fault: 'asks for a restart when the hub refuses to be read',
     find: 'if (diagnosis.isAnswer) signs = { ...signs, refused: performance.now() };',
     replace: 'signs = { ...signs };',
-    caughtBy: 'a consumer group that is not there is told in one line',
+    caughtBy:
+      'a consumer group that is not there is logged in one line with the setting, the hub’s answer and the remedy; a refusal asks for no restart',
   }),
 ];

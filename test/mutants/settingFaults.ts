@@ -46,7 +46,7 @@ export const settingFaults: readonly Fault[] = [
       fault: 'lets an account be named that files do not need',
       find: "connectionString !== '')",
       replace: "connectionString === 'used')",
-      caughtBy: 'are refused when an account is named that files do not need',
+      caughtBy: 'are refused with an account that files do not need, by the variable',
     },
     {
       fault: 'takes a signature for the key that signs files',
@@ -71,7 +71,8 @@ export const settingFaults: readonly Fault[] = [
     fault: 'takes what Kubernetes sets for misspelt settings',
     find: '/^(tcp|udp|sctp):\\/\\//.test(value)',
     replace: 'false',
-    caughtBy: 'set by Kubernetes for a service of such a name',
+    caughtBy:
+      'do not include empty ones, those of other programs, or those that Kubernetes sets for a service of such a name',
   }),
   ...inFile('src/settings/directories.ts', ['test/operations/writable.test.ts'], {
     fault: 'asks for a folder that a store in blobs does not need',
@@ -86,7 +87,7 @@ export const settingFaults: readonly Fault[] = [
       fault: 'does not try to write',
       find: "writeFileSync(trial, 'can be written\\n', { mode: 0o600, flush: true });",
       replace: 'void writeFileSync;',
-      caughtBy: 'is refused when it is there and cannot be written',
+      caughtBy: 'is refused when it exists and cannot be written',
     },
     {
       fault: 'does not look for room',
@@ -102,7 +103,8 @@ export const settingFaults: readonly Fault[] = [
       fault: 'never asks for a restart',
       find: 'consumer.silentForMs() < stuckAfterMs ?',
       replace: 'consumer.silentForMs() < Number.POSITIVE_INFINITY ?',
-      caughtBy: 'lives for five minutes, and then asks for a restart',
+      caughtBy:
+        'A service without an answer of the hub is not ready, stays live for five minutes, and then asks for a restart',
     },
     {
       fault: 'drains for milliseconds instead of seconds',
@@ -114,7 +116,7 @@ export const settingFaults: readonly Fault[] = [
       fault: 'writes checkpoints after milliseconds instead of seconds',
       find: 'everyMs: timing.checkpointSeconds * 1000',
       replace: 'everyMs: timing.checkpointSeconds',
-      caughtBy: 'is written five seconds after a message',
+      caughtBy: 'A checkpoint is written five seconds after the last message',
     },
   ),
   ...inFile('src/deadLetters/openDeadLetters.ts', ['test/deadLetters/settings.test.ts'], {
@@ -127,25 +129,25 @@ export const settingFaults: readonly Fault[] = [
     fault: 'takes the address of one backend for another',
     find: "open('typeRegistry', settings.typeRegistryUrl)",
     replace: "open('typeRegistry', settings.informationModelUrl)",
-    caughtBy: 'each setting gets to its part, in the unit that the part wants',
+    caughtBy: 'each setting and each constant reaches its part in the part’s unit',
   }),
   ...inFile('src/deadLetters/openDeadLetters.ts', every, {
     fault: 'ignores the account of the dead letters',
     find: 'connectionString: connectionOf(deadLetters, store)',
     replace: 'connectionString: store.connectionString',
-    caughtBy: 'each setting gets to its part, in the unit that the part wants',
+    caughtBy: 'each setting and each constant reaches its part in the part’s unit',
   }),
   ...inFile('src/settings/derived.ts', every, {
     fault: 'prefers the shared account to one of its own',
     find: 'own.connectionString || store.connectionString',
     replace: 'store.connectionString || own.connectionString',
-    caughtBy: 'each setting gets to its part, in the unit that the part wants',
+    caughtBy: 'each setting and each constant reaches its part in the part’s unit',
   }),
   ...inFile('src/backends/backendOpener.ts', every, {
     fault: 'ignores the number of connections',
     find: '  connections,\n  circuitFailures,',
     replace: '  connections: connections && 128,\n  circuitFailures,',
-    caughtBy: 'each setting gets to its part, in the unit that the part wants',
+    caughtBy: 'each setting and each constant reaches its part in the part’s unit',
   }),
   ...inFile('src/settings/groups/storeSettings.ts', every, {
     fault: 'declares a setting that nothing reads',
@@ -161,13 +163,13 @@ export const settingFaults: readonly Fault[] = [
       fault: 'keeps as many messages of a device in memory as a partition has on disk',
       find: '        deviceMessages,\n',
       replace: '        deviceMessages: spoolLimits.maxMessages,\n',
-      caughtBy: 'each setting gets to its part, in the unit that the part wants, and so does each constant',
+      caughtBy: 'each setting and each constant reaches its part in the part’s unit',
     },
     {
       fault: 'takes over after milliseconds instead of seconds',
       find: 'balanceLimits(timing.expirySeconds * 1000,',
       replace: 'balanceLimits(timing.expirySeconds,',
-      caughtBy: 'each setting gets to its part, in the unit that the part wants, and so does each constant',
+      caughtBy: 'each setting and each constant reaches its part in the part’s unit',
     },
   ),
 ];

@@ -21,7 +21,7 @@ export const standstillFaults: readonly Fault[] = [
     fault: 'takes a standstill for over only when its timer fires',
     find: '    last = now;\n',
     replace: '',
-    caughtBy: 'is noticed at the next step',
+    caughtBy: 'is detected at the next step, before any timer, and once',
   }),
   ...inFile('src/hub/reading/sessions.ts', ['test/hub/sessions.test.ts'], {
     fault: 'goes on with its sessions after a standstill',
@@ -33,6 +33,6 @@ export const standstillFaults: readonly Fault[] = [
     fault: 'writes the last checkpoint before messages in flight have left',
     find: 'await condition.waitWhile(() => work.running() > 0, leaveMs);',
     replace: '',
-    caughtBy: 'writes down what ends while it leaves',
+    caughtBy: 'by draining records messages that end after the abort, for a second at most',
   }),
 ];

@@ -22,13 +22,13 @@ export const traceFaults: readonly Fault[] = [
     fault: 'ends no span of a message that another instance handles',
     find: "          span?.end({}, { type: 'released' });\n",
     replace: '',
-    caughtBy: 'ends also when the partition is taken away',
+    caughtBy: 'ends also when the partition is lost',
   }),
   ...inFile('src/dispatch/dispatch.ts', dispatching, {
     fault: 'names spans as devices like',
     find: 'message.card?.name',
     replace: 'message.envelope.name',
-    caughtBy: 'does not have the name of a message that there is not',
+    caughtBy: 'does not have the name of an unknown message',
   }),
   ...inFile('src/backends/sending.ts', dispatching, {
     fault: 'tells the backends nothing of the span of their call',
@@ -49,7 +49,7 @@ export const traceFaults: readonly Fault[] = [
       fault: 'takes an expected refusal for an error',
       find: '(thrown !== undefined || !expect.includes(status))',
       replace: 'true',
-      caughtBy: 'none when that was expected',
+      caughtBy: 'is an error when the backend refuses it, unless that was expected',
     },
     {
       fault: 'counts the first attempt as a repeat',
@@ -66,26 +66,26 @@ export const traceFaults: readonly Fault[] = [
       find: 'tracer.startSpan(name, options, ROOT_CONTEXT)',
       replace:
         'tracer.startSpan(name, options, link ? trace.setSpanContext(ROOT_CONTEXT, { ...link, traceFlags: 0 }) : ROOT_CONTEXT)',
-      caughtBy: 'has no parent, and a link to what its sender did',
+      caughtBy: 'is in the given trace, without a parent, with a link to its sender’s span',
     },
     {
       fault: 'keeps texts of any length',
       find: 'text.slice(0, longestText).toWellFormed()',
       replace: 'text.toWellFormed()',
-      caughtBy: 'has at most 256 characters of each text',
+      caughtBy: 'has at most 256 whole characters of each text',
     },
     {
       fault: 'cuts characters in half',
       find: '.slice(0, longestText).toWellFormed()',
       replace: '.slice(0, longestText)',
-      caughtBy: 'none of them half',
+      caughtBy: 'has at most 256 whole characters of each text',
     },
   ),
   ...inFile('src/tracing/recording.ts', ['test/tracing/exportWatch.test.ts'], {
     fault: 'waits at a stop for a collector that hangs',
     find: 'within(provider.shutdown(), flushMs)',
     replace: 'within(provider.shutdown(), 1e9)',
-    caughtBy: 'a stop takes a short time',
+    caughtBy: 'delays no message: spans beyond the queue are dropped and counted, and a stop ends',
   }),
   ...inFile('src/tracing/exportWatch.ts', ['test/tracing/exportWatch.test.ts'], {
     fault: 'drops spans in silence',
@@ -109,6 +109,6 @@ export const traceFaults: readonly Fault[] = [
     fault: 'tells of no attempt but the first',
     find: 'refusal = await attempt(reply, observer);\n      if',
     replace: 'refusal = await attempt(reply, undefined);\n      if',
-    caughtBy: 'tells of each attempt that the hub did not accept',
+    caughtBy: 'reports each attempt that the hub did not accept, and what the reply waits for',
   }),
 ];

@@ -93,11 +93,11 @@ it.each([
   ['is no code', /src\/sum\.ts|Unexpected|parse/i],
   ['ends the process', /error/i],
   ['never ends', /^did not end within 3\.\d+ s$/],
-])('a fault that %s is not caught: no test has noticed', (fault, why) => {
+])('a fault that %s is not caught by any test', (fault, why) => {
   expect(verdicts.get(fault)).toMatchObject({ isCaught: false, why: expect.stringMatching(why) });
 });
 
-it('the tests run once without a fault, file by file, and the files stay as they are', () => {
+it('the tests run once without a fault, file by file, and the files stay unchanged', () => {
   expect(tested).toEqual([1, 1]);
   expect(readFileSync(join(root, 'src/sum.ts'), 'utf8')).toBe(code['src/sum.ts']);
 });

@@ -12,19 +12,21 @@ export const waitingFaults: readonly Fault[] = [
       fault: 'keeps a place for a message whose backend has gone',
       find: '      budget.of(cost).give(cost);\n      hold(lane, requirement);',
       replace: '      hold(lane, requirement);',
-      caughtBy: 'gives its place back when the backend goes while it waits for the place',
+      caughtBy: 'a message whose backend goes while it waits for a slot releases the slot',
     },
     {
       fault: 'lets the latest messages begin first when a backend is back',
       find: 'released.sort(inOrderOfArrival)',
       replace: 'released.reverse()',
-      caughtBy: 'begins in the order of arrival when it is back',
+      caughtBy:
+        'messages for an unavailable backend wait without a slot, and begin in order of arrival when it is back',
     },
     {
       fault: 'takes a place for a message whose backend is out',
       find: 'if (!requirement.isMet()) {',
       replace: 'if (requirement === undefined) {',
-      caughtBy: 'waits without a place',
+      caughtBy:
+        'messages for an unavailable backend wait without a slot, and begin in order of arrival when it is back',
     },
   ),
   ...inFile(
@@ -34,26 +36,27 @@ export const waitingFaults: readonly Fault[] = [
       fault: 'begins a message though its backend is out',
       find: 'lanes.length(deviceId) === 0 && requirement.isMet()',
       replace: 'lanes.length(deviceId) === 0',
-      caughtBy: 'hold up none that needs another',
+      caughtBy:
+        'do not block messages for other backends: 2,000 wait for the information model, and 50 are handled meanwhile',
     },
     {
       fault: 'waits for others though its own backend is back',
       find: '    watch(one);\n',
       replace: '    void watch;\n',
-      caughtBy: 'do not hold up one whose own backend comes back',
+      caughtBy: 'do not block a message whose own backend comes back while they fill the spool',
     },
     {
       fault: 'keeps the place of a message that must wait after all',
       find: '      budget.of(one.cost).give(one.cost);\n',
       replace: '',
-      caughtBy: 'take no place, though their backend went while they waited for one',
+      caughtBy: 'take no slot when their backend went while they waited for one',
     },
   ),
   ...inFile('src/backends/bulkhead.ts', waiting, {
     fault: 'keeps the place of a message whose backend goes while it is in work',
     find: '        onOutage?.();\n',
     replace: '        void onOutage;\n',
-    caughtBy: 'give their places to others when it goes while they are in work',
+    caughtBy: 'release their slots when it goes while they are in progress, and are handled when it is back',
   }),
   ...inFile(
     'src/engine/partition/work.ts',
@@ -62,20 +65,20 @@ export const waitingFaults: readonly Fault[] = [
       fault: 'keeps the place of a message that is being answered',
       find: 'answering: moveAside,',
       replace: 'answering() {},',
-      caughtBy: 'give their place back, and keep their device’s lane',
+      caughtBy: 'release their slot, and keep their device’s lane',
     },
     {
       fault: 'has any number of messages that are being answered',
       find: 'if (budget.answering.take(held + more)) {',
       replace: 'if (budget.answering.take(held + more) || more >= 0) {',
-      caughtBy: 'hold as many places as they find no room',
+      caughtBy: 'keep their slots when the budget of replies has no room: that is the back-pressure',
     },
   ),
   ...inFile('src/engine/partition/partition.ts', waiting, {
     fault: 'leaves charged what waits in a partition that is closed',
     find: '    backlog.clear();\n',
     replace: '',
-    caughtBy: 'leaves nothing of it charged',
+    caughtBy: 'begins no waiting message, and leaves no charge of it',
   }),
   ...inFile(
     'src/engine/budget/line.ts',
@@ -84,13 +87,13 @@ export const waitingFaults: readonly Fault[] = [
       fault: 'forgets the messages behind one that leaves the line',
       find: 'resolve(false);\n    admitNext();',
       replace: 'resolve(false);',
-      caughtBy: 'does not hold up those behind when it leaves',
+      caughtBy: 'unblock those behind them when they leave',
     },
     {
       fault: 'keeps a place of the partition for a message that has left the overall line',
       find: '    leave(more);\n    return false;',
       replace: '    return false;',
-      caughtBy: 'can leave the line, and nothing is charged then',
+      caughtBy: 'can leave the queue, and then nothing is charged, here or overall',
     },
   ),
   ...inFile(
@@ -100,13 +103,13 @@ export const waitingFaults: readonly Fault[] = [
       fault: 'lets more begin while the event loop is full',
       find: 'busy < shares.spare',
       replace: 'busy >= 0',
-      caughtBy: 'are few while these keep the event loop busy',
+      caughtBy: 'are few while they keep the event loop busy',
     },
     {
       fault: 'stays at the most that there ever were',
       find: 'else if (busy > shares.busy)',
       replace: 'else if (busy > 1)',
-      caughtBy: 'become fewer again when they keep the event loop busy',
+      caughtBy: 'become fewer when they keep the event loop busy, but never fewer than the minimum',
     },
     {
       fault: 'begins more messages though most of them wait for connections',
@@ -128,13 +131,13 @@ export const waitingFaults: readonly Fault[] = [
       fault: 'gives each partition as many large messages as all may have',
       find: ', overall?.large);',
       replace: ');',
-      caughtBy: 'are as many as they are in all partitions together',
+      caughtBy: 'are counted over all partitions',
     },
     {
       fault: 'keeps the place of a large message that leaves the second line',
       find: '      if (!isTaken) first.give(bytes);\n',
       replace: '',
-      caughtBy: 'leave nothing behind',
+      caughtBy: 'leave no charge behind when they end or leave either queue',
     },
     {
       fault: 'never gives back what large messages have taken together',
@@ -147,13 +150,13 @@ export const waitingFaults: readonly Fault[] = [
     fault: 'lets small messages wait behind a large one',
     find: 'isLarge(first.cost) ? large : small',
     replace: 'small',
-    caughtBy: 'delays no small one of another device',
+    caughtBy: 'a large message that waits for its bytes delays small ones of its own device only',
   }),
   ...inFile('src/engine/partition/intake.ts', ['test/engine/fairness.test.ts'], {
     fault: 'reads no further while a large message waits for its bytes',
     find: ' && (!isLarge(one.cost) || charge.hasRoom(one.cost))',
     replace: '',
-    caughtBy: 'large messages of many devices delay no small one',
+    caughtBy: 'large messages of many devices delay no small message, in memory or in the hub',
   }),
   ...inFile('src/engine/budget/line.ts', ['test/engine/pace.test.ts'], {
     fault: 'asks only once for more messages in flight',
@@ -165,6 +168,6 @@ export const waitingFaults: readonly Fault[] = [
     fault: 'lets what is refused wait for a backend',
     find: 'return refusal ? undefined : requirement;',
     replace: 'return refusal === null ? undefined : requirement;',
-    caughtBy: 'needs nothing: it is answered though all backends are out',
+    caughtBy: ', which is answered even if all backends are out',
   }),
 ];

@@ -33,7 +33,7 @@ function answersBackwards() {
   return backends.bind(callOf());
 }
 
-it('Each model is paired with its own answer, and the order is that of the references, in whatever order answers come', async () => {
+it('Each model gets its own answer, in the order of the references, for any order of answers', async () => {
   const request = {
     ...{ objectId: objectIdOf('a'), model, recursive: true, contained: false },
     ...{ hierarchical: true, references: new Set<string>(), related: new Set(['svc.history', 'svc.location']) },

@@ -5,7 +5,7 @@ import { callOf, rejection, scripted } from '../backends/harness.ts';
 
 const A = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';
 
-it('A request that is one behind a stored version which JavaScript cannot count overwrites nothing', async () => {
+it('A request one version behind a stored version beyond JavaScript’s integers overwrites nothing', async () => {
   const call = `/objects/${A}/models/svc.device`;
   const stored = `{"objectId":"${A}","model":"svc.device","version":9007199254740993}`;
   const { backends } = scripted([

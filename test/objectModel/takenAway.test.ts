@@ -3,7 +3,7 @@ import { dispatchEvent } from '../support/dispatching.ts';
 import { hubEvent } from '../support/events.ts';
 import { device, devicePrincipal, otherPumpId, problem, pumpAnswer, pumpId } from '../support/world.ts';
 
-it('A message whose partition is taken from us while the parent is set is left to the next reader, although the model is there', async () => {
+it('A message whose partition is lost while the parent is set is left to the next reader, although the model exists', async () => {
   const taken = new AbortController();
   const sent = hubEvent({
     properties: { 'svc-messagetype': 'platformEvent', eventType: 'Svc.Device.Created', id: 'c-1', ack: 'all' },

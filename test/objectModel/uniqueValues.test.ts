@@ -26,7 +26,7 @@ describe('the values of unique properties', () => {
     expect(textsOf(properties)).toEqual(texts);
   });
 
-  it('are none in a model without properties, and for a type without unique properties', () => {
+  it('are empty in a model without properties, and for a type without unique properties', () => {
     expect(unique.read(parseJson('{"model":"svc.device"}')).values).toBeUndefined();
     expect(createUniqueValues([]).read(modelWith('{"serial":"A-1"}')).values).toBeUndefined();
   });
@@ -78,11 +78,11 @@ describe('the values of unique properties', () => {
     ['{"serial":1,"site":7,"other":1,"other":2}', undefined],
     ['{"serial":1,"other":1}', undefined],
     ['{"serial":1}', undefined],
-  ])('are not clear when one of them occurs twice: of %s that is %s', (properties, twice) => {
+  ])('are ambiguous when one of them occurs twice: of %s that is %s', (properties, twice) => {
     expect(unique.read(modelWith(properties))).toMatchObject({ twice });
   });
 
-  it('are not those of a model that lacks one', () => {
+  it('do not match a model that lacks one', () => {
     const wanted = unique.read(modelWith('{"serial":1,"site":7}')).values ?? new Map();
     expect(unique.matching(wanted)(modelWith('{"serial":1,"other":7}'))).toBe(false);
     expect(unique.matching(wanted)(modelWith('{"serial":1}'))).toBe(false);

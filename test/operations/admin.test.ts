@@ -49,7 +49,7 @@ const sites = ['cross-site', 'same-site'].map((site) => ({ 'sec-fetch-site': sit
 const json = { 'content-type': 'application/json' };
 
 describe('the admin port', () => {
-  it('lists what can be asked, and answers with JSON that is not kept anywhere', async () => {
+  it('lists its routes, and answers with JSON that must not be cached', async () => {
     const port = await serverWith('');
     const { status, headers, body } = await ask(port, '/');
     expect([status, JSON.parse(body)]).toEqual([200, { program: 'test', paths: { 'GET /state': 'what it does' } }]);
@@ -77,12 +77,12 @@ describe('the admin port', () => {
     expect((await ask(await serverWith(''), '/state', { host })).status).toBe(200);
   });
 
-  it('answers an address that is typed into a browser', async () => {
+  it('answers a request typed into a browser', async () => {
     const port = await serverWith('');
     expect((await ask(port, '/state', { 'sec-fetch-site': 'none' })).status).toBe(200);
   });
 
-  it('with a token answers only requests with it, by any host name, and still no web page', async () => {
+  it('with a token answers only requests that have it, by any host name, and still no web page', async () => {
     const port = await serverWith(token);
     const host = 'pod-1.example:8082';
     for (const authorization of [
@@ -111,7 +111,7 @@ describe('the admin port', () => {
     expect(body).not.toContain(bearerToken);
   });
 
-  it('changes the level of the log, which the log says at any level', async () => {
+  it('changes the level of the log, which is logged at any level', async () => {
     const { port, lines, log } = await opened();
     expect(JSON.parse((await ask(port, '/level')).body)).toEqual({ level: 'warn', atStart: 'info' });
     for (const level of ['error', 'debug']) {
@@ -134,7 +134,7 @@ describe('the admin port', () => {
     expect(JSON.parse(answered.body)).toEqual({ error: expect.any(String) });
   });
 
-  it('is missing, and the program goes on, when its port is taken', async () => {
+  it('is absent when its port is in use, and the program continues', async () => {
     const port = await serverWith('');
     const lines: Record<string, unknown>[] = [];
     const log = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) });

@@ -18,7 +18,7 @@ async function started(own = token) {
 }
 
 it.each(['127.0.0.1', 'localhost', '0.0.0.0'])(
-  'An admin port that listens on %s is asked with the token',
+  'The token is sent to an admin port that listens on %s',
   async (host) => {
     const settings = { host, port: await started(), token };
     expect(await (await askAdmin(settings, undefined, '/state?q=1')).json()).toEqual({ asked: '1' });
@@ -28,7 +28,7 @@ it.each(['127.0.0.1', 'localhost', '0.0.0.0'])(
   },
 );
 
-it('An admin port without a token is asked without one, also at another address than that of the settings', async () => {
+it('No token is sent to an admin port without one, also at an address other than that of the settings', async () => {
   const url = `http://127.0.0.1:${await started('')}`;
   const response = await askAdmin({ host: '127.0.0.1', port: 1, token: '' }, url, '/state');
   expect(await response.json()).toEqual({ asked: null });
@@ -42,7 +42,7 @@ it.each(['//127.0.0.2:1/state', 'http://127.0.0.2:1/state'])(
   },
 );
 
-it('A command follows no answer to another address', async () => {
+it('A command follows no redirect', async () => {
   const asked: (string | undefined)[] = [];
   const other = createServer((request, response) => {
     asked.push(request.url);
@@ -59,7 +59,7 @@ it('A command names an admin port at an IPv6 address as a URL does', async () =>
   await expect(askAdmin({ host: '::1', port: 1, token }, undefined, '/state')).rejects.toThrow('http://[::1]:1 ');
 });
 
-it('A command says what the admin port refuses, and never the token', async () => {
+it('A command prints the refusal of the admin port, and never the token', async () => {
   const settings = { host: '127.0.0.1', port: await started(), token: 'another-token-of-16' };
   await expect(askAdmin(settings, undefined, '/state')).rejects.toThrow(/^a bearer token is needed/);
   await expect(askAdmin({ ...settings, token }, undefined, '/nothing')).rejects.toThrow(/^there is no such path/);

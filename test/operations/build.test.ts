@@ -7,6 +7,6 @@ it('the version for metrics and spans has the commit behind the version', () => 
   expect(versionOfBuild({ BUILD_COMMIT: 'aaa1111' })).toBe(`${version}+aaa1111`);
 });
 
-it('and is the version alone while no commit is known', () => {
+it('the version for metrics and spans is the version alone while no commit is known', () => {
   expect(versionOfBuild({})).toBe(version);
 });

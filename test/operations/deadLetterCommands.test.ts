@@ -35,7 +35,7 @@ const id = (number: number, deviceId = 'd1') => idOf(letter(number, { deviceId }
 const remove = (ids: readonly string[], options: Parameters<typeof choiceOf>[0] = {}, isDryRun = false) =>
   deleteLetters(store, { ids, choice: choiceOf(options), isDryRun });
 
-it('refuses a result code that does not exist, with the nearest', () => {
+it('an unknown result code is refused, with the nearest one', () => {
   expect(choiceOf({ code: 'timeout_exceeded' }).code).toBe('timeout_exceeded');
   expect(() => choiceOf({ code: 'timeout_exceded' })).toThrow(
     'there is no result code timeout_exceded; the nearest is timeout_exceeded',
@@ -43,11 +43,11 @@ it('refuses a result code that does not exist, with the nearest', () => {
   expect(() => choiceOf({ code: 'constructor' })).toThrow('there is no result code constructor');
 });
 
-it.each(['since', 'before'])('refuses a --%s that is no time', (name) => {
+it.each(['since', 'before'])('a --%s that is not a time is refused', (name) => {
   expect(() => choiceOf({ [name]: 'yesterday' })).toThrow(`--${name} must be a date`);
 });
 
-it('deletes by id, also what cannot be read, and says which is not there', async () => {
+it('delete removes dead letters by id, also unreadable ones, and names unknown ids', async () => {
   for (const number of [1, 2, 3]) await store.park(letter(number));
   writeFileSync(join(directory, `${id(2)}.json`), '{');
   expect(await remove([id(1), id(2), id(4)])).toBe(1);
@@ -56,7 +56,7 @@ it('deletes by id, also what cannot be read, and says which is not there', async
   expect(said).toBe(`there is no dead letter "${id(4)}"\n2 dead letters deleted\n`);
 });
 
-it('deletes by device and by age', async () => {
+it('delete removes dead letters by device and by age', async () => {
   const old = { parkedAt: new Date('2025-01-01') };
   for (const [number, more] of [
     [1, old],
@@ -71,7 +71,7 @@ it('deletes by device and by age', async () => {
   expect(printed.split('\n')[0]).toContain(`${id(1)}  2025-01-01T00:00:00.000Z  "d1"`);
 });
 
-it('deletes nothing in a dry run', async () => {
+it('delete removes nothing in a dry run', async () => {
   await store.park(letter(1));
   expect(await remove([], { device: 'd1' }, true)).toBe(0);
   expect(await store.ids()).toEqual([id(1)]);
@@ -79,7 +79,7 @@ it('deletes nothing in a dry run', async () => {
   expect(said).toBe('Dry run: 1 dead letters would be deleted\n');
 });
 
-it('deletes nothing when nothing says which, or two things do', async () => {
+it('delete removes nothing without a selection, or with two', async () => {
   await store.park(letter(1));
   await expect(remove([])).rejects.toThrow('delete which ones?');
   await expect(remove([id(1)], { device: 'd1' })).rejects.toThrow('ids or options, not both');
@@ -97,7 +97,7 @@ const planOf = async (number: number) => {
 };
 const end = 'then it is deleted, unless it fails through our side again';
 
-it('shows what a replay would do: what goes first, what it gives way to, what runs and what it waits for', async () => {
+it('a dry replay shows the order, the precedence of live messages, the running handling and its waits', async () => {
   const update = { action: 'identity.update', correlationId: 'c', version: '2' };
   for (const number of [1, 2, 3, 4]) await store.park(ofAction(number, update));
   const runs = (times: string) =>
@@ -115,7 +115,7 @@ it('shows what a replay would do: what goes first, what it gives way to, what ru
   expect(await planOf(4)).toEqual([older('3 older dead letters'), runs('4 times'), end]);
 });
 
-it('shows what a replay would do with what is refused, or has no name that is known', async () => {
+it('a dry replay shows refused messages and those with unknown names', async () => {
   await store.park(ofAction(1, { action: 'model.creat' }));
   expect(await planOf(1)).toEqual(['it is answered that there is no such message', end]);
   await store.park(ofAction(1, { action: 'identity.update', ack: 'sometimes' }));

@@ -36,7 +36,7 @@ function observed(states: readonly PartitionState[], unowned: readonly UnownedSt
   return { meter, asked };
 }
 
-it('has the state of each partition', () => {
+it('the gauges have the state of each partition', () => {
   const { meter } = observed([stateOf('0'), stateOf('3', { state: 'draining', oldest: undefined, suspects: 2 })]);
   expect(readingOf(meter, 'device_messaging.partitions')).toEqual({ reading: 1, draining: 1 });
   expect(readingOf(meter, 'device_messaging.partition.behind.duration')).toEqual({ 0: 2.5, 3: 2.5 });
@@ -53,7 +53,7 @@ it('has the state of each partition', () => {
   expect(others).toEqual({});
 });
 
-it('has how far unread partitions are behind, and how old each of these figures is', () => {
+it('the gauges have the lag of unread partitions, with the age of each figure', () => {
   const unowned = { partition: '5', behindSeconds: 7, asOf: performance.now() - 80_000 };
   const { meter } = observed([stateOf('0'), stateOf('3', { behindSeconds: null })], [unowned]);
   expect(readingOf(meter, 'device_messaging.partition.behind.duration')).toEqual({ 0: 2.5, 5: 7 });
@@ -65,7 +65,7 @@ it('has how far unread partitions are behind, and how old each of these figures 
   ]);
 });
 
-it('leaves out a figure that is not known: 0 would say that nothing is left', async () => {
+it('an unknown figure is left out, since 0 would mean that nothing is left', async () => {
   const { meter } = observed([stateOf('0', { behindSeconds: null, asOf: undefined })]);
   const { resourceMetrics } = await createProducer({ meter, since: Date.now() }).collect();
   const names = resourceMetrics.scopeMetrics.flatMap(({ metrics }) => metrics.map(({ descriptor }) => descriptor.name));
@@ -74,7 +74,7 @@ it('leaves out a figure that is not known: 0 would say that nothing is left', as
   expect(JSON.stringify(resourceMetrics.scopeMetrics)).not.toContain('zq-device');
 });
 
-it('walks over what waits once for each collection', async () => {
+it('each collection passes once over the waiting messages', async () => {
   const { meter, asked } = observed([stateOf('0')]);
   const { collect } = createProducer({ meter, since: Date.now() });
   await collect();

@@ -39,7 +39,7 @@ describe('an address that cannot be listened on', () => {
     });
   });
 
-  it('keeps what the system says of anything else', () => {
+  it('has the system’s message for any other error', () => {
     const error = Object.assign(new Error('listen EMFILE'), { code: 'EMFILE' });
     expect(namingSetting(error, { host: here, port: 80, settings })).toBe(error);
   });

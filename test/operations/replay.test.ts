@@ -57,7 +57,7 @@ async function replayAll(more: Partial<ReplayOptions> & Pick<ReplayOptions, 'dis
 const nothing = { handled: 0, failed: 0, heldBack: 0, left: 0, gone: 0, unreadable: 0 };
 
 describe('replaying', () => {
-  it('handles each device’s dead letters in order, devices together, and deletes what succeeds', async () => {
+  it('handles each device’s dead letters in order, devices concurrently, and deletes those that succeed', async () => {
     for (const one of [of('a', 2), of('a', 1), of('b', 1), of('b', 2)]) await store.park(one);
     const { begun, end, dispatch } = byHand();
     const replaying = replayAll({ dispatch });
@@ -73,7 +73,7 @@ describe('replaying', () => {
     expect(await store.ids()).toEqual([]);
   });
 
-  it('never has more devices in work than it may', async () => {
+  it('never exceeds its number of concurrent devices', async () => {
     for (const device of ['a', 'b', 'c']) await store.park(of(device, 1));
     const { begun, end, dispatch } = byHand();
     const replaying = replayAll({ dispatch, width: 2 });
@@ -84,7 +84,7 @@ describe('replaying', () => {
     await replaying;
   });
 
-  it('says that the message may be a repeat, and how often it has been parked', async () => {
+  it('marks the message as a possible repeat, with how often it was parked', async () => {
     await store.park(letter(1, { attempts: 3 }));
     const seen: Arrival[] = [];
     await replayAll({
@@ -96,7 +96,7 @@ describe('replaying', () => {
     expect(seen).toMatchObject([{ redelivered: true, attempts: 3, origin: { hub: 'hub', partition: '0' } }]);
   });
 
-  it('keeps a dead letter that fails again, newly parked under the same id, and holds back the device’s later ones', async () => {
+  it('parks a dead letter that fails again under the same id, and skips the device’s later ones', async () => {
     for (const one of [of('a', 1), of('a', 2), of('a', 3), of('b', 1)]) await store.park(one);
     const { deadLetters, failureOf } = rememberingFailures(store);
     const { counts, remarks } = await replayAll({
@@ -131,7 +131,7 @@ describe('replaying', () => {
     expect(await remaining()).toEqual(['a 1']);
   });
 
-  it('begins nothing more when it is stopped: what is in work ends, the rest is counted and stays', async () => {
+  it('begins no other when it is stopped: those in progress end, the rest is counted and stays', async () => {
     for (const one of [of('a', 1), of('a', 2), of('b', 1), of('b', 2), of('b', 3)]) await store.park(one);
     const { begun, end, dispatch } = byHand();
     const stopping = new AbortController();
@@ -157,14 +157,14 @@ describe('replaying', () => {
     expect(await remaining()).toEqual(['a 1', 'a 2']);
   });
 
-  it('holds a device back whose dead letter has no result, and goes on with the others', async () => {
+  it('skips a device whose dead letter has no result, and continues with the others', async () => {
     for (const one of [of('a', 1), of('a', 2), of('b', 1)]) await store.park(one);
     const { counts } = await replayAll({ dispatch: async ({ deviceId }) => deviceId !== 'a' });
     expect(counts).toEqual({ ...nothing, handled: 1, heldBack: 2 });
     expect(await remaining()).toEqual(['a 1', 'a 2']);
   });
 
-  it('waits for a backend that is out, and holds up no device that does not need it', async () => {
+  it('waits for an unavailable backend, and delays no device that does not need it', async () => {
     await store.park(of('a', 1));
     await store.park(of('b', 1));
     let isBack = () => {};
@@ -185,7 +185,7 @@ describe('replaying', () => {
     expect(begun).toEqual(['b 1', 'a 1']);
   });
 
-  it('goes on when another process has taken dead letters meanwhile', async () => {
+  it('continues when another process has taken dead letters meanwhile', async () => {
     for (const number of [1, 2, 3]) await store.park(of('a', number));
     const { counts } = await replayAll({
       async dispatch({ event }) {
@@ -198,7 +198,7 @@ describe('replaying', () => {
     expect(counts).toEqual({ ...nothing, handled: 2, gone: 1 });
   });
 
-  it('leaves a device alone when the service has handled a newer one of it meanwhile, and says which', async () => {
+  it('skips a device when the service has handled a newer message of it, and names that message', async () => {
     for (const one of [of('a', 1), of('a', 2), of('a', 3), of('a', 4), of('b', 1)]) await store.park(one);
     const { counts, remarks } = await replayAll({
       async dispatch({ deviceId, event }) {
@@ -214,7 +214,7 @@ describe('replaying', () => {
     expect(await remaining()).toEqual(['a 2', 'a 4']);
   });
 
-  it('holds a device back when it cannot be seen whether a newer one of it has been handled', async () => {
+  it('skips a device when it is unknown whether a newer message of it was handled', async () => {
     for (const number of [1, 2]) await store.park(of('a', number));
     const { counts, remarks } = await replayAll(
       {
@@ -228,7 +228,7 @@ describe('replaying', () => {
     expect(await remaining()).toEqual(['a 1', 'a 2']);
   });
 
-  it('goes on after a dead letter that cannot be read, and says its name', async () => {
+  it('continues after an unreadable dead letter, and names it', async () => {
     for (const number of [1, 2, 3]) await store.park(of('a', number));
     const id = idOf(of('a', 2));
     writeFileSync(join(directory, `${id}.json`), '{');
@@ -238,7 +238,7 @@ describe('replaying', () => {
     expect(readdirSync(join(directory, folderOf('a')))).toHaveLength(1);
   });
 
-  it('holds a device back whose dead letter cannot be reached, and goes on with the others', async () => {
+  it('skips a device whose dead letter cannot be reached, and continues with the others', async () => {
     for (const one of [of('a', 1), of('a', 2), of('b', 1)]) await store.park(one);
     const id = idOf(of('a', 1));
     const { counts, remarks } = await replayAll({
@@ -252,7 +252,7 @@ describe('replaying', () => {
     expect(remarks).toEqual([`no answer about ${id}`]);
   });
 
-  it('says so when a dead letter has been handled and cannot be deleted', async () => {
+  it('reports a handled dead letter that cannot be deleted', async () => {
     await store.park(of('a', 1));
     const { counts, remarks } = await replayAll({
       dispatch: () => Promise.resolve(true),
@@ -280,7 +280,7 @@ describe('choosing dead letters', () => {
     expect(found.sort()).toEqual(expected);
   });
 
-  it('passes over what is no dead letter and says its name', async () => {
+  it('skips files that are not dead letters, and names them', async () => {
     await store.park(letter(1));
     writeFileSync(join(directory, 'notes.json'), 'secret');
     const problems: string[] = [];
@@ -291,7 +291,7 @@ describe('choosing dead letters', () => {
     expect(problems).toEqual(['notes is no name of a dead letter']);
   });
 
-  it('ends when the store cannot be reached, instead of passing over what it has', async () => {
+  it('ends when the store cannot be reached, instead of skipping its contents', async () => {
     const away = { ids: async () => [idOf(letter(1))], read: () => Promise.reject(new Error('no answer')) };
     const passedOver: unknown[] = [];
     const choice = { device: undefined, since: undefined, code: undefined };

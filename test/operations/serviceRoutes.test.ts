@@ -101,7 +101,7 @@ function routes() {
 const answerOf = (path: string, query = ''): unknown =>
   JSON.parse(JSON.stringify(routes()[path]?.get?.(new URLSearchParams(query))));
 
-it('/partitions has how far each partition is behind and what it holds, who owns the others, and which are not read', () => {
+it('/partitions has the lag and the contents of each partition, the owners of the others, and the unread ones', () => {
   expect(answerOf('/partitions')).toEqual({
     instance: 'host-1',
     partitions: [
@@ -144,14 +144,14 @@ it('/backends has circuits, connections, recent requests and caches', () => {
   });
 });
 
-it('/replies has what waits for the hub', () => {
+it('/replies has the waiting replies', () => {
   expect(answerOf('/replies')).toEqual({
     connected: true,
     ...{ waiting: 51, inFlight: 52, ratePerSecond: 53, notFetching: 54 },
   });
 });
 
-it('/devices has what each device waits for, the oldest message first, and which devices do not fetch', () => {
+it('/devices has the reason of each wait, the oldest message first, and the devices that do not fetch', () => {
   expect(answerOf('/devices', 'limit=1')).toMatchObject({
     further: 1,
     notFetching: { devices: ['waiter'], further: 1 },
@@ -189,7 +189,7 @@ it('/devices has what each device waits for, the oldest message first, and which
   });
 });
 
-it('/stop-preview has what a stop would leave, by what is known of backends, replies and checkpoints', () => {
+it('/stop-preview has what a stop would leave, by the state of backends, replies and checkpoints', () => {
   expect(answerOf('/stop-preview')).toMatchObject({
     instance: 'host-1',
     isSafe: false,

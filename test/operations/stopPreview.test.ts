@@ -63,12 +63,12 @@ describe('A message in flight does not end within a drain', () => {
     expect(heldBy({ ...usual, ...changes }, one())).toEqual([what]);
   });
 
-  it('that waits for a turn behind one that the hub does not take for now', () => {
+  it('that waits behind a reply that the hub does not accept for now', () => {
     const works = [begun('0', reply('quota')), begun('0', reply('turn'))];
     expect(stopPreview([partition('0', 2, 0)], works, usual).total.held).toBe(2);
   });
 
-  it('that has a later turn than a drain has', () => {
+  it('that has its turn after the drain', () => {
     const works = [3, 1, 2].map((seconds) => begun(String(seconds), reply('turn', seconds)));
     const places = [1, 2, 3].map((name) => partition(String(name), 1, 0));
     const { partitions } = stopPreview(places, works, { ...usual, ratePerSecond: 0.08 });
@@ -76,7 +76,7 @@ describe('A message in flight does not end within a drain', () => {
   });
 });
 
-it('counts what is in flight, what of it is repeated, and what is only left, of each partition and of all', () => {
+it('the preview counts the messages in flight, the repeated and the remaining ones, per partition and in total', () => {
   const works = [
     begun('0', call('circuit'), call('circuit')),
     begun('0', call('answer')),
@@ -108,7 +108,7 @@ it('counts what is in flight, what of it is repeated, and what is only left, of 
   });
 });
 
-it('says that a stop is safe while messages in flight end, and that it waits for nothing when there are none', () => {
+it('the preview reports a safe stop while messages in flight end, and no wait when there are none', () => {
   expect(stopPreview([partition('0', 1, 1, 3)], [begun('0', call('answer'))], usual)).toMatchObject({
     isSafe: true,
     verdict:

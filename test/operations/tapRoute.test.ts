@@ -38,7 +38,7 @@ it('A tap begins with a line about itself, has each event on a line, and ends wh
   expect(taps.of('d1', { partition: '0', sequenceNumber: 8 })).toBeUndefined();
 });
 
-it('A tap that has seen nothing of its device, at most gaps, says what that can mean', async () => {
+it('A tap that has seen nothing of its device but gaps explains what that can mean', async () => {
   const { taps, follow } = await setUp();
   const response = await follow('device=d1&seconds=1');
   taps.all({ partition: '0', sequenceNumber: 7 })?.('gap', { missing: 2 });
@@ -70,7 +70,7 @@ it('Only a tap that asks for bodies has them, also while others follow the devic
   ]);
 });
 
-it('A tap hides the token of a call that a backend repeats', async () => {
+it('A tap hides the token of a call when a backend repeats it', async () => {
   const { taps, follow } = await setUp();
   const response = await follow('device=d1&seconds=1&bodies=true');
   const echo = Buffer.from('Bearer a-token-of-the-call').toString('base64');
@@ -85,7 +85,7 @@ it('A tap hides the token of a call that a backend repeats', async () => {
   expect(JSON.stringify(attempt)).not.toContain(echo.slice(12, 24));
 });
 
-it('A slow reader holds nothing up: what is too much is dropped, counted and said', async () => {
+it('A slow reader delays nothing: excess lines are dropped, counted and reported', async () => {
   const { taps, follow } = await setUp();
   const response = await follow('device=d1&seconds=2');
   const count = 20_000;

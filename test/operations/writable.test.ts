@@ -26,13 +26,13 @@ function withoutPrivileges<T>(act: () => T): T {
 }
 
 describe('a folder that the service writes to', () => {
-  it('is made, with those above it, and nothing is left of the attempt', () => {
+  it('is created with its parents, and the test of writing leaves no file', () => {
     const folder = join(directory, 'a', 'b');
     expect(unusableDirectories([folder, folder])).toEqual([]);
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('is refused once for all when it cannot be made, with the user, the owner, and what to do', () => {
+  it('is refused with the user, the owner and the remedy when it cannot be created', () => {
     chmodSync(directory, 0o555);
     const problems = withoutPrivileges(() =>
       unusableDirectories([join(directory, 'data', 'checkpoints'), join(directory, 'data', 'spool')]),
@@ -44,7 +44,7 @@ describe('a folder that the service writes to', () => {
     expect(problems[0]).toContain('set DATA_DIRECTORY');
   });
 
-  it('is refused when it is there and cannot be written', () => {
+  it('is refused when it exists and cannot be written', () => {
     const folder = join(directory, 'spool');
     mkdirSync(folder, { mode: 0o555 });
     chmodSync(directory, 0o755);
@@ -61,7 +61,7 @@ describe('a folder that the service writes to', () => {
     }
   });
 
-  it('is refused where no folder can be made, and not tried for ever', () => {
+  it('is refused where no folder can be created, without endless attempts', () => {
     expect(unusableDirectories(['/proc/nothing/checkpoints', '/proc/nothing/spool'])).toEqual([
       expect.stringMatching(
         /^\/proc\/nothing\/checkpoints cannot be made \(ENOENT\): no folder .* in \/proc; set DATA_/,

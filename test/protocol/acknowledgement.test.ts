@@ -59,7 +59,7 @@ describe('a V2 acknowledgement', () => {
     },
   );
 
-  it('has a message id of the event and of its own, whatever else is said', () => {
+  it('has a message id derived from the event and its own kind, for any content', () => {
     const about = { deviceId: 'd1', target: '', model: 'svc.device', body: '{}' };
     const eventType = 'Svc.InformationModel.ObjectModelUpdated';
     const [o1, O1, o2] = ['o1', 'O1', 'o2'].map(
@@ -77,7 +77,7 @@ describe('a V2 acknowledgement', () => {
   });
 
   it.each(['internal_platform_error', 'timeout_exceeded'] as const)(
-    'of %s has another message id than that of the success that may follow',
+    'of %s has a message id that differs from that of a later success',
     (code) => {
       const failed = acknowledge(v2(), { ...result, success: false, code }, now);
       expect(failed.messageId).not.toBe(acknowledge(v2(), result, now).messageId);
@@ -85,7 +85,7 @@ describe('a V2 acknowledgement', () => {
     },
   );
 
-  it('says to the sender whether it reports a failure', () => {
+  it('tells the sender of replies whether it reports a failure', () => {
     expect(acknowledge(v2(), { ...result, success: false, code: 'validation_error' }, now)).toMatchObject({
       kind: 'acknowledgement',
       isFailure: true,
@@ -113,7 +113,7 @@ describe('a V2 acknowledgement', () => {
     expect(gunzipSync(Buffer.from(reply.body, 'base64')).toString()).toBe('{"success":true,"code":"ok","details":""}');
   });
 
-  it('is not compressed because the request was deflated', () => {
+  it('is not compressed for a deflated request', () => {
     expect(acknowledge(v2({ 'content-encoding': 'deflate' }), result, now).properties).not.toHaveProperty(
       'content-encoding',
     );
@@ -129,7 +129,7 @@ describe('a V2 acknowledgement', () => {
     expect(fits(beyond)).toBe(true);
   });
 
-  it('has its details cut when compression is not enough, then those of the related models', () => {
+  it('has its details truncated when compression is not enough, then those of the related models', () => {
     const open = ({ body }: { body: string }) => JSON.parse(gunzipSync(Buffer.from(body, 'base64')).toString());
     const cut = acknowledge(v2(), { ...result, details: noise(70_000) }, now);
     expect(fits(cut)).toBe(true);
@@ -158,7 +158,7 @@ describe('an acknowledgement that fits', () => {
     expect(read(whole)).toEqual({ success: true, code: 'ok', details, relatedModels });
   });
 
-  it('has all details of related models when it is enough to cut its own', () => {
+  it('has all details of related models when truncating its own is enough', () => {
     const cut = acknowledge(v1(), { ...result, details: 'd'.repeat(70_000), fields: { relatedModels } }, now);
     expect(read(cut)).toMatchObject({ details: `${'d'.repeat(255)}…`, relatedModels });
   });
@@ -178,7 +178,7 @@ describe('an acknowledgement with more related models than fit', () => {
   it.each([
     ['V1', v1()],
     ['V2', v2()],
-  ])('keeps as many as fit, the failed ones first, and says how many it left out: %s', (_, envelope) => {
+  ])('has as many as fit, the failed ones first, and the number of the rest: %s', (_, envelope) => {
     const relatedModels = many(3000, 'why');
     const reply = acknowledge(envelope, { ...result, fields: { relatedModels } }, now);
     expect(fits(reply)).toBe(true);
@@ -193,20 +193,20 @@ describe('an acknowledgement with more related models than fit', () => {
     );
   });
 
-  it('says so when none of those that it left out failed', () => {
+  it('states that none of the omitted ones failed', () => {
     const relatedModels = many(1000, '').map((one) => ({ ...one, success: true }));
     const { details, relatedModels: kept } = read(acknowledge(v1(), { ...result, fields: { relatedModels } }, now));
     expect(details).toBe(`${1000 - kept.length} of 1000 related models are left out here, all of them successful`);
     expect(kept.length).toBeGreaterThan(300);
   });
 
-  it('says it behind the reason of a failure', () => {
+  it('has that number after the reason of a failure', () => {
     const failure = { ...result, success: false, code: 'http_response_error', details: 'no' } as const;
     const reply = acknowledge(v1(), { ...failure, fields: { relatedModels: many(1000, '') } }, now);
     expect(read(reply).details).toMatch(/^no; \d+ of 1000 related models are left out here, \d+ of them failed$/);
   });
 
-  it('keeps them all when it is enough to leave their details empty', () => {
+  it('has them all when leaving their details empty is enough', () => {
     const relatedModels = Array.from({ length: 700 }, (_, n) => ({
       ...{ model: `m${n}`, success: false, code: 'x' },
       details: 'd'.repeat(100),
@@ -218,7 +218,7 @@ describe('an acknowledgement with more related models than fit', () => {
     });
   });
 
-  it('does not try all when no compression could make them fit', () => {
+  it('does not try them all when no compression could make them fit', () => {
     const relatedModels = Array.from({ length: 60_000 }, () => ({
       ...{ model: 'm'.repeat(200), success: true, code: 'ok' },
       details: randomBytes(8).toString('hex'),
@@ -244,7 +244,7 @@ it.each(['gzip', 'GZIP'])('the refusal of a request whose %s data is broken is n
 });
 
 describe('a V1 acknowledgement', () => {
-  it('leaves out what the event did not say', () => {
+  it('leaves out properties that the event did not have', () => {
     const unnamed = { ...v1(), name: undefined, correlationId: undefined };
     expect(acknowledge(unnamed, result, now).properties).toEqual({ 'svc-messagetype': 'platformEventAck', target: '' });
   });
@@ -262,14 +262,14 @@ describe('a V1 acknowledgement', () => {
     });
   });
 
-  it('is never compressed: its details are cut instead', () => {
+  it('is never compressed: its details are truncated instead', () => {
     const reply = acknowledge(v1(), { ...result, details: 'y'.repeat(70_000) }, now);
     expect(reply.properties).not.toHaveProperty('content-encoding');
     expect(JSON.parse(reply.body).details).toHaveLength(256);
   });
 });
 
-it('the key of the details is the card’s', () => {
+it('the name of the details member is that of the card', () => {
   expect(acknowledge(v2(), { ...result, detailsKey: 'detail' }, now).body).toBe(
     '{"success":true,"code":"ok","detail":""}',
   );

@@ -65,7 +65,7 @@ describe('a V2 body', () => {
       expect(await decode(compress(text), encoding)).toBe(text);
     });
 
-    it('is read whatever it holds and however it was compressed', async () => {
+    it('is read with any content and any compression level', async () => {
       const options = fc.record({ level: fc.integer({ min: 0, max: 9 }), windowBits: fc.integer({ min: 9, max: 15 }) });
       await fc.assert(
         fc.asyncProperty(
@@ -94,7 +94,7 @@ describe('a V2 body', () => {
       ['a byte', Buffer.from('x')],
       ['a zero', Buffer.from([0])],
       ['zeros', Buffer.alloc(64)],
-    ])('is refused when anything comes after it: %s', async (_what, more) => {
+    ])('is refused with trailing data: %s', async (_what, more) => {
       await expect(decode(Buffer.concat([compress(text), more]), encoding)).rejects.toMatchObject({
         code: 'decompression_error',
         details: `body is not valid ${encoding.toLowerCase()} data`,
@@ -117,25 +117,31 @@ describe('a V2 body', () => {
     });
   });
 
-  it('that is no bytes is a validation failure', async () => {
+  it('that is not bytes is a validation failure', async () => {
     await expect(decode({ an: 'AMQP map' })).rejects.toMatchObject({ code: 'validation_error' });
   });
 });
 
 describe('a V1 body', () => {
-  it.each(['', 'utf8', 'UTF-8', 'Identity', undefined])('may say that it is not compressed: %j', async (encoding) => {
-    expect(await decode(Buffer.from(text), encoding, 'V1')).toBe(text);
-  });
+  it.each(['', 'utf8', 'UTF-8', 'Identity', undefined])(
+    'may declare that it is not compressed: %j',
+    async (encoding) => {
+      expect(await decode(Buffer.from(text), encoding, 'V1')).toBe(text);
+    },
+  );
 
-  it.each(['gzip', 'GZIP', 'deflate', 'br', ' utf8'])('must not say that it is compressed: %j', async (encoding) => {
-    await expect(decode(Buffer.from(text), encoding, 'V1')).rejects.toMatchObject({
-      code: 'platform_event_validation_error',
-      details: 'property content-encoding must be utf8 or absent: the body of an event is never compressed',
-    });
-  });
+  it.each(['gzip', 'GZIP', 'deflate', 'br', ' utf8'])(
+    'must not declare that it is compressed: %j',
+    async (encoding) => {
+      await expect(decode(Buffer.from(text), encoding, 'V1')).rejects.toMatchObject({
+        code: 'platform_event_validation_error',
+        details: 'property content-encoding must be utf8 or absent: the body of an event is never compressed',
+      });
+    },
+  );
 });
 
-it('a body of more bytes than the hub takes from a device is refused unread', async () => {
+it('a body of more bytes than the hub accepts from a device is refused unread', async () => {
   await expect(decode(Buffer.alloc(maxReceivedBytes, ' '))).resolves.toHaveLength(maxReceivedBytes);
   await expect(decode(Buffer.alloc(maxReceivedBytes + 1, ' '))).rejects.toMatchObject({
     code: 'validation_error',
@@ -143,23 +149,23 @@ it('a body of more bytes than the hub takes from a device is refused unread', as
   });
 });
 
-describe('the room for a message', () => {
+describe('the reservation for a message', () => {
   const reserve = (length: number, encoding?: string) =>
     bytesToReserve(hubEvent({ body: Buffer.alloc(length), properties: { 'content-encoding': encoding } }), 524_288);
 
-  it('is what it may inflate to when it says that it is compressed', () => {
+  it('is the largest inflated size when the message declares compression', () => {
     expect(reserve(4_096, 'GZIP')).toBe(3 * 4_096 + 6 * 524_288);
     expect(reserve(100, 'deflate')).toBe(3 * 100 + 6 * 103_200);
     expect(reserve(4_096, 'utf8')).toBe(7 * 4_096);
   });
 
-  it('is never more than settings are checked for', () => {
+  it('never exceeds the value that settings are checked against', () => {
     const lengths = [0, 1, 4_096, maxReceivedBytes, maxReceivedBytes + 1, 1_048_576];
     const most = Math.max(...lengths.flatMap((length) => [reserve(length), reserve(length, 'gzip')]));
     expect(most).toBe(mostToReserve(524_288));
   });
 
-  it('counts a body of text as well', () => {
+  it('includes a body of text', () => {
     expect(bytesToReserve({ ...hubEvent(), body: 'é' }, 524_288)).toBe(14);
   });
 });
@@ -170,7 +176,7 @@ it('a body that is text instead of bytes is read', async () => {
   expect(bytesReceived({ ...hubEvent({}), body: Buffer.from('ü') })).toBe(2);
 });
 
-it.each([undefined, null, 5, { a: 1 }, ['a']])('a body that is %j is refused, and takes no room', async (body) => {
+it.each([undefined, null, 5, { a: 1 }, ['a']])('a body that is %j is refused, without a reservation', async (body) => {
   await expect(decode(body)).rejects.toMatchObject({
     code: 'validation_error',
     details: 'body must be bytes (one AMQP data section)',
@@ -178,12 +184,12 @@ it.each([undefined, null, 5, { a: 1 }, ['a']])('a body that is %j is refused, an
   expect(bytesReceived({ ...hubEvent({}), body })).toBe(0);
 });
 
-it('room for a body is reserved without property bags, too', () => {
+it('a body has a reservation without property bags, too', () => {
   const { properties: _, ...event } = hubEvent({});
   expect(bytesToReserve({ ...event, body: Buffer.alloc(10) }, limit)).toBeGreaterThanOrEqual(10);
 });
 
-it('a body that was read holds its bytes and its texts: twice as much where a character is not ASCII', () => {
+it('the memory of a read body is its bytes and its texts: twice as much with non-ASCII characters', () => {
   const held = (written: string) => {
     const bytes = Buffer.from(written);
     return bytesHeld({ ...hubEvent({}), body: bytes }, readBody(terminated(bytes), 'V2', allKeys)) / bytes.byteLength;
@@ -195,7 +201,7 @@ it('a body that was read holds its bytes and its texts: twice as much where a ch
 it.each([
   ['V1', 'platform_event_validation_error'],
   ['V2', 'validation_error'],
-] as const)('a %s body that is no JSON is refused with %s', (generation, code) => {
+] as const)('a %s body that is not JSON is refused with %s', (generation, code) => {
   expect(() => readBody(Buffer.from('{\0'), generation, allKeys)).toThrow(
     expect.objectContaining({ code, details: expect.stringMatching(/^body /) }),
   );

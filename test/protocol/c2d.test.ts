@@ -12,13 +12,13 @@ const reply: Reply = {
 // to, message id, content type, content encoding (C3)
 const least = '/devices/pump%201/messages/devicebound'.length + 10 + 'application/json'.length + 'utf-8'.length;
 
-describe('the size of a reply, as the hub counts it,', () => {
-  it('has the system properties', () => {
+describe('the size of a reply, as counted by the hub,', () => {
+  it('includes the system properties', () => {
     expect(sizeOf(reply)).toBe(least);
     expect(sizeOf({ ...reply, correlationId: 'abc' })).toBe(least + 3);
   });
 
-  it('has names and values of all properties, and the body, in bytes', () => {
+  it('includes names and values of all properties, and the body, in bytes', () => {
     expect(sizeOf({ ...reply, properties: { größe: 'ü', b: '' } })).toBe(least + 7 + 2 + 1);
     expect(sizeOf({ ...reply, body: '"ü"' })).toBe(least + 4);
   });
@@ -31,7 +31,7 @@ describe('the size of a reply, as the hub counts it,', () => {
 });
 
 describe('the system correlation id', () => {
-  it.each(['x', '~ ', 'x'.repeat(128)])('is that of the request: %j', (id) => {
+  it.each(['x', '~ ', 'x'.repeat(128)])('is the request’s: %j', (id) => {
     expect(systemCorrelationId(id)).toBe(id);
   });
 
@@ -56,7 +56,7 @@ it.each<[string, Partial<Reply>]>([
   ['device', { deviceId: 'x'.repeat(10_000) }],
   ['property name', { properties: { ['x'.repeat(10_000)]: '' } }],
   ['property value', { properties: { x: 'x'.repeat(10_000) } }],
-])('a reply fits up to the last byte, and no further, whatever takes the room: %s', (_what, given) => {
+])('a reply fits up to exactly the limit, with most bytes in %s', (_what, given) => {
   const reply = { ...empty, ...given };
   const room = maxReplyBytes - sizeOf(reply);
   const body = '€'.repeat(Math.floor(room / 3)) + 'x'.repeat(room % 3);

@@ -4,7 +4,7 @@ import { firstOf, listed, shortened } from '../../src/protocol/details.ts';
 const faults = (count: number) => Array.from({ length: count }, (_, index) => `fault ${index}`);
 
 describe('faults', () => {
-  it('are all named when they are ten', () => {
+  it('are all named up to ten', () => {
     expect(firstOf(faults(10))).toEqual(faults(10));
     expect(listed(faults(2))).toBe('fault 0; fault 1');
   });
@@ -16,17 +16,17 @@ describe('faults', () => {
 });
 
 describe('a text', () => {
-  it('of as many characters as are allowed is whole', () => {
+  it('of the allowed number of characters is complete', () => {
     expect(shortened('x'.repeat(1_000))).toBe('x'.repeat(1_000));
     expect(shortened('12345', 5)).toBe('12345');
   });
 
-  it('of one more ends with an ellipsis, which counts', () => {
+  it('of one character more ends with an ellipsis within the limit', () => {
     expect(shortened('x'.repeat(1_001))).toBe(`${'x'.repeat(999)}…`);
     expect(shortened('123456', 5)).toBe('1234…');
   });
 
-  it('is never cut to half a character', () => {
+  it('is never truncated within a character', () => {
     expect(shortened('123😀6', 5)).toBe('123\ufffd…');
   });
 });

@@ -19,7 +19,7 @@ const v1 = (properties: Record<string, unknown>) =>
   );
 
 describe('a V2 envelope', () => {
-  it('has the defaults of an action that names nothing optional', () => {
+  it('has the defaults of an action without optional properties', () => {
     const { envelope, refusal } = v2({});
     expect(refusal).toBeUndefined();
     expect(envelope).toMatchObject({
@@ -42,15 +42,12 @@ describe('a V2 envelope', () => {
     expect(v2({ ack })).toMatchObject({ envelope: { ack: expected }, refusal: undefined });
   });
 
-  it.each(['yes', 'true', 'constructor', '__proto__'])(
-    'refuses ack %s and counts it as all for that one answer',
-    (ack) => {
-      expect(v2({ ack })).toMatchObject({
-        envelope: { ack: 'all' },
-        refusal: { code: 'validation_error', details: 'property ack must be none, positive, negative or all' },
-      });
-    },
-  );
+  it.each(['yes', 'true', 'constructor', '__proto__'])('refuses ack %s, which counts as all for that answer', (ack) => {
+    expect(v2({ ack })).toMatchObject({
+      envelope: { ack: 'all' },
+      refusal: { code: 'validation_error', details: 'property ack must be none, positive, negative or all' },
+    });
+  });
 
   it.each([
     [{ version: '2' }, undefined],
@@ -89,7 +86,7 @@ describe('the header limit of 32,768 bytes', () => {
   const base = { msgType: 'action', action: 'model.create', version: '2', correlationId: 'c1' };
   const used = Object.entries(base).reduce((sum, [name, value]) => sum + name.length + value.length, 0);
 
-  it('is met exactly', () => {
+  it('is exact', () => {
     expect(v2({ x: 'y'.repeat(32_768 - used - 1) }).refusal).toBeUndefined();
   });
 
@@ -107,14 +104,14 @@ describe('the header limit of 32,768 bytes', () => {
   });
 });
 
-it('the name of an unchecked message is text of its own properties, or empty', () => {
+it('the name of an unchecked message is a text among its own properties, or empty', () => {
   expect(messageNameOf('V2', { action: 'model.create', eventType: 'x' })).toBe('model.create');
   expect(messageNameOf('V1', { action: 'x', eventType: 'Svc.Device.Created' })).toBe('Svc.Device.Created');
   expect(messageNameOf('V2', { action: 5 })).toBe('');
   expect(messageNameOf('V2', Object.create({ action: 'model.create' }))).toBe('');
 });
 
-it('names the properties at fault', () => {
+it('a refusal names the wrong properties', () => {
   expect(v2({ version: '3', timeout: 'soon' }).refusal?.details).toMatch(/^property version .*; property timeout /);
 });
 
@@ -124,11 +121,11 @@ describe('a message id', () => {
       [0, 1, 2].map((attempts) => messageId({ ...envelope, attempts }, about)),
     );
 
-  it('is another one for each reply and each replay', () => {
+  it('is different for each reply and each replay', () => {
     expect(new Set(idsOf(v1({}).envelope)).size).toBe(6);
   });
 
-  it('is the same for each delivery, and is not the generated id of the event', () => {
+  it('is the same for each delivery, and differs from the generated id of the event', () => {
     const { envelope } = v1({});
     expect(idsOf(v1({}).envelope)).toEqual(idsOf(envelope));
     expect(idsOf(envelope)).not.toContain(envelope.correlationId);
@@ -143,7 +140,7 @@ describe('a V1 envelope', () => {
     expect(v1({ id: 'mine' }).envelope.correlationId).toBe('mine');
   });
 
-  it('has the default timeout whatever the device says', () => {
+  it('has the default time-out whatever the device sends', () => {
     expect(v1({ timeout: '5' })).toMatchObject({ envelope: { timeoutSeconds: 300 }, refusal: undefined });
   });
 
@@ -153,7 +150,7 @@ describe('a V1 envelope', () => {
   });
 });
 
-it('answers as the truth table says', () => {
+it('acknowledgements follow the truth table', () => {
   const table = (['none', 'positive', 'negative', 'all'] as const).map((ack) => [
     ack,
     wantsAck(ack, true),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { classify, derivedId, eventId, senderOf, whyNotOurs } from '../../src/protocol/event.ts';
 import { hubEvent } from '../support/events.ts';
 
-describe('classification looks at two properties, in this order', () => {
+describe('the classification by two properties', () => {
   it.each([
     [{ msgType: 'action' }, 'V2'],
     [{ msgType: 'action', 'svc-messagetype': 'platformEvent' }, 'V2'],
@@ -19,7 +19,7 @@ describe('classification looks at two properties, in this order', () => {
     expect(classify(hubEvent({ properties }))).toBe(generation);
   });
 
-  it('never looks at the body', () => {
+  it('never reads the body', () => {
     const event = { ...hubEvent({ properties: { msgType: 'telemetry' } }) };
     Object.defineProperty(event, 'body', {
       get() {
@@ -44,7 +44,7 @@ describe('classification looks at two properties, in this order', () => {
     expect(classify({ ...hubEvent({ properties: { msgType: 'action' } }), systemProperties: {} })).toBe('V2');
   });
 
-  it('is not fooled by a polluted prototype of the property bag', () => {
+  it('ignores a polluted prototype of the property bag', () => {
     expect(classify(hubEvent({ properties: Object.create({ msgType: 'action' }) }))).toBeUndefined();
   });
 });
@@ -55,7 +55,7 @@ it('an event without property bags is not for this service, and has no sender', 
   expect(senderOf(bare)).toBeUndefined();
 });
 
-describe('why an event is not ours', () => {
+describe('the reason why an event is not for this service', () => {
   const platformEvent = { 'svc-messagetype': 'platformEvent', eventType: 'Svc.InformationModel.X' };
   it.each([
     ['iothub-message-source is not Telemetry', { msgType: 'ack' }, 'twinChangeEvents'],
@@ -73,7 +73,7 @@ describe('why an event is not ours', () => {
 });
 
 describe('the sender', () => {
-  it('is the hub’s stamp among the system properties', () => {
+  it('is the hub’s system property', () => {
     expect(senderOf(hubEvent({ device: 'd1' }))).toBe('d1');
   });
 

@@ -83,7 +83,7 @@ describe('a type reference', () => {
     '..a@1',
     7,
     null,
-  ])('%j is none', (value) => {
+  ])('%j is invalid', (value) => {
     expect(parseTypeRef(value)).toBeUndefined();
   });
 });
@@ -137,19 +137,19 @@ it.each([
   expect(integerIn(written)).toBe(value);
 });
 
-it('whether a value is a GUID is known of any value', () => {
+it('values of any type are checked for being a GUID', () => {
   expect(isGuid('6f9619ff-8b86-d011-b42d-00cf4fc964ff')).toBe(true);
   expect(isGuid('6f9619ff')).toBe(false);
   expect(isGuid(undefined)).toBe(false);
   expect(isGuid(['6f9619ff-8b86-d011-b42d-00cf4fc964ff'])).toBe(false);
 });
 
-it('a member that is null is absent where that is said, and others are kept', () => {
+it('a null member counts as absent where the schema says so, and others are kept', () => {
   const schema = absentWhenNull(z.number());
   expect([schema.parse(null), schema.parse(undefined), schema.parse(0)]).toEqual([undefined, undefined, 0]);
 });
 
-it('a body that is no object is said to be none', () => {
+it('a body that is not an object is reported as such', () => {
   const { error } = jsonObject({ objectId: guid }).safeParse([]);
   expect(faultsOf(error ?? new z.ZodError([]), 'body')).toEqual(['body must be a JSON object']);
 });
@@ -159,14 +159,14 @@ describe('faults', () => {
   const faults = (value: unknown, what: 'property' | 'body') =>
     faultsOf(shape.safeParse(value).error ?? new z.ZodError([]), what);
 
-  it('say what is missing', () => {
+  it('name the missing member', () => {
     const missing = ['objectId', 'model', 'type', 'related', 'owner'].map((name) => expect.stringContaining(name));
     expect(faults({}, 'property')).toEqual(missing);
     expect(faults({}, 'property')[0]).toBe('property objectId is required');
     expect(faults({}, 'body')[2]).toBe('body.type is required');
   });
 
-  it('say where it is, and what it must be', () => {
+  it('name the path and the required type', () => {
     const said = faults({ objectId: 5, model: '', type: 7, related: ['a', '/'], owner: false }, 'body');
     expect(said).toEqual([
       'body.objectId must be a GUID',
@@ -177,7 +177,7 @@ describe('faults', () => {
     ]);
   });
 
-  it('of the whole are said of it', () => {
+  it('of the whole body name the body', () => {
     expect(faults(5, 'body')).toEqual([expect.stringMatching(/^body [^.]/)]);
   });
 });

@@ -33,12 +33,12 @@ describe('readJson', () => {
     expect(() => readJson(body)).toThrow(why);
   });
 
-  it.each(['\uffff{}', '\ufec0{}', '\u1eff{}', '\uefbf{}'])('takes nothing else for a byte order mark: %j', (text) => {
+  it.each(['\uffff{}', '\ufec0{}', '\u1eff{}', '\uefbf{}'])('treats nothing else as a byte order mark: %j', (text) => {
     expect(() => parseJson(text)).toThrow('is not well-formed JSON');
     expect(parseJson('"¿"').value).toBe('¿');
   });
 
-  it('does not quote the text it refuses: it may hold a secret', () => {
+  it('does not quote the refused text, which may hold a secret', () => {
     expect(() => readJson(bytes('{"publicKey": s3cret}'))).toThrow(expect.not.stringContaining('s3cret'));
   });
 
@@ -48,16 +48,16 @@ describe('readJson', () => {
     expect(() => readJson(nested(maxJsonDepth + 1))).toThrow('nested more than 64 levels');
   });
 
-  it('survives nesting far beyond the limit', () => {
+  it('tolerates nesting far beyond the limit', () => {
     expect(() => readJson(bytes('['.repeat(100_000) + ']'.repeat(100_000)))).toThrow('nested more than 64 levels');
   });
 
-  it.each([' ', '\n', '\r', '\t', ' \r\n\t '])('sees an object behind %j', (blank) => {
+  it.each([' ', '\n', '\r', '\t', ' \r\n\t '])('finds an object after %j', (blank) => {
     expect(parseJson(`${blank}{"a":1}`).isObject).toBe(true);
     expect(parseJson(`${blank}[{"a":1}]`).isObject).toBe(false);
   });
 
-  it('computes text and value once', () => {
+  it('computes the text and the value once', () => {
     const json = parseJson('{"a":{"b":1}}');
     const atFirst = effort.built;
     expect(json.value).toBe(json.value);
@@ -67,13 +67,13 @@ describe('readJson', () => {
     expect(effort.built).toBe(before);
   });
 
-  it('keeps the text as it was written', () => {
+  it('keeps the text unchanged', () => {
     const text = '{ "b": 12345678901234567890, "a": 1.0, "2": 1e400, "1": -0 }';
     expect(readJson(bytes(text)).text).toBe(text);
   });
 });
 
-describe('keys that are looked for and occur twice', () => {
+describe('duplicates of the requested keys', () => {
   it.each([
     ['{"type":"a","type":"b"}', ['type']],
     ['{"type":"a","ty\\u0070e":"b","type":"c"}', ['type']],
@@ -92,7 +92,7 @@ it('the last of two members counts, as for JSON.parse', () => {
 });
 
 describe('values of members', () => {
-  it('are read one by one, or several, without those that are missing', () => {
+  it('are read singly or together, without missing ones', () => {
     const json = parseJson('{"a":{"b":[1]},"c":"d","e":null}');
     expect([valueIn(json, 'a'), valueIn(json, 'c'), valueIn(json, 'e'), valueIn(json, 'x')]).toEqual([
       { b: [1] },
@@ -107,7 +107,7 @@ describe('values of members', () => {
     expect(Object.entries(pickSmall(json, ['c', 'x']))).toEqual([['c', 'd']]);
   });
 
-  it('are not read of a device when they are too large: more than 1,000 values or 65,536 bytes', () => {
+  it('from a device are not read over 1,000 values or 65,536 bytes', () => {
     const list = (length: number) => JSON.stringify(new Array(length).fill(0));
     const string = (length: number) => JSON.stringify('x'.repeat(length - 2));
     const members = [list(1_000), list(1_001), string(65_536), string(65_537)];
@@ -123,7 +123,7 @@ describe('values of members', () => {
 });
 
 describe('editing one member', () => {
-  it('changes these characters only', () => {
+  it('changes only its characters', () => {
     const json = parseJson('{ "a" : 1.0 ,\n "version" : 3 , "z":{"version":9} }');
     expect(withMember(json, 'version', '12345678901234567890')).toBe(
       '{ "a" : 1.0 ,\n "version" : 12345678901234567890 , "z":{"version":9} }',

@@ -39,11 +39,11 @@ describe('the elements of an array', () => {
     ]);
   });
 
-  it.each(['[]', ' [ ] '])('of %j are none', (text) => {
+  it.each(['[]', ' [ ] '])('of %j are empty', (text) => {
     expect(elementsOf(text)).toEqual([]);
   });
 
-  it('have no blanks around them, of whatever kind', () => {
+  it('have no white space of any kind around them', () => {
     const blanks = fc.string({ unit: fc.constantFrom(' ', '\t', '\n', '\r') });
     const spaced = fc.array(fc.tuple(blanks, fc.json(), blanks), { minLength: 1 });
     fc.assert(
@@ -56,17 +56,17 @@ describe('the elements of an array', () => {
     );
   });
 
-  it('know the members that are asked for', () => {
+  it('have the requested members', () => {
     const [element] = elementsOf('[{"wanted":1,"other":2}]', keysOf(['wanted']));
     expect(element && [memberOf(element, 'wanted')?.text, element.members.size]).toEqual(['1', 1]);
   });
 
-  it.each(['{}', '{"a":[1]}', '1', '"[1]"'])('are not asked of %s', (text) => {
+  it.each(['{}', '{"a":[1]}', '1', '"[1]"'])('are not requested from %s', (text) => {
     expect(() => elementsOf(text)).toThrow('expected an array');
     expect(() => readIn(1e6, `{"data":${text}}`, allKeys, collecting())).toThrow('expected an array');
   });
 
-  it('are not asked of an object without the array', () => {
+  it('are not requested from an object without the array', () => {
     expect(() => eachElement(parseJson('{}'), collecting())).toThrow('expected an array');
   });
 });
@@ -75,7 +75,7 @@ describe('an answer that is read in slices', () => {
   const value = fc.jsonValue({ maxDepth: 6 });
   const indented = fc.tuple(value, fc.nat(2)).map(([any, indent]) => JSON.stringify(any, undefined, indent));
 
-  it('says what it says in one piece, whatever it is', () => {
+  it('gives the same result as in one piece, for any answer', () => {
     fc.assert(
       fc.property(indented, fc.integer({ min: 1, max: 40 }), (text, slice) => {
         const [whole, { answer }] = [parseJson(text), readIn(slice, text)];
@@ -87,7 +87,7 @@ describe('an answer that is read in slices', () => {
     );
   });
 
-  it('gives the elements of its list as it comes to them, between whatever else it has', () => {
+  it('gives the elements of its list in order, between any other members', () => {
     const lists = fc.record({ before: value, data: fc.array(value), after: value });
     fc.assert(
       fc.property(lists, fc.integer({ min: 1, max: 40 }), fc.nat(2), (object, slice, indent) => {
@@ -102,7 +102,7 @@ describe('an answer that is read in slices', () => {
     );
   });
 
-  it('is refused for what it is refused for in one piece', () => {
+  it('is refused for the same faults as in one piece', () => {
     fc.assert(
       fc.property(
         indented,
@@ -119,7 +119,7 @@ describe('an answer that is read in slices', () => {
     );
   });
 
-  it('takes turns with another one', () => {
+  it('alternates with another answer', () => {
     const texts = ['[[[1,{"a":[2,3]}],4],[{"b":[5,{"c":6}]}]]', '{"a":[{"b":[1,[2,3]]},[4,[5,6]]],"c":{"d":[7]}}'];
     const readers = texts.map((text) => answerReader(Buffer.from(text), allKeys));
     const answers = readers.map((): Json | undefined => undefined);
@@ -136,13 +136,13 @@ describe('an answer that is read in slices', () => {
     ['members', `{${'"a":1,'.repeat(2_000)}"data":[]}`],
     ['values of one member', `{"a":[${'{"b":1},'.repeat(1_500)}1],"data":[]}`],
     ['values of an array', `[${'{"b":1},'.repeat(1_500)}1]`],
-  ])('is read in as many slices as it has: of many %s', (_what, text) => {
+  ])('is read in the expected number of slices: of many %s', (_what, text) => {
     const { slices } = readIn(1_000, text, keysOf(['data']), collecting());
     expect(slices).toBeGreaterThanOrEqual(Math.floor(text.length / 1_020));
     expect(slices).toBeLessThanOrEqual(Math.ceil(text.length / 1_000));
   });
 
-  it('is looked at once, and its elements are counted', () => {
+  it('is read once, and its elements are counted', () => {
     const text = `{"a":[1,{"b":2}],"data":[${'{"a":[1,2]},'.repeat(99)}1] , "c":null }`;
     const before = { ...effort };
     readIn(100, text, keysOf(['data']), collecting(keysOf(['a'])));
@@ -151,7 +151,7 @@ describe('an answer that is read in slices', () => {
     expect(effort.elements - before.elements).toBe(100);
   });
 
-  it('is read no further than to an element that is refused', () => {
+  it('is read only up to a refused element', () => {
     const take = () => {
       throw new Error('enough');
     };
@@ -162,7 +162,7 @@ describe('an answer that is read in slices', () => {
     expect(effort.characters - before).toBeLessThan(20);
   });
 
-  it('may hold models that are nested as deep as those of devices', () => {
+  it('may have models nested as deeply as those of devices', () => {
     const nested = (depth: number) => `{"data":[${'['.repeat(depth)}${']'.repeat(depth)}]}`;
     readIn(10, nested(maxJsonDepth), keysOf([key]), collecting());
     expect(() => readIn(10, nested(maxJsonDepth + 1), keysOf([key]), collecting())).toThrow(

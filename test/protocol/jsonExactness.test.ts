@@ -6,7 +6,7 @@ import { isWhole, numberProblem } from '../../src/protocol/jsonNumbers.ts';
 
 const inexact = (text: string) => inexactIn(parseJson(text));
 
-describe('what of a JSON text cannot be carried exactly', () => {
+describe('the inexact parts of a JSON text', () => {
   it.each([
     ['{"a":1,"b":{"a":1},"a":2}', 'a occurs twice'],
     ['{"type":1,"ty\\u0070e":2}', 'type occurs twice'],
@@ -27,17 +27,17 @@ describe('what of a JSON text cannot be carried exactly', () => {
     '[]',
     ' { "a" : [ ] , "b" : [ { } , "\\ud83d\\ude00\\n" , true , false , null ] } ',
     '{"a":{"a":{"a":0}}}',
-  ])('nothing in %s', (text) => {
+  ])('are empty for %s', (text) => {
     expect(inexact(text)).toBeUndefined();
   });
 
-  it('is named by a place of limited length', () => {
+  it('are named by a path of limited length', () => {
     const key = JSON.stringify('long '.repeat(50));
     const deep = `${`{${key}:`.repeat(60)}1e400${'}'.repeat(60)}`;
     expect(inexact(deep)).toMatch(/^\["long .{290,300}… is a number beyond the range of a double$/);
   });
 
-  it('is nothing in any value that JavaScript has written', () => {
+  it('are empty for any value that JavaScript has written', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(inexact(JSON.stringify(value))).toBeUndefined();
@@ -58,14 +58,14 @@ describe('a number', () => {
     ['0.99999999999999999999', false],
     ['10e-2', false],
     ['9007199254740991.5', false],
-  ])('%s is whole: %s', (literal, expected) => {
+  ])('%s is an integer: %s', (literal, expected) => {
     expect(isWhole(literal)).toBe(expected);
   });
 
   it.each([
     ...['0', '-0', '0e400', '0.000000000000000000', '1e300', '1e23', '5e-324', '0.1', '0.99999999999999999999'],
     ...['9007199254740992', '12345678901234567890.5', '1000000000000000000000000.0', '1.7976931348623157e308'],
-  ])('%s may be carried as a double', (literal) => {
+  ])('%s can be a double', (literal) => {
     expect(numberProblem(literal)).toBeUndefined();
   });
 
@@ -78,11 +78,11 @@ describe('a number', () => {
     ['1e99999999999999999999', 'beyond the range'],
     ['2e-324', 'become 0'],
     ['-1e-99999999999999999999', 'become 0'],
-  ])('%s may not: %s', (literal, problem) => {
+  ])('%s cannot be a double: %s', (literal, problem) => {
     expect(numberProblem(literal)).toContain(problem);
   });
 
-  it('that is whole may be carried exactly when its double has the same digits', () => {
+  it('that is an integer is exact when its double has the same digits', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }), fc.nat(9), (n, zeros) => {
         const literal = `${n}${'0'.repeat(zeros)}`;

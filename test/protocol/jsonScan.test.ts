@@ -97,14 +97,14 @@ const classics = [
 describe('the reader accepts what JSON.parse accepts', () => {
   it.each(classics)('%j', agrees);
 
-  it('of any JSON text, however it is printed', () => {
+  it('for any JSON text in any layout', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.nat(4), (value, indent) => agrees(JSON.stringify(value, undefined, indent))),
       runs,
     );
   });
 
-  it('and nothing else, when such a text is damaged', () => {
+  it('and refuses the same damaged texts', () => {
     const damage = fc.tuple(fc.nat(), fc.nat(2), fc.constantFrom(...'{}[]",:\\/0123456789eE+-.tfnu \n\0é'));
     fc.assert(
       fc.property(fc.jsonValue(), fc.array(damage, { minLength: 1, maxLength: 3 }), (value, damages) => {
@@ -119,7 +119,7 @@ describe('the reader accepts what JSON.parse accepts', () => {
     );
   });
 
-  it('and nothing else, of any text out of the characters that mean something', () => {
+  it('and refuses the same texts of structural characters', () => {
     const characters = fc.constantFrom(
       '{',
       '}',
@@ -145,7 +145,7 @@ describe('the reader accepts what JSON.parse accepts', () => {
   });
 });
 
-describe('the members that are looked for', () => {
+describe('the requested members', () => {
   const name = fc.oneof(
     fc.constantFrom(
       'type',
@@ -175,7 +175,7 @@ describe('the members that are looked for', () => {
   const member = fc.tuple(name, fc.array(fc.boolean(), { maxLength: 3 }), fc.jsonValue({ maxDepth: 2 }));
   const wellFormed = (text: string) => text.isWellFormed();
 
-  it('are found where they stand, in whatever spelling; the others are only counted', () => {
+  it('are found at their positions in any escaping, and the others are only counted', () => {
     fc.assert(
       fc.property(fc.array(member, { maxLength: 12 }), fc.array(name, { maxLength: 8 }), (members, wanted) => {
         const given = members.map(([key, escapes, value]) => `${spelled(key, escapes)} : ${JSON.stringify(value)}`);
@@ -196,7 +196,7 @@ describe('the members that are looked for', () => {
     );
   });
 
-  it('are not mistaken for half a surrogate pair and another character', () => {
+  it('are not confused with half a surrogate pair and another character', () => {
     expect([...parseJson('{"\\ud800\\u0041":1}', keysOf(['\u2441'])).members.keys()]).toEqual([]);
     expect([...parseJson('{"\\ud83d\\ude00":1}', keysOf(['😀'])).members.keys()]).toEqual(['😀']);
   });
@@ -212,7 +212,7 @@ describe('the members that are looked for', () => {
     '\u{103ff}',
     '\u{10fc00}',
     '\u{10ffff}',
-  ])('are found where the length of their bytes changes: %j in escapes', (key) => {
+  ])('are found when their byte length differs: %j in escapes', (key) => {
     const written = Array.from(
       { length: key.length },
       (_, at) => `\\u${key.charCodeAt(at).toString(16).padStart(4, '0')}`,
@@ -232,7 +232,7 @@ describe('the members that are looked for', () => {
     '\\ud800\\ndc00',
     '\\u0041\\udc78',
     '\\ue800\\udc00',
-  ])('are not found in a key that is no Unicode text: %s', (written) => {
+  ])('are not found in a key that is not valid Unicode: %s', (written) => {
     const near = ['\ufffd', '\u{10000}', '\u{ffff}', '\u{10400}', '\ufffd\ufffd', '\ue000', '\udc00', '', 'x'];
     expect([...parseJson(`{"${written}":1}`, keysOf(near)).members.keys()]).toEqual([]);
   });
@@ -241,15 +241,15 @@ describe('the members that are looked for', () => {
     ['\\u0041xxdc00', 'Axxdc00'],
     ['\\u0041\\\\dc00', 'A\\dc00'],
     ['\\ud7ff\\ue000', '\ud7ff\ue000'],
-  ])('are found when half a surrogate pair only seems to follow: %s', (written, key) => {
+  ])('are found when only an apparent half of a surrogate pair follows: %s', (written, key) => {
     expect([...parseJson(`{"${written}":1}`, keysOf([key, 'x'])).members.keys()]).toEqual([key]);
   });
 
-  it('are none when what is looked for is no Unicode text', () => {
+  it('are empty when the requested name is not valid Unicode', () => {
     expect(parseJson('{"\ufffd":1,"\\ud800":2}', keysOf(['\ud800'])).members.size).toBe(0);
   });
 
-  it('tell how many values they hold, themselves included', () => {
+  it('have their number of values, themselves included', () => {
     const { members } = parseJson('{"a":[1,{"b":[2,3]},[]],"c":"d","e":{}}');
     expect([...members].map(([key, { values }]) => [key, values])).toEqual([
       ['a', 7],
@@ -258,13 +258,13 @@ describe('the members that are looked for', () => {
     ]);
   });
 
-  it('are those of the outermost object, not of objects in it', () => {
+  it('are those of the outermost object only', () => {
     const json = parseJson('{"parent":{"type":1},"list":[{"type":2}]}', keysOf(['type', 'parent']));
     expect([...json.members.keys()]).toEqual(['parent']);
     expect(memberOf(json, 'parent')?.members.has('type')).toBe(true);
   });
 
-  it('are none that are longer than 1,024 bytes, in whatever spelling', () => {
+  it('do not include names over 1,024 bytes, in any escaping', () => {
     const keys = keysOf([1_023, 1_024, 1_025].map((length) => 'x'.repeat(length)));
     const found = (key: string) => [...parseJson(`{"${key}":1}`, keys).members.keys()].map(({ length }) => length);
     for (const first of ['x', '\\u0078']) {
@@ -273,29 +273,29 @@ describe('the members that are looked for', () => {
     }
   });
 
-  it('are told apart even when some have the same hash', () => {
+  it('are distinguished even if some have the same hash', () => {
     const names = Array.from({ length: 200_000 }, (_, index) => `${Math.imul(index, 0x9e3779b1)} ${index}`);
     const json = parseJson(`{${names.map((key, index) => `"${key}":${index}`).join()}}`, keysOf(names));
     const wrong = names.filter((key, index) => textIn(json, key) !== String(index));
     expect([wrong, json.members.size]).toEqual([[], names.length]);
   });
 
-  it('may be any number, of one beginning and a single one apart', () => {
+  it('may be any number, with a common prefix or without', () => {
     const names = Array.from({ length: 2_000 }, (_, index) => `${'x'.repeat(500)}${index}`);
     const text = JSON.stringify(Object.fromEntries(names.map((key) => [key, 1])));
     expect(parseJson(text, keysOf([...names.slice(1), 'absent'])).members.size).toBe(1_999);
   });
 });
 
-describe('a key that occurs for the second time', () => {
+describe('a duplicate key', () => {
   const read = (text: string, limits = untilRepeated) => parseJson(text, keysOf(['a', 'b']), limits);
 
-  it('ends the reading when that is all that matters', () => {
+  it('ends the read when only duplicates matter', () => {
     for (const rest of [' x', ',"b":1}', ',,', '']) expect([...read(`{"a":1,"c":2,"a":3${rest}`).twice]).toEqual(['a']);
     expect(() => read('{"a":1,"a":2}x', trusted(64))).toThrow('is not well-formed JSON');
   });
 
-  it('is waited for up to the end of the text', () => {
+  it('is searched up to the end of the text', () => {
     expect(read(' {"a":1,"c":1,"c":2,"b":2} ').twice.size).toBe(0);
     expect(() => read('{"a":1,"b":2}x')).toThrow('is not well-formed JSON, see character 14');
   });
@@ -308,7 +308,7 @@ it.each([
   ['[1,x]', 'see character 4'],
   ['[1,nulx]', 'see character 7'],
   ['1x', 'see character 2'],
-])('what is wrong with %s is told: %s', (text, why) => {
+])('the fault of %s is reported: %s', (text, why) => {
   expect(() => parseJson(text)).toThrow(new MalformedJson(`is not well-formed JSON, ${why}`));
 });
 
@@ -325,18 +325,18 @@ describe('bounds', () => {
     ['numbers', '[123456789012]', '[1234567890123]', 'has a number of more than 12 characters, see character 2'],
     ['fractions', '[1234567890.1]', '[123456789012.1]', 'has a number of more than 12 characters, see character 2'],
     ['exponents', '[1e1234567890]', '[1e12345678901]', 'has a number of more than 12 characters, see character 2'],
-  ])('on %s are met exactly', (_what, allowed, refused, why) => {
+  ])('on %s are exact', (_what, allowed, refused, why) => {
     expect(read(allowed)).not.toThrow();
     expect(read(refused)).toThrow(why);
   });
 
-  it('of values are met before the rest of the text is looked at', () => {
+  it('of values stop the read of the rest of the text', () => {
     const before = { ...effort };
     expect(read(`[${'{},'.repeat(1_000_000)}1]`)).toThrow('has more than 100 values');
     expect([effort.values - before.values, effort.characters - before.characters]).toEqual([101, 298]);
   });
 
-  it('let each character be looked at once', () => {
+  it('hold with one read of each character', () => {
     const text = JSON.stringify({ type: 'pump', '\n': ['\\"', 1.5e300, { type: [[]] }] });
     const before = effort.characters;
     const json = readJson(Buffer.from(text), keysOf(['type', '\n']), trusted(64));

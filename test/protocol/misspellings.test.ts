@@ -5,7 +5,7 @@ import { hubEvent } from '../support/events.ts';
 const misspelling = (properties: Readonly<Record<string, unknown>>, isOurs = false) =>
   misspellingIn(hubEvent({ properties, body: {} }), isOurs);
 
-describe('a slip in the names of properties', () => {
+describe('a misspelt property name', () => {
   it.each([
     [{ msgtype: 'action' }, 'msgType'],
     [{ MSGTYPE: 'ACTION' }, 'msgType'],
@@ -35,15 +35,15 @@ describe('a slip in the names of properties', () => {
     [{ battery: 'action', 'indoor-humidity': 'platformEvent' }],
     [{ 'svc-messagetype': 'platformEventAck' }],
     [{ 'svc-messagetype': 'platformEvent', eventType: 'Svc.InformationModel.ObjectModelUpdated' }],
-  ])('is not %j', (properties) => {
+  ])('does not include %j', (properties) => {
     expect(misspelling(properties)).toBeUndefined();
   });
 
-  it('is not looked for in the case of letters of a message for this service', () => {
+  it('is not searched by letter case in a message for this service', () => {
     expect(misspelling({ msgType: 'action', msgtype: 'action' }, true)).toBeUndefined();
   });
 
-  it('is none in a message without properties', () => {
+  it('is absent in a message without properties', () => {
     expect(
       misspellingIn({ ...hubEvent({ properties: {}, body: {} }), properties: undefined } as never, false),
     ).toBeUndefined();

@@ -27,7 +27,7 @@ describe('a notification', () => {
     expect(reply.properties).not.toHaveProperty('id');
   });
 
-  it('has a message id of the event and of the model that it is about (C1)', () => {
+  it('has a message id derived from the event and the model (C1)', () => {
     const idOf = (more: Partial<Parameters<typeof notify>[1]>, envelope = envelopeOf('i1')) =>
       notify(envelope, { ...about, ...more }).messageId;
     const same = [{}, { objectId: 'O1' }, { eventType: created }, { body: '{"version":2}' }].map((one) => idOf(one));

@@ -3,7 +3,7 @@ import { Rejection } from '../../src/protocol/rejection.ts';
 
 const cause = new Error('of the backend');
 
-it('a rejection has its code, its details, what the acknowledgement has besides, and its cause', () => {
+it('a rejection has its code, its details, further members of the acknowledgement, and its cause', () => {
   const rejection = new Rejection('not_authorized', 'another owns it', { version: 3 }, cause);
   expect(rejection).toMatchObject({
     code: 'not_authorized',
@@ -16,13 +16,13 @@ it('a rejection has its code, its details, what the acknowledgement has besides,
   expect(new Rejection('not_authorized', '').fields).toEqual({});
 });
 
-it('its details are cut, in the message as well', () => {
+it('the details of a rejection are truncated, in the message as well', () => {
   const rejection = new Rejection('validation_error', 'x'.repeat(2_000));
   expect(rejection.details).toBe(`${'x'.repeat(999)}…`);
   expect(rejection.message).toBe(`validation_error: ${'x'.repeat(999)}…`);
 });
 
-it('with more fields it stays the same, and its own fields win', () => {
+it('a rejection with more fields stays the same, and its own fields take precedence', () => {
   const rejection = new Rejection('not_authorized', 'another owns it', { version: 3 }, cause);
   const more = rejection.with({ version: 1, relatedModels: [] });
   expect(more).toMatchObject({ code: 'not_authorized', details: 'another owns it', cause });

@@ -5,7 +5,7 @@ const traceId = '0af7651916cd43dd8448eb211c80319c';
 const spanId = 'b7ad6b7169203331';
 
 describe('a traceparent', () => {
-  it.each(['00', '01', 'ff'])('names its place, whatever its flags are: %s', (flags) => {
+  it.each(['00', '01', 'ff'])('has its trace and parent ids, with any flags: %s', (flags) => {
     expect(traceContextOf(`00-${traceId}-${spanId}-${flags}`)).toEqual({ traceId, spanId });
   });
 
@@ -25,11 +25,11 @@ describe('a traceparent', () => {
     `x0-${traceId}-${spanId}-01`,
     ` 00-${traceId}-${spanId}-0`,
     `00_${traceId}_${spanId}_01`,
-  ])('that is absent or has another form names none: %s', (text) => {
+  ])('that is absent or malformed has none: %s', (text) => {
     expect(traceContextOf(text)).toBeUndefined();
   });
 
-  it('that is made names the trace, a new place, and whether it is sampled', () => {
+  it('that is created has the trace id, a new parent id, and the sampling flag', () => {
     const [one, other] = [newTraceparent(traceId), newTraceparent(traceId)];
     expect(traceContextOf(one)).toEqual({ traceId, spanId: expect.stringMatching(/^[\da-f]{16}$/) });
     expect(one).not.toBe(other);
@@ -37,12 +37,12 @@ describe('a traceparent', () => {
     expect(newTraceparent(traceId, spanId, false)).toBe(`00-${traceId}-${spanId}-00`);
   });
 
-  it('names another place each time, however many are made', () => {
+  it('has a new parent id each time', () => {
     const made = Array.from({ length: 1_000 }, () => traceContextOf(newTraceparent(traceId))?.spanId);
     expect(new Set(made).size).toBe(made.length);
   });
 });
 
-it('the trace id of an event without one is its id', () => {
+it('the trace id of an event without a traceparent is its derived id', () => {
   expect(derivedTraceId('6f9619ff-8b86-5011-b42d-00cf4fc964ff')).toBe('6f9619ff8b865011b42d00cf4fc964ff');
 });

@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { endWithUs } from '../../sandbox/service/endWithUs.ts';
+import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { launcher } from '../../sandbox/state/directories.ts';
 import { descendants, running } from '../support/processes.ts';
 
@@ -11,7 +10,6 @@ const program = fileURLToPath(new URL('./support/startingOthers.ts', import.meta
 /** Resolves when a process has started others, in the way that is named, and they are there. */
 async function start(what: string) {
   const parent = spawn(process.execPath, [launcher, program, what], { stdio: ['ignore', 'pipe', 'ignore'] });
-  endWithUs(parent);
   await once(parent.stdout, 'data');
   const { pid = 0 } = parent;
   return { parent, children: await descendants(pid) };
@@ -21,21 +19,20 @@ it.each([
   ['a storage account', 'azurite'],
   ['a process that stands still', 'stopped'],
   ['a group of processes', 'group'],
-])('%s ends when the process that has started it is killed', async (_, what) => {
+])('%s ends when its parent process is killed', async (_, what) => {
   const { parent, children } = await start(what);
   expect(children.length).toBeGreaterThan(1);
   parent.kill('SIGKILL');
   await expect.poll(() => running(children)).toEqual([]);
 });
 
-it('ends when the process that has started it has an error', async () => {
+it('a child process ends when its parent fails', async () => {
   const { parent, children } = await start('sleeping');
   parent.kill('SIGUSR2');
   await expect.poll(() => running(children)).toEqual([]);
 });
 
-it('does not keep the process that has started one', async () => {
+it('a child process does not keep its parent alive', async () => {
   const parent = spawn(process.execPath, [launcher, program, 'ending'], { stdio: 'ignore' });
-  endWithUs(parent);
   expect(await once(parent, 'exit')).toEqual([0, null]);
 });

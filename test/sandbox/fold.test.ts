@@ -7,16 +7,16 @@ describe('A line that is folded', () => {
     expect(fold(line, 22)).toBe(line);
   });
 
-  it('goes on before a word, with a larger indent', () => {
+  it('breaks before a word, with a larger indent', () => {
     expect(fold('  one two three four five', 12)).toBe('  one two\n      three\n      four\n      five');
   });
 
-  it('goes on within a long word, after a mark or else anywhere', () => {
+  it('breaks within a long word, after a separator or else anywhere', () => {
     expect(fold('GET /objects/12345/models/x', 14, 2)).toBe('GET /objects/\n  12345/\n  models/x');
     expect(fold('abcdefghij', 6, 2)).toBe('abcdef\n  ghij');
   });
 
-  it('keeps every character but the spaces at its breaks, and its colours, which take no room', () => {
+  it('keeps every character except the spaces at its breaks, and its colours, which have no width', () => {
     const line = `    ${styleText('cyan', 'information model', { validateStream: false })}  GET    /objects/46115e05-f33c-51fc-b4ee-93fa6fc1e139/models/svc.configuration  200`;
     const folded = fold(line);
     expect(Math.max(...folded.split('\n').map((one) => stripVTControlCharacters(one).length))).toBeLessThanOrEqual(80);

@@ -13,7 +13,7 @@ async function listening(port: number): Promise<number> {
   return (server.address() as { port: number }).port;
 }
 
-it('is none that the system gives to connections, and none that is taken', async () => {
+it('a free port is neither ephemeral nor in use', async () => {
   const { freePort } = await import('../../sandbox/service/freePort.ts');
   const taken = await listening(0);
   randomInt.mockReturnValueOnce(taken).mockImplementation((min, max) => {
@@ -26,7 +26,7 @@ it('is none that the system gives to connections, and none that is taken', async
   expect(await listening(port)).toBe(port);
 });
 
-it('is given once', async () => {
+it('a free port is returned once', async () => {
   const { freePort } = await import('../../sandbox/service/freePort.ts');
   const random = (min: number, max: number) => min + Math.floor(Math.random() * (max - min));
   randomInt.mockReset().mockImplementation(random);
@@ -35,7 +35,7 @@ it('is given once', async () => {
   expect(await freePort()).not.toBe(first);
 });
 
-it('is looked for a hundred times at most', async () => {
+it('a free port is searched a hundred times at most', async () => {
   const { freePort } = await import('../../sandbox/service/freePort.ts');
   const taken = await listening(0);
   randomInt.mockReset().mockReturnValue(taken);

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Backends, startBackends } from '../../sandbox/backends/backends.ts';
-import { readArguments as readDevice } from '../../sandbox/device/options.ts';
-import { callers, readArguments as readInvoke } from '../../sandbox/invoke/options.ts';
+import { readArguments as readDevice } from '../../sandbox/device/deviceOptions.ts';
+import { callers, readArguments as readInvoke } from '../../sandbox/invoke/invokeOptions.ts';
 
 const [section = ''] = readFileSync('docs/sandbox.md', 'utf8').split('\n## Remote methods\n')[1]?.split('\n## ') ?? [];
 
@@ -24,7 +24,7 @@ describe('the page about remote methods in the sandbox', () => {
     expect(readDevice(words(line))?.methods).toBeDefined();
   });
 
-  it.each(commands('invoke'))('has a command for an application whose object and method there are: %s', (line) => {
+  it.each(commands('invoke'))('has a command for an application with an existing object and method: %s', (line) => {
     const { object, method } = readInvoke(words(line)) ?? {};
     const found = backends.world.objects.list().find(({ owner }) => owner?.path === object);
     expect(JSON.parse(found?.type.text ?? '').methods).toHaveProperty(method ?? '');

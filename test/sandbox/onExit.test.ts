@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { onExit } from '../../sandbox/service/onExit.ts';
 
-it('listens once for the exit of the process, however many processes there are to end', () => {
+it('one exit listener serves any number of processes', () => {
   const before = process.listenerCount('exit');
   const called: number[] = [];
   const cancels = Array.from({ length: 20 }, (_, n) => onExit(() => void called.push(n)));

@@ -11,7 +11,7 @@ function shown(body: string | Buffer, properties: Record<string, string> = {}): 
 }
 
 describe('A message that is shown to a person', () => {
-  it('has its body indented with every number and the order of keys as they are', () => {
+  it('has its body indented, with numbers and the order of keys unchanged', () => {
     expect(shown('{"z":1.0,"a":[9007199254740993,1e400, {"t":"a,{b}: \\"c\\""}],"e":{ },"f":[]}')).toEqual([
       '{',
       '  "z": 1.0,',
@@ -36,7 +36,7 @@ describe('A message that is shown to a person', () => {
     expect(shown('not json \u001b[2J', { id: 'a\r\nb' })).toEqual(['id  a\\r\\nb', 'not json \\u001b[2J']);
   });
 
-  it('cannot do so from within JSON, where some control characters need no escape', () => {
+  it('cannot move the cursor from within JSON, where some control characters need no escape', () => {
     expect(shown('{"a":"\u009b2J\u007f"}', { id: '\u009b' })).toEqual([
       'id  \\u009b',
       '{',
@@ -45,12 +45,12 @@ describe('A message that is shown to a person', () => {
     ]);
   });
 
-  it('is unpacked when it is compressed', () => {
+  it('is decompressed', () => {
     const body = gzipSync('{"success":true}').toString('base64');
     expect(shown(body, { 'content-encoding': 'gzip' })).toContain('  "success": true');
   });
 
-  it('is shown as it is when its compression is damaged', () => {
+  it('is shown unchanged when its compression is damaged', () => {
     const damaged = { properties: { 'content-encoding': 'gzip' }, body: Buffer.from('AAAA') };
     expect(unpack(damaged).toString()).toBe('AAAA');
   });

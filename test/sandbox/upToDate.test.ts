@@ -34,33 +34,36 @@ afterEach(() => rmSync(directory, { recursive: true }));
 
 const at = (path: string, second: number) => utimesSync(join(directory, path), second, second);
 
-it('is up to date when nothing has been written since the build', async () => {
+it('a build is up to date when no source was written since', async () => {
   expect(await isUpToDate(directory)).toBe(true);
 });
 
-it('is up to date after a build that had nothing to write for the edge proxy', async () => {
+it('a build is up to date after one that had nothing to write for the edge proxy', async () => {
   at('tsconfig.json', 3_000);
   at('dist/main.js', 4_000);
   expect(await isUpToDate(directory)).toBe(true);
 });
 
-it.each(files)('is not when %s was written later', async (file) => {
+it.each(files)('a build is out of date when %s was written later', async (file) => {
   at(file, 3_000);
   expect(await isUpToDate(directory)).toBe(false);
 });
 
-it.each(['src/hub/new.ts', 'edge/src/new.ts'])('is not when %s was added, however old it is', async (file) => {
-  writeFileSync(join(directory, file), '');
-  at(file, 1_000);
-  expect(await isUpToDate(directory)).toBe(false);
-});
+it.each(['src/hub/new.ts', 'edge/src/new.ts'])(
+  'a build is out of date when %s was added, however old it is',
+  async (file) => {
+    writeFileSync(join(directory, file), '');
+    at(file, 1_000);
+    expect(await isUpToDate(directory)).toBe(false);
+  },
+);
 
-it('is not when a file was removed', async () => {
+it('a build is out of date when a file was removed', async () => {
   rmSync(join(directory, 'src/hub/reader.ts'));
   expect(await isUpToDate(directory)).toBe(false);
 });
 
-it.each(programs)('is not when nothing was built: no %s', async (program) => {
+it.each(programs)('a build is out of date without %s', async (program) => {
   rmSync(join(directory, program));
   expect(await isUpToDate(directory)).toBe(false);
 });

@@ -27,7 +27,7 @@ describe('a bar chart', () => {
     expect(drawBarChart(structuredClone(chart))).toBe(svg);
   });
 
-  it('has a bar as long as each value, and none where there is no value', () => {
+  it('has a bar of the length of each value, and none without a value', () => {
     expect(widths(svg, 0)).toEqual([392]);
     expect(widths(svg, 1)).toEqual([196, 98]);
   });
@@ -36,7 +36,7 @@ describe('a bar chart', () => {
     expect(svg).toMatch(/<path class="axis" d="M614 [\d.]+H810"\/>/);
   });
 
-  it('has its texts, escaped', () => {
+  it('escapes its texts', () => {
     expect(svg).toContain('Costs &#60;of&#62; both');
     for (const text of ['times', 'before', 'now', 'one', 'the other']) expect(svg).toContain(`>${text}</text>`);
   });
@@ -47,12 +47,12 @@ describe('a bar chart', () => {
     }
   });
 
-  it('has nothing but its axis when nothing was measured', () => {
+  it('has only its axis without values', () => {
     expect(drawBarChart({ ...chart, rows: [] })).not.toMatch(/NaN|Infinity|undefined/);
   });
 });
 
-it('draws the ratios of two runs beside each other, those of growth in a chart of their own', () => {
+it('the ratios of two runs are drawn beside each other, those of growth in a separate chart', () => {
   const workload = (name: string) => ({ name, about: '' });
   const figure = (median: number) => ({ median, low: median, high: median, values: [median] });
   const run = (name: string, ratio: number) => ({

@@ -34,7 +34,7 @@ describe.each([
     expect(validate(await read(`${dist}/bom.cdx.json`)), JSON.stringify(validate.errors)).toBe(true);
   });
 
-  it('lists the packages that it has code of, in the versions and with the hashes of the lock file, and no others', async () => {
+  it('lists exactly the packages whose code it has, with versions and hashes of the lock file', async () => {
     const { components }: { components: Component[] } = await read(`${dist}/bom.cdx.json`);
     const paths = await readdir(`${dist}/packages`, { recursive: true });
     const files = paths.flatMap((path) => (path.endsWith('.js') ? [path.slice(0, -3)] : []));
@@ -94,7 +94,7 @@ describe('a bundle', () => {
   });
   afterAll(() => rm(project, { recursive: true }));
 
-  it('has each package once, with what it uses where Node.js finds it', () => {
+  it('has each package once, with its dependencies where Node.js finds them', () => {
     const files = ['a/index.js', 'a/more.js', 'a/node_modules/b/index.js', 'b/lib/index.js'].map(
       (file) => `/x/node_modules/${file}`,
     );
@@ -106,7 +106,7 @@ describe('a bundle', () => {
     ]);
   });
 
-  it('is refused when a package is there in another version than the lock file has', () => {
+  it('is refused when a package has another version than in the lock file', () => {
     expect(() => bundledPackages(['/x/node_modules/@c/d/index.js'], project)).toThrow(
       'node_modules/@c/d is 1.0.1, the lock file has 1.0.0: run npm ci',
     );

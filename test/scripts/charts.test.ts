@@ -10,7 +10,7 @@ import { parseMetrics } from '../support/promText.ts';
 const scrape = (seconds: number, text: string): Scrape => ({ seconds, samples: parseMetrics(text) });
 
 describe('series from scrapes', () => {
-  it('have the sum of a metric, its highest value, and nothing where it is missing', () => {
+  it('have the sum of a metric, its highest value, and a gap where it is missing', () => {
     const scrapes = [scrape(0, ''), scrape(1, 'lag{p="0"} 3\nlag{p="1"} 4')];
     expect(valuesOf(scrapes, 'lag')).toEqual([
       [0, undefined],
@@ -41,7 +41,7 @@ describe('series from scrapes', () => {
     ]);
   });
 
-  it('have a quantile of what was recorded in the window, between the bounds of its bucket', () => {
+  it('have a quantile of the values in the window, interpolated within its bucket', () => {
     const buckets = (one: number, two: number, all: number) =>
       `d_bucket{b="x",le="1"} ${one}\nd_bucket{b="x",le="2"} ${two}\nd_bucket{b="x",le="+Inf"} ${all}\nd_bucket{b="y",le="1"} 999`;
     const scrapes = [
@@ -66,7 +66,7 @@ describe('series from scrapes', () => {
   });
 });
 
-it('the charts ask for metrics that the service has, and draw what they find', () => {
+it('the charts use existing metrics and draw their values', () => {
   const printed = namesIn.service.map(
     (name) => [prometheusNameOf(name, declarationOf(name)), declarationOf(name)] as const,
   );

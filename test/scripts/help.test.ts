@@ -16,14 +16,14 @@ const run = (args: readonly string[]) => spawnSync(process.execPath, args, { enc
 describe.each(commands)('%s %s', (...command) => {
   const program = command.filter((word) => word !== undefined);
 
-  it('--help says what it is, within 80 columns, and ends with 0', () => {
+  it('describes itself with --help, within 80 columns, and ends with 0', () => {
     const { status, stdout, stderr } = run([...program, '--help']);
     expect([status, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/Usage: |npm run /);
     expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
   });
 
-  it('refuses an argument that it does not know, in a sentence', () => {
+  it('refuses an unknown argument with a sentence', () => {
     const { status, stdout, stderr } = run([...program, '--no-such-option']);
     expect([status === 0, stdout]).toEqual([false, '']);
     expect(stderr).toContain('--no-such-option');

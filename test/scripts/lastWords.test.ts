@@ -13,7 +13,7 @@ function wordsOf(text: string): string[] {
 const numbered = (count: number) => Array.from({ length: count }, (_, n) => `line ${n}`);
 const text = (...lines: string[]) => lines.map((line) => `${line}\n`).join('');
 
-it('are the lines that tell why, with what stands next to them, without colours', () => {
+it('the last words are the lines with the cause and their neighbours, without colours', () => {
   const [first, last] = [numbered(20), numbered(30)];
   expect(wordsOf(text(...first, '\u001b[31m× a bad name\u001b[39m', '', ...last))).toEqual([
     'line 18',
@@ -25,22 +25,22 @@ it('are the lines that tell why, with what stands next to them, without colours'
   ]);
 });
 
-it('are the last lines when none tells why', () => {
+it('the last words are the last lines when no line has the cause', () => {
   expect(wordsOf(text(...numbered(20)))).toEqual(numbered(20).slice(-10));
 });
 
-it('are also those of a line that was not ended', () => {
+it('the last words include an unfinished line', () => {
   expect(wordsOf('started\nfatal error')).toEqual(['started', 'fatal error']);
 });
 
-it('are bounded, whatever is said', () => {
+it('the last words are bounded for any output', () => {
   const lines = wordsOf(text(...numbered(100).map((line) => `failed: ${line} ${'é'.repeat(400)}`)));
   expect(lines).toHaveLength(30);
   expect(lines.at(-1)).toMatch(/^failed: line 99 é{1,300}$/);
   for (const line of lines) expect(line).toHaveLength(300);
 });
 
-it('leave out what package manager and runtime say of every failure', () => {
+it('the last words omit what package manager and runtime print at every failure', () => {
   expect(wordsOf(text('npm error code 1', 'src/a.ts(1,2): error TS1: no', 'npm error path .', 'Node.js v20'))).toEqual([
     'src/a.ts(1,2): error TS1: no',
   ]);
@@ -50,12 +50,12 @@ it.each([
   ['lint', 'src/a.ts:1:1 lint/x ━━━\n\n  × This is unused.\n'],
   ['deliberate faults', 'escaped: takes any escape\n      wanted: a title\n'],
   ['chaos', 'FAILED seed 2: 2160 messages\n         state:  a clean stop ended with exit code null\n'],
-])('hold what is said of a failure of %s', (_, said) => {
+])('the last words have the cause of a failure of %s', (_, said) => {
   const lines = said.split('\n').filter((line) => line !== '');
   expect(wordsOf(`${said}${text('caught  many', 'caught  others')}`)).toEqual(lines);
 });
 
-it('are heard of a step, from both of its streams, to the end', async () => {
+it('the last words of a step come from both of its streams, up to the end', async () => {
   const words = createLastWords();
   const script = 'echo said; echo "error: told" >&2; exit 1';
   const why = await runStep(['sh', '-c', script], { limitMs: 60_000, listener: words.listener });

@@ -1,10 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { endWithUs } from '../../sandbox/service/endWithUs.ts';
+import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { descendants, running } from '../support/processes.ts';
 
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(VITEST|npm_)/.test(name)));
@@ -16,7 +16,6 @@ afterEach(() => {
 /** A program of ours with at least so many processes that it has started. */
 async function start(args: readonly string[], count: number, added = {}) {
   const child = spawn(process.execPath, args, { env: { ...env, ...added }, stdio: 'ignore' });
-  endWithUs(child);
   started.push(child);
   const { pid = 0 } = child;
   await expect.poll(async () => (await descendants(pid)).length).toBeGreaterThanOrEqual(count);
@@ -26,7 +25,7 @@ async function start(args: readonly string[], count: number, added = {}) {
 it.each([
   ['a test run', ['node_modules/vitest/vitest.mjs', 'run', 'test/e2e/start.test.ts', '--maxWorkers=1'], 1],
   ['deliberate faults', ['scripts/run.js', 'scripts/mutants.ts', 'walks in circles'], 3],
-] as const)('%s: when the process is killed, none is left that it has started', async (_, args, count) => {
+] as const)('%s: no child process is left when the process is killed', async (_, args, count) => {
   const { child, descendants } = await start(args, count);
   const pids = await descendants();
   child.kill('SIGKILL');

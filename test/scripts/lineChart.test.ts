@@ -16,7 +16,7 @@ describe('an axis', () => {
     expect(niceStep(range, steps)).toBeCloseTo(step, 9);
   });
 
-  it('begins at 0, ends at a tick, and labels its ticks alike', () => {
+  it('begins at 0, ends at a tick, and has uniform labels', () => {
     const { at, ticks, label } = linearAxis(2_300, [200, 0]);
     expect(ticks.map(label)).toEqual(['0', '500', '1,000', '1,500', '2,000', '2,500']);
     expect(ticks.map(at)).toEqual([200, 160, 120, 80, 40, 0]);
@@ -25,7 +25,7 @@ describe('an axis', () => {
     expect(linearAxis(0, [0, 1]).ticks).toEqual([0, 0.2, 0.4, 0.6000000000000001, 0.8, 1]);
   });
 
-  it('of powers of ten has one tick for each, and keeps what is below at its end', () => {
+  it('of powers of ten has one tick for each, with smaller values at its end', () => {
     const { at, ticks, label } = logarithmicAxis([0.004, 20], [500, 0]);
     expect(ticks.map(label)).toEqual(['0.001', '0.01', '0.1', '1', '10', '100']);
     expect(ticks.map((tick) => Math.round(at(tick)))).toEqual([500, 400, 300, 200, 100, 0]);
@@ -33,7 +33,7 @@ describe('an axis', () => {
     expect(logarithmicAxis([1, 1], [0, 1]).ticks).toEqual([1, 10]);
   });
 
-  it('of time has ticks that people count in', () => {
+  it('of time has ticks at usual intervals', () => {
     expect(timeAxis(120, [0, 760]).ticks).toEqual([0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120]);
     expect(timeAxis(600, [0, 760]).ticks).toEqual([0, 60, 120, 180, 240, 300, 360, 420, 480, 540, 600]);
   });
@@ -89,7 +89,7 @@ describe('a chart', () => {
     expect(drawLineChart(structuredClone(chart))).toBe(svg);
   });
 
-  it('has its texts, escaped', () => {
+  it('escapes its texts', () => {
     expect(svg).toContain('<title>Rates &#60;of&#62; &#34;both&#34; &#38; more</title>');
     for (const text of ['messages/s', 'seconds', 'ok', 'refused', 'trouble', 'circuit open']) {
       expect(svg).toContain(`>${text}</text>`);
@@ -99,7 +99,7 @@ describe('a chart', () => {
     expect(open.length).toBe(closed.length);
   });
 
-  it('draws the values where the axes say, with a gap where there is none', () => {
+  it('draws the values at their axis positions, with a gap for missing ones', () => {
     const [{ d = '' } = {}] = elements(svg, 'path', 'line c0').filter((one) => !one['d']?.includes('h18'));
     const moves = [...d.matchAll(/([ML])([\d.]+) ([\d.]+)/g)].map(([, command, x, y]) => [
       command,
@@ -114,7 +114,7 @@ describe('a chart', () => {
     expect([ticks[0], ticks.at(-1)]).toEqual([zero, full]);
   });
 
-  it('shades the time of trouble, and has a bar below', () => {
+  it('shades the times of trouble, with a bar below', () => {
     expect(elements(svg, 'rect', 'shade')).toMatchObject([{ x: '215.2', width: '151.2' }]);
     expect(elements(svg, 'rect', 'bar')).toMatchObject([{ x: '442', width: '75.6' }]);
   });
@@ -127,7 +127,7 @@ describe('a chart', () => {
     }
   });
 
-  it('has lines that are there, when nothing was measured', () => {
+  it('has its axes without values', () => {
     const empty = drawLineChart({ ...chart, lines: [{ label: 'ok', points: [] }], shades: [], strips: [] });
     expect(empty).not.toMatch(/NaN|Infinity|undefined/);
   });

@@ -1,11 +1,11 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endWithUs } from '../../sandbox/service/endWithUs.ts';
+import { spawn } from '../../sandbox/service/endWithUs.ts';
 
 /** A copy of the checkout, without what is ignored. */
 const copy = mkdtempSync(join(tmpdir(), 'new-message-'));
@@ -25,7 +25,6 @@ const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/
 /** Runs a program in the copy. */
 async function run(program: string, ...args: string[]) {
   const child = spawn(program, args, { cwd: copy, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-  endWithUs(child, true);
   const [[status], stdout, stderr] = await Promise.all([once(child, 'exit'), text(child.stdout), text(child.stderr)]);
   return { status, said: `${stdout}${stderr}` };
 }
@@ -70,13 +69,13 @@ describe('npm run new-message', () => {
     [['../model.archive'], 'is no name of an action'],
     [['Svc.Device.Deleted'], 'Events are deprecated'],
     [['model.update'], 'src/messages/model.update.ts exists already'],
-  ])('refuses %j and says what is wrong, before it writes anything', async (args, words) => {
+  ])('refuses %j with the reason, before it writes anything', async (args, words) => {
     const index = readFileSync(join(copy, 'src/messages/index.ts'), 'utf8');
     expect(await newMessage(...args)).toMatchObject({ status: 1, said: expect.stringContaining(words) });
     expect(readFileSync(join(copy, 'src/messages/index.ts'), 'utf8')).toBe(index);
   });
 
-  it('adds a message that needs nothing else but decisions: types, generated pages and tests hold after these', async () => {
+  it('adds a message whose types, generated pages and tests are complete after the open decisions', async () => {
     const inOneWorker = ['vitest', 'run', '--config=test/support/oneWorker.config.ts'];
     const succeeds = async (program: string, ...args: string[]) => {
       const { status, said } = await run(program, ...args);

@@ -18,7 +18,7 @@ const refused = (version: string) => ({
   stderr: `This program needs Node 20.19 or newer, this is ${version}.\n`,
 });
 
-describe('a Node that is too old is told so in one sentence by', () => {
+describe('an old Node.js is refused with one sentence by', () => {
   it.each([
     ...['main', 'methods', 'deadLetters', 'admin', 'tap', 'envFile'].map((name) => [`dist/${name}.js`]),
     ['edge/dist/main.js'],
@@ -46,11 +46,11 @@ it.each(['20.19.0', '20.20.2', '21.0.0', '22.1.0', '100.0.0'])('Node %s is new e
   expect(runWith(version, 'scripts/run/nodeVersion.js')).toEqual({ status: 0, stdout: '', stderr: '' });
 });
 
-it.each(['package.json', 'edge/package.json'])('%s asks for the same version', (file) => {
+it.each(['package.json', 'edge/package.json'])('%s requires the same version', (file) => {
   expect(JSON.parse(readFileSync(file, 'utf8')).engines.node).toBe('>=20.19');
 });
 
-it('the launcher imports nothing that an old Node could fail at before', () => {
+it('the launcher imports nothing on which an old Node.js fails before the check', () => {
   expect(importsOf('scripts/run.js')).toEqual(['scripts/run/nodeVersion.js', 'scripts/run/launch.js']);
   expect(readFileSync('scripts/run.js', 'utf8')).toMatch(/^import '.*nodeVersion.*';\n\nawait import\(/m);
 });

@@ -8,7 +8,7 @@ import { createPatience, kindsOfLines } from '../../scripts/image/patience.ts';
 const often = { betweenLooksMs: 1, looksInVain: 5 };
 
 describe('the wait for a service', () => {
-  it('goes on as long as there is news, and ends after a number of looks without any', async () => {
+  it('continues while there is news, and ends after a number of checks without news', async () => {
     let looks = 0;
     const patience = createPatience(async () => {
       looks += 1;
@@ -19,7 +19,7 @@ describe('the wait for a service', () => {
     expect(patience.signal.reason).toMatchObject({ message: expect.stringContaining('hangs') });
   });
 
-  it('ends with what keeps it from looking', async () => {
+  it('ends with an error that prevents a check', async () => {
     const patience = createPatience(() => Promise.reject(new Error('no journal')), often);
     if (!patience.signal.aborted) await once(patience.signal, 'abort');
     expect(patience.signal.reason).toMatchObject({ message: 'no journal' });
@@ -40,14 +40,14 @@ describe('news in a log', () => {
     return kindsOfLines(file);
   };
 
-  it('is a line of a new kind; one that comes again is none', async () => {
+  it('is a line of a new kind, not a repeated one', async () => {
     const trouble = (time: number) => JSON.stringify({ level: 'error', time, msg: 'trying again' });
     const before = await kindsAfter(trouble(1));
     expect(await kindsAfter(trouble(1), trouble(2))).toBe(before);
     expect(await kindsAfter(trouble(1), JSON.stringify({ msg: 'stopped' }))).not.toBe(before);
   });
 
-  it('is not there before the log is', async () => {
+  it('is absent before the log exists', async () => {
     expect(await kindsOfLines(join(directory, 'none.log'))).toBe('');
   });
 });

@@ -40,10 +40,10 @@ it.each<[string, Record<string, number>]>([
   expect(Object.fromEntries(evaluate(query, before, now))).toEqual(expected);
 });
 
-it('has no quantile where nothing was recorded since', () => {
+it('a quantile is absent where nothing was recorded', () => {
   expect(evaluate('histogram_quantile(0.5, sum by (of, le) (rate(took_bucket[5m])))', now, now)).toEqual(new Map());
 });
 
-it('throws at a query of another form', () => {
+it('a query of another form throws', () => {
   expect(() => evaluate('rate(age[5m]) > 0', before, now)).toThrow('PromQL of another form: rate(age[5m]) > 0');
 });

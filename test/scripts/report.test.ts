@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { endWithUs } from '../../sandbox/service/endWithUs.ts';
+import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { summarize } from '../../scripts/ci/report.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'report-')));
@@ -27,9 +26,7 @@ beforeAll(async () => {
   const args = ['run', '--root', root, '--globals', '--reporter=json', `--outputFile=${report}`, '--maxWorkers=1'];
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST')));
   const program = 'node_modules/vitest/vitest.mjs';
-  await new Promise((resolve) =>
-    endWithUs(execFile(process.execPath, [program, ...args, '--no-isolate'], { env }, resolve)),
-  );
+  await new Promise((resolve) => execFile(process.execPath, [program, ...args, '--no-isolate'], { env }, resolve));
   summary = summarize(readFileSync(report, 'utf8'), root);
 });
 
@@ -40,13 +37,13 @@ function about(words: string): string[] {
   return summary.slice(from, from + 1 + length);
 }
 
-it('names each failed test with its file, and says why', () => {
+it('the report names each failed test with its file and reason', () => {
   const [head, ...why] = about('bad.test.mjs');
   expect(head).toBe('failed: bad.test.mjs: sums is wrong');
   expect(why[0]).toContain('expected 2 to be 3');
 });
 
-it('shows four lines of a failure at most', () => {
+it('the report shows four lines of a failure at most', () => {
   expect(about('many.test.mjs: test 0')).toEqual([
     'failed: many.test.mjs: test 0',
     '  Error: one',
@@ -56,16 +53,16 @@ it('shows four lines of a failure at most', () => {
   ]);
 });
 
-it('names a file that cannot be loaded, or whose preparation fails', () => {
+it('the report names a file that cannot be loaded, or whose setup fails', () => {
   expect(about('broken.test.mjs').join()).toMatch(/^failed: broken\.test\.mjs, .*absent\.mjs/);
   expect(about('hook.test.mjs')).toEqual(['failed: hook.test.mjs', '  no room']);
 });
 
-it('says nothing of what passes', () => {
+it('the report omits passed tests', () => {
   expect(summary.join()).not.toMatch(/good|is right/);
 });
 
-it('ends with how many more have failed, and the counts', () => {
+it('the report ends with the number of further failures, and the counts', () => {
   expect(summary.filter((line) => line.startsWith('failed: '))).toHaveLength(40);
   expect(summary.slice(-2)).toEqual(['and 13 more', '2 passed, 51 failed']);
 });

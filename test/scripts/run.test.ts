@@ -30,7 +30,7 @@ function run(directory: string, ...args: string[]) {
 }
 
 describe('node scripts/run.js', () => {
-  it('runs a program with what it imports, its arguments and its end', () => {
+  it('runs a program with its imports, arguments and exit code', () => {
     write('lib/double.ts', 'export const double = (text: string): string => text + text;');
     write(
       'app/main.ts',
@@ -46,7 +46,7 @@ describe('node scripts/run.js', () => {
     expect(run(project, program, 'c', 'd')).toEqual({ status: 3, stdout: 'function cc ddd 4\n', stderr: '' });
   });
 
-  it('takes a workspace for own code, by what it exports', () => {
+  it('treats a workspace as own code, by its exports', () => {
     const exports = { './words': './src/words.ts' };
     write('package.json', JSON.stringify({ type: 'module', workspaces: ['lib', 'missing'] }));
     write('lib/package.json', JSON.stringify({ name: 'own-lib', type: 'module', exports }));
@@ -79,7 +79,7 @@ describe('node scripts/run.js', () => {
     expect(stdout.trimEnd().split('\n')).toEqual([`file://${lib}`, lib, join(project, 'lib'), program]);
   });
 
-  it('runs what the sources say now', () => {
+  it('runs the current sources', () => {
     const program = join(project, 'app/main.ts');
     write('lib/word.ts', "export const word = 'before';");
     write('app/main.ts', "import { word } from '../lib/word.ts'; console.log(word);");
@@ -91,7 +91,7 @@ describe('node scripts/run.js', () => {
     expect(run(project, program).stdout).toBe('alone\n');
   });
 
-  it('bundles only what has changed', () => {
+  it('bundles only changed sources', () => {
     const program = join(project, 'app/main.ts');
     write('app/main.ts', 'console.log(1);');
     run(project, program);
@@ -99,7 +99,7 @@ describe('node scripts/run.js', () => {
     expect(run(project, program)).toEqual({ status: 0, stdout: '1\n', stderr: '' });
   });
 
-  it('does not take the sources of the checkout that it was copied from for its own', () => {
+  it('does not use the sources of the checkout that it was copied from', () => {
     write('app/main.ts', 'console.log(import.meta.dirname);');
     run(project, join(project, 'app/main.ts'));
     const copy = join(project, 'copy');
@@ -119,7 +119,7 @@ describe('node scripts/run.js', () => {
   it.each([
     ['has an error of syntax', 'const = 1;', /app\/main\.ts/],
     ['imports a file that is not there', "import './missing.ts';", /missing\.ts/],
-  ])('says what is wrong with a program that %s', (_, text, words) => {
+  ])('reports the error of a program that %s', (_, text, words) => {
     write('app/main.ts', text);
     const { status, stdout, stderr } = run(project, join(project, 'app/main.ts'));
     expect([status, stdout]).toEqual([1, '']);
@@ -127,7 +127,7 @@ describe('node scripts/run.js', () => {
     expect(stderr).not.toMatch(/node:internal|node_modules/);
   });
 
-  it.each([[[]], [['nothing.ts']], [[tmpdir()]]])('says how it is used when it is given %j', (args) => {
+  it.each([[[]], [['nothing.ts']], [[tmpdir()]]])('prints its usage for %j', (args) => {
     const { status, stderr } = run(project, ...args);
     expect([status, stderr]).toEqual([1, expect.stringMatching(/^node scripts\/run\.js FILE/)]);
   });

@@ -47,6 +47,6 @@ it('a step ends when it is interrupted', async () => {
   expect(await ending).toEqual({ why: 'interrupted', processes: 1 });
 });
 
-it('a step of a program that is not there says so', async () => {
+it('a step with a missing program reports that', async () => {
   expect(await runStep(['no-such-program'], { limitMs: 60_000 })).toContain('ENOENT');
 });

@@ -46,7 +46,7 @@ function problemsOf(env: NodeJS.ProcessEnv): readonly string[] {
 }
 
 describe('settings', () => {
-  it('have defaults for everything but the hub and the backends', () => {
+  it('have defaults except for the hub and the backends', () => {
     expect(problemsOf(enough)).toEqual([]);
     expect(readSettings(enough, directory)).toMatchObject({
       delivery: { drainSeconds: 25 },
@@ -76,7 +76,7 @@ describe('settings', () => {
     });
   });
 
-  it('of a file are named at the start: those that it changed, of the program', () => {
+  it('of a file are named at the start: the changed ones of the program', () => {
     const effectOf = (env: NodeJS.ProcessEnv) => fileEffect(env, configDirectory, readSettings(env, configDirectory));
     const development = { ...enough, NODE_ENV: 'development' };
     expect(effectOf(development)).toEqual({
@@ -93,7 +93,7 @@ describe('settings', () => {
     expect(readSettings({ ...enough, HTTP_PORT: '' }, directory).http.port).toBe(8080);
   });
 
-  it('that are missing are all named at once, by their variables', () => {
+  it('that are missing are all reported at once, by their variables', () => {
     const problems = problemsOf({});
     for (const name of Object.keys(enough)) expect(problems.join('\n')).toContain(name);
   });
@@ -138,7 +138,7 @@ describe('settings', () => {
       expect(problemsOf({ ...enough, ADMIN_HOST: host })).toEqual([]);
   });
 
-  it('need client credentials beside the token endpoint', () => {
+  it('require client credentials with the token endpoint', () => {
     const problems = problemsOf({ ...enough, BACKENDS_TOKEN: '', BACKENDS_TOKEN_URL: 'https://login.example/token' });
     expect(problems).toEqual([expect.stringContaining('backends.tokenUrl: needs BACKENDS_CLIENT_ID')]);
   });
@@ -158,7 +158,7 @@ describe('settings', () => {
     expect(problemsOf({ ...enough, [name]: value })).toEqual([problem]);
   });
 
-  it('may have a quote within, or at one end', () => {
+  it('may have a quote inside, or at one end', () => {
     expect(problemsOf({ ...enough, BACKENDS_TOKEN: 'a"b"' })).toEqual([]);
   });
 
@@ -195,7 +195,7 @@ describe('settings', () => {
     }
   });
 
-  it('have no duration that a timer would take for none', () => {
+  it('have no duration that a timer would treat as 0', () => {
     const durations = numbers.filter(({ env }) => env.endsWith('_SECONDS'));
     expect(durations.length).toBeGreaterThan(2);
     expect(durations.filter(({ maximum }) => maximum * 1000 * 10 >= 2 ** 31)).toEqual([]);
@@ -216,7 +216,7 @@ describe('settings', () => {
     expect(problemsOf({ ...enough, CONFIG_FILE: file(values) }).join('\n')).toContain(problem);
   });
 
-  it('do not let the hub’s token travel in clear to another machine', () => {
+  it('do not allow sending the hub’s token in clear to another machine', () => {
     const emulator = (host: string) =>
       enough.HUB_EVENTS_CONNECTION_STRING.replace('hub.example', host).concat(';UseDevelopmentEmulator=true');
     for (const host of ['localhost:5672', '127.0.0.1:5672', '[::1]:5672']) {
@@ -229,7 +229,7 @@ describe('settings', () => {
     }
   });
 
-  it('allow no signs of life so rare that an idle instance would be restarted for want of them', () => {
+  it('do not allow heartbeats so rare that an idle instance would be restarted', () => {
     const failsAfterMs = 5 * 60_000;
     expect(3 * roundMs(timing.expirySeconds)).toBeLessThan(failsAfterMs);
   });
@@ -246,7 +246,7 @@ it.each(['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'ALL_PROXY'])(
   },
 );
 
-describe('variables that look like settings and are none', () => {
+describe('unknown variables that look like settings', () => {
   const unknown = (env: NodeJS.ProcessEnv) => unknownVariables(env, names);
 
   it('are named, with the nearest name', () => {
@@ -257,7 +257,7 @@ describe('variables that look like settings and are none', () => {
     ]);
   });
 
-  it('are not those that are empty, of others, or set by Kubernetes for a service of such a name', () => {
+  it('do not include empty ones, those of other programs, or those that Kubernetes sets for a service of such a name', () => {
     const others = {
       PATH: '/bin',
       NODE_ENV: 'production',
@@ -271,7 +271,7 @@ describe('variables that look like settings and are none', () => {
     expect(unknown({ ...enough, ...others })).toEqual([]);
   });
 
-  it('are looked for under the beginnings of all settings', () => {
+  it('are searched by the prefixes of all settings', () => {
     expect(names.filter((name) => !prefixes.some((prefix) => name.startsWith(prefix)))).toEqual(['STORE']);
     expect(prefixes.filter((prefix) => !names.some((name) => name.startsWith(prefix)))).toEqual([]);
   });
@@ -337,39 +337,39 @@ describe('the settings of the store', () => {
     expect(problems.join('\n')).not.toContain(key);
   });
 
-  it('are refused when an account is named that files do not need, each with its variable', () => {
+  it('are refused with an account that files do not need, by the variable', () => {
     expect(problemsOf({ ...enough, ...own })).toEqual([
       expect.stringContaining('CHECKPOINTS_CONNECTION_STRING is not used with STORE=file'),
       expect.stringContaining('DEAD_LETTERS_CONNECTION_STRING is not used with STORE=file'),
     ]);
   });
 
-  it.each(['store', 'checkpoints', 'deadLetters'])('have a secret that no file may hold: that of %s', (group) => {
+  it.each(['store', 'checkpoints', 'deadLetters'])('have a secret that no file may have: that of %s', (group) => {
     const problems = problemsOf({ ...enough, CONFIG_FILE: file({ [group]: { connectionString: storage } }) });
     expect(problems).toEqual([expect.stringContaining(`${group}.connectionString is a secret`)]);
   });
 });
 
 describe('the pages that list the settings', () => {
-  it('README.md has those that must be set, and is up to date: run `npm run docs`', () => {
+  it('include README.md with the required ones, up to date: run `npm run docs`', () => {
     const readme = readFileSync('README.md', 'utf8');
     expect(withRequiredSettings(readme)).toBe(readme);
     expect(required).toEqual(expect.arrayContaining(Object.keys(enough)));
     for (const name of Object.keys(enough)) expect(problemsOf({ ...enough, [name]: '' })).not.toEqual([]);
   });
 
-  it('docs/settings.md has each setting once, and is up to date: run `npm run docs`', () => {
+  it('include docs/settings.md with each setting once, up to date: run `npm run docs`', () => {
     const page = readFileSync('docs/settings.md', 'utf8');
     expect(settingsPage()).toBe(page);
     const listed = [...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
     expect(listed.toSorted()).toEqual(names.toSorted());
   });
 
-  it('.env.example is up to date: run `npm run docs`', () => {
+  it('include .env.example, up to date: run `npm run docs`', () => {
     expect(readFileSync('.env.example', 'utf8')).toBe(envExample());
   });
 
-  it('every setting has a sentence and a variable of its own', () => {
+  it('give every setting a sentence and a variable of its own', () => {
     const docs = settingDocs();
     expect(new Set(docs.map(({ env }) => env)).size).toBe(docs.length);
     for (const { doc } of docs) expect(doc).toMatch(/\w.*[.…]$/);

@@ -156,13 +156,13 @@ const programs: readonly [string, SettingRows, Receivers, (rows: SettingRows) =>
 ];
 
 describe.each(programs)('of %s', (_, rows, constants, run) => {
-  it('each setting gets to its part, in the unit that the part wants, and so does each constant', async () => {
+  it('each setting and each constant reaches its part in the part’s unit', async () => {
     await run(rows);
     for (const [variable, [, ...receivers]] of Object.entries(rows)) expectReceived(variable, receivers);
     expectReceived('constant', constants);
   });
 
-  it('no value is like another', () => {
+  it('each value is unique', () => {
     const values = Object.values(environmentOf(rows)).filter((value) => value !== 'blob');
     expect(new Set(values).size).toBe(values.length);
   });

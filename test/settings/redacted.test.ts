@@ -24,7 +24,7 @@ const environment = {
   DEAD_LETTERS_CONNECTION_STRING: `DefaultEndpointsProtocol=https;AccountName=a;AccountKey=${canary}==;Odd=${canary}`,
 };
 
-it('show where and as whom the service connects, and every other setting, but no secret', () => {
+it('redacted settings show the addresses and users of connections and all other settings, but no secret', () => {
   const shown = redactedSettings(readSettings(environment, 'no-such-directory'));
   expect(JSON.stringify(shown)).not.toContain(canary);
   expect(shown).toMatchObject({
@@ -44,7 +44,7 @@ it('show where and as whom the service connects, and every other setting, but no
   });
 });
 
-it('hide each secret setting, and what is secret in a URL, whatever its form, of both programs', () => {
+it('redacted settings hide each secret setting, and the secret parts of a URL in any form, for both programs', () => {
   const methods = {
     ...common,
     METHODS_FILES_CONNECTION_STRING: `DefaultEndpointsProtocol=https;AccountName=a;AccountKey=${canary}==`,

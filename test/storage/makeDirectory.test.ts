@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-it('makes a folder with those above it, for its owner alone, and leaves an existing one unchanged', () => {
+it('a folder is created with its parents, for its owner alone, and an existing one stays unchanged', () => {
   const folder = join(directory, 'a', 'b', 'c');
   makeDirectory(folder);
   expect(['a', 'a/b', 'a/b/c'].map((name) => statSync(join(directory, name)).mode & 0o777)).toEqual([
@@ -21,7 +21,7 @@ it('makes a folder with those above it, for its owner alone, and leaves an exist
   expect(readdirSync(folder)).toEqual(['kept']);
 });
 
-it('follows a link to a folder', () => {
+it('a link to a folder is followed', () => {
   symlinkSync(directory, join(directory, 'link'));
   makeDirectory(join(directory, 'link', 'a'));
   expect(existsSync(join(directory, 'a'))).toBe(true);
@@ -31,12 +31,12 @@ it.each([
   ['a file is in its place', 'file', 'ENOTDIR'],
   ['a file is above it', 'file/a/b', 'ENOTDIR'],
   ['a link to nothing is in its place', 'link', 'ENOENT'],
-])('fails when %s', (_what, path, code) => {
+])('creating a folder fails when %s', (_what, path, code) => {
   writeFileSync(join(directory, 'file'), '');
   symlinkSync(join(directory, 'nowhere'), join(directory, 'link'));
   expect(() => makeDirectory(join(directory, path))).toThrow(code);
 });
 
-it('ends where the file system takes no folder', () => {
+it('creating a folder ends where the file system accepts none', () => {
   expect(() => makeDirectory('/proc/nothing/a/b')).toThrow('ENOENT');
 });

@@ -1,5 +1,5 @@
-import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { execFile } from '../../sandbox/service/endWithUs.ts';
 
 /** Ids of the processes that this one has started, that those have started, and so on. */
 export async function descendants(ancestor: number): Promise<readonly number[]> {

@@ -1,7 +1,7 @@
 import { createRouter } from 'iot-hub-emulator/http';
-import { informationModelRoutes } from '../../sandbox/backends/informationModel/routes.ts';
-import { principalManagerRoutes } from '../../sandbox/backends/principalManager/routes.ts';
-import { typeRegistryRoutes } from '../../sandbox/backends/typeRegistry/routes.ts';
+import { informationModelRoutes } from '../../sandbox/backends/informationModel/informationModelRoutes.ts';
+import { principalManagerRoutes } from '../../sandbox/backends/principalManager/principalManagerRoutes.ts';
+import { typeRegistryRoutes } from '../../sandbox/backends/typeRegistry/typeRegistryRoutes.ts';
 import { openWorld } from '../../sandbox/backends/world/world.ts';
 import type { BackendName } from '../../src/backends/backends.ts';
 

@@ -30,7 +30,7 @@ it('A line of the tap has its stage in colour at a terminal', () => {
   expect(readableLine(JSON.stringify(event), true)).toContain('\u001b[34mattempt    \u001b[0m');
 });
 
-it('A line of the tap cannot steer the terminal', () => {
+it('A line of the tap cannot control the terminal', () => {
   const line = readableLine(JSON.stringify({ ...event, path: '\u001b[2J', response: '"\u202e"' }), false);
   for (const character of ['\u001b', '\u202e']) expect(line).not.toContain(character);
   expect(line).toContain('\\u001b[2J');

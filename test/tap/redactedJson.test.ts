@@ -13,13 +13,13 @@ describe('a body that is shown', () => {
     ['{"key":"secret"}', '{"key":"…"}'],
     ['{"a":{"key":-1.5e3},"sig":"secret"}', '{"a":{"key":"…"},"sig":"…"}'],
     ['{"value":{"SharedAccessSignature":"secret"}}', '{"value":{"SharedAccessSignature":"…"}}'],
-  ])('%s hides what has the name of a secret', (text, shown) => {
+  ])('%s hides members with the name of a secret', (text, shown) => {
     expect(redactedJson(text, same)).toBe(shown);
     expect(redactedJson(Buffer.from(text), same)).toBe(shown);
     expect(shown).not.toContain('secret');
   });
 
-  it('keeps numbers and texts as they are', () => {
+  it('keeps numbers and texts unchanged', () => {
     const text = String.raw`{"big":12345678901234567890,"one":1.0,"text":"a\nb, {c: \"d\"}","none":null}`;
     expect(redactedJson(text, same)).toBe(text);
   });
@@ -36,11 +36,11 @@ describe('a body that is shown', () => {
     ['{"key":"secret"', '[15 bytes, not JSON]'],
     ['', '[0 bytes, not JSON]'],
     [`"${'x'.repeat(64 * 1024)}"`, `[${64 * 1024 + 2} bytes]`],
-  ])('is only measured when it cannot be read or is too large (%#)', (text, shown) => {
+  ])('has only its size shown when it cannot be read or is too large (%#)', (text, shown) => {
     expect(redactedJson(text, same)).toBe(shown);
   });
 
-  it('is read however deep it is', () => {
+  it('is read at any depth', () => {
     const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;
     expect(redactedJson(deep, same)).toBe(deep);
     expect(redactedJson(`{"key":${deep},"a":1}`, same)).toBe('{"key":"…","a":1}');

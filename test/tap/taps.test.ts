@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createTapLines } from '../../src/tap/tapLines.ts';
 import { createTaps, type TapEvent } from '../../src/tap/taps.ts';
 
-describe('those who follow a device', () => {
-  it('are told about its messages, and about no other device’s', () => {
+describe('the taps on a device', () => {
+  it('get the events of its messages, and of no other device', () => {
     const taps = createTaps();
     const told: TapEvent[] = [];
     expect(taps.of('pump-1', { partition: '0', sequenceNumber: 7 })).toBeUndefined();
@@ -27,7 +27,7 @@ describe('those who follow a device', () => {
     expect(taps.of('pump-1', { partition: '0', sequenceNumber: 9 })).toBeUndefined();
   });
 
-  it('are all told about what concerns a whole partition, each with its own device', () => {
+  it('all get the events of a whole partition, each with its own device', () => {
     const taps = createTaps();
     const told: TapEvent[] = [];
     expect(taps.all({ partition: '0', sequenceNumber: 7 })).toBeUndefined();
@@ -47,7 +47,7 @@ describe('those who follow a device', () => {
     expect(taps.open({ device: 'd5', follow() {} })).toBeDefined();
   });
 
-  it('are told no more when that fails: the message goes on', () => {
+  it('get no more events after an error: the message continues', () => {
     const taps = createTaps();
     let calls = 0;
     taps.open({
@@ -68,7 +68,7 @@ describe('a line of the tap', () => {
   const canary = 'Y2FuYXJ5IHNpbmdz';
   const lineOf = createTapLines([canary]);
 
-  it('has no secret: not a known one, nor what looks like one or has such a name', () => {
+  it('has no secret: neither a known one, nor one recognised by its form or name', () => {
     const line = lineOf(
       {
         stage: 'read',
@@ -87,7 +87,7 @@ describe('a line of the tap', () => {
   const encodings = ['base64', 'base64url'] as const;
   const encoded = around.flatMap((before) => encodings.map((encoding) => [before, encoding] as const));
 
-  it.each(encoded)('has no token and no known secret behind %j in %s, in texts and bodies', (before, encoding) => {
+  it.each(encoded)('has no token and no known secret after %j in %s, in texts and bodies', (before, encoding) => {
     for (const secret of [canary, token]) {
       const code = Buffer.from(`${before}${secret}, and more`).toString(encoding);
       for (const echo of [code, encodeURIComponent(code), code.slice(4, -9), code.toLowerCase()]) {
@@ -110,14 +110,14 @@ describe('a line of the tap', () => {
     expect(own({ stage: 'attempt', echo: 'another-token' }, {}, 'another-token')).toContain('"echo":"…"');
   });
 
-  it('stays one short line, and cannot steer a terminal', () => {
+  it('is one short line, and cannot control a terminal', () => {
     const line = lineOf({ stage: 'read', properties: { a: `\u001b[2J\n\u202e${'x'.repeat(10_000)}` } });
     expect(line.length).toBeLessThan(3_000);
     expect(line.slice(0, -1)).toMatch(/^[\x20-\x7e…]+$/);
     expect(line.endsWith('\n')).toBe(true);
   });
 
-  it('has so many members and no deeper ones', () => {
+  it('has a bounded number and depth of members', () => {
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`p${index}`, 'x']));
     const event = JSON.parse(lineOf({ stage: 'read', properties: many, a: { b: { c: { d: { e: 1 } } } } }));
     expect(Object.keys(event.properties)).toHaveLength(100);

@@ -20,7 +20,7 @@ const declared = {
 };
 
 /** As the text format of Prometheus is specified: https://prometheus.io/docs/instrumenting/exposition_formats/ */
-it('writes help, kind, labels and numbers of every kind of metric', () => {
+it('the exposition has help, type, labels and numbers of every kind of metric', () => {
   const meter = createMeter(declared);
   const sent = meter.counter('parcels.sent');
   sent('lost');
@@ -59,7 +59,7 @@ shelf_weight{shelf_name="a\\"quoted\\"\\\\back\\nline"} 0
 `);
 });
 
-it('leaves out only the metric that cannot be read', () => {
+it('the exposition leaves out only the metric that cannot be read', () => {
   const meter = createMeter(declared);
   meter.observe('shelf.weight', () => {
     throw new Error('too many open files');
@@ -70,7 +70,7 @@ it('leaves out only the metric that cannot be read', () => {
   expect(sampleOf(samples, 'shelf_weight')).toBeUndefined();
 });
 
-it('writes bounded series of a metric, whatever is counted', () => {
+it('the exposition has a bounded number of series for any labels', () => {
   const meter = createMeter(declared);
   const took = meter.histogram('parcel.duration') as (seconds: number, reason: string) => void;
   for (let number = 0; number < mostSeries + 50; number += 1) took(1, `reason-${number}`);

@@ -25,13 +25,13 @@ const get = async (path: string, method = 'GET') => {
   return [response.status, method === 'HEAD' ? undefined : await response.json()];
 };
 
-it('lives as long as it gets on', async () => {
+it('the server is live while it makes progress', async () => {
   expect(await get('/livez')).toEqual([200, { status: 'alive' }]);
   stuck = ['an answer of the hub'];
   expect(await get('/livez')).toEqual([503, { status: 'not alive', waitingFor: stuck }]);
 });
 
-it('is ready when nothing is missing, and says what is otherwise', async () => {
+it('the server is ready when nothing is missing, and otherwise names what is missing', async () => {
   missing = ['the hub’s service endpoint'];
   expect(await get('/readyz?verbose')).toEqual([503, { status: 'not ready', waitingFor: missing }]);
   missing = [];
@@ -39,7 +39,7 @@ it('is ready when nothing is missing, and says what is otherwise', async () => {
   expect((await get('/readyz', 'HEAD'))[0]).toBe(200);
 });
 
-it('tells further remarks with whether it is ready', async () => {
+it('the readiness has further remarks', async () => {
   remarks = { refusedConfiguration: ['line 3: modules[0].id: is missing'] };
   missing = [];
   expect(await get('/readyz')).toEqual([200, { status: 'ready', ...remarks }]);
@@ -47,19 +47,19 @@ it('tells further remarks with whether it is ready', async () => {
   expect(await get('/readyz')).toEqual([503, { status: 'not ready', waitingFor: missing, ...remarks }]);
 });
 
-it('lives as long as it responds when nothing can be stuck', async () => {
+it('the server is live while it responds when nothing can be stuck', async () => {
   const own = await serveHealth(anyPort, { missing: () => ['the broker'] });
   onTestFinished(() => own.close());
   expect((await fetch(`http://127.0.0.1:${own.port}/livez`)).status).toBe(200);
   expect((await fetch(`http://127.0.0.1:${own.port}/metrics`)).status).toBe(404);
 });
 
-it('answers 500 when the metrics cannot be read, and goes on', async () => {
+it('the server answers 500 when the metrics cannot be read, and continues', async () => {
   expect(await get('/metrics')).toEqual([500, { error: 'the metrics cannot be read' }]);
   expect((await get('/startupz'))[0]).toBe(200);
 });
 
-it('has started when it was ready once, whatever is missing since then', async () => {
+it('the server has started once it was ready, whatever is missing later', async () => {
   stuck = [];
   missing = ['access'];
   const own = await serveHealth(anyPort, { missing: () => missing, stuck: () => stuck });
@@ -76,12 +76,12 @@ it('has started when it was ready once, whatever is missing since then', async (
   expect(await ask('/startupz')).toEqual([200, { status: 'started' }]);
 });
 
-it('refuses everything else', async () => {
+it('the server refuses all other requests', async () => {
   expect((await get('/'))[0]).toBe(404);
   expect((await get('/readyz', 'POST'))[0]).toBe(405);
 });
 
-it('survives a target that is no path', async () => {
+it('the server tolerates a target that is not a path', async () => {
   const answer = await new Promise<string>((resolve) => {
     const socket = connect(server.port, '127.0.0.1', () =>
       socket.write('GET // HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'),

@@ -3,7 +3,7 @@ import { switchLevelOnSignal } from 'telemetry/levelSwitch.ts';
 import { expect, it } from 'vitest';
 import { createLog } from '../../src/log/log.ts';
 
-it('switches to debug and back to the level of the settings, and says so in both lines', () => {
+it('the level switches to debug and back to that of the settings, with a line for each', () => {
   const lines: string[] = [];
   const log = createLog('warn', { write: (line) => void lines.push(line) });
   const process = new EventEmitter();

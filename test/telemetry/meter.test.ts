@@ -11,7 +11,7 @@ const seriesOf = (meter: ReturnType<typeof createMeter>, name: string) => [
     ?.read() ?? []),
 ];
 
-it('counts by the values of the attributes', () => {
+it('a counter counts by the values of the attributes', () => {
   const meter = createMeter();
   const count = meter.counter('device_messaging.replies');
   count('delivered');
@@ -20,14 +20,14 @@ it('counts by the values of the attributes', () => {
   expect(readingOf(meter, 'device_messaging.replies')).toEqual({ delivered: 2, queue_full: 1 });
 });
 
-it('counts in the same series, however often the counter is asked for', () => {
+it('a counter that is requested again counts in the same series', () => {
   const meter = createMeter();
   meter.counter('device_messaging.misspellings')();
   meter.counter('device_messaging.misspellings')();
   expect(readingOf(meter, 'device_messaging.misspellings')).toEqual({ '': 2 });
 });
 
-it('has each series of small closed sets at 0 before anything is counted', () => {
+it('each series of small closed sets is 0 before anything is counted', () => {
   const meter = createMeter();
   meter.counter('device_messaging.cache.lookups');
   const all = seriesOf(meter, 'device_messaging.cache.lookups').map(({ values, sum }) => [...values, sum]);
@@ -36,7 +36,7 @@ it('has each series of small closed sets at 0 before anything is counted', () =>
   );
 });
 
-it('puts a duration into the first bucket whose bound it does not exceed; a negative one counts as 0', () => {
+it('a duration is in the first bucket whose bound it does not exceed; a negative one counts as 0', () => {
   const meter = createMeter();
   const record = meter.histogram('device_messaging.replies.duration');
   for (const seconds of [-3, 0.005, 0.0051, 3600, 3601]) record(seconds);
@@ -45,7 +45,7 @@ it('puts a duration into the first bucket whose bound it does not exceed; a nega
   expect([series?.count, series?.sum]).toEqual([5, 0.005 + 0.0051 + 3600 + 3601]);
 });
 
-it('reads an observed metric at each collection', () => {
+it('an observed metric is read at each collection', () => {
   const meter = createMeter();
   let unfinished = 3;
   meter.observe('device_messaging.unfinished.messages', () => [[unfinished]]);
@@ -54,7 +54,7 @@ it('reads an observed metric at each collection', () => {
   expect(readingOf(meter, 'device_messaging.unfinished.messages')).toEqual({ '': 5 });
 });
 
-it('bounds the series of a metric, whatever it is given: the rest is counted as _OTHER', () => {
+it('the series of a metric are bounded: the rest is counted as _OTHER', () => {
   const meter = createMeter();
   const count = meter.counter('device_messaging.handled.messages');
   for (let number = 0; number < 3 * mostSeries; number += 1) count('ok', `hostile-${number}`, 'V2');
@@ -70,11 +70,11 @@ it.each([
   [99, '_OTHER'],
   [600, '_OTHER'],
   [123456789, '_OTHER'],
-])('has the status %i as %s', (status, value) => {
+])('the status %i counts as %s', (status, value) => {
   expect(statusValue(status)).toBe(value);
 });
 
-it('can be left out', () => {
+it('a metric can be left out', () => {
   noMeter.counter('device_messaging.misspellings')();
   noMeter.histogram('device_messaging.replies.duration')(1);
   noMeter.observe('device_messaging.unfinished.messages', () => {

@@ -11,7 +11,7 @@ function written(hasColours = false): { log: ReturnType<typeof createLog>; text:
   return { log, text: () => lines.join('') };
 }
 
-it('is one line with the time, the level, the text, the event and the fields', () => {
+it('a pretty line has the time, the level, the text, the event and the fields', () => {
   const { log, text } = written();
   log.warn(
     { partition: '3', noticedBy: 'ownership record', more: { a: 1 } },
@@ -24,14 +24,14 @@ it('is one line with the time, the level, the text, the event and the fields', (
   );
 });
 
-it('has the stack of an error and its causes below', () => {
+it('a pretty line has the stack of an error and its causes below', () => {
   const { log, text } = written();
   log.error({ err: new Error('outer', { cause: new Error('inner') }) }, 'unforeseen failure');
   expect(text()).toMatch(/unforeseen failure \(message\.failed_unforeseen\)\n {4}Error: outer\n {4}at .*\n/);
   expect(text()).toMatch(/\n {4}\{.*"cause":\{.*"message":"inner"/);
 });
 
-it('has colours only for a terminal, and no character of a device that would control it', () => {
+it('a pretty line has colours only for a terminal, and no control character of a device', () => {
   const { log, text } = written();
   const hostile = '\u001b[2J\u202e\r\nfake';
   log.info({ device: hostile, [hostile]: hostile, err: new Error(hostile) }, 'handled');

@@ -16,7 +16,7 @@ const steering = [
   ...between(0x2066, 0x2069),
 ];
 
-describe('no character that steers a terminal or turns the direction of writing', () => {
+describe('no character that controls a terminal or the direction of writing', () => {
   it('reaches the log unchanged, and none is lost', () => {
     const lines: string[] = [];
     const log = createLog('debug', { write: (line) => void lines.push(line) });
@@ -41,7 +41,7 @@ describe('no character that steers a terminal or turns the direction of writing'
   });
 });
 
-it('Other text is left as it is', () => {
+it('Other text is unchanged', () => {
   const text = 'Zürich 東京 🚰 عربى עברית − “quoted” \u00a0';
   expect([printable(text), printableJson(text)]).toEqual([text, text]);
 });

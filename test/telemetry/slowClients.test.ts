@@ -73,14 +73,14 @@ describe.each(Object.entries(servers))('%s', (_name, { start, largest, body }) =
     ['sends its headers byte by byte', (socket) => trickle(socket, 'GET / HTTP/1.1\r\nhost: localhost\r\nx: ')],
     ['sends its body byte by byte', (socket) => trickle(socket, put(body))],
     ['asks nothing more', (socket) => void socket.write(get('/'))],
-  ])('cuts a client off that %s', async (_what, act) => {
+  ])('disconnects a client that %s', async (_what, act) => {
     const socket = connectTo(await opened());
     const ended = cutOff(socket);
     act(socket);
     await ended;
   });
 
-  it('cuts a client off that does not read its answer', async () => {
+  it('disconnects a client that does not read its answer', async () => {
     const port = await opened();
     const slow = connectTo(port);
     const begun = once(slow, 'readable');
@@ -96,7 +96,7 @@ describe.each(Object.entries(servers))('%s', (_name, { start, largest, body }) =
 });
 
 describe('the admin port', () => {
-  it('has room again when all its places were taken by clients that trickle', async () => {
+  it('has room again after slow clients took all its connections', async () => {
     const server = await admin();
     onTestFinished(() => server.close());
     const slow = Array.from({ length: 32 }, () => connectTo(server.port));
@@ -113,7 +113,7 @@ describe('the admin port', () => {
     await expect.poll(answered, { timeout: 30_000, interval: 20 }).toBe(200);
   });
 
-  it('has 32 places and no more', async () => {
+  it('has 32 connections at most', async () => {
     const patient = { headersMs: 60_000, requestMs: 60_000, answerMs: 60_000, idleMs: 60_000 };
     const server = await startAdminServer({ host: here, port: 0, token: '', about: {}, routes, limits: patient });
     onTestFinished(() => server.close());
@@ -128,7 +128,7 @@ describe('the admin port', () => {
     expect(all).toEqual([...Array(32).fill('answered'), 'closed', 'closed']);
   });
 
-  it('goes on with an answer that takes its time, beyond all limits', async () => {
+  it('continues a slow answer beyond all limits', async () => {
     const server = await admin();
     onTestFinished(() => server.close());
     const follower = connectTo(server.port);

@@ -10,10 +10,10 @@ it.each([
   ['at [::1]:9000', 'at …'],
   ['sim.internal, im.internal.example, 110.0.0.7, 10.0.0.71, registry-2, registry.example', undefined],
   ['the imXinternal stays', undefined],
-])('of %j nothing of ours is left', (text, left = text) => {
+])('the cleaned text of %j has no host name of the service', (text, left = text) => {
   expect(take(text)).toBe(left);
 });
 
-it('without hosts nothing is taken out', () => {
+it('without hosts the text is unchanged', () => {
   expect(withoutHosts([''])('a text')).toBe('a text');
 });

@@ -13,11 +13,11 @@ it.each([
   expect(nearest(given, names)).toBe(expected);
 });
 
-it('there is no nearest name among none', () => {
+it('an empty list has no nearest name', () => {
   expect(nearest('model.create', [])).toBeUndefined();
 });
 
-it('a name with more differences than allowed is not near', () => {
+it('a name with more differences than allowed is not returned', () => {
   expect(nearest('modl.creat', names, 2)).toBe('model.create');
   expect(nearest('modl.creat', names, 1)).toBeUndefined();
 });

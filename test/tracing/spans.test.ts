@@ -3,7 +3,7 @@ import { openTraces } from '../../src/tracing/openTraces.ts';
 import { keyAt, rootOf, sent, startRecording, traceId } from './traces.ts';
 
 describe('the first span of a message', () => {
-  it('is in the given trace, has no parent, and a link to what its sender did', async () => {
+  it('is in the given trace, without a parent, with a link to its sender’s span', async () => {
     const { traces, collector } = await startRecording();
     const root = traces.begin(
       rootOf({ attributes: { 'svc.device.id': 'd1', 'svc.replies.sent': 2, left: undefined } }),
@@ -23,7 +23,7 @@ describe('the first span of a message', () => {
     expect(span?.attributes).not.toHaveProperty('left');
   });
 
-  it('has no link when its sender said nothing', async () => {
+  it('has no link when its sender sent no trace', async () => {
     const { traces, collector } = await startRecording();
     traces.begin(rootOf({ link: undefined })).end();
     expect(await collector.spansNamed('process model.update')).toMatchObject([{ traceId, links: [] }]);
@@ -42,7 +42,7 @@ describe('the first span of a message', () => {
       vi.unstubAllEnvs();
     });
 
-    it('names what they name', async () => {
+    it('has their attributes', async () => {
       vi.stubEnv('OTEL_SERVICE_NAME', 'pumps');
       vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'deployment.environment.name=test');
       const { traces, collector } = await startRecording();
@@ -84,7 +84,7 @@ describe('a child', () => {
 });
 
 describe('a span', () => {
-  it('ends once: what is said later does not count', async () => {
+  it('ends once: later attributes do not count', async () => {
     const { traces, collector } = await startRecording();
     const root = traces.begin(rootOf());
     root.end({ 'svc.code': 'timeout_exceeded' }, { type: 'timeout_exceeded', message: 'too late' });
@@ -102,7 +102,7 @@ describe('a span', () => {
     ]);
   });
 
-  it('has at most 256 characters of each text, none of them half', async () => {
+  it('has at most 256 whole characters of each text', async () => {
     const { traces, collector } = await startRecording();
     const long = `${'x'.repeat(255)}😀${'y'.repeat(100_000)}`;
     const root = traces.begin(rootOf({ attributes: { long, broken: 'a\ud800b' } }));
@@ -121,7 +121,7 @@ describe('a span', () => {
 describe('sampling', () => {
   const ratio = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.5' };
 
-  it('follows an id that no sender can choose, not the trace that a device has chosen', async () => {
+  it('follows an id that no sender can choose, not the device’s trace', async () => {
     const { traces, collector } = await startRecording(ratio);
     const lowest = '00000000000000000000000000000001';
     const highest = 'ffffffff000000000000000000000001';
@@ -153,8 +153,8 @@ describe('sampling', () => {
   });
 });
 
-describe('without a wish for traces', () => {
-  it('there are none, and nothing is logged', async () => {
+describe('without traces enabled', () => {
+  it('no span is created, and nothing is logged', async () => {
     const silent = () => expect.unreachable('a line in the log');
     const log = { level: 'info', debug: silent, info: silent, warn: silent, error: silent, fatal: silent };
     const program = { name: 'test', version: '1', instance: 'here', log };

@@ -24,7 +24,7 @@ describe('traces are off', () => {
     ['OTEL_EXPORTER_OTLP_ENDPOINT', { ...on, OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }],
     ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', { ...on, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://[' }],
     ['OTEL_EXPORTER_OTLP_PROTOCOL', { ...on, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }],
-  ])('with a value of %s that they cannot serve, and say so', (variable, env) => {
+  ])('with an unsupported value of %s, which is logged', (variable, env) => {
     const { collector, ignored } = traceSettings(env);
     expect(collector).toBeUndefined();
     expect(ignored.map((one) => one.variable)).toEqual([variable]);
@@ -42,7 +42,7 @@ describe('traces are on', () => {
     expect(traceSettings(env)).toEqual({ collector: { url, ratio: 1 }, ignored: [] });
   });
 
-  it('as JSON, whatever OTLP protocol over HTTP is asked for, and say so', () => {
+  it('as JSON for any OTLP protocol over HTTP, which is logged', () => {
     const env = { ...on, OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/protobuf', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
     const { collector, ignored } = traceSettings(env);
     expect(collector?.url).toBe(`${address}/v1/traces`);
@@ -57,7 +57,7 @@ describe('traces are on', () => {
     ['traceidratio', '0.25', 0.25],
     ['parentbased_traceidratio', '0', 0],
     ['traceidratio', undefined, 1],
-  ])('for the share of messages that the sampler %s with %s says', (name, argument, ratio) => {
+  ])('for the share of messages of the sampler %s with %s', (name, argument, ratio) => {
     const env = { ...on, OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: argument };
     expect(traceSettings(env)).toEqual({ collector: { url: `${address}/v1/traces`, ratio }, ignored: [] });
   });
@@ -67,13 +67,13 @@ describe('traces are on', () => {
     ['OTEL_TRACES_SAMPLER', { ...on, OTEL_TRACES_SAMPLER: 'toString' }],
     ['OTEL_TRACES_SAMPLER_ARG', { ...on, OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '25%' }],
     ['OTEL_TRACES_SAMPLER_ARG', { ...on, OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '2' }],
-  ])('for all messages with a value of %s that is unknown, and say so', (variable, env) => {
+  ])('for all messages with an unknown value of %s, which is logged', (variable, env) => {
     const { collector, ignored } = traceSettings(env);
     expect(collector?.ratio).toBe(1);
     expect(ignored.map((one) => one.variable)).toEqual([variable]);
   });
 
-  it('without a value of a variable in what they say: it may have a password', () => {
+  it('without values of variables in the log, since they may have a password', () => {
     const env = { ...on, OTEL_EXPORTER_OTLP_ENDPOINT: 'ftp://user:s3cret@collector' };
     expect(JSON.stringify(traceSettings(env).ignored)).not.toContain('s3cret');
   });

@@ -62,7 +62,7 @@ test('trap 15: a late instance moves a checkpoint backwards', async () => {
   expect(await list(other)).toMatchObject([{ sequenceNumber: 3 }]);
 });
 
-test('trap 15: two instances both get a partition that none has had yet', async () => {
+test('trap 15: two instances both get a partition that had no owner', async () => {
   const { one, other } = setUp();
   const claim = (ownerId: string) => [{ ...place, partitionId: '0', ownerId }];
   const claims = await Promise.all([one.claimOwnership(claim('one')), other.claimOwnership(claim('other'))]);

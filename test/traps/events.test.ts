@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import dns from 'node:dns';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
@@ -13,7 +13,7 @@ import {
 import { freshHub } from 'iot-hub-emulator/testing';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { beginning, emptyElements, nestedLists, section } from '../../iot-hub-emulator/test/support/rawAmqp.ts';
-import { endWithUs } from '../../sandbox/service/endWithUs.ts';
+import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { append, bodies, memoryStore, signal, subscribe } from './support/plain.ts';
 
 // Each trap is reproduced against the plain @azure/event-hubs: a new version of it that behaves otherwise fails here.
@@ -33,7 +33,7 @@ const quickBalancing = {
 const balanced = (store: CheckpointStore) =>
   new EventHubConsumerClient('$Default', hub.eventsConnectionString, store, { loadBalancingOptions: quickBalancing });
 
-test('trap 8: credit is given every cycle on top of what is outstanding', async () => {
+test('trap 8: credit is given every cycle in addition to the outstanding credit', async () => {
   const prefetchCount = 100;
   const trickle = setInterval(() => append(hub, 'x'), 10);
   const { stop } = subscribe(hub, { processEvents: async () => undefined }, { prefetchCount, maxBatchSize: 1 });
@@ -43,7 +43,7 @@ test('trap 8: credit is given every cycle on top of what is outstanding', async 
 });
 
 describe('trap 9: an error that escapes the handler', () => {
-  test('stops the partition, if it is a plain one', async () => {
+  test('stops the partition if it is an ordinary error', async () => {
     append(hub, 'first');
     const closed = signal<string>();
     const { stop } = subscribe(hub, {
@@ -88,7 +88,7 @@ describe('trap 9: an error that escapes the handler', () => {
     await subscription.close();
     await client.close();
   });
-  test('skips the batch and says nothing, if it is retryable', async () => {
+  test('skips the batch silently if it is retryable', async () => {
     append(hub, 'skipped');
     const seen: string[] = [];
     const { stop } = subscribe(hub, {
@@ -127,7 +127,7 @@ test('trap 10: closing a subscription waits for no handler', async () => {
   await stop();
 });
 
-test('trap 12: a connection that drops while its partition is idle is not missed before the wait is over', async () => {
+test('trap 12: a connection that drops while its partition is idle is not detected before the wait is over', async () => {
   const [opened, over] = [signal(), signal()];
   const happened: string[] = [];
   let waits = 0;
@@ -178,7 +178,7 @@ test('trap 13: a handler that hangs keeps its partition, because its ownership i
 });
 
 describe('trap 14: the defaults', () => {
-  test('start at the latest event, so that what is there already is never seen', async () => {
+  test('start at the latest event, so that earlier events are never read', async () => {
     append(hub, 'old');
     const seen: string[] = [];
     const client = new EventHubConsumerClient('$Default', hub.eventsConnectionString);
@@ -192,7 +192,7 @@ describe('trap 14: the defaults', () => {
     await subscription.close();
     await client.close();
   });
-  test('parse bodies, which damages numbers of 64 bits, and give bytes where the JSON is bad', async () => {
+  test('parse bodies, which damages 64-bit numbers, and give bytes for invalid JSON', async () => {
     append(hub, '{"id":9007199254740993}');
     append(hub, '{"id":');
     const seen: unknown[] = [];
@@ -282,11 +282,10 @@ describe('trap 18: a connection that the hub closes without detaching its links'
   const program = fileURLToPath(new URL('./support/readUntilTold.ts', import.meta.url));
 
   test.each([undefined, 'amqp:internal-error'])(
-    'is opened again with links that are dead: no event comes, and the wait for one crashes the process (%s)',
+    'is reopened with dead links: no event comes, and the wait for one crashes the process (%s)',
     async (condition) => {
       const env = { ...process.env, AZURE_LOG_LEVEL: 'verbose' }; // it says when it waits for an answer
       const child = spawn(process.execPath, ['scripts/run.js', program, hub.eventsConnectionString], { env });
-      endWithUs(child);
       let [out, error] = ['', ''];
       child.stdout.on('data', (chunk) => (out += chunk));
       child.stderr.on('data', (chunk) => (error += chunk));
@@ -308,7 +307,7 @@ describe('trap 18: a connection that the hub closes without detaching its links'
   );
 });
 
-describe('trap 19: what a device may send as an AMQP value', () => {
+describe('trap 19: an AMQP value of a device', () => {
   const program = fileURLToPath(new URL('./support/decode.js', import.meta.url));
   /** Of the library of a client, in a process that may have 64 MB. */
   const decoding = (library: string, bytes: Buffer) => {
@@ -321,27 +320,26 @@ describe('trap 19: what a device may send as an AMQP value', () => {
   };
 
   describe.each(['rhea', 'azure-iothub/node_modules/rhea'])('by the decoder of %s:', (library) => {
-    test('nested lists are too much for the stack', () => {
+    test('with nested lists overflows the stack', () => {
       expect(decoding(library, section('value', nestedLists(3_000))).said).toContain(
         'Maximum call stack size exceeded',
       );
     });
-    test('thirteen bytes take all memory', () => {
+    test('of thirteen bytes takes all memory', () => {
       const bytes = section('value', emptyElements(2 ** 31 - 1));
       expect(bytes).toHaveLength(13);
       const { hasEnded, said } = decoding(library, bytes);
       expect(hasEnded).toBe(false);
       expect(said).toContain('JavaScript heap out of memory');
     });
-    test('nothing of this is wrong with small values', () => {
+    test('with small values is harmless', () => {
       expect(decoding(library, section('value', nestedLists(3)))).toEqual({ hasEnded: true, said: '[[[[]]]]\n' });
     });
   });
 
-  test('an event with nested lists ends its connection and is lost: those behind it come, and a checkpoint passes it', async () => {
+  test('with nested lists ends the connection and is lost: later events come, and a checkpoint passes it', async () => {
     const reader = fileURLToPath(new URL('./support/readUntilTold.ts', import.meta.url));
     const child = spawn(process.execPath, ['scripts/run.js', reader, hub.eventsConnectionString]);
-    endWithUs(child);
     onTestFinished(() => void child.kill('SIGKILL'));
     let out = '';
     child.stdout.on('data', (chunk) => (out += chunk));
@@ -355,7 +353,7 @@ describe('trap 19: what a device may send as an AMQP value', () => {
   });
 });
 
-test('trap 20: an event that has come is handed over 20 ms later', async () => {
+test('trap 20: an event is delivered 20 ms after its arrival', async () => {
   const credit = () => receivers()[0]?.credit ?? 0;
   let creditBefore = 0;
   const seen: string[] = [];

@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { freshHub } from 'iot-hub-emulator/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { endWithUs } from '../../sandbox/service/endWithUs.ts';
+import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { plainService, send, transportOf } from './support/plain.ts';
 
 // Each trap is reproduced against the plain azure-iothub: a new version of it that behaves otherwise fails here.
@@ -26,7 +25,6 @@ const start = () => {
   const args = ['scripts/run.js', program, hub.serviceConnectionString, 'pump-1'];
   const env = { ...process.env, NODE_EXTRA_CA_CERTS: hub.caFile, DEBUG: 'azure-iot-amqp-base:Amqp:Errors' };
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  endWithUs(child);
   return child;
 };
 /** Run it to its end. */
@@ -46,7 +44,7 @@ describe('trap 1: a connection that ends with a send unsettled', () => {
   });
   // Stuck, when the connection ends before the hub's answer to the end of the session has arrived; else the clean-up is
   // tried again 45 s later, and crashes.
-  test('leaves the client stuck for good, or crashes later, when the link is detached without a condition', async () => {
+  test('blocks the client for good, or crashes it later, when the link is detached without a condition', async () => {
     hub.faults.add({ kind: 'settle', link: 'c2d', skip: 1, times: 1, answer: 'detach' });
     const child = start();
     let [out, error] = ['', ''];
@@ -69,19 +67,16 @@ describe('trap 1: a connection that ends with a send unsettled', () => {
   });
 });
 
-describe('trap 3: send() says too much or nothing', () => {
-  test.each(['release', 'modify'] as const)(
-    'it resolves, without a result, when the hub answers %s',
-    async (answer) => {
-      hub.faults.add({ kind: 'settle', answer });
-      const client = plainService(hub);
-      await client.open();
-      const { result } = await send(client, 'pump-1', 'lost');
-      expect(result).toBeUndefined();
-      expect(received()).toEqual([]);
-      await client.close();
-    },
-  );
+describe('trap 3: send() reports too much or nothing:', () => {
+  test.each(['release', 'modify'] as const)('it resolves without a result when the hub answers %s', async (answer) => {
+    hub.faults.add({ kind: 'settle', answer });
+    const client = plainService(hub);
+    await client.open();
+    const { result } = await send(client, 'pump-1', 'lost');
+    expect(result).toBeUndefined();
+    expect(received()).toEqual([]);
+    await client.close();
+  });
   test('one lost disposition stops the link after 2,047 further sends', async () => {
     hub.faults.add({ kind: 'settle', answer: 'never', times: 1 });
     const client = plainService(hub);
@@ -117,7 +112,7 @@ test('trap 4: as many links are attached as first sends are made at once', async
   await client.close();
 });
 
-describe('trap 5: open() keeps trying in silence', () => {
+describe('trap 5: open() retries silently', () => {
   test('when the certificate of the hub is not trusted', async () => {
     const client = plainService(hub, false);
     let over = false;
@@ -131,7 +126,7 @@ describe('trap 5: open() keeps trying in silence', () => {
   });
 });
 
-test('trap 6: what the hub refuses for the moment is sent again behind what came later', async () => {
+test('trap 6: a message that the hub refuses for the moment is sent again after later ones', async () => {
   hub.faults.add({ kind: 'settle', answer: 'reject', condition: 'amqp:internal-error', skip: 1, times: 1 });
   const client = plainService(hub);
   await client.open();

@@ -16,7 +16,7 @@ const pending = async (promise: Promise<unknown>) =>
   (await Promise.race([promise.then(String, String), sleep(10, 'pending')])) === 'pending';
 
 describe.concurrent('traps that need patience', () => {
-  test('trap 2: a send that is open while the hub closes the connection fails after 45 s, with all that queue behind it', async ({
+  test('trap 2: a send in progress when the hub closes the connection fails after 45 s, with all that are queued behind it', async ({
     expect,
   }) => {
     const hub = await hubFor();
@@ -37,7 +37,7 @@ describe.concurrent('traps that need patience', () => {
     await hub.stop();
   });
 
-  test('trap 5: open() on a port that refuses is not over after a minute, and succeeds when the port opens', async ({
+  test('trap 5: open() on a port that refuses does not fail within a minute, and succeeds when the port opens', async ({
     expect,
   }) => {
     const hub = await hubFor();
@@ -52,7 +52,7 @@ describe.concurrent('traps that need patience', () => {
     await hub.stop();
   });
 
-  test('trap 5: a method call that nobody answers is not over a minute after its time-out', async ({ expect }) => {
+  test('trap 5: a method call without an answer has not ended a minute after its time-out', async ({ expect }) => {
     const hub = await hubFor();
     hub.faults.add({ kind: 'rest', answer: 'silent' });
     const client = viaAgent(hub, plainService(hub));
@@ -66,9 +66,7 @@ describe.concurrent('traps that need patience', () => {
     await hub.stop();
   });
 
-  test('trap 11: a hub that is not there is reported after 90 s, whatever the retry options say', async ({
-    expect,
-  }) => {
+  test('trap 11: an unreachable hub is reported after 90 s, for any retry options', async ({ expect }) => {
     const hub = await hubFor();
     hub.faults.add({ kind: 'refuse-connection', answer: 'closed', port: 'amqp' });
     const client = new EventHubConsumerClient('$Default', hub.eventsConnectionString, {
@@ -108,7 +106,7 @@ describe.concurrent('traps that need patience', () => {
     await hub.stop();
   });
 
-  test('trap 12: a drop while a partition is idle is not missed for 60 s, by default', async ({ expect }) => {
+  test('trap 12: a drop while a partition is idle is not detected for 60 s, by default', async ({ expect }) => {
     const hub = await hubFor();
     const client = new EventHubConsumerClient('$Default', hub.eventsConnectionString);
     const seen: string[] = [];
@@ -128,7 +126,7 @@ describe.concurrent('traps that need patience', () => {
     await hub.stop();
   });
 
-  test('trap 9: the ownership of a partition that an error stopped blocks everybody for 60 s, by default', async ({
+  test('trap 9: the ownership of a partition that an error stopped blocks all instances for 60 s, by default', async ({
     expect,
   }) => {
     const hub = await hubFor();

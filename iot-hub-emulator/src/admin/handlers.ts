@@ -36,15 +36,15 @@ interface Call {
   response: ServerResponse;
 }
 
-type Handled = { status: number; body?: unknown } | 'written';
+type HandlerResult = { status: number; body?: unknown } | 'written';
 
 const malformed = (sentence: string) => new Refusal('com.microsoft:argument-error', sentence);
-const ok = (body: unknown): Handled => ({ status: 200, body });
+const ok = (body: unknown): HandlerResult => ({ status: 200, body });
 
 /** What each operation does. */
 export function createHandlers(
   hub: AdminHub,
-): Readonly<Record<OperationId, (call: Call) => Handled | Promise<Handled>>> {
+): Readonly<Record<OperationId, (call: Call) => HandlerResult | Promise<HandlerResult>>> {
   const { registry, devicebound, journal, faults, closing } = hub;
 
   const show = ({ deviceId, generationId, createdAt }: Device) => {
@@ -56,9 +56,9 @@ export function createHandlers(
     describe: () => ok(hub.describe()),
     listDevices: () => ok({ devices: registry.list().map(show) }),
     addDevice({ body }) {
-      const asked = newDevice.safeParse(body);
-      if (!asked.success) throw malformed('The body is {"deviceId": text, "primaryKey": base64 text or none}.');
-      const { deviceId, primaryKey } = asked.data;
+      const parsed = newDevice.safeParse(body);
+      if (!parsed.success) throw malformed('The body is {"deviceId": text, "primaryKey": base64 text or none}.');
+      const { deviceId, primaryKey } = parsed.data;
       const device = registry.create(deviceId, { primaryKey });
       const connectionString = hub.deviceConnectionString(deviceId);
       return { status: 201, body: { ...show(device), primaryKey: device.primaryKey, connectionString } };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { journalQuery } from '../journal/read.ts';
 import * as schemas from './schemas.ts';
 
-/** One operation of the admin port: what it is told and what it answers. */
+/** One operation of the admin port: its request and its answers. */
 export interface Operation {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** `{id}` stands for an id. */

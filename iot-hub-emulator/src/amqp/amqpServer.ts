@@ -9,7 +9,7 @@ import { connectionUnused, messageTooLarge } from './conditions.ts';
 import { createClaims } from './link/claims.ts';
 import { guardFrames, guardMessages } from './link/guard.ts';
 import { watchIdleConnection } from './link/idleConnection.ts';
-import { follow, grantCredit } from './link/links.ts';
+import { grantCredit, trackLink } from './link/links.ts';
 import { boundMessages } from './link/oversize.ts';
 import { dispositions, type Node, notFound, type Peer, refuse } from './link/peer.ts';
 import { offerMechanisms } from './sasl.ts';
@@ -55,9 +55,9 @@ export function createAmqpServer(
   ])
     container.on(event, () => undefined);
 
-  const admit = (link: Sender | Receiver, entry: Link, peer: Peer, direction: 'serve' | 'accept'): void => {
+  const admit = (link: Sender | Receiver, hubLink: Link, peer: Peer, direction: 'serve' | 'accept'): void => {
     const { connection } = peer;
-    const { address } = entry;
+    const { address } = hubLink;
     connection.kind ??= kindOfAddress(address);
     const refused = faults.strike('refuse-link', {
       connections: connection.kind,
@@ -67,36 +67,36 @@ export function createAmqpServer(
     if (refused) throw new Refusal(refused.fault.condition ?? 'amqp:internal-error', 'A fault refuses this link.');
     if (['service', 'device'].includes(kindOfAddress(address) ?? '')) throttle.take('connect');
     const node = directory(address, direction);
-    if (direction === 'serve' && node?.serve) node.serve(link as Sender, peer, entry);
+    if (direction === 'serve' && node?.serve) node.serve(link as Sender, peer, hubLink);
     else if (direction === 'accept' && node?.accept) {
-      grantCredit(link as Receiver, entry, faults);
-      node.accept(link as Receiver, peer, entry);
+      grantCredit(link as Receiver, hubLink, faults);
+      node.accept(link as Receiver, peer, hubLink);
     } else throw notFound(address);
   };
 
   const attach = (link: Sender | Receiver, address: unknown, peer: Peer, direction: 'serve' | 'accept'): void => {
-    const entry = follow(link, String(address), peer.connection);
-    peer.idle.attached(entry);
+    const hubLink = trackLink(link, String(address), peer.connection);
+    peer.idle.attached(hubLink);
     if (direction === 'accept') {
       guardMessages(link as Receiver, (delivery, { condition, message }) =>
         dispositions(delivery).reject(condition, message),
       );
-      boundMessages(link as Receiver, bounds.message, (...found) => refuseTooLarge(entry, ...found));
+      boundMessages(link as Receiver, bounds.message, (...found) => refuseTooLarge(hubLink, ...found));
     }
     try {
       if (typeof address !== 'string') throw notFound(String(address));
-      admit(link, entry, peer, direction);
+      admit(link, hubLink, peer, direction);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      refuse(entry, error);
+      refuse(hubLink, error);
     }
   };
 
-  const refuseTooLarge = (entry: Link, delivery: Delivery, size: number): void => {
+  const refuseTooLarge = (hubLink: Link, delivery: Delivery, size: number): void => {
     const refusal = messageTooLarge(delivery.id, size, bounds.message);
     dispositions(delivery).reject(refusal.condition, refusal.message);
     // IoT Hub ends the link, Event Hubs does not
-    if (kindOfAddress(entry.address) !== 'events') refuse(entry, refusal);
+    if (kindOfAddress(hubLink.address) !== 'events') refuse(hubLink, refusal);
   };
 
   return {
@@ -113,25 +113,25 @@ export function createAmqpServer(
       });
       let password: Claim | undefined;
       const claims = createClaims(now, () => {
-        for (const link of [...entry.links]) if (link.allowed?.() === false) link.detach(expired, true);
-        if (password && password.expiresAt <= now()) entry.close(expired);
+        for (const link of [...hubConnection.links]) if (link.allowed?.() === false) link.detach(expired, true);
+        if (password && password.expiresAt <= now()) hubConnection.close(expired);
       });
-      const entry = connections.open({
+      const hubConnection = connections.open({
         protocol: 'amqp',
         kind: undefined,
         deviceId: undefined,
         socket,
         close(reason, links = 'detached') {
-          entry.unanswerable = true;
-          if (links === 'detached') endLinks(entry, connection, reason);
+          hubConnection.unanswerable = true;
+          if (links === 'detached') endLinks(hubConnection, connection, reason);
           connection.close(reason);
           setImmediate(() => endSoon(socket));
         },
         expire: claims.expire,
       });
-      const unused = watchIdleConnection(idle, (ms) => entry.close(connectionUnused(containerId, ms)));
-      const peer: Peer = { socket, connection: entry, claims, idle: unused, replies: new Map(), unwritten: 0 };
-      open.add(entry);
+      const unused = watchIdleConnection(idle, (ms) => hubConnection.close(connectionUnused(containerId, ms)));
+      const peer: Peer = { socket, connection: hubConnection, claims, idle: unused, replies: new Map(), unwritten: 0 };
+      open.add(hubConnection);
       connection.on('sender_open', ({ sender }: EventContext) => {
         if (sender) attach(sender, sender.source?.address, peer, 'serve');
       });
@@ -139,12 +139,12 @@ export function createAmqpServer(
         if (receiver) attach(receiver, receiver.target?.address, peer, 'accept');
       });
       socket.on('close', () => {
-        open.delete(entry);
+        open.delete(hubConnection);
         claims.end();
         unused.end();
         connection['eof'](); // rhea hears of an end, not of a reset: its timers must stop all the same
       });
-      const believe = (name: string, text: string): boolean => {
+      const authenticate = (name: string, text: string): boolean => {
         try {
           password = login(name, text);
         } catch (error) {
@@ -154,7 +154,7 @@ export function createAmqpServer(
         claims.put('SASL PLAIN', password);
         return true;
       };
-      offerMechanisms(connection, believe, () => endSoon(socket));
+      offerMechanisms(connection, authenticate, () => endSoon(socket));
       connection['accept'](socket);
       guardFrames(connection, () => socket.destroy());
       // rhea would wait for the rest of a frame of any announced size, and keep any number of answers

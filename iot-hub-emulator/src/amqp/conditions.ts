@@ -72,28 +72,28 @@ const reasonOf = ({ condition, message: description }: Refusal): Reason => ({ co
 const named = (name: string | undefined): string => name ?? 'nil';
 
 /** A receiver with an owner level lower than that of one that is there. */
-export function lowerEpoch(present: Place, late: Place): Refusal {
+export function lowerEpoch(present: PartitionReceiver, late: PartitionReceiver): Refusal {
   return stolen(
     `Receiver '${named(present.name)}' with a higher epoch '${present.epoch}' already exists. Receiver '${named(late.name)}' with epoch ${late.epoch} cannot be created. Make sure you are creating receiver with increasing epoch value to ensure connectivity, or ensure all old epoch receivers are closed or disconnected.`,
   );
 }
 
 /** A receiver without an owner level beside one that has one. */
-export function epochRequired({ epoch }: Place): Refusal {
+export function epochRequired({ epoch }: PartitionReceiver): Refusal {
   return stolen(
     `At least one receiver for the endpoint is created with epoch of '${epoch}', and so non-epoch receiver is not allowed. Either reconnect with a higher epoch, or make sure all epoch receivers are closed or disconnected.`,
   );
 }
 
 /** A receiver that another one with an owner level drives out. */
-export function drivenOut(late: Place, present: Place): Refusal {
+export function replacedByEpoch(late: PartitionReceiver, present: PartitionReceiver): Refusal {
   return stolen(
     `New receiver '${named(late.name)}' with higher epoch of '${late.epoch}' is created hence current receiver '${named(present.name)}' with epoch '${present.epoch ?? -1}' is getting disconnected. If you are recreating the receiver, make sure a higher epoch is used.`,
   );
 }
 
 /** One more receiver without an owner level than there may be. */
-export function tooManyReceivers(present: readonly Place[]): Refusal {
+export function tooManyReceivers(present: readonly PartitionReceiver[]): Refusal {
   const names = present.map(({ name }) => named(name)).join(', ');
   return traced(
     'amqp:resource-limit-exceeded',
@@ -102,7 +102,7 @@ export function tooManyReceivers(present: readonly Place[]): Refusal {
 }
 
 /** A receiver of a partition, as these texts name it. */
-interface Place {
+interface PartitionReceiver {
   readonly name: string | undefined;
   readonly epoch: number | undefined;
 }

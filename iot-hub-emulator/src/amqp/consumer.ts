@@ -1,6 +1,6 @@
 import rhea, { type Sender } from 'rhea';
+import type { DeliveryCounters } from '../events/deliveryCounters.ts';
 import type { PartitionLog, StartPosition } from '../events/partitionLog.ts';
-import type { Tally } from '../events/tally.ts';
 import type { StandingFaults } from '../faults/standing.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Link } from '../network/connections.ts';
@@ -26,10 +26,10 @@ export function consumerNode(options: {
   owners: Owners;
   journal: Journal;
   faults: StandingFaults;
-  tally: Tally;
+  counters: DeliveryCounters;
   now: () => number;
 }): Node {
-  const { hubName, partitions, owners, journal, faults, tally, now } = options;
+  const { hubName, partitions, owners, journal, faults, counters: tally, now } = options;
   const groups = new Set(options.consumerGroups.map((group) => group.toLowerCase()));
 
   const open = (sender: Sender, peer: Peer, link: Link): void => {
@@ -46,7 +46,7 @@ export function consumerNode(options: {
     const leave = owners.admit(`${group}/${partition}`.toLowerCase(), {
       name: typeof name === 'string' ? name : undefined,
       epoch: typeof epoch === 'number' ? epoch : undefined,
-      stolen: (refusal) => refuse(link, refusal),
+      onStolen: (refusal) => refuse(link, refusal),
     });
     const scope = { partition: String(log.id), group };
     if (faults.strike('unsettled', scope)) sendUnsettled(sender);
@@ -61,7 +61,7 @@ export function consumerNode(options: {
     const unwatch = faults.watch('no-events', () => link.resume?.());
     link.allowed = () => claim() !== undefined;
     link.receives = { partition: scope.partition, group };
-    link.whenOver((reason) => {
+    link.onEnd((reason) => {
       leave();
       stop();
       unwatch();
@@ -170,7 +170,7 @@ export function consumerNode(options: {
 
 const noBody = { collect_sections: () => undefined };
 
-/** There is nothing behind the last event, not even a place to wait at. */
+/** A receiver may not start behind the last event, not even to wait there. */
 function refuseBeyondEnd(start: StartPosition, log: PartitionLog): void {
   if (start.by !== 'offset' && start.by !== 'sequenceNumber') return;
   const last = log.last()?.[start.by] ?? (start.by === 'offset' ? -1 : log.next() - 1);

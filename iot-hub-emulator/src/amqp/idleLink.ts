@@ -6,5 +6,5 @@ import { publisherIdle } from './conditions.ts';
 export function detachWhenSilent(receiver: Receiver, link: Link, ms: number): void {
   const silence = setTimeout(() => link.detach(publisherIdle(link.name, ms), true), ms).unref();
   receiver.on('message', () => silence.refresh());
-  link.whenOver(() => clearTimeout(silence));
+  link.onEnd(() => clearTimeout(silence));
 }

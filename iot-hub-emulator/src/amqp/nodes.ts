@@ -13,7 +13,7 @@ import { deviceboundNode } from './serviceSender.ts';
 
 /** The AMQP nodes of a hub, the same on every port. */
 export function createDirectory(hub: HubCore, ports: Readonly<HubPorts>): Directory {
-  const { name, createdAt, consumerGroups, access, events, journal, faults, idle, tally, now } = hub;
+  const { name, createdAt, consumerGroups, access, events, journal, faults, idle, deliveryCounters: tally, now } = hub;
   const { partitions } = events;
   const cbs = cbsNode(access, faults, now);
   const management = managementNode({ name, createdAt: new Date(createdAt), partitions, access, faults });
@@ -24,7 +24,7 @@ export function createDirectory(hub: HubCore, ports: Readonly<HubPorts>): Direct
     owners: createOwners(),
     journal,
     faults,
-    tally,
+    counters: tally,
     now,
   });
   const producer = producerNode({ hubName: name, events, faults, idle });

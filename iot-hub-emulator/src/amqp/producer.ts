@@ -1,5 +1,5 @@
 import rhea, { type EventContext } from 'rhea';
-import { placeAnnotations } from '../events/deviceEvent.ts';
+import { positionAnnotations } from '../events/deviceEvent.ts';
 import type { Events } from '../events/events.ts';
 import type { PartitionLog } from '../events/partitionLog.ts';
 import { answer } from '../faults/answering.ts';
@@ -14,8 +14,8 @@ const address = /^(?<hub>[^/]+)(\/Partitions\/(?<partition>[^/]+))?$/i;
 
 /**
  * `HUB` or `HUB/Partitions/N`: where producers send events, singly or in batches. Needs the right to send, which no policy of
- * an IoT hub has at its event endpoint unless the hub is told so. Without a
- * partition in the address the partition key decides, or else turns are taken. Such events carry no identity stamps.
+ * an IoT hub has at its event endpoint; `ownerMaySend` gives it. Without a partition in the address the partition key
+ * decides; without a key the partitions take turns. Such events carry no identity stamps.
  */
 export function producerNode(hub: { hubName: string; events: Events; faults: StandingFaults; idle: IdleRules }): Node {
   const { hubName, events, faults, idle } = hub;
@@ -49,8 +49,11 @@ export function producerNode(hub: { hubName: string; events: Events; faults: Sta
           const parcel = unpack(context);
           const log = choose(partition, parcel.annotations['x-opt-partition-key']);
           for (const event of parcel.messages)
-            log.append((place) => {
-              const message_annotations = { ...withoutStamps(event.message_annotations), ...placeAnnotations(place) };
+            log.append((position) => {
+              const message_annotations = {
+                ...withoutStamps(event.message_annotations),
+                ...positionAnnotations(position),
+              };
               const { sections } = event;
               if (!sections) return rhea.message.encode({ ...event, message_annotations });
               return Buffer.concat([rhea.message.encode({ ...event, message_annotations, body: noBody }), sections]);

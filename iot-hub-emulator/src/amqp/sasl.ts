@@ -1,6 +1,6 @@
 import type { Connection } from 'rhea';
 
-/** How one client proves who it is before AMQP begins; `outcome` is undefined until it has tried. */
+/** A SASL mechanism for one client; `outcome` is undefined until the client has tried it. */
 interface Mechanism {
   outcome: boolean | undefined;
   username: string | undefined;
@@ -8,8 +8,8 @@ interface Mechanism {
 }
 
 /**
- * What a client may say before AMQP begins: nothing of itself (it puts tokens at `$cbs` then), or a name and a password, of
- * which `login` says whether they are right. `refused` is called after it was told that they are not.
+ * Offer the SASL mechanisms: anonymous (the client puts tokens at `$cbs` then), or PLAIN with a name and a password that
+ * `login` checks. `refused` is called after the client was told that they are wrong.
  */
 export function offerMechanisms(
   connection: Connection,
@@ -30,12 +30,12 @@ export function offerMechanisms(
   state.container = Object.create(state.container, { sasl_server_mechanisms: { value: mechanisms } });
 }
 
-function mechanism(believes: (response: Buffer | undefined) => boolean): Mechanism {
+function mechanism(verify: (response: Buffer | undefined) => boolean): Mechanism {
   return {
     outcome: undefined,
     username: undefined,
     start(response) {
-      this.outcome = believes(response);
+      this.outcome = verify(response);
     },
   };
 }

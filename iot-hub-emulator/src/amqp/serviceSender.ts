@@ -25,7 +25,7 @@ export function deviceboundNode({ devicebound, throttle, faults, journal, idle }
         const incoming = message as Incoming;
         const deviceId = deviceIdOf(incoming.to);
         const take = (refusal: Refusal | undefined) => () => {
-          if (deviceId === undefined) throw nobody;
+          if (deviceId === undefined) throw noRecipient;
           if (refusal) throw refusal;
           if (faults.strike('quota')) throw quotaUsedUp;
           devicebound.enqueue(deviceId, fromAmqp(incoming), claim.policy);
@@ -47,7 +47,7 @@ const quotaUsedUp = new Refusal(
   'amqp:resource-limit-exceeded',
   'ErrorCode:IotHubQuotaExceeded;403002: the messages of this day are used up.',
 );
-const nobody = new Refusal('com.microsoft:argument-error', "The message's `to` names no device.");
+const noRecipient = new Refusal('com.microsoft:argument-error', "The message's `to` names no device.");
 
 function deviceIdOf(to: unknown): string | undefined {
   const id = typeof to === 'string' ? recipient.exec(to)?.groups?.['id'] : undefined;

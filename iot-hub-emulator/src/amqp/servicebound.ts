@@ -1,11 +1,11 @@
 import rhea, { type Message as AmqpMessage, type Sender } from 'rhea';
 import type { FeedbackBatch } from '../cloudToDevice/feedback.ts';
-import type { Handed } from '../cloudToDevice/queue.ts';
+import type { LockedItem } from '../cloudToDevice/queue.ts';
 import type { HubCore } from '../core/core.ts';
 import type { Link } from '../network/connections.ts';
 import { Refusal } from '../values/refusal.ts';
-import { lend } from './link/lending.ts';
 import type { Node, Peer } from './link/peer.ts';
+import { deliverUnsettled } from './link/unsettledLink.ts';
 
 /** `/messages/serviceBound/…`: what the hub has to tell its services. */
 export const isServiceboundAddress = (address: string): boolean => /^\/?messages\/servicebound\//i.test(address);
@@ -25,14 +25,18 @@ export function serviceboundNode(hub: HubCore): Node {
     sender.set_source({ address });
     if (/\/filenotifications$/i.test(address)) return;
     if (!/\/feedback$/i.test(address)) throw new Refusal('amqp:not-found', `There is no ${address}.`);
-    const taker = lend(sender, (handed: Handed<FeedbackBatch>) => encode(handed, hub.name), queue.flush);
-    link.whenOver(queue.open(taker));
+    const receiver = deliverUnsettled(
+      sender,
+      (batch: LockedItem<FeedbackBatch>) => encode(batch, hub.name),
+      queue.flush,
+    );
+    link.onEnd(queue.open(receiver));
   };
 
   return { serve };
 }
 
-function encode({ item, deliveryCount }: Handed<FeedbackBatch>, hubName: string): AmqpMessage {
+function encode({ item, deliveryCount }: LockedItem<FeedbackBatch>, hubName: string): AmqpMessage {
   return {
     delivery_count: deliveryCount - 1,
     user_id: Buffer.from(hubName) as never,

@@ -6,8 +6,14 @@ import { type Message, messageSize } from '../values/message.ts';
 import { Refusal } from '../values/refusal.ts';
 import { admit, type MessageRules } from './admission.ts';
 import type { Feedback, FeedbackStatus } from './feedback.ts';
-import { createLockedQueue, type LockedQueue, type Past, type QueueRules, type Settlement } from './queue.ts';
-import { fromStored, type Queued, type StoredMessage, toStored } from './queued.ts';
+import {
+  createLockedQueue,
+  type DeliveryHistory,
+  type LockedQueue,
+  type QueueRules,
+  type Settlement,
+} from './queue.ts';
+import { fromStored, type QueuedMessage, type StoredMessage, toStored } from './queued.ts';
 
 /** The rules of the cloud-to-device queues. */
 export interface DeviceboundRules extends QueueRules, MessageRules {
@@ -25,7 +31,7 @@ export const limits: DeviceboundRules = {
   lockMs: 60_000,
 };
 
-/** A queued message as it is handed to a device. */
+/** A queued message as it is delivered to a device. */
 export interface Delivery {
   message: Message;
   /** When it was queued, in milliseconds since 1970. */
@@ -33,10 +39,10 @@ export interface Delivery {
   /** 1 until the device abandons it, then one more each time. */
   deliveryCount: number;
   /** It was delivered before. */
-  again: boolean;
-  /** Say what becomes of it; nothing when the lock is lost. */
+  isRedelivered: boolean;
+  /** Settle it. No effect once the lock is lost. */
   settle(how: Settlement): void;
-  /** The same as to settle it as complete: it leaves the queue. */
+  /** Settle it as complete: it leaves the queue. */
   complete(): void;
 }
 
@@ -59,12 +65,12 @@ export interface Devicebound {
   purge(deviceId: string): number;
   /** Messages not yet settled, delivered ones included, oldest first. */
   pending(deviceId: string): Message[];
-  /** Nothing expires by itself any more. */
+  /** Stop the timers: no message expires after that. */
   close(): void;
 }
 
 interface DeviceQueue {
-  queue: LockedQueue<Queued>;
+  queue: LockedQueue<QueuedMessage>;
   stop: (() => void) | undefined;
 }
 
@@ -91,13 +97,13 @@ export function createDevicebound(options: {
   const { registry, journal, feedback, rules, bytes: most, strict, table, now } = options;
   const queues = new Map<string, DeviceQueue>();
   let last = 0;
-  let kept = 0;
+  let queuedBytes = 0;
 
-  const keep = (deviceId: string, queued: Queued, past: Past): void =>
-    table?.put(queued.id, toStored(queued, deviceId, past));
+  const store = (deviceId: string, queued: QueuedMessage, history: DeliveryHistory): void =>
+    table?.put(queued.id, toStored(queued, deviceId, history));
 
-  const settled = (deviceId: string, { id, message, messageId, bytes }: Queued, outcome: C2dOutcome): void => {
-    kept -= bytes;
+  const settled = (deviceId: string, { id, message, messageId, bytes }: QueuedMessage, outcome: C2dOutcome): void => {
+    queuedBytes -= bytes;
     table?.delete(id);
     journal.add({ kind: 'c2d-settled', deviceId, correlationId: correlationOf(message), messageId, outcome });
     const statusCode = statuses[outcome];
@@ -109,29 +115,29 @@ export function createDevicebound(options: {
   const queueOf = (deviceId: string): DeviceQueue => {
     const present = queues.get(deviceId);
     if (present) return present;
-    const queue = createLockedQueue<Queued>({
+    const queue = createLockedQueue<QueuedMessage>({
       rules,
       now,
       onDelivery({ messageId, message }, deliveryCount) {
         const correlationId = correlationOf(message);
         journal.add({ kind: 'c2d-delivered', deviceId, correlationId, messageId, deliveryCount });
       },
-      onChange: (queued, past) => keep(deviceId, queued, past),
+      onChange: (queued, history) => store(deviceId, queued, history),
       onOutcome: (queued, outcome) => settled(deviceId, queued, outcome),
     });
-    const made = { queue, stop: undefined };
-    queues.set(deviceId, made);
-    return made;
+    const created = { queue, stop: undefined };
+    queues.set(deviceId, created);
+    return created;
   };
 
-  const check = (queue: LockedQueue<Queued>, message: Message): void => {
+  const check = (queue: LockedQueue<QueuedMessage>, message: Message): void => {
     admit(message, rules, strict, now());
     if (queue.items().length >= rules.pending)
       throw new Refusal(
         'amqp:resource-limit-exceeded',
         `ErrorCode:DeviceMaximumQueueDepthExceeded;403004: the device has ${rules.pending} messages pending already.`,
       );
-    if (kept + messageSize(message) > most)
+    if (queuedBytes + messageSize(message) > most)
       throw new Refusal(
         'com.microsoft:server-busy',
         `The hub keeps ${most} bytes of messages to devices, and has them.`,
@@ -141,7 +147,7 @@ export function createDevicebound(options: {
   for (const [id, stored] of table?.entries() ?? []) {
     const queued = fromStored(id, stored);
     last = Math.max(last, Number(id));
-    kept += queued.bytes;
+    queuedBytes += queued.bytes;
     queueOf(stored.deviceId).queue.add(queued, queued.expiresAt, {
       abandoned: stored.abandoned ?? 0,
       handed: stored.handed ?? false,
@@ -164,14 +170,14 @@ export function createDevicebound(options: {
           throw new Refusal('amqp:not-found', 'There is no device of this id.');
         const { queue } = queueOf(deviceId);
         check(queue, message);
-        const asked = Date.parse(message.system.expiryTime ?? '');
-        const expiresAt = Number.isNaN(asked) ? now() + rules.timeToLiveMs : asked;
+        const requestedExpiry = Date.parse(message.system.expiryTime ?? '');
+        const expiresAt = Number.isNaN(requestedExpiry) ? now() + rules.timeToLiveMs : requestedExpiry;
         last += 1;
         const messageId = message.system.messageId ?? '';
         const bytes = messageSize(message);
         const queued = { id: String(last), message, messageId, enqueuedTime: now(), expiresAt, bytes };
-        keep(deviceId, queued, { abandoned: 0, handed: false });
-        kept += bytes;
+        store(deviceId, queued, { abandoned: 0, handed: false });
+        queuedBytes += bytes;
         journal.add({ ...arrived, ...message });
         queue.add(queued, expiresAt);
       } catch (error) {
@@ -188,8 +194,15 @@ export function createDevicebound(options: {
       own.stop?.();
       const stop = own.queue.open({
         hasRoom,
-        take({ item: { message, enqueuedTime }, deliveryCount, again, settle }) {
-          deliver({ message, enqueuedTime, deliveryCount, again, settle, complete: () => settle('complete') });
+        receive({ item: { message, enqueuedTime }, deliveryCount, isRedelivered: again, settle }) {
+          deliver({
+            message,
+            enqueuedTime,
+            deliveryCount,
+            isRedelivered: again,
+            settle,
+            complete: () => settle('complete'),
+          });
         },
       });
       own.stop = stop;

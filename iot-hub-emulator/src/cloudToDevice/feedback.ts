@@ -1,5 +1,5 @@
 import type { Table } from '../persistence/table.ts';
-import { createLockedQueue, type LockedQueue, type Past, type QueueRules } from './queue.ts';
+import { createLockedQueue, type DeliveryHistory, type LockedQueue, type QueueRules } from './queue.ts';
 
 /** What became of a cloud-to-device message, in the words in which services get it. */
 export interface FeedbackRecord {
@@ -25,8 +25,8 @@ export interface FeedbackBatch {
   bytes: number;
 }
 
-/** Feedback as it is kept on disk: a record that waits for others, or a message of them. */
-export type KeptFeedback = FeedbackRecord | (FeedbackBatch & Past);
+/** Feedback as it is stored on disk: a record that is not yet in a message, or a message of records. */
+export type StoredFeedback = FeedbackRecord | (FeedbackBatch & DeliveryHistory);
 
 /** How feedback is put together. */
 export interface FeedbackRules extends QueueRules {
@@ -58,7 +58,7 @@ export function createFeedback(options: {
   rules: FeedbackRules;
   bytes: number;
   now: () => number;
-  table?: Table<KeptFeedback> | undefined;
+  table?: Table<StoredFeedback> | undefined;
 }): Feedback {
   const { rules, bytes: most, now, table } = options;
   let records: { id: number; record: FeedbackRecord }[] = [];
@@ -93,13 +93,13 @@ export function createFeedback(options: {
     else if (!closed) timer ??= setTimeout(send, Math.max(0, lastSent + rules.everyMs - now())).unref();
   };
 
-  for (const [key, kept] of table?.entries() ?? []) {
+  for (const [key, stored] of table?.entries() ?? []) {
     const id = Number(key);
     last = Math.max(last, id);
-    if ('records' in kept) {
-      const { abandoned, handed, ...batch } = kept;
+    if ('records' in stored) {
+      const { abandoned, handed, ...batch } = stored;
       queue.add(batch, batch.enqueuedTime + rules.timeToLiveMs, { abandoned, handed });
-    } else records.push({ id, record: kept });
+    } else records.push({ id, record: stored });
   }
   if (records.length > 0) sendInTime();
 

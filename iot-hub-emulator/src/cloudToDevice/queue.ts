@@ -8,90 +8,90 @@ export interface QueueRules {
   deliveries: number;
 }
 
-/** How a receiver settles a message; an abandoned one is available again. Too late, when the lock is lost, nothing comes of it. */
+/** How a receiver settles a message; an abandoned one is available again. It has no effect once the lock is lost. */
 export type Settlement = 'complete' | 'reject' | 'abandon';
 
-/** A message as it is handed to a receiver. */
-export interface Handed<T> {
+/** A message as it is delivered to a receiver, for which it is locked until it is settled. */
+export interface LockedItem<T> {
   item: T;
   /** 1 until it is abandoned, then one more each time: a lost lock or connection does not count. */
   deliveryCount: number;
-  /** It was handed out before. */
-  again: boolean;
+  /** It was delivered before. */
+  isRedelivered: boolean;
   settle(how: Settlement): void;
 }
 
 /** How a message leaves the queue. */
 export type QueueOutcome = 'completed' | 'rejected' | 'expired' | 'undeliverable';
 
-/** A receiver: what hands it a message, and whether it takes any at the moment. */
-export interface Taker<T> {
-  take(handed: Handed<T>): void;
+/** A receiver of a queue. */
+export interface QueueReceiver<T> {
+  receive(locked: LockedItem<T>): void;
   hasRoom?(): boolean;
 }
 
-/** What became of a message while it was in the queue. */
-export interface Past {
+/** The deliveries that a message had while it was in the queue. */
+export interface DeliveryHistory {
   /** How often it was abandoned. */
   abandoned: number;
-  /** It was handed out. */
+  /** Whether it was delivered. */
   handed: boolean;
 }
 
 /** A queue whose messages are locked while a receiver has them and leave it when they are settled. */
 export interface LockedQueue<T> {
-  /** `expiresAt` in milliseconds since 1970; absent: the time to live from now. `past`: what it has behind it. */
-  add(item: T, expiresAt?: number, past?: Past): void;
+  /** `expiresAt` in milliseconds since 1970; absent: the time to live from now. `history`: its deliveries before a restart. */
+  add(item: T, expiresAt?: number, history?: DeliveryHistory): void;
   /**
    * A receiver gets what is available, in order, then each message as it comes. Several take turns. The answer ends it;
    * what it had and did not settle is available again.
    */
-  open(taker: Taker<T>): () => void;
-  /** Hand out what there is: a receiver has room again. */
+  open(receiver: QueueReceiver<T>): () => void;
+  /** Deliver what is available: a receiver has room again. */
   flush(): void;
   /** All messages in the queue, locked ones included, oldest first. */
   items(): T[];
-  /** Forget all messages. The answer is what they were. */
+  /** Remove all messages, and return them. */
   clear(): T[];
-  /** Nothing happens by itself any more. */
+  /** Stop the timers. */
   close(): void;
 }
 
-interface Entry<T> extends Past {
+interface QueueEntry<T> extends DeliveryHistory {
   item: T;
   expiresAt: number;
-  /** Who has it, until when. */
-  lock: { taker: Taker<T>; until: number } | undefined;
+  /** The receiver that has it, and when the lock ends, in milliseconds since 1970. */
+  lock: { receiver: QueueReceiver<T>; until: number } | undefined;
 }
 
 const maxTimerMs = 2 ** 31 - 1;
-const fresh: Past = { abandoned: 0, handed: false };
+const fresh: DeliveryHistory = { abandoned: 0, handed: false };
 
-/** A queue in memory. `onOutcome` is told of each message that leaves it, but for `clear`. */
+/** A queue in memory. `onOutcome` is called for each message that leaves it other than by `clear`. */
 export function createLockedQueue<T>(options: {
   rules: QueueRules;
   now: () => number;
   onDelivery?: (item: T, deliveryCount: number) => void;
-  /** Called with what must be known of a message to go on with it later, whenever that changes. */
-  onChange?: (item: T, past: Past) => void;
+  /** Called whenever the history of a message changes, which must be stored to survive a restart. */
+  onChange?: (item: T, history: DeliveryHistory) => void;
   onOutcome: (item: T, outcome: QueueOutcome) => void;
   /** Most bytes in the queue, and what an item counts: the oldest expire to make room. Any number when absent. */
   bound?: { bytes: number; of: (item: T) => number };
 }): LockedQueue<T> {
   const { rules, now, onDelivery, onChange, onOutcome, bound } = options;
-  const entries: Entry<T>[] = [];
-  const takers: Taker<T>[] = [];
+  const entries: QueueEntry<T>[] = [];
+  const receivers: QueueReceiver<T>[] = [];
   let timer: NodeJS.Timeout | undefined;
 
-  const remove = (entry: Entry<T>, outcome: QueueOutcome): void => {
+  const remove = (entry: QueueEntry<T>, outcome: QueueOutcome): void => {
     const at = entries.indexOf(entry);
     if (at < 0) return;
     entries.splice(at, 1);
     onOutcome(entry.item, outcome);
   };
 
-  /** Take back what is locked for too long, drop what is too old or was abandoned too often. */
-  const sweep = (): void => {
+  /** End locks whose time is over. Remove messages that have expired or were abandoned too often. */
+  const removeExpired = (): void => {
     for (const entry of [...entries]) {
       if (entry.lock && entry.lock.until <= now()) entry.lock = undefined;
       if (entry.lock) continue;
@@ -110,25 +110,25 @@ export function createLockedQueue<T>(options: {
     }
   };
 
-  const nextTaker = (): Taker<T> | undefined => {
-    const at = takers.findIndex(({ hasRoom }) => hasRoom?.() ?? true);
-    const [taker] = at < 0 ? [] : takers.splice(at, 1);
-    if (taker) takers.push(taker);
-    return taker;
+  const nextReceiver = (): QueueReceiver<T> | undefined => {
+    const at = receivers.findIndex(({ hasRoom }) => hasRoom?.() ?? true);
+    const [receiver] = at < 0 ? [] : receivers.splice(at, 1);
+    if (receiver) receivers.push(receiver);
+    return receiver;
   };
 
-  const hand = (entry: Entry<T>, taker: Taker<T>): void => {
-    const lock = { taker, until: now() + rules.lockMs };
+  const deliver = (entry: QueueEntry<T>, receiver: QueueReceiver<T>): void => {
+    const lock = { receiver, until: now() + rules.lockMs };
     entry.lock = lock;
-    const { item, handed: again } = entry;
+    const { item, handed: isRedelivered } = entry;
     const deliveryCount = entry.abandoned + 1;
     entry.handed = true;
-    if (!again) onChange?.(item, entry);
+    if (!isRedelivered) onChange?.(item, entry);
     onDelivery?.(item, deliveryCount);
-    taker.take({
+    receiver.receive({
       item,
       deliveryCount,
-      again,
+      isRedelivered,
       settle(how) {
         if (entry.lock !== lock || lock.until <= now()) return;
         if (how === 'complete') remove(entry, 'completed');
@@ -144,12 +144,12 @@ export function createLockedQueue<T>(options: {
   };
 
   const flush = (): void => {
-    sweep();
+    removeExpired();
     for (const entry of [...entries]) {
       if (entry.lock || !entries.includes(entry)) continue;
-      const taker = nextTaker();
-      if (!taker) break;
-      hand(entry, taker);
+      const receiver = nextReceiver();
+      if (!receiver) break;
+      deliver(entry, receiver);
     }
     schedule();
   };
@@ -166,20 +166,20 @@ export function createLockedQueue<T>(options: {
       makeRoom();
       flush();
     },
-    open(taker) {
-      takers.push(taker);
+    open(receiver) {
+      receivers.push(receiver);
       flush();
       return () => {
-        const at = takers.indexOf(taker);
+        const at = receivers.indexOf(receiver);
         if (at < 0) return;
-        takers.splice(at, 1);
-        for (const entry of entries) if (entry.lock?.taker === taker) entry.lock = undefined;
+        receivers.splice(at, 1);
+        for (const entry of entries) if (entry.lock?.receiver === receiver) entry.lock = undefined;
         flush();
       };
     },
     flush,
     items() {
-      sweep();
+      removeExpired();
       return entries.map(({ item }) => item);
     },
     clear() {

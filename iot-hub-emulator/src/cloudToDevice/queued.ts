@@ -1,8 +1,8 @@
 import { type Message, messageSize, type SystemProperties } from '../values/message.ts';
-import type { Past } from './queue.ts';
+import type { DeliveryHistory } from './queue.ts';
 
 /** A message in the queue of a device. */
-export interface Queued {
+export interface QueuedMessage {
   /** The order in which it was queued, among those of all devices. */
   id: string;
   message: Message;
@@ -12,7 +12,7 @@ export interface Queued {
   bytes: number;
 }
 
-/** The same as it is kept on disk; the body as base64. */
+/** The same as it is stored on disk; the body as base64. */
 export interface StoredMessage {
   deviceId: string;
   system: SystemProperties;
@@ -25,14 +25,18 @@ export interface StoredMessage {
   handed?: boolean;
 }
 
-export function toStored(queued: Queued, deviceId: string, { abandoned, handed }: Past): StoredMessage {
+export function toStored(
+  queued: QueuedMessage,
+  deviceId: string,
+  { abandoned, handed }: DeliveryHistory,
+): StoredMessage {
   const { message, enqueuedTime, expiresAt } = queued;
   const { system, properties, body } = message;
   const text = body.toString('base64');
   return { deviceId, system, properties, body: text, enqueuedTime, expiresAt, abandoned, handed };
 }
 
-export function fromStored(id: string, stored: StoredMessage): Queued {
+export function fromStored(id: string, stored: StoredMessage): QueuedMessage {
   const { system, enqueuedTime, expiresAt } = stored;
   const properties = Object.assign(Object.create(null), stored.properties);
   const message = { system, properties, body: Buffer.from(stored.body, 'base64') };

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { DirectoryInUse } from '../persistence/lock.ts';
 import { Refusal } from '../values/refusal.ts';
-import { type Asked, help, readArguments, UsageError } from './options.ts';
+import { type CommandLine, help, readArguments, UsageError } from './options.ts';
 import { portTaken } from './portTaken.ts';
 import { introduction, show } from './print.ts';
 import { ask, HubRefused, requestFor } from './remote.ts';
@@ -15,7 +15,7 @@ const expected = [UsageError, HubRefused, DirectoryInUse, Refusal];
 process.exitCode = await main();
 
 async function main(): Promise<number> {
-  let given: Asked['given'] = {};
+  let given: CommandLine['given'] = {};
   try {
     const from = process.env['INIT_CWD'] ?? process.cwd();
     const asked = readArguments(process.argv.slice(2), from, join(sandboxDirectory, 'hub-alone'));
@@ -30,7 +30,7 @@ async function main(): Promise<number> {
   }
 }
 
-async function command({ words, adminUrl, directory, json }: Asked): Promise<void> {
+async function command({ words, adminUrl, directory, json }: CommandLine): Promise<void> {
   const request = requestFor(words);
   const url = adminUrl ?? findAdminUrl(directory, sandboxDirectory);
   if (url === undefined || !(await answers(url)))
@@ -39,7 +39,7 @@ async function command({ words, adminUrl, directory, json }: Asked): Promise<voi
   console.log(json ? JSON.stringify(answer ?? {}, undefined, 2) : show(answer));
 }
 
-async function run({ directory, hub: options, json }: Asked): Promise<void> {
+async function run({ directory, hub: options, json }: CommandLine): Promise<void> {
   const other = findAdminUrl(directory, directory);
   if (other !== undefined && (await answers(other)))
     throw new UsageError(`A hub runs in ${directory} already: ${other}. A second one needs a --directory of its own.`);

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import type { HubRules } from '../core/core.ts';
 import { tierRules } from '../core/tierRules.ts';
 import type { HubOptions } from '../hub.ts';
-import { type NoticeSource, noticeSources } from '../notices/notice.ts';
+import { type NotificationSource, notificationSources } from '../notifications/hubNotification.ts';
 
 export const help = `Runs an IoT hub on this machine, alone, for any project; or talks to one that
 runs.
@@ -65,7 +65,7 @@ export class UsageError extends Error {
 }
 
 /** A hub to run, or a command for one that runs. */
-export interface Asked {
+export interface CommandLine {
   help: boolean;
   json: boolean;
   /** Where the state file is. */
@@ -79,7 +79,7 @@ export interface Asked {
 }
 
 /** Read the command line. Relative paths count from `from`. Throws `UsageError`, or what `parseArgs` throws. */
-export function readArguments(args: readonly string[], from: string, defaultDirectory: string): Asked {
+export function readArguments(args: readonly string[], from: string, defaultDirectory: string): CommandLine {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean', default: false } as const;
   const { values, positionals } = parseArgs({
@@ -158,9 +158,9 @@ export function readArguments(args: readonly string[], from: string, defaultDire
   };
 }
 
-function sourceOf(given: string): NoticeSource {
-  const source = noticeSources.find((name) => name === given);
-  if (!source) throw new UsageError(`--source takes ${noticeSources.join(', ')}.`);
+function sourceOf(given: string): NotificationSource {
+  const source = notificationSources.find((name) => name === given);
+  if (!source) throw new UsageError(`--source takes ${notificationSources.join(', ')}.`);
   return source;
 }
 

@@ -61,7 +61,7 @@ export function findAdminUrl(directory: string, sandbox: string): string | undef
 
 /** Whether a hub answers there. */
 export async function answers(adminUrl: string): Promise<boolean> {
-  const asking = fetch(adminUrl, { signal: AbortSignal.timeout(2000) });
+  const asking = fetch(adminUrl, { signal: AbortSignal.timeout(10_000) });
   return asking.then(
     ({ ok }) => ok,
     () => false,

@@ -9,11 +9,11 @@ import {
   type Feedback,
   type FeedbackRules,
   feedbackRules,
-  type KeptFeedback,
+  type StoredFeedback,
 } from '../cloudToDevice/feedback.ts';
 import type { StoredMessage } from '../cloudToDevice/queued.ts';
+import { createDeliveryCounters, type DeliveryCounters } from '../events/deliveryCounters.ts';
 import { createEvents, type Events } from '../events/events.ts';
-import { createTally, type Tally } from '../events/tally.ts';
 import { createStandingFaults, type StandingFaults } from '../faults/standing.ts';
 import { type Access, createAccess } from '../identity/access.ts';
 import type { Policy } from '../identity/policies.ts';
@@ -28,7 +28,7 @@ import { createMethods, type Methods } from '../methods/methods.ts';
 import { type Connections, createConnections } from '../network/connections.ts';
 import type { Store } from '../persistence/store.ts';
 import { createModels, type Models } from '../twins/models.ts';
-import { createTwins, type KeptTwin, type Twins } from '../twins/twins.ts';
+import { createTwins, type StoredTwin, type Twins } from '../twins/twins.ts';
 
 /** What a hub knows and does, whatever protocol it is asked in. */
 export interface HubCore {
@@ -47,13 +47,13 @@ export interface HubCore {
   models: Models;
   throttle: Throttle;
   journal: Journal;
-  tally: Tally;
+  deliveryCounters: DeliveryCounters;
   /** The connections of all protocols. */
   connections: Connections;
   faults: StandingFaults;
   /** How much it keeps. */
   bounds: Bounds;
-  /** When it ends what nobody uses. */
+  /** When it ends idle connections and links. */
   idle: IdleRules;
   now: () => number;
 }
@@ -62,7 +62,7 @@ export interface HubCore {
 export interface HubRules {
   /** How much it keeps. */
   bounds?: Partial<Bounds> | undefined;
-  /** When it ends what nobody uses. */
+  /** When it ends idle connections and links. */
   idle?: Partial<IdleRules> | undefined;
   /** Of the cloud-to-device queues. */
   devicebound?: Partial<DeviceboundRules>;
@@ -103,16 +103,16 @@ export function createCore(options: {
   const limits = { ...(tier ? tierLimits(tier, units) : {}), ...limitsOfRates(rates) };
   const bounded = { ...bounds, ...rules.bounds };
   const registry = createRegistry(now);
-  if (store) keepRegistry(registry, store);
+  if (store) persistRegistry(registry, store);
   const feedback = createFeedback({
     rules: { ...feedbackRules, ...rules.feedback },
     bytes: bounded.feedback,
     now,
-    table: store?.table<KeptFeedback>('feedback'),
+    table: store?.table<StoredFeedback>('feedback'),
   });
   return {
     name,
-    createdAt: store ? bornWith(store, now()) : now(),
+    createdAt: store ? creationTime(store, now()) : now(),
     consumerGroups: options.consumerGroups,
     registry,
     access: createAccess({ hubName: name, policies, registry, now }),
@@ -131,10 +131,10 @@ export function createCore(options: {
     feedback,
     methods: createMethods(registry, journal, rules.methodsAtOnce),
     models: createModels(registry),
-    twins: createTwins(registry, now, store?.table<KeptTwin>('twins')),
+    twins: createTwins(registry, now, store?.table<StoredTwin>('twins')),
     throttle: createThrottle(limits, now, { ms: shapingMs, backlog: shapingBacklog }),
     journal,
-    tally: createTally(),
+    deliveryCounters: createDeliveryCounters(),
     connections: createConnections(),
     faults: createStandingFaults(),
     bounds: bounded,
@@ -144,7 +144,7 @@ export function createCore(options: {
 }
 
 /** When the first hub with this store was created. */
-function bornWith(store: Store, at: number): number {
+function creationTime(store: Store, at: number): number {
   const table = store.table<number>('hub');
   const [known] = table.entries();
   if (known) return known[1];
@@ -153,7 +153,7 @@ function bornWith(store: Store, at: number): number {
 }
 
 /** Bring back the identities that were stored, and store what becomes of them from now on. */
-function keepRegistry(registry: Registry, store: Store): void {
+function persistRegistry(registry: Registry, store: Store): void {
   const identities = store.table<Identity>('registry');
   for (const [, identity] of identities.entries()) registry.restore(identity);
   registry.watch((change, identity) => {

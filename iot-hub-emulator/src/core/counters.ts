@@ -1,9 +1,9 @@
+import type { DeliveryCounters } from '../events/deliveryCounters.ts';
 import type { PartitionLog } from '../events/partitionLog.ts';
-import type { Tally } from '../events/tally.ts';
 import { type Connections, connectionKinds } from '../network/connections.ts';
 
 /** How the hub is doing, in numbers. */
-export interface Counters extends Tally {
+export interface Counters extends DeliveryCounters {
   /** Events that the partitions have had in all, those that a restart brought back included. */
   appended: number;
   /** Open connections: all, and by whose they are; `unknown` have not said it yet. */
@@ -28,10 +28,10 @@ export interface Counters extends Tally {
 export function countAll(hub: {
   connections: Connections;
   partitions: readonly PartitionLog[];
-  tally: Tally;
+  deliveryCounters: DeliveryCounters;
   queues: readonly (readonly [deviceId: string, depth: number])[];
 }): Counters {
-  const { tally } = hub;
+  const { deliveryCounters: tally } = hub;
   const open = hub.connections.list();
   const links = open.flatMap((connection) => [...connection.links].map((link) => ({ connection, link })));
   const byKind = connectionKinds.map((kind) => [kind, open.filter((each) => each.kind === kind).length] as const);

@@ -1,6 +1,6 @@
 import rhea from 'rhea';
 import type { DeviceLogin } from '../identity/access.ts';
-import type { EventPlace } from '../values/loggedEvent.ts';
+import type { EventPosition } from '../values/loggedEvent.ts';
 import type { DeviceMessage, SystemProperties } from '../values/message.ts';
 import { createAmqpWriter } from './amqpWriter.ts';
 
@@ -17,7 +17,7 @@ const writer = createAmqpWriter();
 export function encodeDeviceEvent(
   login: DeviceLogin,
   { system, properties, body, isEncoded }: DeviceMessage,
-  place: EventPlace,
+  position: EventPosition,
 ): Buffer {
   const { count, bytes } = stampsOf(login);
   const own = ownAnnotations.filter(([key]) => system[key] !== undefined);
@@ -25,13 +25,13 @@ export function encodeDeviceEvent(
   writer.compound('map', 2 * (count + 4 + own.length), () => {
     writer.encoded(bytes);
     writer.symbol('iothub-enqueuedtime');
-    writer.timestamp(takenInAt(place));
+    writer.timestamp(hubEnqueuedTime(position));
     writer.symbol('x-opt-sequence-number');
-    writer.long(place.sequenceNumber);
+    writer.long(position.sequenceNumber);
     writer.symbol('x-opt-offset');
-    writer.string(String(place.offset));
+    writer.string(String(position.offset));
     writer.symbol('x-opt-enqueued-time');
-    writer.timestamp(place.enqueuedTime);
+    writer.timestamp(position.enqueuedTime);
     for (const [key, name] of own) pair(name, system[key] ?? '');
   });
 
@@ -66,16 +66,16 @@ export function encodeDeviceEvent(
  * When the hub itself took an event in, by its own clock: up to 327 ms before it was in the partition, or up to 11 ms after
  * that. Each event has its own difference.
  */
-export function takenInAt({ sequenceNumber, enqueuedTime }: EventPlace): number {
+export function hubEnqueuedTime({ sequenceNumber, enqueuedTime }: EventPosition): number {
   return enqueuedTime + 11 - ((sequenceNumber * 127) % 339);
 }
 
 /** The annotations that tell a receiver where an event stands in its partition. */
-export function placeAnnotations(place: EventPlace): Record<string, unknown> {
+export function positionAnnotations(position: EventPosition): Record<string, unknown> {
   return {
-    'x-opt-sequence-number': wrap_long(place.sequenceNumber),
-    'x-opt-offset': String(place.offset),
-    'x-opt-enqueued-time': wrap_timestamp(place.enqueuedTime),
+    'x-opt-sequence-number': wrap_long(position.sequenceNumber),
+    'x-opt-offset': String(position.offset),
+    'x-opt-enqueued-time': wrap_timestamp(position.enqueuedTime),
   };
 }
 
@@ -133,9 +133,9 @@ function stampsOf(login: DeviceLogin): Stamps {
     ...(modelId === undefined ? [] : [['dt-dataschema', modelId]]),
   ] as const;
   for (const [name = '', value = ''] of pairs) pair(name, value);
-  const made = { count: pairs.length, bytes: Buffer.from(writer.take()) };
-  stamps.set(login, made);
-  return made;
+  const created = { count: pairs.length, bytes: Buffer.from(writer.take()) };
+  stamps.set(login, created);
+  return created;
 }
 
 function pair(name: string, value: string): void {

@@ -48,7 +48,7 @@ export function createEvents(options: {
         throw new Refusal('amqp:link:message-size-exceeded', 'A device-to-cloud message may have 256 KB.');
       const { deviceId } = login.identity;
       const partition = partitionOf(deviceId);
-      const event = partition.append((place) => encodeDeviceEvent(login, message, place));
+      const event = partition.append((position) => encodeDeviceEvent(login, message, position));
       // the body ends the encoded message: the journal shares those bytes and lets go of the receive buffer
       const body = event.bytes.subarray(event.bytes.length - message.body.length);
       const { system, properties } = message;

@@ -1,6 +1,6 @@
 import type { EventStore } from '../persistence/eventStore.ts';
-import type { EventPlace, LoggedEvent } from '../values/loggedEvent.ts';
-import { createKeeper } from './keeper.ts';
+import type { EventPosition, LoggedEvent } from '../values/loggedEvent.ts';
+import { createSlabAllocator } from './slabAllocator.ts';
 
 /** Where a receiver starts: at the first event that comes after (or, inclusive, at) the value; `latest` skips all there is. */
 export type StartPosition =
@@ -13,8 +13,8 @@ export type StartPosition =
  */
 export interface PartitionLog {
   readonly id: number;
-  /** Append the event that `encode` makes for its place; its bytes are copied. Throws when it cannot be kept on disk. */
-  append(encode: (place: EventPlace) => Buffer): LoggedEvent;
+  /** Append the event that `encode` makes for its position; its bytes are copied. Throws when it cannot be written to disk. */
+  append(encode: (position: EventPosition) => Buffer): LoggedEvent;
   at(sequenceNumber: number): LoggedEvent | undefined;
   /** Sequence number of the first event to deliver for a start position; it may be that of an event yet to come. */
   find(start: StartPosition): number;
@@ -40,30 +40,30 @@ export function createPartitionLog(
   now: () => number,
   openStore?: (each: (event: LoggedEvent) => void) => EventStore,
 ): PartitionLog {
-  // events[head] is the oldest kept; the emptied front is cut off when it makes up half of the array
+  // events[head] is the oldest event; the emptied front is cut off when it makes up half of the array
   let events: (LoggedEvent | undefined)[] = [];
   let head = 0;
   let first = 0;
   let size = 0;
   let lastTime = 0;
-  let kept = 0; // of the retention
-  let stored = 0; // the same of the events in the file
-  const keep = createKeeper();
+  let retainedBytes = 0; // as the retention counts
+  let storedBytes = 0; // the same of the events in the file
+  const copy = createSlabAllocator();
   const listeners = new Set<() => void>();
 
   const next = () => first + events.length - head;
   const at = (sequenceNumber: number) => (sequenceNumber < first ? undefined : events[head + sequenceNumber - first]);
 
-  const weigh = ({ bytes }: LoggedEvent): number => bytes.length + eventOverhead;
+  const retentionSize = ({ bytes }: LoggedEvent): number => bytes.length + eventOverhead;
   const add = (event: LoggedEvent): void => {
     size += event.bytes.length;
-    kept += weigh(event);
+    retainedBytes += retentionSize(event);
     events.push(event);
-    while (kept > retention && next() - first > 1) removeOldest();
+    while (retainedBytes > retention && next() - first > 1) removeOldest();
   };
   const removeOldest = (): void => {
     const oldest = events[head];
-    if (oldest) kept -= weigh(oldest);
+    if (oldest) retainedBytes -= retentionSize(oldest);
     events[head] = undefined;
     head += 1;
     first += 1;
@@ -74,19 +74,19 @@ export function createPartitionLog(
   };
 
   const store = openStore?.((event) => {
-    if (stored === 0) {
+    if (storedBytes === 0) {
       first = event.sequenceNumber;
       size = event.offset;
     }
-    stored += weigh(event);
+    storedBytes += retentionSize(event);
     lastTime = event.enqueuedTime;
-    add({ ...event, bytes: keep(event.bytes) });
+    add({ ...event, bytes: copy(event.bytes) });
   });
   /** Write the file anew when most of its events are no longer kept. */
   const compact = (): void => {
-    if (!store || stored <= 2 * kept) return;
+    if (!store || storedBytes <= 2 * retainedBytes) return;
     store.replace(all());
-    stored = kept;
+    storedBytes = retainedBytes;
   };
   compact();
   function* all(): Generator<LoggedEvent> {
@@ -100,11 +100,11 @@ export function createPartitionLog(
     id,
     append(encode) {
       lastTime = Math.max(lastTime, now()); // enqueued times never go back, whatever the clock does
-      const place = { sequenceNumber: next(), offset: size, enqueuedTime: lastTime };
-      const event = { ...place, bytes: keep(encode(place)) };
+      const position = { sequenceNumber: next(), offset: size, enqueuedTime: lastTime };
+      const event = { ...position, bytes: copy(encode(position)) };
       compact();
       store?.append(event);
-      stored += weigh(event);
+      storedBytes += retentionSize(event);
       add(event);
       for (const listener of listeners) listener();
       return event;

@@ -4,29 +4,29 @@ import { cut } from './immediate.ts';
 import type { FaultOf } from './schema.ts';
 import type { StandingFaults } from './standing.ts';
 
-/** How a sender is told what became of its message. A protocol that has no word for one of them says nothing. */
-export interface Answers {
+/** How the hub settles a message that a client sent. An outcome that the protocol does not have is absent. */
+export interface Dispositions {
   accept(): void;
   reject(condition: string, description: string): void;
   release?(): void;
   modify?(): void;
 }
 
-/** A message that came, and from where. */
+/** A message that a client sent, and its connection. */
 export interface Arrival {
   kind: 'c2d' | 'd2c' | 'events';
   deviceId: string | undefined;
   connection: Connection;
   link?: Link;
-  /** Told the answer of the fault that strikes the message. */
+  /** Called with the answer of the fault that applies to the message. */
   onFault?(answer: FaultOf<'settle'>['answer']): void;
 }
 
 /**
- * The one place where messages that came are answered: `take` takes the message in, or throws a `Refusal`; then it is
- * accepted or rejected, unless a `settle` fault wants something else. When nobody can be answered, nothing is taken.
+ * Settle a message that a client sent: `take` takes it in, or throws a `Refusal`; then it is accepted or rejected, unless a
+ * `settle` fault demands another answer. On a connection that the hub has ended, the message is not taken in.
  */
-export function answer(faults: StandingFaults, arrival: Arrival, take: () => void, answers: Answers): void {
+export function answer(faults: StandingFaults, arrival: Arrival, take: () => void, answers: Dispositions): void {
   const { kind, deviceId } = arrival;
   if (arrival.connection.unanswerable) return;
   const standing = faults.strike('settle', { link: kind, deviceId });
@@ -36,19 +36,19 @@ export function answer(faults: StandingFaults, arrival: Arrival, take: () => voi
   }
   const { fault } = standing;
   arrival.onFault?.(fault.answer);
-  const untaken = ['release', 'modify', 'reject'].includes(fault.answer);
-  let usual = answers.accept;
-  if (fault.effect ?? !untaken)
+  const isRefused = ['release', 'modify', 'reject'].includes(fault.answer);
+  let regularAnswer = answers.accept;
+  if (fault.effect ?? !isRefused)
     settle(take, {
       accept: () => undefined,
       reject(condition, description) {
-        usual = () => answers.reject(condition, description);
+        regularAnswer = () => answers.reject(condition, description);
       },
     });
-  answerAsFaulted(fault, arrival, answers, usual, standing.onEnd);
+  answerAsFaulted(fault, arrival, answers, regularAnswer, standing.onEnd);
 }
 
-function settle(take: () => void, { accept, reject }: Answers): void {
+function settle(take: () => void, { accept, reject }: Dispositions): void {
   try {
     take();
   } catch (error) {
@@ -62,15 +62,15 @@ function settle(take: () => void, { accept, reject }: Answers): void {
 function answerAsFaulted(
   fault: FaultOf<'settle'>,
   { connection, link }: Arrival,
-  answers: Answers,
-  usual: () => void,
+  answers: Dispositions,
+  regularAnswer: () => void,
   whenCleared: (step: () => void) => void,
 ): void {
   const { condition } = fault;
   const reason = condition === undefined ? undefined : { condition, description: 'A fault.' };
   const end: Record<typeof fault.answer, () => void> = {
-    hold: () => whenCleared(usual),
-    delay: () => void setTimeout(usual, fault.ms ?? 1000).unref(),
+    hold: () => whenCleared(regularAnswer),
+    delay: () => void setTimeout(regularAnswer, fault.ms ?? 1000).unref(),
     never: () => undefined,
     release: () => answers.release?.(),
     modify: () => answers.modify?.(),

@@ -23,8 +23,9 @@ export async function burst(
       token: signSas(`localhost/devices/${id}`, primaryKey, 'base64', expiry),
     }),
   );
-  const plain = text === undefined ? Buffer.alloc(bytes, 'x') : Buffer.from(text);
-  const body = sections === undefined ? { body: plain } : { body: Buffer.from(sections, 'base64'), isEncoded: true };
+  const binaryBody = text === undefined ? Buffer.alloc(bytes, 'x') : Buffer.from(text);
+  const body =
+    sections === undefined ? { body: binaryBody } : { body: Buffer.from(sections, 'base64'), isEncoded: true };
   for (let sent = 0; sent < count; sent++) {
     const login = logins[sent % logins.length];
     if (login) events.accept(login, { system: {}, properties, ...body });

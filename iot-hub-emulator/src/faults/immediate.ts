@@ -20,21 +20,23 @@ const reasonOf = (condition: string | undefined): Reason | undefined =>
 export async function strikeNow(fault: ImmediateFault, targets: FaultTargets): Promise<number> {
   switch (fault.kind) {
     case 'drop':
-      return each(connectionsOf(fault, targets), (connection) => cut(connection, fault.how ?? 'rst'));
+      return applyToAll(connectionsOf(fault, targets), (connection) => cut(connection, fault.how ?? 'rst'));
     case 'close':
-      return each(connectionsOf(fault, targets), (connection) =>
+      return applyToAll(connectionsOf(fault, targets), (connection) =>
         connection.close(reasonOf(fault.condition), fault.links),
       );
     case 'expire-tokens':
-      return each(connectionsOf(fault, targets), (connection) => connection.expire());
+      return applyToAll(connectionsOf(fault, targets), (connection) => connection.expire());
     case 'detach':
-      return each(linksOf(fault, targets), (link) => link.detach(reasonOf(fault.condition), fault.closed ?? true));
+      return applyToAll(linksOf(fault, targets), (link) =>
+        link.detach(reasonOf(fault.condition), fault.closed ?? true),
+      );
     case 'mute':
-      return each(connectionsOf(fault, targets), (connection) => {
+      return applyToAll(connectionsOf(fault, targets), (connection) => {
         connection.muted = true;
       });
     case 'steal':
-      return each(receiversOf(fault, targets), (link) => link.detach(stolen, true));
+      return applyToAll(receiversOf(fault, targets), (link) => link.detach(stolen, true));
     case 'move':
       return move(fault, targets);
     case 'redeliver':
@@ -52,7 +54,7 @@ const stolen = {
 };
 const moved = { condition: 'amqp:link:detach-forced', description: 'The partition moves to another node.' };
 
-/** End the sockets of a connection without a word of its protocol. */
+/** End the socket of a connection without the close of its protocol. */
 export function cut(connection: Connection, how: 'fin' | 'rst'): void {
   connection.unanswerable = true;
   if (how === 'rst') reset(connection.socket);
@@ -67,18 +69,18 @@ function move({ partition, ms = 0 }: FaultOf<'move'>, targets: FaultTargets): nu
     condition: 'com.microsoft:server-busy',
   });
   setTimeout(() => targets.standing.clear(refusal.id), ms).unref();
-  return each(receiversOf({ partition }, targets), (link) => link.detach(moved, true));
+  return applyToAll(receiversOf({ partition }, targets), (link) => link.detach(moved, true));
 }
 
 async function restart({ downMs = 0 }: FaultOf<'restart'>, targets: FaultTargets): Promise<number> {
   await Promise.all(targets.listeners.map((listener) => listener.pause()));
-  const struck = each(targets.connections.list(), (connection) => cut(connection, 'rst'));
+  const struck = applyToAll(targets.connections.list(), (connection) => cut(connection, 'rst'));
   await sleep(downMs);
   await Promise.all(targets.listeners.map((listener) => listener.resume()));
   return struck;
 }
 
-interface Where {
+interface FaultScope {
   connections?: string | undefined;
   deviceId?: string | undefined;
   connection?: number | undefined;
@@ -87,20 +89,20 @@ interface Where {
   group?: string | undefined;
 }
 
-function connectionsOf(where: Where, { connections }: FaultTargets): Connection[] {
+function connectionsOf(scope: FaultScope, { connections }: FaultTargets): Connection[] {
   return connections
     .list()
     .filter(
       ({ id, kind, deviceId }) =>
-        (where.connection ?? id) === id &&
-        (where.connections ?? kind) === kind &&
-        (where.deviceId ?? deviceId) === deviceId,
+        (scope.connection ?? id) === id &&
+        (scope.connections ?? kind) === kind &&
+        (scope.deviceId ?? deviceId) === deviceId,
     );
 }
 
-function linksOf(where: Where, targets: FaultTargets): Link[] {
-  const { address = '', partition, group } = where;
-  return connectionsOf(where, targets)
+function linksOf(scope: FaultScope, targets: FaultTargets): Link[] {
+  const { address = '', partition, group } = scope;
+  return connectionsOf(scope, targets)
     .flatMap(({ links }) => [...links])
     .filter(
       (link) =>
@@ -111,10 +113,10 @@ function linksOf(where: Where, targets: FaultTargets): Link[] {
     );
 }
 
-const receiversOf = (where: Where, targets: FaultTargets): Link[] =>
-  linksOf(where, targets).filter(({ receives }) => receives !== undefined);
+const receiversOf = (scope: FaultScope, targets: FaultTargets): Link[] =>
+  linksOf(scope, targets).filter(({ receives }) => receives !== undefined);
 
-function each<T>(things: readonly T[], strike: (thing: T) => unknown): number {
+function applyToAll<T>(things: readonly T[], strike: (thing: T) => unknown): number {
   for (const thing of things) strike(thing);
   return things.length;
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The caller went away before its whole request had come: there is nobody to answer. */
+/** The caller disconnected before its whole request had come: no answer can reach it. */
 export class CallerGone extends Error {
   override readonly name = 'CallerGone';
 }

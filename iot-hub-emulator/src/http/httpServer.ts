@@ -13,7 +13,7 @@ export interface Answer {
 export type Unanswered = 'silent' | 'reset' | 'written';
 
 /** How one HTTP interface answers. */
-export interface Serving {
+export interface HttpHandler {
   /** Not shorter than what clients keep idle connections for: a request on a connection that ends just then fails. */
   readonly keepAliveMs: number;
   serve(request: IncomingMessage, response: ServerResponse): Promise<Answer | Unanswered>;
@@ -22,7 +22,7 @@ export interface Serving {
 }
 
 /** An HTTP server that is not listening yet. */
-export function createHttpServer({ keepAliveMs, serve, explain }: Serving): Server {
+export function createHttpServer({ keepAliveMs, serve, explain }: HttpHandler): Server {
   return createServer({ keepAliveTimeout: keepAliveMs }, (request, response) => {
     const finish = (answer: Answer | Unanswered): void => {
       if (answer === 'reset') reset(request.socket);

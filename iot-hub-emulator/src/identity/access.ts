@@ -26,7 +26,7 @@ export interface DeviceLogin {
   expiresAt: number;
 }
 
-/** The only place that believes a token. */
+/** Verifies all tokens and credentials of the hub. */
 export interface Access {
   /** Verify a token that a client puts for `audience`. Refuses with `amqp:unauthorized-access`. */
   claim(token: string, audience: string): Claim;

@@ -20,7 +20,7 @@ export function claimByPassword(
   if (policy === undefined && device === undefined) return claimByKey(policies.get(username), password);
   const claim = access.claim(password, parseSas(password)?.resource ?? '');
   if (policy === undefined ? claim.clientId !== device : claim.policy !== policy)
-    throw new Refusal('amqp:unauthorized-access', 'The token is of somebody else than the name.');
+    throw new Refusal('amqp:unauthorized-access', 'The token belongs to another policy or device than the name.');
   return claim;
 }
 

@@ -1,11 +1,11 @@
 import type { Reason } from '../network/connections.ts';
 import type { Registry } from './registry.ts';
 
-/** Who is connected, whatever protocol it speaks. */
+/** The devices and modules that are connected, over any protocol. */
 export interface Presence {
   /**
-   * A device or module is there, until the answer is called. Another connection of the same one is ended first. `end`
-   * closes what this connection has of it.
+   * A device or module connects; call the answer when it disconnects. Another connection of the same one is ended first.
+   * `end` closes what this connection has of it.
    */
   enter(clientId: string, end: (reason: Reason) => void): () => void;
   isConnected(clientId: string): boolean;
@@ -15,25 +15,25 @@ export interface Presence {
   end(clientId: string, reason: Reason): void;
 }
 
-interface Entry {
+interface DeviceConnection {
   end: (reason: Reason) => void;
 }
 
-/** The presence of all devices and modules; who is deleted or disabled is ended. `now` gives milliseconds since 1970. */
+/** The presence of all devices and modules. A deleted or disabled one is disconnected. `now` gives milliseconds since 1970. */
 export function createPresence(registry: Registry, now: () => number): Presence {
-  const present = new Map<string, Entry>();
+  const present = new Map<string, DeviceConnection>();
   const changed = new Map<string, number>();
 
-  const leave = (clientId: string, entry: Entry): void => {
-    if (present.get(clientId) !== entry) return;
+  const leave = (clientId: string, connection: DeviceConnection): void => {
+    if (present.get(clientId) !== connection) return;
     present.delete(clientId);
     changed.set(clientId, now());
   };
   const end = (clientId: string, reason: Reason): void => {
-    const entry = present.get(clientId);
-    if (!entry) return;
-    leave(clientId, entry);
-    entry.end(reason);
+    const connection = present.get(clientId);
+    if (!connection) return;
+    leave(clientId, connection);
+    connection.end(reason);
   };
 
   registry.watch((change, { clientId, moduleId, status }) => {
@@ -48,10 +48,10 @@ export function createPresence(registry: Registry, now: () => number): Presence 
   return {
     enter(clientId, endIt) {
       end(clientId, { condition: 'amqp:link:stolen', description: 'the device connected again' });
-      const entry = { end: endIt };
-      present.set(clientId, entry);
+      const connection = { end: endIt };
+      present.set(clientId, connection);
       changed.set(clientId, now());
-      return () => leave(clientId, entry);
+      return () => leave(clientId, connection);
     },
     isConnected: (clientId) => present.has(clientId),
     since: (clientId) => changed.get(clientId) ?? 0,

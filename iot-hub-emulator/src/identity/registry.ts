@@ -31,11 +31,11 @@ export type IdentitySettings = {
 
 export type RegistryChange = 'created' | 'updated' | 'deleted';
 
-/** The identities of the hub, and who wants to know when one changes. */
+/** The identities of the hub. */
 export interface Registry {
   /** Add a device, or (`moduleId`) a module to a device. Refuses an invalid id or key, and an id that exists. */
   create(deviceId: string, settings?: IdentitySettings & { moduleId?: string | undefined }): Identity;
-  /** Put an identity back as it was before a restart; nobody is told. */
+  /** Put an identity back as it was before a restart, without calling the listeners. */
   restore(identity: Identity): void;
   get(clientId: string): Identity | undefined;
   /** The devices, without their modules. */
@@ -71,7 +71,7 @@ export function createRegistry(now: () => number): Registry {
   const modules = new Map<string, Map<string, Identity>>();
   const listeners: ((change: RegistryChange, identity: Identity) => void)[] = [];
 
-  const tell = (change: RegistryChange, identity: Identity): void => {
+  const notify = (change: RegistryChange, identity: Identity): void => {
     for (const listener of listeners) listener(change, identity);
   };
   const time = () => new Date(now()).toISOString();
@@ -114,7 +114,7 @@ export function createRegistry(now: () => number): Registry {
         managedBy: settings.managedBy,
       };
       table.set(clientId, identity);
-      tell('created', identity);
+      notify('created', identity);
       return identity;
     },
 
@@ -131,7 +131,7 @@ export function createRegistry(now: () => number): Registry {
       check(changed);
       if (changed.status !== identity.status) changed.statusUpdatedAt = time();
       tableFor(identity.deviceId, identity.moduleId).set(clientId, changed);
-      tell('updated', changed);
+      notify('updated', changed);
       return changed;
     },
 
@@ -139,12 +139,12 @@ export function createRegistry(now: () => number): Registry {
       const identity = get(clientId);
       if (!identity) return false;
       const { deviceId, moduleId } = identity;
-      const gone = moduleId === undefined ? [...(modules.get(deviceId)?.values() ?? []), identity] : [identity];
+      const removed = moduleId === undefined ? [...(modules.get(deviceId)?.values() ?? []), identity] : [identity];
       if (moduleId === undefined) {
         modules.delete(deviceId);
         devices.delete(deviceId);
       } else modules.get(deviceId)?.delete(clientId);
-      for (const each of gone) tell('deleted', each);
+      for (const each of removed) notify('deleted', each);
       return true;
     },
 

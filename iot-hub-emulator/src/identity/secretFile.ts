@@ -12,7 +12,7 @@ export async function readIfThere(path: string): Promise<string | undefined> {
   }
 }
 
-/** Write a whole file at once: readers see the old text or the new, never half of it. Mode 0600 unless told. */
+/** Write a whole file at once: readers see the old text or the new, never half of it. The mode is 0600 by default. */
 export async function writeWhole(path: string, text: string, mode = 0o600): Promise<void> {
   makeDirectory(dirname(path));
   const draft = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;

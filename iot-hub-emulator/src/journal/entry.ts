@@ -1,6 +1,6 @@
 import type { DeviceMessage, Message } from '../values/message.ts';
 
-/** Who an event is about, where it is about somebody. */
+/** The device and the message that an event is about, if any. */
 interface About {
   deviceId?: string | undefined;
   moduleId?: string;
@@ -10,13 +10,13 @@ interface About {
 
 type OfDevice = About & { deviceId: string };
 
-/** What a journal notes. */
+/** What a journal records. */
 export type JournalEvent =
   /** A device sent. */
   | (OfDevice & { kind: 'd2c'; partition: number; sequenceNumber: number } & DeviceMessage)
   /** A service sent to a device, under the policy (SAS key name) it was authenticated with. */
   | (OfDevice & { kind: 'c2d'; policy: string; refused?: { condition: string; description: string } } & Message)
-  /** A queued message was handed to the device. */
+  /** A queued message was delivered to the device. */
   | (OfDevice & { kind: 'c2d-delivered'; messageId: string; deliveryCount: number })
   /** A queued message left the queue. */
   | (OfDevice & { kind: 'c2d-settled'; messageId: string; outcome: C2dOutcome })
@@ -86,7 +86,7 @@ export type C2dOutcome = 'completed' | 'rejected' | 'expired' | 'undeliverable' 
 
 export type DeviceProtocol = 'mqtt' | 'amqp';
 
-/** An event with its place in the journal, which counts from 1, and its time in milliseconds since 1970. */
+/** An event with its position in the journal, which counts from 1, and its time in milliseconds since 1970. */
 export type JournalEntry = JournalEvent & { position: number; time: number };
 
 /** The entries of one kind. */

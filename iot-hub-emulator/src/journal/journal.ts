@@ -5,7 +5,7 @@ import { type EntryOf, type JournalEntry, type JournalEvent, type JournalFilter,
 /** What happened, as data, in order. The oldest entries go when it is full. */
 export interface Journal {
   add(event: JournalEvent): JournalEntry;
-  /** Those entries that are kept, in order. */
+  /** The entries that the journal still has, in order. */
   list<K extends Kind = Kind>(filter?: JournalFilter<K>): EntryOf<K>[];
   /** The entry at a position; none where there is none yet, or none any more. */
   at(position: number): JournalEntry | undefined;

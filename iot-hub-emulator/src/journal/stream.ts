@@ -24,7 +24,7 @@ export interface StreamOptions {
  *   event: gap                  entries have gone before this client could read them
  *   data: {"after":42,"next":99}
  *
- * Nothing is kept for a slow client but its position: it reads on as soon as it has read, and is told of a gap.
+ * For a slow client only its position is kept: the stream goes on when it has read, with a `gap` if entries have gone.
  */
 export function streamJournal(
   journal: Journal,

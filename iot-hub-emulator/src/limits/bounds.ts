@@ -1,6 +1,6 @@
 const mebibyte = 1024 * 1024;
 
-/** How much a hub keeps of what others send it, in bytes. */
+/** How much a hub keeps of what clients send it, in bytes. */
 export interface Bounds {
   /** Events of a partition: the oldest go, as retention has it. Its file, if there is one, has twice as much at most. */
   partition: number;
@@ -8,11 +8,11 @@ export interface Bounds {
   queues: number;
   /** Feedback that no service has fetched: the oldest goes. */
   feedback: number;
-  /** What the journal notes: the oldest goes. */
+  /** Entries of the journal: the oldest goes. */
   journal: number;
   /** What was written to a client that does not read it: the connection ends. */
   unread: number;
-  /** A message over AMQP, of which clients are told, and of which no more is gathered: it is rejected. */
+  /** A message over AMQP, as links announce it to clients: a larger one is rejected before all of it has come. */
   message: number;
   /** A message over a WebSocket, whatever it carries: the connection ends. */
   webSocketMessage: number;

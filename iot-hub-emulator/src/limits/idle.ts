@@ -1,4 +1,4 @@
-/** After how long the hub ends what nobody uses, in milliseconds. */
+/** After how long the hub ends idle connections and links, in milliseconds. */
 export interface IdleRules {
   /** An AMQP connection on which no link was attached, but those of `$cbs` and `$management`. */
   unusedConnection: number;

@@ -13,8 +13,8 @@ export interface Throttle {
    * at its rate, in the order in which they came. `go` is called when it passes, or with the refusal: of what comes when as
    * many are held back as may be, of what was held back too long, or of all above the rate when this hub does not shape.
    */
-  shape(operation: Operation, go: (refusal?: Refusal) => void): void;
-  /** What is held back stays so. */
+  shape(operation: Operation, proceed: (refusal?: Refusal) => void): void;
+  /** Stop the timers: what is held back is never released. */
   close(): void;
 }
 
@@ -77,24 +77,24 @@ export function createThrottle(
       windows.set(operation, window);
     },
 
-    shape(operation, go) {
+    shape(operation, proceed) {
       const limit = limits[operation];
-      if (limit === undefined) return go();
+      if (limit === undefined) return proceed();
       const bucket = bucketOf(operation, limit);
       if (bucket.left >= 1) {
         bucket.left -= 1;
-        return go();
+        return proceed();
       }
-      if (longestMs === 0) return go(throttled('limit'));
+      if (longestMs === 0) return proceed(throttled('limit'));
       const most = backlog ?? Math.min(longestBacklog, Math.floor((longestMs / limit.perMs) * limit.count));
-      if (bucket.held >= most) return go(throttled('backlog'));
+      if (bucket.held >= most) return proceed(throttled('backlog'));
       const ms = ((1 - bucket.left) * limit.perMs) / limit.count;
       const isTooLong = ms > longestMs;
       if (!isTooLong) bucket.left -= 1;
       bucket.held += 1;
       later(isTooLong ? longestMs : ms, () => {
         bucket.held -= 1;
-        go(isTooLong ? throttled('timeout') : undefined);
+        proceed(isTooLong ? throttled('timeout') : undefined);
       });
     },
 

@@ -3,7 +3,7 @@ import { nameOf, type Registry } from '../identity/registry.ts';
 import type { Journal } from '../journal/journal.ts';
 import { isObject, type Json, parseJson } from '../values/json.ts';
 import { Refusal } from '../values/refusal.ts';
-import { createArrivals } from './arrivals.ts';
+import { createConnectWaiters } from './connectWaiters.ts';
 
 /** A direct method as a service asks for it. */
 export interface MethodCall {
@@ -43,14 +43,14 @@ export interface Methods {
   listen(clientId: string, listener: (request: MethodRequest) => void): () => void;
   /**
    * The device answers with a status and a text, which ought to be JSON: the caller is refused with
-   * `com.microsoft:bad-device-response` if it is not. Nothing comes of it when nobody waits, or for another's call.
+   * `com.microsoft:bad-device-response` if it is not. No effect when the call has ended, or is another device's.
    */
   answer(clientId: string, requestId: string, status: number, text: string): void;
 }
 
 type Listener = (request: MethodRequest) => void;
 
-interface Waiting {
+interface PendingCall {
   clientId: string;
   /** The listener that was asked. */
   listener: Listener;
@@ -61,49 +61,52 @@ interface Waiting {
 
 /** Method calls of one hub. A device or module has at most `mostAtOnce` under way. */
 export function createMethods(registry: Registry, journal: Journal, mostAtOnce = Number.POSITIVE_INFINITY): Methods {
-  const underWay = new Map<string, number>();
+  const concurrentCalls = new Map<string, number>();
   const listeners = new Map<string, Listener>();
-  const arrivals = createArrivals();
-  const waiting = new Map<string, Waiting>();
+  const waiters = createConnectWaiters();
+  const pending = new Map<string, PendingCall>();
 
-  const ask = (clientId: string, { methodName, payload, responseTimeoutMs }: MethodCall): Promise<MethodAnswer> =>
+  const callDevice = (
+    clientId: string,
+    { methodName, payload, responseTimeoutMs }: MethodCall,
+  ): Promise<MethodAnswer> =>
     new Promise((resolve, reject) => {
       const listener = listeners.get(clientId);
       if (!listener) return reject(notOnline());
       const requestId = randomUUID();
       const timer = setTimeout(() => {
-        waiting.delete(requestId);
+        pending.delete(requestId);
         reject(new Refusal('com.microsoft:timeout', 'Timed out waiting for the response from device.'));
       }, responseTimeoutMs).unref();
-      waiting.set(requestId, {
+      pending.set(requestId, {
         clientId,
         listener,
         answered(status, text) {
           clearTimeout(timer);
-          waiting.delete(requestId);
+          pending.delete(requestId);
           if (Number.isInteger(status) && (text === '' || isJson(text))) resolve({ status, payload: text || 'null' });
           else reject(new Refusal('com.microsoft:bad-device-response', 'The device answered something that is none.'));
         },
         left() {
           clearTimeout(timer);
-          waiting.delete(requestId);
+          pending.delete(requestId);
           reject(new Refusal('com.microsoft:device-not-online', 'Device unavailable.'));
         },
       });
       listener({ requestId, methodName, payload: JSON.stringify(payload) });
     });
 
-  /** One more call of this device; the answer says that it is over. */
+  /** Count one more call of this device. Call the answer when it has ended. */
   const begin = (clientId: string): (() => void) => {
-    const before = underWay.get(clientId) ?? 0;
+    const before = concurrentCalls.get(clientId) ?? 0;
     if (before >= mostAtOnce) {
       throw new Refusal('com.microsoft:too-many-calls', `The device has ${mostAtOnce} method calls under way.`);
     }
-    underWay.set(clientId, before + 1);
+    concurrentCalls.set(clientId, before + 1);
     return () => {
-      const left = (underWay.get(clientId) ?? 1) - 1;
-      if (left === 0) underWay.delete(clientId);
-      else underWay.set(clientId, left);
+      const left = (concurrentCalls.get(clientId) ?? 1) - 1;
+      if (left === 0) concurrentCalls.delete(clientId);
+      else concurrentCalls.set(clientId, left);
     };
   };
 
@@ -127,9 +130,9 @@ export function createMethods(registry: Registry, journal: Journal, mostAtOnce =
         end = begin(clientId);
         if (!listeners.has(clientId)) {
           const ms = call.connectTimeoutMs;
-          if (ms <= 0 || !(await arrivals.wait(clientId, ms))) throw notOnline();
+          if (ms <= 0 || !(await waiters.wait(clientId, ms))) throw notOnline();
         }
-        const answer = await ask(clientId, call);
+        const answer = await callDevice(clientId, call);
         journal.add({ ...entry, status: answer.status });
         return answer;
       } catch (error) {
@@ -142,15 +145,15 @@ export function createMethods(registry: Registry, journal: Journal, mostAtOnce =
 
     listen(clientId, listener) {
       listeners.set(clientId, listener);
-      arrivals.arrived(clientId);
+      waiters.connected(clientId);
       return () => {
         if (listeners.get(clientId) === listener) listeners.delete(clientId);
-        for (const call of [...waiting.values()]) if (call.listener === listener) call.left();
+        for (const call of [...pending.values()]) if (call.listener === listener) call.left();
       };
     },
 
     answer(clientId, requestId, status, text) {
-      const call = waiting.get(requestId);
+      const call = pending.get(requestId);
       if (call?.clientId === clientId) call.answered(status, text);
     },
   };

@@ -7,7 +7,7 @@ import { endSoon } from '../network/listener.ts';
 import { Refusal } from '../values/refusal.ts';
 import { readIdentity } from './identity.ts';
 import type { MqttHub } from './mqttHub.ts';
-import { createSession, Misconduct, type Session } from './session.ts';
+import { createSession, ProtocolViolation, type Session } from './session.ts';
 
 /** One device's connection. */
 export interface MqttConnection {
@@ -26,7 +26,7 @@ const returnCodes: Readonly<Record<string, number>> = {
   'amqp:unauthorized-access': 5,
 };
 
-/** Serve a device on this socket, from its CONNECT packet to the end. Nothing it sends can hurt anybody else. */
+/** Serve a device on this socket, from its CONNECT packet to the end. Whatever it sends affects its own connection only. */
 export function serve(socket: Duplex, hub: MqttHub): MqttConnection {
   let login: DeviceLogin | undefined;
   let session: Session | undefined;
@@ -123,7 +123,7 @@ export function serve(socket: Duplex, hub: MqttHub): MqttConnection {
     try {
       if (packets.parse(chunk) > maxPacketSize) end('a packet was too large');
     } catch (error) {
-      end(error instanceof Misconduct ? error.message : `a packet could not be handled: ${error}`);
+      end(error instanceof ProtocolViolation ? error.message : `a packet could not be handled: ${error}`);
     } finally {
       socket.uncork();
     }

@@ -28,7 +28,7 @@ export function queueFeature({ hub, login, send }: FeatureContext): Feature {
     }
     const messageId = nextPacketId();
     unacknowledged.set(messageId, delivery);
-    send({ cmd: 'publish', topic, payload, qos, dup: delivery.again, retain: false, messageId });
+    send({ cmd: 'publish', topic, payload, qos, dup: delivery.isRedelivered, retain: false, messageId });
   };
 
   if (moduleId !== undefined)

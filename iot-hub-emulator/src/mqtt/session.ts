@@ -7,12 +7,12 @@ import { queueFeature } from './queueSubscription.ts';
 import { telemetryFeature } from './telemetryFeature.ts';
 import { twinFeature } from './twinFeature.ts';
 
-/** A device did what ends its connection. */
-export class Misconduct extends Error {
+/** A device broke the rules of the protocol: its connection ends. */
+export class ProtocolViolation extends Error {
   override readonly name = 'Misconduct';
 }
 
-/** A logged-in device: what it publishes, and what it gets. */
+/** The session of a device that has logged in. */
 export interface Session {
   /** Whether a subscription of an earlier connection still holds. */
   readonly present: boolean;
@@ -60,13 +60,13 @@ export function createSession(options: {
   };
 
   const publish = ({ topic, qos, retain, payload: given, messageId }: IPublishPacket): void => {
-    if (qos === 2) throw new Misconduct('quality of service 2 is not served');
+    if (qos === 2) throw new ProtocolViolation('quality of service 2 is not served');
     const payload = typeof given === 'string' ? Buffer.from(given) : given;
     const acknowledge = () => {
       if (qos === 1 && messageId !== undefined) send({ cmd: 'puback', messageId });
     };
     if (!served.some(({ take }) => take?.({ topic, payload, retain, acknowledge })))
-      throw new Misconduct('it published to a topic that is not its own');
+      throw new ProtocolViolation('it published to a topic that is not its own');
   };
 
   const subscribe = ({ subscriptions, messageId }: ISubscribePacket): void => {
@@ -98,7 +98,7 @@ export function createSession(options: {
       else if (packet.cmd === 'subscribe') subscribe(packet);
       else if (packet.cmd === 'unsubscribe') unsubscribe(packet);
       else if (packet.cmd === 'puback') for (const { acknowledge } of served) acknowledge?.(packet.messageId ?? 0);
-      else throw new Misconduct(`it sent a ${packet.cmd} packet`);
+      else throw new ProtocolViolation(`it sent a ${packet.cmd} packet`);
     },
     stop(broken) {
       for (const topic of [...open.keys()]) stop(topic);

@@ -36,7 +36,7 @@ export function telemetryFeature({ hub, login, connection, will }: FeatureContex
         hub.throttle.take('d2c');
         accept(will.topic, Buffer.from(will.payload), will.retain === true, { 'iothub-MessageType': 'Will' });
       } catch (error) {
-        if (!(error instanceof Refusal)) throw error; // nobody is there to be told
+        if (!(error instanceof Refusal)) throw error; // the device has gone and gets no answer
       }
     },
   };

@@ -28,7 +28,7 @@ export interface Link {
   /** End the link from the hub's side; `closed` false says that it may be resumed. */
   detach(reason: Reason | undefined, closed: boolean): void;
   /** Call `step` once the link is over: closed by either end, or gone with its session or connection. The last comes first. */
-  whenOver(step: (reason: string) => void): void;
+  onEnd(step: (reason: string) => void): void;
   /** Of a link that receives events: which. */
   receives?: { partition: string; group: string };
   /** Whether a token on the connection still gives the right to use the link; always when absent. */
@@ -54,7 +54,7 @@ export interface Connection {
   /** The hub has ended it and can answer nothing: messages that still come are not taken. */
   unanswerable?: boolean;
   /**
-   * End the connection as its protocol wants it, with a reason where it has a place for one. Over AMQP its links and
+   * End the connection as its protocol demands, with a reason if the protocol can carry one. Over AMQP its links and
    * sessions end first, as traces of IoT Hub show; `attached` leaves that out.
    */
   close(reason: Reason | undefined, links?: LinksAtClose): void;

@@ -76,7 +76,7 @@ export async function listenWith(
       while (!ended && !server.listening) {
         const failed = await open(server, own).then(
           () => false,
-          () => true, // somebody else has the port
+          () => true, // another program has the port
         );
         if (failed) await sleep(retryMs);
       }

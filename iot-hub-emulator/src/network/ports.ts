@@ -1,11 +1,11 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { detectProtocol } from './detectProtocol.ts';
 import type { HubPorts } from './hubPorts.ts';
 import { type Listener, listen, listenWith } from './listener.ts';
-import { speakAny } from './sniff.ts';
 
-/** Who serves what comes to the ports. */
+/** The servers behind the ports. */
 export interface Servers {
   amqp: { accept(stream: Duplex): void };
   mqtt: { accept(stream: Duplex): void };
@@ -27,7 +27,7 @@ export async function openPorts(options: {
 }): Promise<void> {
   const { wanted, ports, open, tls, servers, intercept } = options;
   const { amqp, mqtt, rest, admin } = servers;
-  const speakers = {
+  const handlers = {
     amqp: amqp.accept,
     mqtt: mqtt.accept,
     http: (socket: Socket) => void rest.emit('connection', socket),
@@ -37,8 +37,8 @@ export async function openPorts(options: {
     ports[name] = listener.port;
   };
   const interceptAt = (name: keyof HubPorts) => (socket: Socket) => intercept(name, socket);
-  const secure = (name: keyof HubPorts, meant: keyof typeof speakers) =>
-    listen(wanted[name] ?? 0, tls, speakAny(speakers, meant), interceptAt(name));
+  const secure = (name: keyof HubPorts, fallback: keyof typeof handlers) =>
+    listen(wanted[name] ?? 0, tls, detectProtocol(handlers, fallback), interceptAt(name));
 
   enter('amqp', await listen(wanted.amqp ?? 0, undefined, amqp.accept, interceptAt('amqp')));
   enter('amqps', await secure('amqps', 'amqp'));

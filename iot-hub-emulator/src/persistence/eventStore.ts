@@ -11,7 +11,7 @@ export interface EventStore {
 }
 
 // payload: sequence number, offset, enqueued time (f64 LE each), the encoded AMQP message
-const placeSize = 24;
+const positionSize = 24;
 
 /**
  * The events of one partition in an append-only file. `each` gets those that are there, oldest first; their bytes may be
@@ -23,15 +23,15 @@ export function openEventStore(path: string, each: (event: LoggedEvent) => void)
       sequenceNumber: payload.readDoubleLE(0),
       offset: payload.readDoubleLE(8),
       enqueuedTime: payload.readDoubleLE(16),
-      bytes: payload.subarray(placeSize),
+      bytes: payload.subarray(positionSize),
     }),
   );
-  const place = Buffer.alloc(placeSize);
+  const position = Buffer.alloc(positionSize);
   const encode = ({ sequenceNumber, offset, enqueuedTime, bytes }: LoggedEvent): [Buffer, Buffer] => {
-    place.writeDoubleLE(sequenceNumber, 0);
-    place.writeDoubleLE(offset, 8);
-    place.writeDoubleLE(enqueuedTime, 16);
-    return [place, bytes];
+    position.writeDoubleLE(sequenceNumber, 0);
+    position.writeDoubleLE(offset, 8);
+    position.writeDoubleLE(enqueuedTime, 16);
+    return [position, bytes];
   };
   function* encodeAll(events: Iterable<LoggedEvent>): Generator<[Buffer, Buffer]> {
     for (const event of events) yield encode(event);

@@ -8,7 +8,7 @@ import { crc32 } from 'node:zlib';
 export interface RecordFile {
   /** Add a record, in several parts or one. Throws when the disk does, and then leaves the file as it was. */
   append(...parts: Buffer[]): void;
-  /** Put another content in place of all records, whole or not at all. */
+  /** Replace all records at once, or not at all. */
   replace(payloads: Iterable<readonly Buffer[]>): void;
   /** In bytes. */
   size(): number;

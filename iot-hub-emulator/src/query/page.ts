@@ -6,10 +6,10 @@ export interface Page<T> {
   continuation: string | undefined;
 }
 
-/** Items of a page when nobody says how many, and at most. */
+/** Items of a page by default, and at most. */
 const [usual, most] = [100, 1000] as const;
 
-/** The page after `continuation`, of at most `count` items. Refuses what is no number, or not one that can be. */
+/** The page after `continuation`, of at most `count` items. Refuses texts that are not numbers in range. */
 export function pageOf<T>(all: readonly T[], continuation: string | undefined, count: string | undefined): Page<T> {
   const first = continuation ? numberIn('continuation', continuation, 0) : 0;
   const next = first + Math.min(count ? numberIn('number of items', count, 1) : usual, most);

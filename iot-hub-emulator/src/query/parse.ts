@@ -9,7 +9,7 @@ export interface TwinQuery {
 interface Token {
   text: string;
   /** Counts from 1. */
-  place: number;
+  position: number;
 }
 
 const next = /\s*(?<text>[\p{L}\p{N}_$]+|\S|$)/uy;
@@ -17,7 +17,7 @@ const longestName = 40;
 
 /**
  * Read a query: `SELECT * FROM devices` or `devices.modules`, in any case, with a semicolon or without. Refuses any other
- * by the first text that does not belong there, with its place.
+ * by the first text that does not belong there, with its position.
  */
 export function parseQuery(query: string): TwinQuery {
   let at = 0;
@@ -27,7 +27,7 @@ export function parseQuery(query: string): TwinQuery {
     next.lastIndex = at;
     const { text = '' } = next.exec(query)?.groups ?? {};
     at = next.lastIndex;
-    return { text, place: at - text.length + 1 };
+    return { text, position: at - text.length + 1 };
   }
   const take = (wanted: string): boolean => {
     if (token.text.toUpperCase() !== wanted) return false;
@@ -46,10 +46,10 @@ export function parseQuery(query: string): TwinQuery {
   return { from };
 }
 
-function unexpected({ text, place }: Token, wanted: string): Refusal {
+function unexpected({ text, position }: Token, wanted: string): Refusal {
   const found = text === '' ? 'ends' : `has ${JSON.stringify(text.slice(0, longestName))}`;
   return new Refusal(
     'com.microsoft:argument-error',
-    `The query ${found} at character ${place}, where ${wanted} is expected. This hub knows SELECT * FROM devices, or devices.modules.`,
+    `The query ${found} at character ${position}, where ${wanted} is expected. This hub knows SELECT * FROM devices, or devices.modules.`,
   );
 }

@@ -6,7 +6,7 @@ import { identityShape } from './shapes.ts';
 
 const read = { rights: ['registryRead'], counts: 'registry' } as const;
 const write = { rights: ['registryWrite'], counts: 'registry' } as const;
-const listed = 1000;
+const mostListed = 1000;
 
 /** Create, or with an If-Match header update. */
 const put = (request: RestRequest) => {
@@ -46,7 +46,7 @@ export const identityRoutes: readonly Route[] = [
     path: '/devices',
     ...read,
     handle: ({ hub, query }) => {
-      const most = Math.min(Number(query.get('top') ?? query.get('maxCount')) || listed, listed);
+      const most = Math.min(Number(query.get('top') ?? query.get('maxCount')) || mostListed, mostListed);
       return {
         status: 200,
         body: hub.registry

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Refusal } from '../values/refusal.ts';
 import type { RestAnswer } from './request.ts';
 
-// The first three digits are the status. Azure documents no code for an answer that is none (502001), and none for a
-// call that is refused for its key: these are guesses.
+// The first three digits are the status. Azure documents no code for an answer that is not JSON (502001), and none for a
+// call with a wrong key: these are guesses.
 const codes: Readonly<Record<string, number>> = {
   'amqp:not-found': 404001,
   'amqp:unauthorized-access': 401002,
@@ -23,6 +23,6 @@ export function methodError(errorCode: number, message: string): RestAnswer {
   return { status: Math.floor(errorCode / 1000), body: { Message, ExceptionMessage: '' } };
 }
 
-/** What a service is told of a method call that the hub refuses. */
+/** The answer to a service whose method call the hub refuses. */
 export const refuseMethod = ({ condition, message }: Refusal): RestAnswer =>
   methodError(codes[condition] ?? 400004, message);

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Moment, StandingFaults } from '../faults/standing.ts';
+import type { FaultContext, StandingFaults } from '../faults/standing.ts';
 import type { Unanswered } from '../http/httpServer.ts';
 import { Refusal } from '../values/refusal.ts';
 import { methodError } from './methodErrors.ts';
 import type { RestAnswer } from './request.ts';
 
-/** Answers a method call as the fault that strikes it wants, if one does; `call` has the device called. */
+/** Answers a method call as a fault demands that applies to it; without one, `call` calls the device. */
 export async function answerAsFaulted(
   faults: StandingFaults,
-  moment: Moment,
+  context: FaultContext,
   call: () => Promise<RestAnswer>,
 ): Promise<RestAnswer | Unanswered> {
-  const fault = faults.strike('method', moment)?.fault;
+  const fault = faults.strike('method', context)?.fault;
   if (!fault) return call();
   const { answer, ms = 1000, errorCode = 500001, effect = false } = fault;
   if (answer === 'delay') return sleep(ms, undefined, { ref: false }).then(call);
@@ -21,7 +21,7 @@ export async function answerAsFaulted(
   return answer;
 }
 
-/** A device that cannot be called makes no difference to an answer that nobody gets. */
+/** Ignore that the device cannot be called: the fault replaces the answer anyway. */
 function unlessRefused(error: unknown): void {
   if (!(error instanceof Refusal)) throw error;
 }

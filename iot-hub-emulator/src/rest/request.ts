@@ -48,7 +48,7 @@ export function identityOf({ hub, device, module }: RestRequest): Identity {
   return identity;
 }
 
-/** Hold an If-Match header against the etag of what is there; without one, or with `*`, anything matches. */
+/** Compare an If-Match header with the present etag. Without the header, or with `*`, any etag matches. */
 export function checkMatch({ headers }: RestRequest, etag: string): void {
   const wanted = headers['if-match']?.replace(/^"(.*)"$/, '$1');
   if (wanted !== undefined && wanted !== '*' && wanted !== etag)

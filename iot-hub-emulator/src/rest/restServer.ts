@@ -31,8 +31,8 @@ export function createRestServer(hub: HubCore): Server {
       if (answer === 'status')
         return written(errorAnswer(status, code ?? 'InternalServerError', 'A fault of the sandbox hub.'));
       if (answer === 'delay') await sleep(ms);
-      const made = await respond(hub, request);
-      return typeof made === 'string' ? made : written(made);
+      const answered = await respond(hub, request);
+      return typeof answered === 'string' ? answered : written(answered);
     },
   });
 }

@@ -2,8 +2,8 @@ import type { IdentitySettings } from '../identity/registry.ts';
 import { isObject, type Json, type JsonObject } from '../values/json.ts';
 import { Refusal } from '../values/refusal.ts';
 
-/** What a client can say of an identity, and this hub cannot do; null, false and nothing ask for none of it. */
-const unknownTo: Readonly<Record<string, (described: JsonObject) => Json | undefined>> = {
+/** Settings of an identity that this hub does not imitate, and whether a client asks for them: null, false and absence do not. */
+const unsupported: Readonly<Record<string, (described: JsonObject) => Json | undefined>> = {
   'capabilities.iotEdge': ({ capabilities }) => isObject(capabilities) && capabilities['iotEdge'],
   deviceScope: ({ deviceScope }) => deviceScope,
   parentScopes: ({ parentScopes }) => Array.isArray(parentScopes) && parentScopes.length > 0,
@@ -15,10 +15,10 @@ const unknownTo: Readonly<Record<string, (described: JsonObject) => Json | undef
   properties: ({ properties }) => properties,
 };
 
-/** What a registry client says of an identity. Refuses by its name what this hub does not imitate. An empty key is none: the hub makes one, or keeps what is there. */
+/** The settings that a registry client sends for an identity. Refuses by name those that this hub does not imitate. For an empty key the hub makes one, or keeps the present one. */
 export function settingsIn(described: JsonObject): IdentitySettings {
-  for (const [name, said] of Object.entries(unknownTo))
-    if (said(described)) throw refused(`This hub does not imitate ${name} of an identity.`);
+  for (const [name, isRequested] of Object.entries(unsupported))
+    if (isRequested(described)) throw refused(`This hub does not imitate ${name} of an identity.`);
   const { authentication, status, statusReason, managedBy } = described;
   const { type, symmetricKey } = isObject(authentication) ? authentication : {};
   if (type !== undefined && type !== 'sas') throw refused('This hub authenticates devices by symmetric keys only.');

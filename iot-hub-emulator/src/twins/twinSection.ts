@@ -15,11 +15,11 @@ export interface Section {
   view(): SectionView;
   version(): number;
   /** All of it, to make the same section from later. */
-  kept(): KeptSection;
+  toStored(): StoredSection;
 }
 
-/** A section as it is kept on disk. */
-export interface KeptSection {
+/** A section as it is stored on disk. */
+export interface StoredSection {
   values: JsonObject;
   metadata: JsonObject;
   version: number;
@@ -28,8 +28,8 @@ export interface KeptSection {
 const maxDepth = 10;
 const maxValueBytes = 4096;
 
-/** A section in which nothing was ever said; its twin was created then. */
-export function freshSection(createdAt: string): KeptSection {
+/** A section without values; `createdAt` is when its twin was created. */
+export function freshSection(createdAt: string): StoredSection {
   return { values: {}, metadata: { $lastUpdated: createdAt }, version: 1 };
 }
 
@@ -37,7 +37,7 @@ export function freshSection(createdAt: string): KeptSection {
  * A section that begins as `from` and holds `bytes` as JSON at most. `path` is how error messages call it. A name has no dots,
  * dollar signs, spaces or control characters; what begins with a dollar sign on the top level of a patch is passed over.
  */
-export function createSection(path: string, bytes: number, from: KeptSection, now: () => number): Section {
+export function createSection(path: string, bytes: number, from: StoredSection, now: () => number): Section {
   let values = copy(from.values);
   let metadata = copy(from.metadata);
   let { version } = from;
@@ -52,7 +52,8 @@ export function createSection(path: string, bytes: number, from: KeptSection, no
         delete meta[name];
       } else if (isObject(value)) {
         const [inner, innerMeta] = [into[name], meta[name]];
-        const [target, targetMeta] = isObject(inner) && isObject(innerMeta) ? [inner, innerMeta] : [bare(), bare()];
+        const [target, targetMeta] =
+          isObject(inner) && isObject(innerMeta) ? [inner, innerMeta] : [emptyObject(), emptyObject()];
         merge(target, targetMeta, value);
         into[name] = target;
         meta[name] = targetMeta;
@@ -68,7 +69,7 @@ export function createSection(path: string, bytes: number, from: KeptSection, no
       if (!isObject(patch)) throw refused(`${path} is an object.`);
       const named = Object.fromEntries(Object.entries(patch).filter(([name]) => !name.startsWith('$')));
       check(named, path, 1);
-      const [nextValues, nextMetadata] = replace ? [bare(), bare()] : [copy(values), copy(metadata)];
+      const [nextValues, nextMetadata] = replace ? [emptyObject(), emptyObject()] : [copy(values), copy(metadata)];
       merge(nextValues, nextMetadata, named);
       if (Buffer.byteLength(JSON.stringify(nextValues)) > bytes) throw refused(`${path} has more than ${bytes} bytes.`);
       values = nextValues;
@@ -77,15 +78,15 @@ export function createSection(path: string, bytes: number, from: KeptSection, no
     },
     clear() {
       const names = Object.keys(values);
-      values = bare();
-      metadata = Object.assign(bare(), stamp());
+      values = emptyObject();
+      metadata = Object.assign(emptyObject(), stamp());
       version += 1;
       return names;
     },
     values: () => copy(values),
     view: () => ({ ...copy(values), $metadata: copy(metadata), $version: version }),
     version: () => version,
-    kept: () => ({ values, metadata, version }),
+    toStored: () => ({ values, metadata, version }),
   };
 }
 
@@ -101,12 +102,12 @@ function check(value: JsonObject, path: string, depth: number): void {
 }
 
 // names such as __proto__ are names like any other
-function bare(): JsonObject {
+function emptyObject(): JsonObject {
   return Object.create(null);
 }
 
 function copy(object: JsonObject): JsonObject {
-  const copied = bare();
+  const copied = emptyObject();
   for (const [name, value] of Object.entries(object)) copied[name] = isObject(value) ? copy(value) : value;
   return copied;
 }

@@ -3,7 +3,7 @@ import type { Identity, Registry } from '../identity/registry.ts';
 import type { Table } from '../persistence/table.ts';
 import { isObject, type Json, type JsonObject } from '../values/json.ts';
 import { Refusal } from '../values/refusal.ts';
-import { createSection, freshSection, type KeptSection, type Section, type SectionView } from './twinSection.ts';
+import { createSection, freshSection, type Section, type SectionView, type StoredSection } from './twinSection.ts';
 
 /** A twin as it is now; sections have `$version` and, seen by services, `$metadata`. */
 export interface Twin {
@@ -21,7 +21,7 @@ export interface TwinPatch {
   properties?: Json | undefined;
 }
 
-/** What has become of a twin. A replacement or deletion has no patch. */
+/** A change of a twin. A replacement or deletion has no patch. */
 export interface TwinChange {
   kind: 'updated' | 'replaced' | 'deleted';
   identity: Identity;
@@ -34,7 +34,7 @@ export interface TwinChange {
 export interface Twins {
   /** Refuses an unknown identity, as all of these do. */
   get(clientId: string): Twin;
-  /** The device tells something of itself. The answer is the new version. Refuses what a twin cannot hold. */
+  /** The device reports properties. The answer is the new version. Refuses what a twin cannot hold. */
   report(clientId: string, patch: Json): number;
   /** A service changes tags and desired properties: by merging, or (`replace`) all of what the patch names. */
   change(clientId: string, patch: TwinPatch, replace?: boolean): Twin;
@@ -46,14 +46,14 @@ export interface Twins {
 
 type Part = 'tags' | 'desired' | 'reported';
 
-/** A twin as it is kept on disk. */
-export interface KeptTwin extends Record<Part, KeptSection> {
+/** A twin as it is stored on disk. */
+export interface StoredTwin extends Record<Part, StoredSection> {
   generationId: string;
   etag: string;
   version: number;
 }
 
-interface Stored extends Record<Part, Section> {
+interface TwinState extends Record<Part, Section> {
   generationId: string;
   etag: string;
   version: number;
@@ -62,37 +62,42 @@ interface Stored extends Record<Part, Section> {
 const bytes = { tags: 8 * 1024, properties: 32 * 1024 };
 
 /** Twins in memory, and in `table` if there is one; empty at first. `now` gives milliseconds since 1970. */
-export function createTwins(registry: Registry, now: () => number, table?: Table<KeptTwin>): Twins {
-  const twins = new Map<string, Stored>();
+export function createTwins(registry: Registry, now: () => number, table?: Table<StoredTwin>): Twins {
+  const twins = new Map<string, TwinState>();
   const watchers = new Map<string, Set<(patch: JsonObject) => void>>();
   const listeners: ((change: TwinChange) => void)[] = [];
 
-  const open = ({ tags, desired, reported, ...rest }: KeptTwin): Stored => ({
+  const open = ({ tags, desired, reported, ...rest }: StoredTwin): TwinState => ({
     ...rest,
     tags: createSection('tags', bytes.tags, tags, now),
     desired: createSection('properties.desired', bytes.properties, desired, now),
     reported: createSection('properties.reported', bytes.properties, reported, now),
   });
 
-  const keep = (clientId: string, { tags, desired, reported, ...rest }: Stored): void =>
-    table?.put(clientId, { ...rest, tags: tags.kept(), desired: desired.kept(), reported: reported.kept() });
+  const store = (clientId: string, { tags, desired, reported, ...rest }: TwinState): void =>
+    table?.put(clientId, {
+      ...rest,
+      tags: tags.toStored(),
+      desired: desired.toStored(),
+      reported: reported.toStored(),
+    });
 
   const known = (clientId: string): Identity => {
     const identity = registry.get(clientId);
     if (!identity) throw new Refusal('amqp:not-found', 'There is no device of this id.');
     return identity;
   };
-  const find = (clientId: string): Stored => {
+  const find = (clientId: string): TwinState => {
     const identity = known(clientId);
-    const stored = twins.get(clientId);
-    if (stored?.generationId === identity.generationId) return stored;
-    const made = open(freshTwin(identity));
-    twins.set(clientId, made);
-    keep(clientId, made);
-    return made;
+    const present = twins.get(clientId);
+    if (present?.generationId === identity.generationId) return present;
+    const created = open(freshTwin(identity));
+    twins.set(clientId, created);
+    store(clientId, created);
+    return created;
   };
 
-  const view = ({ etag, version, tags, desired, reported }: Stored): Twin => ({
+  const view = ({ etag, version, tags, desired, reported }: TwinState): Twin => ({
     etag,
     version,
     tags: tags.values(),
@@ -100,10 +105,10 @@ export function createTwins(registry: Registry, now: () => number, table?: Table
     reported: reported.view(),
   });
 
-  const tell = (
+  const notify = (
     kind: TwinChange['kind'],
     identity: Identity,
-    stored: Stored,
+    stored: TwinState,
     patch: TwinChange['patch'] = {},
   ): void => {
     if (listeners.length === 0) return;
@@ -111,12 +116,12 @@ export function createTwins(registry: Registry, now: () => number, table?: Table
     for (const listener of listeners) listener({ kind, identity, twin, patch });
   };
 
-  for (const [clientId, kept] of table?.entries() ?? []) twins.set(clientId, open(kept));
+  for (const [clientId, stored] of table?.entries() ?? []) twins.set(clientId, open(stored));
 
   registry.watch((change, identity) => {
     if (change !== 'deleted') return;
     const { clientId } = identity;
-    tell('deleted', identity, twins.get(clientId) ?? open(freshTwin(identity)));
+    notify('deleted', identity, twins.get(clientId) ?? open(freshTwin(identity)));
     twins.delete(clientId);
     table?.delete(clientId);
   });
@@ -128,8 +133,8 @@ export function createTwins(registry: Registry, now: () => number, table?: Table
       const stored = find(clientId);
       stored.reported.apply(patch);
       stored.version += 1; // as in a hub, reported properties do not change the etag
-      keep(clientId, stored);
-      tell('updated', known(clientId), stored, { reported: patch });
+      store(clientId, stored);
+      notify('updated', known(clientId), stored, { reported: patch });
       return stored.reported.version();
     },
 
@@ -139,17 +144,17 @@ export function createTwins(registry: Registry, now: () => number, table?: Table
         throw new Refusal('com.microsoft:argument-error', 'The properties of a twin are an object.');
       const desired = properties?.['desired'];
       if (tags !== undefined) change(stored.tags, tags, replace);
-      const told = desired === undefined ? undefined : change(stored.desired, desired, replace);
+      const desiredPatch = desired === undefined ? undefined : change(stored.desired, desired, replace);
       stored.version += 1;
       stored.etag = newTag();
-      keep(clientId, stored);
-      if (told) {
-        const patch = { ...told, $version: stored.desired.version() };
+      store(clientId, stored);
+      if (desiredPatch) {
+        const patch = { ...desiredPatch, $version: stored.desired.version() };
         for (const listener of watchers.get(clientId) ?? []) listener(patch);
       }
-      if (replace) tell('replaced', known(clientId), stored);
+      if (replace) notify('replaced', known(clientId), stored);
       else
-        tell('updated', known(clientId), stored, {
+        notify('updated', known(clientId), stored, {
           ...(tags === undefined ? {} : { tags }),
           ...(desired === undefined ? {} : { desired }),
         });
@@ -166,14 +171,14 @@ export function createTwins(registry: Registry, now: () => number, table?: Table
   };
 }
 
-/** Change a section. The answer is what a device is told of that: `null` for each name that is no longer there. */
+/** Change a section. The answer is the patch that the device gets: `null` for each name that was removed. */
 function change(section: Section, patch: Json, replace: boolean): JsonObject {
   if (patch === null) return Object.fromEntries(section.clear().map((name) => [name, null]));
   section.apply(patch, replace);
   return isObject(patch) ? patch : {};
 }
 
-function freshTwin({ generationId, createdAt }: Identity): KeptTwin {
+function freshTwin({ generationId, createdAt }: Identity): StoredTwin {
   const fresh = freshSection(createdAt);
   return { generationId, etag: newTag(), version: 2, tags: fresh, desired: fresh, reported: fresh };
 }

@@ -9,4 +9,4 @@ export interface LoggedEvent {
 }
 
 /** Where a new event will stand: what its annotations must say. */
-export type EventPlace = Omit<LoggedEvent, 'bytes'>;
+export type EventPosition = Omit<LoggedEvent, 'bytes'>;

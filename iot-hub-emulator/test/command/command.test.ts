@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
+import { execFile, spawn } from '../../../sandbox/service/endWithUs.ts';
 import type { HubState } from '../../src/command/stateFile.ts';
 
 const program = fileURLToPath(new URL('../../src/command/main.ts', import.meta.url));
@@ -28,14 +28,12 @@ const run = (...words: string[]): Promise<{ code: number; out: string; error: st
     const child = execFile(process.execPath, args, (error, out, stderr) =>
       resolve({ code: Number(error?.code ?? 0), out: out.trim(), error: stderr.trim() }),
     );
-    endWithUs(child);
   });
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'hub-'));
   const started = start([...options, '--persist', join(directory, 'kept')]);
   child = started;
-  endWithUs(child);
   const lines = createInterface({ input: started.stdout });
   let text = '';
   for await (const line of lines) {
@@ -49,7 +47,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test('a hub that runs alone prints what programs need, and leaves it in a file for its owner only', async () => {
+test('a hub that runs alone prints its connection details and writes them to a file that only its owner can read', async () => {
   expect(state).toMatchObject({
     name: 'sandbox-hub',
     hostName: 'localhost',
@@ -61,13 +59,13 @@ test('a hub that runs alone prints what programs need, and leaves it in a file f
   expect(described).toMatchObject({ partitions: 2, ports: state.ports });
 });
 
-describe('a hub that runs is told', () => {
-  test('to add a device, and lists it', async () => {
+describe('a command for a running hub', () => {
+  test('adds a device and lists it', async () => {
     const added = await run('devices', 'add', 'pump-2');
     expect(added).toMatchObject({ code: 0, out: expect.stringContaining('DeviceId=pump-2;') });
     expect((await run('devices')).out).toMatch(/^deviceId .*\npump-1 .*\npump-2 /s);
   });
-  test('to misbehave, and to stop it', async () => {
+  test('adds a fault and clears it', async () => {
     const { out } = await run('faults', 'add', 'settle', 'answer=reject', 'times=2', '--json');
     const { id } = JSON.parse(out);
     const { faults } = JSON.parse((await run('faults', '--json')).out);
@@ -75,7 +73,7 @@ describe('a hub that runs is told', () => {
     expect((await run('faults', 'clear', id)).out).toBe('Done.');
     expect((await run('faults')).out).toBe('None.');
   });
-  test('nonsense, and says what is wrong with it', async () => {
+  test('is refused with a sentence when it makes no sense', async () => {
     const sentences: [string[], string][] = [
       [['settle'], 'answer takes hold, delay, never, release, modify, reject, detach, close, fin, rst'],
       [['dorp'], 'kind takes settle, refuse-connection, '],
@@ -97,7 +95,7 @@ describe('a hub that runs is told', () => {
 });
 
 test.each(['amqp-port', 'mqtts-port', 'admin-port'])(
-  'a port that another program has is named by --%s',
+  'the error for a port that another program uses names the option --%s',
   async (option) => {
     const port = String(state.ports.amqps);
     const { code, error } = await run('--directory', join(directory, 'occupied'), `--${option}`, port);
@@ -108,7 +106,7 @@ test.each(['amqp-port', 'mqtts-port', 'admin-port'])(
   },
 );
 
-test('a second hub in the same directory is refused, and one that has ended leaves no state behind', async () => {
+test('a second hub in the same directory is refused, and a hub that ends removes its state file', async () => {
   expect(await run()).toMatchObject({ code: 1, error: expect.stringContaining('already') });
   child.kill('SIGINT');
   expect(await once(child, 'exit')).toEqual([0, null]);

@@ -6,7 +6,7 @@ import { requestFor } from '../../src/command/remote.ts';
 const read = (...args: string[]) => readArguments(args, '/from', '/default');
 
 describe('the options of a hub', () => {
-  test('are the defaults unless given', () => {
+  test('have defaults', () => {
     expect(read()).toMatchObject({
       directory: '/default',
       words: [],
@@ -14,7 +14,7 @@ describe('the options of a hub', () => {
       hub: { directory: '/default/keys' },
     });
   });
-  test('keep keys and data together when it persists', () => {
+  test('put keys and data into the directory of --persist', () => {
     expect(read('--persist', 'data')).toMatchObject({
       directory: '/from/data',
       hub: { directory: '/from/data/keys', persist: '/from/data/data' },
@@ -37,7 +37,7 @@ describe('the options of a hub', () => {
     ['--amqp-port', '65536'],
     ['--retention', 'x'],
     ['--tier', 'S4'],
-  ])('are refused when they make no sense: %s %s', (...args) => {
+  ])('are refused when they are invalid: %s %s', (...args) => {
     expect(() => read(...args)).toThrow(UsageError);
   });
 });
@@ -54,7 +54,7 @@ describe('a command', () => {
   ])('%s is this request', (words, request) => {
     expect(requestFor(words.split(' '))).toEqual(request);
   });
-  test('gives numbers, truth values, texts and properties of a fault their types', () => {
+  test('sends numbers, booleans, texts and properties of a fault with their types', () => {
     const words = 'faults add burst events=5 partition=0 closed=false effect=true properties.a=1 properties.b=x=y';
     expect(requestFor(words.split(' ')).body).toEqual({
       kind: 'burst',
@@ -66,14 +66,14 @@ describe('a command', () => {
     });
   });
   test.each(['dance', 'devices add', 'devices dance', 'faults add', 'faults add drop how', 'journal x'])(
-    'that makes no sense is refused: %s',
+    'that does not exist is refused: %s',
     (words) => {
       expect(() => requestFor(words.split(' '))).toThrow(UsageError);
     },
   );
 });
 
-test('answers are shown as tables, as lines, or in a word', () => {
+test('answers are printed as a table, as lines, or as one word', () => {
   expect(show({ rows: [{ a: 1, b: { c: 'x' } }, { a: 22 }] })).toBe('a   b.c\n1   x\n22');
   expect(show({ one: 1, two: { three: null } })).toBe('one  1\ntwo.three  null');
   expect(show({ rows: [] })).toBe('None.');

@@ -18,7 +18,7 @@ const ask = async (method: string, path: string, body?: unknown) => {
 };
 
 describe('faults over the admin port', () => {
-  test('stand, are listed and are ended', async () => {
+  test('are added, listed and cleared', async () => {
     const fault = { kind: 'settle', answer: 'reject', times: 3 };
     const { status, body } = await ask('POST', '/faults', fault);
     expect(status).toBe(201);
@@ -32,7 +32,7 @@ describe('faults over the admin port', () => {
     expect(await ask('DELETE', '/faults')).toEqual({ status: 200, body: { ended: 1 } });
     expect((await ask('GET', '/faults')).body).toEqual({ faults: [] });
   });
-  test('happen at once and tell what they struck', async () => {
+  test('happen at once and count what they affected', async () => {
     const device = await connectedDevice(hub, 'pump-1');
     expect(await ask('POST', '/faults', { kind: 'drop', connections: 'device' })).toEqual({
       status: 200,
@@ -46,7 +46,7 @@ describe('faults over the admin port', () => {
     [{ kind: 'settle', answer: 'hold', time: 1 }, 'this kind has no field time'],
     [{ kind: 'burst', events: 0 }, 'events'],
     [7, 'object'],
-  ])('that make no sense are refused with a sentence: %j', async (fault, word) => {
+  ])('that are invalid are refused with a sentence: %j', async (fault, word) => {
     const { status, body } = await ask('POST', '/faults', fault);
     expect(status).toBe(400);
     expect(body.error).toContain('That is no fault');
@@ -62,7 +62,7 @@ test('a burst in a hub without devices is refused with a status and a sentence',
   expect(await response.json()).toEqual({ error: 'There is no device that could send the events.' });
 });
 
-test('the counters tell connections, links, credit, events and queues', async () => {
+test('the counters show connections, links, credit, events and queues', async () => {
   const { bodies } = await eventReceiver(hub, { credit: 10 });
   append(hub, ['a', 'b']);
   await expect.poll(() => bodies).toEqual(['a', 'b']);

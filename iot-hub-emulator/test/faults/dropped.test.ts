@@ -28,7 +28,7 @@ const arrived = () => hub.journal.list({ kind: 'd2c', deviceId }).map((entry) =>
 test.each([
   ['AMQP', amqp.Amqp],
   ['MQTT', mqtt.Mqtt],
-])('what a device sends over %s before it notices is not appended', async (_, transport) => {
+])('events that a device sends over %s after the drop, before it notices, are not appended', async (_, transport) => {
   const client = await deviceClient(hub, deviceId, undefined, transport);
   client.on('error', () => undefined);
   await client.open();
@@ -44,7 +44,7 @@ test.each([
   expect(await sent).toBe('lost');
 });
 
-test('of what a device has in flight exactly that is appended which was acknowledged', async () => {
+test('of the messages that a device has in flight, exactly the acknowledged ones are appended', async () => {
   const client = await deviceClient(hub, deviceId, undefined, amqp.Amqp);
   client.on('error', () => undefined);
   await client.open();
@@ -64,7 +64,7 @@ test('of what a device has in flight exactly that is appended which was acknowle
   expect(arrived()).toEqual(acknowledged);
 });
 
-test('what a service sends before it notices is not queued', async () => {
+test('messages that a service sends after the drop, before it notices, are not queued', async () => {
   const sender = await serviceLink(hub);
   expect(await drop('service')).toBe(1);
   sender.send(toDevice(deviceId));
@@ -72,7 +72,7 @@ test('what a service sends before it notices is not queued', async () => {
   expect(hub.journal.list({ kind: 'c2d', deviceId })).toEqual([]);
 });
 
-test('what a producer sends before it notices is not appended', async () => {
+test('events that a producer sends after the drop, before it notices, are not appended', async () => {
   const connectionString = hub.eventHubConnectionString('iothubowner');
   const retryOptions = { maxRetries: 0, retryDelayInMs: 10, timeoutInMs: 5000 };
   const producer = new EventHubProducerClient(connectionString, { retryOptions });

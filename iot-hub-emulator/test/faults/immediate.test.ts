@@ -28,7 +28,7 @@ afterEach(() => void hub.faults.clear());
 afterAll(() => hub.stop());
 
 describe('dropping connections', () => {
-  test.each(['fin', 'rst'] as const)('by %s strikes the kind of client that was named', async (how) => {
+  test.each(['fin', 'rst'] as const)('by %s affects clients of the given kind only', async (how) => {
     const { connection } = await eventReceiver(hub);
     const service = await serviceLink(hub);
     const device = await connectedDevice(hub, 'pump-1');
@@ -42,7 +42,7 @@ describe('dropping connections', () => {
     expect(await hub.faults.strike({ kind: 'drop', how, connections: 'service' })).toBe(1);
     await disconnected(service.connection);
   });
-  test('strikes one device and leaves the others', async () => {
+  test('affects one device and leaves the others connected', async () => {
     const one = await connectedDevice(hub, 'pump-1');
     const other = await connectedDevice(hub, 'pump-2');
     expect(await hub.faults.strike({ kind: 'drop', deviceId: 'pump-1' })).toBe(1);
@@ -50,7 +50,7 @@ describe('dropping connections', () => {
     other.send({ cmd: 'pingreq' });
     await other.next('pingresp');
   });
-  test('resets over TLS too: a device sees no end of its own', async () => {
+  test('sends a RST over TLS as well, without a TLS close', async () => {
     const device = await connectedDevice(hub, 'pump-1');
     const failed = once(device.socket, 'error');
     await hub.faults.strike({ kind: 'drop', how: 'rst' });
@@ -58,7 +58,7 @@ describe('dropping connections', () => {
   });
 });
 
-test('a closed connection gets the reason, if there is one', async () => {
+test('a closed connection gets the reason, if the fault has one', async () => {
   const { connection } = await eventReceiver(hub);
   const closed = once(connection, 'connection_close');
   await hub.faults.strike({ kind: 'close', condition: 'amqp:connection:forced' });
@@ -79,18 +79,18 @@ describe('closing a connection', () => {
     return { told, error: receiver.error };
   }
 
-  test('ends its links and sessions first, for the same reason, as IoT Hub does', async () => {
+  test('ends its links and sessions first, for the same reason, like IoT Hub', async () => {
     const { told, error } = await endsOf();
     expect(told).toEqual(['link', 'session', 'connection']);
     expect(error).toMatchObject({ condition: 'amqp:connection:forced' });
   });
-  test('leaves them unchanged on request', async () => {
+  test('leaves links and sessions attached on request', async () => {
     expect((await endsOf('attached')).told).toEqual(['connection']);
   });
 });
 
 describe('detaching', () => {
-  test('strikes the links of one partition only', async () => {
+  test('affects the links of one partition only', async () => {
     const first = await eventReceiver(hub, { partition: 0 });
     const second = await eventReceiver(hub, { partition: 1 });
     const gone = ended(first.receiver);
@@ -99,13 +99,13 @@ describe('detaching', () => {
     append(hub, ['still here'], 1);
     await expect.poll(() => second.bodies).toContain('still here');
   });
-  test('finds links by their address and gives a condition only on request', async () => {
+  test('selects links by their address and gives a condition only on request', async () => {
     const service = await serviceLink(hub);
     const gone = ended(service);
     expect(await hub.faults.strike({ kind: 'detach', address: 'devicebound' })).toBe(1);
     expect(await gone).toBeUndefined();
   });
-  test('takes nothing in that still comes on the link', async () => {
+  test('ignores messages that still come on the link', async () => {
     const service = await serviceLink(hub);
     const gone = ended(service);
     await hub.faults.strike({ kind: 'detach', address: 'devicebound' });
@@ -114,7 +114,7 @@ describe('detaching', () => {
     await putToken(hub, service.connection, 'service'); // a request that comes after the message
     expect(hub.journal.list({ kind: 'c2d' }).filter(({ body }) => String(body) === 'too late')).toEqual([]);
   });
-  test('leaves the place to the next receiver at once', async () => {
+  test('lets the next receiver attach at once', async () => {
     const first = await eventReceiver(hub);
     const gone = ended(first.receiver);
     await hub.faults.strike({ kind: 'detach', partition: '0' });
@@ -126,14 +126,14 @@ describe('detaching', () => {
   });
 });
 
-test('a stolen partition is lost to its receivers', async () => {
+test('receivers lose a stolen partition', async () => {
   const { receiver } = await eventReceiver(hub);
   const gone = ended(receiver);
   expect(await hub.faults.strike({ kind: 'steal', partition: '0' })).toBe(1);
   expect(await gone).toBe('amqp:link:stolen');
 });
 
-test('a partition that moves refuses receivers until it has arrived', async () => {
+test('a partition refuses receivers while it moves', async () => {
   const { receiver, connection } = await eventReceiver(hub);
   const gone = ended(receiver);
   await hub.faults.strike({ kind: 'move', partition: '0', ms: 60_000 });
@@ -166,7 +166,7 @@ test('a hub that is closed while it restarts stays closed', async () => {
   expect(await once(socket, 'error')).toMatchObject([{ code: 'ECONNREFUSED' }]);
 });
 
-test('events are sent again to receivers that are set back', async () => {
+test('receivers that are rewound get events again', async () => {
   const { bodies } = await eventReceiver(hub, { partition: 1 });
   append(hub, ['a', 'b', 'c'], 1);
   await expect.poll(() => bodies.at(-1)).toBe('c');
@@ -175,7 +175,7 @@ test('events are sent again to receivers that are set back', async () => {
   await expect.poll(() => bodies.slice(before)).toEqual(['b', 'c']);
 });
 
-test('a burst is there at once, as if the device had sent it', async () => {
+test('a burst appends all its events at once, as if the device had sent them', async () => {
   const before = hub.counters().appended;
   const burst = { kind: 'burst', events: 1500, bytes: 100, deviceId: 'pump-2', properties: { a: '1' } } as const;
   expect(await hub.faults.strike(burst)).toBe(1500);
@@ -186,7 +186,7 @@ test('a burst is there at once, as if the device had sent it', async () => {
 });
 
 describe('expiring tokens', () => {
-  test('ends the links that lived on them', async () => {
+  test('ends the links that depend on them', async () => {
     const { receiver } = await eventReceiver(hub);
     const gone = ended(receiver);
     await hub.faults.strike({ kind: 'expire-tokens', connections: 'events' });
@@ -199,7 +199,7 @@ describe('expiring tokens', () => {
     const [last] = hub.journal.list({ deviceId: 'pump-1', kind: 'disconnected' }).slice(-1);
     expect(last).toMatchObject({ reason: 'the token expired' });
   });
-  test('lets a client that renews its token go on', async () => {
+  test('allows a client to continue that renews its token', async () => {
     const connection = await bareConnection(hub);
     await putToken(hub, connection, 'service');
     await hub.faults.strike({ kind: 'expire-tokens' });

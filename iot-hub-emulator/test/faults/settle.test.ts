@@ -25,7 +25,7 @@ const sendOne = async () => {
   return { sender, outcome };
 };
 
-describe('what a service sent', () => {
+describe('a message of a service', () => {
   test.each([
     ['release', 'released'],
     ['modify', 'modified'],
@@ -40,12 +40,12 @@ describe('what a service sent', () => {
     hub.faults.add({ kind: 'settle', answer: 'reject', condition: 'amqp:resource-limit-exceeded' });
     expect(await (await sendOne()).outcome).toBe('amqp:resource-limit-exceeded');
   });
-  test('is taken in although it is released, when the fault wants it so', async () => {
+  test('is taken in although it is released, if the fault says so', async () => {
     hub.faults.add({ kind: 'settle', answer: 'release', effect: true });
     expect(await (await sendOne()).outcome).toBe('released');
     expect(pending()).toBe(1);
   });
-  test('is held until the fault is cleared, and then settled as it would have been', async () => {
+  test('is held until the fault is cleared, and then settled as without it', async () => {
     const id = hub.faults.add({ kind: 'settle', answer: 'hold', times: 1 });
     const { outcome } = await sendOne();
     expect(await (await sendOne()).outcome).toBe('accepted');
@@ -54,7 +54,7 @@ describe('what a service sent', () => {
     expect(await outcome).toBe('accepted');
     expect(pending()).toBe(2);
   });
-  test('that is held for a device that does not exist is rejected in the end', async () => {
+  test('that is held for an unknown device is rejected when the fault is cleared', async () => {
     const id = hub.faults.add({ kind: 'settle', answer: 'hold' });
     const sender = await serviceLink(hub);
     const outcome = nextOutcome(sender);
@@ -63,7 +63,7 @@ describe('what a service sent', () => {
     hub.faults.clear(id);
     expect(await outcome).toBe('amqp:not-found');
   });
-  test('is in the journal when a fault had it answered otherwise', async () => {
+  test('is in the journal when a fault changed its answer', async () => {
     hub.faults.add({ kind: 'settle', answer: 'reject', times: 1 });
     const sender = await serviceLink(hub);
     const outcome = nextOutcome(sender);
@@ -73,11 +73,11 @@ describe('what a service sent', () => {
       expect.objectContaining({ messageId: 'reply-1', correlationId: 'request-1', answer: 'reject' }),
     ]);
   });
-  test('is settled late', async () => {
+  test('is settled after the delay', async () => {
     hub.faults.add({ kind: 'settle', answer: 'delay', ms: 20 });
     expect(await (await sendOne()).outcome).toBe('accepted');
   });
-  test('is never settled, while the next one is', async () => {
+  test('is never settled, but the next one is', async () => {
     hub.faults.add({ kind: 'settle', answer: 'never', times: 1 });
     const { sender, outcome } = await sendOne();
     await expect.poll(pending).toBe(1);
@@ -85,25 +85,25 @@ describe('what a service sent', () => {
     expect(await outcome).toBe('accepted');
     expect(pending()).toBe(2);
   });
-  test('costs its link, with a condition or without', async () => {
+  test('has its link detached, with a condition or without', async () => {
     hub.faults.add({ kind: 'settle', answer: 'detach', condition: 'amqp:link:detach-forced', times: 1 });
     expect(await ended((await sendOne()).sender)).toBe('amqp:link:detach-forced');
     hub.faults.add({ kind: 'settle', answer: 'detach', times: 1 });
     expect(await ended((await sendOne()).sender)).toBeUndefined();
   });
-  test('closes its connection with the reason, and is stored nevertheless', async () => {
+  test('is stored although its connection is closed with the reason', async () => {
     hub.faults.add({ kind: 'settle', answer: 'close', condition: 'amqp:connection:forced' });
     const { connection } = (await sendOne()).sender;
     await once(connection, 'connection_close');
     expect(connection.error).toMatchObject({ condition: 'amqp:connection:forced' });
     expect(pending()).toBe(1);
   });
-  test.each(['fin', 'rst'] as const)('closes its connection by %s, and is stored nevertheless', async (answer) => {
+  test.each(['fin', 'rst'] as const)('is stored although its connection ends by %s', async (answer) => {
     hub.faults.add({ kind: 'settle', answer });
     await disconnected((await sendOne()).sender.connection);
     expect(pending()).toBe(1);
   });
-  test('is spared by a fault for another device, another kind of link, or later messages', async () => {
+  test('is not affected by a fault for another device, another kind of link, or later messages', async () => {
     hub.faults.add({ kind: 'settle', answer: 'reject', deviceId: 'other' });
     hub.faults.add({ kind: 'settle', answer: 'reject', link: 'd2c' });
     hub.faults.add({ kind: 'settle', answer: 'reject', link: 'c2d', deviceId, skip: 1 });
@@ -112,7 +112,7 @@ describe('what a service sent', () => {
   });
 });
 
-describe('what a device sent over MQTT', () => {
+describe('a message of a device over MQTT', () => {
   const publish = async () => {
     const device = await connectedDevice(hub, deviceId);
     device.send(publishPacket(`devices/${deviceId}/messages/events/`, 'x'));
@@ -133,12 +133,12 @@ describe('what a device sent over MQTT', () => {
     await packet;
     device.socket.destroy();
   });
-  test('is there although the connection was reset before the acknowledgement', async () => {
+  test('is stored although the connection was reset before the acknowledgement', async () => {
     hub.faults.add({ kind: 'settle', answer: 'rst', link: 'd2c' });
     await (await publish()).closed;
     expect(appended()).toBe(1);
   });
-  test('is lost with the connection when it is rejected', async () => {
+  test('is not stored when it is rejected, and its connection ends', async () => {
     hub.faults.add({ kind: 'settle', answer: 'reject', link: 'd2c' });
     await (await publish()).closed;
     expect(appended()).toBe(0);

@@ -43,7 +43,7 @@ describe('refusing connections', () => {
     hub.faults.clear(id);
     await expect.poll(() => listening(hub.ports.amqp)).toBe('open');
   });
-  test('all ports but that of the administration can be closed', async () => {
+  test('all ports except the admin port can be closed', async () => {
     hub.faults.add({ kind: 'refuse-connection', answer: 'closed' });
     const { admin, ...ports } = hub.ports;
     for (const port of Object.values(ports)) expect(await listening(port)).toBe('ECONNREFUSED');
@@ -51,12 +51,12 @@ describe('refusing connections', () => {
     hub.faults.clear();
     for (const port of Object.values(ports)) await expect.poll(() => listening(port)).toBe('open');
   });
-  test('a connection is reset before anything is said, as often as the fault wants', async () => {
+  test('a connection is reset before any data, as often as the fault says', async () => {
     hub.faults.add({ kind: 'refuse-connection', answer: 'reset', port: 'mqtts', times: 1 });
     await expect(rawDevice(hub)).rejects.toMatchObject({ code: 'ECONNRESET' });
     await connectedDevice(hub, 'pump-1');
   });
-  test('a silent port takes connections and says nothing', async () => {
+  test('a silent port accepts connections and sends nothing', async () => {
     hub.faults.add({ kind: 'refuse-connection', answer: 'silent', port: 'amqp', times: 1 });
     const socket = connect(hub.ports.amqp, '127.0.0.1');
     await once(socket, 'connect');
@@ -67,7 +67,7 @@ describe('refusing connections', () => {
   });
 });
 
-test('a link is refused with the condition that was asked for', async () => {
+test('a link is refused with the requested condition', async () => {
   hub.faults.add({ kind: 'refuse-link', address: 'devicebound', condition: 'com.microsoft:server-busy', times: 1 });
   const connection = await bareConnection(hub);
   await putToken(hub, connection, 'service');
@@ -76,17 +76,17 @@ test('a link is refused with the condition that was asked for', async () => {
 });
 
 describe('tokens', () => {
-  test('are refused where the fault says, and nowhere else', async () => {
+  test('are refused only on the connections that the fault names', async () => {
     hub.faults.add({ kind: 'refuse-token', answer: 'refuse', connections: 'service' });
     expect(await putToken(hub, await bareConnection(hub), 'service')).toBe(401);
     expect(await putToken(hub, await bareConnection(hub), 'events')).toBe(202);
   });
-  test('of devices are refused', async () => {
+  test('are refused to devices', async () => {
     hub.faults.add({ kind: 'refuse-token', answer: 'refuse', deviceId: 'pump-1', times: 1 });
     await expect(connectedDevice(hub, 'pump-1')).rejects.toThrow('answered 5');
     await connectedDevice(hub, 'pump-1');
   });
-  test('are left without an answer', async () => {
+  test('get no answer', async () => {
     hub.faults.add({ kind: 'refuse-token', answer: 'silent' });
     const device = await rawDevice(hub);
     device.send(connectPacket(hub, 'pump-1'));
@@ -94,7 +94,7 @@ describe('tokens', () => {
     await expect.poll(() => hub.faults.list()[0]?.struck).toBe(2);
     expect(hub.isConnected('pump-1')).toBe(false);
   });
-  test('live no longer than the fault allows', async () => {
+  test('expire after the time that the fault allows', async () => {
     hub.faults.add({ kind: 'token-life', ms: 500, connections: 'events', times: 1 });
     const { receiver } = await eventReceiver(hub);
     expect(await ended(receiver)).toBe('amqp:unauthorized-access');
@@ -104,7 +104,7 @@ describe('tokens', () => {
 });
 
 describe('credit', () => {
-  test('is not given to a service that attaches', async () => {
+  test('is not granted to a service that attaches', async () => {
     hub.faults.add({ kind: 'no-credit', link: 'c2d' });
     const connection = await bareConnection(hub);
     expect(await putToken(hub, connection, 'service')).toBe(200);
@@ -116,7 +116,7 @@ describe('credit', () => {
     hub.faults.clear();
     await sendable;
   });
-  test('is taken back from one that has it', async () => {
+  test('is withdrawn from a service that has it', async () => {
     const sender = await serviceLink(hub);
     const flow = once(sender, 'sender_flow');
     hub.faults.add({ kind: 'no-credit' });
@@ -144,7 +144,7 @@ describe('events', () => {
     hub.faults.clear();
     await expect.poll(() => silent.bodies).toEqual(['a']);
   });
-  test('are sent settled, or unsettled when a fault wants it, and counted when they are settled', async () => {
+  test('are sent settled, or unsettled if a fault says so, and are counted when they are settled', async () => {
     append(hub, ['one more'], 1);
     const first = await eventReceiver(hub, { partition: 1 });
     await expect.poll(() => first.bodies.length).toBeGreaterThan(0);
@@ -159,7 +159,7 @@ describe('events', () => {
 });
 
 describe('the list of faults', () => {
-  test('shows what stands and how often it struck', async () => {
+  test('shows standing faults and how often each applied', async () => {
     const id = hub.faults.add({ kind: 'refuse-token', answer: 'refuse', connections: 'service' });
     await putToken(hub, await bareConnection(hub), 'service');
     const fault = { kind: 'refuse-token', answer: 'refuse', connections: 'service' };
@@ -168,12 +168,12 @@ describe('the list of faults', () => {
     expect(hub.faults.list()).toEqual([]);
     expect(hub.faults.clear(id)).toBe(0);
   });
-  test('drops faults that are used up', async () => {
+  test('removes faults that are used up', async () => {
     hub.faults.add({ kind: 'refuse-token', answer: 'refuse', connections: 'events', times: 1 });
     await putToken(hub, await bareConnection(hub), 'events');
     expect(hub.faults.list()).toEqual([]);
   });
-  test('does not take what is no fault', () => {
+  test('refuses values that are not faults', () => {
     expect(() => hub.faults.add({ kind: 'settle', answer: 'perhaps' as 'hold' })).toThrow();
     expect(() => hub.faults.add({ kind: 'unsettled', partitions: '1' } as never)).toThrow();
   });

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { message } from 'rhea';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
+import { spawn } from '../../../sandbox/service/endWithUs.ts';
 import { type Hub, startHub } from '../../src/hub.ts';
 import { serviceLink, toDevice } from '../support/bare.ts';
 import { connectedDevice, publishPacket } from '../support/device.ts';
@@ -34,7 +34,6 @@ async function startChild(): Promise<Hub> {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   child = started;
-  endWithUs(child);
   const [line] = (await once(createInterface({ input: started.stdout }), 'line')) as [string];
   const { service, ...described } = JSON.parse(line);
   const identity = { primaryKey };

@@ -27,20 +27,20 @@ const read = (): string[] => {
 };
 
 describe('a file of records', () => {
-  test('gives back what was appended, empty and large payloads too', () => {
+  test('returns the appended payloads, also empty and large ones', () => {
     const payloads = ['a', '', text(70_000), text(9_000_000), 'z'];
     write(...payloads);
     expect(read()).toEqual(payloads);
     write('later');
     expect(read()).toEqual([...payloads, 'later']);
   });
-  test('puts the parts of a record together', () => {
+  test('joins the parts of a record', () => {
     const file = openRecords(path, () => undefined);
     file.append(Buffer.from('ab'), Buffer.from('c'));
     file.close();
     expect(read()).toEqual(['abc']);
   });
-  test.each([1, 5, 8, 10])('loses a last record that is torn by %i bytes, and nothing else', (torn) => {
+  test.each([1, 5, 8, 10])('loses only the last record when that is torn by %i bytes', (torn) => {
     write('first', 'second');
     truncateSync(path, readFileSync(path).length - torn);
     expect(read()).toEqual(['first']);
@@ -59,7 +59,7 @@ describe('a file of records', () => {
     writeFileSync(path, Buffer.concat([readFileSync(path), Buffer.alloc(100, 0xff)]));
     expect(read()).toEqual(['first']);
   });
-  test('takes another content in one step, and goes on from there', () => {
+  test('replaces its content in one step, and appends to the new one', () => {
     const file = openRecords(path, () => undefined);
     file.append(Buffer.from('old'));
     file.replace([[Buffer.from('new')], [Buffer.from('er')]]);
@@ -70,7 +70,7 @@ describe('a file of records', () => {
 });
 
 describe('a table', () => {
-  test('gives back the last value of each key', () => {
+  test('returns the last value of each key', () => {
     const table = openTable<number>(path);
     table.put('a', 1);
     table.put('b', 2);
@@ -86,7 +86,7 @@ describe('a table', () => {
     ]);
     again.close();
   });
-  test('is written anew when most of it is out of date', () => {
+  test('is compacted when most of it is out of date', () => {
     const table = openTable<string>(path);
     for (let i = 0; i < 3000; i++) table.put('a', text(100));
     table.put('b', '');

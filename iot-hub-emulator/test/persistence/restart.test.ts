@@ -45,7 +45,7 @@ test('events keep their sequence numbers, offsets, times and bytes, and new ones
   await expect.poll(() => bodies).toEqual(['a', 'b', 'c', 'd']);
 });
 
-test('retention holds across a restart, and in the file, from which it cuts what it dropped', async () => {
+test('retention holds across a restart, and removes dropped events from the file', async () => {
   const file = join(directory, 'data', 'partition-0.log');
   const texts = Array.from({ length: 100 }, (_, i) => `event ${i + 100}`);
   const bytes =
@@ -72,7 +72,7 @@ test('devices keep their keys and generation, and those that were deleted stay d
   await connectedDevice(second, 'pump-2');
 });
 
-test('messages for devices wait in order, with what became of them; those that were taken are gone', async () => {
+test('messages for devices wait in order with their delivery counts; completed ones are gone', async () => {
   const first = await start({ devices: [{ deviceId: 'pump-1' }] });
   for (const body of ['taken', 'delivered', 'waiting']) await send(first, 'pump-1', body);
   const device = await connectedDevice(first, 'pump-1');
@@ -91,7 +91,7 @@ test('messages for devices wait in order, with what became of them; those that w
   expect(entry).toMatchObject({ deliveryCount: 1 });
 });
 
-test('messages that expired while the hub was away are not delivered', async () => {
+test('messages that expired while the hub was down are not delivered', async () => {
   let time = Date.now();
   const now = () => time;
   await send(await start({ devices: [{ deviceId: 'pump-1' }], now }), 'pump-1', 'old');
@@ -100,7 +100,7 @@ test('messages that expired while the hub was away are not delivered', async () 
   expect(second.devicebound.pending('pump-1')).toEqual([]);
 });
 
-test('a hub with more partitions is not started with fewer', async () => {
+test('a hub does not start with fewer partitions than it has stored', async () => {
   await start({ partitions: 3 });
   await expect(start({ partitions: 2 })).rejects.toThrow('3 partitions');
   hub = undefined;

@@ -29,7 +29,7 @@ const start = async (options: Partial<HubOptions> = {}): Promise<Hub> => {
   return hub;
 };
 
-test('the hub was created when it was first started', async () => {
+test('the creation time of the hub is that of its first start', async () => {
   const created = async (at: Hub) => {
     const client = new EventHubConsumerClient('$Default', at.eventsConnectionString);
     const { createdOn } = await client.getEventHubProperties();
@@ -41,7 +41,7 @@ test('the hub was created when it was first started', async () => {
   expect(await created(await start())).toBe(before);
 });
 
-test('twins are as they were, also those of modules and unchanged ones', async () => {
+test('twins survive a restart, also those of modules and unchanged ones', async () => {
   const first = await start();
   first.registry.create('pump', { moduleId: 'm1' });
   first.registry.create('idle');
@@ -77,7 +77,7 @@ test('twins are as they were, also those of modules and unchanged ones', async (
   expect((await start()).twins.get('pump').reported).toMatchObject({ rpm: 6, $version: 3 });
 });
 
-test('feedback that no service has fetched is there afterwards, once; what was fetched is not', async () => {
+test('feedback that no service has fetched survives a restart, once; fetched feedback does not', async () => {
   const first = await start({ rules: { feedback: { batch: 2, everyMs: 3_600_000 } } });
   const service = serviceClient(first);
   await service.open();

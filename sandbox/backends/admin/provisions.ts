@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import type { BackendContext } from '../http/backend.ts';
+import { createAsAdministrator } from '../informationModel/createAsAdministrator.ts';
 import { printObject } from '../informationModel/objectModel.ts';
-import { provideObject } from '../informationModel/provide.ts';
 import { checkName, type Principal } from '../principalManager/principals.ts';
 import { readObject } from '../requests/body.ts';
 import { printMembers } from '../requests/json.ts';
@@ -43,7 +43,7 @@ export function parse<T>(schema: z.ZodType<T>, text: string): T {
 export const printPrincipal = ({ attributes, ...principal }: Principal): string =>
   `${JSON.stringify(principal).slice(0, -1)},"attributes":${printMembers(attributes)}}`;
 
-/** What an administrator brings into the world before devices and applications do anything. */
+/** What an administrator creates before devices and applications do anything. */
 export function createProvisions({ world, applications }: BackendContext) {
   const { types, principals } = world;
 
@@ -89,7 +89,7 @@ export function createProvisions({ world, applications }: BackendContext) {
 
     createObject({ query, text }: AdminCall): Answer {
       const tenant = readTenant(query) ?? DEFAULT_TENANT;
-      return { status: 201, body: printObject(provideObject(world, tenant, text, readOwner(query, tenant))) };
+      return { status: 201, body: printObject(createAsAdministrator(world, tenant, text, readOwner(query, tenant))) };
     },
 
     issueToken({ text }: AdminCall): Answer {

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Answer, type HttpListener, isLocal, splitUrl, type Unanswered } from 'iot-hub-emulator/http';
-import { noteCall } from '../calls/calls.ts';
+import { recordCall } from '../calls/calls.ts';
+import { answerAsFaulted } from '../http/answerAsFaulted.ts';
 import { answered } from '../http/answered.ts';
 import { type BackendContext, serveHttp } from '../http/backend.ts';
 import { createMatcher } from '../http/matcher.ts';
-import { strike } from '../http/strike.ts';
 import { readText } from '../http/text.ts';
 import { forbidden, Problem } from '../requests/problem.ts';
-import { adminRoutes } from './routes.ts';
+import { adminRoutes } from './adminRoutes.ts';
 
 const TOKEN_PATH = '/oauth2/token';
 
@@ -20,7 +20,7 @@ export function serveAdmin(port: number, context: BackendContext): Promise<HttpL
   async function issueToken(request: IncomingMessage, response: ServerResponse, text: string) {
     const target = { method: 'POST', path: TOKEN_PATH, deviceId: undefined };
     const fault = faults.strike({ backend: 'token', ...target });
-    const note = noteCall(journal, {
+    const recordAnswer = recordCall(journal, {
       server: 'token',
       ...target,
       headers: {},
@@ -28,9 +28,9 @@ export function serveAdmin(port: number, context: BackendContext): Promise<HttpL
       ...(fault && { fault: fault.id }),
     });
     const decide = () => tokens.issue(text, request.headers.authorization);
-    const withheld = () => note(null, null);
-    const answer = fault ? await strike(fault, { response, decide, withheld, closing }) : decide();
-    if (typeof answer !== 'string') note(answer.status, null);
+    const withheld = () => recordAnswer(null, null);
+    const answer = fault ? await answerAsFaulted(fault, { response, decide, onWithheld: withheld, closing }) : decide();
+    if (typeof answer !== 'string') recordAnswer(answer.status, null);
     return answer;
   }
 

@@ -1,10 +1,10 @@
 import type { EntryOf, Journal, Kind } from 'iot-hub-emulator/journal';
 import { type BackendName, backendNames } from './faults.ts';
 
-type Noted<K extends Kind> = Omit<EntryOf<K>, 'time'>;
+type Undated<K extends Kind> = Omit<EntryOf<K>, 'time'>;
 
 /** One call that a backend received, and what it answered. */
-export interface BackendCall extends Omit<Noted<'http-request'>, 'kind' | 'server'> {
+export interface BackendCall extends Omit<Undated<'http-request'>, 'kind' | 'server'> {
   readonly backend: BackendName;
   /** The status that was sent; null while there is none, and for ever when the answer was withheld. */
   readonly status: number | null;
@@ -14,8 +14,8 @@ export interface BackendCall extends Omit<Noted<'http-request'>, 'kind' | 'serve
 
 /** An entry that a journal has of a call, or any other. */
 export type CallEntry =
-  | Noted<'http-request'>
-  | Noted<'http-response'>
+  | Undated<'http-request'>
+  | Undated<'http-response'>
   | { readonly kind: Exclude<Kind, 'http-request' | 'http-response'> };
 
 /** The calls of the backends among these entries, in order of arrival. */
@@ -38,8 +38,8 @@ export interface CallFilter {
   readonly deviceId?: string;
 }
 
-/** Notes a call; the answer notes what is answered. */
-export function noteCall(
+/** Records a call in the journal; the returned function records its answer. */
+export function recordCall(
   journal: Journal,
   call: Omit<EntryOf<'http-request'>, 'kind' | 'position' | 'time'>,
 ): (status: number | null, body: string | null) => void {

@@ -36,7 +36,7 @@ export const faultSchema = z
 
 export type FaultRequest = z.input<typeof faultSchema>;
 
-/** A fault that waits for its calls; `struck` counts those it met. */
+/** A fault that waits for its calls; `struck` counts those to which it applied. */
 export interface Fault extends FaultRequest {
   readonly id: string;
   struck: number;

@@ -9,8 +9,8 @@ const HEADER = encode({ alg: 'HS256', typ: 'JWT' });
 const claimsSchema = z.object({ sub: z.string(), tenant: z.string(), roles: z.array(z.string()), exp: z.number() });
 
 /**
- * Issues tokens for applications, as an identity provider would, and knows them again: JSON web tokens under a key that
- * is made here and goes away with the process.
+ * Issues tokens for applications, as an identity provider would, and verifies them: JSON web tokens under a key that is
+ * created here and is gone when the process ends.
  */
 export function createApplications(now: () => number = Date.now) {
   const key = randomBytes(32);

@@ -24,7 +24,7 @@ function credentials(form: URLSearchParams, authorization: string | undefined): 
   return { clientId: halves.get('id') ?? '', clientSecret: halves.get('secret') ?? '' };
 }
 
-/** OAuth 2 client credentials (RFC 6749 §4.4): issues bearer tokens that live `lifetimeSeconds`, and knows them again. */
+/** OAuth 2 client credentials (RFC 6749 §4.4): issues bearer tokens that live `lifetimeSeconds`, and verifies them. */
 export function createTokens(client: Client, lifetimeSeconds: number, now: () => number = Date.now) {
   /** Token → when it expires, in ms; insertion order is order of expiry. */
   const expiries = new Map<string, number>();

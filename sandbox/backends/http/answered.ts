@@ -1,7 +1,7 @@
 import type { Answer, Unanswered } from 'iot-hub-emulator/http';
 import { Problem, problemBody } from '../requests/problem.ts';
 
-/** Tells a defect of the sandbox on standard error. */
+/** Writes a defect of the sandbox to standard error. */
 export function report(error: unknown): void {
   process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
 }

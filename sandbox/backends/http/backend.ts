@@ -8,7 +8,7 @@ import {
   type Unanswered,
 } from 'iot-hub-emulator/http';
 import type { Journal } from 'iot-hub-emulator/journal';
-import { noteCall } from '../calls/calls.ts';
+import { recordCall } from '../calls/calls.ts';
 import type { BackendName, Faults } from '../calls/faults.ts';
 import type { Applications } from '../credentials/applications.ts';
 import type { Tokens } from '../credentials/tokens.ts';
@@ -16,9 +16,9 @@ import { callerOf } from '../principalManager/caller.ts';
 import { forbidden, invalid, Problem, unauthorized } from '../requests/problem.ts';
 import type { Caller, Route } from '../routes/route.ts';
 import type { World } from '../world/world.ts';
+import { answerAsFaulted } from './answerAsFaulted.ts';
 import { answered, orRefusal, report } from './answered.ts';
 import { createMatcher } from './matcher.ts';
-import { strike } from './strike.ts';
 import { readText } from './text.ts';
 
 /** What all backends share. */
@@ -109,7 +109,7 @@ export function serveBackend(
     const { 'x-svc-device-id': device, 'x-correlation-id': correlation } = headers;
     const deviceId = device === undefined ? undefined : decode(device);
     const fault = faults.strike({ backend, method, path: decode(path) ?? path, deviceId });
-    const note = noteCall(journal, {
+    const recordAnswer = recordCall(journal, {
       server: backend,
       deviceId,
       correlationId: correlation && (decode(correlation) ?? correlation),
@@ -128,10 +128,12 @@ export function serveBackend(
       world.commit();
       return answer;
     };
-    const withheld = ({ body }: Answer) => note(null, body ?? null);
-    const answer = fault ? await strike(fault, { response, decide: decideNow, withheld, closing }) : decideNow();
+    const withheld = ({ body }: Answer) => recordAnswer(null, body ?? null);
+    const answer = fault
+      ? await answerAsFaulted(fault, { response, decide: decideNow, onWithheld: withheld, closing })
+      : decideNow();
     if (typeof answer === 'string') return answer;
-    note(answer.status, answer.body ?? null);
+    recordAnswer(answer.status, answer.body ?? null);
     return text instanceof Problem ? { ...answer, headers: { ...answer.headers, connection: 'close' } } : answer;
   });
 }

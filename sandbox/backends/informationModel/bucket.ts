@@ -24,7 +24,7 @@ export function createBucket() {
 
   type Index = NonNullable<ReturnType<typeof indexes.get>>;
 
-  function enter({ names, hits }: Index, object: ObjectModel): void {
+  function addToIndex({ names, hits }: Index, object: ObjectModel): void {
     const key = keyOf(object, names);
     if (key === undefined) return;
     const set = hits.get(key);
@@ -32,7 +32,7 @@ export function createBucket() {
     else hits.set(key, new Set([object]));
   }
 
-  function leave({ names, hits }: Index, object: ObjectModel): void {
+  function removeFromIndex({ names, hits }: Index, object: ObjectModel): void {
     const key = keyOf(object, names);
     const set = key === undefined ? undefined : hits.get(key);
     if (key === undefined || !set?.delete(object)) return;
@@ -44,7 +44,7 @@ export function createBucket() {
     const known = indexes.get(id);
     if (known || indexes.size === MOST_INDEXES) return known;
     const index: Index = { names, hits: new Map() };
-    for (const object of objects) enter(index, object);
+    for (const object of objects) addToIndex(index, object);
     indexes.set(id, index);
     return index;
   }
@@ -52,11 +52,11 @@ export function createBucket() {
   return {
     add(object: ObjectModel): void {
       objects.add(object);
-      for (const index of indexes.values()) enter(index, object);
+      for (const index of indexes.values()) addToIndex(index, object);
     },
     remove(object: ObjectModel): void {
       objects.delete(object);
-      for (const index of indexes.values()) leave(index, object);
+      for (const index of indexes.values()) removeFromIndex(index, object);
     },
     /** Object models with all these values: name → normal form. */
     find(values: Values): ObjectModel[] {

@@ -1,9 +1,9 @@
 import type { Principal } from '../principalManager/principals.ts';
-import type { Owned, Owner } from '../rules/ownership.ts';
+import type { Ownable, Owner } from '../rules/ownership.ts';
 import type { TypeVersion } from '../typeRegistry/types.ts';
 
 /** One version of an object model; an update makes a new one. */
-export interface ObjectModel extends Owned {
+export interface ObjectModel extends Ownable {
   readonly tenant: string;
   readonly objectId: string;
   readonly model: string;

@@ -28,7 +28,7 @@ export function createObjects(record: (change: ObjectChange | ReferenceChange) =
     return bucket;
   }
 
-  function place(object: ObjectModel): void {
+  function index(object: ObjectModel): void {
     const id = objectKey(object.tenant, object.objectId);
     const models = byId.get(id) ?? new Map<string, ObjectModel>();
     const before = models.get(object.model);
@@ -56,7 +56,7 @@ export function createObjects(record: (change: ObjectChange | ReferenceChange) =
       byType.get(JSON.stringify([tenant, model, typeId]))?.find(values) ?? [],
     /** Puts an object model in place of its predecessor. The caller has checked every rule. */
     put(object: ObjectModel): ObjectModel {
-      place(object);
+      index(object);
       record({ kind: 'object', ...object, type: object.type.ref });
       return object;
     },
@@ -64,7 +64,7 @@ export function createObjects(record: (change: ObjectChange | ReferenceChange) =
       return count;
     },
     list: (): ObjectModel[] => [...byId.values()].flatMap((models) => [...models.values()]),
-    restore: place,
+    restore: index,
     dump: (): (ObjectChange | ReferenceChange)[] => [
       ...objects.list().map((object) => ({ kind: 'object' as const, ...object, type: object.type.ref })),
       ...references.dump(),

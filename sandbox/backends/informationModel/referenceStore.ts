@@ -17,7 +17,7 @@ export function printReference({ name, to, attributes }: Reference): string {
 export function createReferences(record: (change: ReferenceChange) => void) {
   const bySource = new Map<string, { source: Source; links: Map<string, Reference> }>();
 
-  function place(source: Source, reference: Reference): boolean {
+  function insert(source: Source, reference: Reference): boolean {
     const key = sourceKey(source);
     const entry = bySource.get(key) ?? { source, links: new Map<string, Reference>() };
     bySource.set(key, entry);
@@ -36,10 +36,10 @@ export function createReferences(record: (change: ReferenceChange) => void) {
     put(source: Source, reference: Reference): boolean {
       const { tenant, objectId, model } = source;
       record({ kind: 'reference', tenant, objectId, model, ...reference });
-      return place(source, reference);
+      return insert(source, reference);
     },
     restore({ tenant, objectId, model, name, to, attributes }: ReferenceChange): void {
-      place({ tenant, objectId, model }, { name, to, attributes });
+      insert({ tenant, objectId, model }, { name, to, attributes });
     },
     dump: (): ReferenceChange[] =>
       [...bySource.values()].flatMap(({ source: { tenant, objectId, model }, links }) =>

@@ -2,12 +2,12 @@ import { members, printMembers } from '../requests/json.ts';
 import { Problem } from '../requests/problem.ts';
 import type { Caller } from '../routes/route.ts';
 import { isReadable } from '../rules/ownership.ts';
-import type { Field, RelatedModel } from '../typeRegistry/effective.ts';
+import type { Field, RelatedModel } from '../typeRegistry/resolvedType.ts';
 import type { ObjectModel } from './objectModel.ts';
 import type { Stores } from './stores.ts';
 import { checkValues } from './values.ts';
 
-/** What became of one related model of a type. */
+/** The result for one related model of a type. */
 interface Result {
   readonly model: string;
   readonly success: boolean;
@@ -64,7 +64,7 @@ function relateOne(stores: Stores, caller: Caller, main: ObjectModel, model: str
 /**
  * Creates the missing related models of an object model: same object id, name and owner, the related type's defaults,
  * and the properties that its `uniqueMapping` copies. One that exists, by id or by those properties, is left as it is.
- * A failure is told and fails nothing else. Answers the raw text of `relatedModels`. B1
+ * A related model that fails is reported and fails nothing else. Answers the raw text of `relatedModels`. B1
  */
 export function relate(stores: Stores, caller: Caller, main: ObjectModel): string {
   const results = Array.from(main.type.relatedModels, ([model, related]) => {

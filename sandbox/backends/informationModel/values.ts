@@ -1,6 +1,6 @@
 import { members } from '../requests/json.ts';
 import { invalid } from '../requests/problem.ts';
-import { type Field, fitsDataType } from '../typeRegistry/effective.ts';
+import { type Field, fitsDataType } from '../typeRegistry/resolvedType.ts';
 import type { TypeVersion } from '../typeRegistry/types.ts';
 
 function checkFields(raw: string, fields: ReadonlyMap<string, Field>, part: string): void {

@@ -42,7 +42,7 @@ export function createPrincipals(record: (change: PrincipalChange) => void) {
   const children = new Map<string, Principal>();
   const childCount = new Map<string, number>();
 
-  function place(principal: Principal): void {
+  function insert(principal: Principal): void {
     if (!byId.has(principal.id) && principal.parentId !== null) {
       childCount.set(principal.parentId, (childCount.get(principal.parentId) ?? 0) + 1);
     }
@@ -51,7 +51,7 @@ export function createPrincipals(record: (change: PrincipalChange) => void) {
     else children.set(childKey(principal.parentId, principal.identity), principal);
   }
 
-  function displace(principal: Principal): void {
+  function removeFromIndexes(principal: Principal): void {
     byId.delete(principal.id);
     if (principal.parentId === null) roots.delete(principal.device);
     else {
@@ -61,7 +61,7 @@ export function createPrincipals(record: (change: PrincipalChange) => void) {
   }
 
   function put(principal: Principal): Principal {
-    place(principal);
+    insert(principal);
     record({ kind: 'principal', ...principal, attributes: [...principal.attributes] });
     return principal;
   }
@@ -97,17 +97,17 @@ export function createPrincipals(record: (change: PrincipalChange) => void) {
       return put({ ...principal, attributes });
     },
     remove(principal: Principal): void {
-      displace(principal);
+      removeFromIndexes(principal);
       record({ kind: 'principal-deleted', id: principal.id });
     },
 
     restore(change: PrincipalChange): void {
       if (change.kind === 'principal') {
         const { kind: _, ...principal } = change;
-        place({ ...principal, attributes: new Map(change.attributes) });
+        insert({ ...principal, attributes: new Map(change.attributes) });
       } else {
-        const gone = byId.get(change.id);
-        if (gone) displace(gone);
+        const removed = byId.get(change.id);
+        if (removed) removeFromIndexes(removed);
       }
     },
     dump: (): PrincipalChange[] =>

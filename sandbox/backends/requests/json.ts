@@ -1,4 +1,4 @@
-// Bodies are kept as the text that was sent: JSON.parse checks them, these functions cut them. So 64-bit integers,
+// Bodies are stored as the text that was sent: JSON.parse checks them, these functions cut them. So 64-bit integers,
 // `1.0`, `1e400` and the order of keys come back as they went in.
 import { invalid } from './problem.ts';
 

@@ -1,13 +1,13 @@
 import { conflict, forbidden, notFound } from '../requests/problem.ts';
 
-/** Whose an object model is: set by its creation or by a claim, kept when the identity is deleted. */
+/** The owner of an object model: set by its creation or by a claim; it stays when the identity is deleted. */
 export interface Owner {
   readonly id: string;
   /** Device id, then the connectivity path. P5 */
   readonly path: string;
 }
 
-export interface Owned {
+export interface Ownable {
   readonly owner?: Owner;
 }
 
@@ -25,19 +25,19 @@ interface Identity {
 
 const isWithin = ({ path }: Owner, deviceId: string): boolean => path.split('/', 1)[0] === deviceId;
 
-/** A device reads what is owned in its own subtree, and what nobody in its tenant owns. */
-export const isReadable = ({ owner }: Owned, { deviceId }: Device): boolean =>
+/** A device reads object models that are owned in its own subtree, and those of its tenant that have no owner. */
+export const isReadable = ({ owner }: Ownable, { deviceId }: Device): boolean =>
   owner === undefined || isWithin(owner, deviceId);
 
 /** Refuses what is not there (404) and what belongs to another device (403). */
-export function readable<T extends Owned>(object: T | undefined, device: Device, what = 'the object model'): T {
+export function readable<T extends Ownable>(object: T | undefined, device: Device, what = 'the object model'): T {
   if (!object) throw notFound(what);
   if (!isReadable(object, device)) throw forbidden(`${what} belongs to another device`);
   return object;
 }
 
 /** As `readable`; refuses also what has no owner yet (403): it must be claimed first. */
-export function writable<T extends Owned>(object: T | undefined, device: Device): T {
+export function writable<T extends Ownable>(object: T | undefined, device: Device): T {
   const found = readable(object, device);
   if (!found.owner) throw forbidden('the object model has no owner; claim it before changing it');
   return found;

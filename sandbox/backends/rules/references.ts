@@ -13,7 +13,7 @@ export const referenceKey = ({ name, to }: Omit<Reference, 'attributes'>): strin
   JSON.stringify([name, to.objectId.toLowerCase(), to.model]);
 
 /** Names of references that types declare, those of base types included. */
-interface Declaring {
+interface ReferenceDeclarations {
   readonly references: ReadonlySet<string>;
 }
 
@@ -21,7 +21,7 @@ interface Declaring {
 export function checkDeclared(
   name: string,
   isParent: boolean,
-  types: { readonly source: Declaring; readonly target: Declaring },
+  types: { readonly source: ReferenceDeclarations; readonly target: ReferenceDeclarations },
   path: string,
 ): void {
   if ((isParent ? types.target : types.source).references.has(name)) return;

@@ -18,15 +18,15 @@ const isSameSet = (a: readonly string[], b: readonly string[]): boolean =>
 
 /**
  * What holds between two neighbouring versions of a type (400):
- * - a unique group is never left, and its properties stay the same: none is dropped, added or handed to another leader;
+ * - a unique group is never left, and its properties stay the same: none is dropped, added or moved to another leader;
  * - a group is joined only through base types, not by beginning to declare `unique`;
  * - other base types, and other major versions of them, need a new major version. D87
  */
 export function checkSuccession(earlier: Versioned, later: Versioned): void {
   for (const [leader, names] of earlier.groups) {
-    const still = later.groups.get(leader);
-    if (!still) throw invalidModification('the version leaves a unique group of its predecessor');
-    if (!isSameSet(still, names)) {
+    const laterNames = later.groups.get(leader);
+    if (!laterNames) throw invalidModification('the version leaves a unique group of its predecessor');
+    if (!isSameSet(laterNames, names)) {
       throw invalidModification('the version changes the properties of a unique group of its predecessor');
     }
   }

@@ -1,12 +1,12 @@
 import { isSame, members, scalar } from '../requests/json.ts';
 import { conflict, forbidden, invalidModification } from '../requests/problem.ts';
-import { type Device, isReadable, type Owned } from './ownership.ts';
+import { type Device, isReadable, type Ownable } from './ownership.ts';
 
 /** Unique groups: type id of the leader, who declares `unique` → its property names. */
 export type Groups = ReadonlyMap<string, readonly string[]>;
 
 /** An object model that exists. */
-interface Existing extends Owned {
+interface Existing extends Ownable {
   readonly objectId: string;
   readonly model: string;
   readonly type: { readonly ref: string };

@@ -20,7 +20,7 @@ const method = z.looseObject({ description, input: z.record(name, input).optiona
 const related = z.looseObject({ type: typeRef, uniqueMapping: z.record(name, name).optional() });
 const reference = z.looseObject({ description });
 
-/** The shape of a type definition. Members that are not named here are kept and given back, without meaning. */
+/** The shape of a type definition. Members that are not named here are stored and returned, without meaning. */
 const definitionSchema = z.looseObject({
   model: name.optional(),
   typeId: name.refine((id) => !/[@\p{Cc}]/u.test(id), 'must have neither @ nor control characters'),

@@ -3,7 +3,7 @@ import { printMembers } from '../requests/json.ts';
 import { conflict, forbidden, invalid } from '../requests/problem.ts';
 import { checkSuccession } from '../rules/succession.ts';
 import { readDefinition } from './definition.ts';
-import { type BaseType, effectiveOf } from './effective.ts';
+import { type BaseType, resolveType } from './resolvedType.ts';
 import { compareVersions, parseVersion, type Selector, type TypeRef } from './version.ts';
 
 /** One immutable version of a type. */
@@ -79,7 +79,7 @@ export function createTypes(record: (change: TypeChange) => void) {
         throw forbidden('the type belongs to all tenants; only an administrator adds versions');
       }
 
-      const effective = effectiveOf(definition, body, (ref) => types.find(tenant, model, ref));
+      const effective = resolveType(definition, body, (ref) => types.find(tenant, model, ref));
       const lower = known.findLast((other) => compareVersions(other.version, version) < 0);
       const higher = known.find((other) => compareVersions(other.version, version) > 0);
       const candidate = { ...effective, typeId, version };

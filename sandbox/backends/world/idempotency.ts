@@ -12,7 +12,7 @@ export interface Mutation {
 
 export type AnswerChange = { readonly kind: 'answer'; readonly id: string; readonly request: string } & Answer;
 
-interface Remembered {
+interface StoredAnswer {
   readonly request: string;
   readonly answer: Answer;
   readonly bytes: number;
@@ -26,15 +26,15 @@ const LONGEST_KEY = 255;
 
 /** Remembers the answers of mutations by `idempotency-key`, so that a repeat has no second effect. */
 export function createIdempotency(record: (change: AnswerChange) => void, mostBytes = MOST_BYTES) {
-  const answers = new Map<string, Remembered>();
+  const answers = new Map<string, StoredAnswer>();
   let bytes = 0;
 
-  function remember(id: string, request: string, answer: Answer): void {
+  function store(id: string, request: string, answer: Answer): void {
     bytes -= answers.get(id)?.bytes ?? 0;
     answers.delete(id);
-    const remembered = { request, answer, bytes: sizeOf([id, request, answer.body ?? '']) };
-    answers.set(id, remembered);
-    bytes += remembered.bytes;
+    const stored = { request, answer, bytes: sizeOf([id, request, answer.body ?? '']) };
+    answers.set(id, stored);
+    bytes += stored.bytes;
     for (const [oldest, { bytes: freed }] of answers) {
       if (bytes <= mostBytes) return;
       answers.delete(oldest);
@@ -59,12 +59,12 @@ export function createIdempotency(record: (change: AnswerChange) => void, mostBy
         throw new Problem(422, 'Idempotency key reused', 'the idempotency-key was used for another request');
       }
       const answer = handle();
-      remember(id, request, answer);
+      store(id, request, answer);
       record({ kind: 'answer', id, request, ...answer });
       return answer;
     },
     restore({ id, request, status, body }: AnswerChange): void {
-      remember(id, request, body === undefined ? { status } : { status, body });
+      store(id, request, body === undefined ? { status } : { status, body });
     },
     dump: (): AnswerChange[] =>
       Array.from(answers, ([id, { request, answer }]) => ({ kind: 'answer', id, request, ...answer })),

@@ -42,7 +42,7 @@ export const motorTypes = [
   },
 ];
 
-/** A motor of the tenant acme; `owner` is the path of the identity that owns it, absent where nobody does. */
+/** A motor of the tenant acme; `owner` is the path of the identity that owns it; absent: it has no owner. */
 interface Motor {
   readonly name: string;
   readonly type: string;

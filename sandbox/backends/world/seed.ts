@@ -1,5 +1,5 @@
 import { v5 } from 'uuid';
-import { provideObject } from '../informationModel/provide.ts';
+import { createAsAdministrator } from '../informationModel/createAsAdministrator.ts';
 import type { Stores } from '../informationModel/stores.ts';
 import type { Principal } from '../principalManager/principals.ts';
 import { motors, motorTypes } from './motors.ts';
@@ -150,11 +150,11 @@ export function seed(stores: Stores): void {
     name: 'Spare pump',
     properties: { serial: 'SPARE-1', location: 'store room' },
   };
-  provideObject(stores, 'acme', JSON.stringify(unclaimed));
+  createAsAdministrator(stores, 'acme', JSON.stringify(unclaimed));
 
   for (const { name, type, serial, owner } of motors) {
     const motor = { objectId: idOf(name), model: 'svc.device', type, name, properties: { serial } };
     const principal = owners.find(({ path }) => path === owner);
-    provideObject(stores, 'acme', JSON.stringify(motor), principal);
+    createAsAdministrator(stores, 'acme', JSON.stringify(motor), principal);
   }
 }

@@ -7,7 +7,7 @@ import type { PrincipalChange } from '../principalManager/principals.ts';
 import type { TypeChange } from '../typeRegistry/types.ts';
 import type { AnswerChange } from './idempotency.ts';
 
-/** A change of the world, as it is kept on disk. */
+/** A change of the world, as it is stored on disk. */
 export type Change = PrincipalChange | TypeChange | ObjectChange | ReferenceChange | AnswerChange;
 
 const FILE = 'world.jsonl';
@@ -19,8 +19,8 @@ function readLines(file: string): string[] {
 }
 
 /**
- * Keeps the world's changes in an append-only file: one line per call, so that a call's changes are there together or
- * not at all. Without a directory nothing is kept.
+ * Stores the world's changes in an append-only file: one line per call, so that a call's changes are there together or
+ * not at all. Without a directory nothing is stored.
  */
 export function createStorage(directory: string | undefined) {
   const file = directory === undefined ? undefined : join(directory, FILE);
@@ -34,7 +34,7 @@ export function createStorage(directory: string | undefined) {
       if (open !== undefined && pending.length > 0) appendFileSync(open, `${JSON.stringify(pending)}\n`);
       pending = [];
     },
-    /** The changes kept so far, oldest first. */
+    /** The stored changes, oldest first. */
     load: (): Change[] => (file === undefined ? [] : readLines(file).flatMap((line): Change[] => JSON.parse(line))),
     /** Begins a new file that holds `dump` only, replacing the old one in one step. */
     start(dump: readonly Change[]): void {

@@ -12,7 +12,7 @@ export interface World extends Stores {
   readonly idempotency: Idempotency;
   /** Names of the tenants that have a device. */
   readonly tenants: ReadonlySet<string>;
-  /** Keeps the changes made since the last commit, where the world is kept on disk. */
+  /** Writes the changes since the last commit to disk, if the world is stored there. */
   commit(): void;
   /** Back to the beginning: the example world, or an empty one. */
   reset(): void;
@@ -20,7 +20,7 @@ export interface World extends Stores {
 }
 
 /**
- * Opens the world that `directory` keeps, or a new one: with the example world when `isSeeded`. Without a directory it
+ * Opens the world that is stored in `directory`, or a new one: with the example world when `isSeeded`. Without a directory it
  * lives in memory only.
  */
 export function openWorld(directory: string | undefined, isSeeded: boolean): World {
@@ -45,7 +45,8 @@ export function openWorld(directory: string | undefined, isSeeded: boolean): Wor
       case 'object': {
         const { kind: _, ...object } = change;
         const type = types.find(object.tenant, object.model, parseTypeRef(object.type, 'type'));
-        if (!type) throw new Error(`The kept world has an object model of the type ${object.type}, which is missing.`);
+        if (!type)
+          throw new Error(`The stored world has an object model of the type ${object.type}, which is missing.`);
         objects.restore({ ...object, type });
         break;
       }
@@ -74,10 +75,10 @@ export function openWorld(directory: string | undefined, isSeeded: boolean): Wor
     close: storage.close,
   };
 
-  const kept = storage.load();
-  if (kept.length === 0) world.reset();
+  const changes = storage.load();
+  if (changes.length === 0) world.reset();
   else {
-    kept.forEach(restore);
+    changes.forEach(restore);
     storage.start(dump());
   }
   return world;

@@ -1,11 +1,10 @@
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Counters, FaultRequest, HubPorts } from 'iot-hub-emulator';
-import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
+import { fork } from '../../../sandbox/service/endWithUs.ts';
 import { launcher } from '../../../sandbox/state/directories.ts';
 
 /** What the hub has used: CPU in microseconds, memory in bytes. */
@@ -35,7 +34,6 @@ export async function startUnderLoad(devices: number, persist = false): Promise<
   const directory = await mkdtemp(join(tmpdir(), 'hub-load-'));
   const args = [program, directory, String(devices), persist ? 'persist' : 'memory'];
   const child = fork(launcher, args, { execArgv: ['--expose-gc'] });
-  endWithUs(child);
   const [described] = await once(child, 'message');
   return {
     ...described,

@@ -1,7 +1,6 @@
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
+import { fork } from '../../../sandbox/service/endWithUs.ts';
 import { launcher } from '../../../sandbox/state/directories.ts';
 
 /** A process of the bench that is called by name; see answerParent. */
@@ -23,7 +22,6 @@ interface Answer {
 export async function startChild<Description>(program: string, args: readonly string[]): Promise<Child<Description>> {
   const path = fileURLToPath(new URL(program, import.meta.url));
   const child = fork(launcher, [path, ...args]);
-  endWithUs(child);
   const ended = once(child, 'exit').then(([code, signal]) => {
     throw new Error(`${program} ended: ${signal ?? `exit code ${code}`}`);
   });

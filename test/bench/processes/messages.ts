@@ -1,4 +1,4 @@
-import type { EventPlace } from 'iot-hub-emulator/testing';
+import type { EventPosition } from 'iot-hub-emulator/testing';
 import rhea from 'rhea';
 
 /** What the devices of a workload send. All of them know the id and body of the n-th message by arithmetic. */
@@ -38,7 +38,7 @@ function bodyOf({ kind, device, nth }: Numbered): string {
 }
 
 /** One AMQP message, as the hub keeps it. */
-export function encodeEvent(message: Numbered, place: EventPlace): Buffer {
+export function encodeEvent(message: Numbered, place: EventPosition): Buffer {
   return rhea.message.encode({
     message_annotations: {
       'x-opt-sequence-number': place.sequenceNumber,

@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
+import { spawn } from '../../../sandbox/service/endWithUs.ts';
 import { freePort } from '../../../sandbox/service/freePort.ts';
 import { answers, serviceCommand } from '../../../sandbox/service/process.ts';
 import { launcher } from '../../../sandbox/state/directories.ts';
@@ -67,7 +66,6 @@ export async function startProgram(
   });
   closeSync(log);
   const pid = child.pid ?? 0;
-  endWithUs(child);
   const exited = once(child, 'exit');
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
   let isReady = false;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sendOrAnswer } from '../../../sandbox/device/command.ts';
-import { help } from '../../../sandbox/device/options.ts';
+import { help } from '../../../sandbox/device/deviceOptions.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import { modelCreate } from '../../../sandbox/stories/model.create.ts';
 import { catalogue } from '../../../src/messages/index.ts';
@@ -32,7 +32,7 @@ describe('npm run device', () => {
   const deviceByHand = (args: readonly string[], input?: string) =>
     run('sandbox/device/main.ts', inSandbox(args), input);
 
-  it('ends with 0 after a successful acknowledgement, and shows what was sent and what came back', async () => {
+  it('ends with 0 after a successful acknowledgement, and shows the message and the reply', async () => {
     const { code, stdout } = await deviceByHand(['model.create']);
     expect(stdout).toContain('pump-1 sends');
     expect(stdout).toContain('Svc.InformationModel.ObjectModelCreated');
@@ -40,7 +40,7 @@ describe('npm run device', () => {
     expect(code).toBe(0);
   });
 
-  it('sends the bytes of the example, or of the file, as they are', async () => {
+  it('sends the bytes of the example, or of the file, unchanged', async () => {
     const lastBody = () => {
       const sent = sandbox.hub.journal.list({ kind: 'd2c', deviceId: 'pump-1' }).at(-1);
       return sent && String(sent.body);
@@ -82,7 +82,7 @@ describe('npm run device', () => {
     expect(examples.toSorted()).toEqual(catalogue.map(({ name }) => name).sort());
   });
 
-  it('sends them by hand, one after the other, and each succeeds', async () => {
+  it('sends these examples one after the other, and each succeeds', async () => {
     for (const name of examples) {
       const { code, stdout } = await device([name]);
       expect(code, `${name}\n${stdout}`).toBe(0);
@@ -100,7 +100,7 @@ describe('npm run device', () => {
     expect(second.code, second.stdout).toBe(0);
   });
 
-  it('says what to do when no sandbox runs', async () => {
+  it('prints the remedy when no sandbox runs', async () => {
     const { code, stderr } = await device(['--directory', folder, 'model.create']);
     expect(stderr).toContain('npm run sandbox');
     expect(code).toBe(3);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sendOrAnswer } from '../../../sandbox/device/command.ts';
 import { invoke as invokeHere } from '../../../sandbox/invoke/invoke.ts';
-import { help as invokeHelp } from '../../../sandbox/invoke/options.ts';
+import { help as invokeHelp } from '../../../sandbox/invoke/invokeOptions.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import { startTestSandbox } from '../testSandbox.ts';
 import { begin } from './here.ts';
@@ -107,7 +107,7 @@ describe('npm run invoke', () => {
     [['Spare motor', 'stop'], 409, 1],
     [['--timeout', '4', 'motor-1', 'stop'], 400, 1],
     [['motor-2', 'stop'], 503, 2],
-  ])('tells by its exit code what became of %j', async (args, status, code) => {
+  ])('ends with the exit code of the result: %j', async (args, status, code) => {
     const ended = await invoke(args);
     expect(ended.stdout).toContain(`and answers  ${status}`);
     expect(ended.code).toBe(code);
@@ -119,7 +119,7 @@ describe('npm run invoke', () => {
     [['--upload', 'x', 'motor-1', 'stop'], '--upload takes NAME=FILE'],
     [['motor-1'], 'An object and a method are needed'],
     [['--directory', '/nowhere', 'motor-1', 'stop'], 'npm run sandbox'],
-  ])('asks nothing and ends with 3 for %j', async (args, says) => {
+  ])('sends nothing and ends with 3 for %j', async (args, says) => {
     const { code, stderr } = await invoke(args);
     expect(stderr).toContain(says);
     expect(code).toBe(3);

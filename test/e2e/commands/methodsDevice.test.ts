@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sendOrAnswer } from '../../../sandbox/device/command.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
-import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
+import { spawn } from '../../../sandbox/service/endWithUs.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import { startTestSandbox } from '../testSandbox.ts';
 import { begin } from './here.ts';
@@ -35,7 +34,6 @@ describe('npm run device -- --methods', () => {
   it.each(['SIGINT', 'SIGTERM'] as const)('answers until %s, and then ends with 0', async (signal) => {
     const program = ['scripts/run.js', 'sandbox/device/main.ts', ...withMethods(['--id', 'motor-1'])];
     const device = spawn(process.execPath, program, { cwd: projectDirectory, stdio: ['ignore', 'pipe', 'inherit'] });
-    endWithUs(device);
     const ended = once(device, 'exit');
     let shown = '';
     device.stdout.on('data', (chunk) => {
@@ -47,7 +45,7 @@ describe('npm run device -- --methods', () => {
     expect(await ended).toEqual([0, null]);
   });
 
-  it('answers with the inputs as they came, or with nothing, and shows what it was asked and what it said', async () => {
+  it('answers with the inputs unchanged, or without output, and shows the invocation and its answer', async () => {
     const ended = answering('--id', 'motor-1', '--times', '2');
     expect(await invoke()).toEqual({ status: 200, payload: { status: 200 } });
     const input = { rpm: 1450 };
@@ -61,7 +59,7 @@ describe('npm run device -- --methods', () => {
     expect(code).toBe(0);
   });
 
-  it('answers with the status and the output that it is given, later', async () => {
+  it('answers with the given status and output, after a delay', async () => {
     const ended = answering(
       '--id',
       'motor-1',
@@ -77,7 +75,7 @@ describe('npm run device -- --methods', () => {
     expect((await ended).code).toBe(0);
   });
 
-  it('says that the method could not be run', async () => {
+  it('answers that the method could not be run', async () => {
     const ended = answering('--id', 'motor-1', '--times', '1', '--fail', '503', '--detail', 'the fuse is out');
     expect(await invoke()).toEqual({ status: 503, payload: { detail: 'the fuse is out' } });
     expect((await ended).code).toBe(0);
@@ -113,7 +111,7 @@ describe('npm run device -- --methods', () => {
     [['--output', '[]'], '--output takes a JSON object or none'],
     [['--delay', 'soon'], '--delay takes seconds'],
     [['model.create', 'x.json'], 'nothing is sent'],
-  ])('does not take %j', async (args, says) => {
+  ])('refuses %j', async (args, says) => {
     const { code, stderr } = await answering(...args);
     expect(stderr).toContain(says);
     expect(code).toBe(3);

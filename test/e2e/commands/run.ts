@@ -1,5 +1,4 @@
-import { execFile } from 'node:child_process';
-import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
+import { execFile } from '../../../sandbox/service/endWithUs.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
 
 export interface Ended {
@@ -16,6 +15,6 @@ export function run(program: string, args: string[], input = ''): Promise<Ended>
       if (error && typeof error.code !== 'number') reject(error);
       else resolve({ code: child.exitCode, stdout, stderr });
     });
-    endWithUs(child).stdin?.end(input);
+    child.stdin?.end(input);
   });
 }

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
-import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
+import { spawn } from '../../../sandbox/service/endWithUs.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import { type MethodsState, readState, type SandboxState } from '../../../sandbox/state/state.ts';
 import { descendants, running } from '../../support/processes.ts';
@@ -24,7 +23,7 @@ afterAll(async () => {
 });
 
 describe('npm run sandbox', () => {
-  it('refuses to start beside another one in the same folder', async () => {
+  it('refuses to start when another sandbox runs in the same folder', async () => {
     const { code, stderr } = await run('sandbox/main.ts', ['--directory', sandbox.directory, '--exit']);
     expect(stderr).toContain(`process ${process.pid}`);
     expect(code).toBe(1);
@@ -50,7 +49,7 @@ describe('npm run sandbox', () => {
     for (const pid of [service.pid, methods.pid]) expect(() => process.kill(pid ?? 2 ** 30, 0)).toThrow('ESRCH');
   });
 
-  it('fails with --no-service --exit, and says that there was no answer', async () => {
+  it('fails with --no-service --exit, and reports that there was no answer', async () => {
     const { code, stderr } = await run('sandbox/main.ts', [
       '--directory',
       join(folder, 'none'),
@@ -75,7 +74,7 @@ describe('npm run sandbox', () => {
     },
   );
 
-  it('takes over from one that was killed, keeps its secrets from other users, and ends in order on a signal', async () => {
+  it('replaces one that was killed, hides its secrets from other users, and ends cleanly on a signal', async () => {
     const directory = join(folder, 'told');
     await mkdir(directory);
     await writeFile(join(directory, 'state.json'), JSON.stringify({ ...sandbox.state, pid: 2 ** 22 + 1 }));
@@ -90,12 +89,11 @@ describe('npm run sandbox', () => {
     expect(await readState(directory)).toBeUndefined();
   });
 
-  it('ends in order when its output is no longer read', async () => {
+  it('ends cleanly when its output is no longer read', async () => {
     const directory = join(folder, 'unread');
     const options = ['--directory', directory, '--no-methods'];
     const args = ['scripts/run.js', 'sandbox/main.ts', ...options];
     const child = spawn(process.execPath, args, { cwd: projectDirectory, stdio: ['ignore', 'pipe', 'ignore'] });
-    endWithUs(child);
     const ended = once(child, 'exit');
     await once(child.stdout, 'data');
     child.stdout.destroy();
@@ -106,7 +104,7 @@ describe('npm run sandbox', () => {
   it.each([
     ['service', 'The service', '--no-methods'],
     ['methods', 'The front door', '--no-service'],
-  ] as const)('ends with 1 and the last words when the process of the %s dies', async (part, name, without) => {
+  ] as const)('ends with 1 and the last log lines when the process of the %s dies', async (part, name, without) => {
     const directory = join(folder, `died-${part}`);
     const { ended } = start(['--directory', directory, without]);
     await expect.poll(() => readState(directory), { timeout: 200_000 }).toBeDefined();
@@ -116,7 +114,7 @@ describe('npm run sandbox', () => {
     expect(code).toBe(1);
   });
 
-  it('ends at Ctrl-C, which a terminal sends to all its processes', async () => {
+  it('ends at Ctrl-C, which the terminal sends to all its processes', async () => {
     const directory = join(folder, 'interrupted');
     const { pid = 0, stop } = start(['--directory', directory]);
     await expect.poll(() => readState(directory), { timeout: 200_000 }).toBeDefined();
@@ -144,7 +142,6 @@ function start(args: string[]) {
     cwd: projectDirectory,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  endWithUs(child);
   const stderr = text(child.stderr);
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve)).then(async (code) => ({
     code,

@@ -1,6 +1,5 @@
-import { execFile, spawn } from 'node:child_process';
 import { delimiter, dirname } from 'node:path';
-import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
+import { execFile, spawn } from '../../../sandbox/service/endWithUs.ts';
 import { inherited } from '../../../sandbox/service/process.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import { evaluate } from '../../support/promql.ts';
@@ -53,12 +52,12 @@ export function createAsking(addresses: Addresses, desk: ReturnType<typeof creat
         error === null && errors === ''
           ? resolve(output)
           : reject(new Error(`${command}: ${errors}`, { cause: error }));
-      endWithUs(execFile(program, [...args, scriptOf(command)], { ...options, maxBuffer: 1e8 }, ended));
+      execFile(program, [...args, scriptOf(command)], { ...options, maxBuffer: 1e8 }, ended);
     });
 
   async function follow(command: string, { act, until }: Asking['follow']): Promise<string> {
     const [program, args, options] = shell;
-    return followed(endWithUs(spawn(program, [...args, scriptOf(command)], options)), until, act);
+    return followed(spawn(program, [...args, scriptOf(command)], options), until, act);
   }
 
   async function ask({ kind, text }: Ask, asking: Asking): Promise<Answer> {

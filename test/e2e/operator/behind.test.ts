@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox?.close());
 
-it('How far behind are we? By the age of the oldest event that is not done, though all of it may be read', async () => {
+it('How far behind are we? By the age of the oldest unfinished event, even if all events have been read', async () => {
   const desk = createDesk(sandbox.state.service);
   const count = 100;
   sandbox.backends.faults.add({ backend: 'principalManager', hang: true });

@@ -1,5 +1,4 @@
-import { execFile } from 'node:child_process';
-import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
+import { execFile } from '../../../sandbox/service/endWithUs.ts';
 import { inherited } from '../../../sandbox/service/process.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
 
@@ -15,5 +14,4 @@ export const run = (
     const child = execFile(process.execPath, args, { cwd: projectDirectory, env }, (error, output, errors) =>
       resolve({ code: error?.code ?? 0, output, errors }),
     );
-    endWithUs(child);
   });

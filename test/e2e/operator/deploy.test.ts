@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox?.close());
 
-it('What did the last deploy change? The log names the build before, and the metrics have the results by build', async () => {
+it('What did the last deploy change? The log names the previous build, and the metrics have the results by build', async () => {
   const desk = createDesk(sandbox.state.service);
   const senders = createSenders(sandbox);
   const starts = async () => (await desk.log()).filter(({ event }) => event === 'program.started');

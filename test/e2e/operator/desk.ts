@@ -1,8 +1,8 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { expect } from 'vitest';
-import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
+import { spawn } from '../../../sandbox/service/endWithUs.ts';
 import { inherited } from '../../../sandbox/service/process.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import { envelope } from '../../../sandbox/stories/wire.ts';
@@ -65,7 +65,7 @@ export function createDesk({ adminUrl, readyzUrl, logFile }: Addresses) {
     async tap(options: readonly string[], until: string, act: () => Promise<unknown>): Promise<string> {
       const environment = { ADMIN_PORT: new URL(adminUrl).port, ADMIN_TOKEN: operatorsToken };
       const env = { ...inherited(), ...environment };
-      const child = endWithUs(spawn(process.execPath, ['dist/tap.js', ...options], { cwd: projectDirectory, env }));
+      const child = spawn(process.execPath, ['dist/tap.js', ...options], { cwd: projectDirectory, env });
       const output = await followed(child, until, act);
       said.push(output);
       return output;

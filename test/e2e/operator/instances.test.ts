@@ -50,7 +50,7 @@ interface Shown {
   readonly elsewhere: readonly { readonly partition: string; readonly owner: string }[];
 }
 
-it('Which instance spoke? Log, metrics and admin port say it, and each admin port who owns the other partitions', async () => {
+it('Which instance spoke? Log, metrics and admin port name it, and each admin port names the owners of the other partitions', async () => {
   const all = sandbox.hub.partitions.map(({ id }) => String(id)).sort();
   const shown = (): Promise<Shown[]> => Promise.all(desks.map((desk) => desk.ask('/partitions')));
   const idsOf = (places: readonly { readonly partition: string }[]) => places.map(({ partition }) => partition).sort();
@@ -84,7 +84,7 @@ it('Which instance spoke? Log, metrics and admin port say it, and each admin por
   }
 });
 
-it('How far behind is a partition that nobody reads? Every instance says it, by the first event after its checkpoint', async () => {
+it('How far behind is a partition that no instance reads? Every instance reports it, by the first event after its checkpoint', async () => {
   const partition = '3';
   const blobs = new ContainerClient(azurite.connectionString, 'checkpoints');
   const record = blobs.getBlobClient(

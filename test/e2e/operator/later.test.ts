@@ -45,8 +45,8 @@ const sendAs = async (device: Device, properties: Record<string, string>) => {
   await device.send(properties, Buffer.from(JSON.stringify({ publicKey })));
 };
 
-describe('Why did a device get no answer at that time? The log says that', () => {
-  it('its queue was full, because it does not fetch', async () => {
+describe('Why did a device get no answer at that time? The log shows that', () => {
+  it('its queue was full because it does not fetch', async () => {
     const since = Date.now();
     senders.renewKeys('deaf', 52);
     await expect.poll(async () => (await handled('deaf', since)).length).toBe(52);
@@ -63,13 +63,13 @@ describe('Why did a device get no answer at that time? The log says that', () =>
     );
   });
 
-  it('it asked for none', async () => {
+  it('it requested none', async () => {
     const since = Date.now();
     senders.renewKeys('modest', 1, 'none');
     await expect.poll(() => handled('modest', since)).toMatchObject([{ code: 'ok', ack: 'none', replies: 0 }]);
   });
 
-  it('its message failed through our side, and is a dead letter', async () => {
+  it('its message failed on the service’s side, and is a dead letter', async () => {
     const since = Date.now();
     sandbox.backends.faults.add({ backend: 'principalManager', method: 'PUT', status: 501, deviceId: 'failing' });
     senders.renewKeys('failing', 1, 'positive');
@@ -79,7 +79,7 @@ describe('Why did a device get no answer at that time? The log says that', () =>
     expect(await desk.metric('device_messaging_dead_letters_total', { device_messaging_result: 'parked' })).toBe(1);
   });
 
-  it('a backend was out: the line says how long the message waited, and others when and why', async () => {
+  it('a backend was out: the line has the wait of the message, and others have when and why', async () => {
     const since = Date.now();
     sandbox.backends.faults.add({ backend: 'principalManager', status: 503 });
     for (let device = 0; device < 10; device += 1) {
@@ -100,7 +100,7 @@ describe('Why did a device get no answer at that time? The log says that', () =>
     expect(at('backend.back')).toBeLessThanOrEqual(end);
   });
 
-  it('it has spelt a property wrong: at debug, which the admin port switches on', async () => {
+  it('it misspelt a property: at debug, which the admin port switches on', async () => {
     await fetch(`${sandbox.state.service.adminUrl}/level`, {
       method: 'PUT',
       headers: { authorization: `Bearer ${operatorsToken}`, 'content-type': 'application/json' },

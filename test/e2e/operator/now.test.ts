@@ -27,7 +27,7 @@ afterEach(async () => {
 afterAll(() => sandbox?.close());
 
 describe('The admin port answers:', () => {
-  it('What is stuck? A device behind a backend that hangs, since when, and how much waits behind it', async () => {
+  it('What is stuck? A device behind a backend that hangs, since when, and how many messages wait behind it', async () => {
     sandbox.backends.faults.add({ backend: 'informationModel', deviceId: 'stuck', hang: true });
     senders.replaceModels('stuck', 3);
     await expect
@@ -52,7 +52,7 @@ describe('The admin port answers:', () => {
     await expect.poll(() => desk.metric('device_messaging_partition_oldest_duration')).toBeGreaterThan(1);
   });
 
-  it('Who does not fetch? Its replies wait for room in its queue, and later it is listed', async () => {
+  it('Who does not fetch? A device whose replies wait for room in its queue; later it is listed', async () => {
     senders.renewKeys('deaf', 60);
     await expect
       .poll(() => desk.deviceWork('deaf'))
@@ -63,7 +63,7 @@ describe('The admin port answers:', () => {
     expect(await desk.ask('/replies')).toMatchObject({ connected: true, notFetching: 1 });
   });
 
-  it('Which backend is out? With those who wait for it, while the service is ready', async () => {
+  it('Which backend is out? It lists the waiting devices, while the service is ready', async () => {
     sandbox.backends.faults.add({ backend: 'principalManager', status: 503 });
     for (let device = 0; device < 10; device += 1) {
       sandbox.backends.world.principals.createDevice(`finder-${device}`, 'acme');
@@ -81,7 +81,7 @@ describe('The admin port answers:', () => {
     await expect.poll(() => desk.deviceWork('waiter')).toBeUndefined();
   });
 
-  it('Which instance is this? With its build and its settings', async () => {
+  it('Which instance is this? It shows the build and the settings', async () => {
     const { program, instance, version, paths } = await desk.ask('/');
     expect((await desk.log()).map((line) => line['instance'])).toContain(instance);
     expect([program, version]).toEqual(['service', expect.stringMatching(/^\d/)]);
@@ -89,7 +89,7 @@ describe('The admin port answers:', () => {
     expect((await desk.ask('/settings')).replies).toEqual({ sendsPerMinute: 0 });
   });
 
-  it('Nobody without the token', async () => {
+  it('No request without the token', async () => {
     for (const path of ['/', '/settings', '/devices', '/tap?device=stuck']) {
       expect((await fetch(sandbox.state.service.adminUrl + path)).status).toBe(401);
     }

@@ -21,7 +21,7 @@ afterAll(() => sandbox?.close());
 
 const finders = Array.from({ length: 10 }, (_, index) => `finder-${index}`);
 
-it('Is it safe to stop? What is in flight, and what the next reader will find and repeat', async () => {
+it('Is it safe to stop? The preview has the messages in flight, and those that the next reader will find and repeat', async () => {
   const desk = createDesk(sandbox.state.service);
   const senders = createSenders(sandbox);
   const preview = () => desk.ask('/stop-preview');

@@ -28,11 +28,11 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox?.close());
 
-it('each question of the table has an answer that is right, and no other has', () => {
+it('each question of the table has the right answers, and no other question has', () => {
   expect(Object.keys(rightAnswers).toSorted()).toEqual(rows.map(({ question }) => question).toSorted());
 });
 
-describe.each(situations.map((one) => [one.name, one] as const))('when %s', (_, situation) => {
+describe.each(situations.map((one) => [one.name, one] as const))('when %s,', (_, situation) => {
   let answers: ReadonlyMap<Row, readonly Answer[]>;
 
   it('every question is asked', async () => {

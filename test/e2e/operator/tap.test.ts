@@ -82,7 +82,7 @@ describe('What happens to the messages of a device now? The tap', () => {
     expect(find('handled')).toMatchObject({ code: 'ok', replies: 1 });
   });
 
-  it('says that a message waits behind an earlier one of its device', async () => {
+  it('shows that a message waits behind an earlier one of its device', async () => {
     sandbox.backends.faults.add({ backend: 'principalManager', delayMs: 500 });
     const output = await desk.tap(['--device', 'pump-1', '--json'], '"correlationId":"second"', async () => {
       for (const id of ['first', 'second']) await send('identity.update', id, {}, `{"publicKey":"${publicKey}"}`);
@@ -93,7 +93,7 @@ describe('What happens to the messages of a device now? The tap', () => {
     expect(output).toMatch(/"stage":"waits".*"where":"memory","for":"earlier messages of the device","earlier":1/);
   });
 
-  it('is readable, says why an event is skipped, and shows no body unless asked', async () => {
+  it('is readable, shows why an event is skipped, and shows bodies only on request', async () => {
     const output = await desk.tap(['--device', 'pump-1'], 'skipped', async () => {
       await pump.send({ msgType: 'telemetry' }, Buffer.from('{"temperature":21}'));
     });
@@ -101,7 +101,7 @@ describe('What happens to the messages of a device now? The tap', () => {
     expect(output).not.toContain('temperature');
   });
 
-  it('ends after its time, with 0, and says when it has seen nothing', async () => {
+  it('ends after its time with 0, and reports when it has seen nothing', async () => {
     const ended = await run('tap', ['--device', 'silent', '--seconds', '1'], access());
     expect(ended).toMatchObject({ code: 0, output: expect.stringMatching(/ended.*events=0.*nothing of this device/) });
   });
@@ -109,7 +109,7 @@ describe('What happens to the messages of a device now? The tap', () => {
   it.each([
     ['nobody answers', '1', operatorsToken, /does not answer/],
     ['the token is wrong', '', 'another-token-of-16', /bearer token is needed/],
-  ])('says what is wrong when %s', async (_, wrongPort, token, why) => {
+  ])('reports the error when %s', async (_, wrongPort, token, why) => {
     const failed = await run('tap', ['--device', 'pump-1'], { ADMIN_PORT: wrongPort || port(), ADMIN_TOKEN: token });
     expect(failed).toMatchObject({ code: 1, errors: expect.stringMatching(why) });
     expect(failed.errors).not.toContain(token);
@@ -117,7 +117,7 @@ describe('What happens to the messages of a device now? The tap', () => {
 });
 
 describe('the command that asks the admin port', () => {
-  it('lists what can be asked, and prints an answer', async () => {
+  it('lists its requests, and prints an answer', async () => {
     const { code, output } = await run('admin', [], access());
     expect([code, JSON.parse(output)]).toEqual([0, expect.objectContaining({ program: 'service' })]);
     const asked = await run('admin', ['/devices?device=pump-1'], access());
@@ -136,14 +136,14 @@ describe('the command that asks the admin port', () => {
     [['--level', 'loud'], /level/],
     [['//elsewhere.example/'], /one slash/],
     [['--url', 'http://127.0.0.1:1', '/'], /does not answer/],
-  ])('says what is wrong with %j', async (options, why) => {
+  ])('reports the error in %j', async (options, why) => {
     const failed = await run('admin', options, access());
     expect([failed.code, failed.output, failed.errors]).toEqual([1, '', expect.stringMatching(why)]);
     expect(failed.errors).not.toContain(operatorsToken);
   });
 });
 
-it('No secret is in anything that the admin port, the tap and the log have said', async () => {
+it('No output of the admin port, the tap and the log has a secret', async () => {
   const { environment, logFile } = sandbox.state.service;
   for (const path of ['/', '/settings', '/partitions', '/backends', '/replies', '/devices', '/level'])
     await desk.ask(path);

@@ -1,8 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { vi } from 'vitest';
-import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
+import { spawn } from '../../../sandbox/service/endWithUs.ts';
 
 /** The proxy as deployed: a process with a configuration file. */
 export interface EdgeProcess {
@@ -29,7 +29,6 @@ export async function startEdgeProcess(
 ): Promise<EdgeProcess> {
   const command = `${shell} exec ${process.execPath} ${node} ${edgeProgram} --config ${file}`;
   const child = spawn('sh', ['-c', command], { stdio: ['ignore', 'pipe', 'inherit'] });
-  endWithUs(child);
   const ended = once(child, 'exit').then(([code, signal]) => code ?? signal);
   let healthPort: unknown;
   createInterface(child.stdout).on('line', (text) => {

@@ -59,7 +59,7 @@ describe('a crash record', () => {
     `2 1 42 - ${'z'.repeat(12)}`,
     `2 1 42 - 1${',1'.repeat(4_000)}`,
     '2 1 42 - - ',
-  ])('is none when it says %j', (text) => expect(decodeCrashRecord(text)).toBeUndefined());
+  ])('is invalid as %j', (text) => expect(decodeCrashRecord(text)).toBeUndefined());
 
   it('stays short enough for the properties of a blob, however many suspects there are', () => {
     const many = Array.from({ length: 2_000 }, (_, index): [number, Suspicion] => [
@@ -71,7 +71,7 @@ describe('a crash record', () => {
     expect(decodeCrashRecord(text)?.suspects.size).toBe(500);
   });
 
-  it('omits cleared ones before others when there are too many', () => {
+  it('omits cleared suspects first when there are too many', () => {
     const many = Array.from({ length: 600 }, (_, index): [number, Suspicion] => [
       index,
       { ...one, isSlow: true, isCleared: index < 300 },
@@ -85,7 +85,7 @@ describe('a crash record', () => {
   });
 });
 
-describe('what is recorded when a session begins', () => {
+describe('the crash record at the start of a session', () => {
   const isDone = (sequenceNumber: number) => sequenceNumber === 30;
   const unclean = { newest: 50, isDone, afterUncleanShutdown: true };
   const clean = { newest: 50, isDone, afterUncleanShutdown: false };
@@ -98,35 +98,35 @@ describe('what is recorded when a session begins', () => {
       after: CrashRecord | undefined,
     ]
   >([
-    ['nothing in normal times', undefined, { position: 10, ...clean }, undefined],
+    ['no value after a clean start', undefined, { position: 10, ...clean }, undefined],
     ['the first unclean shutdown', undefined, { position: 10, ...unclean }, recordOf(1, 50)],
-    ['nothing when nothing is unfinished', recordOf(1, 40), { position: 50, ...unclean }, undefined],
+    ['no value when no message is unfinished', recordOf(1, 40), { position: 50, ...unclean }, undefined],
     [
-      'the second end, and how far the hub has come since',
+      'the second shutdown, with the hub’s newest event since',
       recordOf(1, 40),
       { position: 10, ...unclean },
       recordOf(2, 50),
     ],
     [
-      'one end more although the position has moved a little',
+      'one more shutdown although the position has moved a little',
       recordOf(4, 40),
       { position: 39, ...unclean },
       recordOf(5, 50),
     ],
     [
-      'the first end, when all of the one before was done since',
+      'a first shutdown when all messages of the previous one are done',
       recordOf(4, 40),
       { position: 40, ...unclean },
       recordOf(1, 50),
     ],
     [
-      'who was in work at the end, and an end more for the one that was alone there; who waited is cleared',
+      'the messages in progress at the shutdown, and one more shutdown for one in an isolated run; waiting ones are cleared',
       recordOf(2, 40, { alone: 17, ...suspects({ 17: { isInWork: true, ends: 1 }, 25: {}, 26: { ends: 1 } }) }),
       { position: 10, ...unclean },
       recordOf(3, 50, suspects({ 17: { ends: 2 }, 26: { ends: 1 } })),
     ],
     [
-      'that one is slow, though it waited and is cleared, until it is in work at an end',
+      'a slow message, even if it waited and is cleared, until it is in progress at a shutdown',
       recordOf(2, 40, {
         ...suspects({
           17: { isInWork: true },
@@ -146,19 +146,19 @@ describe('what is recorded when a session begins', () => {
       }),
     ],
     [
-      'that one is cleared, when nobody was in work',
+      'a cleared message when none was in progress',
       recordOf(2, 40, suspects({ 17: {}, 25: { isSlow: true, isCleared: true } })),
       { position: 10, ...unclean },
       recordOf(3, 50, suspects({ 17: {}, 25: { isSlow: true, isCleared: true } })),
     ],
     [
-      'who waited, when nobody was in work',
+      'the waiting messages when none was in progress',
       recordOf(2, 40, suspects({ 17: {}, 25: { isSlow: true } })),
       { position: 10, ...unclean },
       recordOf(3, 50, suspects({ 17: {}, 25: { isSlow: true } })),
     ],
     [
-      'nobody who has finished since, below the position or above it',
+      'no message that has finished since, below the position or above it',
       recordOf(2, 40, {
         alone: 30,
         ...suspects({ 17: { isInWork: true }, 25: { isInWork: true }, 30: { isInWork: true } }),
@@ -167,24 +167,29 @@ describe('what is recorded when a session begins', () => {
       recordOf(3, 50, suspects({ 25: {} })),
     ],
     [
-      'the same as before, when the partition was given back',
+      'the same value as before when the partition was released',
       recordOf(2, 40),
       { position: 10, ...clean },
       recordOf(2, 40),
     ],
     [
-      'that nobody is in work any more, when the partition was given back or kept',
+      'no message in progress when the partition was released or kept',
       recordOf(2, 40, { alone: 17, ...suspects({ 17: { isInWork: true }, 25: { ends: 1 } }) }),
       { position: 10, ...clean },
       recordOf(2, 40, suspects({ 17: {}, 25: { ends: 1 } })),
     ],
     [
-      'the newest event at most, when a damaged record names one that never comes',
+      'the newest event at most when a damaged record names one that never comes',
       recordOf(9, 9_000_000_000_000_000),
       { position: 10, ...clean },
       recordOf(9, 50),
     ],
-    ['nothing, when all is done and a damaged record goes on', recordOf(9, 90), { position: 50, ...clean }, undefined],
-    ['nothing of what is past', recordOf(2, 40), { position: 40, ...clean }, undefined],
-  ])('is %s', (_rule, before, at, after) => expect(crashRecordAtOpening(before, at)).toEqual(after));
+    [
+      'no value when all messages are done and a damaged record continues',
+      recordOf(9, 90),
+      { position: 50, ...clean },
+      undefined,
+    ],
+    ['no value of earlier messages', recordOf(2, 40), { position: 40, ...clean }, undefined],
+  ])('has %s', (_rule, before, at, after) => expect(crashRecordAtOpening(before, at)).toEqual(after));
 });

@@ -10,7 +10,7 @@ withFakeTimers();
 
 const quarantine = { mostSuspects: 10, suspectsInWork: createSuspectsInWork(), log: createLog('silent') };
 
-it('without a checkpoint nothing is a suspect', async () => {
+it('without a checkpoint no message is a suspect', async () => {
   const { partition, started } = partitionByHand({ quarantine });
   await partition.admit(events('a0 b1'));
   expect([started, partition.contents().suspects]).toEqual([[0, 1], 0]);
@@ -56,7 +56,7 @@ it('a suspect that comes from the spool when the partition drains is left to the
   expect([await draining, started]).toEqual([1, []]);
 });
 
-it('a suspect that ends while the store fails is in the last checkpoint of the drain, and nothing is written after it', async () => {
+it('a suspect that ends while the store fails is in the last checkpoint of the drain', async () => {
   let isOut = false;
   const written: Progress[] = [];
   const { partition, started, end } = partitionByHand({
@@ -80,7 +80,7 @@ it('a suspect that ends while the store fails is in the last checkpoint of the d
   expect(written.at(-1)).toEqual({ sequenceNumber: 0, offset: '0', completed: '', note: '2 2 5 - -' });
 });
 
-it('a message that is passed over frees its room, and its device goes on', async () => {
+it('a skipped message releases its room, and its device continues', async () => {
   const budget = budgetOf(10);
   const { partition, started } = partitionByHand({
     progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '2 6 0 - 0:4' },

@@ -99,13 +99,13 @@ describe('a suspect', () => {
     expect(quarantine.isSuspect('d3', 3)).toBe(false);
   });
 
-  it('that was in work at an unclean shutdown is one in any case', async () => {
+  it('is every message that was in progress at an unclean shutdown', async () => {
     const { quarantine, come } = setUp({ mostSuspects: 1, known: { 7: {}, 9: { ends: 1 } } });
     await come(1);
     expect([7, 8, 9].map((one) => quarantine.isSuspect(`d${one}`, one))).toEqual([true, false, true]);
   });
 
-  it('is recorded before it begins, with all that come at once', async () => {
+  it('is recorded before it begins, together with others that come at once', async () => {
     const { seen, come } = setUp();
     await come(1, 2, 3);
     expect(seen).toEqual(['record 1 2 3', 'begin 1', 'begin 2', 'begin 3']);
@@ -122,7 +122,7 @@ describe('a suspect', () => {
     expect(seen).toEqual(['record 1 alone', 'begin 1']);
   });
 
-  it('leaves no listeners behind while the store fails', async () => {
+  it('leaves no listener behind while the store fails', async () => {
     const { draining, come, store } = setUp();
     await pass(0);
     const before = getEventListeners(draining, 'abort').length;
@@ -132,7 +132,7 @@ describe('a suspect', () => {
     expect(getEventListeners(draining, 'abort').length).toBeLessThanOrEqual(before + 1);
   });
 
-  it('lets its device go on when a checkpoint has it', async () => {
+  it('allows its device to continue when a checkpoint has it', async () => {
     const { seen, come, end } = setUp();
     await come(1, 2);
     seen.length = 0;
@@ -140,7 +140,7 @@ describe('a suspect', () => {
     expect(seen).toEqual(['record 2 alone', 'next after 1']);
   });
 
-  it('that cannot begin after all is put back, and waits for a turn again', async () => {
+  it('that cannot begin waits for another turn', async () => {
     const { quarantine, seen, come } = setUp();
     await come(1, 2);
     quarantine.putBack('d1', 1);
@@ -150,7 +150,7 @@ describe('a suspect', () => {
     expect(seen.slice(-2)).toEqual(['record 2 1', 'begin 1']);
   });
 
-  it('is counted while it waits and while it is in work', async () => {
+  it('is counted while it waits and while it is in progress', async () => {
     const { quarantine, come, end } = setUp();
     await come(1, 2);
     await come(3);
@@ -161,10 +161,10 @@ describe('a suspect', () => {
   });
 });
 
-describe('turns', () => {
+describe('the order of suspects', () => {
   const known = Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8].map((one) => [one, {}]));
 
-  it('come in quarters to those that were in work at the last end, after those that were not', async () => {
+  it('has those in progress at the last shutdown last, a quarter at a time', async () => {
     const { begun, come, end } = setUp({ known });
     await come(1, 2, 3, 4, 5, 6, 7, 8, 9);
     for (const turn of [[9], [1, 2], [3, 4], [5, 6], [7, 8]]) {
@@ -173,7 +173,7 @@ describe('turns', () => {
     }
   });
 
-  it('do not wait for slow ones for longer than a second', async () => {
+  it('waits a second at most for slow suspects', async () => {
     const { begun, come } = setUp({ known });
     await come(1, 2, 3, 4);
     expect(begun()).toEqual([1, 2]);
@@ -183,7 +183,7 @@ describe('turns', () => {
     expect(begun()).toEqual([1, 2, 3, 4]);
   });
 
-  it('do not wait for one that is held up, and a suspect is slow only when it is found at its work twice in a row', async () => {
+  it('does not wait for a blocked suspect, and a suspect is slow only when it is in progress twice in a row', async () => {
     const { begun, come, end, slow, heldUp } = setUp();
     for (const one of [1, 2, 3]) heldUp.add(one);
     await come(1, 2, 3, 4);
@@ -199,7 +199,7 @@ describe('turns', () => {
     expect(slow()).toEqual([4, 2]);
   });
 
-  it('come last to those that were slow before, when no other of the partition is in work', async () => {
+  it('has earlier slow suspects last, when no other of the partition is in progress', async () => {
     const { begun, come, end } = setUp({ known: { 1: { isSlow: true }, 2: { isSlow: true }, 3: {}, 4: {} } });
     await come(1, 2, 3, 4);
     expect(begun()).toEqual([3]);
@@ -215,7 +215,7 @@ describe('turns', () => {
     expect(begun()).toEqual([3, 4, 1, 2]);
   });
 
-  it('come to a few slow ones at a time, first to those that are cleared', async () => {
+  it('has a few slow suspects at a time, cleared ones first', async () => {
     const slow = { isSlow: true };
     const cleared = Array.from({ length: 17 }, (_, index) => 10 + index);
     const known = {
@@ -233,7 +233,7 @@ describe('turns', () => {
     expect(begun()).toEqual([...cleared, 1]);
   });
 
-  it('come to a quarter of the slow ones, but to a few of them at most', async () => {
+  it('has a quarter of the slow suspects at a time, up to a limit', async () => {
     const many = Array.from({ length: 80 }, (_, index) => index + 1);
     const { begun, come } = setUp({
       known: Object.fromEntries(many.map((one) => [one, { isSlow: true }])),
@@ -244,7 +244,7 @@ describe('turns', () => {
     expect(begun()).toEqual(many.slice(0, 16));
   });
 
-  it('of slow ones hold up no other', async () => {
+  it('does not delay others for slow suspects', async () => {
     const { begun, come } = setUp({ known: { 1: { isSlow: true }, 2: { isSlow: true } } });
     await come(1, 2);
     await pass(headStartMs);
@@ -253,7 +253,7 @@ describe('turns', () => {
     expect(begun()).toEqual([1, 3]);
   });
 
-  it('come to slow ones only when the others of all partitions have had a head start', async () => {
+  it('begins slow suspects only after those of all partitions have had a head start', async () => {
     const suspectsInWork = createSuspectsInWork();
     const slow = setUp({ suspectsInWork, known: { 1: { isSlow: true }, 2: { isSlow: true } } });
     const other = setUp({ suspectsInWork, known: { 7: { ends: 2 } } });
@@ -266,7 +266,7 @@ describe('turns', () => {
     expect(slow.seen).toEqual(['record 1 alone', 'begin 1']);
   });
 
-  it('do not wait for a suspect of a stale crash record that never comes', async () => {
+  it('does not wait for a suspect of a stale crash record that never arrives', async () => {
     const { begun, come } = setUp({
       known: { 1: {}, 2: { ends: 2 }, 3: {}, 4: { isSlow: true }, 5: { isSlow: true } },
     });
@@ -278,8 +278,8 @@ describe('turns', () => {
   });
 });
 
-describe('alone', () => {
-  it('begins the only one that is left, when no other of the process is in work', async () => {
+describe('an isolated run', () => {
+  it('begins for the last suspect when no other of the process is in progress', async () => {
     const suspectsInWork = createSuspectsInWork();
     const other = setUp({ suspectsInWork });
     await other.come(1, 2);
@@ -291,7 +291,7 @@ describe('alone', () => {
     expect(seen).toEqual(['record 7 alone', 'begin 7']);
   });
 
-  it('begin those that were alone at an end before, one after the other, the most often first', async () => {
+  it('begins for each suspect that was alone at an earlier shutdown, the most frequent first', async () => {
     const { begun, come, end } = setUp({ known: { 1: { ends: 1 }, 2: { ends: 2 }, 3: {}, 4: {} } });
     await come(1, 2, 3, 4);
     await end(3);
@@ -301,14 +301,14 @@ describe('alone', () => {
     expect(begun()).toEqual([3, 4, 2, 1]);
   });
 
-  it('is the last one that is left in work, as soon as the store knows it', async () => {
+  it('begins for the last suspect in progress as soon as the store has it', async () => {
     const { seen, come, end } = setUp();
     await come(1, 2);
     await end(2);
     expect(seen.slice(2)).toEqual(['begin 2', 'record 1 alone', 'next after 2']);
   });
 
-  it('is none any more before another of the process begins, which waits for a second', async () => {
+  it('ends before another suspect of the process begins, which waits for a second', async () => {
     const suspectsInWork = createSuspectsInWork();
     const one = setUp({ suspectsInWork });
     await one.come(1);
@@ -325,7 +325,7 @@ describe('alone', () => {
     expect([one.seen.at(-1), other.seen]).toEqual(['record 1', ['record 2', 'begin 2']]);
   });
 
-  it('is none of a partition that is closed', async () => {
+  it('does not include suspects of a closed partition', async () => {
     const suspectsInWork = createSuspectsInWork();
     const one = setUp({ suspectsInWork });
     await one.come(1);
@@ -336,13 +336,13 @@ describe('alone', () => {
   });
 });
 
-describe('a message that was alone', () => {
+describe('a message that was in an isolated run', () => {
   it.each([
     [2, 'handled'],
     [3, 'parked'],
     [4, 'passed over'],
     [9, 'passed over'],
-  ])('at %i ends is %s', async (ends, fate) => {
+  ])('at %i shutdowns is %s', async (ends, fate) => {
     const { quarantine, lines, come } = setUp({ known: { 1: { ends } } });
     expect(quarantine.fateOf(1)).toBe(fate);
     await come(1);
@@ -352,7 +352,7 @@ describe('a message that was alone', () => {
 });
 
 describe('a partition that closes', () => {
-  it('leaves those that wait, and records nothing more', async () => {
+  it('abandons waiting suspects and records nothing more', async () => {
     const { seen, come, end, close } = setUp({ known: { 1: {}, 2: {}, 3: {}, 4: {} } });
     await come(1, 2, 3, 4);
     seen.length = 0;
@@ -364,7 +364,7 @@ describe('a partition that closes', () => {
     expect(seen.filter((what) => what.startsWith('record'))).toEqual([]);
   });
 
-  it('begins none that waited for one that was alone', async () => {
+  it('begins no suspect that waited for an isolated run', async () => {
     const suspectsInWork = createSuspectsInWork();
     const one = setUp({ suspectsInWork });
     await one.come(1);
@@ -375,7 +375,7 @@ describe('a partition that closes', () => {
     expect([other.seen, other.quarantine.suspects(), suspectsInWork.count()]).toEqual([['leave 2'], 0, 1]);
   });
 
-  it('begins none that comes then, and is not held up by a store that fails', async () => {
+  it('begins no later suspect, and is not delayed by a store that fails', async () => {
     const { seen, come, close, store } = setUp();
     store(true);
     await come(1);

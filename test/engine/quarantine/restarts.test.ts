@@ -13,7 +13,7 @@ const row = (device: string, from: number, to: number) =>
 const ofDevice = (names: readonly string[], device: string) => names.filter((name) => name.startsWith(device));
 
 describe('a message that ends the process', () => {
-  it('is parked after the ends that tell it from others and three at which it was alone, and everything else is handled, in order', async () => {
+  it('is parked after the shutdowns that identify it and three isolated runs, and all others are handled in order', async () => {
     const { handled, parked, ends } = await runToTheEnd({
       partitions: ['a0 k1 b2 k3 a4 b5', 'c0 d1 c2'],
       devices: { k: fatal },
@@ -25,7 +25,7 @@ describe('a message that ends the process', () => {
       expect(ofDevice(handled, device)).toEqual(ofDevice(handled, device).toSorted());
   });
 
-  it('costs fewer ends than the first when there are others like it', async () => {
+  it('costs fewer shutdowns than the first when there are others like it', async () => {
     const { parked, ends } = await runToTheEnd({
       partitions: ['k0 a1 l2', 'b0 m1'],
       devices: { k: fatal, l: fatal, m: fatal },
@@ -34,13 +34,13 @@ describe('a message that ends the process', () => {
     expect(ends.length).toBeLessThanOrEqual(3 * 5);
   });
 
-  it('behind quick messages of its device that are never checkpointed is found as soon', async () => {
+  it('is found as soon behind quick messages of its device without checkpoints', async () => {
     const { parked, ends } = await runToTheEnd({ partitions: [`${row('k', 0, 40)} x40 k41`], devices: { x: fatal } });
     expect(parked).toEqual(['x40']);
     expect(ends).toHaveLength(5);
   });
 
-  it('even when it is only answered and parked is passed over after one end more', async () => {
+  it('that ends the process even when it is parked is skipped after one more shutdown', async () => {
     const { handled, parked, ends } = await runToTheEnd({
       partitions: ['a0 k1 k2 b3'],
       devices: { k: { isFatal: true, isFatalUnexecuted: true } },
@@ -49,7 +49,7 @@ describe('a message that ends the process', () => {
     expect(ends.length).toBeLessThanOrEqual(2 * 6);
   });
 
-  it('late, when it has been alone for its time, is parked, too', async () => {
+  it('is parked also when it ends the process only after its time of an isolated run', async () => {
     const { handled, parked } = await runToTheEnd({
       partitions: ['a0 k1 b2'],
       devices: { k: { ms: 20_000, isFatal: true } },
@@ -58,7 +58,7 @@ describe('a message that ends the process', () => {
     expect(handled.toSorted()).toEqual(['a0', 'b2']);
   });
 
-  it('beside slow innocent ones is the only one that is parked', async () => {
+  it('is the only one that is parked beside slow innocent messages', async () => {
     const { handled, parked, ends } = await runToTheEnd({
       partitions: ['s0 t1 a2 k3 s4', 'u0 b1'],
       devices: { k: fatal, s: { ms: 40_000 }, t: { ms: 200_000 }, u: { ms: 12_000 } },
@@ -68,7 +68,7 @@ describe('a message that ends the process', () => {
     expect(ends.length).toBeLessThanOrEqual(7);
   });
 
-  it('behind many that hang is found', async () => {
+  it('is found behind many that hang', async () => {
     const hanging = 'abcdefghij'.split('');
     const devices = Object.fromEntries(hanging.map((device) => [device, { ms: 300_000 }]));
     const { handled, parked, ends } = await runToTheEnd({
@@ -80,7 +80,7 @@ describe('a message that ends the process', () => {
     expect(ends.length).toBeLessThanOrEqual(8);
   });
 
-  it('while a device floods slowly is found, although the position moves between the ends', async () => {
+  it('is found during a slow flood, although the position moves between the shutdowns', async () => {
     const { parked, ends } = await runToTheEnd({
       partitions: [`${row('f', 0, 30)} ${row('g', 30, 60)} k60`],
       devices: { f: { ms: 2_000 }, k: { ms: 9_000, isFatal: true } },
@@ -103,7 +103,7 @@ describe('the neighbours of a message that ends the process', () => {
     { slow: 80, fatalMs: 10 },
     { slow: 80, fatalMs: 60_000 },
   ])(
-    '$slow of which are slow are served, 40 quick ones within seconds; it takes $fatalMs ms',
+    'are handled with $slow slow ones among them, 40 quick ones within seconds, if it takes $fatalMs ms',
     async ({ slow, fatalMs }) => {
       const slows = named(slow, 0x400);
       const all = [...slows, 'k', ...quick];
@@ -130,7 +130,7 @@ describe('the neighbours of a message that ends the process', () => {
 });
 
 describe('quick messages behind slow ones that hold every connection', () => {
-  it('are not taken for slow, and are served as soon as the slow ones are known', async () => {
+  it('are not considered slow, and are handled as soon as the slow ones are known', async () => {
     const named = (count: number, first: number) =>
       Array.from({ length: count }, (_, index) => String.fromCharCode(first + index));
     const slows = named(200, 0x400);
@@ -166,7 +166,7 @@ describe('quick messages behind slow ones that hold every connection', () => {
 });
 
 describe('kills from outside', () => {
-  it('cost next to nothing: no message waits for another device for long', async () => {
+  it('cost little: no message waits long for another device', async () => {
     const devices = 'abcdefghij'.split('');
     const messages = Array.from({ length: 400 }, (_, index) => `${devices[index % devices.length]}${index}`).join(' ');
     const quiet = await runToTheEnd({ partitions: [messages, messages] });
@@ -182,7 +182,7 @@ describe('kills from outside', () => {
 });
 
 describe('an innocent message', () => {
-  it('that is alone at two ends for other reasons is executed at the third attempt', async () => {
+  it('in an isolated run at two shutdowns with other causes is executed at the third attempt', async () => {
     const { handled, parked, ends } = await runToTheEnd({
       partitions: ['s0 a1'],
       devices: { s: { ms: 5_000 } },
@@ -192,7 +192,7 @@ describe('an innocent message', () => {
     expect([handled.toSorted(), parked]).toEqual([['a1', 's0'], []]);
   });
 
-  it('is not counted as alone at a clean stop, and what was counted before stays', async () => {
+  it('is not counted at a clean stop, and its earlier count stays', async () => {
     const { parked, ends } = await runToTheEnd({
       partitions: ['k0 a1'],
       devices: { k: { ms: 3_000, isFatal: true } },
@@ -204,7 +204,7 @@ describe('an innocent message', () => {
 });
 
 describe('a store that fails', () => {
-  it('delays the suspects: none begins that could not be recorded', async () => {
+  it('delays suspects: none begins without its record', async () => {
     const { parked, ends, handled } = await runToTheEnd({
       partitions: ['k0 a1'],
       devices: { k: { ms: 100, isFatal: true } },
@@ -217,7 +217,7 @@ describe('a store that fails', () => {
 });
 
 describe('normal running', () => {
-  it('records nothing, whatever the number of messages, and clears the crash record when all that was there is past', async () => {
+  it('records nothing for any number of messages, and clears the crash record when its messages are done', async () => {
     const { writes, written } = await runToTheEnd({ partitions: [row('a', 0, 99)] });
     expect(writes).toBeLessThanOrEqual(3);
     expect(written[0]).not.toHaveProperty('note');

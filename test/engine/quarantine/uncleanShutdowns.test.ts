@@ -73,14 +73,14 @@ function setUp() {
 }
 
 describe('a partition', () => {
-  it('that was never read before is begun without a crash record', async () => {
+  it('that was never read begins without a crash record', async () => {
     const { start, written } = setUp();
     start();
     await pass(1_000);
     expect(written).toEqual([]);
   });
 
-  it('whose reader died is recorded once, before it is read, and once more after the next death', async () => {
+  it('whose reader died has that recorded once, before it is read, and once more after the next death', async () => {
     const { start, written } = setUp();
     for (const notes of [[], ['2 1 0 - -'], ['2 1 0 - -', '2 2 0 - -']]) {
       const life = neverCrashing();
@@ -92,7 +92,7 @@ describe('a partition', () => {
     }
   });
 
-  it('that was given back is read without counting, and what was counted stays', async () => {
+  it('that was released is read without a new count, and the earlier count stays', async () => {
     const { start, store, written } = setUp();
     const life = neverCrashing();
     start(life);
@@ -109,7 +109,7 @@ describe('a partition', () => {
     expect((await store.progress('0'))?.note).toBe('2 1 0 - -');
   });
 
-  it('that its reader cannot open at first is counted when that succeeds', async () => {
+  it('that cannot be opened at first is counted when that succeeds', async () => {
     const { start, store, written } = setUp();
     const life = neverCrashing();
     start(life);
@@ -126,7 +126,7 @@ describe('a partition', () => {
     expect(written).toEqual(['2 1 0 - -']);
   });
 
-  it('that its own reader lost to the hub for a moment is read again without counting', async () => {
+  it('that its own reader lost briefly is read again without a new count', async () => {
     const { hub, start, written } = setUp();
     start();
     await pass(500);

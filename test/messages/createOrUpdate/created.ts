@@ -55,13 +55,13 @@ export function createdRows({ named, unnamed, created, updated, refused, header 
       ...created(pump({ ...isNew, type: 'note@1.0.0' })),
     },
     {
-      it: 'does not look for a model whose unique properties the request does not all have',
+      it: 'does not look for a model when the request lacks a unique property',
       ...withoutSerial.sent,
       backend: [device, pumpType, { ...withoutSerial.creates, reply: problem(400, 'Validation failed') }],
       ...refused('create', 'HTTP 400: Validation failed'),
     },
     {
-      it: 'reads as many unique properties as are compared',
+      it: 'reads the largest number of unique properties that are compared',
       ...nameless.sent,
       backend: [
         device,
@@ -72,7 +72,7 @@ export function createdRows({ named, unnamed, created, updated, refused, header 
       ...created(pump(isNew)),
     },
     {
-      it: 'leaves a type that the registry does not know to the information model, which refuses it',
+      it: 'passes an unknown type to the information model, which refuses it',
       ...nameless.sent,
       backend: [
         device,
@@ -82,7 +82,7 @@ export function createdRows({ named, unnamed, created, updated, refused, header 
       ...refused('create', 'HTTP 400: Validation failed'),
     },
     {
-      it: 'leaves a model whose type has a base type that the registry does not know to the information model',
+      it: 'passes a model whose type has an unknown base type to the information model',
       ...nameless.sent,
       backend: [
         device,
@@ -96,7 +96,7 @@ export function createdRows({ named, unnamed, created, updated, refused, header 
       ...updated(),
     },
     {
-      it: 'leaves a model whose type has a base type that is no type reference to the information model',
+      it: 'passes a model whose type has a malformed base type to the information model',
       ...nameless.sent,
       backend: [
         device,
@@ -119,7 +119,7 @@ export function createdRows({ named, unnamed, created, updated, refused, header 
       ...created(pump(isNew)),
     },
     {
-      it: 'checks every hit of the look-up again: model, type id and values',
+      it: 'checks model, type id and values of every hit of the look-up',
       ...nameless.sent,
       backend: [
         device,
@@ -136,7 +136,7 @@ export function createdRows({ named, unnamed, created, updated, refused, header 
       ...created(pump(isNew)),
     },
     {
-      it: 'looks for an owner whose name makes the URL as long as is allowed',
+      it: 'looks for an owner whose name makes the URL exactly as long as allowed',
       ...long.sent,
       backend: [
         { call: `GET /devices?device=d1&path=${encodeURIComponent(longOwner)}`, reply: edgeIdentity.reply },
@@ -153,7 +153,7 @@ export function createdRows({ named, unnamed, created, updated, refused, header 
       ...created(pump(isNew)),
     },
     {
-      it: 'leaves alone a hit whose type is no type reference, which breaks the contract',
+      it: 'ignores a hit with a malformed type, which violates the contract',
       ...nameless.sent,
       backend: [
         device,
@@ -171,7 +171,7 @@ export function createdRows({ named, unnamed, created, updated, refused, header 
       ...created(pump({ ownerId: sensorPrincipal, path: 'd1/edge/sensor-1' })),
     },
     {
-      it: 'reports every related model, without saying which were created',
+      it: 'reports every related model, without which ones were created',
       ...named().sent,
       backend: [
         device,

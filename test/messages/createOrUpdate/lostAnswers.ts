@@ -53,7 +53,7 @@ export function lostAnswerRows({ named, created, updated, failed }: Registration
       ...updated(pump({ version: 2, ...others })),
     },
     {
-      it: 'goes on after its own claim when the repeat of the claim is refused',
+      it: 'continues after its own claim when the repeat of the claim is refused',
       ...sent,
       backend: [
         device,
@@ -67,7 +67,7 @@ export function lostAnswerRows({ named, created, updated, failed }: Registration
       ...updated(),
     },
     {
-      it: 'is not authorized when the claim that met its own lost one is another’s',
+      it: 'is not authorized when the claim of another came before its own lost one',
       ...sent,
       backend: [
         device,

@@ -23,14 +23,14 @@ export function repeatedRows({ named, created, updated }: Registration): readonl
   const { sent, creates, updates } = named();
   return [
     {
-      it: 'creates again, and gets the first answer again, when it may have been the creator of the model it finds',
+      it: 'creates again, and gets the first answer, when it may be the creator of the model it finds',
       redelivered: true,
       ...sent,
       backend: [device, stored({ version: 3 }), creates, noConfiguration(pumpId)],
       ...created(),
     },
     {
-      it: 'updates the model it finds when the repeat shows that somebody else created it, of another type too',
+      it: 'updates the model it finds when the repeat shows that another created it, also of another type',
       redelivered: true,
       ...sent,
       backend: [
@@ -43,7 +43,7 @@ export function repeatedRows({ named, created, updated }: Registration): readonl
       ...updated(pump({ version: 4 })),
     },
     {
-      it: 'updates the model it finds although an answer to the creation was lost, for the model had been there before',
+      it: 'updates the model it finds although an answer to the creation was lost, since the model existed before',
       redelivered: true,
       ...sent,
       backend: [
@@ -66,7 +66,7 @@ export function raceRows({ named, unnamed, created, updated, refused }: Registra
   const bare = unnamed({ type: 'pump' });
   return [
     {
-      it: 'updates the model that somebody else created a moment earlier',
+      it: 'updates the model that another created just before',
       ...sent,
       backend: [
         device,
@@ -79,7 +79,7 @@ export function raceRows({ named, unnamed, created, updated, refused }: Registra
       ...updated(),
     },
     {
-      it: 'updates the model with the same unique properties that somebody else created a moment earlier',
+      it: 'updates the model with the same unique properties that another created just before',
       ...nameless.sent,
       backend: [
         device,
@@ -93,7 +93,7 @@ export function raceRows({ named, unnamed, created, updated, refused }: Registra
       ...updated(pump({ version: 4 })),
     },
     {
-      it: 'claims the model that somebody else created a moment earlier and nobody owns',
+      it: 'claims the model that another created just before without an owner',
       ...sent,
       backend: [
         device,
@@ -119,7 +119,7 @@ export function raceRows({ named, unnamed, created, updated, refused }: Registra
       ...refused('create', 'HTTP 409: Exists'),
     },
     {
-      it: 'reports a conflict with a model that is gone again',
+      it: 'reports a conflict with a model that no longer exists',
       ...nameless.sent,
       backend: [device, pumpType, lookUp(), { ...nameless.creates, reply: exists(pumpId, 'pump@1.0.0') }, absent],
       ...refused('create', 'HTTP 409: Exists'),
@@ -137,7 +137,7 @@ export function raceRows({ named, unnamed, created, updated, refused }: Registra
       ...created(pump(isNew)),
     },
     {
-      it: 'updates its own earlier creation when another owns it by now',
+      it: 'updates its own earlier creation when another owns it now',
       ...bare.sent,
       backend: [
         device,
@@ -187,7 +187,7 @@ export function raceRows({ named, unnamed, created, updated, refused }: Registra
       ...updated(pump({ version: 3 })),
     },
     {
-      it: 'reports the lost race when the model is gone before it could be read again',
+      it: 'reports the lost race when the model was deleted before it could be read again',
       ...sent,
       backend: [device, stored(), { ...updates(1), reply: mismatch }, absent],
       ...refused('replace', 'HTTP 409: Version mismatch'),

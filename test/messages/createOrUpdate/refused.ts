@@ -49,7 +49,7 @@ export function refusedRows(registration: Registration): readonly Row[] {
   const chain = unnamed({ ...pumpBody, type: 'chain@64.0.0' });
   return [
     {
-      it: 'refuses an owner that is not connected through the device, before anything else happens',
+      it: 'refuses an owner that is not connected through the device, before any other call',
       ...named(pumpBody, ofSensor).sent,
       backend: [{ call: edgeIdentity.call, reply: [200, { data: [] }] }],
       ...failed('http_response_error', 'property owner names no identity that is connected through this device'),
@@ -91,7 +91,7 @@ export function refusedRows(registration: Registration): readonly Row[] {
       ...failed(invalid, `property owner is ${urlFault}`),
     },
     {
-      it: 'refuses an owner of 15,900 letters that are no ASCII, before any call',
+      it: 'refuses an owner of 15,900 non-ASCII letters, before any call',
       ...named(pumpBody, { owner: 'é'.repeat(15_900) }).sent,
       ...failed(invalid, `property owner is ${urlFault}`),
     },
@@ -101,19 +101,19 @@ export function refusedRows(registration: Registration): readonly Row[] {
       ...failed(invalid, `property owner ${pathFault}`),
     })),
     ...hostilePrincipals.map((id) => ({
-      it: `is our trouble, not the device’s, when the owner’s id is no segment of a path: ${shown(id)}`,
+      it: `is the service’s failure when the owner’s id is not a path segment: ${shown(id)}`,
       ...pumped.sent,
       backend: [identityWithId(id)],
       ...failed('internal_platform_error', incident),
     })),
     {
-      it: 'is our trouble, not the device’s, when a model that is found has an id that is no segment of a path',
+      it: 'is the service’s failure when a found model has an id that is not a path segment',
       ...pumped.sent,
       backend: [device, { call: readPump, reply: [200, pump({ model: '..' })] }],
       ...failed('internal_platform_error', incident),
     },
     {
-      it: 'is our trouble, not the device’s, when a model that was created has an id that is no GUID',
+      it: 'is the service’s failure when a created model has an id that is not a GUID',
       ...pumped.sent,
       backend: [
         device,
@@ -205,13 +205,13 @@ function notAuthorizedRows({ named, unnamed, notAuthorized }: Registration): rea
   const answer = problem(403, 'Forbidden');
   return [
     {
-      it: 'reports what the device may not touch as not authorized',
+      it: 'reports a model without access as not authorized',
       ...pumped.sent,
       backend: [device, { call: readPump, reply: answer }],
       ...notAuthorized('information model: read object model'),
     },
     {
-      it: 'is not authorized to update what another owns',
+      it: 'is not authorized to update a model of another owner',
       ...pumped.sent,
       backend: [device, stored({ ownerId: sensorPrincipal }), { call: putPump, reply: answer }],
       ...notAuthorized('information model: replace object model'),
@@ -251,13 +251,13 @@ function twiceRows({ named, unnamed, created, updated, failed, invalid }: Regist
     refuses('refuses a unique property that occurs twice', '{"serial":"FP-1","serial":"FP-2"}'),
     refuses('refuses a wrapped unique property that occurs twice', '{"serial":{"value":"FP-1","value":"FP-2"}}'),
     {
-      it: 'does not mind a property that occurs twice and is only called like a unique one',
+      it: 'accepts a duplicate property outside properties with the name of a unique one',
       ...likeUnique.sent,
       backend: [device, pumpType, lookUp(pump()), likeUnique.updates(1), noConfiguration(pumpId)],
       ...updated(),
     },
     {
-      it: 'does not mind keys that occur twice where it does not read them',
+      it: 'accepts duplicate keys that it does not read',
       ...unread.sent,
       backend: [device, absent, unread.creates, noConfiguration(pumpId)],
       ...created(),

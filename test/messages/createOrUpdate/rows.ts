@@ -44,7 +44,7 @@ function receiverRows({ named, created }: Registration): readonly Row[] {
   };
   return [
     row('is the owner of the svc.configuration model', { device: 'd1', own: 'd2/edge/s' }, ['d2', 'edge/s']),
-    row('is that owner also when nobody owns the svc.device model', { device: undefined, own: 'd2' }, ['d2', '']),
+    row('is that owner also when the svc.device model has no owner', { device: undefined, own: 'd2' }, ['d2', '']),
     ...[undefined, ''].map((own) =>
       row(
         `is the owner of the svc.device model when the other path is ${own === undefined ? 'missing' : 'empty'}`,
@@ -52,9 +52,9 @@ function receiverRows({ named, created }: Registration): readonly Row[] {
         ['d1', 'edge'],
       ),
     ),
-    row('is nobody when neither model has an owner', { device: undefined, own: undefined }),
-    row('is nobody when both paths are empty', { device: '', own: '' }),
-    row('is nobody when the path that decides names no device', { device: 'd1', own: '/edge' }),
+    row('is absent when neither model has an owner', { device: undefined, own: undefined }),
+    row('is absent when both paths are empty', { device: '', own: '' }),
+    row('is absent when the decisive path names no device', { device: 'd1', own: '/edge' }),
   ];
 }
 
@@ -66,25 +66,25 @@ function configurationRows({ named, created, updated }: Registration): readonly 
   const further = { relatedModels, configuration: configurationNews('Created') };
   return [
     {
-      it: 'says ObjectModelCreated when this very request created the svc.configuration model',
+      it: 'sends ObjectModelCreated when this request created the svc.configuration model',
       ...sent,
       backend: [device, absent, { ...creates, reply: [201, pumpAnswer({ relatedModels })] }, reads],
       ...created(pump(), further),
     },
     {
-      it: 'says ObjectModelCreated when an update created the svc.configuration model',
+      it: 'sends ObjectModelCreated when an update created the svc.configuration model',
       ...sent,
       backend: [device, stored(), { ...updates(1), reply: [200, pumpAnswer({ version: 2, relatedModels })] }, reads],
       ...updated(pump({ version: 2 }), further),
     },
     {
-      it: 'says ObjectModelUpdated when the answer calls the svc.configuration model created although that failed',
+      it: 'sends ObjectModelUpdated when the answer reports the svc.configuration model as created although that failed',
       ...sent,
       backend: [device, absent, { ...creates, reply: [201, pumpAnswer({ relatedModels: [failing] })] }, reads],
       ...created(pump(), { relatedModels: [failing], configuration: configurationNews('Updated') }),
     },
     {
-      it: 'says ObjectModelUpdated when the answer does not say that it created the svc.configuration model, which breaks the contract',
+      it: 'sends ObjectModelUpdated when the answer does not report the svc.configuration model as created, which violates the contract',
       ...sent,
       backend: [
         device,
@@ -95,7 +95,7 @@ function configurationRows({ named, created, updated }: Registration): readonly 
       ...created(pump(), { relatedModels, configuration: configurationNews('Updated') }),
     },
     {
-      it: 'counts as success when the svc.configuration model must not be read: it is only remarked upon',
+      it: 'counts as success with a remark when the svc.configuration model must not be read',
       ...sent,
       backend: [device, absent, creates, { call: readConfiguration, reply: problem(403, 'Forbidden') }],
       ...created(),

@@ -55,7 +55,7 @@ export function updatedRows({ named, unnamed, updated, header }: Registration): 
   };
   return [
     {
-      it: 'finds an existing model by objectId plus model, of whatever type, and updates it with the stored version',
+      it: 'finds an existing model by objectId plus model, of any type, and updates it with the stored version',
       ...pumped.sent,
       backend: [device, stored({ version: 4, type: 'tank@2.0.0' }), pumped.updates(4), noConfiguration(pumpId)],
       ...updated(pump({ version: 5 })),
@@ -73,7 +73,7 @@ export function updatedRows({ named, unnamed, updated, header }: Registration): 
       ...updated(pump({ version: 10 })),
     },
     {
-      it: 'finds an existing model by what is unique in a type and its base types, when the registry does not resolve them',
+      it: 'finds an existing model by the unique properties of a type and its base types, when the registry does not resolve them',
       ...sited.sent,
       backend: [
         device,
@@ -94,7 +94,7 @@ export function updatedRows({ named, unnamed, updated, header }: Registration): 
       ...updated(),
     },
     {
-      it: 'finds an existing model by what is unique in a type without base types',
+      it: 'finds an existing model by the unique properties of a type without base types',
       ...nameless.sent,
       backend: [
         device,
@@ -106,7 +106,7 @@ export function updatedRows({ named, unnamed, updated, header }: Registration): 
       ...updated(),
     },
     {
-      it: 'asks for no base types when the registry resolves what is unique',
+      it: 'requests no base types when the registry resolves the unique properties',
       ...nameless.sent,
       backend: [
         device,
@@ -190,7 +190,7 @@ export function updatedRows({ named, unnamed, updated, header }: Registration): 
       ...updated(pump(atSensor)),
     },
     {
-      it: 'claims no model that has any owner',
+      it: 'claims no model that has an owner',
       ...owned.sent,
       backend: [edgeIdentity, stored(), owned.updates(1), noConfiguration(pumpId)],
       ...updated(),

@@ -28,7 +28,7 @@ function updateRows({ done, refused, version }: Replacement): readonly Row[] {
       body,
     ),
     passesOn(
-      'hands over the body byte for byte: 64-bit integers, 1.0, 1e400, the order of keys, white space',
+      'passes the body on byte for byte: 64-bit integers, 1.0, 1e400, the order of keys, white space',
       '{ "version":4,"type":"pump@2.0.0", "properties":{"2":12345678901234567890,"1":1.0,"x":1e400,"ü":"\\u00fc"},"variables":{"a":1,"a":2}\n}',
     ),
     passesOn('passes on a type without a version as it is: the information model chooses', {
@@ -38,7 +38,7 @@ function updateRows({ done, refused, version }: Replacement): readonly Row[] {
     passesOn('passes on a type with a major version as it is', { ...body, type: 'pump@2' }),
     passesOn('passes on a type with a version, which switches the type definition', { ...body, type: 'tank@2.0.0' }),
     {
-      it: 'tells models apart by the case of their letters',
+      it: 'distinguishes models by letter case',
       properties: { ...properties, model: 'SVC.Device' },
       body,
       backend: [{ call: `PUT /objects/${pumpId}/models/SVC.Device`, reply: problem(404, 'Not found') }],
@@ -90,7 +90,7 @@ function refusedRows({ failed, refused }: Replacement): readonly Row[] {
       ...refused('HTTP 400: Invalid modification'),
     },
     {
-      it: 'takes an answer that is no object model for our trouble, not the device’s',
+      it: 'treats an answer that is not an object model as the service’s failure',
       ...sent,
       backend: [{ call: put, reply: [200, '<html>'] }],
       ...failed('internal_platform_error', incident),
@@ -119,7 +119,7 @@ function lostAnswerRows({ done, mismatched }: Replacement): readonly Row[] {
       ...done(),
     },
     {
-      it: 'does not take somebody else’s update for its own',
+      it: 'does not take another’s update for its own',
       ...sent,
       backend: [lost, misses(4), stored(5, { variables: { speed: 4 } }), stored(5)],
       ...mismatched(5),
@@ -131,7 +131,7 @@ function lostAnswerRows({ done, mismatched }: Replacement): readonly Row[] {
       ...mismatched(6),
     },
     {
-      it: 'goes on closing a gap after an answer was lost, with a key of its own for each update',
+      it: 'continues closing a gap after a lost answer, with a separate key for each update',
       ...sent,
       backend: [
         { ...misses(4), ...keyed(0) },
@@ -145,7 +145,7 @@ function lostAnswerRows({ done, mismatched }: Replacement): readonly Row[] {
       ...done(),
     },
     {
-      it: 'repeats what the information model was too busy for',
+      it: 'repeats a call when the information model was too busy',
       ...sent,
       backend: [{ ...updates(4), reply: problem(503, 'Unavailable') }, { ...updates(4), reply: 'refused' }, updates(4)],
       ...done(),

@@ -20,7 +20,7 @@ export function versionRows({ done, failed, mismatched, invalid, version }: Repl
       ...mismatched(5),
     },
     {
-      it: 'tells the version that was read rather than that of the information model’s error, which is older',
+      it: 'returns the version that was read, not the older one of the information model’s error',
       ...sent,
       backend: [misses(4), stored(7)],
       ...mismatched(7),
@@ -39,7 +39,7 @@ export function versionRows({ done, failed, mismatched, invalid, version }: Repl
       ...done(),
     },
     {
-      it: 'makes up for a gap of exactly 100',
+      it: 'closes a gap of exactly 100',
       ...sent,
       body: { ...body, version: 101 },
       backend: [misses(101), stored(1), ...Array.from({ length: 101 }, (_, n) => updates(n + 1))],
@@ -53,14 +53,14 @@ export function versionRows({ done, failed, mismatched, invalid, version }: Repl
       ...failed(invalid, gapOf(101, 1, 100), 102),
     },
     {
-      it: 'takes the largest gap from a setting',
+      it: 'uses the largest gap of the setting',
       ...sent,
       limits: { maxVersionGap: 1 },
       backend: [misses(4), stored(2)],
       ...failed(invalid, gapOf(2, 2, 1)),
     },
     {
-      it: 'changes nothing but the version while it closes a gap, at any place in the body',
+      it: 'changes only the version while it closes a gap, at any position in the body',
       ...sent,
       body: scattered(4),
       backend: [
@@ -101,7 +101,7 @@ export function raceRows({ done, failed, mismatched }: Replacement): Readonly<Re
   return {
     'repeats after a crash': [
       {
-        it: 'gets its answers again, one after the other, when it had closed a gap before',
+        it: 'gets its earlier answers again in order when it had closed a gap before',
         redelivered: true,
         ...sent,
         backend: [
@@ -113,7 +113,7 @@ export function raceRows({ done, failed, mismatched }: Replacement): Readonly<Re
         ...done(),
       },
       {
-        it: 'asks for each of them with the request as it was, not with the version that was answered',
+        it: 'repeats each update with the original request, not with the answered version',
         redelivered: true,
         ...sent,
         backend: [
@@ -126,14 +126,14 @@ export function raceRows({ done, failed, mismatched }: Replacement): Readonly<Re
         ...done(),
       },
       {
-        it: 'closes the gap when it had not begun to',
+        it: 'closes the gap when it had not begun before',
         redelivered: true,
         ...sent,
         backend: [misses(4), stored(3), updates(3), updates(4)],
         ...done(),
       },
       {
-        it: 'is rejected when it is behind and was not the one that made it so',
+        it: 'is rejected when it is behind by the update of another',
         redelivered: true,
         ...sent,
         backend: [misses(4), stored(5), misses(4), stored(5)],
@@ -142,19 +142,19 @@ export function raceRows({ done, failed, mismatched }: Replacement): Readonly<Re
     ],
     'two at the same time': [
       {
-        it: 'tries again when the stored version reached the request’s in between',
+        it: 'retries when the stored version reached the request’s in between',
         ...sent,
         backend: [misses(4), stored(4), updates(4)],
         ...done(),
       },
       {
-        it: 'reads again when somebody else updates while the gap is being closed',
+        it: 'reads again when another updates while the gap is closed',
         ...sent,
         backend: [misses(4), stored(2), updates(2), misses(3), stored(4), updates(4)],
         ...done(),
       },
       {
-        it: 'is rejected when somebody else overtakes it while the gap is being closed',
+        it: 'is rejected when another overtakes it while the gap is closed',
         ...sent,
         backend: [misses(4), stored(2), updates(2), misses(3), stored(5)],
         ...mismatched(5),
@@ -166,7 +166,7 @@ export function raceRows({ done, failed, mismatched }: Replacement): Readonly<Re
         ...mismatched(5),
       },
       {
-        it: 'tells the version that was read last when the information model does not say it',
+        it: 'returns the last read version when the information model does not report one',
         ...sent,
         backend: [misses(4), ...Array.from({ length: 5 }, () => [stored(4), silent]).flat()],
         ...mismatched(4),
@@ -178,13 +178,13 @@ export function raceRows({ done, failed, mismatched }: Replacement): Readonly<Re
         ...mismatched(5),
       },
       {
-        it: 'is told no version that is not known',
+        it: 'returns no unknown version',
         ...sent,
         backend: [silent, { call: get, reply: problem(404, 'Not found') }],
         ...mismatched(undefined),
       },
       {
-        it: 'is not authorized when the model became another’s in between',
+        it: 'is not authorized when the model got another owner in between',
         ...sent,
         backend: [misses(4), { call: get, reply: problem(403, 'Forbidden') }],
         ...failed('not_authorized', forbidden('information model: read object model')),

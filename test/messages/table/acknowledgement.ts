@@ -12,21 +12,21 @@ export function acknowledgementRows(of: Variations, name: string): readonly Row[
   const repeated = { [id]: strange, target: 'edge/ü %2f/s' };
   const rows: readonly Row[] = [
     { ...having(success, { ack: undefined }), it: 'is not sent when the request does not ask for one', ack: undefined },
-    { ...having(success, { ack: 'positive' }), it: 'is sent for a success to who wants to hear of successes' },
+    { ...having(success, { ack: 'positive' }), it: 'is sent for a success when the device requests successes' },
     {
       ...having(success, { ack: 'negative' }),
-      it: 'is not sent for a success to who wants to hear of failures',
+      it: 'is not sent for a success when the device requests failures',
       ack: undefined,
     },
-    { ...having(malformed, { ack: 'Negative' }), it: 'is sent for a failure to who wants to hear of failures' },
+    { ...having(malformed, { ack: 'Negative' }), it: 'is sent for a failure when the device requests failures' },
     {
       ...having(malformed, { ack: 'positive' }),
-      it: 'is not sent for a failure to who wants to hear of successes',
+      it: 'is not sent for a failure when the device requests successes',
       ack: undefined,
     },
     {
       ...having(success, repeated, repeated),
-      it: `repeats ${id} and target of the request, whatever characters they have`,
+      it: `repeats ${id} and target of the request, with any characters`,
     },
     { ...having(malformed, repeated, repeated), it: `repeats ${id} and target of a request that fails` },
     { ...having(success, { target: undefined }, { target: '' }), it: 'has an empty target when the request has none' },
@@ -57,7 +57,7 @@ export function acknowledgementRows(of: Variations, name: string): readonly Row[
     ...rows,
     ...[undefined, ''].map((given) => ({
       ...having(success, { id: given }, { id: derivedCorrelationId }),
-      it: `has a generated id when the id of the request is ${given === '' ? 'empty' : 'missing'}, the same as everything else has`,
+      it: `has the generated id of the message when the id of the request is ${given === '' ? 'empty' : 'missing'}`,
       backend: backend.map((one) => ({
         ...one,
         headers: { ...one.headers, 'x-correlation-id': derivedCorrelationId },

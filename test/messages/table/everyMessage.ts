@@ -54,7 +54,7 @@ function bodiesOfActions({ success, failure, having }: Variations): readonly Row
         'body is neither gzip data nor base64 text of it',
         'decompression_error',
       ),
-      it: 'must be what content-encoding says; the failure is not compressed',
+      it: 'must have the format of its content-encoding; the failure is not compressed',
     },
   ];
 }
@@ -77,7 +77,7 @@ function bodiesOfEvents({ success, failure, having }: Variations): readonly Row[
       it: `must be an object: ${other}`,
       body: other,
     })),
-    { ...having(success, { 'content-encoding': 'UTF-8' }), it: 'may have a content-encoding that is no compression' },
+    { ...having(success, { 'content-encoding': 'UTF-8' }), it: 'may have a content-encoding without compression' },
     ...['gzip', 'deflate', 'br'].map((encoding) => ({
       ...failure(
         { 'content-encoding': encoding },
@@ -107,12 +107,12 @@ function backendRows({ success, failure }: Variations, { decisive, failed, readB
           'not_authorized',
           expect.stringMatching(/^[a-z ]+: [a-z ]+ failed with HTTP 403: Forbidden: as it is$/),
         ),
-        it: `a device that may not do this is told not_authorized, and nothing more is done: ${one.call}`,
+        it: `a device without the right gets not_authorized, and no further call is made: ${one.call}`,
         backend: [...before, { ...one, reply: problem(403, 'Forbidden') }],
       },
       {
         ...fails('internal_platform_error', expect.stringMatching(/^internal error, incident [0-9a-f-]{36}$/)),
-        it: `a backend that fails to the end of its attempts is told as an incident id only: ${one.call}`,
+        it: `a backend that fails at all attempts is reported as an incident id only: ${one.call}`,
         backend: [...before, ...failsToTheEnd(one, 'not for the device: http://backend.example')],
         log: { level: 'warn', code: 'internal_platform_error' },
       },

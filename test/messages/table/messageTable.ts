@@ -35,7 +35,7 @@ export function messageTable(
   const all = [everyMessage(generation, name, sample), ...groups].flatMap((one) => Object.entries(one));
   describe(name, () => {
     it('has a card', () => expect(findCard(generation, name)?.name).toBe(name));
-    it('needs the backends that it calls, and no others', () => {
+    it('requires exactly the backends that it calls', () => {
       const steps = all.flatMap(([, rows]) => rows.flatMap(({ backend = [] }) => backend));
       const calls = steps.flatMap((step) => ('together' in step ? step.together : [step]));
       const called = new Set(calls.map(({ call }) => backendOf(call.split(' ')[1] ?? '')));

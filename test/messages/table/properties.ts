@@ -26,7 +26,7 @@ export function propertyRows(of: Variations, generation: Generation, name: strin
     },
     {
       ...failure({ ack: 'sometimes' }, 'property ack must be none, positive, negative or all'),
-      it: 'must have an ack that is known; another counts as all',
+      it: 'must have a known ack; another value counts as all',
     },
     ...strangeTargets.map((target) => ({
       ...having(success, { target }, { target }),
@@ -36,10 +36,10 @@ export function propertyRows(of: Variations, generation: Generation, name: strin
       ...having(failure({}, `property target ${targetFault}`), { target }, { target }),
       it: `must have a target without control characters: ${shown(target)}`,
     })),
-    { ...having(success, of.typed, of.echoed), it: 'are the same typed and as text' },
+    { ...having(success, of.typed, of.echoed), it: 'have the same meaning typed and as text' },
     {
       ...having(success, { 'hub-connection-device-id': 'd2', 'iothub-connection-device-id': 'd2' }),
-      it: 'do not tell who sends: each call is made for the device that the hub has authenticated',
+      it: 'do not identify the sender: each call is made for the device that the hub has authenticated',
       backend: success.backend.map((one) => ({ ...one, headers: { ...one.headers, ...headersOf(one) } })),
     },
     ...(generation === 'V2' ? rowsOfActions(of) : rowsOfEvents(of, name, sample)),
@@ -55,7 +55,7 @@ const rowsOfActions = ({ failure }: Variations): readonly Row[] => [
   },
   {
     ...failure({ timeout: '901' }, 'property timeout must be whole seconds from 1 to 900'),
-    it: 'must have a timeout of whole seconds up to the maximum',
+    it: 'must have a time-out of whole seconds up to the maximum',
   },
 ];
 
@@ -65,14 +65,14 @@ function rowsOfEvents({ success, failure, having, invalid }: Variations, name: s
   return [
     {
       ...tooLong,
-      it: 'are no help to a device whose id no backend can be told in full',
+      it: 'do not help a device whose id is too long for the backends',
       device: 'd'.repeat(513),
       ack: { ...tooLong.ack, ...sample.readBody },
     },
     ...[name.toLowerCase(), 'Svc.Device.Deleted', 'model.update', 'constructor'].map((other) => ({
       properties: { ...properties, eventType: other },
       body,
-      it: `must have an eventType of this service, with the case of its letters: ${other}`,
+      it: `must have an eventType of this service, case-sensitively: ${other}`,
       ack: {
         success: false,
         code: 'operation_not_supported',
@@ -93,7 +93,7 @@ function rowsOfEvents({ success, failure, having, invalid }: Variations, name: s
         { ack: 'sometimes', target: '..', objectId: 'x' },
         { target: '..' },
       ),
-      it: 'are judged stage by stage, and before the body: the first fault answers',
+      it: 'are checked in stages, before the body: the first fault decides the answer',
       body: '{',
       ackProperties: { ...sample.failureProperties, target: '..', objectId: undefined },
     },

@@ -26,32 +26,34 @@ export function subjectRows({ failure }: Variations, sample: Sample): readonly R
       { objectId: otherPumpId },
     ),
     refusesBody('refuses properties and body that name different models', models, named, { model: 'svc.history' }),
-    refusesBody(
-      'refuses properties and body that name models which differ in the case of their letters',
-      models,
-      named,
-      { model: 'Svc.Device' },
-    ),
+    refusesBody('refuses properties and body whose models differ in letter case', models, named, {
+      model: 'Svc.Device',
+    }),
     ...hostileObjectIds.flatMap((objectId) => [
       refuses(
-        `never puts an objectId into a path that is no GUID: ${shown(objectId)}`,
+        `never puts an objectId that is not a GUID into a path: ${shown(objectId)}`,
         `property objectId ${objectIdFault}`,
         { ...named, objectId },
         { model: 'svc.device' },
       ),
-      refusesBody(`nor an objectId of the body: ${shown(objectId)}`, `body.objectId ${objectIdFault}`, named, {
-        objectId,
-      }),
+      refusesBody(
+        `never puts an objectId of the body that is not a GUID into a path: ${shown(objectId)}`,
+        `body.objectId ${objectIdFault}`,
+        named,
+        {
+          objectId,
+        },
+      ),
     ]),
     ...hostileModels.flatMap((model) => [
       refuses(
-        `never puts a model into a path that would not stay one segment of it: ${shown(model)}`,
+        `never puts a model into a path that is not one path segment: ${shown(model)}`,
         `property model ${modelFault}`,
         { ...named, model },
         withoutModel,
       ),
       refusesBody(
-        `nor a model of the body: ${shown(model)}`,
+        `never puts a model of the body into a path that is not one path segment: ${shown(model)}`,
         `body.model ${modelFault}`,
         { ...named, model: undefined },
         { model },

@@ -192,19 +192,19 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       { ...withModel, objectId: null },
     ),
     creating(
-      'hands over the body byte for byte, but for the model it lacks',
+      'passes the body on byte for byte, except the missing model',
       {
         body: '{ "type":"pump","properties":{"2":12345678901234567890,"1":1.0,"x":1e400,"ü":"\\u00fc"},"variables":{"a":1,"a":2}\n}',
       },
       '{"model":"svc.device", "type":"pump","properties":{"2":12345678901234567890,"1":1.0,"x":1e400,"ü":"\\u00fc"},"variables":{"a":1,"a":2}\n}',
     ),
     generating(
-      'hands over a body that names its model as it is, the generated objectId stands in the path',
+      'passes a body that names its model on unchanged, with the generated objectId in the path',
       '{ "model":"svc.device" ,"type":"pump","properties":{"serial":"FP-1","big":12345678901234567890} }',
       '{ "model":"svc.device" ,"type":"pump","properties":{"serial":"FP-1","big":12345678901234567890} }',
     ),
     generating(
-      'hands over a body that names its model in escapes as it is',
+      'passes a body that names its model in escapes on unchanged',
       '{"model":"svc\\u002edevice","type":"pump","properties":{"serial":"FP-1"}}',
       '{"model":"svc\\u002edevice","type":"pump","properties":{"serial":"FP-1"}}',
     ),
@@ -214,7 +214,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       '{"model":"svc.device","objectId": null ,"type":"pump","properties":{"serial":"FP-1"},"parent":null}',
     ),
     {
-      it: 'takes an objectId that differs in the case of its letters for the same',
+      it: 'treats objectIds that differ in letter case as equal',
       properties: { objectId: pumpId.toUpperCase() },
       body: { ...body, objectId: pumpId },
       backend: [
@@ -231,7 +231,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
           'creates the model that the request names, which need not be svc.device; only that one is notified of',
           'svc.history',
         ],
-        ['tells models apart by the case of their letters', 'SVC.Device'],
+        ['distinguishes models by letter case', 'SVC.Device'],
       ] as const
     ).map(([it, model]) => ({
       it,
@@ -266,7 +266,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       '294 of 700 related models are left out here, all of them successful',
     ),
     {
-      it: 'replaces the version of the request by the stored one and changes nothing else',
+      it: 'changes only the version of the request, to the stored one',
       ...sent,
       body: '{"type":"pump", "version" : 77 ,"properties":{"version":1.0}}',
       backend: [
@@ -285,7 +285,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       links,
     ]),
     {
-      it: 'gives a model that existed a parent too',
+      it: 'sets the parent of an existing model, too',
       ...child.sent,
       backend: [device, stored(), child.updates(1), references(), links, noConfiguration(pumpId)],
       ...updated(),
@@ -307,16 +307,16 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       ],
       ...created(pump({ model: 'svc.history' })),
     },
-    adopts('leaves a parent alone that is the same as before', [references(reference())]),
-    adopts('leaves a parent alone that is the same as before, whatever else the model refers to under that name', [
+    adopts('keeps a parent that is the same as before', [references(reference())]),
+    adopts('keeps a parent that is the same as before, with any other references under that name', [
       references(reference({ ...elsewhere, ...unmarked }), reference()),
     ]),
     adopts(
-      'takes a parent whose objectId differs in the case of its letters for the same',
+      'treats parents whose objectIds differ in letter case as equal',
       [references(reference())],
       v1.named({ ...body, parent: { ...parent, objectId: otherPumpId.toUpperCase() } }),
     ),
-    adopts('does not take other references for the parent', [
+    adopts('does not treat other references as the parent', [
       references(
         reference({ name: 'feeds', ...unmarked }),
         reference({ name: 'hangsOn', attributes: { isParent: false } }),
@@ -324,28 +324,25 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       ),
       links,
     ]),
-    adopts(
-      'marks a reference of that name and target that was there already, and keeps its attributes as they are written',
-      [
-        {
-          ...references(),
-          reply: [
-            200,
-            `{"data":[{"name":"isPartOf","to":{"objectId":"${otherPumpId}","model":"svc.device"},"attributes":{"since":12345678901234567890, "2":1.0,"1":1e400}}]}`,
-          ],
-        },
-        {
-          ...links,
-          body: `[{"name":"isPartOf","to":{"objectId":"${otherPumpId}","model":"svc.device"},"attributes":{"isParent":true,"since":12345678901234567890, "2":1.0,"1":1e400}}]`,
-        },
-      ],
-    ),
+    adopts('marks an existing reference of that name and target, and keeps the text of its attributes', [
+      {
+        ...references(),
+        reply: [
+          200,
+          `{"data":[{"name":"isPartOf","to":{"objectId":"${otherPumpId}","model":"svc.device"},"attributes":{"since":12345678901234567890, "2":1.0,"1":1e400}}]}`,
+        ],
+      },
+      {
+        ...links,
+        body: `[{"name":"isPartOf","to":{"objectId":"${otherPumpId}","model":"svc.device"},"attributes":{"isParent":true,"since":12345678901234567890, "2":1.0,"1":1e400}}]`,
+      },
+    ]),
     adopts('marks a reference that said it is not the parent', [
       references(reference({ attributes: { isParent: false } })),
       links,
     ]),
     adopts(
-      'hands the name of the reference over as it is, whatever it contains: it is part of no path',
+      'passes the name of the reference on unchanged, with any content',
       [
         references(),
         {
@@ -387,7 +384,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       ] as const
     ).map(([what, attributes, to]) =>
       orphan(
-        `fails when a reference of that name leads elsewhere, which stays as it is, although it ${what}`,
+        `fails when a reference of that name has another target, which stays unchanged, although it ${what}`,
         [references(reference({ to, attributes }))],
         nameTaken,
       ),
@@ -441,7 +438,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       failure('internal_platform_error', incident),
     ),
     orphan(
-      'takes an answer that is no list of references for our trouble, not the device’s',
+      'treats an answer that is not a list of references as the service’s failure',
       [{ ...references(), reply: [200, '[]'] }],
       failure('internal_platform_error', incident),
     ),
@@ -498,12 +495,12 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       body: { objectId: 7 },
     }),
     rejects(
-      'lists what contradicts the properties beside what has no shape, and compares nothing that has none',
+      'lists contradictions to the properties beside malformed members, and compares no malformed member',
       `body.objectId ${objectIdFault}; body.type is required; property model and body.model must be the same`,
       { properties: { objectId: pumpId, model: 'svc.device' }, body: { objectId: 7, model: 'svc.history' } },
     ),
     rejects(
-      'lists what occurs twice, what is too long, what has no shape and what contradicts, all at once',
+      'lists duplicate, too long, malformed and contradictory members all at once',
       'body.parent.objectId occurs twice; body.model has more than 65536 bytes; body.type is required; property objectId and body.objectId must be the same',
       {
         properties: { objectId: pumpId, model: 'svc.device' },
@@ -520,14 +517,14 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
         body: `{"type":"pump","parent":{"${key}":"${otherPumpId}","${key}":"${otherPumpId}"}}`,
       }),
     ),
-    rejects('says nothing of a key of the parent that occurs twice and is not read', 'body.type is required', {
+    rejects('ignores a duplicate key of the parent that is not read', 'body.type is required', {
       body: `{"parent":{"objectId":"${otherPumpId}","reference":"pumps","note":1,"note":2}}`,
     }),
   ],
 
   notifications: [
     {
-      it: 'sends the requested model in the information model’s own text, without what it says of related models',
+      it: 'sends the requested model as the information model’s text, without its related models',
       ...sent,
       backend: [
         device,
@@ -575,7 +572,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       ],
     },
     {
-      it: 'says ObjectModelUpdated of an svc.configuration model that existed, although the requested model was created',
+      it: 'sends ObjectModelUpdated for an existing svc.configuration model, although the requested model was created',
       ...sent,
       backend: [
         device,
@@ -600,7 +597,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       ...updated(pump({ model: 'svc.configuration', version: 2 })),
     },
     {
-      it: 'sends notifications also to who wants no acknowledgement and names no target',
+      it: 'sends notifications also without a requested acknowledgement and without a target',
       ...sent,
       properties: { ...properties, ack: 'none', target: undefined },
       backend: [device, absent, creates, reads],
@@ -614,7 +611,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       ] as const
     ).map(
       ([what, filler, delivery, reason]): Row => ({
-        it: `keeps its result when the notification ${what}, and goes on with the next`,
+        it: `keeps its result when the notification ${what}, and continues with the next`,
         ...sent,
         backend: [device, absent, { ...creates, reply: [201, pumpAnswer({ properties: { filler } })] }, reads],
         delivery,

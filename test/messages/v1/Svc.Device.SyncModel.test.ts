@@ -102,12 +102,12 @@ const sample = {
 messageTable('V1', 'Svc.Device.SyncModel', sample, {
   'the requested model': [
     about({
-      it: 'is always fetched and sent as ObjectModelUpdated to the target of the request; nothing else is without options',
+      it: 'is always fetched and sent as ObjectModelUpdated to the target of the request, and without options no other is',
       backend: [read()],
       notifications: [news()],
     }),
     about({
-      it: 'is sent in the information model’s own text: 64-bit integers, 1.0, 1e400, the order of keys, white space',
+      it: 'is sent as the information model’s text: 64-bit integers, 1.0, 1e400, the order of keys, white space',
       backend: [
         {
           call: at(),
@@ -126,7 +126,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ],
     }),
     about({
-      it: 'is sent with its related models’ names and all else that belongs to it',
+      it: 'is sent with its related models’ names and all other members',
       backend: [{ call: at(), reply: [200, pump({ name: 'Feed pump', ownerId: first, path: 'd2/edge' })] }],
       notifications: [news(requested, 'svc.device', pump({ name: 'Feed pump', ownerId: first, path: 'd2/edge' }))],
     }),
@@ -148,14 +148,14 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       }),
     ),
     about({
-      it: 'may be any model, with the case of its letters',
+      it: 'may be any model, case-sensitively',
       properties: { objectId: requested, model: 'Svc.History' },
       backend: [read(requested, 'Svc.History')],
       notifications: [news(requested, 'Svc.History')],
       ackProperties: { objectId: requested, model: 'Svc.History' },
     }),
     about({
-      it: 'is sent also to who wants no acknowledgement and names no target',
+      it: 'is sent also without a requested acknowledgement and without a target',
       properties: { ...properties, ack: 'none', target: undefined },
       backend: [read()],
       notifications: [{ ...news(), properties: { ...news().properties, target: '' } }],
@@ -167,7 +167,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ack: notFound,
     }),
     about({
-      it: 'must exist whatever else is asked for',
+      it: 'must exist with any options',
       body: { hierarchical: true, related: ['svc.history'] },
       backend: [missing()],
       ack: notFound,
@@ -187,7 +187,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       notifications: [news(), news(second), news(first)],
     }),
     about({
-      it: 'are fetched over references that say isContained, or isContainment, when contained is true',
+      it: 'are fetched over references with isContained, or isContainment, when contained is true',
       body: { contained: true },
       backend: [
         read(),
@@ -206,7 +206,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       notifications: [news(), news(first), news(second)],
     }),
     about({
-      it: 'are fetched over references with the given names, with the case of their letters',
+      it: 'are fetched over references with the given names, case-sensitively',
       body: { references: ['feeds', 'drains'] },
       backend: [
         read(),
@@ -217,7 +217,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       notifications: [news(), news(second), news(first)],
     }),
     about({
-      it: 'are none when no reference has a given name, whatever it contains: it is part of no path',
+      it: 'are empty when no reference has a given name, which may have any content',
       body: { references: ['../B', 'a/b', '%2f', ''] },
       backend: [read(), references(requested, to(first, 'feeds'))],
       notifications: [news()],
@@ -267,7 +267,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       notifications: [news(), news(first)],
     }),
     about({
-      it: 'are none when recursive comes alone',
+      it: 'are empty when recursive comes alone',
       body: { recursive: true },
       backend: [read()],
       notifications: [news()],
@@ -286,7 +286,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       notifications: [news(), news(first), news(second)],
     }),
     about({
-      it: 'are the same when their objectIds differ in the case of their letters',
+      it: 'are the same when their objectIds differ only in letter case',
       body: { references: ['feeds'], recursive: true },
       backend: [
         read(),
@@ -297,7 +297,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       notifications: [news(), news(first)],
     }),
     about({
-      it: 'are visited once when two of them lead to the same one, or two references do',
+      it: 'are visited once when two models or two references lead to the same one',
       body: { references: ['feeds', 'drains'], recursive: true },
       backend: [
         read(),
@@ -310,14 +310,14 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       notifications: [news(), news(first), news(second), news(third)],
     }),
     about({
-      it: 'that are not there are left out, with a remark in the log, and nobody looks for theirs',
+      it: 'that do not exist are left out, with a remark in the log, and their children are not fetched',
       body: { references: ['feeds'], recursive: true },
       backend: [read(), references(requested, to(first), to(second)), missing(first), read(second), references(second)],
       notifications: [news(), news(second)],
       log: { code: 'ok', remarks: [`svc.device of ${first} is not there`] },
     }),
     about({
-      it: 'are none when the model was deleted before its references were read',
+      it: 'are empty when the model was deleted before its references were read',
       body: { hierarchical: true },
       backend: [read(), { call: `${at()}/references/out`, reply: problem(404, 'Not found') }],
       notifications: [news()],
@@ -326,7 +326,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
 
   'related models': [
     about({
-      it: 'are fetched for the requested model when they are asked for',
+      it: 'are fetched for the requested model on request',
       body: { related: ['svc.history', 'Svc.Gerät'] },
       backend: [
         read(),
@@ -367,7 +367,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       notifications: [requested, first, second].flatMap((one) => [news(one), news(one, 'svc.history')]),
     }),
     about({
-      it: 'are fetched with contained, too',
+      it: 'are fetched also with contained',
       body: { contained: true, related: ['svc.history'] },
       backend: [
         ...[read(), read(requested, 'svc.history')],
@@ -377,13 +377,13 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       notifications: [requested, first].flatMap((one) => [news(one), news(one, 'svc.history')]),
     }),
     about({
-      it: 'are sent once, although they are asked for twice or are the requested model itself',
+      it: 'are sent once, even if they are requested twice or are the requested model itself',
       body: { related: ['svc.device', 'svc.history', 'svc.history'] },
       backend: [read(), read(requested, 'svc.history')],
       notifications: [news(), news(requested, 'svc.history')],
     }),
     about({
-      it: 'that are not there are left out, with a remark in the log',
+      it: 'that do not exist are left out, with a remark in the log',
       body: { related: ['svc.history', 'svc.location'] },
       backend: [read(), missing(requested, 'svc.history'), read(requested, 'svc.location')],
       notifications: [news(), news(requested, 'svc.location')],
@@ -394,7 +394,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
   options: [
     ...nothings.map(([name, value]) =>
       about({
-        it: `ask for nothing when they are false, null or empty: ${name} ${JSON.stringify(value)}`,
+        it: `have no effect when they are false, null or empty: ${name} ${JSON.stringify(value)}`,
         body: { [name]: value },
         backend: [read()],
         notifications: [news()],
@@ -402,7 +402,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
     ),
     ...(['hierarchical', 'contained'] as const).map((one) =>
       about({
-        it: `may all be there as long as only one asks for something: ${one}`,
+        it: `may all be present as long as only one has an effect: ${one}`,
         body: {
           ...{ hierarchical: false, contained: null, recursive: false, references: [null], related: [] },
           [one]: true,
@@ -412,7 +412,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       }),
     ),
     about({
-      it: 'may all be there as long as only references and recursive ask for something; null among names is none',
+      it: 'may all be present as long as only references and recursive have an effect; null among names is ignored',
       body: {
         ...{ hierarchical: null, contained: false, recursive: true, references: [null, 'feeds'], related: [null] },
       },
@@ -454,7 +454,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ),
     ),
     rejects(
-      'are all judged at once',
+      'are all checked at once',
       'body.hierarchical must be true or false; body.related must be an array of texts',
       {
         body: { hierarchical: 'yes', related: 'svc.history' },
@@ -502,7 +502,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ackProperties: {},
     }),
     about({
-      it: 'takes an objectId that differs in the case of its letters for the same, and repeats that of the properties',
+      it: 'treats objectIds that differ in letter case as equal, and repeats that of the properties',
       properties: { ...properties, objectId: requested.toUpperCase() },
       body: { objectId: requested },
       backend: [{ call: at(requested.toUpperCase()), reply: [200, pump()] }],
@@ -535,7 +535,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ack: notAuthorized('read references'),
     }),
     about({
-      it: 'begins no further read when one has failed',
+      it: 'begins no further read after one has failed',
       body: { hierarchical: true },
       backend: [
         read(),
@@ -552,7 +552,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ack: failed('internal_platform_error', incident),
     }),
     about({
-      it: 'ends with an incident when a reference leads to what is no GUID',
+      it: 'ends with an incident when a reference has a target that is not a GUID',
       body: { hierarchical: true },
       backend: [
         read(),
@@ -572,7 +572,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
 
   'limits of one request': [
     about({
-      it: 'are, by default, 200 models',
+      it: 'are 200 models by default',
       body: { hierarchical: true },
       backend: [
         read(),
@@ -582,7 +582,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       notifications: [requested, ...children(199)].map((one) => news(one)),
     }),
     about({
-      it: 'are passed by the 201st model: none is read and none is sent',
+      it: 'are exceeded by the 201st model: no more are read and none is sent',
       body: { hierarchical: true },
       backend: [read(), references(requested, ...children(200).map((one) => to(one)))],
       ack: failed('response_too_large', 'the request would fetch more than 200 object models'),
@@ -598,14 +598,14 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       notifications: [requested, first].flatMap((one) => [news(one), news(one, 'svc.history')]),
     }),
     about({
-      it: 'are passed by a related model too many',
+      it: 'are exceeded by one related model too many',
       limits: { maxSyncModels: 3 },
       body: { references: ['feeds'], recursive: true, related: ['svc.history'] },
       backend: [...[read(), read(requested, 'svc.history'), references(requested, to(first))], read(first)],
       ack: failed('response_too_large', 'the request would fetch more than 3 object models'),
     }),
     about({
-      it: 'allow exactly as many bytes of models as the setting says',
+      it: 'allow exactly the bytes of models of the setting',
       limits: { maxSyncBytes: 2 * Buffer.byteLength(JSON.stringify(pump({ name: 'ü' }))) },
       body: { hierarchical: true },
       backend: [
@@ -619,7 +619,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ],
     }),
     about({
-      it: 'are passed by one byte more: none is sent',
+      it: 'are exceeded by one byte more: none is sent',
       limits: { maxSyncBytes: 2 * Buffer.byteLength(JSON.stringify(pump({ name: 'ü' }))) - 1 },
       body: { hierarchical: true },
       backend: [
@@ -633,13 +633,13 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ),
     }),
     about({
-      it: 'are, by default, 20,000 references, whether they are followed or not',
+      it: 'are 20,000 references by default, followed or not',
       body: { references: ['feeds'] },
       backend: [read(), references(requested, ...strangers(19_999), to(first)), read(first)],
       notifications: [news(), news(first)],
     }),
     about({
-      it: 'are passed by the 20,001st reference: none is sent',
+      it: 'are exceeded by the 20,001st reference: none is sent',
       body: { references: ['feeds'] },
       backend: [read(), references(requested, to(first), ...strangers(20_000))],
       ack: failed('response_too_large', 'the request would fetch more than 20000 references'),
@@ -655,7 +655,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       notifications: [news(), news(first)],
     }),
     about({
-      it: 'are passed by a reference of a child',
+      it: 'are exceeded by a reference of a child',
       limits: { maxReferences: 3 },
       body: { references: ['feeds'], recursive: true },
       backend: [
@@ -672,7 +672,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       notifications: [news()],
     }),
     about({
-      it: 'are passed by one byte more of references: none is sent',
+      it: 'are exceeded by one byte more of references: none is sent',
       limits: { maxSyncBytes: 2 * bytesOf(wordy) - 1 },
       body: { references: ['feeds'] },
       backend: [read(), references(requested, wordy, wordy)],
@@ -685,12 +685,12 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
 
   delivery: [
     about({
-      it: 'takes a notification that just fits the hub',
+      it: 'sends a notification of exactly the hub’s limit',
       backend: [{ call: at(), reply: [200, filled(65_536)] }],
       notifications: [news(requested, 'svc.device', filled(65_536))],
     }),
     about({
-      it: 'fails when a notification is one byte larger than the hub carries, names it, and sends the others',
+      it: 'fails when a notification is one byte over the hub’s limit, names it, and sends the others',
       body: { related: ['svc.history', 'svc.location'] },
       backend: [
         read(),
@@ -714,7 +714,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       },
     }),
     about({
-      it: 'names ten of those that were too large, and says how many more there are',
+      it: 'names ten of those that were too large, and counts the rest',
       body: { hierarchical: true },
       backend: [
         read(),
@@ -738,7 +738,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ),
     }),
     about({
-      it: 'fails with what could not be delivered when one notification is too large and another finds no place',
+      it: 'fails with the undelivered notifications when one is too large and another finds no room',
       body: { related: ['svc.history', 'svc.location'] },
       backend: [
         { call: at(), reply: [200, filled(65_537)] },
@@ -750,7 +750,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ack: failed('delivery_failed', 'a notification could not be handed to the hub'),
     }),
     about({
-      it: 'fails at a notification that cannot be handed to the hub and sends none after it, but the acknowledgement',
+      it: 'fails at a notification that the hub does not accept, and sends only the acknowledgement after it',
       body: { related: ['svc.history', 'svc.location'] },
       backend: [read(), read(requested, 'svc.history'), read(requested, 'svc.location')],
       delivery: ['delivered', { dropped: 'queue_full' }],
@@ -764,7 +764,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       },
     }),
     about({
-      it: 'is a failure to who wants to hear of failures when a notification cannot be handed to the hub',
+      it: 'sends a requested failure acknowledgement when the hub does not accept a notification',
       properties: { ...properties, ack: 'negative' },
       backend: [read()],
       delivery: [{ dropped: 'unknown_device' }],
@@ -772,7 +772,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ack: failed('delivery_failed', 'a notification could not be handed to the hub'),
     }),
     about({
-      it: 'is no success to who wants to hear of successes when a notification cannot be handed to the hub',
+      it: 'sends no success acknowledgement when the hub does not accept a notification',
       properties: { ...properties, ack: 'positive' },
       backend: [read()],
       delivery: [{ dropped: 'unknown_device' }],

@@ -73,7 +73,7 @@ messageTable('V1', 'Svc.Device.Updated', sample, replaceRows(v1), {
       ),
     ),
     {
-      it: 'takes an objectId in capital letters for the same, and repeats that of the properties',
+      it: 'treats an objectId in capital letters as equal, and repeats that of the properties',
       properties: { objectId: pumpId.toUpperCase() },
       body: { ...body, objectId: pumpId },
       backend: [
@@ -87,13 +87,13 @@ messageTable('V1', 'Svc.Device.Updated', sample, replaceRows(v1), {
       properties: {},
       ackProperties: { model: 'svc.device' },
     }),
-    rejects('refuses an objectId that stands in the body only', 'property objectId is required', {
+    rejects('refuses an objectId that is in the body only', 'property objectId is required', {
       properties: {},
       body: { ...body, objectId: pumpId },
       ackProperties: { model: 'svc.device' },
     }),
     rejectsBody(
-      'tells both when object and model disagree',
+      'names both when object and model disagree',
       'property objectId and body.objectId must be the same; property model and body.model must be the same',
       { objectId: otherPumpId, model: 'svc.other' },
     ),
@@ -110,12 +110,12 @@ messageTable('V1', 'Svc.Device.Updated', sample, replaceRows(v1), {
       }),
     ),
     rejects(
-      'lists what contradicts the properties beside what has no shape, and nothing about a member without one',
+      'lists contradictions to the properties beside malformed members, and no contradiction of a malformed member',
       'body.version must be an integer; property model and body.model must be the same',
       { properties: ackProperties, body: { ...body, model: 'svc.history', version: 'four' } },
     ),
     rejects(
-      'lists what occurs twice beside the other faults, and compares no member that does',
+      'lists duplicate members beside the other faults, and compares no duplicate',
       `body.objectId occurs twice; ${typeFault('')}; body.version is required; property model and body.model must be the same`,
       {
         properties: ackProperties,

@@ -73,9 +73,9 @@ const attempts: [string, 'im' | 'pm', string, () => string, unknown][] = [
 
 const state = () => JSON.stringify([test.backends.world.objects.dump(), test.backends.world.principals.dump()]);
 
-describe('a device that does what is not its right', () => {
+describe('a device without the right', () => {
   it.each(attempts)(
-    '%s of another device of its tenant: 403, nothing changes, nothing leaks',
+    'that %s of another device of its tenant gets 403 without effect or leak',
     async (_, backend, method, path, body) => {
       const before = state();
       const { status, text } = await test.as('pump-1')[backend](method, path(), body);
@@ -86,7 +86,7 @@ describe('a device that does what is not its right', () => {
   );
 
   it.each(attempts.filter(([what]) => !what.startsWith('creates')))(
-    '%s of another tenant: 404, as if it did not exist',
+    'that %s of another tenant gets 404, as if it did not exist',
     async (_, backend, method, path, body) => {
       const before = state();
       const { status, text } = await test.as('rival-1')[backend](method, path(), body);
@@ -96,7 +96,7 @@ describe('a device that does what is not its right', () => {
     },
   );
 
-  it('claims what another device owns: 409, nothing changes', async () => {
+  it('that claims an object of another device gets 409 without effect', async () => {
     const before = state();
     const { status, text } = await test.as('pump-1').im('PUT', `${device}/owner`, { ownerId: test.idOf('pump-1') });
     expect(status).toBe(409);
@@ -110,37 +110,37 @@ describe('a device that does what is not its right', () => {
     `/objects/..%2F${S1}/models/svc.device`,
     '/objects/%00/models/svc.device',
     '/objects/__proto__/models/constructor',
-  ])('asks for the hostile path %s: found nowhere', async (path) => {
+  ])('that requests the hostile path %s gets 404', async (path) => {
     const { status } = await test.as('pump-1').im('GET', path, undefined, { described: false });
     expect(status).toBe(404);
   });
 
-  it('asks with a path that is not percent-encoded: 400', async () => {
+  it('that requests a malformed path gets 400', async () => {
     expect((await test.as('pump-1').im('GET', '/objects/%zz/models/m', undefined, { described: false })).status).toBe(
       400,
     );
   });
 
-  it('uses its own object ids beside the same ones of another tenant', async () => {
+  it('of another tenant can use the same object ids separately', async () => {
     const body = { objectId: S1, model: 'svc.device', type: 'pump', properties: { serial: 'SECRET-1' } };
     expect((await test.as('rival-1').im('POST', '/object', body)).status).toBe(201);
     expect((await test.as('pump-2').im('GET', device)).json).toMatchObject({ name: 'SECRET-NAME', path: 'pump-2' });
   });
 });
 
-describe('who is calling', () => {
+describe('the caller', () => {
   const raw = (headers: Record<string, string>, path = device) =>
     http(test.backends.informationModelUrl, 'GET', path, undefined, headers);
   const authorization = () => `Bearer ${test.token}`;
 
-  it('is 401 without a token, with an unknown one and with another scheme, before anything else is looked at', async () => {
+  it('gets 401 without a token, with an unknown one and with another scheme, before any other check', async () => {
     for (const headers of [{}, { authorization: 'Bearer x' }, { authorization: `Basic ${test.token}` }]) {
       expect((await raw(headers)).status).toBe(401);
       expect((await raw(headers, '/nowhere')).status).toBe(401);
     }
   });
 
-  it('is 400 without the device header, 403 for a device without identity', async () => {
+  it('gets 400 without the device header, and 403 for a device without identity', async () => {
     expect((await raw({ authorization: authorization() })).status).toBe(400);
     expect((await raw({ authorization: authorization(), 'x-svc-device-id': 'nobody' })).status).toBe(403);
     expect((await raw({ authorization: authorization(), 'x-svc-device-id': '%zz' })).status).toBe(400);

@@ -7,12 +7,12 @@ const data = async (path: string) => ((await test.admin('GET', path)).json as { 
 const entries = async (query: string) =>
   ((await test.admin('GET', `/journal${query}`)).json as { entries: unknown[] }).entries;
 
-it('says what is here', async () => {
+it('the admin port describes the backends', async () => {
   const { json } = await test.admin('GET', '/');
   expect(Object.keys((json as { routes: object }).routes)).toContain('POST /faults');
 });
 
-it('bootstraps a device once, with identities below it, in the tenant that is named', async () => {
+it('a device is bootstrapped once, with identities below it, in the given tenant', async () => {
   const body = { deviceId: 'new-1', tenant: 'globex', children: ['edge/camera', 'edge/door'] };
   expect((await test.admin('POST', '/devices', body)).status).toBe(201);
   expect((await test.admin('POST', '/devices', { deviceId: 'new-1' })).status).toBe(200);
@@ -28,13 +28,13 @@ it.each([
   ['no id', {}],
   ['an unknown member', { deviceId: 'a', owner: 'x' }],
   ['an empty segment below it', { deviceId: 'a', children: ['x//y'] }],
-])('refuses a device with %s, whole', async (_, body) => {
+])('a device with %s is refused without effect', async (_, body) => {
   const before = test.backends.world.principals.list().length;
   expect((await test.admin('POST', '/devices', body)).status).toBe(400);
   expect(test.backends.world.principals.list()).toHaveLength(before);
 });
 
-it('creates types for all tenants or for one', async () => {
+it('types are created for all tenants or for one', async () => {
   const fan = { typeId: 'fan', version: '1.0.0' };
   expect((await test.admin('POST', '/types?tenant=acme', fan)).status).toBe(201);
   expect((await test.as('rival-1').tr('GET', '/modelDefinitions/svc.device/types/fan')).status).toBe(404);
@@ -43,7 +43,7 @@ it('creates types for all tenants or for one', async () => {
   expect((await test.admin('POST', '/types?tenant=nobody', fan)).status).toBe(400);
 });
 
-it('creates object models without an owner', async () => {
+it('object models are created without an owner', async () => {
   const body = { objectId: guid(1), model: 'svc.device', type: 'pump', properties: { serial: 'S' } };
   expect((await test.admin('POST', '/objects?tenant=globex', body)).status).toBe(201);
   expect((await test.admin('POST', '/objects?tenant=globex', { ...body, objectId: guid(2) })).status).toBe(409);
@@ -52,7 +52,7 @@ it('creates object models without an owner', async () => {
   );
 });
 
-it('shows the world', async () => {
+it('the world is shown', async () => {
   const { im } = test.as('pump-1');
   const sensor = { objectId: guid(1), model: 'svc.device', type: 'sensor', properties: { quantity: 'flow' } };
   await im('POST', '/object', sensor);
@@ -72,7 +72,7 @@ it('shows the world', async () => {
   );
 });
 
-it('tells what happened, after a position and of a device, never the tokens', async () => {
+it('the journal lists entries after a position and of a device, without tokens', async () => {
   const mark = test.backends.journal.last;
   await test.as('pump-1').im('POST', '/query', '{"model":"m", "type":"t","properties":{"a":1}}', {
     headers: { 'x-correlation-id': 'c%201', traceparent: '00-1', 'idempotency-key': 'i' },
@@ -101,7 +101,7 @@ it('tells what happened, after a position and of a device, never the tokens', as
   expect((await test.admin('GET', '/journal?since=x')).status).toBe(400);
 });
 
-it('tells it as it happens', async () => {
+it('the journal streams new entries', async () => {
   const away = new AbortController();
   const { body } = await fetch(`${test.backends.adminUrl}/journal/stream?deviceId=pump-1`, { signal: away.signal });
   await test.as('pump-1').pm('GET', '/devices?device=pump-1');
@@ -117,7 +117,7 @@ it('tells it as it happens', async () => {
 it.each([
   ['with an origin', { origin: 'https://example.com' }],
   ['for another host name', { host: 'evil.example' }],
-])('refuses a web page, whose requests come %s', async (_, headers) => {
+])('a web page is refused, whose requests come %s', async (_, headers) => {
   await test.admin('POST', '/devices', { deviceId: 'kept-1' });
   const { status, error } = await http(test.backends.adminUrl, 'POST', '/reset', undefined, headers);
   expect([status, error?.code]).toEqual([403, '403']);
@@ -125,7 +125,7 @@ it.each([
   expect((await http(test.backends.token.url, 'POST', '/oauth2/token', '', headers)).status).toBe(403);
 });
 
-it('adds, lists and removes faults', async () => {
+it('faults are added, listed and removed', async () => {
   const added = await test.admin('POST', '/faults', { backend: 'typeRegistry', status: 500 });
   expect(added.status).toBe(201);
   expect(await data('/faults')).toEqual([added.json]);
@@ -134,7 +134,7 @@ it('adds, lists and removes faults', async () => {
   expect(await data('/faults')).toEqual([]);
 });
 
-it('resets the world and removes faults', async () => {
+it('a reset restores the world and removes faults', async () => {
   await test.admin('POST', '/devices', { deviceId: 'new-1' });
   await test.admin('POST', '/faults', { backend: 'typeRegistry', status: 500 });
   expect((await test.admin('POST', '/reset')).status).toBe(204);
@@ -143,7 +143,7 @@ it('resets the world and removes faults', async () => {
   expect(await data('/faults')).toEqual([]);
 });
 
-it('needs no token, and knows no other routes', async () => {
+it('the admin port needs no token, and has no other routes', async () => {
   expect((await test.admin('GET', '/nowhere')).status).toBe(404);
   expect((await test.admin('PUT', '/faults', {})).status).toBe(405);
 });

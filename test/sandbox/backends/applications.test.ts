@@ -64,7 +64,7 @@ describe('an application', () => {
     },
   );
 
-  it('reads for no other purpose than those there are', async () => {
+  it('reads for the known purposes only', async () => {
     expect((await read(tokenOf(invoker), objectOf('motor-1'), { 'x-svc-operation': 'delete' })).status).toBe(400);
   });
 
@@ -79,12 +79,12 @@ describe('an application', () => {
     ['informationModel', 'GET', '/objects/x/models/svc.device/references/out'],
     ['typeRegistry', 'GET', '/modelDefinitions/svc.device/types/motor'],
     ['principalManager', 'GET', '/devices?device=motor-1'],
-  ] as const)('does nothing else: %s %s %s', async (backend, method, path) => {
+  ] as const)('is refused everything else: %s %s %s', async (backend, method, path) => {
     const headers = { authorization: `Bearer ${tokenOf(invoker)}` };
     expect((await http(test.backends[`${backend}Url`], method, path, undefined, headers)).status).toBe(403);
   });
 
-  it('is in the journal with what it asked for, without its token', async () => {
+  it('is in the journal with its request, without its token', async () => {
     const token = tokenOf(invoker);
     const { last } = test.backends.journal;
     await read(token, objectOf('motor-1'), { ...toInvoke, 'x-correlation-id': 'c-1' });
@@ -135,13 +135,13 @@ describe('a token', () => {
       () => tokenOf(invoker).replace(/^[^.]+/, Buffer.from('{"alg":"none"}').toString('base64url')),
       'Bearer error="invalid_token"',
     ],
-  ])('%s is 401 with a challenge', async (_, token, challenge) => {
+  ])('%s gets 401 with a challenge', async (_, token, challenge) => {
     const { status, headers } = await read(token() || undefined, objectOf('motor-1'), toInvoke);
     expect(status).toBe(401);
     expect(headers['www-authenticate']).toBe(challenge);
   });
 
-  it('lives for its lifetime and no longer', () => {
+  it('is valid for exactly its lifetime', () => {
     let now = 0;
     const applications = createApplications(() => now);
     const authorization = `Bearer ${applications.issue(invoker, 60)}`;
@@ -175,7 +175,7 @@ describe('the example world', () => {
     expect((await test.as('pump-1').tr('POST', '/modelDefinitions/svc.device/types', fan)).status).toBe(201);
   });
 
-  it('gets an object model for an owner from the administrator', async () => {
+  it('can get an object model with an owner from the administrator', async () => {
     const motor = (n: number) => ({ model: 'svc.device', type: 'motor', properties: { serial: `X-${n}` } });
     const { json } = await test.admin('POST', '/objects?owner=gateway-1/edge', motor(1));
     expect(json).toMatchObject({ path: 'gateway-1/edge' });

@@ -26,33 +26,33 @@ it.each([
     '{"model":"svc.device","type":"sensor","properties":{"quantity":"a","quantity":"b"}}',
   ],
   ['control characters in a model', '{"model":"svc\\u0000device","type":"sensor"}'],
-])('refuses %s as a body with 400', async (_, body) => {
+])('%s as a body is refused with 400', async (_, body) => {
   const { status, error } = await post(body);
   expect([status, error?.code, error?.title]).toEqual([400, '400', 'Validation failed']);
 });
 
-it('treats __proto__ and constructor as names like any other', async () => {
+it('__proto__ and constructor are ordinary names', async () => {
   const body = '{"model":"svc.device","type":"sensor","properties":{"quantity":"a","__proto__":"x"}}';
   expect((await post(body)).error?.detail).toContain('$.properties.__proto__');
   expect((await post('{"model":"svc.device","type":"constructor","__proto__":{"type":"sensor"}}')).status).toBe(400);
 });
 
-it('survives any depth of nesting', async () => {
+it('any depth of nesting is tolerated', async () => {
   const deep = '['.repeat(100_000) + ']'.repeat(100_000);
   expect((await post(`{"model":"svc.device","type":"sensor","properties":{"quantity":${deep}}}`)).status).toBe(400);
   expect((await post(sensor.replace('}}', `},"ignored":${deep}}`))).status).toBe(201);
 });
 
-it('accepts white space around and inside', async () => {
+it('white space around and inside is accepted', async () => {
   expect((await post(`\n ${sensor.replaceAll(':', ' : ')} \r\n`)).status).toBe(201);
 });
 
-it('refuses a body over the limit with 413, and serves the next call', async () => {
+it('a body over the limit is refused with 413, and the next call is served', async () => {
   expect((await post(Buffer.alloc(BODY_LIMIT + 1, 0x20))).status).toBe(413);
   expect((await post(sensor)).status).toBe(201);
 });
 
-it('is 404 on unknown routes and 405 with the wrong method, in the shape of every error', async () => {
+it('unknown routes get 404 and wrong methods 405, with the common error body', async () => {
   const { im } = test.as('pump-1');
   const undescribed = { described: false };
   const unknown = await im('GET', '/objects', undefined, undescribed);

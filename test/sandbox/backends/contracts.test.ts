@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { informationModelRoutes } from '../../../sandbox/backends/informationModel/routes.ts';
-import { principalManagerRoutes } from '../../../sandbox/backends/principalManager/routes.ts';
-import { typeRegistryRoutes } from '../../../sandbox/backends/typeRegistry/routes.ts';
+import { informationModelRoutes } from '../../../sandbox/backends/informationModel/informationModelRoutes.ts';
+import { principalManagerRoutes } from '../../../sandbox/backends/principalManager/principalManagerRoutes.ts';
+import { typeRegistryRoutes } from '../../../sandbox/backends/typeRegistry/typeRegistryRoutes.ts';
 import { describedOperations, type Exchange, validateExchange } from '../../support/contracts.ts';
 import { guid, useTestBackends } from './client.ts';
 
@@ -39,7 +39,7 @@ describe('an exchange', () => {
     expect(validateExchange(created)).toEqual([]);
   });
 
-  it('may be as wrong as its refusal says', () => {
+  it('may be wrong in the way that its refusal states', () => {
     const responseBody = { errors: [{ code: '400', title: 't', detail: 'd', id: guid(3), meta: {} }] };
     expect(validateExchange({ ...created, requestBody: '[', status: 400, responseBody })).toEqual([]);
   });
@@ -66,12 +66,12 @@ describe('an exchange', () => {
     ['an owner without its path', { responseBody: { ...object, ownerId: guid(2), relatedModels: [] } }, 'path'],
     ['no answer where one is described', { responseBody: '' }, 'response body must be object'],
     ['an error body of the wrong shape', { status: 409, responseBody: { errors: [] } }, 'response body/errors'],
-  ])('with %s is told', (_, change, fault) => {
+  ])('with %s is reported', (_, change, fault) => {
     const faults = validateExchange({ ...created, ...change } as Exchange);
     expect(faults.join('\n')).toContain(fault);
   });
 
-  it('with an answer that lacks a required header, or has a wrong one, is told', () => {
+  it('with an answer that lacks a required header, or has a wrong one, is reported', () => {
     const refused: Exchange = {
       ...{
         backend: 'methods',
@@ -88,7 +88,7 @@ describe('an exchange', () => {
     ]);
   });
 
-  it('with a body where none is described is told', () => {
+  it('with an undescribed body is reported', () => {
     const claim = { ...created, method: 'PUT', path: `/objects/${guid(1)}/models/svc.device/owner` };
     const requestBody = { ownerId: guid(2) };
     expect(validateExchange({ ...claim, requestBody, status: 204, responseBody: undefined })).toEqual([]);

@@ -11,7 +11,7 @@ const pump = { model: 'svc.device', type: 'pump', properties: { serial: 'A1' } }
 const create = (body: unknown, device = 'pump-1', query = '') => test.as(device).im('POST', `/object${query}`, body);
 
 describe('creating an object model', () => {
-  it('answers it with version 1, the full type version, its owner and the bytes that were sent', async () => {
+  it('answers it with version 1, the full type version, its owner and the sent bytes', async () => {
     const properties = '{ "serial":"A1","runningHours":12345678901234567890, "maximumPressure":1.0}';
     const { status, text } = await create(
       `{"name":"P","objectId":"${guid(1)}","model":"svc.device","type":"pump","properties":${properties},"variables":{"pressure":1e400}}`,
@@ -24,13 +24,13 @@ describe('creating an object model', () => {
     );
   });
 
-  it('generates a missing object id, another one each time', async () => {
+  it('generates a missing object id, a new one each time', async () => {
     const sensor = { model: 'svc.device', type: 'sensor', properties: { quantity: 'temperature' } };
     const ids = await Promise.all([create(sensor), create(sensor)]);
     expect(new Set(ids.map(({ json }) => (json as { objectId: string }).objectId)).size).toBe(2);
   });
 
-  it('takes the latest type version when none is given, the latest of a major, or the one that is named', async () => {
+  it('uses the latest type version, the latest of a given major version, or a given full version', async () => {
     const typeOf = async (type: string, serial: string) =>
       ((await create({ ...pump, type, properties: { serial } })).json as { type: string }).type;
     const properties = { serial: { dataType: 'string' } };
@@ -42,7 +42,7 @@ describe('creating an object model', () => {
     expect(await typeOf('fan@1.2.0', 'c')).toBe('fan@1.2.0');
   });
 
-  it('belongs to the identity that the query names', async () => {
+  it('can name the owning identity in the query', async () => {
     const sensor = { model: 'svc.device', type: 'sensor', properties: { quantity: 'temperature' } };
     const ownerId = test.idOf('gateway-1/edge/sensor-1');
     const { json } = await create(sensor, 'gateway-1', `?owner=${ownerId}`);
@@ -56,7 +56,7 @@ describe('creating an object model', () => {
     expect(test.backends.world.objects.count).toBe(atFirst);
   });
 
-  it('refuses the same object id and model with 409 and names the existing one, whatever the case of its letters', async () => {
+  it('refuses the same object id and model with 409 and names the existing one, in any letter case', async () => {
     const objectId = 'abcdefab-0000-4000-8000-000000000001';
     await create({ ...pump, objectId });
     const again = await create({ ...pump, objectId: objectId.toUpperCase(), properties: { serial: 'A2' } });
@@ -69,14 +69,14 @@ describe('creating an object model', () => {
   it.each([
     ['another version of the type', { ...pump, type: 'pump@1' }],
     ['a subtype in the same unique group', { ...pump, type: 'booster-pump' }],
-  ])('refuses unique values that are taken with 409: %s', async (_, body) => {
+  ])('refuses unique values in use with 409: %s', async (_, body) => {
     await create({ ...pump, objectId: guid(1) });
     const { status, error } = await create(body);
     expect(status).toBe(409);
     expect(error?.meta).toEqual({ objectId: guid(1), type: 'pump@2.0.0' });
   });
 
-  it('lets types of different unique groups, and different tenants, use the same values', async () => {
+  it('allows the same values in different unique groups and different tenants', async () => {
     await create(pump);
     expect((await create({ ...pump, type: 'boiler' })).status).toBe(201);
     expect((await create(pump, 'rival-1')).status).toBe(201);
@@ -104,7 +104,7 @@ describe('creating an object model', () => {
     ['an object id that is no GUID', { ...pump, objectId: '../pump' }, '$.objectId'],
     ['properties that are no object', { ...pump, properties: ['serial'] }, '$.properties'],
     ['a name that is no string', { ...pump, name: 7 }, '$.name'],
-  ])('refuses %s with 400 and names the place', async (_, body, place) => {
+  ])('refuses %s with 400 and the JSON path', async (_, body, place) => {
     const { status, error } = await create(body);
     expect(status).toBe(400);
     expect(error?.detail).toContain(place);
@@ -152,14 +152,14 @@ describe('related models', () => {
     });
   });
 
-  it('copy mapped values as the bytes that were sent', async () => {
+  it('copy the sent bytes of mapped values', async () => {
     await create(
       `{"objectId":"${guid(1)}","model":"svc.device","type":"pump","properties":{"serial":{ "value":"A\\u0031"}}}`,
     );
     expect((await read(guid(1), 'svc.configuration')).text).toContain('"serial":{ "value":"A\\u0031"}');
   });
 
-  it('are found by object id, and then left as they are', async () => {
+  it('are found by object id, and then left unchanged', async () => {
     const settings = {
       model: 'svc.configuration',
       type: 'pump.settings',
@@ -173,7 +173,7 @@ describe('related models', () => {
     expect((await read(guid(1), 'svc.configuration')).json).toMatchObject({ version: 1, properties: { unit: 'psi' } });
   });
 
-  it('are found by their unique mapping, under whatever object id', async () => {
+  it('are found by their unique mapping, under any object id', async () => {
     const settings = { model: 'svc.configuration', type: 'pump.settings', properties: { serial: 'A1' } };
     await create({ ...settings, objectId: guid(2) });
     const { json } = await create({ ...pump, objectId: guid(1) });
@@ -181,7 +181,7 @@ describe('related models', () => {
     expect((await read(guid(1), 'svc.configuration')).status).toBe(404);
   });
 
-  it('fail alone, each with its reason', async () => {
+  it('fail independently, each with its reason', async () => {
     const { status, json } = await create({ ...pump, type: 'boiler', objectId: guid(1) });
     expect(status).toBe(201);
     expect(json).toMatchObject({
@@ -194,7 +194,7 @@ describe('related models', () => {
     expect((await read(guid(1), 'svc.configuration')).status).toBe(404);
   });
 
-  it('of another device are not touched', async () => {
+  it('of another device are not changed', async () => {
     const settings = { model: 'svc.configuration', type: 'pump.settings', properties: { serial: 'A1' } };
     await create({ ...settings, objectId: guid(2) }, 'pump-2');
     const { json } = await create({ ...pump, objectId: guid(1) });
@@ -202,7 +202,7 @@ describe('related models', () => {
     expect(JSON.stringify(json)).not.toContain(guid(2));
   });
 
-  it('are none for a type that has none', async () => {
+  it('are empty for a type without related models', async () => {
     const { json } = await create({ model: 'svc.device', type: 'sensor', properties: { quantity: 'flow' } });
     expect(json).toMatchObject({ relatedModels: [] });
   });

@@ -24,7 +24,7 @@ async function callInVain(): Promise<void> {
   expect(outcome).not.toHaveBeenCalled();
 }
 
-it('answers a status instead of the effect, with the headers that were asked for', async () => {
+it('a fault can answer a status instead of the effect, with given headers', async () => {
   add({ status: 503, headers: { 'retry-after': '7' }, times: 1 });
   const before = count();
   const { status, headers, error } = await create();
@@ -32,7 +32,7 @@ it('answers a status instead of the effect, with the headers that were asked for
   expect((await create()).status).toBe(201);
 });
 
-it('answers garbage, as success or with a status', async () => {
+it('a fault can answer garbage, as success or with a status', async () => {
   add({ garbage: true, times: 1 });
   add({ garbage: true, status: 502, times: 1 });
   const before = count();
@@ -46,7 +46,7 @@ it.each([
   ['before the effect', 'before', 0],
   ['after the effect', 'after-effect', 1],
   ['in the middle of the answer', 'mid-body', 1],
-] as const)('resets the connection %s', async (_, reset, effects) => {
+] as const)('a fault can reset the connection %s', async (_, reset, effects) => {
   add({ reset, times: 1 });
   const before = count();
   await expect(create()).rejects.toThrow();
@@ -54,13 +54,13 @@ it.each([
   expect((await create()).status).toBe(201);
 });
 
-it('sends half of the answer before it resets in the middle', async () => {
+it('a fault can send half of the answer before a reset', async () => {
   add({ reset: 'mid-body', times: 1 });
   const outcome = await create().catch((error: NodeJS.ErrnoException) => error.message);
   expect(outcome).toBe('aborted');
 });
 
-it('lets the effect happen and loses the answer', async () => {
+it('a fault can lose the answer after the effect', async () => {
   add({ lostAnswer: true, times: 1 });
   const before = count();
   await callInVain();
@@ -68,7 +68,7 @@ it('lets the effect happen and loses the answer', async () => {
   expect(lastEntry()).toMatchObject({ status: null, answer: expect.stringContaining('"version":1') });
 });
 
-it('hangs without effect', async () => {
+it('a fault can hang without effect', async () => {
   add({ hang: true, times: 1 });
   const before = count();
   await callInVain();
@@ -76,12 +76,12 @@ it('hangs without effect', async () => {
   expect(lastEntry()).toMatchObject({ status: null, answer: null });
 });
 
-it('delays, and answers then', async () => {
+it('a fault can delay the answer', async () => {
   add({ delayMs: 1, times: 1 });
   expect((await create()).status).toBe(201);
 });
 
-it('strikes only the route, method and device it is meant for, and as often as asked', async () => {
+it('a fault applies only to its route, method and device, and only the given number of times', async () => {
   const at = `/objects/${guid(1)}/models/svc.device`;
   await test.as('pump-1').im('POST', '/object', { ...sensor, objectId: guid(1) });
   add({ method: 'GET', path: '/objects/{objectId}/models/{model}', deviceId: 'pump-1', status: 500, times: 2 });
@@ -99,37 +99,37 @@ it.each([
   ['/objects/*/models/svc.device', '/objects/a/models/svc.device', true],
   ['/objects/*/models/svc.device', '/objects/a/models/svc.configuration', false],
   ['/query', '/query', true],
-])('matches the pattern %s with %s: %s', (path, asked, struck) => {
+])('the pattern %s matches %s: %s', (path, asked, struck) => {
   add({ path, status: 500 });
   const target = { backend: 'informationModel', method: 'GET', path: asked, deviceId: undefined } as const;
   expect(test.backends.faults.strike(target) !== undefined).toBe(struck);
 });
 
-it('strikes in the order in which faults were added', async () => {
+it('faults apply in the order in which they were added', async () => {
   add({ status: 500, times: 1 });
   add({ status: 502, times: 1 });
   expect([(await create()).status, (await create()).status, (await create()).status]).toEqual([500, 502, 201]);
 });
 
-it('strikes the token endpoint', async () => {
+it('a fault can apply to the token endpoint', async () => {
   test.backends.faults.add({ backend: 'token', status: 503, times: 1 });
   await expect(fetchToken(test.backends)).resolves.toBeUndefined();
   await expect(fetchToken(test.backends)).resolves.toMatch(/./);
 });
 
-it('notes in the journal which fault struck', async () => {
+it('the journal has the fault that applied', async () => {
   const { id } = add({ status: 500, times: 1 });
   await create();
   expect(lastEntry()).toMatchObject({ fault: id, status: 500 });
 });
 
-it('refuses a fault that does nothing or asks for the unknown', () => {
+it('a fault without effect or with unknown fields is refused', () => {
   expect(() => add({ path: '/query' })).toThrow('a fault needs one of');
   expect(() => add({ status: 42 })).toThrow();
   expect(() => add({ times: 0, hang: true })).toThrow();
 });
 
-it('ends hanging calls when the backends close', async () => {
+it('hanging calls end when the backends close', async () => {
   const other = await startTestBackends();
   other.backends.faults.add({ backend: 'principalManager', hang: true });
   other.backends.faults.add({ backend: 'informationModel', delayMs: 3_600_000 });
@@ -141,7 +141,7 @@ it('ends hanging calls when the backends close', async () => {
   expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
 });
 
-it('has room for a thousand faults', async () => {
+it('there is room for a thousand faults', async () => {
   for (let i = 0; i < 1000; i += 1) add({ path: `/${i}`, status: 500 });
   expect(() => add({ status: 500 })).toThrow('1000 faults wait already');
   expect((await test.admin('POST', '/faults', { backend: 'token', status: 500 })).status).toBe(409);

@@ -8,7 +8,7 @@ const key = { headers: { 'idempotency-key': 'k1' } };
 const sensor = { model: 'svc.device', type: 'sensor', properties: { quantity: 'flow' } };
 const count = () => test.backends.world.objects.count;
 
-it('answers a repeated mutation as the first, to the byte, without a second effect', async () => {
+it('a repeated mutation gets the same answer bytes, without a second effect', async () => {
   const { im } = test.as('pump-1');
   const first = await im('POST', '/object', sensor, key);
   const before = count();
@@ -17,7 +17,7 @@ it('answers a repeated mutation as the first, to the byte, without a second effe
   expect(count()).toBe(before);
 });
 
-it('answers a repeated deletion with 204 again', async () => {
+it('a repeated deletion gets 204 again', async () => {
   const { pm } = test.as('gateway-1');
   const id = test.idOf('gateway-1/edge/sensor-1');
   expect((await pm('DELETE', `/devices/${id}`, undefined, key)).status).toBe(204);
@@ -25,7 +25,7 @@ it('answers a repeated deletion with 204 again', async () => {
   expect((await pm('DELETE', `/devices/${id}`)).status).toBe(404);
 });
 
-it('answers a repeated update as the first although the version has moved on', async () => {
+it('a repeated update gets the first answer, even if the version has changed', async () => {
   const { im } = test.as('pump-1');
   const at = `/objects/${guid(1)}/models/svc.device`;
   await im('POST', '/object', { ...sensor, objectId: guid(1) });
@@ -34,7 +34,7 @@ it('answers a repeated update as the first although the version has moved on', a
   expect((await im('PUT', at, { ...sensor, version: 1 })).status).toBe(409);
 });
 
-it('repeats a refusal, too', async () => {
+it('a refusal is repeated, too', async () => {
   const { im } = test.as('pump-1');
   const at = `/objects/${guid(1)}/models/svc.device`;
   const body = { ...sensor, version: 1 };
@@ -47,7 +47,7 @@ it('repeats a refusal, too', async () => {
 it.each([
   ['another path', `/objects/${guid(1)}`, sensor],
   ['another query', `/object?owner=${guid(2)}`, sensor],
-])('refuses the key with %s by 422', async (_, path, body) => {
+])('the key with %s is refused with 422', async (_, path, body) => {
   const { im } = test.as('pump-1');
   await im('POST', '/object', sensor, key);
   const before = count();
@@ -55,20 +55,20 @@ it.each([
   expect(count()).toBe(before);
 });
 
-it('keeps the keys of different devices and different backends apart', async () => {
+it('keys of different devices and different backends are independent', async () => {
   expect((await test.as('pump-1').im('POST', '/object', sensor, key)).status).toBe(201);
   expect((await test.as('pump-2').im('POST', '/object', sensor, key)).json).toMatchObject({ path: 'pump-2' });
   const id = test.backends.world.principals.device('pump-1')?.id;
   expect((await test.as('pump-1').pm('PUT', `/devices/${id}`, {}, key)).status).toBe(200);
 });
 
-it('asks for the caller before it repeats anything', async () => {
+it('the caller is checked before an answer is repeated', async () => {
   await test.as('pump-1').im('POST', '/object', sensor, key);
   const headers = { ...key.headers, authorization: 'Bearer expired' };
   expect((await test.as('pump-1').im('POST', '/object', sensor, { headers })).status).toBe(401);
 });
 
-it('has one effect when both requests are under way at once', async () => {
+it('two concurrent requests have one effect', async () => {
   const { im } = test.as('pump-1');
   const before = count();
   const [a, b] = await Promise.all([im('POST', '/object', sensor, key), im('POST', '/object', sensor, key)]);
@@ -76,7 +76,7 @@ it('has one effect when both requests are under way at once', async () => {
   expect(count()).toBe(before + 1);
 });
 
-it('gives a key no meaning on a query, which changes nothing', async () => {
+it('a key on a query is ignored', async () => {
   const { im } = test.as('pump-1');
   const query = { model: 'svc.device', type: 'sensor', properties: { quantity: 'flow' } };
   expect((await im('POST', '/query', query, key)).json).toEqual({ data: [] });
@@ -84,14 +84,14 @@ it('gives a key no meaning on a query, which changes nothing', async () => {
   expect((await im('POST', '/query', query, key)).json).toMatchObject({ data: [{ version: 1 }] });
 });
 
-it('refuses an empty key and one over 255 characters', async () => {
+it('an empty key and one over 255 characters are refused', async () => {
   for (const value of ['', 'k'.repeat(256)]) {
     const { status } = await test.as('pump-1').im('POST', '/object', sensor, { headers: { 'idempotency-key': value } });
     expect(status).toBe(400);
   }
 });
 
-it('keeps the latest answers, up to a limit in bytes', () => {
+it('the latest answers are kept up to a limit in bytes', () => {
   const { once, dump, restore } = createIdempotency(() => undefined, 100_000);
   const mutation = (key: number) => ({ backend: 'b', deviceId: 'd', key: String(key), method: 'POST', path: '/' });
   const answer = { status: 200, body: 'x'.repeat(5_000) };

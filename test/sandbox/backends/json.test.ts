@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { elements, isSame, members, printMembers, scalar } from '../../../sandbox/backends/requests/json.ts';
 
 describe('raw JSON', () => {
-  it('cuts an object into the raw texts of its members, in their order', () => {
+  it('splits an object into the raw texts of its members, in order', () => {
     const text = ' { "b" : 1.0 ,"a":{"x":[1,"]}",{}]}, "\\u0063\\"":"\\\\", "d":[] } ';
     expect([...members(text)]).toEqual([
       ['b', '1.0'],
@@ -13,13 +13,13 @@ describe('raw JSON', () => {
     ]);
   });
 
-  it('cuts an array into the raw texts of its elements', () => {
+  it('splits an array into the raw texts of its elements', () => {
     expect(elements(' [ 1e400 , [2,3],"a,b" ,{"x":","}] ')).toEqual(['1e400', '[2,3]', '"a,b"', '{"x":","}']);
     expect(elements('[]')).toEqual([]);
     expect([...members('{ }')]).toEqual([]);
   });
 
-  it('puts any object together again as JSON reads it', () => {
+  it('rebuilds any object as JSON reads it', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.constantFrom(undefined, 2), (object, indent) => {
         const text = JSON.stringify(object, null, indent);
@@ -31,7 +31,7 @@ describe('raw JSON', () => {
     );
   });
 
-  it('refuses a name that occurs twice, however it is spelt', () => {
+  it('refuses a duplicate name in any escaping', () => {
     expect(() => members('{"a":1,"\\u0061":2}')).toThrow('twice');
   });
 
@@ -45,7 +45,7 @@ describe('raw JSON', () => {
     ['"a"', '{"value":"a"}'],
     ['"A"', '"\\u0041"'],
     ['{ "value" : 7 }', '7.0'],
-  ])('takes %s and %s for the same value', (a, b) => {
+  ])('treats %s and %s as equal', (a, b) => {
     expect(isSame(a, b)).toBe(true);
   });
 
@@ -56,7 +56,7 @@ describe('raw JSON', () => {
     ['"1"', '1'],
     ['true', '"true"'],
     ['"a"', '{"value":"a","unit":"bar"}'],
-  ])('tells %s from %s', (a, b) => {
+  ])('distinguishes %s from %s', (a, b) => {
     expect(isSame(a, b)).toBe(false);
   });
 

@@ -14,7 +14,7 @@ it.each([
   ['device=gateway-1&path=edge%2Fsensor-1', 'gateway-1/edge/sensor-1'],
   ['device=gateway-1&identity=edge', 'gateway-1/edge'],
   ['device=gateway-1&path=edge&identity=sensor-2', 'gateway-1/edge/sensor-2'],
-])('resolves %s to %s', async (query, path) => {
+])('the path %s resolves to %s', async (query, path) => {
   const found = principal(path);
   const { id, identity, parentId } = found ?? {};
   expect((await resolve(query)).json).toEqual({ data: [{ id, identity, path, parentId }] });
@@ -30,28 +30,28 @@ it.each([
   ['path=edge&identity=.'],
   ['path=edge&identity='],
   ['identity=Edge'],
-])('reaches nothing by %s', async (query) => {
+])('%s resolves to nothing', async (query) => {
   expect((await resolve(`device=gateway-1&${query}`)).json).toEqual({ data: [] });
 });
 
 it.each([['edge/..'], ['./edge'], ['edge//sensor-1'], ['/edge'], ['edge/'], ['ed%0Age']])(
-  'refuses the path %s with 400',
+  'the path %s is refused with 400',
   async (path) => {
     expect((await resolve(`device=gateway-1&path=${path}`)).status).toBe(400);
   },
 );
 
-it('refuses a query parameter that is given twice, for readers would disagree', async () => {
+it('a duplicate query parameter is refused', async () => {
   expect((await resolve('device=gateway-1&path=edge&path=')).status).toBe(400);
 });
 
-it("refuses to resolve another device's identities, existing or not, with the same 403", async () => {
+it("resolving another device's identities, existing or not, is refused with the same 403", async () => {
   for (const device of ['pump-1', 'rival-1', 'nobody', '']) {
     expect((await resolve(`device=${device}`)).status).toBe(403);
   }
 });
 
-it('sets attributes, removes those that are null and keeps those that are absent', async () => {
+it('an update sets attributes, removes those that are null and keeps those that are absent', async () => {
   const { pm } = test.as('gateway-1');
   const path = `/devices/${test.idOf('gateway-1/edge')}`;
   expect((await pm('PUT', path, { identity: 'edge', publicKey: 'k1', note: 1 })).json).toEqual({
@@ -69,7 +69,7 @@ it('sets attributes, removes those that are null and keeps those that are absent
   expect([...(principal('gateway-1/edge')?.attributes ?? [])]).toEqual([['publicKey', '"k2"']]);
 });
 
-it('updates the device itself', async () => {
+it('a device can update itself', async () => {
   expect((await test.as('gateway-1').pm('PUT', `/devices/${test.idOf('gateway-1')}`, { publicKey: 'k' })).status).toBe(
     200,
   );
@@ -83,13 +83,13 @@ it.each([
   ['a path', { path: 'rival-1' }],
   ['a tenant', { tenant: 'globex' }],
   ['a list', []],
-])('refuses %s in an update with 400', async (_, body) => {
+])('%s in an update is refused with 400', async (_, body) => {
   const before = principal('gateway-1/edge');
   expect((await test.as('gateway-1').pm('PUT', `/devices/${test.idOf('gateway-1/edge')}`, body)).status).toBe(400);
   expect(principal('gateway-1/edge')).toBe(before);
 });
 
-it('deletes an identity once; then it is 404 and its name is free', async () => {
+it('an identity is deleted once; after that it is 404 and its name is free', async () => {
   const { pm } = test.as('gateway-1');
   const path = `/devices/${test.idOf('gateway-1/edge/sensor-1')}`;
   const { status, text } = await pm('DELETE', path);
@@ -102,7 +102,7 @@ it('deletes an identity once; then it is 404 and its name is free', async () => 
   });
 });
 
-it('refuses to delete an identity that others are connected through, until they are gone', async () => {
+it('an identity is not deleted while others are connected through it', async () => {
   const { pm } = test.as('gateway-1');
   const edge = `/devices/${test.idOf('gateway-1/edge')}`;
   expect((await pm('DELETE', edge)).status).toBe(409);
@@ -110,12 +110,12 @@ it('refuses to delete an identity that others are connected through, until they 
   expect((await pm('DELETE', edge)).status).toBe(204);
 });
 
-it('refuses to delete a directly connected device with 403', async () => {
+it('deleting a directly connected device is refused with 403', async () => {
   expect((await test.as('gateway-1').pm('DELETE', `/devices/${test.idOf('gateway-1')}`)).status).toBe(403);
   expect(principal('gateway-1')).toBeDefined();
 });
 
-it("keeps a deleted owner's object models with its device", async () => {
+it('object models of a deleted owner stay with its device', async () => {
   const { pm, im } = test.as('gateway-1');
   const owner = test.idOf('gateway-1/edge/sensor-1');
   const sensor = { objectId: guid(1), model: 'svc.device', type: 'sensor', properties: { quantity: 'flow' } };

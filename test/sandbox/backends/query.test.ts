@@ -14,19 +14,19 @@ async function find(query: object, device = 'pump-1'): Promise<string[]> {
   return (json as { data: { objectId: string }[] }).data.map(({ objectId }) => objectId);
 }
 
-it('finds an object model by its unique value, plain or wrapped', async () => {
+it('a query finds an object model by its unique value, plain or wrapped', async () => {
   expect(await find({ properties: { serial: 'A1' } })).toEqual([guid(1)]);
   expect(await find({ properties: { serial: { value: 'A1' } } })).toEqual([guid(1)]);
 });
 
-it('finds object models whatever version of the type they have', async () => {
+it('a query finds object models of any version of the type', async () => {
   await test
     .as('pump-1')
     .im('POST', '/object', { ...pump, type: 'pump@1', objectId: guid(2), properties: { serial: 'A2' } });
   expect(await find({ properties: { serial: 'A2' } })).toEqual([guid(2)]);
 });
 
-it('finds neither other types, nor other models, nor other values', async () => {
+it('a query finds neither other types, nor other models, nor other values', async () => {
   expect(await find({ type: 'booster-pump', properties: { serial: 'A1' } })).toEqual([]);
   expect(await find({ model: 'svc.configuration', properties: { serial: 'A1' } })).toEqual([]);
   expect(await find({ type: 'submarine', properties: { serial: 'A1' } })).toEqual([]);
@@ -34,7 +34,7 @@ it('finds neither other types, nor other models, nor other values', async () => 
   expect(await find({ properties: { serial: 'A1', location: 'yard' } })).toEqual([]);
 });
 
-it('follows every update: found by the new values, no longer by the old ones', async () => {
+it('after an update a query finds the new values and no longer the old ones', async () => {
   expect(await find({ properties: { location: 'hall' } })).toEqual([guid(1)]);
   await test.as('pump-1').im('PUT', `/objects/${guid(1)}/models/svc.device`, {
     type: 'pump',
@@ -45,7 +45,7 @@ it('follows every update: found by the new values, no longer by the old ones', a
   expect(await find({ properties: { location: 'yard' } })).toEqual([guid(1)]);
 });
 
-it('answers the same however many sets of names have been asked for before', async () => {
+it('earlier queries with other sets of names do not affect a query', async () => {
   const properties = { serial: 'A1', location: 'hall', a: 1, b: 1, c: 1 };
   const names = Object.entries(properties);
   for (let mask = 1; mask < 32; mask++) {
@@ -54,14 +54,14 @@ it('answers the same however many sets of names have been asked for before', asy
   }
 });
 
-it('shows a device its own object models and those without an owner, never those of others', async () => {
+it('a query shows a device its own object models and those without an owner, never those of others', async () => {
   expect(await find({ properties: { serial: 'A1' } }, 'pump-2')).toEqual([]);
   expect(await find({ properties: { serial: 'A1' } }, 'rival-1')).toEqual([]);
   expect(await find({ properties: { serial: 'SPARE-1' } }, 'pump-2')).toHaveLength(1);
   expect(await find({ properties: { serial: 'SPARE-1' } }, 'rival-1')).toHaveLength(0);
 });
 
-it('shows a gateway what the identities connected through it own', async () => {
+it('a query shows a gateway the object models of identities connected through it', async () => {
   const body = { ...pump, objectId: guid(4), properties: { serial: 'G1' } };
   await test.as('gateway-1').im('POST', `/object?owner=${test.idOf('gateway-1/edge')}`, body);
   expect(await find({ properties: { serial: 'G1' } }, 'gateway-1')).toEqual([guid(4)]);
@@ -73,6 +73,6 @@ it.each([
   ['a value that is an object', { model: 'svc.device', type: 'pump', properties: { serial: { a: 1 } } }],
   ['a value that is null', { model: 'svc.device', type: 'pump', properties: { serial: null } }],
   ['no model', { type: 'pump', properties: { serial: 'A1' } }],
-])('refuses %s with 400', async (_, body) => {
+])('a query with %s is refused with 400', async (_, body) => {
   expect((await test.as('pump-1').im('POST', '/query', body)).status).toBe(400);
 });

@@ -25,7 +25,7 @@ beforeEach(async () => {
   await test.as('pump-1').im('POST', '/object', sensor);
 });
 
-it('creates references with 201 and lists them in order of creation', async () => {
+it('references are created with 201 and listed in order of creation', async () => {
   const { status, json } = await write([
     { name: 'feeds', to: to(2), attributes: { isContained: true } },
     { name: 'contains', to: to(3) },
@@ -39,7 +39,7 @@ it('creates references with 201 and lists them in order of creation', async () =
   expect(await read()).toEqual({ data: expected });
 });
 
-it('updates the attributes of one that has the same name and target, and answers 200 when none is new', async () => {
+it('attributes of an equal name and target are updated, with 200 when no reference is new', async () => {
   await write([{ name: 'feeds', to: to(2), attributes: { a: 1 } }]);
   expect((await write([{ name: 'feeds', to: to(2), attributes: { b: 2 } }])).status).toBe(200);
   expect(await read()).toEqual({ data: [{ name: 'feeds', to: to(2), attributes: { b: 2 } }] });
@@ -47,7 +47,7 @@ it('updates the attributes of one that has the same name and target, and answers
   expect(await read()).toEqual({ data: [{ name: 'feeds', to: to(2), attributes: { b: 2 } }] });
 });
 
-it('takes another name or another target for another reference', async () => {
+it('a different name or target makes a different reference', async () => {
   await write([{ name: 'feeds', to: to(2) }]);
   expect(
     (
@@ -60,14 +60,14 @@ it('takes another name or another target for another reference', async () => {
   expect(await read()).toMatchObject({ data: [{}, {}, {}] });
 });
 
-it('keeps attributes as the bytes that were sent', async () => {
+it('attributes keep the sent bytes', async () => {
   await write(
     `[{"name":"feeds","to":{"objectId":"${guid(2)}","model":"svc.device"},"attributes":{ "n":12345678901234567890,"m":1.0}}]`,
   );
   expect((await test.as('pump-1').im('GET', OUT)).text).toContain('"attributes":{ "n":12345678901234567890,"m":1.0}');
 });
 
-it('knows the reference names of base types', async () => {
+it('reference names of base types are accepted', async () => {
   const booster = { objectId: guid(6), model: 'svc.device', type: 'booster-pump', properties: { serial: 'B' } };
   const { im } = test.as('pump-1');
   await im('POST', '/object', booster);
@@ -93,25 +93,25 @@ it.each([
     [{ name: 'mounted', to: to(2), attributes: { isParent: true } }],
     400,
   ],
-])('refuses %s, and creates none of the others either', async (_, body, status) => {
+])('a request with %s is refused, and none of the others is created', async (_, body, status) => {
   const whole = Array.isArray(body) ? [{ name: 'feeds', to: to(3) }, ...body] : body;
   expect((await write(whole)).status).toBe(status);
   expect(await read()).toEqual({ data: [] });
 });
 
-it("takes the name of a parent reference from the parent's type", async () => {
+it("the parent's type declares the name of a parent reference", async () => {
   const out = `/objects/${guid(3)}/models/svc.device/references/out`;
   const { im } = test.as('pump-1');
   expect((await im('POST', out, [{ name: 'contains', to: to(1), attributes: { isParent: true } }])).status).toBe(201);
   expect((await im('POST', out, [{ name: 'contains', to: to(1), attributes: { isParent: false } }])).status).toBe(400);
 });
 
-it('writes nothing for an empty list', async () => {
+it('an empty list writes nothing', async () => {
   const { status, json } = await write([]);
   expect([status, json]).toEqual([200, { data: [] }]);
 });
 
-it("leaves out targets that have become another device's", async () => {
+it('targets that now belong to another device are left out', async () => {
   const { world } = test.backends;
   const spare = world.objects.list().find(({ owner }) => owner === undefined);
   const target = { objectId: spare?.objectId, model: 'svc.device' };
@@ -122,7 +122,7 @@ it("leaves out targets that have become another device's", async () => {
   expect(await read()).toEqual({ data: [] });
 });
 
-it('refuses more than 1,000 references', async () => {
+it('more than 1,000 references are refused', async () => {
   const many = Array.from({ length: 1001 }, () => ({ name: 'feeds', to: to(2) }));
   expect((await write(many)).status).toBe(400);
   expect((await write(many.slice(1))).status).toBe(201);

@@ -48,7 +48,7 @@ async function live(): Promise<void> {
   await pm('DELETE', `/devices/${test.idOf('gateway-1/edge/sensor-1')}`);
 }
 
-it('keeps the whole world across a restart', async () => {
+it('the whole world survives a restart', async () => {
   await live();
   const before = everything();
   await restart();
@@ -61,7 +61,7 @@ it('keeps the whole world across a restart', async () => {
   expect((await im('POST', '/query', query)).json).toMatchObject({ data: [{ objectId: guid(1) }] });
 });
 
-it('repeats an answer across a restart', async () => {
+it('an answer is repeated across a restart', async () => {
   await live();
   await restart();
   const pump = '{"model":"svc.device","type":"pump","properties":{ "serial":"A1","runningHours":12345678901234567890}}';
@@ -69,7 +69,7 @@ it('repeats an answer across a restart', async () => {
   expect((await test.as('gateway-1').im('POST', `/objects/${guid(1)}`, pump, { headers })).status).toBe(201);
 });
 
-it("has a call's changes together or not at all after a crash in the middle of writing", async () => {
+it('a crash during a write leaves all changes of a call or none', async () => {
   const before = everything();
   await live();
   await test.close();
@@ -81,7 +81,7 @@ it("has a call's changes together or not at all after a crash in the middle of w
   expect(everything().filter(({ kind }) => kind === 'object')).toEqual(before.filter(({ kind }) => kind === 'object'));
 });
 
-it('says so when the file is damaged elsewhere than at its end', async () => {
+it('a file that is damaged before its end is reported', async () => {
   await test.close();
   appendFileSync(file(), 'x\n[]\n');
   await expect(startTestBackends({ directory })).rejects.toThrow();
@@ -89,7 +89,7 @@ it('says so when the file is damaged elsewhere than at its end', async () => {
   test = await startTestBackends({ directory });
 });
 
-it('keeps the client across a restart, readable by its owner only', async () => {
+it('the client survives a restart, readable by its owner only', async () => {
   const { clientSecret } = test.backends.token;
   await restart();
   expect(test.backends.token.clientSecret).toBe(clientSecret);
@@ -97,7 +97,7 @@ it('keeps the client across a restart, readable by its owner only', async () => 
   expect(statSync(file()).mode & 0o077).toBe(0);
 });
 
-it('forgets everything on a reset, on disk, too', async () => {
+it('a reset removes everything, on disk, too', async () => {
   const before = everything();
   await live();
   await test.admin('POST', '/reset');
@@ -105,7 +105,7 @@ it('forgets everything on a reset, on disk, too', async () => {
   expect(everything()).toEqual(before);
 });
 
-it('begins empty unless asked for the example world', async () => {
+it('the world is empty at first unless the example world is requested', async () => {
   const empty = mkdtempSync(join(tmpdir(), 'backends-'));
   const other = await startTestBackends({ directory: empty, seed: false });
   expect(other.backends.world.types.list()).toEqual([]);

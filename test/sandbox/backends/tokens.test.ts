@@ -13,7 +13,7 @@ function issued(body: string | undefined): string {
 }
 
 describe('tokens', () => {
-  it('are issued to the client, its credentials in the form or in the header', () => {
+  it('are issued to the client, with credentials in the form or in the header', () => {
     const tokens = createTokens(client, 60);
     for (const answer of [tokens.issue(inForm, undefined), tokens.issue(form(grant), inHeader)]) {
       expect(answer.status).toBe(200);
@@ -39,7 +39,7 @@ describe('tokens', () => {
     expect(answer.body).not.toContain('a&b');
   });
 
-  it('live for their lifetime and no longer', () => {
+  it('are valid for exactly their lifetime', () => {
     let now = 0;
     const tokens = createTokens(client, 60, () => now);
     const token = issued(tokens.issue(inForm, undefined).body);

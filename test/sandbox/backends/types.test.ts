@@ -10,14 +10,14 @@ const read = (path: string, device = 'pump-1') => test.as(device).tr('GET', `${T
 const versionOf = async (path: string) => ((await read(path)).json as { version?: string }).version;
 
 describe('reading types', () => {
-  it('answers the highest version by number, not by text and not by age', async () => {
+  it('answers the highest version by number, not by text or age', async () => {
     for (const version of ['1.2.0', '1.10.0', '2.0.1', '1.9.9']) await create({ typeId: 'fan', version });
     expect(await versionOf('fan')).toBe('2.0.1');
     expect(await versionOf('fan/versions/1')).toBe('1.10.0');
     expect(await versionOf('fan/versions/1.9.9')).toBe('1.9.9');
   });
 
-  it('is 404 for unknown types, versions and models, and 400 for what is no version', async () => {
+  it('gets 404 for unknown types, versions and models, and 400 for an invalid version', async () => {
     expect((await read('fan')).status).toBe(404);
     expect((await read('pump/versions/7')).status).toBe(404);
     expect((await read('pump/versions/1.0.1')).status).toBe(404);
@@ -27,7 +27,7 @@ describe('reading types', () => {
     }
   });
 
-  it('tells the unique properties of a type, those of its base types included', async () => {
+  it('shows the unique properties of a type, including those of its base types', async () => {
     expect((await read('booster-pump')).json).toMatchObject({ uniqueProperties: ['serial'] });
     expect((await read('sensor')).json).toMatchObject({ uniqueProperties: [] });
     await create({ typeId: 'twin', version: '1.0.0', baseTypes: ['booster-pump@1.0.0'], unique: ['stages'] });
@@ -44,7 +44,7 @@ describe('reading types', () => {
 });
 
 describe('creating types', () => {
-  it('answers what was sent, to the byte, with the model and the unique properties', async () => {
+  it('answers the sent bytes, with the model and the unique properties', async () => {
     const sent =
       '{"typeId":"fan","version":"1.0.0","properties":{ "rpm":{"dataType":"number","default":1.0}},"note":12345678901234567890}';
     const { status, text } = await create(sent);
@@ -54,7 +54,7 @@ describe('creating types', () => {
     expect((await read('fan')).text).toBe(answer);
   });
 
-  it('refuses a type id and version that exist with 409, even with the same content', async () => {
+  it('refuses an existing type id and version with 409, even with the same content', async () => {
     const fan = { typeId: 'fan', version: '1.0.0' };
     await create(fan);
     const { status, error } = await create(fan);

@@ -15,19 +15,19 @@ beforeEach(async () => {
 });
 
 describe('replacing an object model', () => {
-  it('replaces properties and variables fully, keeps name and owner, and adds 1 to the version', async () => {
+  it('replaces all properties and variables, keeps name and owner, and adds 1 to the version', async () => {
     const { status, json } = await put({ type: 'pump', version: 1, properties: { serial: 'A1', maximumPressure: 9 } });
     expect(status).toBe(200);
     expect(json).toMatchObject({ name: 'North', version: 2, path: 'pump-1', variables: {} });
     expect(json).toHaveProperty('properties', { serial: 'A1', maximumPressure: 9 });
   });
 
-  it('takes a new name when one is given', async () => {
+  it('changes the name if one is given', async () => {
     const { json } = await put({ type: 'pump', version: 1, name: 'South', properties: { serial: 'A1' } });
     expect(json).toMatchObject({ name: 'South' });
   });
 
-  it('answers the bytes that were sent', async () => {
+  it('answers the sent bytes', async () => {
     const properties = '{"maximumPressure":1.0,  "serial":"A1"}';
     const { text } = await put(
       `{"version":1,"type":"pump","properties":${properties},"variables":{"pressure":1e-400}}`,
@@ -35,13 +35,13 @@ describe('replacing an object model', () => {
     expect(text).toContain(`"properties":${properties},"variables":{"pressure":1e-400},"version":2`);
   });
 
-  it('takes the ids of the path, whatever the body says', async () => {
+  it('uses the ids of the path, not of the body', async () => {
     const body = { type: 'pump', version: 1, properties: { serial: 'A1' }, objectId: guid(9), model: 'svc.other' };
     expect((await put(body)).json).toMatchObject({ objectId: guid(1), model: 'svc.device', version: 2 });
   });
 
   it.each([0, 2, 9007199254740992])(
-    'refuses version %d with 409 when 1 is stored, and tells the stored one',
+    'refuses version %d with 409 when 1 is stored, with the stored one',
     async (version) => {
       const { status, error } = await put({ type: 'pump', version, properties: { serial: 'A1' } });
       expect(status).toBe(409);
@@ -70,7 +70,7 @@ describe('replacing an object model', () => {
       { type: 'pump', version: 1, properties: { serial: 'A1', runningHours: 1 } },
       'runningHours',
     ],
-  ])('refuses %s with 400, and nothing changes', async (_, body, place) => {
+  ])('refuses %s with 400 without effect', async (_, body, place) => {
     const { status, error } = await put(body);
     expect(status).toBe(400);
     expect(error?.detail).toContain(place);
@@ -82,20 +82,20 @@ describe('replacing an object model', () => {
     expect(json).toMatchObject({ type: 'pump@1.0.0' });
   });
 
-  it('moves to another version of the type, up and down, when it is named', async () => {
+  it('changes to another given version of the type, up and down', async () => {
     await put({ type: 'pump@2', version: 1, properties: { serial: 'A1', runningHours: 7 } });
     expect(await stored()).toMatchObject({ version: 2, type: 'pump@2.0.0' });
     await put({ type: 'pump@1.0.0', version: 2, properties: { serial: 'A1' } });
     expect(await stored()).toMatchObject({ version: 3, type: 'pump@1.0.0' });
   });
 
-  it('moves to a subtype in the same unique group and back', async () => {
+  it('changes to a subtype in the same unique group and back', async () => {
     const booster = await put({ type: 'booster-pump@1', version: 1, properties: { serial: 'A1', stages: 2 } });
     expect(booster.json).toMatchObject({ type: 'booster-pump@1.0.0', version: 2 });
     expect((await put({ type: 'pump@2', version: 2, properties: { serial: 'A1' } })).status).toBe(200);
   });
 
-  it('sets a unique value once when there was none, unless another object model has it', async () => {
+  it('sets a missing unique value once, unless another object model has it', async () => {
     const { im } = test.as('pump-1');
     const mixer = { model: 'svc.device', type: 'mixer', properties: { plant: 'north' } };
     await im('POST', '/object', { ...mixer, objectId: guid(3) });
@@ -111,7 +111,7 @@ describe('replacing an object model', () => {
     expect((await set(3, 2)).status).toBe(400);
   });
 
-  it('creates related models that are missing and answers what became of them', async () => {
+  it('creates missing related models and answers their results', async () => {
     await test.admin('POST', '/types?model=svc.service', { typeId: 'pump.log', version: '1.0.0' });
     await test.admin('POST', '/types', {
       typeId: 'logged-pump',
@@ -129,7 +129,7 @@ describe('replacing an object model', () => {
     expect((await test.as('pump-1').im('GET', `/objects/${guid(1)}/models/svc.service`)).status).toBe(200);
   });
 
-  it('is 404 for an object model that does not exist', async () => {
+  it('gets 404 for an unknown object model', async () => {
     const { im } = test.as('pump-1');
     const body = { type: 'pump', version: 1, properties: { serial: 'A1' } };
     expect((await im('PUT', `/objects/${guid(9)}/models/svc.device`, body)).status).toBe(404);
@@ -141,7 +141,7 @@ describe('claiming an object model', () => {
   const spare = () => test.backends.world.objects.list().find(({ owner }) => owner === undefined);
   const at = () => `/objects/${spare()?.objectId}/models/svc.device`;
 
-  it('lets a device of the tenant read it, and write it only after the claim', async () => {
+  it('is required before a device of the tenant writes it, not before it reads', async () => {
     const { im } = test.as('pump-2');
     const path = at();
     const body = { type: 'pump', version: 1, properties: { serial: 'SPARE-1' } };
@@ -153,7 +153,7 @@ describe('claiming an object model', () => {
     expect((await im('PUT', path, body)).json).toMatchObject({ version: 2, ownerId: test.idOf('pump-2') });
   });
 
-  it('refuses a claim for an identity of another device with 403, for an unknown one with 404', async () => {
+  it('for an identity of another device is refused with 403, and for an unknown one with 404', async () => {
     const path = `${at()}/owner`;
     const { im } = test.as('pump-1');
     expect((await im('PUT', path, { ownerId: test.idOf('pump-2') })).status).toBe(403);
@@ -164,7 +164,7 @@ describe('claiming an object model', () => {
     expect(spare()).toBeDefined();
   });
 
-  it('lets only the same device take over what a deleted identity owned', async () => {
+  it('of a deleted identity’s object is allowed only for the same device', async () => {
     const gateway = test.as('gateway-1');
     const path = `${at()}/owner`;
     await gateway.im('PUT', path, { ownerId: test.idOf('gateway-1/edge/sensor-1') });

@@ -1,6 +1,6 @@
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { startAzurite } from '../../../sandbox/methods/azurite.ts';
-import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
+import { spawn } from '../../../sandbox/service/endWithUs.ts';
 
 /** Starts processes that are to end with this one, in the way that its argument names, and says when they are there. */
 
@@ -9,14 +9,13 @@ const shell = (command: string, options: SpawnOptions = {}): ChildProcess =>
 
 const ways: Record<string, () => unknown> = {
   azurite: startAzurite,
-  sleeping: () => endWithUs(shell('exec sleep 999')),
+  sleeping: () => shell('exec sleep 999'),
   stopped() {
     const child = shell('exec sleep 999');
-    endWithUs(child);
     child.kill('SIGSTOP');
   },
-  group: () => endWithUs(shell('sleep 999 & sleep 999', { detached: true }), true),
-  ending: () => endWithUs(shell('exit')),
+  group: () => shell('sleep 999 & sleep 999', { detached: true }),
+  ending: () => shell('exit'),
 };
 
 const [, , way = ''] = process.argv;

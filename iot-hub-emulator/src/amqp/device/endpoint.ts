@@ -14,7 +14,7 @@ export interface DeviceSession {
 }
 
 /** A link of a logged-in device. */
-export interface Attached {
+export interface LinkContext {
   hub: HubCore;
   peer: Peer;
   link: Link;
@@ -23,6 +23,6 @@ export interface Attached {
 
 /** What is behind one address of a device; an absent direction is not found there. */
 export interface Endpoint {
-  serve?(sender: Sender, attached: Attached): void;
-  accept?(receiver: Receiver, attached: Attached): void;
+  serve?(sender: Sender, attached: LinkContext): void;
+  accept?(receiver: Receiver, attached: LinkContext): void;
 }

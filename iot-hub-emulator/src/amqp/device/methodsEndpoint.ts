@@ -16,7 +16,7 @@ export const methodsEndpoint: Endpoint = {
         body: rhea.message.data_section(Buffer.from(payload)),
       }),
     );
-    link.whenOver(stop);
+    link.onEnd(stop);
   },
   accept(receiver, { hub, session }) {
     receiver.on('message', ({ message, delivery }: EventContext) => {

@@ -25,7 +25,7 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
 /** Whether an address is one of a device. */
 export const isDeviceAddress = (address: string): boolean => form.test(address);
 
-/** Where devices and modules attach. The links of each on one connection make up its session; one elsewhere ends. */
+/** Where devices and modules attach. The links of each on one connection are its session; a session on another one ends. */
 export function deviceNode(hub: HubCore): Node {
   const sessions = new WeakMap<Peer, Map<string, DeviceSession>>();
 
@@ -63,12 +63,12 @@ export function deviceNode(hub: HubCore): Node {
     const login = () => peer.claims.first((claim) => hub.access.loginBy(claim, deviceId, moduleId));
     const claimed = login();
     if (!claimed) throw new Refusal('amqp:unauthorized-access', 'No token here lets this device connect.');
-    const way = terminus.is_receiver() ? endpoint?.accept : endpoint?.serve;
-    if (!way) throw notFound(address);
+    const handler = terminus.is_receiver() ? endpoint?.accept : endpoint?.serve;
+    if (!handler) throw notFound(address);
     link.allowed = () => login() !== undefined;
     const session = enter(peer, { ...claimed, modelId: modelOf(terminus) });
     session.links.add(link);
-    link.whenOver((reason) => leave(peer, session, link, reason));
+    link.onEnd((reason) => leave(peer, session, link, reason));
     const attached = { hub, peer, link, session };
     if (terminus.is_receiver()) {
       terminus.set_target({ address });

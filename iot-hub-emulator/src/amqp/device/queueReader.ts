@@ -1,6 +1,6 @@
 import { toAmqp } from '../link/encode.ts';
-import { lend } from '../link/lending.ts';
 import { notFound } from '../link/peer.ts';
+import { deliverUnsettled } from '../link/unsettledLink.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /** Cloud-to-device messages. A module has none. */
@@ -8,7 +8,7 @@ export const deviceboundEndpoint: Endpoint = {
   serve(sender, { hub, link, session }) {
     const { deviceId, moduleId } = session.login.identity;
     if (moduleId !== undefined) throw notFound(sender.source.address);
-    const { take, hasRoom } = lend(sender, toAmqp, () => hub.devicebound.flush(deviceId));
-    link.whenOver(hub.devicebound.listen(deviceId, take, hasRoom));
+    const { receive, hasRoom } = deliverUnsettled(sender, toAmqp, () => hub.devicebound.flush(deviceId));
+    link.onEnd(hub.devicebound.listen(deviceId, receive, hasRoom));
   },
 };

@@ -16,7 +16,7 @@ const noCredit = new Refusal('amqp:resource-limit-exceeded', 'The device gives n
 export const twinEndpoint: Endpoint = {
   serve(sender, { link, session }) {
     session.twinLink = sender;
-    link.whenOver(() => {
+    link.onEnd(() => {
       if (session.twinLink === sender) session.twinLink = undefined;
     });
   },
@@ -45,7 +45,7 @@ export const twinEndpoint: Endpoint = {
       if (operation === `DELETE ${desired}`) return unwatch();
       return { status: 400, body: JSON.stringify('There is no such operation on a twin.') };
     };
-    link.whenOver(unwatch);
+    link.onEnd(unwatch);
 
     receiver.on('message', ({ message, delivery }: EventContext) => {
       const incoming = message as Incoming;

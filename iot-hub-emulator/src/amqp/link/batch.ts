@@ -7,14 +7,14 @@ const batchFormat = 0x80013700;
 const mostInBatch = 65_536;
 
 /** What came in one transfer: a message, or a batch of them in an envelope. */
-export interface Parcel {
+export interface UnpackedTransfer {
   /** The annotations of the envelope; those of the message when there is but one. */
   annotations: Record<string, unknown>;
   messages: Incoming[];
 }
 
 /** Take a transfer apart: a batch is one message of format 0x80013700 whose data sections are the encoded messages. */
-export function unpack({ message, delivery }: EventContext): Parcel {
+export function unpack({ message, delivery }: EventContext): UnpackedTransfer {
   if (delivery?.format !== batchFormat) {
     const single = message as Incoming;
     return { annotations: single.message_annotations ?? {}, messages: [single] };

@@ -50,8 +50,8 @@ export function createClaims(now: () => number, onExpiry: () => void): Claims {
     },
     first(use) {
       for (const claim of valid()) {
-        const made = use(claim);
-        if (made !== undefined) return made;
+        const result = use(claim);
+        if (result !== undefined) return result;
       }
       return undefined;
     },

@@ -25,7 +25,7 @@ export function watchIdleConnection(
       if (/\$(cbs|management)$/i.test(link.address)) return;
       links += 1;
       clearTimeout(timer);
-      link.whenOver(() => {
+      link.onEnd(() => {
         links -= 1;
         if (links === 0) wait(abandonedConnection);
       });

@@ -11,13 +11,13 @@ const window = 1000;
  * The entry of a link among those of its connection, until it is over: closed by either end, or gone with its session or
  * connection.
  */
-export function follow(link: Sender | Receiver, address: string, connection: Connection): Link {
+export function trackLink(link: Sender | Receiver, address: string, connection: Connection): Link {
   const state = link as unknown as LinkState;
   const { session } = link;
   const closing = link.is_receiver() ? 'receiver_close' : 'sender_close';
   const steps: ((reason: string) => void)[] = [];
   const end = (reason: string): boolean => {
-    if (!connection.links.delete(entry)) return false;
+    if (!connection.links.delete(tracked)) return false;
     link.off(closing, left);
     session.off('session_close', left);
     connection.socket.off('close', left);
@@ -25,13 +25,13 @@ export function follow(link: Sender | Receiver, address: string, connection: Con
     return true;
   };
   const left = () => end('the client left');
-  const entry: Link = {
+  const tracked: Link = {
     name: link.name,
     address,
     direction: link.is_receiver() ? 'in' : 'out',
     credit: () => state.credit,
     transfers: () => state.delivery_count,
-    whenOver: (step) => void steps.push(step),
+    onEnd: (step) => void steps.push(step),
     detach(reason, closed) {
       if (!end(reason?.description ?? 'the hub detached it')) return;
       link.removeAllListeners('message'); // what still comes cannot be answered, and is not taken in
@@ -42,37 +42,37 @@ export function follow(link: Sender | Receiver, address: string, connection: Con
       }
     },
   };
-  connection.links.add(entry);
+  connection.links.add(tracked);
   link.on(closing, left);
   session.setMaxListeners(0).on('session_close', left);
   connection.socket.on('close', left);
-  return entry;
+  return tracked;
 }
 
 /** Keep a link on which a client sends in credit, as far as no fault denies it. */
-export function grantCredit(receiver: Receiver, { address, whenOver }: Link, faults: StandingFaults): void {
+export function grantCredit(receiver: Receiver, { address, onEnd: whenOver }: Link, faults: StandingFaults): void {
   const state = receiver as unknown as LinkState;
   const kind = inboundLink(address);
   let denied = false;
 
-  const top = (): void => {
+  const topUp = (): void => {
     const missing = window - state.credit;
     if (!denied && missing >= window / 4) receiver.add_credit(missing);
   };
-  const decide = (): void => {
+  const applyFault = (): void => {
     denied = kind !== undefined && faults.strike('no-credit', { link: kind }) !== undefined;
     if (denied && state.credit > 0) {
       state.credit = 0;
       state.issue_flow = true;
       state.connection._register();
     }
-    top();
+    topUp();
   };
 
-  receiver.on('message', top);
-  receiver.on('refused' as 'message', top);
-  decide();
-  if (kind !== undefined) whenOver(faults.watch('no-credit', decide));
+  receiver.on('message', topUp);
+  receiver.on('refused' as 'message', topUp);
+  applyFault();
+  if (kind !== undefined) whenOver(faults.watch('no-credit', applyFault));
 }
 
 /** Which of the links that faults know a client sends on; undefined for those of requests, such as `$cbs`. */

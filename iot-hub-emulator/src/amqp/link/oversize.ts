@@ -1,6 +1,6 @@
 import type { Delivery, Receiver } from 'rhea';
 
-// what a transfer counts, however little it carries: it is kept, too
+// what a transfer counts at least, since an empty one takes memory as well
 const leastTransfer = 64;
 // of no message that rhea decodes
 const unknownFormat = 0xffff_ffff;
@@ -38,7 +38,7 @@ export function boundMessages(
     refuse(delivery, bytes);
   };
 
-  // rhea keeps a message that comes in several transfers here, and sets it again with each; with the last it sets nothing
+  // rhea stores a message of several transfers in this property, with each transfer anew; with the last it sets undefined
   Object.defineProperty(receiver, '_incomplete', {
     get: () => incomplete,
     set(delivery: Incomplete | undefined) {

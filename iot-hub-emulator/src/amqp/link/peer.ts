@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { Message as AmqpMessage, Delivery, Receiver, Sender } from 'rhea';
-import type { Answers } from '../../faults/answering.ts';
+import type { Dispositions } from '../../faults/answering.ts';
 import type { Connection, Link } from '../../network/connections.ts';
 import { Refusal } from '../../values/refusal.ts';
 import type { Claims } from './claims.ts';
@@ -19,8 +19,8 @@ export interface Peer {
 }
 
 /**
- * A place that links attach to. A link is refused by throwing a `Refusal`. `link` is
- * what faults and counters see of it; a node adds what it knows.
+ * An AMQP node, to which links attach. It refuses a link by throwing a `Refusal`. `link` is what faults and counters see
+ * of it; the node adds what it knows.
  */
 export interface Node {
   /** A client attached to receive. */
@@ -42,7 +42,7 @@ export function refuse(link: Link, { condition, message, info }: Refusal): void 
 }
 
 /** How the sender of this delivery is answered. */
-export function dispositions(delivery: Delivery | undefined): Answers {
+export function dispositions(delivery: Delivery | undefined): Dispositions {
   const alone = (settle: (delivery: Delivery) => void): void => {
     if (!delivery) return;
     writeDispositions(delivery);
@@ -57,7 +57,7 @@ export function dispositions(delivery: Delivery | undefined): Answers {
   };
 }
 
-/** What rhea's session keeps, left out of its typings. */
+/** A part of rhea's session that its typings leave out. */
 interface SessionState {
   readonly incoming: { process(session: unknown): void };
 }

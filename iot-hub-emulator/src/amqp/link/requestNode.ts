@@ -21,7 +21,7 @@ export function requestNode(name: string, answer: (request: Incoming, peer: Peer
       sender.set_source({ address: name });
       sender.set_target({ address: target ?? name });
       for (const key of [name, `${name} ${sender.name}`, `${name} ${target}`]) peer.replies.set(key, sender);
-      link.whenOver(() => {
+      link.onEnd(() => {
         for (const [key, reply] of peer.replies) if (reply === sender) peer.replies.delete(key);
       });
     },

@@ -10,7 +10,7 @@ it.each([
   ['another name', link('contains', 'a1'), false],
   ['another target', link('feeds', 'b2'), false],
   ['another model of the target', link('feeds', 'a1', 'svc.other'), false],
-])('is identified by name and target: %s', (_, other, isSame) => {
+])('a reference is identified by name and target: %s', (_, other, isSame) => {
   expect(referenceKey(other) === referenceKey(link('feeds', 'a1'))).toBe(isSame);
 });
 
@@ -19,7 +19,10 @@ it.each([
   ['contains', false, "400 $[0].name is not a reference of the object model's type"],
   ['contains', true, 'allowed'],
   ['feeds', true, "400 $[0].name is not a reference of the parent's type"],
-])('is declared by the type of its source, or of the parent: %s, isParent %s', (name, isParent, expected) => {
-  const types = { source: { references: new Set(['feeds']) }, target: { references: new Set(['contains']) } };
-  expect(outcome(() => checkDeclared(name, isParent, types, '$[0]'))).toBe(expected);
-});
+])(
+  'a reference is declared by the type of its source, or of the parent: %s, isParent %s',
+  (name, isParent, expected) => {
+    const types = { source: { references: new Set(['feeds']) }, target: { references: new Set(['contains']) } };
+    expect(outcome(() => checkDeclared(name, isParent, types, '$[0]'))).toBe(expected);
+  },
+);

@@ -31,7 +31,7 @@ describe('unique values', () => {
     expect(JSON.stringify(keyOfA) === JSON.stringify(keyOfB)).toBe(isSame);
   });
 
-  it('count for every group that the type is in, by its leader, and for none whose values are not all there', () => {
+  it('count for every group of the type, by its leader, except groups with missing values', () => {
     const properties = '{"serial":"A1","plant":"n","position":null}';
     expect(uniqueKeys(new Map([...serial, ...place]), properties)).toEqual([['pump', '"A1"']]);
     expect(uniqueKeys(new Map(), properties)).toEqual([]);
@@ -66,11 +66,11 @@ describe('a new object model', () => {
     ['one of nobody', [unowned], device, '409 an object model with these unique properties exists'],
     ['one of another device', [foreign], device, '403 the unique properties belong to an object of another device'],
     ['one, for an administrator', [foreign], undefined, '409 an object model with these unique properties exists'],
-  ])('has unique values that are those of %s', (_what, holders, caller, expected) => {
+  ])('has the unique values of %s', (_what, holders, caller, expected) => {
     expect(outcome(() => checkUntaken(holders, caller))).toBe(expected);
   });
 
-  it('is told which one exists', () => {
+  it('gets the existing one in its refusal', () => {
     expect(() => checkUntaken([own], device)).toThrow(
       expect.objectContaining({ meta: { objectId: 'o', type: 'pump@1.0.0' } }),
     );

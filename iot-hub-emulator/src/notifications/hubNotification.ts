@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import rhea from 'rhea';
-import { placeAnnotations, takenInAt } from '../events/deviceEvent.ts';
+import { hubEnqueuedTime, positionAnnotations } from '../events/deviceEvent.ts';
 import type { Events } from '../events/events.ts';
 import type { Identity } from '../identity/registry.ts';
 import type { JsonObject } from '../values/json.ts';
@@ -14,34 +14,34 @@ const schemas = {
   twinChangeEvents: 'twinChangeNotification',
 } as const;
 
-export type NoticeSource = keyof typeof schemas;
-export const noticeSources = Object.keys(schemas) as readonly NoticeSource[];
+export type NotificationSource = keyof typeof schemas;
+export const notificationSources = Object.keys(schemas) as readonly NotificationSource[];
 
 /** An event of the hub itself, about a device or module. */
-export interface Notice {
-  source: NoticeSource;
+export interface HubNotification {
+  source: NotificationSource;
   about: Pick<Identity, 'deviceId' | 'moduleId'>;
   opType: string;
   body: JsonObject;
 }
 
 /** Append a notice to the partition of its device, as Microsoft's page "IoT Hub non-telemetry event schemas" has it. */
-export function appendNotice(
-  { source, about, opType, body }: Notice,
+export function appendNotification(
+  { source, about, opType, body }: HubNotification,
   hubName: string,
   events: Events,
   at: number,
 ): void {
   const { deviceId, moduleId } = about;
   const stamped = moduleId !== undefined && source !== 'deviceConnectionStateEvents';
-  events.partitionOf(deviceId).append((place) =>
+  events.partitionOf(deviceId).append((position) =>
     rhea.message.encode({
       message_annotations: {
         'iothub-connection-device-id': deviceId,
         ...(stamped ? { 'iothub-connection-module-id': moduleId } : {}),
-        'iothub-enqueuedtime': wrap_timestamp(takenInAt(place)),
+        'iothub-enqueuedtime': wrap_timestamp(hubEnqueuedTime(position)),
         'iothub-message-source': source,
-        ...placeAnnotations(place),
+        ...positionAnnotations(position),
       },
       content_encoding: 'utf-8',
       content_type: 'application/json',

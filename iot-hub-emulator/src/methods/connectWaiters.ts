@@ -1,13 +1,13 @@
-/** Who waits for a device or module to come. */
-export interface Arrivals {
-  /** Whether it comes within this time, in milliseconds. */
+/** Method calls that wait for a device or module to connect. */
+export interface ConnectWaiters {
+  /** Whether it connects within this time, in milliseconds. */
   wait(clientId: string, ms: number): Promise<boolean>;
-  /** It has come. */
-  arrived(clientId: string): void;
+  /** It has connected. */
+  connected(clientId: string): void;
 }
 
-/** Nobody waits yet. */
-export function createArrivals(): Arrivals {
+/** No waiters at first. */
+export function createConnectWaiters(): ConnectWaiters {
   const expected = new Map<string, Set<() => void>>();
 
   return {
@@ -24,7 +24,7 @@ export function createArrivals(): Arrivals {
         const timer = setTimeout(end, ms, false).unref();
         expected.set(clientId, waiting.add(come));
       }),
-    arrived(clientId) {
+    connected(clientId) {
       for (const come of [...(expected.get(clientId) ?? [])]) come();
     },
   };

@@ -1,6 +1,6 @@
 import type { ReceivedEventData } from '@azure/event-hubs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { noticeSources } from '../src/notices/notice.ts';
+import { notificationSources } from '../src/notifications/hubNotification.ts';
 import { freshHub } from '../src/testing/freshHub.ts';
 import { called, deviceClient, listenToEvents, moduleClient, registryClient } from './support/clients.ts';
 
@@ -10,7 +10,7 @@ import { called, deviceClient, listenToEvents, moduleClient, registryClient } fr
 let hub: Awaited<ReturnType<typeof freshHub>>;
 let listening: ReturnType<typeof listenToEvents>;
 beforeAll(async () => {
-  hub = await freshHub({ partitions: 1, sources: noticeSources });
+  hub = await freshHub({ partitions: 1, sources: notificationSources });
   listening = listenToEvents(hub, { startPosition: { offset: '-1' }, partition: '0' });
 });
 afterAll(async () => {
@@ -30,8 +30,8 @@ const expected = (source: string, schema: string, opType: string, deviceId: stri
   properties: { hubName: 'sandbox-hub', deviceId, opType, 'iothub-message-schema': schema },
 });
 
-describe('the hub says', () => {
-  test('that a device was created, and shows its twin', async () => {
+describe('a notification', () => {
+  test('of a created device has its twin', async () => {
     const [event] = await told(1, () => registryClient(hub).create({ deviceId: 'pump-1' }));
     expect(event).toMatchObject({
       ...expected('deviceLifecycleEvents', 'deviceLifecycleNotification', 'createDeviceIdentity', 'pump-1'),
@@ -55,14 +55,14 @@ describe('the hub says', () => {
       properties: { desired: { $metadata: {}, $version: 1 }, reported: { $metadata: {}, $version: 1 } },
     });
   });
-  test('that a module was created, and stamps that', async () => {
+  test('of a created module has the module’s stamp', async () => {
     const [event] = await told(1, () => registryClient(hub).addModule({ deviceId: 'pump-1', moduleId: 'm1' }));
     expect(event).toMatchObject({
       systemProperties: { 'iothub-connection-module-id': 'm1' },
       properties: { moduleId: 'm1', opType: 'createDeviceIdentity' },
     });
   });
-  test('that a device connected and disconnected, with a number that grows', async () => {
+  test('of a connected or disconnected device has an increasing sequence number', async () => {
     const device = await deviceClient(hub, 'pump-1');
     const [came] = await told(1, () => device.open());
     const [left] = await told(1, () => device.close());
@@ -73,7 +73,7 @@ describe('the hub says', () => {
     expect(numbers[0]).toMatch(/^[0-9a-f]{64}$/);
     expect(numbers[1] > numbers[0]).toBe(true);
   });
-  test('of a module that connects that it is one only among the application properties', async () => {
+  test('of a connected module names the module in the application properties only', async () => {
     const module = await moduleClient(hub, 'pump-1', 'm1');
     const [event] = await told(1, () => module.open());
     await told(1, () => module.close());
@@ -81,7 +81,7 @@ describe('the hub says', () => {
     expect(event?.systemProperties).not.toHaveProperty('iothub-connection-module-id');
     expect(event?.systemProperties).not.toHaveProperty('iothub-connection-auth-method');
   });
-  test('what a service changed of a twin, with its metadata', async () => {
+  test('of a twin update by a service has the changed values with their metadata', async () => {
     const patch = { tags: { hall: 7 }, properties: { desired: { interval: 5, limits: { low: 1 } } } };
     await told(1, () => registryClient(hub, 'iothubowner').updateTwin('pump-1', patch, '*'));
     const change = { properties: { desired: { limits: { high: 9 }, interval: null } } };
@@ -103,7 +103,7 @@ describe('the hub says', () => {
       },
     });
   });
-  test('what a device reported, and the whole of a twin that was replaced', async () => {
+  test('of a twin update by a device has the reported values, and of a replacement the whole twin', async () => {
     const device = await deviceClient(hub, 'pump-1');
     await told(1, () => device.open());
     const twin = await device.getTwin();
@@ -119,7 +119,7 @@ describe('the hub says', () => {
     expect(event?.properties).toMatchObject({ opType: 'replaceTwin' });
     expect(event && bodyOf(event)).toMatchObject({ deviceId: 'pump-1', tags: { hall: 8 }, etag: expect.any(String) });
   });
-  test('that a device was deleted, and its modules', async () => {
+  test('of a deleted device is followed by those of its modules', async () => {
     const events = await told(2, () => registryClient(hub).delete('pump-1'));
     expect(events.map(({ properties }) => [properties?.['opType'], properties?.['moduleId']])).toEqual([
       ['deleteDeviceIdentity', 'm1'],
@@ -129,7 +129,7 @@ describe('the hub says', () => {
   });
 });
 
-test('none of these comes without its source', async () => {
+test('no notification is sent unless its source is enabled', async () => {
   const silent = await freshHub({ partitions: 1, devices: [{ deviceId: 'pump-1' }] });
   const device = await deviceClient(silent, 'pump-1');
   await device.open();

@@ -5,8 +5,8 @@ import { readIds, readNew } from './create.ts';
 import { type ObjectModel, ownerOf } from './objectModel.ts';
 import type { Stores } from './stores.ts';
 
-/** Creates an object model as an administrator does: for an identity, or for nobody, so that a device can claim it. */
-export function provideObject(stores: Stores, tenant: string, text: string, owner?: Principal): ObjectModel {
+/** Creates an object model as an administrator does: with an identity as its owner, or without an owner, so that a device can claim it. */
+export function createAsAdministrator(stores: Stores, tenant: string, text: string, owner?: Principal): ObjectModel {
   const body = readObject(text);
   const { objects } = stores;
   const draft = readNew(stores, tenant, body, readIds(body));

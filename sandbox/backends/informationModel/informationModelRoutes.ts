@@ -4,7 +4,7 @@ import { createObject, createObjectWithId } from './create.ts';
 import { printObject } from './objectModel.ts';
 import { query } from './query.ts';
 import { readForApplication } from './readForApplication.ts';
-import { readReferences, writeReferences } from './references.ts';
+import { readReferences, writeReferences } from './referenceHandlers.ts';
 import type { Stores } from './stores.ts';
 import { addressed, claimObject, updateObject } from './update.ts';
 

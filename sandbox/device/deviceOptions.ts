@@ -7,7 +7,7 @@ import { fold } from '../terminal/fold.ts';
 import { nearest } from '../terminal/nearest.ts';
 import { splitPair, UsageError } from '../terminal/usage.ts';
 import { answeringOptions, readAnswering } from './answeringOptions.ts';
-import type { Answering } from './answerMethods.ts';
+import type { AnswerOptions } from './answerMethods.ts';
 
 const examples = stories.map(({ message, example }) =>
   fold(`  npm run device -- ${message.padEnd(21)} ${example.title}`, 80, 42),
@@ -67,10 +67,10 @@ interface Common {
 }
 
 /** What to send, and how long to wait for what comes back; or how to answer methods. */
-export type Options = Sending | (Common & { methods: Answering });
+export type Options = SendOptions | (Common & { methods: AnswerOptions });
 
 /** One message, and how long to wait for what comes back. */
-export interface Sending extends Common {
+export interface SendOptions extends Common {
   methods?: undefined;
   /** A text, or a file as it was given on the command line. */
   body: { text: string } | { file: string };

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 
-/** Who serves a connection, by what its client says first. */
-export interface Speakers {
+/** What serves a connection, by protocol. */
+export interface ProtocolHandlers {
   amqp(socket: Socket): void;
   mqtt(socket: Socket): void;
   http(socket: Socket): void;
@@ -11,10 +11,10 @@ const silenceMs = 30_000;
 
 /**
  * Serve every protocol on one port: an AMQP client begins with `AMQP`, an MQTT client with a CONNECT packet, an HTTP
- * client (it can turn into a WebSocket) with another capital letter; with anything else the protocol that the port is meant for
- * has to deal. Who says nothing for half a minute is disconnected.
+ * client (it can turn into a WebSocket) with another capital letter; anything else goes to the protocol that the port is
+ * meant for. A client that sends nothing for half a minute is disconnected.
  */
-export function speakAny(speakers: Speakers, meant: keyof Speakers): (socket: Socket) => void {
+export function detectProtocol(handlers: ProtocolHandlers, fallback: keyof ProtocolHandlers): (socket: Socket) => void {
   return (socket) => {
     const silence = setTimeout(() => socket.destroy(), silenceMs);
     const ignore = () => undefined;
@@ -25,13 +25,13 @@ export function speakAny(speakers: Speakers, meant: keyof Speakers): (socket: So
       socket.off('error', ignore);
       socket.pause();
       socket.unshift(chunk);
-      speakers[protocolOf(chunk[0]) ?? meant](socket);
+      handlers[protocolOf(chunk[0]) ?? fallback](socket);
       process.nextTick(() => socket.resume());
     });
   };
 }
 
-function protocolOf(first = 0): keyof Speakers | undefined {
+function protocolOf(first = 0): keyof ProtocolHandlers | undefined {
   const letter = String.fromCharCode(first);
   if (first === 0x10) return 'mqtt';
   if (letter === 'A') return 'amqp';

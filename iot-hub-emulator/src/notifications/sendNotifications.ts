@@ -1,43 +1,43 @@
 import type { HubCore } from '../core/core.ts';
 import type { Identity } from '../identity/registry.ts';
 import type { JsonObject } from '../values/json.ts';
-import { appendNotice, type NoticeSource } from './notice.ts';
+import { appendNotification, type NotificationSource } from './hubNotification.ts';
 import { changedPart, wholeTwin } from './twinBody.ts';
 
 const opTypes = { connected: 'deviceConnected', disconnected: 'deviceDisconnected' } as const;
 
-/** Let the hub send events of its own: those of `sources`. The answer ends it. */
-export function announce(hub: HubCore, sources: readonly NoticeSource[]): () => void {
+/** Append the hub's own events to the partitions: those of `sources`. The answer ends it. */
+export function sendNotifications(hub: HubCore, sources: readonly NotificationSource[]): () => void {
   const { name, registry, twins, journal, events, now } = hub;
   const nextNumber = createSequence(now());
 
   type About = Pick<Identity, 'deviceId' | 'moduleId'>;
-  const tell = (source: NoticeSource, opType: string, about: About, body: JsonObject) =>
-    appendNotice({ source, about, opType, body }, name, events, now());
+  const append = (source: NotificationSource, opType: string, about: About, body: JsonObject) =>
+    appendNotification({ source, about, opType, body }, name, events, now());
   const ends: (() => void)[] = [];
 
   if (sources.includes('deviceLifecycleEvents')) {
     const lifecycle = 'deviceLifecycleEvents';
     registry.watch((change, identity) => {
       if (change !== 'created') return;
-      tell(lifecycle, 'createDeviceIdentity', identity, wholeTwin(identity, twins.get(identity.clientId)));
+      append(lifecycle, 'createDeviceIdentity', identity, wholeTwin(identity, twins.get(identity.clientId)));
     });
     twins.onChange(({ kind, identity, twin }) => {
-      if (kind === 'deleted') tell(lifecycle, 'deleteDeviceIdentity', identity, wholeTwin(identity, twin));
+      if (kind === 'deleted') append(lifecycle, 'deleteDeviceIdentity', identity, wholeTwin(identity, twin));
     });
   }
   if (sources.includes('twinChangeEvents'))
     twins.onChange((change) => {
       const { kind, identity, twin } = change;
-      if (kind === 'replaced') tell('twinChangeEvents', 'replaceTwin', identity, wholeTwin(identity, twin));
-      else if (kind === 'updated') tell('twinChangeEvents', 'updateTwin', identity, changedPart(change));
+      if (kind === 'replaced') append('twinChangeEvents', 'replaceTwin', identity, wholeTwin(identity, twin));
+      else if (kind === 'updated') append('twinChangeEvents', 'updateTwin', identity, changedPart(change));
     });
   if (sources.includes('deviceConnectionStateEvents'))
     ends.push(
       journal.watch((entry) => {
         if (entry.kind !== 'connected' && entry.kind !== 'disconnected') return;
         const about = { deviceId: entry.deviceId, moduleId: entry.moduleId };
-        tell('deviceConnectionStateEvents', opTypes[entry.kind], about, { sequenceNumber: nextNumber() });
+        append('deviceConnectionStateEvents', opTypes[entry.kind], about, { sequenceNumber: nextNumber() });
       }),
     );
   return () => {

@@ -6,19 +6,19 @@ import { Problem, problemBody } from '../requests/problem.ts';
 
 const GARBAGE = '<html><body>It works!</body></html>';
 
-/** A call that a fault strikes. */
-export interface Struck {
+/** A call to which a fault applies. */
+export interface FaultedCall {
   readonly response: ServerResponse;
-  /** Has the call's effect and says the true answer; it runs only where the fault lets the effect happen. */
+  /** Handles the call and returns its true answer. Not called when the fault prevents the effect. */
   decide(): Answer;
-  /** Notes an answer that is not sent, or not whole. */
-  withheld(answer: Answer): void;
+  /** Called with an answer that is not sent, or not whole. */
+  onWithheld(answer: Answer): void;
   /** Ends waits when the backend closes. */
   readonly closing: AbortSignal;
 }
 
-/** Answers a call as the fault that strikes it demands. */
-export async function strike(fault: Fault, call: Struck): Promise<Answer | Unanswered> {
+/** Answers a call as the fault demands that applies to it. */
+export async function answerAsFaulted(fault: Fault, call: FaultedCall): Promise<Answer | Unanswered> {
   if (fault.delayMs) await wait(fault.delayMs, undefined, { signal: call.closing });
   if (fault.hang) return 'silent';
   if (fault.reset === 'before') return 'reset';
@@ -31,7 +31,7 @@ export async function strike(fault: Fault, call: Struck): Promise<Answer | Unans
   }
   const answer = call.decide();
   if (fault.reset === undefined && !fault.lostAnswer) return answer;
-  call.withheld(answer);
+  call.onWithheld(answer);
   if (fault.reset === 'mid-body') return sendHalf(call.response, answer);
   return fault.reset ? 'reset' : 'silent';
 }

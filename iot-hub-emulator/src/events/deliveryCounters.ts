@@ -1,5 +1,5 @@
 /** What the hub has done since its start, in messages. */
-export interface Tally {
+export interface DeliveryCounters {
   /** Events that were sent to receivers. */
   delivered: number;
   /** Events that receivers have settled; those that were sent settled count at once. */
@@ -7,4 +7,4 @@ export interface Tally {
 }
 
 /** Counts at the start: nothing yet. */
-export const createTally = (): Tally => ({ delivered: 0, settled: 0 });
+export const createDeliveryCounters = (): DeliveryCounters => ({ delivered: 0, settled: 0 });

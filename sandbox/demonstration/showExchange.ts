@@ -1,10 +1,14 @@
-import { backendNames } from '../invoke/show.ts';
+import { backendNames } from '../invoke/showFrontDoorCall.ts';
 import type { Printer } from '../terminal/print.ts';
 import { showMessage } from '../terminal/showMessage.ts';
 import type { Exchange } from './exchange.ts';
 
 /** Prints one exchange for a person. */
-export function show(device: string, { example, sent, calls, replies, problems }: Exchange, printer: Printer): void {
+export function showExchange(
+  device: string,
+  { example, sent, calls, replies, problems }: Exchange,
+  printer: Printer,
+): void {
   const { line, paint } = printer;
   line(`\n${paint('bold', example.title)}\n\n  ${device} sends`);
   showMessage(printer, sent);

@@ -5,29 +5,29 @@ import { transferCount, transferLimit } from './peer.ts';
 
 const settlements = { accepted: 'complete', rejected: 'reject', released: 'abandon', modified: 'abandon' } as const;
 
-/** A link over which messages of a queue are lent out until the client says what becomes of them. */
-export interface Lending<T> {
-  take(handed: T): void;
+/** A link on which the messages of a queue are delivered unsettled: the client settles each of them. */
+export interface UnsettledLink<T> {
+  receive(item: T): void;
   /** Whether there is credit for one more. */
   hasRoom(): boolean;
 }
 
 /**
- * Make a link, while it attaches, one of unsettled messages: accept completes one, reject drops it, release and modify
- * give it back. `flush` is called when the client has given credit.
+ * Make a link, while it attaches, one of unsettled messages: accept completes one, reject removes it, release and modify
+ * make it available again. `flush` is called when the client has given credit.
  */
-export function lend<T extends { settle(how: Settlement): void }>(
+export function deliverUnsettled<T extends { settle(how: Settlement): void }>(
   sender: Sender,
-  encode: (handed: T) => AmqpMessage,
+  encode: (item: T) => AmqpMessage,
   flush: () => void,
-): Lending<T> {
+): UnsettledLink<T> {
   sendUnsettled(sender);
-  const lent = new Map<unknown, T>();
+  const unsettled = new Map<unknown, T>();
   let sent = 0; // transfers handed to rhea, which counts only those that have left
   for (const [event, how] of Object.entries(settlements))
     sender.on(event, ({ delivery }: EventContext) => {
-      lent.get(delivery)?.settle(how);
-      lent.delete(delivery);
+      unsettled.get(delivery)?.settle(how);
+      unsettled.delete(delivery);
     });
   sender.on('sendable', flush);
   sender.on('sender_draining', () => {
@@ -35,9 +35,9 @@ export function lend<T extends { settle(how: Settlement): void }>(
     sender.set_drained(true);
   });
   return {
-    take(handed) {
+    receive(item) {
       sent += 1;
-      lent.set(sender.send(rhea.message.encode(encode(handed)), undefined, 0), handed);
+      unsettled.set(sender.send(rhea.message.encode(encode(item)), undefined, 0), item);
     },
     hasRoom() {
       sent = Math.max(sent, transferCount(sender));

@@ -37,9 +37,9 @@ export function showRoute(printer: Printer, object: Partial<FoundObject>, { call
 /** Prints the answer that the application receives. */
 export function showAnswer(printer: Printer, { status, headers, answer, tookMs }: FrontDoorExchange): void {
   const { line, paint } = printer;
-  const told = ['x-correlation-id', 'www-authenticate', 'retry-after'].filter((name) => headers.has(name));
+  const shownHeaders = ['x-correlation-id', 'www-authenticate', 'retry-after'].filter((name) => headers.has(name));
   line(`\n  ${paint('bold', 'and answers')}  ${status}  ${paint('dim', `after ${Math.round(tookMs)} ms`)}`);
-  const width = Math.max(0, ...told.map((name) => name.length));
-  for (const name of told) line(`    ${paint('cyan', name.padEnd(width))}  ${headers.get(name)}`);
+  const width = Math.max(0, ...shownHeaders.map((name) => name.length));
+  for (const name of shownHeaders) line(`    ${paint('cyan', name.padEnd(width))}  ${headers.get(name)}`);
   showText(printer, answer);
 }

@@ -20,7 +20,7 @@ export interface RelatedModel {
 }
 
 /** What a type says together with its base types. */
-export interface Effective {
+export interface ResolvedType {
   /** Each as `<typeId>@<major version>`. */
   readonly baseTypes: ReadonlySet<string>;
   readonly properties: ReadonlyMap<string, Field>;
@@ -34,7 +34,7 @@ export interface Effective {
 }
 
 /** A version of a type that others may derive from. */
-export interface BaseType extends Effective {
+export interface BaseType extends ResolvedType {
   readonly typeId: string;
   readonly version: Version;
 }
@@ -94,11 +94,11 @@ function groupsOf(definition: Definition, bases: readonly BaseType[], properties
 }
 
 /** Resolves a definition with its base types. Unknown base types and contradictions are refused (400). */
-export function effectiveOf(
+export function resolveType(
   definition: Definition,
   body: Body,
   find: (ref: TypeRef) => BaseType | undefined,
-): Effective {
+): ResolvedType {
   const bases = (definition.baseTypes ?? []).map((text, i) => {
     const base = find(parseTypeRef(text, `$.baseTypes[${i}]`));
     if (!base) throw invalid(`$.baseTypes[${i}] is not a known type version`);
