@@ -16,7 +16,7 @@ import { withSourceMap } from './run/sourceMap.js';
 const images = {
   service: {
     source: 'src/programs',
-    programs: ['main', 'methods', 'deadLetters', 'admin', 'tap', 'envFile'],
+    programs: ['main', 'methods', 'deadLetters', 'admin', 'tap', 'check', 'envFile'],
     manifest: 'package.json',
     dist: 'dist',
   },

@@ -21,6 +21,7 @@ const steps: readonly (readonly [minutes: number, command: string])[] = [
   [15, 'npm run prove-image'],
   [40, `npm test -- --reporter=default --reporter=json --outputFile.json=${report}`],
   [10, 'npm run smoke'],
+  [30, 'npm run mixed-versions'],
   [5, 'npm run sandbox -- --exit'],
   [40, 'npm run mutants'],
   [10, 'npm run bench -- --quick --rounds 1 http'],

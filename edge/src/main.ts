@@ -33,6 +33,10 @@ if (options.isHelp) {
   process.stdout.write(help);
   process.exit(0);
 }
+if (options.check) {
+  const { checkEdge } = await import('./check/checkEdge.ts');
+  process.exit(await checkEdge(options.config, options.check));
+}
 const stamps: Stamps = new Map();
 const configuration = await configurationOrExit(options.config, stamps);
 if (options.isCheckOnly) {

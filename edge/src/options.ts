@@ -9,6 +9,10 @@ Usage: node dist/main.js [options]
                     environment variable EDGE_PROXY_CONFIG, else
                     /config/edge-proxy.jsonc
   --check-config    Check the configuration, print its problems, and exit
+  --check           Try all that the proxy needs: configuration, hub, broker,
+                    folders of modules. Takes nothing from a running proxy
+  --json            With --check: one JSON document
+  --init            With --check: an outage warns, for an init container
   --help            Show this help
 `;
 
@@ -17,6 +21,8 @@ const defaultFile = '/config/edge-proxy.jsonc';
 export interface Options {
   readonly config: string;
   readonly isCheckOnly: boolean;
+  /** Undefined: no check. */
+  readonly check: { readonly isJson: boolean; readonly isInit: boolean } | undefined;
   readonly isHelp: boolean;
 }
 
@@ -27,10 +33,16 @@ export function readOptions(args: readonly string[], environment: NodeJS.Process
     options: {
       config: { type: 'string' },
       'check-config': { type: 'boolean', default: false },
+      check: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+      init: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
+  const { check, json: isJson, init: isInit } = values;
+  if (!check && (isJson || isInit)) throw new TypeError('--json and --init need --check');
   return {
+    check: check ? { isJson, isInit } : undefined,
     config: values.config ?? (environment['EDGE_PROXY_CONFIG'] || defaultFile),
     isCheckOnly: values['check-config'],
     isHelp: values.help,

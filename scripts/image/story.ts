@@ -80,6 +80,9 @@ async function proveCommands({ container, environment, printer }: Stage): Promis
   const followed = await container.run(['dist/tap.js', '--device', 'pump-1', '--seconds', '1'], environment);
   if (!followed.includes('following')) throw new Error(`tap.js said: ${followed}`);
   printer.progress('The commands admin and tap reach the service');
+  const found = await container.run(['dist/check.js', '--init'], environment);
+  if (!/ 0 ! {2}0 ✗ /.test(found)) throw new Error(`check.js said: ${found}`);
+  printer.progress('The command check finds nothing wrong beside it');
 }
 
 /** Nothing is handled again, what came meanwhile is, and the dead letter is still there. */

@@ -68,7 +68,7 @@ export function createBackendOpener(
 ): BackendOpener {
   const troubles = createTroubles(log, amounts);
   const shared =
-    settings.token === '' && settings.tokenUrl === '' ? undefined : tokenSource(settings, troubles, meter, adapter);
+    settings.token === '' && settings.tokenUrl === '' ? undefined : openTokens(settings, troubles, meter, adapter);
   const sources = new Map<ScopedTokens | undefined, TokenSource>(shared && [[undefined, shared]]);
 
   /** One for the backends of one scope, or of none. */
@@ -108,7 +108,12 @@ export function createBackendOpener(
 const tokenTimeoutMs = 10_000;
 
 /** @param adapter replaces the network */
-function tokenSource(settings: TokenSettings, troubles: Troubles, meter?: Meter, adapter?: AxiosAdapter): TokenSource {
+export function openTokens(
+  settings: TokenSettings,
+  troubles: Troubles,
+  meter?: Meter,
+  adapter?: AxiosAdapter,
+): TokenSource {
   if (settings.token !== '') return staticToken(settings.token);
   const { tokenUrl, clientId, clientSecret, tokenScope: scope } = settings;
   const common = { timeoutMs: tokenTimeoutMs, troubles, meter, adapter };

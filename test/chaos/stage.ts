@@ -75,6 +75,8 @@ export interface StageOptions {
   /** For keys and certificates of the hub, which runs may share. */
   readonly hubDirectory: string;
   readonly serviceDirectory: string;
+  /** Of the guest, when it is another build. */
+  readonly guestDirectory?: string;
   readonly instances: number;
   readonly devices: readonly string[];
   /** Names of the identities that are connected through each of them. */
@@ -156,13 +158,13 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       ...{ interruptions: [], fatalEnds: [], cuts: [], clockErrors: [], storeTroubles: [] },
     };
 
-    async function prepare(name: string): Promise<Instance> {
+    async function prepare(name: string, from = serviceDirectory): Promise<Instance> {
       const url = `http://127.0.0.1:${await freePort()}`;
       const own = join(directory, name);
       await mkdir(own, { recursive: true });
       const instance: Instance = createInstance({
         directory: own,
-        serviceDirectory,
+        serviceDirectory: from,
         url,
         environment: {
           ...serviceEnvironment(hub, backends, url, own),
@@ -180,7 +182,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       return instance;
     }
     const instances = await Promise.all(Array.from({ length: options.instances }, (_, n) => prepare(`instance-${n}`)));
-    const guest = await prepare('guest');
+    const guest = await prepare('guest', options.guestDirectory);
     await Promise.all(instances.map((instance) => instance.start()));
 
     async function send(message: Message): Promise<void> {

@@ -8,7 +8,7 @@ import { settingDocs } from '../../src/settings/config.ts';
 const readme = readFileSync('README.md', 'utf8');
 const firstDeployment = readFileSync('docs/first-deployment.md', 'utf8');
 const dockerfile = readDockerfile(readFileSync('Dockerfile', 'utf8'));
-const dockerRunOf = (page: string) => joinLines(page).filter((line) => line.startsWith('docker run '));
+const dockerRunOf = (page: string) => joinLines(page).filter((line) => line.startsWith('docker run --detach '));
 const argumentsOf = (verb: string) => dockerfile.flatMap((one) => (one.verb === verb ? [one.argument] : []));
 
 describe('README’s docker run line', () => {
@@ -45,14 +45,21 @@ it('the docker run line starts the service with the same V8 flags as the sandbox
   for (const part of parts) expect(JSON.parse(readFileSync('package.json', 'utf8')).scripts.start).toContain(part);
 });
 
-describe('the unit for systemd in docs/first-deployment.md', () => {
-  const [, unit = ''] = /```ini\n(.*?)```/s.exec(firstDeployment) ?? [];
+describe('the unit for systemd', () => {
+  const unit = readFileSync('deploy/systemd/device-messaging.service', 'utf8');
   const settingOf = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1];
 
   it('starts the service like the image, with the same time to stop', () => {
     const [, ...parts] = serviceCommand;
     expect(settingOf('ExecStart')).toBe(['/usr/bin/node', ...parts].join(' '));
     expect(settingOf('TimeoutStopSec')).toBe(/--stop-timeout (\d+)/.exec(readme)?.[1]);
+  });
+
+  it('of the front door starts it, and gives it as long to stop as docs/methods.md says', () => {
+    const door = readFileSync('deploy/systemd/device-messaging-methods.service', 'utf8');
+    expect(door).toContain('\nExecStart=/usr/bin/node dist/methods.js\n');
+    const [, timeout = ''] = /--stop-timeout (\d+)/.exec(readFileSync('docs/methods.md', 'utf8')) ?? [];
+    expect(door).toContain(`\nTimeoutStopSec=${timeout}\n`);
   });
 
   it('sets variables that the service reads, with a data directory that it may write to', () => {

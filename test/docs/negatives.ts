@@ -246,6 +246,11 @@ export const proven: Denials = {
   ],
   'docs/first-deployment.md': [
     [
+      'changes nothing, and prints a line',
+      'e2e/check/beside.test › takes no partition, no file and no message, and makes a handful of requests',
+    ],
+    ['deserves a look, ✗ will not work', 'telemetry/report.test › prints a line for each finding, and their sum'],
+    [
       'causes a warning in the log, `environment variable is no setting`',
       'settings/config.test › are named, with the nearest name',
     ],
@@ -291,6 +296,10 @@ export const proven: Denials = {
     ],
   ],
   'docs/operations.md': [
+    [
+      'which it takes nothing',
+      'e2e/check/beside.test › takes no partition, no file and no message, and makes a handful of requests',
+    ],
     [
       'keeps handling messages and retries the checkpoints',
       'engine/checkpoints.test › continues to count when a write fails, and has the number of failures',

@@ -219,7 +219,7 @@ export const workaroundFaults: readonly Fault[] = [
   }),
   ...inFile('src/hub/reading/eventHubConnection.ts', ['test/hub/workaroundsOfReading.test.ts'], {
     fault: 'trap 11: leaves the client its half minute between attempts',
-    find: '  retryOptions: { retryDelayInMs: 500, maxRetryDelayInMs: 5_000 },\n',
+    find: '      retryOptions: { retryDelayInMs: 500, maxRetryDelayInMs: 5_000 },\n',
     replace: '',
     caughtBy: 'continues after the hub was down (trap 11)',
   }),

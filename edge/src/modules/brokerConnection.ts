@@ -106,7 +106,8 @@ export function connectToBroker({ broker, topics, onReply, log, meter }: BrokerO
 
 const noValue = () => {};
 
-const clientOptions = (broker: Configuration['broker']): IClientOptions => {
+/** Without anything that is kept for later, here or at the broker. */
+export const clientOptions = (broker: Configuration['broker']): IClientOptions => {
   const { username, password, ca, certificate, key, clientId } = broker;
   return {
     protocolVersion: 4,

@@ -2,7 +2,7 @@ import type { ServiceAccess } from '../../identity/access.ts';
 import type { ScopedTokens } from '../../identity/identity.ts';
 import type { MethodFailure } from '../../protocol/methodFailures.ts';
 import { clientFor } from '../replies/identityClient.ts';
-import { createHttpsRequests } from './httpsRequests.ts';
+import { createHttpsRequests, type HttpsResponse } from './httpsRequests.ts';
 import { type HubError, readHubError } from './hubError.ts';
 
 export interface DirectMethod {
@@ -51,7 +51,7 @@ export function createDirectMethods(access: ServiceAccess, ca?: string): DirectM
   const client = clientFor(access);
   client.setRetryPolicy(noRetry); // the default retries methods for four minutes
   const rest: RestClient = Reflect.get(client, '_restApiClient');
-  rest.setOptions({ http: { agent: requests.agent } });
+  Reflect.set(rest, '_http', requests);
   const authorize = typeof access === 'string' ? undefined : authorizing(rest, access.credential);
 
   const pending = new Set<() => void>();
@@ -67,30 +67,29 @@ export function createDirectMethods(access: ServiceAccess, ca?: string): DirectM
           responseTimeoutInSeconds: timeoutSeconds,
           connectTimeoutInSeconds: 0,
         };
-        let sentAt: number | undefined;
-        const sinceSent = () => (sentAt === undefined ? undefined : performance.now() - sentAt);
+        const sinceSent = () => {
+          const sentAt = request?.sentAt();
+          return sentAt === undefined ? undefined : performance.now() - sentAt;
+        };
         const settle = (result: DirectMethodResult) => {
           clearTimeout(timer);
           pending.delete(abort);
           resolve(result);
         };
-        const done = (error: Error | null | undefined, result?: unknown) =>
+        const done = (error: Error | null | undefined, result?: unknown, response?: unknown) =>
           settle(
             error
               ? { kind: 'failure', ...readHubError(error, sinceSent()) }
-              : readResult(result, request ? requests.responseTo(request) : ''),
+              : readResult(result, (response as HttpsResponse).text),
           );
         const request = requests.capture(() =>
           module === ''
             ? client.invokeDeviceMethod(device, parameters, done)
             : client.invokeDeviceMethod(device, module, parameters, done),
         );
-        request?.once('finish', () => {
-          sentAt = performance.now();
-        });
         const end = (unsent: MethodFailure, sent: MethodFailure) => {
-          settle({ kind: 'failure', failure: sentAt === undefined ? unsent : sent });
-          request?.destroy();
+          settle({ kind: 'failure', failure: request?.sentAt() === undefined ? unsent : sent });
+          request?.abort();
         };
         const abort = () => end('stopped_unsent', 'stopped');
         const timer = setTimeout(() => end('unavailable', 'no_reply'), timeoutSeconds * 1000 + graceMs);

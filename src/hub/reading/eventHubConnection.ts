@@ -1,8 +1,9 @@
-import { EventHubConsumerClient } from '@azure/event-hubs';
+import type { EventHubConsumerClient } from '@azure/event-hubs';
 import { within } from '../../concurrency/within.ts';
 import type { EventsAccess } from '../../identity/access.ts';
 import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
+import { openEventClient } from './eventClient.ts';
 import { receiveAtOnce } from './receiveCycle.ts';
 import type { PartitionSession } from './session.ts';
 
@@ -36,7 +37,10 @@ const silence = 'silence of the hub';
 export function openEventHubConnection(options: EventHubConnectionOptions): EventHubConnection {
   const { access, consumerGroup, silentMs, log, troubles } = options;
   function newClient() {
-    const client = clientOf(access, consumerGroup);
+    const client = openEventClient(access, consumerGroup, {
+      loadBalancingOptions: { updateIntervalInMs: 1_000 }, // how soon the SDK resumes a partition after an error
+      retryOptions: { retryDelayInMs: 500, maxRetryDelayInMs: 5_000 },
+    });
     receiveAtOnce(client);
     return client;
   }
@@ -76,19 +80,4 @@ export function openEventHubConnection(options: EventHubConnectionOptions): Even
     },
     close: () => close(client),
   };
-}
-
-const clientOptions = {
-  loadBalancingOptions: { updateIntervalInMs: 1_000 }, // how soon the SDK resumes a partition after an error
-  retryOptions: { retryDelayInMs: 500, maxRetryDelayInMs: 5_000 },
-};
-
-function clientOf(access: EventsAccess, consumerGroup: string): EventHubConsumerClient {
-  if (typeof access === 'string') return new EventHubConsumerClient(consumerGroup, access, clientOptions);
-  const { namespace, eventHub, credential } = access;
-  const [host = '', port] = namespace.split(':');
-  return new EventHubConsumerClient(consumerGroup, host, eventHub, credential, {
-    ...clientOptions,
-    ...(port !== undefined && { customEndpointAddress: `sb://${namespace}` }),
-  });
 }

@@ -152,6 +152,23 @@ export function createBlobText(
   };
 }
 
+/** The sequence numbers of the checkpoints that have one, by partition. */
+export async function readPositions({
+  account,
+  container,
+  limits = defaultLimits,
+  ...place
+}: BlobStoreOptions): Promise<ReadonlyMap<string, number>> {
+  const prefix = blobPrefixOf(place, 'checkpoint');
+  const found = await blobsIn(account, container, limits).list(prefix, performance.now() + limits.verbMs);
+  return new Map(
+    found.flatMap((blob) => {
+      const position = readSequenceNumber(blob);
+      return position === undefined ? [] : [[blob.name.slice(prefix.length), position] as const];
+    }),
+  );
+}
+
 const blobsIn = (account: AccountAccess, container: string, limits: CallLimits) =>
   createLabelledBlobs(containerIn(account, container), limits);
 

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { z } from 'zod';
 import { ForeignFile, readBounded } from '../../storage/boundedReads.ts';
 import { isBegun } from './checkpointStore.ts';
@@ -53,6 +54,10 @@ const fileFormat = z.object({
 
 export const checkpointFile = (content: CheckpointFile & { readonly place: string }): string =>
   JSON.stringify({ format, ...content });
+
+/** @param place namespace, hub and consumer group */
+export const checkpointPath = (directory: string, place: string): string =>
+  join(directory, `${encodeURIComponent(place)}.json`);
 
 /** @throws Error when there is a file and it is not a valid one of this place */
 export function readCheckpointFile(path: string, place: string): CheckpointFile {

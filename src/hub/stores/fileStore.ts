@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readdir, rename, rm, utimes } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { makeDirectory } from '../../storage/makeDirectory.ts';
-import { checkpointFile, readCheckpointFile } from './checkpointFile.ts';
+import { checkpointFile, checkpointPath, readCheckpointFile } from './checkpointFile.ts';
 import type { CheckpointStore } from './checkpointStore.ts';
 import { createKeeperWatch } from './keeperWatch.ts';
 import { type Contents, createMemoryStore } from './memoryStore.ts';
@@ -19,7 +19,7 @@ import { writeWhole } from './writeWhole.ts';
  */
 export function createFileStore(directory: string, place: string, expiryMs: number): CheckpointStore {
   makeDirectory(directory);
-  const path = join(directory, `${encodeURIComponent(place)}.json`);
+  const path = checkpointPath(directory, place);
   const keeper = randomUUID();
   const draft = `${path}.${keeper}.new`;
   /** Drafts, and the separate completion maps of older versions. */

@@ -1,0 +1,48 @@
+import { accessSync, constants, statfsSync, statSync } from 'node:fs';
+import { type Finding, failure, ok, warning } from 'telemetry/check/finding.ts';
+import type { Configuration } from '../configuration/read.ts';
+import { makeDirectory } from '../files/makeDirectory.ts';
+
+const mebibyte = 1024 * 1024;
+
+/** The folders into which files for modules are downloaded: that they can be written, and that their disks have room for the quotas. */
+export function checkFolders(modules: Configuration['modules']): Finding[] {
+  const what = 'folders';
+  const found: Finding[] = [];
+  /** By disk: what its folders may come to hold, and what it has. */
+  const disks = new Map<number, { needed: number; free: number; folder: string }>();
+  for (const { id, files } of modules) {
+    if (files === undefined) continue;
+    const { folder, quotaBytes } = files;
+    try {
+      makeDirectory(folder, 0o777);
+      accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+      const { bavail, bsize, blocks } = statfsSync(folder);
+      const { dev } = statSync(folder);
+      const disk = disks.get(dev) ?? {
+        needed: 0,
+        free: blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize,
+        folder,
+      };
+      disks.set(dev, { ...disk, needed: disk.needed + quotaBytes });
+    } catch (error) {
+      const { code = 'error' } = error as NodeJS.ErrnoException;
+      found.push(
+        failure(
+          what,
+          `${folder} of module ${id}: ${code}`,
+          `mount a folder there that user ${process.geteuid?.()} can write`,
+        ),
+      );
+    }
+  }
+  for (const { needed, free, folder } of disks.values()) {
+    if (free < needed) {
+      const room = `the disk of ${folder} has ${Math.floor(free / mebibyte)} MB free, the quotas on it are ${Math.ceil(needed / mebibyte)} MB`;
+      found.push(warning(what, room, 'make room, or lower quotaBytes'));
+    }
+  }
+  return found.length > 0
+    ? found
+    : [ok(what, disks.size === 0 ? 'no module has files' : 'all can be written, with room for their quotas')];
+}

@@ -1,0 +1,135 @@
+/** Makes all that a release consists of, and says what a person has to sign and push. `npm run release -- 1.0.0 --dry-run` */
+
+import { createHash } from 'node:crypto';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs, promisify } from 'node:util';
+import { buildService } from '../sandbox/service/build.ts';
+import { execFile } from '../sandbox/service/endWithUs.ts';
+import { projectDirectory } from '../sandbox/state/directories.ts';
+import { sectionOf } from './release/changelog.ts';
+import { pack } from './release/tarball.ts';
+import { otherVersions, setVersion } from './release/versions.ts';
+
+const usage = `Usage: npm run release -- VERSION [--dry-run]
+
+Sets the version where it stands, builds, and makes in release/VERSION: the
+archive of the service for machines without containers, bills of materials,
+notices, sums, and the text of the release. Signs and pushes nothing: it ends
+with what a person has to do.
+
+  --dry-run   changes nothing: makes everything in a folder that it removes,
+              and says what is missing
+`;
+
+const git = async (...args: string[]) =>
+  (await promisify(execFile)('git', args, { cwd: projectDirectory })).stdout.trim();
+
+/** What is wrong with the checkout, in sentences. */
+async function obstacles(version: string): Promise<string[]> {
+  const found: string[] = [];
+  if ((await git('status', '--porcelain')) !== '') found.push('The checkout has changes that are not committed.');
+  if ((await git('tag', '--list', `v${version}`)) !== '') found.push(`There is a tag v${version} already.`);
+  const frozen = await readFile(`test/formats/fixtures/${version}/ids.json`, 'utf8').catch(() => undefined);
+  if (frozen === undefined)
+    found.push(`Formats of ${version} are not frozen: node scripts/run.js test/formats/main.ts ${version}`);
+  return found;
+}
+
+/** The files of a release, with their contents. */
+async function make(version: string, folder: string, notes: string): Promise<readonly string[]> {
+  await buildService();
+  const at = Number(await git('log', '-1', '--format=%ct'));
+  const name = `device-messaging-service-${version}`;
+  const commit = await git('rev-parse', 'HEAD');
+  await pack({ project: projectDirectory, name, archive: join(folder, `${name}.tar.gz`), commit, at });
+  for (const [program, dist] of [
+    ['service', 'dist'],
+    ['edge-proxy', 'edge/dist'],
+  ] as const) {
+    await cp(join(dist, 'bom.cdx.json'), join(folder, `${program}-${version}.cdx.json`));
+    await cp(join(dist, 'third-party-notices.txt'), join(folder, `${program}-${version}-third-party-notices.txt`));
+  }
+  await writeFile(join(folder, 'release-notes.md'), notes);
+  const files = [
+    `${name}.tar.gz`,
+    ...['service', 'edge-proxy'].flatMap((one) => [
+      `${one}-${version}.cdx.json`,
+      `${one}-${version}-third-party-notices.txt`,
+    ]),
+    'release-notes.md',
+  ];
+  const sums = await Promise.all(
+    files.map(
+      async (file) =>
+        `${createHash('sha256')
+          .update(await readFile(join(folder, file)))
+          .digest('hex')}  ${file}\n`,
+    ),
+  );
+  await writeFile(join(folder, 'SHA256SUMS'), sums.join(''));
+  return [...files, 'SHA256SUMS'];
+}
+
+const steps = (version: string, commit: string) => `
+Left to a person, at commit ${commit}:
+
+  1. Read release/${version}/release-notes.md, and let CI pass: .ci/run
+  2. Sign the sums:  gpg --armor --detach-sign release/${version}/SHA256SUMS
+  3. Sign the tag:   git tag --sign v${version} --message 'Version ${version}' ${commit}
+  4. Build and push both images, for each kind of machine (arm64 is not proven):
+       docker buildx build --platform linux/amd64,linux/arm64 --build-arg COMMIT=${commit} \\
+         --tag REGISTRY/device-messaging-service:${version} --push .
+       docker buildx build --platform linux/amd64,linux/arm64 --build-arg COMMIT=${commit} \\
+         --file edge/Dockerfile --tag REGISTRY/edge-proxy:${version} --push .
+  5. Sign the images by their digests, and push the tag:  git push origin v${version}
+  6. Publish the files of release/${version} with SHA256SUMS.asc.
+  7. Write ${commit} into .ci/mixed-version: the next builds run beside this one.
+`;
+
+async function release(version: string, isDry: boolean): Promise<number> {
+  const notes = sectionOf(await readFile('CHANGELOG.md', 'utf8'), version);
+  const missing = notes === undefined ? [`CHANGELOG.md has no section ${version}.`] : [];
+  const others = otherVersions(version);
+  if (others.length > 0 && !isDry) {
+    setVersion(version);
+    console.log(`The version is ${version} now in ${others.join(', ')}. Commit that, and run this again.`);
+    return 1;
+  }
+  missing.push(...others.map((file) => `${file} has another version.`), ...(await obstacles(version)));
+  if (missing.length > 0 && !isDry) {
+    for (const one of missing) console.log(`✗ ${one}`);
+    return 1;
+  }
+  const folder = isDry ? await mkdtemp(join(tmpdir(), 'release-')) : join(projectDirectory, 'release', version);
+  await mkdir(folder, { recursive: true });
+  try {
+    const files = await make(version, folder, notes ?? '');
+    for (const file of files) console.log(`✓ ${file}  ${(await readFile(join(folder, file))).length} bytes`);
+    console.log(`\n${await readFile(join(folder, 'SHA256SUMS'), 'utf8')}`);
+    console.log(notes ?? '');
+    for (const one of missing) console.log(`✗ ${one}`);
+    console.log(steps(version, await git('rev-parse', 'HEAD')));
+    if (isDry) console.log('A dry run: nothing was kept.');
+    return missing.length === 0 ? 0 : 1;
+  } finally {
+    if (isDry) await rm(folder, { recursive: true, force: true });
+  }
+}
+
+try {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { 'dry-run': { type: 'boolean', default: false }, help: { type: 'boolean', default: false } },
+  });
+  const [version = '', ...more] = positionals;
+  const isWrong = !/^\d+\.\d+\.\d+$/.test(version) || more.length > 0;
+  if (values.help || isWrong) {
+    process.stdout.write(usage);
+    process.exitCode = values.help ? 0 : 1;
+  } else process.exitCode = await release(version, values['dry-run']);
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = 1;
+}

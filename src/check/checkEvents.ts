@@ -1,0 +1,87 @@
+import { type Finding, failure, ok, outage, warning } from 'telemetry/check/finding.ts';
+import { type PartitionExtent, readHubExtent } from '../hub/reading/hubExtent.ts';
+import { diagnosisOf } from '../hub/reading/hubFailure.ts';
+import { ofIdentity } from '../hub/reading/readingDiagnosis.ts';
+import type { StoreSettings } from '../hub/stores/openStore.ts';
+import { storedPositions } from '../hub/stores/storedPositions.ts';
+import { accessOf } from '../identity/access.ts';
+
+const what = 'event endpoint';
+const answerMs = 15_000;
+
+type EventSettings = StoreSettings;
+
+/**
+ * Credentials, partitions, what the hub keeps, and how far the checkpoints are behind. The consumer group shows only when it
+ * is read, which no check may do.
+ */
+export async function checkEvents(settings: EventSettings): Promise<Finding[]> {
+  const { consumerGroup } = settings.hub;
+  const access = accessOf(settings).events();
+  let extents: readonly PartitionExtent[];
+  try {
+    extents = await readHubExtent(access, consumerGroup, answerMs);
+  } catch (error) {
+    const diagnosis = diagnosisOf(error);
+    if (diagnosis === undefined) throw error;
+    const { setting, hubSaid, todo, isAnswer } = typeof access === 'string' ? diagnosis : ofIdentity(diagnosis);
+    const found = setting === undefined ? hubSaid : `${hubSaid} (${setting})`;
+    return [isAnswer ? failure(what, found, todo) : outage(what, found, todo)];
+  }
+  const kept = extents.filter(({ isEmpty }) => !isEmpty);
+  const events = kept.reduce((sum, { first, last }) => sum + last - first + 1, 0);
+  const newest = Math.max(...kept.map(({ lastAt }) => lastAt.getTime()));
+  const age = kept.length === 0 ? '' : `, the newest ${ageOf(Date.now() - newest)} old`;
+  const found = `${extents.length} partitions with ${events} events${age}; whether it has the consumer group ${consumerGroup} shows when the service reads`;
+  return [ok(what, found), await lagOf(settings, extents)];
+}
+
+async function lagOf(settings: EventSettings, extents: readonly PartitionExtent[]): Promise<Finding> {
+  const lag = 'checkpoints';
+  const positions = await storedPositions(settings).catch((error: Error) => error);
+  if (positions instanceof Error)
+    return outage(lag, `cannot be read: ${positions.message}`, 'the check of the store says more');
+  const known = extents.filter(({ partition }) => positions.has(partition));
+  if (known.length === 0) {
+    const { startPosition } = settings.hub;
+    const begins = startPosition === 'latest' ? 'with what comes from now on' : 'with the oldest event';
+    return ok(lag, `none yet: the service begins ${begins} (HUB_START_POSITION=${startPosition})`);
+  }
+  const at = ({ partition }: PartitionExtent) => positions.get(partition) ?? -1;
+  const foreign = known.filter((extent) => at(extent) > extent.last);
+  if (foreign.length > 0) {
+    const found = `beyond the end of partition ${partitionsOf(foreign)}`;
+    return warning(
+      lag,
+      found,
+      'check again in some minutes: if it stays, they are of another hub (docs/troubleshooting.md)',
+    );
+  }
+  const lost = known.filter((extent) => !extent.isEmpty && extent.first > at(extent) + 1);
+  if (lost.length > 0) {
+    const count = lost.reduce((sum, extent) => sum + extent.first - at(extent) - 1, 0);
+    return warning(
+      lag,
+      `the hub has deleted ${count} events that were not handled, of partition ${partitionsOf(lost)}`,
+      'they are lost: keep events longer at the hub, and mind the alert Behind',
+    );
+  }
+  const behind = known.reduce((sum, extent) => sum + Math.max(0, extent.last - at(extent)), 0);
+  const without = extents.length - known.length;
+  const rest = without === 0 ? '' : `, ${without} partitions have none`;
+  return ok(lag, `${behind} events behind the end of ${known.length} partitions${rest}`);
+}
+
+const partitionsOf = (extents: readonly PartitionExtent[]) => extents.map(({ partition }) => partition).join(', ');
+
+/** For people. */
+function ageOf(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  const units = [
+    [86_400, 'd'],
+    [3_600, 'h'],
+    [60, 'min'],
+  ] as const;
+  const [size, unit] = units.find(([size]) => seconds >= 2 * size) ?? [1, 's'];
+  return `${Math.floor(seconds / size)} ${unit}`;
+}

@@ -1,0 +1,110 @@
+import { existsSync, readFileSync, statfsSync } from 'node:fs';
+import { totalmem } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { type Finding, failure, ok, warning } from 'telemetry/check/finding.ts';
+import { unusableDirectories } from '../operations/writable.ts';
+import type { MethodsSettings, Settings } from '../settings/config.ts';
+import { directoriesOf, usedDirectories } from '../settings/directories.ts';
+import {
+  deviceMessages,
+  invocationLimits,
+  mostBodies,
+  mostRepliesInFlight,
+  spoolLimits,
+} from '../settings/groups/constants.ts';
+import { mebibyte } from '../settings/groups/measures.ts';
+
+/** What this machine, or the container, gives and the settings may come to need. */
+export interface MachineLimits {
+  /** Of the process, in bytes. */
+  readonly memory: number;
+  /** Most open files; undefined when the operating system does not say. */
+  readonly files: number | undefined;
+}
+
+export const machineLimits = (): MachineLimits => {
+  const limit = process.constrainedMemory();
+  const memory = limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+  return { memory, files: openFilesIn('/proc/self/limits') };
+};
+
+function openFilesIn(path: string): number | undefined {
+  if (!existsSync(path)) return undefined;
+  const [, soft] = /^Max open files\s+(\S+)/m.exec(readFileSync(path, 'utf8')) ?? [];
+  return soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft) || undefined;
+}
+
+const megabytes = (bytes: number) => `${Math.ceil(bytes / mebibyte)} MB`;
+
+/** A partition whose spool is full waits, and no message is lost: this many at once are taken for the worst. */
+const fullSpools = 4;
+
+/** The folders of the service: that it can use them, and that their disk has room for what the settings allow. */
+export function checkDisk(settings: Pick<Settings, 'data' | 'store' | 'deadLetters'>): Finding[] {
+  const what = 'disk';
+  const problems = unusableDirectories(usedDirectories(settings));
+  if (problems.length > 0)
+    return problems.map((problem) => failure(what, problem, 'the service does not start without it'));
+  const { spool, deadLetters } = directoriesOf(settings.data);
+  const path = resolve(settings.store.kind === 'file' ? dirname(deadLetters) : spool);
+  const { blocks, bavail, bsize } = statfsSync(existsSync(path) ? path : dirname(path));
+  if (blocks === 0) return [ok(what, `${path} can be written; its file system does not say how much room it has`)];
+  const letters = settings.store.kind === 'file' ? settings.deadLetters.maxBytes : 0;
+  const needed = letters + fullSpools * spoolLimits.maxBytes;
+  const found = `${path} can be written and has ${megabytes(bavail * bsize)} free`;
+  if (bavail * bsize >= needed) return [ok(what, found)];
+  const parts = letters === 0 ? 'the spool' : 'dead letters (DEAD_LETTERS_MAX_BYTES) and the spool';
+  return [warning(what, found, `${parts} may come to need ${megabytes(needed)}: take a larger volume`)];
+}
+
+/** Code, the clients of the hub and the storage, and what V8 keeps for garbage. */
+const programBytes = 300 * mebibyte;
+
+/** Memory and open files of the service against its limits. */
+export function checkServiceLimits(
+  { delivery, backends }: Pick<Settings, 'delivery' | 'backends'>,
+  machine: MachineLimits,
+): Finding[] {
+  const waiting = 1 / 8 + 1 / 8; // in memory, and for replies
+  const bodies = delivery.maxBytes * (1 + waiting);
+  const records = delivery.maxMessages * 3 * deviceMessageBytes + mostRepliesInFlight * deviceMessages;
+  const spooled = fullSpools * spoolLimits.maxMessages * spooledBytes;
+  return [
+    memoryFinding(programBytes + bodies + records + spooled, machine, 'lower DELIVERY_MAX_BYTES'),
+    filesFinding(3 * backends.connections + hubFiles, machine, 'lower BACKENDS_CONNECTIONS'),
+  ];
+}
+
+/** Headers, its place in line, its reply. */
+const deviceMessageBytes = 8 * 1024;
+/** In memory, for a message on disk (D27). */
+const spooledBytes = 400;
+/** Hub, storage, spools, ports, log. */
+const hubFiles = 256;
+
+/** The same of the front door. */
+export function checkMethodsLimits({ backends }: Pick<MethodsSettings, 'backends'>, machine: MachineLimits): Finding[] {
+  const bodyBytes = 256 * 1024;
+  const bodies = (mostBodies.inAll + invocationLimits.inFlight) * bodyBytes;
+  const sockets = mostBodies.inAll + 2 * invocationLimits.inFlight;
+  return [
+    memoryFinding(programBytes / 2 + bodies, machine, undefined),
+    filesFinding(2 * backends.connections + sockets + hubFiles, machine, 'lower BACKENDS_CONNECTIONS'),
+  ];
+}
+
+function memoryFinding(needed: number, { memory }: MachineLimits, orElse: string | undefined): Finding {
+  const what = 'memory';
+  const found = `${megabytes(memory)}, of which it may come to need ${megabytes(needed)}`;
+  const todo = ['raise the limit of the container or the unit', orElse].filter(Boolean).join(', or ');
+  return memory < needed ? warning(what, found, todo) : ok(what, found);
+}
+
+function filesFinding(needed: number, { files }: MachineLimits, orElse: string): Finding {
+  const what = 'open files';
+  if (files === undefined) return ok(what, `the operating system does not say how many; up to ${needed} are used`);
+  const found = `${files === Number.POSITIVE_INFINITY ? 'any number' : `up to ${files}`}, of which it may come to need ${needed}`;
+  return files < needed
+    ? warning(what, found, `raise the limit (ulimit -n, LimitNOFILE), or ${orElse}`)
+    : ok(what, found);
+}

@@ -1,0 +1,104 @@
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startSandbox } from '../../../sandbox/sandbox.ts';
+import { spawn } from '../../../sandbox/service/endWithUs.ts';
+import { inherited } from '../../../sandbox/service/process.ts';
+import { envelope } from '../../../sandbox/stories/wire.ts';
+import { nextAck } from '../testSandbox.ts';
+import { check, findings } from './run.ts';
+
+// The command beside a service that runs: it takes nothing from it, and asks for little.
+
+const pump =
+  '{"model":"svc.device","type":"pump","name":"Feed pump","properties":{"serial":"FP-9","maximumPressure":16.0,"runningHours":7}}';
+
+let directory: string;
+let sandbox: Awaited<ReturnType<typeof startSandbox>>;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'check-beside-'));
+  sandbox = await startSandbox({ directory });
+});
+afterAll(async () => {
+  await sandbox?.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const warnings = async () => {
+  const lines = (await readFile(sandbox.state.service.logFile, 'utf8')).trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line)).filter(({ level }) => level !== 'info');
+};
+
+async function keeper(): Promise<string> {
+  const folder = join(directory, 'data', 'checkpoints');
+  const name = (await readdir(folder)).find((file) => file.endsWith('.json'));
+  return JSON.parse(await readFile(join(folder, name ?? ''), 'utf8')).keeper;
+}
+
+it('takes no partition, no file and no message, and makes a handful of requests', async () => {
+  const device = await sandbox.connect('pump-1');
+  const send = (id: string) => device.send(envelope('model.create', id), Buffer.from(pump));
+  await send('before');
+  expect((await nextAck(device)).body).toMatchObject({ code: 'ok' });
+  const keptBy = await keeper();
+  const since = sandbox.hub.journal.last;
+  const linksBefore = sandbox.hub.counters().receivers.map(({ name }) => name);
+
+  const { environment } = sandbox.state.service;
+  const [first] = await Promise.all([findings([], environment), send('meanwhile')]);
+  expect(first.found.filter(({ mark }) => mark !== 'ok')).toEqual([]);
+  expect(first.code).toBe(0);
+
+  expect((await nextAck(device)).ack.correlationId).toBe('meanwhile');
+  await send('after');
+  expect((await nextAck(device)).ack.correlationId).toBe('after');
+  const noted = sandbox.hub.journal.list({ since });
+  expect(noted.filter(({ kind }) => kind.startsWith('receiver-'))).toEqual([]);
+  expect(sandbox.hub.counters().receivers.map(({ name }) => name)).toEqual(linksBefore);
+  expect(await keeper()).toBe(keptBy);
+  expect(await warnings()).toEqual([]);
+  // One message, which the hub has refused, and one question to each backend.
+  const ours = noted.filter((entry) => entry.kind === 'c2d' && entry.deviceId.startsWith('check-'));
+  expect(ours).toEqual([expect.objectContaining({ refused: expect.anything() })]);
+  const questions = sandbox.backends.calls({ since }).filter(({ deviceId }) => deviceId === 'none');
+  expect(questions.map(({ method }) => method)).toEqual(['GET', 'GET', 'GET']);
+  await device.close();
+});
+
+it('tells how far the checkpoints are behind', async () => {
+  await expect
+    .poll(
+      async () =>
+        (await findings([], sandbox.state.service.environment)).found.find(({ what }) => what === 'checkpoints')?.found,
+      { timeout: 60_000 },
+    )
+    .toMatch(/^0 events behind the end of \d partitions?/);
+});
+
+it('prints a line for each finding and the sum, without secrets', async () => {
+  const { environment } = sandbox.state.service;
+  const { code, text } = await check([], environment);
+  const lines = text.trimEnd().split('\n');
+  expect(lines.slice(0, -1).filter((line) => !/^[✓!✗] [\w -]+: ./.test(line))).toEqual([]);
+  expect(lines.at(-1)).toMatch(/^\d+ ✓ {2}0 ! {2}0 ✗ {2}in \d+\.\d s$/);
+  expect(code).toBe(0);
+  const [, key = 'no key'] = /SharedAccessKey=([^;]+)/.exec(environment['HUB_SERVICE_CONNECTION_STRING'] ?? '') ?? [];
+  for (const secret of [key, environment['BACKENDS_CLIENT_SECRET'] ?? 'no secret']) expect(text).not.toContain(secret);
+});
+
+it('ends at Ctrl-C while something does not answer', async () => {
+  const sockets = new Set<Socket>();
+  const silent = createServer((socket) => sockets.add(socket.on('error', () => undefined)));
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const { port } = silent.address() as AddressInfo;
+  const env = { ...inherited(), ...sandbox.state.service.environment, BACKENDS_TOKEN_URL: `http://127.0.0.1:${port}` };
+  const child = spawn(process.execPath, ['dist/check.js'], { env, stdio: 'ignore' });
+  await once(silent, 'connection');
+  child.kill('SIGINT');
+  expect(await once(child, 'exit')).toEqual([null, 'SIGINT']);
+  for (const socket of sockets) socket.destroy();
+  silent.close();
+});

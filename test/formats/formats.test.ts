@@ -1,0 +1,114 @@
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ContainerClient } from '@azure/storage-blob';
+import { startHub } from 'iot-hub-emulator';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
+import { idOf, parse } from '../../src/deadLetters/deadLetter.ts';
+import { createDirectory } from '../../src/deadLetters/directory.ts';
+import { decodeCompletion, isDone } from '../../src/engine/progress/completionMap.ts';
+import { decodeCrashRecord } from '../../src/engine/quarantine/crashRecord.ts';
+import { createBlobStore, createBlobText } from '../../src/hub/stores/blobStore.ts';
+import { buildBefore } from '../../src/hub/stores/buildRecord.ts';
+import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
+import { createFileStore } from '../../src/hub/stores/fileStore.ts';
+import { builds, crashRecord, group, letters, place, positions, read, released } from './contents.ts';
+import { ids, type RecordedBlob, recordFormats } from './recordFormats.ts';
+
+// What releases have stored, which every later build reads (D376). A fixture is never changed.
+
+const fixtures = 'test/formats/fixtures';
+const versions = readdirSync(fixtures);
+/** Kept only while a hub runs, or made anew. */
+const passing = /(^|\/)hub(\.keys)?(\/|$)/;
+
+let azurite: Azurite;
+let directory: string;
+beforeAll(async () => {
+  azurite = await startAzurite();
+});
+afterAll(() => azurite.close());
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'formats-'));
+  return () => rmSync(directory, { recursive: true });
+});
+
+it('1.0.0 is recorded', () => {
+  expect(versions).toContain('1.0.0');
+});
+
+it('this build stores no other kinds of files than its release', async () => {
+  await recordFormats(directory);
+  const kinds = (root: string) =>
+    readdirSync(root, { recursive: true, encoding: 'utf8' })
+      .filter((file) => !passing.test(file))
+      .sort();
+  expect(kinds(directory)).toEqual(kinds(join(fixtures, versions.toSorted().at(-1) ?? '')));
+});
+
+describe.each(versions)('%s', (version) => {
+  const recorded = join(fixtures, version);
+
+  async function expectContents(store: CheckpointStore) {
+    const first = await store.progress('0');
+    expect(first).toMatchObject(positions.read);
+    const done = decodeCompletion(positions.read.sequenceNumber, first?.completed ?? '');
+    const numbers = Array.from({ length: 40 }, (_, index) => 101 + index);
+    expect(numbers.filter((number) => done && isDone(done, number))).toEqual([102, 103, 104, 131]);
+    const second = await store.progress('1');
+    expect(second).toMatchObject(positions.released);
+    expect(decodeCrashRecord(second?.note)).toEqual(crashRecord);
+    const seen = await store.ownerships();
+    expect(seen.find(({ partition }) => partition === '1')).toMatchObject({
+      owner: '',
+      epoch: 7,
+      begun: released.begun,
+    });
+    expect(seen.find(({ partition }) => partition === '0')).toMatchObject({ epoch: read.epoch });
+    return seen;
+  }
+
+  it('checkpoints in a file', async () => {
+    cpSync(join(recorded, 'checkpoints'), directory, { recursive: true });
+    await expectContents(createFileStore(directory, place, 30_000));
+  });
+
+  it('checkpoints, ownership and builds in blobs', async () => {
+    const container = new ContainerClient(azurite.connectionString, `v${version.replaceAll('.', '-')}`);
+    await container.create();
+    const all: RecordedBlob[] = JSON.parse(readFileSync(join(recorded, 'blobs.json'), 'utf8'));
+    for (const { name, metadata, content } of all)
+      await container.getBlockBlobClient(name).upload(content, Buffer.byteLength(content), { metadata });
+    const options = { account: azurite.connectionString, container: container.containerName, ...group };
+    const seen = await expectContents(createBlobStore(options));
+    const { owner, wantedBy } = read;
+    expect(seen.find(({ partition }) => partition === '0')).toMatchObject({ owner, wantedBy });
+    const later = { version: '9.0.0', build: 'later', since: '2027-01-01T00:00:00.000Z' };
+    expect(await buildBefore(createBlobText(options, 'builds'), later)).toEqual(builds[0]);
+  });
+
+  it('dead letters', async () => {
+    const storage = createDirectory(join(recorded, 'dead-letters'));
+    const found = [];
+    for await (const { id } of storage.entries()) found.push(parse((await storage.read(id, 100_000)) ?? '', id));
+    const byNumber = found.toSorted((a, b) => a.event.sequenceNumber - b.event.sequenceNumber);
+    expect(byNumber).toEqual(letters);
+    expect(byNumber.map(idOf)).toEqual(letters.map(idOf));
+  });
+
+  it('derived ids, which two builds side by side must agree on', () => {
+    expect(ids()).toEqual(JSON.parse(readFileSync(join(recorded, 'ids.json'), 'utf8')));
+  });
+
+  it('what the hub emulator keeps', async () => {
+    cpSync(join(recorded, 'hub'), join(directory, 'hub'), { recursive: true });
+    const hub = await startHub({ directory, persist: join(directory, 'hub'), partitions: 1 });
+    try {
+      expect(hub.registry.get('pump-1')).toMatchObject({ deviceId: 'pump-1' });
+      expect(hub.partitions[0]?.last()?.sequenceNumber).toBe(0);
+    } finally {
+      await hub.close();
+    }
+  });
+});

@@ -1,0 +1,111 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ContainerClient } from '@azure/storage-blob';
+import { startHub } from 'iot-hub-emulator';
+import { startAzurite } from '../../sandbox/methods/azurite.ts';
+import { idOf, print } from '../../src/deadLetters/deadLetter.ts';
+import { createDirectory } from '../../src/deadLetters/directory.ts';
+import { encodeCompletion } from '../../src/engine/progress/completionMap.ts';
+import { encodeCrashRecord } from '../../src/engine/quarantine/crashRecord.ts';
+import { createBlobStore, createBlobText } from '../../src/hub/stores/blobStore.ts';
+import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
+import { createFileStore } from '../../src/hub/stores/fileStore.ts';
+import { derivedId, eventId } from '../../src/protocol/event.ts';
+import { appendEvent } from '../support/appendEvent.ts';
+import {
+  builds,
+  crashRecord,
+  group,
+  letters,
+  origin,
+  place,
+  positions,
+  purposes,
+  read,
+  released,
+  runs,
+} from './contents.ts';
+
+/** A blob, as a fixture has it. */
+export interface RecordedBlob {
+  readonly name: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly content: string;
+}
+
+export type RecordedIds = Readonly<Record<string, string>>;
+
+/** Writes every format that this build stores into a folder. */
+export async function recordFormats(directory: string): Promise<void> {
+  mkdirSync(directory, { recursive: true });
+  await fill(createFileStore(join(directory, 'checkpoints'), place, 30_000));
+  const storage = createDirectory(join(directory, 'dead-letters'));
+  for (const letter of letters) await storage.write(idOf(letter), print(letter));
+  write(join(directory, 'blobs.json'), await blobs());
+  write(join(directory, 'ids.json'), ids());
+  await hubOnDisk(join(directory, 'hub'));
+}
+
+const write = (file: string, value: unknown) => writeFileSync(file, `${JSON.stringify(value, null, 1)}\n`);
+
+async function fill(store: CheckpointStore): Promise<void> {
+  const note = encodeCrashRecord(crashRecord);
+  for (const [record, progress] of [
+    [read, { ...positions.read, completed: encodeCompletion(positions.read.sequenceNumber, runs) }],
+    [released, { ...positions.released, completed: '', note }],
+  ] as const) {
+    const claim = { partition: record.partition, owner: 'reader', epoch: record.epoch, wantedBy: '', wantedSince: 0 };
+    const claimed = await store.change(undefined, { ...claim, renewedAt: Date.now() });
+    if (claimed === undefined || !(await store.writeProgress(claimed, progress)))
+      throw new Error('nothing was recorded');
+    await store.change(claimed, { ...record, renewedAt: Date.now() });
+  }
+}
+
+async function blobs(): Promise<RecordedBlob[]> {
+  const azurite = await startAzurite();
+  try {
+    const { connectionString } = azurite;
+    const options = { account: connectionString, container: 'recorded', ...group };
+    const text = createBlobText(options, 'builds');
+    await text.read(); // makes the container
+    await fill(createBlobStore(options));
+    await text.write(JSON.stringify(builds), undefined);
+    const container = new ContainerClient(connectionString, 'recorded');
+    const recorded: RecordedBlob[] = [];
+    for await (const { name, metadata = {} } of container.listBlobsFlat({ includeMetadata: true })) {
+      const content = await container.getBlobClient(name).downloadToBuffer();
+      recorded.push({ name, metadata, content: content.toString() });
+    }
+    return recorded;
+  } finally {
+    await azurite.close();
+  }
+}
+
+/** Two builds that work side by side must derive the same ids, or a repeat would leave a second trace. */
+export function ids(): RecordedIds {
+  return Object.fromEntries(
+    letters.flatMap(({ event, deviceId }) => {
+      const id = eventId(event, origin, deviceId);
+      return [
+        [`event ${event.sequenceNumber}`, id],
+        ...purposes.map((purpose) => [`${event.sequenceNumber}: ${purpose}`, derivedId(id, purpose)]),
+      ];
+    }),
+  );
+}
+
+/** The hub emulator with `persist`. */
+async function hubOnDisk(directory: string): Promise<void> {
+  const primaryKey = Buffer.from('the recorded device').toString('base64');
+  const hub = await startHub({
+    directory: `${directory}.keys`,
+    persist: directory,
+    partitions: 1,
+    devices: [{ deviceId: 'pump-1', primaryKey }],
+  });
+  const body = Buffer.from('recorded');
+  appendEvent(hub.partitions[0], { device: 'pump-1', properties: { name: 'value' }, body });
+  await hub.close();
+}

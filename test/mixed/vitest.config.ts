@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config';
+import { common } from '../../vitest.config.ts';
+
+/** Needs another build, which `npm run mixed-versions` makes. */
+export default defineConfig({
+  test: {
+    ...common,
+    include: ['test/mixed/*.long.ts'],
+    provide: { builds: { earlier: process.env['MIXED_EARLIER'] ?? '', present: process.env['MIXED_PRESENT'] ?? '' } },
+  },
+});

@@ -1,0 +1,61 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, expect, it } from 'vitest';
+import { obtainCommit } from '../../scripts/mixedVersions/obtainCommit.ts';
+
+let directory: string;
+let origin: string;
+let first: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'commits-'));
+  origin = join(directory, 'origin');
+  git('.', 'init', '--quiet', origin);
+  first = commit();
+  commit();
+  return () => rmSync(directory, { recursive: true });
+});
+
+function git(at: string, ...args: string[]): string {
+  const identity = { GIT_AUTHOR_NAME: 'n', GIT_AUTHOR_EMAIL: 'e', GIT_COMMITTER_NAME: 'n', GIT_COMMITTER_EMAIL: 'e' };
+  const env = { PATH: process.env['PATH'], HOME: directory, ...identity };
+  return execFileSync('git', args, { cwd: join(directory, at), env, encoding: 'utf8', stdio: 'pipe' }).trim();
+}
+
+function commit(): string {
+  git('origin', 'commit', '--quiet', '--allow-empty', '--message', 'm');
+  return git('origin', 'rev-parse', 'HEAD');
+}
+
+function shallow(): string {
+  git('.', 'clone', '--quiet', '--depth', '1', `file://${origin}`, 'clone');
+  return join(directory, 'clone');
+}
+
+it('a shallow clone is deepened', async () => {
+  const clone = shallow();
+  expect(() => git('clone', 'cat-file', '-e', first)).toThrow();
+  await obtainCommit(clone, first);
+  git('clone', 'cat-file', '-e', first);
+});
+
+it('a commit that is there is taken without the origin', async () => {
+  const clone = shallow();
+  const newest = git('origin', 'rev-parse', 'HEAD');
+  rmSync(origin, { recursive: true });
+  await obtainCommit(clone, newest);
+});
+
+it.each([
+  ['without its origin', () => rmSync(origin, { recursive: true }), () => first],
+  ['of another history', () => {}, () => '0123456789012345678901234567890123456789'],
+])('a commit that cannot be had %s fails', async (_, spoil, wanted) => {
+  const clone = shallow();
+  spoil();
+  await expect(obtainCommit(clone, wanted())).rejects.toThrow(/cannot be had/);
+});
+
+it('what is no commit is refused', async () => {
+  await expect(obtainCommit(origin, 'main; true')).rejects.toThrow(/is no commit/);
+});

@@ -1,0 +1,131 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sectionOf } from '../../scripts/release/changelog.ts';
+import { besides, ofImage, pack } from '../../scripts/release/tarball.ts';
+import { otherVersions } from '../../scripts/release/versions.ts';
+
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+
+let directory: string;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'release-test-'));
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+it('all parts have one version, which the changelog has too', () => {
+  expect(otherVersions(version)).toEqual([]);
+  expect(sectionOf(readFileSync('CHANGELOG.md', 'utf8'), version)).toBeDefined();
+});
+
+it('another version would change the manifests, the lock file and the labels of the images', () => {
+  expect([...otherVersions('9.9.9')].sort()).toEqual([
+    ...['Dockerfile', 'edge/Dockerfile', 'edge/package.json', 'iot-hub-emulator/package.json'],
+    ...['package-lock.json', 'package.json', 'telemetry/package.json'],
+  ]);
+});
+
+describe('the section of a version', () => {
+  const section = '## 1.1.0 (2027-01-31)\n\nNew.\n\n**Upgrade**: a.\n\n**Roll back**: b.\n';
+
+  it('has the notes, and nothing of other versions', () => {
+    const changelog = `# Changelog\n\n${section}\n## 1.0.0 (2026-11-25)\n\nOld.\n`;
+    expect(sectionOf(changelog, '1.1.0')).toBe('New.\n\n**Upgrade**: a.\n\n**Roll back**: b.\n');
+    expect(sectionOf(changelog, '2.0.0')).toBeUndefined();
+  });
+
+  it.each([
+    ['a date', section.replace('2027-01-31', 'soon')],
+    ['what an upgrade needs', section.replace('**Upgrade**', '')],
+    ['how to roll back', section.replace('**Roll back**', '')],
+  ])('is refused without %s', (_, changelog) => {
+    expect(() => sectionOf(changelog, '1.1.0')).toThrow('CHANGELOG.md');
+  });
+});
+
+describe('the archive', () => {
+  const packed = async (project: string, file: string) => {
+    const archive = join(directory, file);
+    await pack({ project, name: 'service', archive, commit: 'c0ffee', at: 1_700_000_000 });
+    return archive;
+  };
+  const sum = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
+
+  it('has what the image has, and what a machine without containers needs besides', async () => {
+    const archive = await packed('.', 'one.tar.gz');
+    const listed = execFileSync('tar', ['--list', '--gzip', '--file', archive], { encoding: 'utf8' });
+    const files = listed.split('\n').filter((name) => name !== '' && !name.endsWith('/'));
+    const top = (name: string) =>
+      [...ofImage, ...besides].find((one) => name === `service/${one}` || name.startsWith(`service/${one}/`));
+    expect(files.filter((name) => top(name) === undefined)).toEqual([]);
+    expect(new Set(files.map(top))).toEqual(new Set([...ofImage, ...besides]));
+    const built = files.flatMap((name) => /^service\/dist\/([^/]+)/.exec(name)?.[1] ?? []);
+    const programs = ['main', 'methods', 'deadLetters', 'admin', 'tap', 'check', 'envFile', 'nodeVersion'];
+    expect(new Set(built)).toEqual(
+      new Set([
+        ...programs.map((name) => `${name}.js`),
+        'programs',
+        'packages',
+        'bom.cdx.json',
+        'third-party-notices.txt',
+      ]),
+    );
+    const copied = readFileSync('Dockerfile', 'utf8')
+      .split(/^FROM /m)
+      .at(-1)
+      ?.match(/(?<=^COPY ).*(?= \.)/gm);
+    expect(copied).toEqual(['--from=build /app/dist', 'package.json LICENSE', 'config']);
+  });
+
+  it('has the same bytes when others pack the same files at another time', async () => {
+    const elsewhere = join(directory, 'elsewhere');
+    for (const one of [...ofImage, ...besides]) cpSync(one, join(elsewhere, one), { recursive: true });
+    utimesSync(join(elsewhere, 'package.json'), 1, 1);
+    expect(sum(await packed(elsewhere, 'two.tar.gz'))).toBe(sum(await packed('.', 'three.tar.gz')));
+  });
+
+  it('runs, and its unit names the commit', async () => {
+    const archive = await packed('.', 'four.tar.gz');
+    execFileSync('tar', ['--extract', '--gzip', '--file', archive, '--directory', directory]);
+    const root = join(directory, 'service');
+    const unit = readFileSync(join(root, 'deploy/systemd/device-messaging.service'), 'utf8');
+    expect(unit).toContain('\nEnvironment=BUILD_COMMIT=c0ffee NODE_ENV=production ');
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['dist/check.js'], {
+      cwd: root,
+      encoding: 'utf8',
+      env: {},
+    });
+    expect([status, stderr]).toEqual([1, '']);
+    expect(stdout).toContain('✗ settings: HUB_EVENTS_CONNECTION_STRING');
+  });
+});
+
+it('a dry run makes everything, ends with what is left to a person, and keeps nothing', () => {
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    ['scripts/run.js', 'scripts/release.ts', version, '--dry-run'],
+    {
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'], HOME: directory, TMPDIR: directory },
+    },
+  );
+  expect(stderr.replace(/^Building.*\n/, '')).toBe('');
+  for (const file of [
+    `device-messaging-service-${version}.tar.gz`,
+    ...['service', 'edge-proxy'].flatMap((one) => [
+      `${one}-${version}.cdx.json`,
+      `${one}-${version}-third-party-notices.txt`,
+    ]),
+    ...['release-notes.md', 'SHA256SUMS'],
+  ])
+    expect(stdout).toMatch(new RegExp(`^✓ ${file.replaceAll('.', '\\.')} {2}\\d+ bytes$`, 'm'));
+  // Beside an open change of the sources there is one obstacle.
+  expect(stdout.match(/^✗ .*$/gm)?.filter((line) => !line.includes('not committed')) ?? []).toEqual([]);
+  expect(stdout).toContain(`git tag --sign v${version}`);
+  expect(stdout).toContain('gpg --armor --detach-sign');
+  expect(stdout.trimEnd()).toMatch(/A dry run: nothing was kept\.$/);
+  expect(readdirSync(directory).filter((name) => /^release-(?!test)/.test(name))).toEqual([]);
+});

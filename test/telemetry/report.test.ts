@@ -1,0 +1,62 @@
+import { type Finding, failure, ok, outage, warning } from 'telemetry/check/finding.ts';
+import { createReport } from 'telemetry/check/report.ts';
+import { expect, it } from 'vitest';
+
+function reported(findings: readonly Finding[], options: { isJson?: boolean; isInit?: boolean } = {}) {
+  let text = '';
+  const write = (more: string) => {
+    text += more;
+  };
+  const report = createReport({
+    ...{
+      isJson: false,
+      isInit: false,
+      cover: (said: string) => said.replaceAll('a-long-secret-key', '…'),
+      write,
+      now: () => 0,
+    },
+    ...options,
+  });
+  for (const finding of findings) report.add(finding);
+  return { code: report.end(), text };
+}
+
+const fine = ok('clock', 'agrees');
+const doubt = warning('disk', '10 MB', 'make room');
+const wrong = failure('hub', 'refused', 'compare');
+const gone = outage('store', 'ECONNREFUSED', 'wait');
+
+it.each([
+  ['all is well', [fine], 0, 0],
+  ['there is a warning', [fine, doubt], 2, 0],
+  ['something will not work', [fine, doubt, wrong], 1, 1],
+  ['another machine is out', [fine, gone], 1, 0],
+  ['one is out and another is wrong', [gone, wrong], 1, 1],
+])('ends with a code of its own when %s, and with another before the start', (_, findings, code, init) => {
+  expect(reported(findings).code).toBe(code);
+  expect(reported(findings, { isInit: true }).code).toBe(init);
+});
+
+it('prints a line for each finding, and their sum', () => {
+  const { text } = reported([fine, doubt, wrong]);
+  expect(text).toBe('✓ clock: agrees\n! disk: 10 MB → make room\n✗ hub: refused → compare\n1 ✓  1 !  1 ✗  in 0.0 s\n');
+});
+
+it('prints an outage as a warning before the start', () => {
+  expect(reported([gone], { isInit: true }).text).toMatch(/^! store: ECONNREFUSED → wait\n/);
+});
+
+it('prints JSON that says the same', () => {
+  const { text } = reported([fine, gone], { isJson: true, isInit: true });
+  expect(JSON.parse(text)).toEqual({
+    ...{ exitCode: 0, seconds: 0 },
+    findings: [fine, { what: 'store', mark: 'warning', found: 'ECONNREFUSED', todo: 'wait' }],
+  });
+});
+
+it('covers secrets in what others have said, and control characters', () => {
+  const said = failure('hub', 'said a-long-secret-key\u001b[2J', 'compare a-long-secret-key');
+  const { text } = reported([said]);
+  expect(text).not.toContain('a-long-secret-key');
+  expect(text).toContain('\\u001b[2J');
+});

@@ -1,0 +1,58 @@
+import { failure, ok, outage } from 'telemetry/check/finding.ts';
+import { runChecks } from 'telemetry/check/runChecks.ts';
+import { expect, it } from 'vitest';
+
+async function all(checks: Parameters<typeof runChecks>[0], limitMs?: number) {
+  const found = [];
+  for await (const finding of runChecks(checks, limitMs)) found.push(finding);
+  return found;
+}
+
+it('runs checks together, and reports them in their order', async () => {
+  let open = () => {};
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const slow = { what: 'a', look: () => gate.then(() => [ok('a', 'slow')]) };
+  const quick = {
+    what: 'b',
+    async look() {
+      open(); // reached although the first has not ended
+      return [ok('b', 'quick')];
+    },
+  };
+  expect((await all([slow, quick])).map(({ what }) => what)).toEqual(['a', 'b']);
+});
+
+it.each([
+  ['an outage', outage('network', 'ECONNREFUSED', 'wait'), true],
+  ['a failure', failure('network', 'CERT_HAS_EXPIRED', 'look'), false],
+])('does not try what needs a check that has ended with %s', async (_, first, isOutage) => {
+  let isTried = false;
+  const network = { what: 'network', look: async () => [first] };
+  const after = {
+    ...{ what: 'hub', after: 'network' },
+    async look() {
+      isTried = true;
+      return [];
+    },
+  };
+  const [, second] = await all([network, after]);
+  expect(second).toEqual({
+    ...{ what: 'hub', mark: 'failure', isOutage },
+    ...{ found: 'not tried: “network” has failed', todo: 'mend that first' },
+  });
+  expect(isTried).toBe(false);
+});
+
+it('waits for no check longer than the limit', async () => {
+  const never = { what: 'a', look: () => new Promise<never>(() => {}) };
+  const [found] = await all([never], 10);
+  expect(found).toMatchObject({ mark: 'failure', found: 'no answer within 0.01 s', isOutage: true });
+});
+
+it('reports a check that fails itself, and goes on', async () => {
+  const broken = { what: 'a', look: () => Promise.reject(new Error('a defect')) };
+  const found = await all([broken, { what: 'b', look: async () => [ok('b', 'fine')] }]);
+  expect(found.map(({ mark }) => mark)).toEqual(['failure', 'ok']);
+});
