@@ -1,8 +1,10 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { type Hub, startHub } from 'iot-hub-emulator';
 import { type Authority, startAuthority } from 'iot-hub-emulator/authority';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -199,6 +201,37 @@ describe('the event hub behind the route', () => {
     await expect.poll(() => lines().some(({ event }) => event === 'message.unattributed')).toBe(true);
     await createsModel(randomUUID());
     expect(lines().filter(({ correlationId }) => correlationId === 'forged')).toEqual([]);
+  });
+});
+
+describe('the check of a deployment', () => {
+  const check = async (more: Record<string, string> = {}) => {
+    const environment = {
+      ...{ ...common(), ...managed(), ...more, STORE: 'blob', DATA_DIRECTORY: join(directory, 'checked') },
+      ...{
+        HUB_EVENTS_NAMESPACE: `localhost:${hub.ports.amqps}`,
+        HUB_EVENTS_NAME: 'routed',
+        HUB_EVENTS_SENDERS: 'hub-only',
+      },
+      PRINCIPAL_MANAGER_URL: backends.principalManagerUrl,
+      PRINCIPAL_MANAGER_SCOPE: `${scopes['principalManager']}/.default`,
+    };
+    const env = { PATH: process.env['PATH'], ...environment };
+    const run = promisify(execFile)(process.execPath, ['dist/check.js'], { env });
+    return run.catch((error) => error).then(({ stdout }) => String(stdout));
+  };
+
+  it('gets in with the identity, as the service does', async () => {
+    const report = await check();
+    expect(report.split('\n').filter((line) => line.startsWith('✗'))).toEqual([]);
+    for (const found of ['may send to devices', 'partitions with', 'was created, written', 'accepts the token'])
+      expect(report).toContain(found);
+    expect(report).not.toContain('eyJ');
+  });
+
+  it('says which role or scope is wrong', async () => {
+    const report = await check({ IDENTITY_STORAGE_SCOPE: 'https://iothubs.azure.net/.default' });
+    expect(report).toMatch(/✗ checkpoint container.*STORE_ACCOUNT_URL/);
   });
 });
 
