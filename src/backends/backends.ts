@@ -31,6 +31,8 @@ export interface Backends {
   ready(needs: readonly BackendName[], pointless: AbortSignal): Promise<boolean> | undefined;
   /** Whether calls to it do not wait for the end of an outage. */
   isUp(name: BackendName): boolean;
+  /** Attempts that wait for a connection. */
+  waiting(): number;
   /** For operators. */
   states(): Readonly<Record<BackendName, BackendState>> & TokenEndpointState;
   close(): Promise<void>;
@@ -92,6 +94,7 @@ export function createBackends(settings: Settings, log: LogLines, options: Backe
       });
     },
     isUp,
+    waiting: () => Object.values(backends).reduce((sum, backend) => sum + backend.waiting(), 0),
     states: () => ({
       informationModel: backends.informationModel.state(),
       typeRegistry: { ...backends.typeRegistry.state(), cacheEntries: types.entries() },

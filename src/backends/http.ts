@@ -30,6 +30,8 @@ export interface Backend {
   isUp(): boolean;
   /** Undefined while it is up. Otherwise resolves with true when that may have changed, or with false when the service stops. */
   untilUp(): Promise<boolean> | undefined;
+  /** Attempts that wait for a connection. */
+  waiting(): number;
   /** For operators. */
   state(): BackendState;
   close(): Promise<void>;
@@ -126,6 +128,7 @@ export function createBackend(options: BackendOptions): Backend {
     circuit,
     isUp: () => state() === 'closed',
     untilUp: untilClosed,
+    waiting: () => bulkhead.connections().waiting,
     state: () => ({
       ...{ circuit: circuit.state(), outage: circuit.outage() },
       ...{ connections: bulkhead.connections(), recent: calls.recent() },

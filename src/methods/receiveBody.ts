@@ -24,7 +24,9 @@ export async function receiveBody(body: Readable, ended: AbortSignal): Promise<B
   let bytes = 0;
   let take = (_: Buffer) => {};
   const received = new Promise<Buffer>((resolve, reject) => {
-    const gone = () => reject(new Failure('invalid_request', 'the caller has disconnected'));
+    const gone = () => {
+      if (!body.readableEnded) reject(new Failure('invalid_request', 'the caller has disconnected'));
+    };
     take = (piece) => {
       bytes += piece.length;
       if (bytes > maxBodyBytes) reject(bodyTooLarge());

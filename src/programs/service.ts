@@ -75,8 +75,7 @@ export async function startService(
   });
   const { replies, backends, dispatch, requirementOf, deadLetters } = handling;
   const arrivals = createArrivals({ hub: hubName, meter, log, taps });
-  const inLine = () => Object.values(backends.states()).reduce((sum, { connections }) => sum + connections.waiting, 0);
-  const pace = createPace({ least: leastMessages, most: delivery.maxMessages, inLine });
+  const pace = createPace({ least: leastMessages, most: delivery.maxMessages, inLine: backends.waiting });
   const overall = createBudget(delivery, undefined, pace);
   const share = partitionShare(delivery);
   const suspectsInWork = createSuspectsInWork();

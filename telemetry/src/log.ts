@@ -1,6 +1,7 @@
 import { type DestinationStream, type LevelWithSilent, pino } from 'pino';
 import { createErrorFields } from './errorFields.ts';
 import { type Events, eventNames, type MessageOf } from './events.ts';
+import { createLineOf } from './line.ts';
 import { createOutput, type Output } from './output.ts';
 import { prettyLine } from './pretty.ts';
 import { printableJson } from './printable.ts';
@@ -56,12 +57,18 @@ export function createLog<E extends Events, Plain extends string = never>(
     hooks: { streamWrite },
   };
   const output = destination === undefined ? standardOutput() : undefined;
-  const logger = pino(options, destination ?? output);
+  const stream = destination ?? standardOutput();
+  const logger = pino(options, stream);
   const eventOf = eventNames(events);
+  const lineOf = createLineOf(instance);
 
   const at = (own: 'info' | 'warn' | 'error' | 'fatal') => (fields: object, message: string) => {
-    const event = eventOf(message);
-    logger[own](event === undefined ? fields : { event, ...fields }, message);
+    if (logger.isLevelEnabled(own)) {
+      const event = eventOf(message);
+      const line = lineOf(own, event, fields, message);
+      if (line !== undefined) stream.write(streamWrite(line));
+      else logger[own](event === undefined ? fields : { event, ...fields }, message);
+    }
     if (own !== 'info') output?.flush();
   };
 

@@ -56,5 +56,6 @@ it('operators see the state of each backend separately', async () => {
       cacheEntries: 6,
     },
   });
+  expect(backends.waiting()).toBe(5);
   await backends.close();
 });

@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { buildService } from '../../sandbox/service/build.ts';
 import { appendEvent } from '../support/appendEvent.ts';
-import { memoryOf } from './memory.ts';
+import { residentOf } from './processes/usage.ts';
 
 /**
  * How much memory the service takes with a backlog behind it and backends that take their time: `npm run bench-backlog`.
@@ -83,11 +83,11 @@ async function watch(pid: number, calls: () => number): Promise<number> {
   for (let second = 1; second <= Number(values.seconds); second += 1) {
     const before = calls();
     await sleep(1_000);
-    const resident = memoryOf(pid);
+    const resident = Math.round(residentOf(pid));
     if (resident > most.resident) Object.assign(most, { resident, atSecond: second });
     if (second % 5 === 0) say(`${String(second).padStart(4)} s  ${resident} MB  ${calls() - before} calls/s`);
   }
-  const peak = memoryOf(pid, 'VmHWM');
+  const peak = Math.round(residentOf(pid, 'VmHWM'));
   say(`most: ${peak} MB (limit ${values.limit} MB); seen after ${most.atSecond} s`);
   return peak;
 }

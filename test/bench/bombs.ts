@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { buildService } from '../../sandbox/service/build.ts';
 import { appendEvent } from '../support/appendEvent.ts';
-import { memoryOf } from './memory.ts';
+import { residentOf } from './processes/usage.ts';
 
 /**
  * How much memory the service takes when many devices send small messages that inflate to the limit, and whether others
@@ -132,9 +132,9 @@ async function watch(
     }
     if (seconds() < nextWord) continue;
     nextWord += 5;
-    say(`${seconds().toFixed(0).padStart(4)} s  ${memoryOf(pid)} MB  ${left.size} left`);
+    say(`${seconds().toFixed(0).padStart(4)} s  ${residentOf(pid).toFixed(0)} MB  ${left.size} left`);
   }
-  const peak = memoryOf(pid, 'VmHWM');
+  const peak = Math.round(residentOf(pid, 'VmHWM'));
   say(
     `the last of the small messages came to the backend after ${lastOther.toFixed(1)} s, the last bomb after ${seconds().toFixed(1)} s`,
   );

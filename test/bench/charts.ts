@@ -1,20 +1,21 @@
 import { drawBarChart } from '../../scripts/svg/barChart.ts';
-import type { Measured } from './table.ts';
+import type { Rows } from './printer.ts';
 
 /** What a run has measured, and what to call it. */
 export interface Run {
   readonly name: string;
-  readonly measured: readonly Measured[];
+  readonly measured: readonly Rows[];
 }
+
+/** What compares the service with itself when there is more of something. */
+const grown = ['growth', 'partitions'];
 
 /** The charts of the ratios, by file name: what the service costs beside others, and how that grows. */
 export function chartsOf(runs: readonly Run[]): Readonly<Record<string, string>> {
   return {
-    'bench.svg': ratiosOf(runs, 'The service beside others', (workload) => workload !== 'growth'),
-    'growth.svg': ratiosOf(
-      runs,
-      'CPU of an update, as devices and partitions grow',
-      (workload) => workload === 'growth',
+    'bench.svg': ratiosOf(runs, 'The service beside others', (workload) => !grown.includes(workload)),
+    'growth.svg': ratiosOf(runs, 'CPU of a message, as devices and partitions grow', (workload) =>
+      grown.includes(workload),
     ),
   };
 }

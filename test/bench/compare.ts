@@ -1,5 +1,6 @@
 import { type Arena, type ArenaOptions, type Cost, openArena } from './processes/arena.ts';
 import type { Load } from './processes/hub.ts';
+import type { Absolute } from './row.ts';
 import { type Figure, figure, ratios } from './statistics.ts';
 import type { Context } from './workloads/workload.ts';
 
@@ -92,20 +93,28 @@ export const cpuRatio = <P extends string>(costs: Costs<P>, above: P, below: P):
 export const throughputOf = (costs: readonly Cost[]): number[] =>
   costs.map(({ messages, wallMs }) => (messages / wallMs) * 1000);
 
-/** One line about what each program used. */
-export function usage<P extends string>(costs: Costs<P>): string[] {
-  return (Object.entries(costs) as [P, readonly Cost[]][]).map(([program, rounds]) => {
-    const of = (read: (cost: Cost) => number) => figure(rounds.map(read)).median;
-    const bottlenecks = [...new Set(rounds.flatMap((cost) => cost.bottlenecks))];
-    const speed = figure(throughputOf(rounds)).median;
-    return [
-      `${program}: ${of(({ cpu }) => cpu).toFixed(0)} µs`,
-      ...(Number.isFinite(speed) && speed > 0 ? [`${speed.toFixed(0)}/s`] : []),
-      `${of(({ resident }) => resident).toFixed(0)} MB`,
-      `${(of(({ allocated }) => allocated) / 1024).toFixed(1)} KB allocated`,
-      `hub ${of(({ hubCpu }) => hubCpu).toFixed(0)} µs`,
-      `backends ${of(({ backendsCpu }) => backendsCpu).toFixed(0)} µs`,
-      ...(bottlenecks.length > 0 ? [`limited by: ${bottlenecks.join(', ')}`] : []),
-    ].join(', ');
+/** A main thread with less idle time than that is what the others wait for. */
+const leastIdle = 0.1;
+
+/** What each program used, for each message, and whether it was the hub or the backends that it waited for. */
+export const absoluteOf = <P extends string>(costs: Costs<P>): Absolute[] =>
+  (Object.entries(costs) as [P, readonly Cost[]][]).map(([program, rounds]) => {
+    const of = (read: (cost: Cost) => number) => figure(rounds.map(read));
+    const idle = (whose: keyof Cost['idle']) => of((cost) => 100 * cost.idle[whose]);
+    return {
+      program,
+      figures: [
+        { what: 'CPU', figure: of(({ cpu }) => cpu), unit: 'µs' },
+        { what: 'messages', figure: figure(throughputOf(rounds)), unit: '/s' },
+        { what: 'memory', figure: of(({ resident }) => resident), unit: 'MB' },
+        { what: 'allocated', figure: of(({ allocated }) => allocated / 1024), unit: 'KB' },
+        { what: 'idle', figure: idle('program'), unit: '%' },
+        { what: 'calls', figure: of(({ calls }) => calls), unit: '' },
+        { what: 'hub: CPU', figure: of(({ hubCpu }) => hubCpu), unit: 'µs' },
+        { what: 'hub: idle', figure: idle('hub'), unit: '%' },
+        { what: 'backends: CPU', figure: of(({ backendsCpu }) => backendsCpu), unit: 'µs' },
+        { what: 'backends: idle', figure: idle('backends'), unit: '%' },
+      ],
+      limitedBy: (['hub', 'backends'] as const).filter((whose) => idle(whose).median < 100 * leastIdle),
+    };
   });
-}

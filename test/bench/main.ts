@@ -1,11 +1,11 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { availableParallelism, cpus } from 'node:os';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildService } from '../../sandbox/service/build.ts';
-import { chartsOf } from './charts.ts';
+import { removeInUse } from '../support/removeInUse.ts';
+import { absoluteLines, type Measured, type Rows, tableOf } from './printer.ts';
 import { profileUpdate } from './profile.ts';
-import { type Measured, tableOf } from './table.ts';
 import { workloads } from './workloads/index.ts';
 
 /** What the service costs, beside the least that the work can cost and beside what is usually written: `npm run bench`. */
@@ -14,12 +14,13 @@ const usage = `Usage: npm run bench -- [options] [workload …]
 
 Linux only: CPU and memory are read from /proc. Nothing else should run on the machine.
 
-  --quick       small sizes and two rounds: under three minutes for all
+  --quick       small sizes and two rounds, to see that all works; goals and
+                slopes mean nothing then
   --rounds N    paired rounds (20); what takes long and what needs few makes fewer
-  --json FILE   write every figure and round there
-  --charts DIR  draw the ratios there, as bench.svg and growth.svg
-  --before FILE show and draw those of an earlier --json FILE beside them
-  --from FILE   measure nothing: show and draw what an earlier --json FILE has
+  --json FILE   write every figure and round there: the page and its charts
+                are made of docs/measurements/now.json by npm run docs
+  --before FILE show those of an earlier --json FILE beside them
+  --from FILE   measure nothing: show what an earlier --json FILE has
   --profile     say where the CPU of the update workload goes, by package and by file
   --help
 
@@ -43,7 +44,6 @@ async function main(): Promise<number> {
       quick: { type: 'boolean', default: false },
       rounds: { type: 'string' },
       json: { type: 'string' },
-      charts: { type: 'string' },
       before: { type: 'string' },
       from: { type: 'string' },
       profile: { type: 'boolean', default: false },
@@ -58,47 +58,54 @@ async function main(): Promise<number> {
   if (unknown !== undefined) throw new UsageError(`There is no workload ${unknown}.`);
   const rounds = Number(values.rounds ?? (values.quick ? 2 : 20));
   if (!Number.isInteger(rounds) || rounds < 1) throw new UsageError('--rounds must be a whole number above 0.');
-  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130)); // the programs are killed, other children end with their channel
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130)); // what was started ends with us
 
   const before = values.before === undefined ? undefined : await readRun(values.before);
-  const draw = async (measured: readonly Measured[]) => {
-    if (values.charts === undefined) return;
-    const runs = [...(before ? [{ name: 'before', measured: before }] : []), { name: 'now', measured }];
-    for (const [file, svg] of Object.entries(chartsOf(runs))) await writeFile(join(values.charts, file), svg);
-  };
   if (values.from !== undefined) {
-    const measured = await readRun(values.from);
-    say(tableOf(measured, before));
-    await draw(measured);
+    say(tableOf(await readRun(values.from), before));
     return 0;
   }
 
   await buildService();
+  const directory = await mkdtemp(join(tmpdir(), 'bench-'));
+  process.env['TMPDIR'] = directory; // of the children, too
+  process.once('exit', () => removeInUse(directory));
   const machine = `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.version}`;
-  say(`${machine}; ${rounds} paired rounds${values.quick ? ', small sizes' : ''}`);
+  const warning = '; small sizes, to see that it works: goals and slopes mean nothing';
+  say(`${machine}; ${rounds} paired rounds${values.quick ? warning : ''}`);
   if (values.profile) {
     say(await profileUpdate(values.quick, progressOf('profile')));
     return 0;
   }
   const measured: Measured[] = [];
+  const failed: string[] = [];
   for (const workload of workloads.filter(({ name }) => positionals.length === 0 || positionals.includes(name))) {
-    const progress = progressOf(workload.name);
+    const { name, about } = workload;
+    const progress = progressOf(name);
     const began = performance.now();
-    const result = await workload.run({ quick: values.quick, rounds, progress });
-    measured.push({ workload: { name: workload.name, about: workload.about }, ...result });
-    progress('');
-    say(`${workload.name}: ${workload.about} (${((performance.now() - began) / 1000).toFixed(0)} s)`);
-    for (const note of result.notes) say(`  ${note}`);
+    try {
+      const result = await workload.run({ quick: values.quick, rounds, progress });
+      progress('');
+      say(`${name}: ${about} (${((performance.now() - began) / 1000).toFixed(0)} s)`);
+      for (const line of absoluteLines(result)) say(`  ${line}`);
+      measured.push({ workload: { name, about }, ...result });
+      if (values.json) await writeRun(values.json, { machine, rounds, quick: values.quick, measured });
+    } catch (error) {
+      failed.push(name); // the others took their time: they are not lost with it
+      process.stderr.write(`\n${name} failed: ${(error as Error).stack}\n`);
+    }
   }
   say(`\n${tableOf(measured, before)}`);
-  if (values.json)
-    await writeFile(values.json, `${JSON.stringify({ machine, rounds, quick: values.quick, measured }, null, 2)}\n`);
-  await draw(measured);
-  return 0;
+  if (failed.length > 0) say(`\nfailed: ${failed.join(', ')}`);
+  return failed.length > 0 ? 1 : 0;
+}
+
+async function writeRun(file: string, run: object): Promise<void> {
+  await writeFile(file, `${JSON.stringify(run, null, 2)}\n`);
 }
 
 /** @throws UsageError when no run was written there */
-async function readRun(file: string): Promise<readonly Measured[]> {
+async function readRun(file: string): Promise<readonly Rows[]> {
   const { measured } = await readFile(file, 'utf8')
     .then((text) => JSON.parse(text))
     .catch((error) => {

@@ -1,9 +1,9 @@
 import { appendFile, mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeInUse } from '../support/removeInUse.ts';
 import { type Options, readOptions, usage } from './options.ts';
 import { showProgress } from './progress.ts';
-import { removeInUse } from './removeInUse.ts';
 import { allAreCaught, allIsWell } from './trials.ts';
 
 /**

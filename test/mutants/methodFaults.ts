@@ -416,9 +416,9 @@ export const methodFaults: readonly Fault[] = [
     caughtBy: 'gets each call once, even if it responds with',
   }),
   ...inFile('src/hub/methods/httpsRequests.ts', test('device'), {
-    fault: 'decodes each chunk of a response separately',
-    find: "  response.setEncoding('utf8');\n",
-    replace: '',
+    fault: 'decodes each piece of a response separately',
+    find: 'else joined.add(piece);',
+    replace: "else joined.add(Buffer.from(piece.toString('utf8')));",
     caughtBy: 'may have 131,072 bytes, and not one more',
   }),
   ...inFile('src/hub/methods/hubError.ts', test('hubError'), {

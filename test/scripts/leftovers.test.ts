@@ -49,6 +49,23 @@ function commandOf(pid: number): string {
   }
 }
 
+it('bench: Ctrl-C leaves no process and no file', async () => {
+  const temporary = mkdtempSync(join(tmpdir(), 'leftovers-'));
+  try {
+    const args = ['scripts/run.js', 'test/bench/main.ts', '--quick', 'start'];
+    const { child, descendants } = await start(args, 0, { TMPDIR: temporary });
+    const commands = async () => (await descendants()).map(commandOf);
+    await expect.poll(commands).toContainEqual(expect.stringMatching(/dist\/main.js/));
+    const pids = await descendants();
+    child.kill('SIGINT');
+    expect(await once(child, 'exit')).toEqual([130, null]);
+    await expect.poll(() => running(pids)).toEqual([]);
+    expect(readdirSync(temporary).filter((name) => name.startsWith('bench-'))).toEqual([]);
+  } finally {
+    rmSync(temporary, { recursive: true });
+  }
+});
+
 it('trouble with seeds: Ctrl-C while the service is built leaves no process and no file', async () => {
   const temporary = mkdtempSync(join(tmpdir(), 'leftovers-'));
   try {

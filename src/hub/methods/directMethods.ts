@@ -1,6 +1,6 @@
 import type { MethodFailure } from '../../protocol/methodFailures.ts';
 import { Client } from '../replies/serviceSdk.ts';
-import { createHttpsRequests } from './httpsRequests.ts';
+import { createHttpsRequests, type HttpsResponse } from './httpsRequests.ts';
 import { type HubError, readHubError } from './hubError.ts';
 
 export interface DirectMethod {
@@ -47,8 +47,7 @@ export function createDirectMethods(connectionString: string, ca?: string): Dire
   const requests = createHttpsRequests(hostName, ca);
   const client = Client.fromConnectionString(connectionString);
   client.setRetryPolicy(noRetry); // the default retries methods for four minutes
-  const rest: { setOptions(options: object): void } = Reflect.get(client, '_restApiClient');
-  rest.setOptions({ http: { agent: requests.agent } });
+  Reflect.set(Reflect.get(client, '_restApiClient'), '_http', requests);
 
   const pending = new Set<() => void>();
 
@@ -61,30 +60,29 @@ export function createDirectMethods(connectionString: string, ca?: string): Dire
           responseTimeoutInSeconds: timeoutSeconds,
           connectTimeoutInSeconds: 0,
         };
-        let sentAt: number | undefined;
-        const sinceSent = () => (sentAt === undefined ? undefined : performance.now() - sentAt);
+        const sinceSent = () => {
+          const sentAt = request?.sentAt();
+          return sentAt === undefined ? undefined : performance.now() - sentAt;
+        };
         const settle = (result: DirectMethodResult) => {
           clearTimeout(timer);
           pending.delete(abort);
           resolve(result);
         };
-        const done = (error: Error | null | undefined, result?: unknown) =>
+        const done = (error: Error | null | undefined, result?: unknown, response?: unknown) =>
           settle(
             error
               ? { kind: 'failure', ...readHubError(error, sinceSent()) }
-              : readResult(result, request ? requests.responseTo(request) : ''),
+              : readResult(result, (response as HttpsResponse).text),
           );
         const request = requests.capture(() =>
           module === ''
             ? client.invokeDeviceMethod(device, parameters, done)
             : client.invokeDeviceMethod(device, module, parameters, done),
         );
-        request?.once('finish', () => {
-          sentAt = performance.now();
-        });
         const end = (unsent: MethodFailure, sent: MethodFailure) => {
-          settle({ kind: 'failure', failure: sentAt === undefined ? unsent : sent });
-          request?.destroy();
+          settle({ kind: 'failure', failure: request?.sentAt() === undefined ? unsent : sent });
+          request?.abort();
         };
         const abort = () => end('stopped_unsent', 'stopped');
         const timer = setTimeout(() => end('unavailable', 'no_reply'), timeoutSeconds * 1000 + graceMs);

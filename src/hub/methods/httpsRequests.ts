@@ -1,17 +1,44 @@
-import type { ClientRequest, IncomingMessage } from 'node:http';
-import { Agent } from 'node:https';
+import type { Dispatcher } from 'undici';
+import Pool from 'undici/lib/dispatcher/pool.js';
+import { createJoined } from '../../backends/joined.ts';
 
-/** Access to the HTTPS requests of the hub's client, which the client does not offer. */
+/** HTTPS for the hub's client, in place of its own, which uses Node's (D356). */
 export interface HttpsRequests {
-  readonly agent: Agent;
-  /** Returns the request that the client starts during `start`; undefined when it starts none. */
-  capture(start: () => void): ClientRequest | undefined;
-  /** What has arrived of the response: the client returns only the values that it has parsed. */
-  responseTo(request: ClientRequest): string;
+  /** The client calls it to begin a request. */
+  readonly buildRequest: BuildRequest;
+  /** Returns the request that the client begins during `start`; undefined when it begins none. */
+  capture(start: () => void): HttpsRequest | undefined;
   close(): void;
 }
 
-type AddRequest = (request: ClientRequest, ...rest: unknown[]) => void;
+/** One request, as the client's caller sees it. */
+export interface HttpsRequest {
+  /** When it was sent, as `performance.now()`; undefined while it waits for a connection. */
+  sentAt(): number | undefined;
+  abort(): void;
+}
+
+/** What the client passes on to its caller. */
+export interface HttpsResponse {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** The body: the client returns only the values that it has parsed. */
+  readonly text: string;
+}
+
+/** The interface of the client's own module, as far as it is used. */
+type BuildRequest = (
+  method: Dispatcher.HttpMethod,
+  path: string,
+  headers: Record<string, string>,
+  host: string,
+  done: (error: Error | null, body?: string, response?: HttpsResponse) => void,
+) => {
+  write(text: string): void;
+  end(): void;
+  /** Without effect: the caller limits the time. */
+  setTimeout(ms: number): void;
+};
 
 /** Less than at the hub, so that no request uses a connection that the hub is closing. */
 const idleMs = 20_000;
@@ -20,43 +47,72 @@ const idleMs = 20_000;
 const maxResponseBytes = 2 * 1024 * 1024;
 
 /**
- * An agent with keep-alive that captures requests, so that they can be aborted, and sets the encoding of responses: the
- * client decodes each chunk separately and would break characters between two chunks.
  * @param hostName `name` or `name:port`
  * @param ca PEM of certificate authorities that replace the default ones
  */
 export function createHttpsRequests(hostName: string, ca?: string): HttpsRequests {
-  const { hostname, port } = new URL(`https://${hostName}`);
-  const agent = new Agent({ host: hostname, port: Number(port || 443), keepAlive: true, timeout: idleMs, ca });
-  const addRequest: AddRequest = Reflect.get(agent, 'addRequest');
-  const responses = new WeakMap<ClientRequest, string[]>();
-  let captured: ClientRequest | undefined;
-  Reflect.set(agent, 'addRequest', (request: ClientRequest, ...rest: unknown[]) => {
-    captured = request;
-    const texts: string[] = [];
-    responses.set(request, texts);
-    request.once('response', (response) => keepResponse(response, texts));
-    Reflect.apply(addRequest, agent, [request, ...rest]);
+  const pool = new Pool(`https://${hostName}`, {
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: idleMs,
+    keepAliveMaxTimeout: idleMs,
+    connect: { timeout: 0, ...(ca !== undefined && { ca }) },
   });
+  let captured: HttpsRequest | undefined;
 
   return {
-    agent,
+    buildRequest(method, path, headers, _, done) {
+      let body = '';
+      let controller: Dispatcher.DispatchController | undefined;
+      let sentAt: number | undefined;
+      let isAborted = false;
+      let [statusCode, responseHeaders]: [number, HttpsResponse['headers']] = [0, {}];
+      let bytes = 0;
+      const joined = createJoined();
+
+      const handler: Dispatcher.DispatchHandler = {
+        onRequestStart(started) {
+          if (isAborted) return started.abort(aborted());
+          controller = started;
+          sentAt = performance.now();
+        },
+        onResponseStart(_, status, received) {
+          [statusCode, responseHeaders] = [status, received];
+        },
+        onResponseData(current, piece) {
+          bytes += piece.length;
+          if (bytes > maxResponseBytes) current.abort(new Error('the response is too large'));
+          else joined.add(piece);
+        },
+        onResponseEnd() {
+          const text = joined.bytes().toString('utf8');
+          const error = statusCode >= 300 ? new Error(`HTTP ${statusCode}`) : null;
+          done(error, text, { statusCode, headers: responseHeaders, text });
+        },
+        onResponseError: (_, error) => done(error),
+      };
+      captured = {
+        sentAt: () => sentAt,
+        abort() {
+          isAborted = true;
+          controller?.abort(aborted());
+        },
+      };
+      return {
+        write(text) {
+          body += text;
+        },
+        end: () => void pool.dispatch({ method, path, headers, body }, handler),
+        setTimeout() {},
+      };
+    },
     capture(start) {
       captured = undefined;
       start();
       return captured;
     },
-    responseTo: (request) => responses.get(request)?.join('') ?? '',
-    close: () => agent.destroy(),
+    close: () => void pool.destroy(),
   };
 }
 
-function keepResponse(response: IncomingMessage, texts: string[]): void {
-  let bytes = 0;
-  response.setEncoding('utf8');
-  response.on('data', (text: string) => {
-    bytes += Buffer.byteLength(text);
-    if (bytes > maxResponseBytes) response.destroy(new Error('the response is too large'));
-    else texts.push(text);
-  });
-}
+const aborted = () => new Error('the request was ended');

@@ -1,5 +1,5 @@
-import type { IncomingMessage } from 'node:http';
 import type { MethodFailure } from '../../protocol/methodFailures.ts';
+import type { HttpsResponse } from './httpsRequests.ts';
 
 export interface HubError {
   readonly failure: MethodFailure;
@@ -37,7 +37,7 @@ const byStatus: Readonly<Record<number, MethodFailure>> = {
 
 /** The client adds these to an error when the hub has responded. */
 interface ResponseError {
-  readonly response?: IncomingMessage;
+  readonly response?: HttpsResponse;
   readonly responseBody?: string;
 }
 

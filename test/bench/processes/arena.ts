@@ -1,18 +1,16 @@
 import { readFileSync, statSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Effects } from './backends.ts';
-import { type Child, startChild } from './child.ts';
 import type { Load, Served } from './hub.ts';
-import { type ProgramOptions, type RunningProgram, startProgram } from './program.ts';
-import { cpuOf, residentOf } from './usage.ts';
+import type { ProgramOptions, RunningProgram } from './program.ts';
+import { openStage, type Stage } from './stage.ts';
+import { untilAnswered } from './untilAnswered.ts';
+import { cpuOf, mainThreadBusy, residentOf } from './usage.ts';
 
 /** A program under test with a hub and backends of its own, each in a process of its own. */
 export interface Arena {
   readonly program: RunningProgram;
-  readonly hub: Child<HubDescription>;
+  readonly hub: Stage['hub'];
   /** Sends a load, waits until it is served, and says what that cost. */
   run(load: Load): Promise<Cost>;
   /** Waits until the load that was sent last is served. */
@@ -29,13 +27,15 @@ export interface Arena {
 export interface Cost extends Served {
   readonly messages: number;
   readonly cpu: number;
+  /** Calls of the backends for each message. */
+  readonly calls: number;
   readonly hubCpu: number;
   readonly backendsCpu: number;
   /** Allocated on the heap, in bytes for each message. */
   readonly allocated: number;
   readonly resident: number;
-  /** Who else was busy for more than nine tenths of the time. */
-  readonly bottlenecks: readonly string[];
+  /** Shares of the time in which the main thread of each had nothing to do: waiting for a core does not count. */
+  readonly idle: Readonly<Record<'program' | 'hub' | 'backends', number>>;
 }
 
 export interface ArenaOptions extends ProgramOptions {
@@ -43,53 +43,17 @@ export interface ArenaOptions extends ProgramOptions {
   readonly partitions?: number;
 }
 
-interface HubDescription {
-  readonly hubName: string;
-  readonly caFile: string;
-  readonly amqpPort: number;
-  readonly amqpsPort: number;
-  readonly eventsConnectionString: string;
-  readonly serviceConnectionString: string;
-}
-
-/** Without any progress for so long the program is taken for stuck. */
-const stuckMs = 60_000;
-const busy = 0.9;
-
 export async function openArena({ devices, partitions = 4, ...options }: ArenaOptions): Promise<Arena> {
-  const directory = await mkdtemp(join(tmpdir(), 'bench-'));
-  await mkdir(join(directory, 'hub'));
-  const hub = await startChild<HubDescription>('./hub.ts', [
-    join(directory, 'hub'),
-    String(devices),
-    String(partitions),
-  ]);
-  const backends = await startChild<{ port: number }>('./backends.ts', []);
-  const close = async () => {
-    await Promise.all([hub.stop(), backends.stop()]);
-    await rm(directory, { recursive: true, force: true });
-  };
-  const place = { ...hub.described, partitions, backendsUrl: `http://127.0.0.1:${backends.described.port}` };
-  const program = await startProgram(options, place, hub.described.caFile, directory).catch(async (error) => {
-    await close();
+  const stage = await openStage(devices, partitions);
+  const { hub, backends } = stage;
+  const program = await stage.start(options).catch(async (error) => {
+    await stage.close();
     throw error;
   });
   const { pid, logFile } = program;
 
-  /** Until every reply is here; where none is due, until every event has been handed over and nothing moves any more. */
   async function untilServed({ kind }: Load): Promise<void> {
-    let [seen, seenAt] = [-1, performance.now()];
-    for (;;) {
-      program.requireAlive();
-      const { done, isAll } = await hub.call<{ done: number; isAll: boolean }>('progress');
-      if (isAll) break;
-      if (done !== seen) [seen, seenAt] = [done, performance.now()];
-      else if (performance.now() - seenAt > stuckMs) {
-        const log = readFileSync(logFile, 'utf8').slice(-3_000);
-        throw new Error(`${options.program} has done nothing for ${stuckMs / 1000} s:\n${log}`);
-      }
-      await sleep(20);
-    }
+    await untilAnswered(hub, program);
     if (kind === 'telemetry') await untilQuiet(pid);
   }
 
@@ -104,32 +68,46 @@ export async function openArena({ devices, partitions = 4, ...options }: ArenaOp
     served,
     async run(load) {
       const pids = [pid, hub.pid, backends.pid];
-      const before = pids.map(cpuOf);
       const logged = statSync(logFile).size;
-      await hub.call('send', load);
-      const result = await served(load);
-      const [cpu = 0, hubCpu = 0, backendsCpu = 0] = pids.map((pid, index) => cpuOf(pid) - (before[index] ?? 0));
-      const isBusy = (spent: number) => result.wallMs > 0 && spent / 1000 > busy * result.wallMs;
+      const called = await backends.call<number>('calls');
+      const spent = await spentIn(pids, async () => {
+        await hub.call('send', load);
+        await untilServed(load);
+      });
+      const [program = nothing, ofHub = nothing, ofBackends = nothing] = spent;
+      const result = await hub.call<Served>('served');
       const { messages } = load;
       return {
         ...result,
         messages,
-        cpu: cpu / messages,
-        hubCpu: hubCpu / messages,
-        backendsCpu: backendsCpu / messages,
+        cpu: program.cpu / messages,
+        calls: ((await backends.call<number>('calls')) - called) / messages,
+        hubCpu: ofHub.cpu / messages,
+        backendsCpu: ofBackends.cpu / messages,
         allocated: allocatedIn(readFileSync(logFile).subarray(logged).toString()) / messages,
         resident: residentOf(pid),
-        bottlenecks: [...(isBusy(hubCpu) ? ['hub'] : []), ...(isBusy(backendsCpu) ? ['backends'] : [])],
+        idle: { program: program.idle, hub: ofHub.idle, backends: ofBackends.idle },
       };
     },
     delay: (ms) => backends.call('delay', ms),
     hang: (device) => backends.call('hang', device),
     effects: () => backends.call('effects'),
-    async stop() {
-      await program.end('SIGKILL');
-      await close();
-    },
+    stop: () => stage.close(),
   };
+}
+
+const nothing = { cpu: 0, idle: 1 };
+
+/** CPU of each process in µs while this is done, and the share of that time for which its main thread was idle. */
+async function spentIn(pids: readonly number[], work: () => Promise<void>): Promise<(typeof nothing)[]> {
+  const began = performance.now();
+  const before = pids.map((pid) => ({ cpu: cpuOf(pid), busy: mainThreadBusy(pid) }));
+  await work();
+  const wall = (performance.now() - began) * 1000;
+  return pids.map((pid, index) => {
+    const { cpu, busy } = before[index] ?? { cpu: 0, busy: 0 };
+    return { cpu: cpuOf(pid) - cpu, idle: Math.max(0, 1 - (mainThreadBusy(pid) - busy) / wall) };
+  });
 }
 
 /** Until the program has used next to no CPU for a while. */

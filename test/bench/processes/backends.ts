@@ -43,10 +43,16 @@ const ok = (text: string): Answer => ({ status: 200, text });
 const memberOf = (text: string, key: string): string => new RegExp(`"${key}":"?([^",}]*)`).exec(text)?.[1] ?? '';
 
 /** The object model as the information model would answer it: the members that were sent, and those it adds. */
-const stored = (objectId: string, version: number, device: string, body: string): string => {
+const stored = (objectId: string, version: number, device: string, body: string, related = ''): string => {
   const rest = body.slice(1).replace(/"objectId":"[^"]*",|"model":"[^"]*",|"version":\d+,/g, '');
-  return `{"objectId":"${objectId}","model":"svc.device","version":${version},"ownerId":"p-${device}","path":"${device}","relatedModels":[],${rest}`;
+  return `{"objectId":"${objectId}","model":"svc.device","version":${version},"ownerId":"p-${device}","path":"${device}","relatedModels":[${related}],${rest}`;
 };
+
+/** The result of the model that is created together with each object, and that model. */
+const related = '{"model":"svc.configuration","success":true,"code":"ok","details":"","created":true}';
+const settings = JSON.stringify({ properties: { intervalSeconds: 60, unit: 'C', note: 'x'.repeat(200) } }).slice(1);
+const configuration = (objectId: string, device: string): string =>
+  `{"objectId":"${objectId}","model":"svc.configuration","type":"${typeId}.settings@1.0.0","version":1,"ownerId":"p-${device}","path":"${device}",${settings}`;
 
 function replace(objectId: string, device: string, body: string): Answer {
   const version = Number(memberOf(body, 'version'));
@@ -63,7 +69,7 @@ function create(device: string, body: string): Answer {
   const serial = memberOf(body, 'serial');
   if (created.has(serial)) fault(`${serial} was created twice`);
   created.add(serial);
-  return { status: 201, text: stored(memberOf(body, 'objectId'), 1, device, body) };
+  return { status: 201, text: stored(memberOf(body, 'objectId'), 1, device, body, related) };
 }
 
 function answer(method: string, path: string, device: string, body: string): Answer {
@@ -79,7 +85,8 @@ function answer(method: string, path: string, device: string, body: string): Ans
       `{"typeId":"${typeId}","version":"1.0.0","model":"svc.device","unique":["serial"],"uniqueProperties":["serial"]}`,
     );
   }
-  return notFound; // no svc.configuration, no probe target
+  if (path.endsWith('/models/svc.configuration')) return ok(configuration(path.slice(12, 48), device));
+  return notFound; // the probe's target
 }
 
 async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -107,6 +114,7 @@ answerParent({
   hang(device: string) {
     hangingDevice = device;
   },
+  calls: (): number => Object.values(calls).reduce((sum, count) => sum + count, 0),
   effects: (): Effects => ({ calls: { ...calls }, updates, creates: created.size, faults }),
 });
 const address = server.address();

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { startHub } from 'iot-hub-emulator';
 import { createJournal } from 'iot-hub-emulator/journal';
 import { answerParent } from './answerParent.ts';
@@ -6,7 +6,8 @@ import { correlationId, deviceId, encodeEvent, type Kind } from './messages.ts';
 
 /**
  * The sandbox hub in a process of its own. It appends the messages of a load, takes the replies as their devices would,
- * and checks that each message is acknowledged once, with success. argv: directory, devices, partitions.
+ * and checks that each message is acknowledged once, with success, and each creation notified once. argv: directory,
+ * devices, partitions.
  */
 
 /** What is to be sent. Devices take turns; a device keeps counting from load to load. */
@@ -20,13 +21,15 @@ export interface Load {
   readonly rate?: number;
   /** With a rate: so many at once; 1 when absent. */
   readonly burst?: number;
+  /** All are in the hub before the first is handed over, and the time begins then: the hub encodes none meanwhile. */
+  readonly atOnce?: boolean;
   /** One in so many is of this kind, the others are telemetry. */
   readonly oneIn?: number;
 }
 
 /** What became of a load. Times in ms. */
 export interface Served {
-  /** From the first message appended to the last reply. */
+  /** From the first message appended, or the last with `atOnce`, to the last reply, or to the last message where no reply is due. */
   readonly wallMs: number;
   readonly replies: number;
   /** In words, a few of them. */
@@ -45,7 +48,9 @@ const hub = await startHub({
 });
 
 const sent = new Map<Kind, Map<number, number>>();
+/** When each message was appended that waits for a reply; a creation waits for two. */
 const waiting = new Map<string, number>();
+const replyTo = (id: string, kind: 'acknowledgement' | 'notification') => `${kind} ${id}`;
 let served = { replies: 0, faults: [] as string[], latencies: [] as number[], began: 0, ended: 0 };
 let expected = 0;
 let appended = 0;
@@ -58,19 +63,22 @@ const unchecked = new Set<number>();
 
 function receive(device: number, properties: Readonly<Record<string, string>>, body: Buffer): void {
   const now = performance.now();
-  const id = properties['correlationId'] ?? '';
-  const at = waiting.get(id);
+  const isNotification = properties['svc-messagetype'] === 'platformEvent';
+  const id = properties[isNotification ? 'id' : 'correlationId'] ?? '';
+  const reply = replyTo(id, isNotification ? 'notification' : 'acknowledgement');
+  const at = waiting.get(reply);
   if (unchecked.has(device)) return;
   if (at === undefined) {
-    fault(`a second reply, or one to nothing: ${id}`);
+    fault(`a second reply, or one to nothing: ${reply}`);
     return;
   }
-  waiting.delete(id);
+  waiting.delete(reply);
   served.replies += 1;
   served.latencies.push(now - at);
   served.ended = now;
   if (!id.includes(`-${device}-`)) fault(`${deviceId(device)} got the reply to ${id}`);
-  if (!body.includes('"success":true')) fault(`${id}: ${body.toString('utf8', 0, 300)}`);
+  if (!body.includes(isNotification ? '"model":"svc.configuration"' : '"success":true'))
+    fault(`${id}: ${body.toString('utf8', 0, 300)}`);
 }
 
 for (let device = 0; device < Number(devices); device += 1) {
@@ -86,22 +94,28 @@ function append(kind: Kind, device: number): void {
   const nth = numbers.get(device) ?? 0;
   numbers.set(device, nth + 1);
   const message = { kind, device, nth };
-  if (kind !== 'telemetry' && !unchecked.has(device)) waiting.set(correlationId(message), performance.now());
+  if (kind !== 'telemetry' && !unchecked.has(device)) {
+    waiting.set(replyTo(correlationId(message), 'acknowledgement'), performance.now());
+    if (kind === 'create') waiting.set(replyTo(correlationId(message), 'notification'), performance.now());
+  }
   hub.partitions[device % hub.partitions.length]?.append((place) => encodeEvent(message, place));
   appended += 1;
 }
 
-async function send({ kind, messages, devices, firstDevice = 0, rate, burst = 1, oneIn = 1 }: Load): Promise<void> {
+async function send(load: Load): Promise<void> {
+  const { kind, messages, devices, firstDevice = 0, rate, burst = 1, oneIn = 1, atOnce = false } = load;
   const began = performance.now();
-  served = { replies: 0, faults: [], latencies: [], began, ended: began };
-  expected = kind === 'telemetry' ? 0 : Math.ceil(messages / oneIn);
+  served = { replies: 0, faults: [], latencies: [], began, ended: 0 };
+  expected = kind === 'telemetry' ? 0 : Math.ceil(messages / oneIn) * (kind === 'create' ? 2 : 1);
   for (let index = 0; index < messages; index += 1) {
     if (rate !== undefined) {
       const due = ((index - (index % burst)) / rate) * 1000;
-      while (performance.now() - began < due) await turn();
-    } else if (index % 200 === 199) await turn();
+      const left = () => due - (performance.now() - began);
+      while (left() > 0) await (left() > 2 ? sleep(1) : turn());
+    } else if (!atOnce && index % 200 === 199) await turn();
     append(index % oneIn === 0 ? kind : 'telemetry', firstDevice + (index % devices));
   }
+  if (atOnce) served.began = performance.now();
 }
 
 /** One message of a device that hangs, and more and more of one that floods, until the process ends. */
@@ -128,12 +142,13 @@ answerParent({
   progress: () => {
     if (expected > 0) return { done: served.replies, isAll: served.replies >= expected && waiting.size === 0 };
     const done = hub.counters().receivers.reduce((sum, { delivered }) => sum + delivered, 0);
+    if (done >= appended && served.ended < served.began) served.ended = performance.now();
     return { done, isAll: done >= appended };
   },
   served: (): Served => ({
     wallMs: served.ended - served.began,
     replies: served.replies,
-    faults: waiting.size > 0 ? [...served.faults, `${waiting.size} messages without a reply`] : served.faults,
+    faults: waiting.size > 0 ? [...served.faults, `${waiting.size} replies are missing`] : served.faults,
     latencies: served.latencies.sort((a, b) => a - b),
   }),
 });

@@ -1,31 +1,15 @@
-import { EventHubConsumerClient, earliestEventPosition } from '@azure/event-hubs';
-import { Client } from 'azure-iothub';
-import { Message } from '../../../src/hub/replies/serviceSdk.ts';
-import { reading } from '../../../src/settings/groups/constants.ts';
-import { environment } from './environment.ts';
+import rhea from 'rhea';
+import { receive, send } from './bareHub.ts';
 
-/** Consumes with the hub's client and answers at once, asking nobody. */
+/** Answers each message at once over bare rhea, asking nobody. */
 
-const client = Client.fromConnectionString(environment.serviceConnectionString);
-await client.open();
+const body = rhea.message.data_section(Buffer.from('{"success":true}'));
 
-new EventHubConsumerClient('$Default', environment.eventsConnectionString).subscribe(
-  {
-    async processEvents(events) {
-      for (const { properties = {}, systemProperties = {} } of events) {
-        const message = new Message('{"success":true}');
-        message.properties.add('correlationId', properties['correlationId']);
-        void client.send(systemProperties['iothub-connection-device-id'], message);
-      }
-    },
-    async processError() {},
-  },
-  {
-    startPosition: earliestEventPosition,
-    maxBatchSize: reading.batchSize,
-    prefetchCount: reading.prefetch,
-    maxWaitTimeInSeconds: reading.maxWaitSeconds,
-    skipParsingBodyAsJson: true,
-  },
-);
+receive(({ message_annotations: annotations = {}, application_properties: properties = {} }) => {
+  send({
+    to: `/devices/${annotations['iothub-connection-device-id']}/messages/devicebound`,
+    application_properties: { msgType: 'ack', correlationId: properties['correlationId'] },
+    body,
+  });
+});
 process.send?.('ready');

@@ -15,31 +15,49 @@ const consumer = new EventHubConsumerClient('$Default', eventsConnectionString);
 const client = Client.fromConnectionString(serviceConnectionString);
 await client.open();
 
-const backends = (device: string) =>
-  axios.create({
-    baseURL: backendsUrl,
-    headers: { Authorization: 'Bearer bench', 'x-svc-device-id': device, 'Content-Type': 'application/json' },
-    validateStatus: (status) => status < 300 || status === 404,
-  });
+const http = axios.create({
+  baseURL: backendsUrl,
+  headers: { Authorization: 'Bearer bench', 'Content-Type': 'application/json' },
+  validateStatus: (status) => status < 300 || status === 404,
+});
+const of = (device: string) => ({ headers: { 'x-svc-device-id': device } });
 
 type Fields = Record<string, unknown>;
 
 async function update(device: string, objectId: string, body: Fields): Promise<Fields> {
-  const { data } = await backends(device).put(`/im/objects/${objectId}/models/svc.device`, body);
+  const { data } = await http.put(`/im/objects/${objectId}/models/svc.device`, body, of(device));
   return { objectId, model: 'svc.device', version: data.version };
 }
 
-async function create(device: string, body: Fields): Promise<Fields> {
-  const http = backends(device);
-  const owner = await http.get('/pm/devices', { params: { device } });
-  const type = await http.get(`/tr/modelDefinitions/${body['model']}/types/${body['type']}`);
+async function create(device: string, id: string, body: Fields): Promise<Fields> {
+  const owner = await http.get('/pm/devices', { params: { device }, ...of(device) });
+  const type = await http.get(`/tr/modelDefinitions/${body['model']}/types/${body['type']}`, of(device));
   const properties = body['properties'] as Fields;
   const unique = Object.fromEntries(type.data.uniqueProperties.map((name: string) => [name, properties[name]]));
-  await http.post('/im/query', { model: body['model'], type: body['type'], properties: unique });
+  await http.post('/im/query', { model: body['model'], type: body['type'], properties: unique }, of(device));
   const objectId = randomUUID();
-  await http.post('/im/object', { objectId, ...body }, { params: { owner: owner.data.data[0].id } });
-  await http.get(`/im/objects/${objectId}/models/svc.configuration`);
-  return { objectId, relatedModels: [] };
+  const stored = await http.post(
+    '/im/object',
+    { objectId, ...body },
+    { params: { owner: owner.data.data[0].id }, ...of(device) },
+  );
+  const configuration = await http.get(`/im/objects/${objectId}/models/svc.configuration`, of(device));
+  await send(device, configuration.data, {
+    'svc-messagetype': 'platformEvent',
+    eventType: 'Svc.InformationModel.ObjectModelCreated',
+    id,
+    objectId,
+    model: 'svc.configuration',
+    target: '',
+  });
+  return { objectId, relatedModels: stored.data.relatedModels };
+}
+
+async function send(device: string, body: Fields, properties: Readonly<Record<string, string>>): Promise<void> {
+  const message = new Message(JSON.stringify(body));
+  message.messageId = randomUUID();
+  for (const [name, value] of Object.entries(properties)) message.properties.add(name, value);
+  await client.send(device, message);
 }
 
 async function handle({ body, properties = {}, systemProperties = {} }: ReceivedEventData): Promise<void> {
@@ -48,16 +66,16 @@ async function handle({ body, properties = {}, systemProperties = {} }: Received
   const fields =
     properties['action'] === 'model.update'
       ? await update(device, properties['objectId'], body)
-      : await create(device, body);
-  const message = new Message(JSON.stringify({ success: true, code: 'ok', details: '', ...fields }));
-  message.messageId = randomUUID();
-  message.properties.add('msgType', 'ack');
-  message.properties.add('action', properties['action']);
-  message.properties.add('version', '2');
-  message.properties.add('correlationId', properties['correlationId']);
-  message.properties.add('target', '');
-  message.properties.add('timestamp', new Date().toISOString());
-  await client.send(device, message);
+      : await create(device, properties['correlationId'], body);
+  const acknowledgement = { success: true, code: 'ok', details: '', ...fields };
+  await send(device, acknowledgement, {
+    msgType: 'ack',
+    action: properties['action'],
+    version: '2',
+    correlationId: properties['correlationId'],
+    target: '',
+    timestamp: new Date().toISOString(),
+  });
 }
 
 consumer.subscribe(

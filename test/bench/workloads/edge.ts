@@ -54,6 +54,7 @@ export const edge: Workload = {
         { measure: 'CPU of the front door for each call', figure: figure(cpu.door), unit: 'µs' },
         { measure: `memory of the edge proxy, ${inFlight} calls in flight`, figure: figure(held), unit: 'MB' },
       ],
+      absolute: [],
       notes: [`edge proxy: ${idle.toFixed(0)} MB before the first call`],
     };
   },

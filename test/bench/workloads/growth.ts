@@ -1,45 +1,33 @@
-import { compare, cpuRatio, usage } from '../compare.ts';
+import { absoluteOf, compare, cpuRatio } from '../compare.ts';
 import type { Workload } from './workload.ts';
 
-interface Size {
-  readonly devices: number;
-  readonly partitions: number;
-}
+const base = 1_000;
+const sizes = [base, 10, 50_000];
 
-const base: Size = { devices: 1_000, partitions: 4 };
-const grown: readonly Size[] = [
-  { devices: 10, partitions: 4 },
-  { devices: 50_000, partitions: 4 },
-  { devices: 1_000, partitions: 1 },
-  { devices: 1_000, partitions: 32 },
-];
-
-const nameOf = ({ devices, partitions }: Size): string =>
-  `${devices.toLocaleString('en')} devices, ${partitions} partition${partitions === 1 ? '' : 's'}`;
+const nameOf = (devices: number): string => `${devices.toLocaleString('en')} devices`;
 
 export const growth: Workload = {
   name: 'growth',
-  about: 'update with 10 to 50,000 devices and 1 to 32 partitions, beside 1,000 devices and 4 partitions',
+  about: 'update with 10 to 50,000 devices, beside 1,000',
   async run(context) {
     const messages = context.quick ? 600 : 5_000;
     const rounds = context.quick ? 1 : Math.ceil(context.rounds / 2);
-    const contestant = (size: Size) => ({
-      options: { program: 'service', ...size } as const,
+    const contestant = (devices: number) => ({
+      options: { program: 'service', devices } as const,
       load: (round: number) =>
-        ({
-          kind: 'update',
-          messages: round === 0 && !context.quick ? 2 * messages : messages,
-          devices: size.devices,
-        }) as const,
+        ({ kind: 'update', messages: round === 0 && !context.quick ? 2 * messages : messages, devices }) as const,
     });
-    const contestants = Object.fromEntries([base, ...grown].map((size) => [nameOf(size), contestant(size)]));
-    const costs = await compare(contestants, { ...context, rounds });
-    const rows = grown.map((size) => ({
-      measure: `CPU, ${nameOf(size)} / ${nameOf(base)}`,
-      figure: cpuRatio(costs, nameOf(size), nameOf(base)),
-      unit: '×' as const,
-      aim: '0.85–1.15',
-    }));
-    return { rows, notes: usage(costs) };
+    const contestants = sizes.map((devices) => [nameOf(devices), contestant(devices)] as const);
+    const costs = await compare(Object.fromEntries(contestants), { ...context, rounds });
+    return {
+      rows: sizes.slice(1).map((devices) => ({
+        measure: `CPU, ${nameOf(devices)} / ${nameOf(base)}`,
+        figure: cpuRatio(costs, nameOf(devices), nameOf(base)),
+        unit: '×',
+        goal: { atLeast: 0.85, atMost: 1.15 },
+      })),
+      absolute: absoluteOf(costs),
+      notes: [],
+    };
   },
 };

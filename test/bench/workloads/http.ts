@@ -1,5 +1,5 @@
 import { startChild } from '../processes/child.ts';
-import { ratios } from '../statistics.ts';
+import { figure, ratios } from '../statistics.ts';
 import type { Workload } from './workload.ts';
 
 const inFlight = 16;
@@ -35,11 +35,15 @@ export const http: Workload = {
     } finally {
       await Promise.all([backends, clients.ours, clients.undici].map((child) => child.stop()));
     }
-    const spent = (name: keyof typeof clients) =>
-      `${name}: ${cpu[name].map((µs) => µs.toFixed(0)).join(', ')} µs a call`;
     return {
-      rows: [{ measure: 'CPU, our client / undici', figure: ratios(cpu.ours, cpu.undici), unit: '×', aim: '≤ 1.6' }],
-      notes: [spent('ours'), spent('undici')],
+      rows: [
+        { measure: 'CPU, our client / undici', figure: ratios(cpu.ours, cpu.undici), unit: '×', goal: { atMost: 1.6 } },
+      ],
+      absolute: (['ours', 'undici'] as const).map((program) => ({
+        program,
+        figures: [{ what: 'CPU of a call', figure: figure(cpu[program]), unit: 'µs' }],
+      })),
+      notes: [],
     };
   },
 };

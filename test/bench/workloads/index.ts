@@ -1,4 +1,5 @@
 import { backlog } from './backlog.ts';
+import { catchingUp } from './catchingUp.ts';
 import { create } from './create.ts';
 import { edge } from './edge.ts';
 import { growth } from './growth.ts';
@@ -8,8 +9,10 @@ import { keys } from './keys.ts';
 import { latency } from './latency.ts';
 import { methods } from './methods.ts';
 import { metrics } from './metrics.ts';
+import { partitions } from './partitions.ts';
 import { skip } from './skip.ts';
 import { start } from './start.ts';
+import { tracing } from './tracing.ts';
 import { update } from './update.ts';
 import { waiting } from './waiting.ts';
 import type { Workload } from './workload.ts';
@@ -19,15 +22,18 @@ export const workloads: readonly Workload[] = [
   skip,
   update,
   metrics,
+  tracing,
   create,
   waiting,
   keys,
   isolation,
   latency,
   backlog,
+  catchingUp,
   http,
   methods,
   edge,
   start,
   growth,
+  partitions,
 ];

@@ -31,9 +31,18 @@ export const isolation: Workload = {
     }
     return {
       rows: [
-        { measure: 'p99 of the others, with / without', figure: ratios(beside, without), unit: '×', aim: '≤ 1.2' },
+        {
+          measure: 'p99 of the others, with / without',
+          figure: ratios(beside, without),
+          unit: '×',
+          goal: { atMost: 1.2 },
+        },
       ],
-      notes: [`p99 without: ${figure(without).median.toFixed(1)} ms, with: ${figure(beside).median.toFixed(1)} ms`],
+      absolute: [
+        { program: 'without them', figures: [{ what: 'p99', figure: figure(without), unit: 'ms' }] },
+        { program: 'beside them', figures: [{ what: 'p99', figure: figure(beside), unit: 'ms' }] },
+      ],
+      notes: [],
     };
   },
 };

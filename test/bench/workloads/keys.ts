@@ -1,6 +1,7 @@
 import { startChild } from '../processes/child.ts';
-import { ratios } from '../statistics.ts';
-import type { Row, Workload } from './workload.ts';
+import type { Absolute, Row } from '../row.ts';
+import { figure, ratios } from '../statistics.ts';
+import type { Workload } from './workload.ts';
 
 /** How long the engine takes, and a bare promise pool that keeps the order of each key; in ms. */
 interface Walls {
@@ -15,7 +16,7 @@ export const keys: Workload = {
     const messages = quick ? 3_000 : 10_000;
     const program = await startChild('../programs/engine.ts', []);
     const rows: Row[] = [];
-    const notes: string[] = [];
+    const absolute: Absolute[] = [];
     try {
       for (const inFlight of [16, 100]) {
         const walls: Walls[] = [];
@@ -34,14 +35,19 @@ export const keys: Workload = {
           measure: `wall, engine / promise pool, ${inFlight} in flight`,
           figure: ratios(engine, pool),
           unit: '×',
-          aim: '≤ 1.1',
+          goal: { atMost: 1.1 },
         });
-        const list = (all: readonly number[]) => all.map((ms) => ms.toFixed(0)).join(', ');
-        notes.push(`${inFlight} in flight: engine ${list(engine)} ms, pool ${list(pool)} ms`);
+        absolute.push({
+          program: `${inFlight} in flight`,
+          figures: [
+            { what: 'engine', figure: figure(engine), unit: 'ms' },
+            { what: 'pool', figure: figure(pool), unit: 'ms' },
+          ],
+        });
       }
     } finally {
       await program.stop();
     }
-    return { rows, notes };
+    return { rows, absolute, notes: [] };
   },
 };

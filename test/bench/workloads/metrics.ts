@@ -1,4 +1,4 @@
-import { checkEffects, requireRight, usage } from '../compare.ts';
+import { absoluteOf, checkEffects, requireRight } from '../compare.ts';
 import { type Cost, openArena } from '../processes/arena.ts';
 import { ratios } from '../statistics.ts';
 import type { Workload } from './workload.ts';
@@ -37,8 +37,9 @@ export const metrics: Workload = {
     }
     const figure = ratios(byRound(costs.with), byRound(costs.without));
     return {
-      rows: [{ measure: 'CPU, with / without metrics', figure, unit: '×', aim: '≤ 1.03' }],
-      notes: usage({ 'with metrics': costs.with, 'without metrics': costs.without }),
+      rows: [{ measure: 'CPU, with / without metrics', figure, unit: '×', goal: { atMost: 1.03 } }],
+      absolute: absoluteOf({ 'with metrics': costs.with, 'without metrics': costs.without }),
+      notes: [],
     };
   },
 };

@@ -1,7 +1,8 @@
-import { compare, throughputOf, usage } from '../compare.ts';
+import { absoluteOf, compare, throughputOf } from '../compare.ts';
 import type { Arena } from '../processes/arena.ts';
+import type { Goal } from '../row.ts';
 import { ratios } from '../statistics.ts';
-import type { Workload } from './workload.ts';
+import type { Context, Result, Workload } from './workload.ts';
 
 const devices = 1_000;
 const delayMs = 20;
@@ -12,40 +13,46 @@ const allowed = connections / (delayMs / 1000);
 
 export const waiting: Workload = {
   name: 'waiting',
-  about: `update, but each call of a backend takes ${delayMs} ms`,
+  about: `update with 4 and 32 partitions, but each call of a backend takes ${delayMs} ms`,
   async run(context) {
-    const load = (messages: number) => () => ({ kind: 'update', messages, devices }) as const;
-    const prepare = (arena: Arena) => arena.delay(delayMs);
-    const service = {
-      options: { program: 'service', devices },
-      load: load(context.quick ? 2_000 : 15_000),
-    } as const;
-    const costs = await compare(
-      {
-        service: { ...service, prepare },
-        'service without delay': service,
-        usual: { options: { program: 'usual', devices }, prepare, load: load(context.quick ? 60 : 500) },
-      },
-      { ...context, rounds: Math.ceil(context.rounds / 4) },
-    );
-    const speed = throughputOf(costs.service);
-    const possible = throughputOf(costs['service without delay']).map((fast) => Math.min(fast, allowed));
-    return {
-      rows: [
-        {
-          measure: 'throughput, service / usual',
-          figure: ratios(speed, throughputOf(costs.usual)),
-          unit: '×',
-          aim: '≥ 20',
-        },
-        {
-          measure: 'throughput / what is possible: with its connections, or without delay',
-          figure: ratios(speed, possible),
-          unit: '×',
-          aim: '≥ 0.9',
-        },
-      ],
-      notes: usage(costs),
-    };
+    const few = await measure(4, context, { atLeast: 20 });
+    const many = await measure(32, context); // the usual program handles partitions side by side
+    return { rows: [...few.rows, ...many.rows], absolute: [...few.absolute, ...many.absolute], notes: [] };
   },
 };
+
+async function measure(partitions: number, context: Context, goal?: Goal): Promise<Omit<Result, 'notes'>> {
+  const load = (messages: number) => () => ({ kind: 'update', messages, devices, atOnce: true }) as const;
+  const prepare = (arena: Arena) => arena.delay(delayMs);
+  const service = {
+    options: { program: 'service', devices, partitions },
+    load: load(context.quick ? 1_500 : 15_000),
+  } as const;
+  const usual = {
+    options: { program: 'usual', devices, partitions },
+    load: load((context.quick ? 15 : 125) * partitions),
+  } as const;
+  const costs = await compare(
+    { service: { ...service, prepare }, 'service without delay': service, usual: { ...usual, prepare } },
+    { ...context, rounds: Math.ceil(context.rounds / 4) },
+  );
+  const speed = throughputOf(costs.service);
+  const possible = throughputOf(costs['service without delay']).map((fast) => Math.min(fast, allowed));
+  return {
+    rows: [
+      {
+        measure: `throughput, service / usual, ${partitions} partitions`,
+        figure: ratios(speed, throughputOf(costs.usual)),
+        unit: '×',
+        ...(goal && { goal }),
+      },
+      {
+        measure: `throughput / what is possible, ${partitions} partitions`,
+        figure: ratios(speed, possible),
+        unit: '×',
+        goal: { atLeast: 0.8 },
+      },
+    ],
+    absolute: absoluteOf(costs).map(({ program, ...used }) => ({ program: `${program}, ${partitions}`, ...used })),
+  };
+}

@@ -1,26 +1,18 @@
-import type { Figure } from '../statistics.ts';
+import type { Absolute, Row } from '../row.ts';
 
 export interface Context {
-  /** Sizes scaled down, so that all workloads together take less than three minutes. */
+  /** Sizes scaled down, to see that everything works: V8 has not optimised the programs, so goals and slopes mean nothing. */
   readonly quick: boolean;
   /** Paired rounds. */
   readonly rounds: number;
   progress(what: string): void;
 }
 
-/** One measured figure. */
-export interface Row {
-  readonly measure: string;
-  readonly figure: Figure;
-  /** What we want it to be. */
-  readonly aim?: string;
-  /** `×` for a ratio. */
-  readonly unit: '×' | 'ms' | 'MB' | 'MB/min' | 's' | '/s' | 'µs';
-}
-
 export interface Result {
   readonly rows: readonly Row[];
-  /** What lies behind the rows, a line for each program. */
+  /** What each program used. */
+  readonly absolute: readonly Absolute[];
+  /** What else a reader of the rows should know. */
   readonly notes: readonly string[];
 }
 

@@ -1,0 +1,55 @@
+import { type Absolute, type Goal, isKept, type Row, type Unit } from './row.ts';
+import type { Figure } from './statistics.ts';
+import type { Result, Workload } from './workloads/workload.ts';
+
+/** The rows of a workload. */
+export type Rows = Pick<Measured, 'workload' | 'rows'>;
+
+/** What was measured. */
+export interface Measured extends Result {
+  readonly workload: Pick<Workload, 'name' | 'about'>;
+}
+
+const number = (value: number): string => (Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2));
+
+const shown = ({ median, low, high }: Figure, unit: Unit): string =>
+  `${number(median)}${unit && ` ${unit}`}${low === high ? '' : ` (${number(low)}–${number(high)})`}`;
+
+function goalOf({ atLeast, atMost }: Goal): string {
+  if (atLeast === undefined) return `≤ ${atMost}`;
+  return atMost === undefined ? `≥ ${atLeast}` : `${atLeast}–${atMost}`;
+}
+
+/** A Markdown table with a line for each row, and the figures of an earlier run beside these. */
+export function tableOf(measured: readonly Rows[], before?: readonly Rows[]): string {
+  const earlier = new Map(rowsOf(before ?? []).map(({ workload, row }) => [`${workload} ${row.measure}`, row]));
+  return markdown([
+    ['workload', 'measure', ...(before ? ['before'] : []), before ? 'now' : 'median (range)', 'goal', ''],
+    ...rowsOf(measured).map(({ workload, row }) => {
+      const old = earlier.get(`${workload} ${row.measure}`);
+      const figures = [...(before ? [old ? shown(old.figure, old.unit) : ''] : []), shown(row.figure, row.unit)];
+      return [workload, row.measure, ...figures, row.goal ? goalOf(row.goal) : '', isKept(row) ? '' : 'missed'];
+    }),
+  ]);
+}
+
+/** What lies behind the rows of a workload: a line for each program. */
+export const absoluteLines = ({ absolute, notes }: Result): string[] => [...absolute.map(lineOf), ...notes];
+
+function lineOf({ program, figures, limitedBy = [] }: Absolute): string {
+  const words = figures.map(({ what, figure, unit }) => `${what} ${brief(figure.median)}${unit && ` ${unit}`}`);
+  return `${program}: ${[...words, ...limitedBy.map((what) => `limited by ${what}`)].join(', ')}`;
+}
+
+const brief = (value: number): string => (Math.abs(value) >= 10 ? value.toFixed(0) : value.toFixed(2));
+
+function markdown(lines: readonly (readonly string[])[]): string {
+  const [head = [], ...body] = lines;
+  const widths = head.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  return [line(head), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...body.map(line)].join('\n');
+}
+
+const rowsOf = (measured: readonly Rows[]): { readonly workload: string; readonly row: Row }[] =>
+  measured.flatMap(({ workload, rows }) => rows.map((row) => ({ workload: workload.name, row })));
