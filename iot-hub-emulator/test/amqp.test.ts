@@ -157,13 +157,6 @@ describe('tokens', () => {
 });
 
 describe('misbehaviour', () => {
-  test('by a sixth receiver of a partition is refused', async () => {
-    const connection = await loggedIn();
-    for (let i = 0; i < 5; i++)
-      await once(connection.open_receiver({ source: partition, name: `r${i}` }), 'receiver_open');
-    const sixth = connection.open_receiver({ source: partition, name: 'r5' });
-    expect(await ended(sixth)).toBe('amqp:resource-limit-exceeded');
-  });
   test('by a filter that Event Hubs does not know is refused', async () => {
     const filter = {
       'apache.org:selector-filter:string': rhea.types.wrap_described("amqp.annotation.colour > 'red'", 0x468c00000004),

@@ -157,19 +157,6 @@ describe('owner levels', () => {
     await second.has(1);
     expect(second.errors).toEqual([]);
   });
-  test('refuse a receiver with a lower owner level', async () => {
-    const first = listen({ startPosition: { offset: '-1' }, ownerLevel: 2 });
-    await first.has(1);
-    const second = listen({ startPosition: { offset: '-1' }, ownerLevel: 1 });
-    expect(await second.failed()).toMatchObject({ code: 'ReceiverDisconnectedError' });
-    expect(first.errors).toEqual([]);
-  });
-  test('refuse a receiver without an owner level while another has one', async () => {
-    const first = listen({ startPosition: { offset: '-1' }, ownerLevel: 1 });
-    await first.has(1);
-    const second = listen({ startPosition: { offset: '-1' } });
-    expect(await second.failed()).toMatchObject({ code: 'ReceiverDisconnectedError' });
-  });
   test('are separate for each consumer group', async () => {
     const first = listen({ startPosition: { offset: '-1' }, ownerLevel: 2 });
     const second = listen({ startPosition: { offset: '-1' }, ownerLevel: 1, group: 'second' });

@@ -221,12 +221,6 @@ describe('a will', () => {
     retain: false,
   } as const;
 
-  test('is published when the connection breaks', async () => {
-    (await connectedDevice(hub, 'pump-1', { will })).socket.destroy();
-    await expect
-      .poll(() => events('pump-1'))
-      .toMatchObject([{ properties: { a: '1', 'iothub-MessageType': 'Will' }, body: Buffer.from('gone') }]);
-  });
   test('is not published when the device disconnects', async () => {
     const device = await connectedDevice(hub, 'pump-1', { will });
     device.send({ cmd: 'disconnect' });
