@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer } from 'node:net';
-import { freshHub } from 'iot-hub-emulator/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { diagnoseService } from '../../src/hub/replies/serviceDiagnosis.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
@@ -12,11 +12,7 @@ import { plainService } from '../traps/support/plain.ts';
 
 cureHubSdks();
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
-beforeAll(async () => {
-  hub = await freshHub();
-});
-afterAll(() => hub.stop());
+const hub = hubForAll();
 
 const key = /SharedAccessKey=[^;]*/;
 const policy = /SharedAccessKeyName=[^;]*/;
