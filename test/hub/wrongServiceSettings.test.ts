@@ -51,7 +51,7 @@ it.each([
   const log = createLog('info', { write: (line) => lines.push(JSON.parse(line)) });
   const troubles = createTroubles(log);
   const newClient = () => plainService({ ...hub, serviceConnectionString: connectionString() }, isTrusted);
-  const connection = createServiceConnection({ newClient, answerWithinMs: 1_000, log, troubles });
+  const connection = createServiceConnection({ newClient, answerWithinMs: 20_000, log, troubles });
   try {
     await connection.open();
     expect(connection.isOpen()).toBe(false);
