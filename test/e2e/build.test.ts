@@ -34,7 +34,7 @@ interface Result {
 const run = (args: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
   new Promise<Result>((resolve) => {
     const options = { cwd: directory, env: { ...inherited(), ...environment } };
-    const child = execFile(process.execPath, args, options, (error, stdout, stderr) =>
+    execFile(process.execPath, args, options, (error, stdout, stderr) =>
       resolve({ code: error?.code ?? 0, stdout, stderr }),
     );
   });

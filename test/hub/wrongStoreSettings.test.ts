@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freshHub } from 'iot-hub-emulator/testing';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { startAzurite } from '../../sandbox/methods/azurite.ts';
 import { openDeadLetters } from '../../src/deadLetters/openDeadLetters.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
@@ -19,16 +19,14 @@ import { usualOpened, usualReading } from './support/reading.ts';
 
 cureHubSdks();
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
 let azurite: Awaited<ReturnType<typeof startAzurite>>;
 let directory: string;
+const hub = hubForAll({ partitions: 2 });
 beforeAll(async () => {
-  hub = await freshHub({ partitions: 2 });
   azurite = await startAzurite();
   directory = mkdtempSync(join(tmpdir(), 'wrong-store-'));
 });
 afterAll(async () => {
-  await hub.stop();
   await azurite.close();
   rmSync(directory, { recursive: true });
 });

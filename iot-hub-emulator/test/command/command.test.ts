@@ -25,7 +25,7 @@ const start = (more: string[]) =>
 const run = (...words: string[]): Promise<{ code: number; out: string; error: string }> =>
   new Promise((resolve) => {
     const args = ['scripts/run.js', program, '--directory', directory, ...words];
-    const child = execFile(process.execPath, args, (error, out, stderr) =>
+    execFile(process.execPath, args, (error, out, stderr) =>
       resolve({ code: Number(error?.code ?? 0), out: out.trim(), error: stderr.trim() }),
     );
   });

@@ -11,7 +11,7 @@ export const run = (
   new Promise<{ code: unknown; output: string; errors: string }>((resolve) => {
     const args = [`dist/${command}.js`, ...options];
     const env = { ...inherited(), ...environment };
-    const child = execFile(process.execPath, args, { cwd: projectDirectory, env }, (error, output, errors) =>
+    execFile(process.execPath, args, { cwd: projectDirectory, env }, (error, output, errors) =>
       resolve({ code: error?.code ?? 0, output, errors }),
     );
   });
