@@ -13,7 +13,7 @@ let motor: MethodDevice;
 beforeAll(async () => {
   setup = await startTestFrontDoor({
     settings: {
-      BACKENDS_ATTEMPT_TIMEOUT_SECONDS: '1',
+      BACKENDS_ATTEMPT_TIMEOUT_SECONDS: '3',
       BACKENDS_CACHE_SECONDS: '1',
     },
   });
@@ -24,6 +24,14 @@ afterAll(async () => {
   await motor.close();
   await setup.close();
 });
+
+/** A fault of the information model that calls for the conveyor get, and not a probe. */
+const modelFault = (fault: Omit<FaultRequest, 'backend'>) =>
+  setup.backends.faults.add({
+    backend: 'informationModel',
+    path: `/objects/${setup.objectIdOf(conveyor)}/models/*`,
+    ...fault,
+  });
 
 const refused = async (sentence: RegExp) => {
   const before = motor.received.length;
@@ -46,7 +54,7 @@ describe('the information model', () => {
     ['sends garbage', { garbage: true }, /not the object model/],
     ['sends another document', { status: 200 }, /not the object model/],
   ])('%s', async (_, fault, sentence) => {
-    setup.backends.faults.add({ backend: 'informationModel', times: 1, ...fault });
+    modelFault({ times: 1, ...fault });
     await refused(sentence);
     expect((await setup.call(conveyor, 'stop')).status).toBe(200);
   });
@@ -61,18 +69,18 @@ describe('the information model', () => {
     ['Sat, 31 Dec 1999 23:59:59 GMT', '5'],
     ['1'.repeat(100), '5'],
   ])('says %s in Retry-After, callers get %s', async (said, passedOn) => {
-    setup.backends.faults.add({ backend: 'informationModel', times: 1, status: 503, headers: { 'retry-after': said } });
+    modelFault({ times: 1, status: 503, headers: { 'retry-after': said } });
     const called = await setup.call(conveyor, 'stop');
     expect([called.status, called.headers['retry-after']]).toEqual([503, passedOn]);
   });
 
   it('may be slow: the invocation waits', async () => {
-    setup.backends.faults.add({ backend: 'informationModel', times: 1, delayMs: 300 });
+    modelFault({ times: 1, delayMs: 300 });
     expect((await setup.call(conveyor, 'stop')).status).toBe(200);
   });
 
   it('is not considered unavailable because of error responses to callers', async () => {
-    setup.backends.faults.add({ backend: 'informationModel', times: 9, status: 503 });
+    modelFault({ times: 9, status: 503 });
     for (let count = 0; count < 9; count += 1) await refused(/HTTP 503/);
     expect((await setup.call(conveyor, 'stop')).status).toBe(200);
     expect(setup.lines.filter(({ msg }) => msg === 'backend is out, calls to it wait')).toEqual([]);
@@ -144,7 +152,8 @@ describe('an information model that is offline', () => {
       await expect.poll(() => lonely.lines.filter(({ event }) => event === 'backend.out')).toHaveLength(1);
       const next = await lonely.call(conveyor, 'stop');
       await expectFailure(lonely, next, 503, 'backend_unavailable', /^the information model is unavailable/);
-      expect((await fetch(`http://127.0.0.1:${lonely.instance.healthPort}/readyz`)).status).toBe(200);
+      const ready = async () => (await fetch(`http://127.0.0.1:${lonely.instance.healthPort}/readyz`)).status;
+      await expect.poll(ready).toBe(200); // once the hub has been asked, too
     } finally {
       await lonely.close();
     }
