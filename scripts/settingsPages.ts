@@ -37,6 +37,12 @@ const sections: readonly Section[] = [
     groups: ['hub'],
   },
   {
+    title: 'An identity instead of keys',
+    about:
+      'For what has an address or a scope, and no connection string or token: [identity.md](identity.md). A `workload` also needs `AZURE_TENANT_ID`, `AZURE_CLIENT_ID` and `AZURE_FEDERATED_TOKEN_FILE`, which Kubernetes sets.',
+    groups: ['identity'],
+  },
+  {
     title: 'Backends',
     about:
       'Their addresses, the credentials (a fixed token, or client credentials for a token endpoint), and the load on them.',

@@ -15,7 +15,7 @@ const offenders = (isOffence: (file: string, target: string) => boolean) =>
 const rows = [
   ['text', 'concurrency', 'protocol'],
   ['log', 'settings'],
-  ['metrics', 'tap'],
+  ['metrics', 'tap', 'identity'],
   ['tracing'],
   ['observing'],
   ['storage'],
@@ -86,10 +86,21 @@ describe('imports', () => {
 
   it('of the hub’s SDKs are in src/hub only, except the storage client', () => {
     const isAllowed = (file: string, target: string) =>
-      file.startsWith('src/hub/') || (/^src\/(storage|deadLetters)\//.test(file) && target === '@azure/storage-blob');
+      file.startsWith('src/hub/') ||
+      (/^src\/(storage|deadLetters)\//.test(file) && target === '@azure/storage-blob') ||
+      (file.startsWith('src/identity/') && target === '@azure/identity');
     expect(
       offenders((file, target) => /^(@azure\/|azure-iothub|rhea)/.test(target) && !isAllowed(file, target)),
     ).toEqual([]);
+  });
+
+  it('of the identity library are in one file, which is loaded only when an identity is wanted', () => {
+    const isUse = (file: string, target: string) => target === '@azure/identity' && file !== 'src/identity/identity.ts';
+    expect(offenders(isUse)).toEqual(['src/identity/platform.ts imports @azure/identity']);
+    expect(readFileSync('src/identity/identity.ts', 'utf8').match(/^import .*@azure\/identity.*$/gm)).toEqual([
+      "import type { AccessToken, TokenCredential } from '@azure/identity';",
+    ]);
+    expect(offenders((_, target) => target === 'src/identity/platform.ts')).toHaveLength(1);
   });
 
   it('of the HTTP client are in src/backends only, except for methods of the hub', () => {

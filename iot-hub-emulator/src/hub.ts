@@ -10,6 +10,7 @@ import type { PartitionLog } from './events/partitionLog.ts';
 import { burst } from './faults/burst.ts';
 import { createFaults, type Faults, interceptedByFault } from './faults/faults.ts';
 import { type Addresses, createAddresses } from './identity/addresses.ts';
+import type { TrustedAuthority } from './identity/bearer.ts';
 import { ensureCertificates } from './identity/certificates.ts';
 import { claimByPassword } from './identity/plain.ts';
 import { ensurePolicies } from './identity/policies.ts';
@@ -46,6 +47,13 @@ export interface HubOptions {
   strictProperties?: boolean;
   /** The policy `iothubowner` may send to the event endpoint, which IoT Hub allows to nobody; default false. */
   ownerMaySend?: boolean;
+  /** Whose tokens it believes besides shared access signatures, and what their principals may do; default nobody's. */
+  authority?: TrustedAuthority;
+  /**
+   * A plain route: what devices send goes to a second event hub of this name, at the same ports, and not to the built-in
+   * endpoint. Only identities of the authority have rights there; it is kept in memory only. Default none.
+   */
+  routeTo?: { readonly name: string; readonly partitions?: number };
   /** Events of the hub's own that come beside those of devices, as if routes sent them to the event endpoint; default none. */
   sources?: readonly NotificationSource[];
   /** Rules other than IoT Hub's: of queues, feedback, throttling and how much is kept. */
@@ -77,6 +85,8 @@ export interface Hub extends Addresses {
   serviceConnectionString: string;
   registry: Registry;
   partitions: readonly PartitionLog[];
+  /** Of the event hub that a route leads to; none without one. */
+  routedPartitions: readonly PartitionLog[];
   devicebound: Devicebound;
   methods: Methods;
   twins: Twins;
@@ -105,6 +115,8 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     partitions: count,
     consumerGroups: ['$Default', ...(options.consumerGroups ?? [])],
     policies,
+    authority: options.authority,
+    routeTo: options.routeTo,
     strictProperties: options.strictProperties ?? false,
     rules: options.rules ?? {},
     journal: options.journal ?? createJournal({ bytes: options.rules?.bounds?.journal ?? bounds.journal, now }),
@@ -195,6 +207,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     ...addresses,
     registry,
     partitions: events.partitions,
+    routedPartitions: core.routed?.events.partitions ?? [],
     devicebound,
     methods: core.methods,
     twins: core.twins,

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freshHub } from '../src/testing/freshHub.ts';
+import { describe, expect, test } from 'vitest';
 import { connectedDevice, publishPacket } from './support/device.ts';
+import { hubForAll } from './support/sharedHub.ts';
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
-beforeAll(async () => {
-  hub = await freshHub({ devices: [{ deviceId: 'pump-1' }] });
-});
-afterAll(() => hub.stop());
+const hub = hubForAll({ devices: [{ deviceId: 'pump-1' }] });
 
 const ask = async (path: string, init: RequestInit = {}) => {
   const response = await fetch(hub.adminUrl + path, init);

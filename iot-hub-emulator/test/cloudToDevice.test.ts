@@ -5,16 +5,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { freshHub } from '../src/testing/freshHub.ts';
 import { deviceClient, nameOfError, nextMessage, serviceClient, serviceMessage } from './support/clients.ts';
+import { hubForAll } from './support/sharedHub.ts';
 
 const program = fileURLToPath(new URL('./support/sendUnmodified.ts', import.meta.url));
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
 let service: iothub.Client;
 let deviceId = '';
 let count = 0;
 
+const hub = hubForAll();
 beforeAll(async () => {
-  hub = await freshHub();
   service = serviceClient(hub);
   await service.open();
 });
@@ -22,10 +22,7 @@ beforeEach(() => {
   deviceId = `pump-${count++}`;
   hub.registry.create(deviceId);
 });
-afterAll(async () => {
-  await service.close();
-  await hub.stop();
-});
+afterAll(() => service.close());
 
 const sendError = (body: string | Buffer, properties: Record<string, string> = {}, to = deviceId) =>
   nameOfError(service.send(to, serviceMessage(body, { properties })));

@@ -6,21 +6,17 @@ import {
   type ReceivedEventData,
 } from '@azure/event-hubs';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { freshHub } from '../src/testing/freshHub.ts';
 import { listenToEvents } from './support/clients.ts';
+import { hubForAll } from './support/sharedHub.ts';
 
 // Official event clients that share the work by way of a checkpoint store, and consumer groups.
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
 let producer: EventHubProducerClient;
-beforeAll(async () => {
-  hub = await freshHub({ partitions: 4, consumerGroups: ['second', 'third'], ownerMaySend: true });
+const hub = hubForAll({ partitions: 4, consumerGroups: ['second', 'third'], ownerMaySend: true });
+beforeAll(() => {
   producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'));
 });
-afterAll(async () => {
-  await producer.close();
-  await hub.stop();
-});
+afterAll(() => producer.close());
 
 /** Keeps ownerships with etags, as the store in blobs does, and checkpoints. */
 function memoryStore(): CheckpointStore {

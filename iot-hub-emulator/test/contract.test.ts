@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { freshHub } from '../src/testing/freshHub.ts';
 import { append, eventReceiver } from './support/bare.ts';
 import { connectedDevice, publishPacket } from './support/device.ts';
+import { hubForAll } from './support/sharedHub.ts';
 
 interface Operation {
   responses: Record<string, { $ref?: string; content?: { 'application/json': { schema: object } } }>;
@@ -17,11 +17,7 @@ interface Contract {
 const contract = parse(readFileSync('iot-hub-emulator/docs/admin.openapi.yaml', 'utf8')) as Contract;
 const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true } }).addSchema(contract, 'contract');
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
-beforeAll(async () => {
-  hub = await freshHub({ devices: [{ deviceId: 'pump-1' }], partitions: 1 });
-});
-afterAll(() => hub.stop());
+const hub = hubForAll({ devices: [{ deviceId: 'pump-1' }], partitions: 1 });
 
 const pointer = (...names: string[]) =>
   `contract#/${names.map((name) => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;

@@ -1,21 +1,19 @@
 import { once } from 'node:events';
 import rhea, { type EventContext } from 'rhea';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { maxEventSize } from '../src/events/events.ts';
-import { freshHub } from '../src/testing/freshHub.ts';
 import { bareConnection, ended, outcomeOf, putDeviceToken } from './support/bare.ts';
 import { listenToEvents } from './support/clients.ts';
+import { hubForEach } from './support/sharedHub.ts';
 
 // What AMQP devices can do and the official client for Node.js does not: batches, typed properties, and mischief.
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
 let lead = 0;
-beforeEach(async () => {
+beforeEach(() => {
   lead = 0;
-  const devices = [{ deviceId: 'pump-1' }, { deviceId: 'Pump-1' }, { deviceId: 'pump-2' }];
-  hub = await freshHub({ devices, partitions: 1, now: () => Date.now() + lead });
 });
-afterEach(() => hub.stop());
+const devices = [{ deviceId: 'pump-1' }, { deviceId: 'Pump-1' }, { deviceId: 'pump-2' }];
+const hub = hubForEach({ devices, partitions: 1, now: () => Date.now() + lead });
 
 const { data_section, data_sections } = rhea.message;
 const batchFormat = 0x80013700;

@@ -3,7 +3,6 @@ import amqp from 'azure-iot-device-amqp';
 import mqtt from 'azure-iot-device-mqtt';
 import type iothub from 'azure-iothub';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { freshHub } from '../src/testing/freshHub.ts';
 import {
   called,
   deviceClient,
@@ -14,17 +13,17 @@ import {
   serviceClient,
   serviceMessage,
 } from './support/clients.ts';
+import { hubForAll } from './support/sharedHub.ts';
 
 // What the official device clients can do, the same over AMQP and MQTT.
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
 let service: iothub.Client;
 let registry: iothub.Registry;
 let deviceId = '';
 let count = 0;
 
+const hub = hubForAll({ partitions: 1 });
 beforeAll(async () => {
-  hub = await freshHub({ partitions: 1 });
   service = serviceClient(hub);
   registry = registryClient(hub, 'iothubowner');
   await service.open();
@@ -33,10 +32,7 @@ beforeEach(() => {
   deviceId = `pump-${count++}`;
   hub.registry.create(deviceId);
 });
-afterAll(async () => {
-  await service.close();
-  await hub.stop();
-});
+afterAll(() => service.close());
 
 describe.each([
   ['AMQP', amqp.Amqp],

@@ -1,20 +1,19 @@
 import { EventHubConsumerClient, EventHubProducerClient } from '@azure/event-hubs';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { freshHub } from '../src/testing/freshHub.ts';
 import { inject } from '../src/testing/inject.ts';
 import { listenToEvents } from './support/clients.ts';
+import { hubForAll } from './support/sharedHub.ts';
 
 // What the official event client is told when the event endpoint refuses it.
 
 const earliest = { offset: '-1' };
 const signed = / TrackingId:[0-9a-f]{32}_G\d+, SystemTracker:gateway\d+, Timestamp:[-0-9T:]{19}$/;
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
+const hub = hubForAll({ partitions: 2, consumerGroups: ['shared'], ownerMaySend: true });
 beforeAll(async () => {
-  hub = await freshHub({ partitions: 2, consumerGroups: ['shared'], ownerMaySend: true });
   await inject(hub, ['e0', 'e1', 'e2']);
 });
-afterAll(() => hub.stop());
 
 const listen = (options: Partial<Parameters<typeof listenToEvents>[1]> = {}) => {
   const listening = listenToEvents(hub, { partition: '0', startPosition: earliest, ...options });

@@ -1,23 +1,21 @@
 import { EventHubConsumerClient, type EventPosition } from '@azure/event-hubs';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { freshHub } from '../src/testing/freshHub.ts';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Listening, listenToEvents } from './support/clients.ts';
 import { connectedDevice, publishPacket } from './support/device.ts';
+import { hubForAll } from './support/sharedHub.ts';
 
 const bodies = (listening: { events: { body: Buffer }[] }) => listening.events.map(({ body }) => body.toString());
 const quick = { retryOptions: { maxRetries: 0, timeoutInMs: 5000 } };
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
-let clock = 0;
+let clock = Date.now();
 let partition = '';
 
+const hub = hubForAll({
+  devices: [{ deviceId: 'pump-1' }, { deviceId: 'pump-2' }],
+  consumerGroups: ['second'],
+  now: () => clock,
+});
 beforeAll(async () => {
-  clock = Date.now();
-  hub = await freshHub({
-    devices: [{ deviceId: 'pump-1' }, { deviceId: 'pump-2' }],
-    consumerGroups: ['second'],
-    now: () => clock,
-  });
   const device = await connectedDevice(hub, 'pump-1');
   for (const body of ['e0', 'e1', 'e2', 'e3']) {
     clock += 1000;
@@ -27,7 +25,6 @@ beforeAll(async () => {
   device.socket.destroy();
   partition = String(hub.journal.list({ kind: 'd2c' }).map((entry) => entry.kind === 'd2c' && entry.partition)[0]);
 });
-afterAll(() => hub.stop());
 
 const log = () => hub.partitions[Number(partition)];
 const offsetOf = (sequenceNumber: number) => String(log()?.at(sequenceNumber)?.offset);
@@ -156,19 +153,6 @@ describe('owner levels', () => {
     expect(await first.failed()).toMatchObject({ code: 'ReceiverDisconnectedError' });
     await second.has(1);
     expect(second.errors).toEqual([]);
-  });
-  test('refuse a receiver with a lower owner level', async () => {
-    const first = listen({ startPosition: { offset: '-1' }, ownerLevel: 2 });
-    await first.has(1);
-    const second = listen({ startPosition: { offset: '-1' }, ownerLevel: 1 });
-    expect(await second.failed()).toMatchObject({ code: 'ReceiverDisconnectedError' });
-    expect(first.errors).toEqual([]);
-  });
-  test('refuse a receiver without an owner level while another has one', async () => {
-    const first = listen({ startPosition: { offset: '-1' }, ownerLevel: 1 });
-    await first.has(1);
-    const second = listen({ startPosition: { offset: '-1' } });
-    expect(await second.failed()).toMatchObject({ code: 'ReceiverDisconnectedError' });
   });
   test('are separate for each consumer group', async () => {
     const first = listen({ startPosition: { offset: '-1' }, ownerLevel: 2 });

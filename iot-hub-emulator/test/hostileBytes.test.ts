@@ -1,18 +1,14 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import rhea from 'rhea';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { freshHub } from '../src/testing/freshHub.ts';
+import { describe, expect, test } from 'vitest';
 import { bareConnection, outcomeOf, putDeviceToken, putToken } from './support/bare.ts';
 import { beginning, compound, emptyElements, nestedLists, section } from './support/rawAmqp.ts';
+import { hubForEach } from './support/sharedHub.ts';
 
 // AMQP that would end the hub in its library's decoder: it takes all memory, or overflows the stack.
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
-beforeEach(async () => {
-  hub = await freshHub({ devices: [{ deviceId: 'pump-1' }], partitions: 1, ownerMaySend: true });
-});
-afterEach(() => hub.stop());
+const hub = hubForEach({ devices: [{ deviceId: 'pump-1' }], partitions: 1, ownerMaySend: true });
 
 const bytes = (...all: number[]) => Buffer.from(all);
 const { data_section, data_sections } = rhea.message;

@@ -1,19 +1,18 @@
 import amqp from 'azure-iot-device-amqp';
 import mqtt from 'azure-iot-device-mqtt';
 import type iothub from 'azure-iothub';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { freshHub } from '../src/testing/freshHub.ts';
+import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { deviceClient, moduleClient, serviceClient } from './support/clients.ts';
 import { connectedDevice, type RawDevice } from './support/device.ts';
+import { hubForAll } from './support/sharedHub.ts';
 
 // Direct methods as the official service client meets them.
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
 let service: iothub.Client;
 let deviceId = '';
 let count = 0;
-beforeAll(async () => {
-  hub = await freshHub({ rules: { methodsAtOnce: 3 } });
+const hub = hubForAll({ rules: { methodsAtOnce: 3 } });
+beforeAll(() => {
   service = serviceClient(hub);
 });
 beforeEach(() => {
@@ -21,7 +20,6 @@ beforeEach(() => {
   hub.registry.create(deviceId);
 });
 afterEach(() => hub.faults.clear());
-afterAll(() => hub.stop());
 
 const invoke = async (call: object = {}, to = deviceId, moduleId?: string, client = service): Promise<unknown> => {
   const parameters = { methodName: 'start', ...call };

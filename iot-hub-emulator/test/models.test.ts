@@ -1,26 +1,22 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { freshHub } from '../src/testing/freshHub.ts';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { bareConnection, ended, outcomeOf, putDeviceToken } from './support/bare.ts';
 import { deviceClient, deviceMessage, listenToEvents, registryClient } from './support/clients.ts';
+import { hubForAll } from './support/sharedHub.ts';
 
 // Devices that name the model by which they can be understood.
 
 const modelId = 'dtmi:com:example:Thermostat;1';
-let hub: Awaited<ReturnType<typeof freshHub>>;
 let listening: ReturnType<typeof listenToEvents>;
 let deviceId = '';
 let count = 0;
-beforeAll(async () => {
-  hub = await freshHub({ partitions: 1 });
-});
+const hub = hubForAll({ partitions: 1 });
 beforeEach(() => {
   deviceId = `pump-${count++}`;
   hub.registry.create(deviceId);
   listening = listenToEvents(hub, { startPosition: { offset: '@latest' }, partition: '0' });
 });
 afterEach(() => listening.stop());
-afterAll(() => hub.stop());
 
 const receiverThere = () => expect.poll(() => hub.counters().receivers.length).toBe(1);
 const schemaOf = async () => (await listening.has(1))[0]?.systemProperties?.['dt-dataschema'];

@@ -3,20 +3,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { notificationSources } from '../src/notifications/hubNotification.ts';
 import { freshHub } from '../src/testing/freshHub.ts';
 import { called, deviceClient, listenToEvents, moduleClient, registryClient } from './support/clients.ts';
+import { hubForAll } from './support/sharedHub.ts';
 
 // Events of the hub's own, as Microsoft's page "IoT Hub non-telemetry event schemas" shows them. What devices and services do
 // here they do by the official clients, and so does who reads the events.
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
 let listening: ReturnType<typeof listenToEvents>;
-beforeAll(async () => {
-  hub = await freshHub({ partitions: 1, sources: notificationSources });
+const hub = hubForAll({ partitions: 1, sources: notificationSources });
+beforeAll(() => {
   listening = listenToEvents(hub, { startPosition: { offset: '-1' }, partition: '0' });
 });
-afterAll(async () => {
-  await listening.stop();
-  await hub.stop();
-});
+afterAll(() => listening.stop());
 
 const bodyOf = ({ body }: ReceivedEventData) => JSON.parse(body.toString());
 /** What the hub says while something is done: so many events. */

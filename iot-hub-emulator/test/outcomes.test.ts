@@ -1,19 +1,15 @@
 import { once } from 'node:events';
 import type { Delivery, EventContext, Message, Sender } from 'rhea';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { freshHub } from '../src/testing/freshHub.ts';
+import { describe, expect, test } from 'vitest';
 import { bareConnection, putDeviceToken, serviceLink, toDevice } from './support/bare.ts';
 import { nameOfError, serviceClient, serviceMessage } from './support/clients.ts';
+import { hubForEach } from './support/sharedHub.ts';
 
 // rhea as a server gives the second of two outcomes that leave together the state of the first. Of many messages on one
 // link, each must have its own outcome.
 
 const known = Array.from({ length: 100 }, (_, number) => `pump-${number}`);
-let hub: Awaited<ReturnType<typeof freshHub>>;
-beforeEach(async () => {
-  hub = await freshHub({ devices: known.map((deviceId) => ({ deviceId })), partitions: 1 });
-});
-afterEach(() => hub.stop());
+const hub = hubForEach({ devices: known.map((deviceId) => ({ deviceId })), partitions: 1 });
 
 /** Numbers below `most`, the same in every run. */
 function dice(seed: number): (most: number) => number {

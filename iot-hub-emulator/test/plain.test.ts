@@ -3,24 +3,22 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import rhea, { type Connection, type EventContext } from 'rhea';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { signSas } from '../src/identity/sas.ts';
-import { freshHub } from '../src/testing/freshHub.ts';
 import { inject } from '../src/testing/inject.ts';
 import { ended, outcomeOf, toDevice } from './support/bare.ts';
+import { hubForEach } from './support/sharedHub.ts';
 
 // Names and passwords instead of tokens at $cbs, and the way from the hub's own name to its events.
 
 const program = fileURLToPath(new URL('./support/redirectedUnmodified.ts', import.meta.url));
-let hub: Awaited<ReturnType<typeof freshHub>>;
 let lead = 0;
-beforeEach(async () => {
+beforeEach(() => {
   lead = 0;
-  const devices = [{ deviceId: 'pump-1' }, { deviceId: 'pump-2' }];
-  hub = await freshHub({ devices, partitions: 1, now: () => Date.now() + lead });
 });
-afterEach(() => hub.stop());
+const devices = [{ deviceId: 'pump-1' }, { deviceId: 'pump-2' }];
+const hub = hubForEach({ devices, partitions: 1, now: () => Date.now() + lead });
 
 const keyOf = (policy: string) => /SharedAccessKey=([^;]*)/.exec(hub.connectionString(policy))?.[1] ?? '';
 const soon = () => Math.floor(Date.now() / 1000) + 600;

@@ -1,15 +1,12 @@
 import { EventHubProducerClient } from '@azure/event-hubs';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { freshHub } from '../src/testing/freshHub.ts';
 import { listenToEvents } from './support/clients.ts';
+import { hubForAll } from './support/sharedHub.ts';
 
 // The official producer of events, which no policy of an IoT hub lets send.
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
-beforeAll(async () => {
-  hub = await freshHub({ ownerMaySend: true });
-});
-afterAll(() => hub.stop());
+const hub = hubForAll({ ownerMaySend: true });
 
 const producer = (of = hub, policy = 'iothubowner') => {
   const made = new EventHubProducerClient(of.eventHubConnectionString(policy), {

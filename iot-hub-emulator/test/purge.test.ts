@@ -6,18 +6,17 @@ import type iothub from 'azure-iothub';
 import { IoTHubTokenCredentials } from 'azure-iothub/dist/auth/iothub_token_credentials.js';
 import { IotHubGatewayServiceAPIs } from 'azure-iothub/dist/pl/iotHubGatewayServiceAPIs.js';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { freshHub } from '../src/testing/freshHub.ts';
 import { deviceClient, nameOfError, serviceClient, serviceMessage } from './support/clients.ts';
 import { connectedDevice } from './support/device.ts';
+import { hubForAll } from './support/sharedHub.ts';
 
 // What the protocol layer of azure-iothub offers beside its clients: purging a queue, and statistics.
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
 let service: iothub.Client;
 let deviceId = '';
 let count = 0;
+const hub = hubForAll({ rules: { feedback: { everyMs: 20 } } });
 beforeAll(async () => {
-  hub = await freshHub({ rules: { feedback: { everyMs: 20 } } });
   service = serviceClient(hub);
   await service.open();
 });
@@ -25,10 +24,7 @@ beforeEach(() => {
   deviceId = `pump-${count++}`;
   hub.registry.create(deviceId);
 });
-afterAll(async () => {
-  await service.close();
-  await hub.stop();
-});
+afterAll(() => service.close());
 
 const gateway = (policy: string): IotHubGatewayServiceAPIs => {
   const credentials = new IoTHubTokenCredentials(hub.connectionString(policy));

@@ -1,23 +1,21 @@
 import iothub from 'azure-iothub';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { freshHub } from '../src/testing/freshHub.ts';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { called, nameOfError, registryClient, viaAgent } from './support/clients.ts';
 import { connectedDevice } from './support/device.ts';
+import { hubForAll } from './support/sharedHub.ts';
 
 // What people use the official registry client for.
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
 let registry: iothub.Registry;
 let deviceId = '';
 let count = 0;
-beforeAll(async () => {
-  hub = await freshHub();
+const hub = hubForAll();
+beforeAll(() => {
   registry = registryClient(hub);
 });
 beforeEach(() => {
   deviceId = `pump-${count++}`;
 });
-afterAll(() => hub.stop());
 
 const settings = (changes: object = {}) => ({ deviceId, ...changes }) as iothub.Device;
 

@@ -6,7 +6,6 @@ import iothub from 'azure-iothub';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { bounds } from '../src/limits/bounds.ts';
-import { freshHub } from '../src/testing/freshHub.ts';
 import {
   agentOf,
   deviceClient,
@@ -16,15 +15,15 @@ import {
   serviceMessage,
   withSettings,
 } from './support/clients.ts';
+import { hubForAll } from './support/sharedHub.ts';
 
 // What the official service client can do besides sending.
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
 let service: iothub.Client;
 let deviceId = '';
 let count = 0;
+const hub = hubForAll({ rules: { feedback: { everyMs: 50 } } });
 beforeAll(async () => {
-  hub = await freshHub({ rules: { feedback: { everyMs: 50 } } });
   service = serviceClient(hub);
   await service.open();
 });
@@ -32,10 +31,7 @@ beforeEach(() => {
   deviceId = `pump-${count++}`;
   hub.registry.create(deviceId);
 });
-afterAll(async () => {
-  await service.close();
-  await hub.stop();
-});
+afterAll(() => service.close());
 
 describe('feedback', () => {
   type Records = { originalMessageId: string; statusCode: string; deviceId: string; deviceGenerationId: string }[];

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { createJournal, type Journal } from 'iot-hub-emulator/journal';
 import { serveAdmin } from './admin/serve.ts';
 import { type BackendCall, type CallFilter, callsIn } from './calls/calls.ts';
-import { createFaults, type Faults } from './calls/faults.ts';
+import { type BackendName, createFaults, type Faults } from './calls/faults.ts';
 import { type Applications, createApplications } from './credentials/applications.ts';
 import { loadOrCreateClient } from './credentials/client.ts';
 import { createTokens } from './credentials/tokens.ts';
@@ -24,6 +24,8 @@ export interface BackendsOptions {
   readonly directory?: string;
   /** Life of an access token in seconds, 3600 when absent. */
   readonly tokenLifetimeSeconds?: number;
+  /** Tokens that a backend accepts besides those of the token endpoint: of an identity. */
+  readonly accepts?: (backend: BackendName, token: string) => boolean;
   /** Begins with the example world. */
   readonly seed?: boolean;
   /** Records the calls; one of its own, in memory, when absent. */
@@ -65,6 +67,7 @@ export async function startBackends(options: BackendsOptions = {}): Promise<Back
   const context = {
     world,
     tokens: createTokens(client, tokenLifetimeSeconds),
+    accepts: options.accepts ?? (() => false),
     applications: createApplications(),
     faults: createFaults(),
     journal,

@@ -4,8 +4,8 @@ import { connectDevice } from '../device/device.ts';
 import { createPrinter, folding } from '../terminal/print.ts';
 import type { Streams } from '../terminal/streams.ts';
 import { explain, UsageError } from '../terminal/usage.ts';
-import { exchange } from './exchange.ts';
 import { liveMessages } from './messages.ts';
+import { exchange } from './sendLive.ts';
 
 const variable = 'DEVICE_CONNECTION_STRING';
 

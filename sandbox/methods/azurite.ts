@@ -5,6 +5,8 @@ import { spawn } from '../service/endWithUs.ts';
 /** A storage account on this machine, in memory. */
 export interface Azurite {
   readonly port: number;
+  /** URL of its blob service. */
+  readonly url: string;
   readonly connectionString: string;
   close(): Promise<void>;
 }
@@ -23,16 +25,21 @@ const options = ['--inMemoryPersistence', '--extentMemoryLimit', '64', '--skipAp
 /**
  * Starts azurite on a free port.
  * @param onRequest is called with the method of each request; without it, azurite logs none
+ * @param certificate PEM files: with them it has TLS, and takes tokens of identities, of which it checks issuer, audience and time
  */
-export async function startAzurite(onRequest?: (method: string) => void): Promise<Azurite> {
+export async function startAzurite(
+  onRequest?: (method: string) => void,
+  certificate?: { readonly cert: string; readonly key: string },
+): Promise<Azurite> {
   const silence = onRequest ? [] : ['--silent'];
-  const server = spawn(process.execPath, [program, '--blobPort', '0', ...silence, ...options], {
+  const identity = certificate ? ['--oauth', 'basic', '--cert', certificate.cert, '--key', certificate.key] : [];
+  const server = spawn(process.execPath, [program, '--blobPort', '0', ...silence, ...options, ...identity], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   // It may end before us: Ctrl-C at a terminal goes to both.
   const exit = new Promise<void>((resolve) => server.once('exit', () => resolve()));
   for await (const line of createInterface(server.stdout)) {
-    const port = Number(/successfully listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(line)?.[1]);
+    const port = Number(/successfully listens on https?:\/\/127\.0\.0\.1:(\d+)/.exec(line)?.[1]);
     if (port > 0) {
       if (onRequest) {
         createInterface(server.stdout).on('line', (line) => {
@@ -42,6 +49,7 @@ export async function startAzurite(onRequest?: (method: string) => void): Promis
       } else server.stdout.resume();
       return {
         port,
+        url: `${certificate ? 'https' : 'http'}://127.0.0.1:${port}/${accountName}`,
         connectionString: connectionStringTo(port),
         async close() {
           server.kill('SIGKILL');

@@ -98,23 +98,12 @@ export const deviceCreated: Story = {
       body: gateway,
     },
     {
-      title: 'A pump without an owner is claimed before it is updated',
-      id: 'claim',
-      body: { type: 'pump', properties: { serial: 'SPARE-1' } },
-    },
-    {
-      title: 'A related model that cannot be created does not fail the request',
-      id: 'boiler',
-      body: { type: 'boiler', properties: { serial: 'B-1' } },
-    },
-    {
       title: 'Another model definition has no configuration to go with it',
       id: 'configuration',
       properties: { model: 'svc.configuration' },
       body: { type: 'gateway.settings', properties: { logLevel: 'debug' } },
     },
     { title: 'Every mistake in the body is named', id: 'mistakes', body: { objectId: 'x', parent: { reference: 1 } } },
-    { title: 'The gateway of another device is refused', device: 'pump-2', id: 'stranger', body: gateway },
   ],
   attempts: ({ ownId, objectId, sensor, pump: own, hostileAddresses, registrations, owners }) => [
     ...registrations,

@@ -53,31 +53,6 @@ export const deviceUpdated: Story = {
       body: replacement(4),
     },
     {
-      title: 'A gap of more than a hundred versions is refused',
-      id: 'far-ahead',
-      properties: { objectId },
-      body: replacement(106),
-    },
-    {
-      title: 'A unique property cannot be changed',
-      id: 'unique',
-      properties: { objectId },
-      body: { ...replacement(5), properties: { serial: 'FP-9' } },
-    },
-    {
-      title: 'An object that is not there is refused',
-      id: 'nothing',
-      properties: { objectId: '0b1ec700-0000-4000-8000-000000000404' },
-      body: replacement(1),
-    },
-    {
-      title: 'An object of another device is refused',
-      device: 'pump-2',
-      id: 'stranger',
-      properties: { objectId },
-      body: replacement(5),
-    },
-    {
       title: 'Only failures are acknowledged to those who ask for them only',
       id: 'negative',
       properties: { objectId, ack: 'negative' },

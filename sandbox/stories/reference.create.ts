@@ -2,7 +2,7 @@ import type { Story } from './story.ts';
 import { acknowledgement, boosterId, ok } from './wire.ts';
 
 const pump = (serial: string) => ({ model: 'svc.device', type: 'pump', properties: { serial } });
-const registers = { message: 'model.create', prepares: true };
+const registers = { message: 'model.create', isPreparation: true };
 const reference = (name: string, objectId: string, attributes?: object) => ({
   name,
   to: { objectId, model: 'svc.device' },

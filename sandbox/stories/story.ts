@@ -98,7 +98,7 @@ export interface Target {
   readonly models: readonly string[];
   /** Its models, and `objectId` and `model` that could lead to them. */
   readonly addresses: readonly AddressAttempt[];
-  /** Those of the places that are no object id or no model. */
+  /** Those of the addresses with an invalid object id or model. */
   readonly hostileAddresses: readonly AddressAttempt[];
   /** Registrations of what is its own, and of a sensor for an owner that could be its identity. */
   readonly registrations: readonly Attempt[];

@@ -76,13 +76,13 @@ export const ${identifierOf(name)}: Story = {
     {
       title: 'A pump registers itself',
       message: 'model.create',
-      prepares: true,
+      isPreparation: true,
       id: 'boot',
       body: { model: 'svc.device', type: 'pump', properties: { serial: 'FP-1' } },
     },
     { title: 'It is found', id: 'found', properties: { objectId }, body: {} },
     { title: 'Another device cannot find it', device: 'pump-2', id: 'stranger', properties: { objectId }, body: {} },
   ],
-  attempts: ({ places }) => places.map((place) => ({ ...place, body: {} })),
+  attempts: ({ addresses }) => addresses.map((address) => ({ ...address, body: {} })),
 };
 `;

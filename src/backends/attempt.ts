@@ -1,6 +1,6 @@
 import { type AxiosAdapter, AxiosHeaders, type AxiosResponse } from 'axios';
 import type { Deadline } from './deadline.ts';
-import { NoAccessToken, type TokenSource } from './token.ts';
+import { NoAccessToken, type TokenSource } from './tokenSource.ts';
 import { TransportFailure } from './transport.ts';
 
 /** The response to one attempt, of any status. */

@@ -1,13 +1,17 @@
 import type { AxiosAdapter } from 'axios';
+import type { Access } from '../identity/access.ts';
+import type { ScopedTokens } from '../identity/identity.ts';
 import type { LogLines } from '../log/log.ts';
 import { createTroubles, type Troubles } from '../log/troubles.ts';
 import type { Meter } from '../metrics/meter.ts';
 import type { BackendKey } from '../protocol/backendCalls.ts';
 import { type Backend, type BackendSettings, createBackend } from './http.ts';
+import { identityTokens } from './identityTokens.ts';
 import { createRedaction, type Redact } from './redaction.ts';
 import { policy } from './retryPolicy.ts';
 import type { BackendState } from './state.ts';
-import { clientCredentials, staticToken, type TokenSource } from './token.ts';
+import { clientCredentials } from './token.ts';
+import { staticToken, type TokenSource } from './tokenSource.ts';
 
 /** How a program authenticates to the backends. */
 interface TokenSettings {
@@ -33,6 +37,8 @@ export interface CommonSettings extends TokenSettings, CallSettings {
 }
 
 export interface BackendOpenerOptions {
+  /** Which backends are called with the process's identity; none when omitted (D365). */
+  readonly access?: Pick<Access, 'backend'> | undefined;
   /** Further secrets to remove from the texts of backends. */
   readonly secrets?: readonly string[];
   /** For the log while something is wrong: how much waits. */
@@ -43,7 +49,7 @@ export interface BackendOpenerOptions {
   readonly meter?: Meter;
 }
 
-/** For operators; empty when a fixed token is used. */
+/** For operators, of the one that is out, if any; empty when a fixed token is used. */
 export type TokenEndpointState = { readonly tokenEndpoint?: BackendState };
 
 /** Opens the backends of a program, which share the token, the secrets and the troubles in the log. */
@@ -58,27 +64,42 @@ export interface BackendOpener {
 export function createBackendOpener(
   settings: CommonSettings,
   log: LogLines,
-  { secrets = [], amounts, adapter, random, meter }: BackendOpenerOptions,
+  { access, secrets = [], amounts, adapter, random, meter }: BackendOpenerOptions,
 ): BackendOpener {
   const troubles = createTroubles(log, amounts);
-  const tokens = openTokens(settings, troubles, meter, adapter);
+  const shared =
+    settings.token === '' && settings.tokenUrl === '' ? undefined : openTokens(settings, troubles, meter, adapter);
+  const sources = new Map<ScopedTokens | undefined, TokenSource>(shared && [[undefined, shared]]);
+
+  /** One for the backends of one scope, or of none. */
+  function tokensOf(backend: Exclude<BackendKey, 'tokenEndpoint'>): TokenSource {
+    const credential = access?.backend(backend);
+    const known = sources.get(credential);
+    if (known !== undefined) return known;
+    if (credential === undefined) throw new Error(`there is no token for the ${backend}`);
+    const source = identityTokens(credential, troubles, meter);
+    sources.set(credential, source);
+    return source;
+  }
+
   const redact = createRedaction([...secrets, settings.token, settings.clientSecret]);
-  const common = { settings: backendSettings(settings), tokens, log, troubles, redact, adapter, random, meter };
+  const common = { settings: backendSettings(settings), log, troubles, redact, adapter, random, meter };
   const opened: Backend[] = [];
 
   return {
     open(backend, url) {
-      const one = createBackend({ ...common, backend, url });
+      const one = createBackend({ ...common, tokens: tokensOf(backend), backend, url });
       opened.push(one);
       return one;
     },
     tokenEndpoint() {
-      const tokenEndpoint = tokens.state();
+      const states = [...sources.values()].flatMap((tokens) => tokens.state() ?? []);
+      const tokenEndpoint = states.find(({ outage }) => outage !== undefined) ?? states[0];
       return tokenEndpoint ? { tokenEndpoint } : {};
     },
     redact,
     async close() {
-      await Promise.all([...opened, tokens].map((one) => one.close()));
+      await Promise.all([...opened, ...sources.values()].map((one) => one.close()));
       troubles.close();
     },
   };

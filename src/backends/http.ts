@@ -17,7 +17,7 @@ import { createCallResults } from './response.ts';
 import { createBackOff, isHealthy, policy, retryAfterMs } from './retryPolicy.ts';
 import { createSending } from './sending.ts';
 import type { BackendState } from './state.ts';
-import type { TokenSource } from './token.ts';
+import type { TokenSource } from './tokenSource.ts';
 import { createTransport, TransportFailure } from './transport.ts';
 
 export interface Backend {

@@ -1,3 +1,4 @@
+import type { Access } from '../identity/access.ts';
 import type { LogLines } from '../log/log.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
 import type { TypeRef } from '../protocol/fields.ts';
@@ -35,8 +36,14 @@ export function createMethodBackends(
   secrets: readonly string[],
   amounts: () => object,
   meter: Meter = noMeter,
+  access?: Pick<Access, 'backend'>,
 ): MethodBackends {
-  const { open, tokenEndpoint, redact, close } = createBackendOpener(settings, log, { secrets, amounts, meter });
+  const { open, tokenEndpoint, redact, close } = createBackendOpener(settings, log, {
+    access,
+    secrets,
+    amounts,
+    meter,
+  });
   const hosts = [settings.informationModelUrl, settings.typeRegistryUrl].map((url) => new URL(url).hostname);
   const countLookUp = meter.counter('device_messaging.cache.lookups');
   const types = createCache<TypeMethods>(cacheEntries, (result) => countLookUp('types', result));

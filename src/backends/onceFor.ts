@@ -8,7 +8,7 @@ import type { Circuit } from './circuit.ts';
 import type { Deadline } from './deadline.ts';
 import { headerValue } from './percentEncoding.ts';
 import { isPassing } from './retryPolicy.ts';
-import { staticToken, type TokenSource } from './token.ts';
+import { staticToken, type TokenSource } from './tokenSource.ts';
 import { TransportFailure } from './transport.ts';
 
 /** The request of a caller that is not authorized yet. */

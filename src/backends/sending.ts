@@ -10,7 +10,7 @@ import { Cancelled, type Deadline, timeoutExceeded } from './deadline.ts';
 import { deviceHeader, headerValue } from './percentEncoding.ts';
 import type { CallResults } from './response.ts';
 import { createRetries, hidesEffect, isPassing, type Retries, type RetriesOptions } from './retryPolicy.ts';
-import { NoAccessToken, type TokenSource } from './token.ts';
+import { NoAccessToken, type TokenSource } from './tokenSource.ts';
 import { TransportFailure } from './transport.ts';
 
 interface SendingOptions {

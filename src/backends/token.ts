@@ -4,45 +4,9 @@ import type { Troubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
 import { createRequestRecords } from '../observing/callRecords.ts';
 import { createRecentRequests } from '../observing/recentRequests.ts';
-import type { BackendState } from './state.ts';
-import { createTokenOutage } from './tokenOutage.ts';
+import { createRenewal } from './tokenRenewal.ts';
+import type { TokenSource } from './tokenSource.ts';
 import { createTransport, TransportFailure } from './transport.ts';
-
-/** The token endpoint gives none. This says nothing about the backends. */
-export class NoAccessToken extends Error {
-  override readonly name = 'NoAccessToken';
-}
-
-/** The source of the bearer tokens for backend calls. */
-export interface TokenSource {
-  /**
-   * The current token; a promise only while there is none.
-   * @throws NoAccessToken
-   */
-  token(): string | Promise<string>;
-  /**
-   * A token to replace one that a backend refused. It may be the same token.
-   * @throws NoAccessToken
-   */
-  renew(refused: string): Promise<string>;
-  /** There is no token, and the endpoint gives none: calls wait (D317). */
-  isOut(): boolean;
-  /** Undefined unless it is out. Otherwise resolves with true when there is a token, or with false when the service stops. */
-  untilBack(): Promise<boolean> | undefined;
-  /** Of the endpoint, for operators; undefined when there is none. */
-  state(): BackendState | undefined;
-  close(): Promise<void>;
-}
-
-/** A token that never changes. */
-export const staticToken = (token: string): TokenSource => ({
-  token: () => token,
-  renew: async () => token,
-  isOut: () => false,
-  untilBack: () => undefined,
-  state: () => undefined,
-  close: async () => {},
-});
 
 interface ClientCredentials {
   readonly tokenUrl: string;
@@ -62,11 +26,7 @@ const answer = z.object({
   expires_in: z.coerce.number().positive().default(300),
 });
 
-/** A token is renewed in the background after this share of its lifetime. */
-const renewAt = 0.8;
-const retryMs = 5000;
 const maxAnswerBytes = 64 * 1024;
-const source = 'token endpoint';
 
 /** Tokens from an OAuth2 token endpoint (client credentials). At most one request runs at a time. */
 export function clientCredentials(options: ClientCredentials): TokenSource {
@@ -82,17 +42,11 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
     client_secret: clientSecret,
     ...(scope !== '' && { scope }),
   }).toString();
-
-  let current: { readonly token: string; readonly expires: number } | undefined;
-  let nextRenewal = 0;
-  let pending: Promise<string> | undefined;
   const records = createRequestRecords('tokenEndpoint', meter);
   const requests = createRecentRequests();
-  const outage = createTokenOutage(records.out);
-  const hasToken = () => current !== undefined && performance.now() < current.expires;
 
-  async function post() {
-    if (outage.now() !== undefined) records.repeated();
+  async function post(isRepeat: boolean) {
+    if (isRepeat) records.repeated();
     const sent = requests.begin();
     const measure = (end: Parameters<typeof records.measure>[2]) =>
       records.measure('fetch token', 'POST', end, requests.ended(sent));
@@ -114,71 +68,19 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
     }
   }
 
-  async function request(): Promise<string> {
-    const { status, data } = await post();
-    if (status !== 200) throw new TokenRefused(status);
-    const { access_token: token, expires_in: seconds } = answer.parse(JSON.parse(data.toString()));
-    const now = performance.now();
-    current = { token, expires: now + seconds * 1000 };
-    nextRenewal = now + seconds * 1000 * renewAt;
-    outage.end();
-    troubles.clear(source, 'there is an access token for the backends');
-    return token;
-  }
-
-  function fetchToken(): Promise<string> {
-    pending ??= request()
-      .catch((error: unknown) => {
-        nextRenewal = performance.now() + retryMs;
-        // A parser's message may quote the response, and with it a token.
-        const cause = error instanceof SyntaxError || error instanceof z.ZodError ? 'unreadable answer' : error;
-        const diagnosis = { cause: cause instanceof Error ? cause.message : cause };
-        // It lasts until there is a token, also while no call needs one.
-        const still = () => ({});
-        troubles.raise(source, { level: 'warn', message: 'no access token for the backends', diagnosis, still });
-        outage.begin(failureOf(error));
-        throw new NoAccessToken('no access token');
-      })
-      .finally(() => {
-        pending = undefined;
-      });
-    return pending;
-  }
-
-  const isOut = () => outage.now() !== undefined && !hasToken();
-  const probe = async () => ({
-    healthy: await fetchToken().then(
-      () => true,
-      () => false,
-    ),
-    retryAfterMs: 0,
+  return createRenewal({
+    async request(isRepeat) {
+      const { status, data } = await post(isRepeat);
+      if (status !== 200) throw new TokenRefused(status);
+      const { access_token: token, expires_in: seconds } = answer.parse(JSON.parse(data.toString()));
+      return { token, lifeMs: seconds * 1000 };
+    },
+    troubles,
+    failureOf,
+    onOutage: records.out,
+    state: () => ({ connections: { inUse: requests.underWay(), waiting: 0 }, recent: requests.recent() }),
+    close,
   });
-
-  return {
-    token() {
-      if (current === undefined || !hasToken()) return fetchToken();
-      // The current token is still valid: no call waits for the next one, and a failure to get it is retried later.
-      if (performance.now() >= nextRenewal && pending === undefined) fetchToken().catch(() => undefined);
-      return current.token;
-    },
-    async renew(refused) {
-      return current !== undefined && current.token !== refused ? current.token : fetchToken();
-    },
-    isOut,
-    untilBack: () => (isOut() ? outage.untilOver(probe) : undefined),
-    state() {
-      return {
-        circuit: outage.now() ? 'open' : 'closed',
-        outage: outage.now(),
-        connections: { inUse: requests.underWay(), waiting: 0 },
-        recent: requests.recent(),
-      };
-    },
-    async close() {
-      outage.close();
-      await close();
-    },
-  };
 }
 
 /** The endpoint has answered, but not with a token. */

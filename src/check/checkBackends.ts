@@ -1,9 +1,10 @@
 import { type Finding, failure, ok, outage, warning } from 'telemetry/check/finding.ts';
 import { tryAccess, tryToken } from '../backends/accessTrial.ts';
+import { type Access, accessOf } from '../identity/access.ts';
 import { backendNames } from '../protocol/backendCalls.ts';
-import type { MethodsSettings } from '../settings/config.ts';
+import type { MethodsSettings, Settings } from '../settings/config.ts';
 
-type Settings = MethodsSettings['backends'];
+type BackendSettings = MethodsSettings['backends'];
 
 /** Where each backend is, with the name of the setting. */
 export type BackendUrls = Partial<
@@ -16,7 +17,42 @@ const answerMs = 10_000;
 const expected: readonly number[] = [200, 403];
 
 /** Gets a token, and asks each backend with it for something that is not there. */
-export async function checkBackends(settings: Settings, urls: BackendUrls): Promise<Finding[]> {
+export async function checkBackends(all: Settings | MethodsSettings, urls: BackendUrls): Promise<Finding[]> {
+  const access = accessOf(all);
+  const entries = Object.entries(urls) as [keyof BackendUrls, readonly [url: string, setting: string]][];
+  const byIdentity = entries.filter(([name]) => access.backend(name) !== undefined);
+  const others = entries.filter(([name]) => access.backend(name) === undefined);
+  const found = await Promise.all(
+    byIdentity.map(([name, [url, setting]]) => withIdentity(name, url, setting, all.backends, access)),
+  );
+  return [...(others.length === 0 ? [] : await withToken(all.backends, others)), ...found];
+}
+
+/** A backend that has a scope for the identity (D365). */
+async function withIdentity(
+  name: keyof BackendUrls,
+  url: string,
+  setting: string,
+  settings: BackendSettings,
+  access: Access,
+): Promise<Finding> {
+  const token = await access
+    .backend(name)
+    ?.getToken()
+    .catch((error: Error) => error);
+  if (token === undefined || token instanceof Error)
+    return failure(
+      backendNames[name],
+      token?.message ?? 'no token',
+      'repair the identity, or its scope (docs/identity.md)',
+    );
+  return findingOf(name, url, setting, settings, token.token);
+}
+
+async function withToken(
+  settings: BackendSettings,
+  urls: readonly (readonly [keyof BackendUrls, readonly [url: string, setting: string]])[],
+): Promise<Finding[]> {
   const what = backendNames.tokenEndpoint;
   const { token, cause } = await tryToken(settings);
   if (token === undefined) {
@@ -31,9 +67,7 @@ export async function checkBackends(settings: Settings, urls: BackendUrls): Prom
         : outage(what, cause || 'no token', 'compare BACKENDS_TOKEN_URL, or wait until it is back'),
     ];
   }
-  const tried = Object.entries(urls).map(([name, [url, setting]]) =>
-    findingOf(name as keyof BackendUrls, url, setting, settings, token),
-  );
+  const tried = urls.map(([name, [url, setting]]) => findingOf(name, url, setting, settings, token));
   return [...(settings.tokenUrl === '' ? [] : [ok(what, 'gives a token')]), ...(await Promise.all(tried))];
 }
 
@@ -41,7 +75,7 @@ async function findingOf(
   backend: keyof BackendUrls,
   url: string,
   setting: string,
-  settings: Settings,
+  settings: BackendSettings,
   token: string,
 ): Promise<Finding> {
   const what = backendNames[backend];

@@ -1,27 +1,30 @@
 import { type Finding, failure, ok, outage, warning } from 'telemetry/check/finding.ts';
 import { type PartitionExtent, readHubExtent } from '../hub/reading/hubExtent.ts';
 import { diagnosisOf } from '../hub/reading/hubFailure.ts';
+import { ofIdentity } from '../hub/reading/readingDiagnosis.ts';
+import type { StoreSettings } from '../hub/stores/openStore.ts';
 import { storedPositions } from '../hub/stores/storedPositions.ts';
-import type { Settings } from '../settings/config.ts';
+import { accessOf } from '../identity/access.ts';
 
 const what = 'event endpoint';
 const answerMs = 15_000;
 
-type EventSettings = Pick<Settings, 'hub' | 'data' | 'store' | 'checkpoints'>;
+type EventSettings = StoreSettings;
 
 /**
  * Credentials, partitions, what the hub keeps, and how far the checkpoints are behind. The consumer group shows only when it
  * is read, which no check may do.
  */
 export async function checkEvents(settings: EventSettings): Promise<Finding[]> {
-  const { eventsConnectionString, consumerGroup } = settings.hub;
+  const { consumerGroup } = settings.hub;
+  const access = accessOf(settings).events();
   let extents: readonly PartitionExtent[];
   try {
-    extents = await readHubExtent(eventsConnectionString, consumerGroup, answerMs);
+    extents = await readHubExtent(access, consumerGroup, answerMs);
   } catch (error) {
     const diagnosis = diagnosisOf(error);
     if (diagnosis === undefined) throw error;
-    const { setting, hubSaid, todo, isAnswer } = diagnosis;
+    const { setting, hubSaid, todo, isAnswer } = typeof access === 'string' ? diagnosis : ofIdentity(diagnosis);
     const found = setting === undefined ? hubSaid : `${hubSaid} (${setting})`;
     return [isAnswer ? failure(what, found, todo) : outage(what, found, todo)];
   }

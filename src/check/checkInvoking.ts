@@ -1,13 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { type Finding, failure, ok, outage } from 'telemetry/check/finding.ts';
 import { createDirectMethods } from '../hub/methods/directMethods.ts';
+import { accessOf } from '../identity/access.ts';
 import type { MethodsSettings } from '../settings/config.ts';
 
 const what = 'service endpoint';
 
+const ofKey = {
+  setting: 'HUB_SERVICE_CONNECTION_STRING',
+  compare: 'HostName',
+  right: 'SharedAccessKeyName and SharedAccessKey must be those of a policy of this hub that has service connect',
+};
+const ofIdentity = {
+  setting: 'HUB_HOST_NAME',
+  compare: 'HUB_HOST_NAME',
+  right: 'give the identity a role at this hub that may invoke methods (docs/identity.md)',
+};
+
 /** The right to invoke methods of devices, with one of a device that does not exist. */
-export async function checkInvoking({ hub }: Pick<MethodsSettings, 'hub'>): Promise<Finding[]> {
-  const methods = createDirectMethods(hub.serviceConnectionString);
+export async function checkInvoking(settings: MethodsSettings): Promise<Finding[]> {
+  const access = accessOf(settings).service();
+  const { setting, compare, right } = typeof access === 'string' ? ofKey : ofIdentity;
+  const methods = createDirectMethods(access);
   try {
     const result = await methods.invoke({
       device: `check-${randomUUID()}`,
@@ -22,16 +36,8 @@ export async function checkInvoking({ hub }: Pick<MethodsSettings, 'hub'>): Prom
     const said = [status, code].filter((one) => one !== undefined).join(' ') || 'no answer';
     return [
       reason === 'refused'
-        ? failure(
-            what,
-            `the hub refuses access: ${said} (HUB_SERVICE_CONNECTION_STRING)`,
-            'SharedAccessKeyName and SharedAccessKey must be those of a policy of this hub that has service connect',
-          )
-        : outage(
-            what,
-            `${said} (HUB_SERVICE_CONNECTION_STRING)`,
-            'compare HostName with that of the hub, or wait until it is back',
-          ),
+        ? failure(what, `the hub refuses access: ${said} (${setting})`, right)
+        : outage(what, `${said} (${setting})`, `compare ${compare} with that of the hub, or wait until it is back`),
     ];
   } finally {
     methods.close();

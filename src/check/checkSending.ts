@@ -1,15 +1,17 @@
 import { type Finding, failure, ok, outage, warning } from 'telemetry/check/finding.ts';
 import { trySending } from '../hub/replies/sendTrial.ts';
 import { diagnoseService } from '../hub/replies/serviceDiagnosis.ts';
+import { accessOf } from '../identity/access.ts';
 import type { Settings } from '../settings/config.ts';
 
 const what = 'service endpoint';
 const answerMs = 15_000;
 
 /** The right to send to devices. */
-export async function checkSending({ hub }: Pick<Settings, 'hub'>): Promise<Finding[]> {
+export async function checkSending(settings: Settings): Promise<Finding[]> {
+  const access = accessOf(settings).service();
   try {
-    const refusal = await trySending(hub.serviceConnectionString, answerMs);
+    const refusal = await trySending(access, answerMs);
     if (refusal?.reason === 'unknown_device')
       return [ok(what, 'may send to devices: the hub has no such device as was asked for')];
     if (refusal === undefined) return [ok(what, 'may send to devices: the hub has taken a message')];
@@ -18,7 +20,7 @@ export async function checkSending({ hub }: Pick<Settings, 'hub'>): Promise<Find
       warning(what, found, 'devices get no answers meanwhile: see how many replies the hub takes, docs/operations.md'),
     ];
   } catch (error) {
-    const { hubSaid, setting, todo } = diagnoseService(error);
+    const { hubSaid, setting, todo } = diagnoseService(error, typeof access !== 'string');
     const found = `${hubSaid} (${setting})`;
     return [isRefusal(error) ? failure(what, found, todo) : outage(what, found, todo)];
   }

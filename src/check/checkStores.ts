@@ -1,7 +1,8 @@
 import { type Finding, failure, ok, outage, warning } from 'telemetry/check/finding.ts';
 import { createFileStorage } from '../hub/methods/fileStorage.ts';
+import { accessOf } from '../identity/access.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
-import { connectionOf, placeOf } from '../settings/derived.ts';
+import { placeOf } from '../settings/derived.ts';
 import { tryContainer, UnconditionalStorage } from '../storage/containerTrial.ts';
 import { type StoreLocation, storeFailureOf } from '../storage/storeFailure.ts';
 
@@ -11,16 +12,16 @@ const trialMs = 15_000;
 /** The rights that a container needs, and what its account must not have: that each checkpoint leaves a version behind. */
 export async function checkContainer(
   what: string,
-  own: Settings['checkpoints'],
-  store: Settings['store'],
-  name: 'CHECKPOINTS' | 'DEAD_LETTERS',
+  of: 'checkpoints' | 'deadLetters',
+  settings: Settings,
 ): Promise<Finding[]> {
-  const { container } = own;
-  const setting = placeOf(own, store, name);
+  const { container } = settings[of];
+  const name = of === 'checkpoints' ? 'CHECKPOINTS' : 'DEAD_LETTERS';
+  const setting = placeOf(settings[of], settings.store, name);
   try {
     const mustDelete = name === 'DEAD_LETTERS';
-    const connectionString = connectionOf(own, store);
-    const trial = await tryContainer({ connectionString, container, mustDelete, name: what, withinMs: trialMs });
+    const account = accessOf(settings).account(of);
+    const trial = await tryContainer({ account, container, mustDelete, name: what, withinMs: trialMs });
     const end = trial.left === undefined ? 'read and deleted' : `and read; may not delete, so ${trial.left} stays`;
     const done = ok(what, `a blob was created, written under conditions, listed, ${end} in ${container}`);
     return name === 'CHECKPOINTS' ? [done, ...doubtsOf(what, trial)] : [done];
@@ -49,14 +50,15 @@ function doubtsOf(
 }
 
 /** The container of files for methods: the front door looks a file up and signs for it. */
-export async function checkFiles({ files, store }: Pick<MethodsSettings, 'files' | 'store'>): Promise<Finding[]> {
+export async function checkFiles(settings: MethodsSettings): Promise<Finding[]> {
+  const { files, store } = settings;
   const what = 'files';
   const { container, maxBytes } = files;
-  const storage = createFileStorage({ connectionString: connectionOf(files, store), container, maxBytes });
+  const storage = createFileStorage({ account: accessOf(settings).account('files'), container, maxBytes });
   const result = await storage.sign('check/none', 60, AbortSignal.timeout(trialMs));
   if (result.kind !== 'unavailable')
     return [ok(what, `the container ${container} answers, and its files can be signed for`)];
-  return [findingOf(what, result.error, placeOf(files, { kind: 'blob' }, 'METHODS_FILES'))];
+  return [findingOf(what, result.error, placeOf(files, { ...store, kind: 'blob' }, 'METHODS_FILES'))];
 }
 
 function findingOf(what: string, error: unknown, place: StoreLocation): Finding {

@@ -1,4 +1,5 @@
 import type { MethodsSettings, Settings } from '../settings/config.ts';
+import { type Account, accountOf, placeOf } from '../settings/derived.ts';
 
 /** Where a program connects to. */
 export interface Endpoint {
@@ -18,7 +19,15 @@ export interface Endpoint {
 const part = (connectionString: string, name: string): string | undefined =>
   new RegExp(`(?:^|;)\\s*${name}=([^;]+)`).exec(connectionString)?.[1]?.trim();
 
-export function eventEndpoint({ eventsConnectionString }: Pick<Settings['hub'], 'eventsConnectionString'>): Endpoint {
+export function eventEndpoint({
+  eventsConnectionString,
+  eventsNamespace,
+}: Pick<Settings['hub'], 'eventsConnectionString' | 'eventsNamespace'>): Endpoint {
+  if (eventsNamespace !== '') {
+    const { hostname: host, port } = new URL(`http://${eventsNamespace}`);
+    const more = { isEncrypted: true, setting: 'HUB_EVENTS_NAMESPACE', url: undefined };
+    return { name: 'event endpoint', host, port: Number(port) || 5671, ...more };
+  }
   const { hostname, port } = new URL((part(eventsConnectionString, 'Endpoint') ?? '').replace(/^sb:/, 'http:'));
   const isEncrypted = part(eventsConnectionString, 'UseDevelopmentEmulator') !== 'true';
   return {
@@ -31,16 +40,17 @@ export function eventEndpoint({ eventsConnectionString }: Pick<Settings['hub'], 
 
 /** @param port of the protocol that the program speaks with it */
 export function hubEndpoint(
-  { serviceConnectionString }: Pick<Settings['hub'], 'serviceConnectionString'>,
+  { serviceConnectionString, hostName }: Pick<Settings['hub'], 'serviceConnectionString' | 'hostName'>,
   port: number,
 ): Endpoint {
-  const name = part(serviceConnectionString, 'HostName') ?? '';
+  const name = hostName || (part(serviceConnectionString, 'HostName') ?? '');
+  const setting = hostName === '' ? 'HostName of HUB_SERVICE_CONNECTION_STRING' : 'HUB_HOST_NAME';
   const url = new URL(`https://${name}`);
   return {
     name: 'service endpoint',
     host: url.hostname,
     port: Number(url.port) || port,
-    ...{ isEncrypted: true, setting: 'HostName of HUB_SERVICE_CONNECTION_STRING', url: url.origin },
+    ...{ isEncrypted: true, setting, url: url.origin },
   };
 }
 
@@ -66,8 +76,8 @@ export function serviceEndpoints({ hub, store, checkpoints, deadLetters, backend
   const stores =
     store.kind === 'blob'
       ? [
-          ofStore('checkpoints', checkpoints, store, 'CHECKPOINTS_CONNECTION_STRING'),
-          ofStore('dead letters', deadLetters, store, 'DEAD_LETTERS_CONNECTION_STRING'),
+          ofStore('checkpoints', checkpoints, store, 'CHECKPOINTS'),
+          ofStore('dead letters', deadLetters, store, 'DEAD_LETTERS'),
         ]
       : [];
   return once([
@@ -82,22 +92,23 @@ export function serviceEndpoints({ hub, store, checkpoints, deadLetters, backend
 export function methodsEndpoints({ hub, store, files, backends }: MethodsSettings): Endpoint[] {
   return once([
     hubEndpoint(hub, 443),
-    ...(files.container === '' ? [] : [ofStore('files', files, store, 'METHODS_FILES_CONNECTION_STRING')]),
+    ...(files.container === '' ? [] : [ofStore('files', files, store, 'METHODS_FILES')]),
     ...backendEndpoints(backends),
   ]);
 }
 
-const ofStore = (
+function ofStore(
   name: string,
-  own: { readonly connectionString: string },
-  store: { readonly connectionString: string },
-  setting: string,
-) =>
-  storageEndpoint(
-    name,
-    own.connectionString || store.connectionString,
-    own.connectionString === '' ? 'STORE_CONNECTION_STRING' : setting,
-  );
+  own: Account,
+  store: Account,
+  prefix: 'CHECKPOINTS' | 'DEAD_LETTERS' | 'METHODS_FILES',
+): Endpoint {
+  const { connectionString, accountUrl } = accountOf(own, store);
+  const { setting } = placeOf(own, { ...store, kind: 'blob' }, prefix);
+  return accountUrl === ''
+    ? storageEndpoint(name, connectionString, setting)
+    : { ...webEndpoint(name, accountUrl, setting), mayHaveProxy: true };
+}
 
 const backendEndpoints = ({ informationModelUrl, typeRegistryUrl, tokenUrl }: MethodsSettings['backends']) => [
   webEndpoint('information model', informationModelUrl, 'INFORMATION_MODEL_URL'),

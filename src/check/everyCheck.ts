@@ -19,7 +19,7 @@ import {
 
 /** All that can be looked at with the settings of the service, in the order of the report. */
 export function serviceChecks(settings: Settings, env: NodeJS.ProcessEnv): Check[] {
-  const { hub, store, checkpoints, deadLetters, backends } = settings;
+  const { hub, store, backends } = settings;
   const endpoints = serviceEndpoints(settings);
   const stores: Check[] =
     store.kind === 'file'
@@ -27,11 +27,11 @@ export function serviceChecks(settings: Settings, env: NodeJS.ProcessEnv): Check
       : [
           {
             what: 'checkpoint container',
-            look: () => checkContainer('checkpoint container', checkpoints, store, 'CHECKPOINTS'),
+            look: () => checkContainer('checkpoint container', 'checkpoints', settings),
           },
           {
             what: 'dead-letter container',
-            look: () => checkContainer('dead-letter container', deadLetters, store, 'DEAD_LETTERS'),
+            look: () => checkContainer('dead-letter container', 'deadLetters', settings),
           },
         ];
   return [
@@ -47,7 +47,7 @@ export function serviceChecks(settings: Settings, env: NodeJS.ProcessEnv): Check
     {
       what: 'backends',
       look: () =>
-        checkBackends(backends, {
+        checkBackends(settings, {
           ...urlsOf(backends),
           principalManager: [backends.principalManagerUrl, 'PRINCIPAL_MANAGER_URL'],
         }),
@@ -70,7 +70,7 @@ export function methodsChecks(settings: MethodsSettings, env: NodeJS.ProcessEnv)
       look: () => checkInvoking(settings),
     },
     ...(files.container === '' ? [] : [{ what: 'files', look: () => checkFiles(settings) }]),
-    { what: 'backends', look: () => checkBackends(backends, urlsOf(backends)) },
+    { what: 'backends', look: () => checkBackends(settings, urlsOf(backends)) },
     { what: 'memory', look: async () => checkMethodsLimits(settings, machineLimits()) },
   ];
 }

@@ -13,6 +13,9 @@ export const timeOfDay = (at: number): number => Math.round(Date.now() - (perfor
  */
 export const pastMoment = (time: number): number => performance.now() - Math.max(0, Date.now() - time);
 
+/** The same of a time to come, such as the end of a token. A time behind this machine's clock counts as now. */
+export const comingMoment = (time: number): number => performance.now() + Math.max(0, time - Date.now());
+
 /** The clocks of the machine, in milliseconds. */
 export interface Clocks {
   /** Can't be set, and on Linux stands still while the machine is suspended. */

@@ -1,12 +1,13 @@
-import { ContainerClient } from '@azure/storage-blob';
 import { atMost } from '../concurrency/atMost.ts';
+import type { AccountAccess } from '../identity/access.ts';
 import { beginningOf, ForeignFile } from '../storage/boundedReads.ts';
+import { containerIn } from '../storage/containerIn.ts';
 import { type CallLimits, createStorageCalls } from '../storage/storageCalls.ts';
 import type { LetterInfo, LetterStorage } from './letterStorage.ts';
 
 export interface BlobsOptions {
-  /** Of the storage account, with its key or a shared access signature for the container. */
-  readonly connectionString: string;
+  /** With the key of the storage account, a shared access signature for the container, or an identity. */
+  readonly account: AccountAccess;
   /** Created at the first use if it does not exist. */
   readonly container: string;
   /** `pageLetters`: most blobs in one page of a listing. */
@@ -22,8 +23,8 @@ const mostRequests = 32;
 const suffix = '.json';
 
 /** A container of Azure Blob Storage with a blob for each dead letter. Several instances can share it. */
-export function createBlobs({ connectionString, container, limits = defaultLimits }: BlobsOptions): LetterStorage {
-  const client = new ContainerClient(connectionString, container, { retryOptions: { maxTries: 1 } });
+export function createBlobs({ account, container, limits = defaultLimits }: BlobsOptions): LetterStorage {
+  const client = containerIn(account, container);
   const { attempt, ensureContainer } = createStorageCalls(client, 'dead-letter storage', limits);
   const inTurn = atMost(mostRequests);
   const blobOf = (id: string) => client.getBlockBlobClient(`${id}${suffix}`);

@@ -1,8 +1,9 @@
+import { type Access, accessOf } from '../identity/access.ts';
 import type { LogLines } from '../log/log.ts';
 import { noMeter } from '../metrics/meter.ts';
 import { createStoreRecords } from '../observing/storeRecords.ts';
 import type { Settings } from '../settings/config.ts';
-import { connectionOf, placeOf } from '../settings/derived.ts';
+import { placeOf } from '../settings/derived.ts';
 import { directoriesOf } from '../settings/directories.ts';
 import { letterCounts } from '../settings/groups/constants.ts';
 import { createInstrumentedCall } from '../storage/instrumentedCall.ts';
@@ -14,17 +15,19 @@ const dayMs = 24 * 60 * 60_000;
 
 /** The dead-letter store of the settings. It opens the store and loads the storage client (20 MB) at the first use. */
 export function openDeadLetters(
-  { data, store, deadLetters }: Pick<Settings, 'data' | 'store' | 'deadLetters'>,
+  settings: Pick<Settings, 'identity' | 'hub' | 'backends' | 'data' | 'store' | 'deadLetters'>,
   log: Pick<LogLines, 'warn'>,
   records = createStoreRecords(noMeter),
+  access: Pick<Access, 'account'> = accessOf(settings),
 ): DeadLetters {
+  const { data, store, deadLetters } = settings;
   const ask = createInstrumentedCall('deadLetters', placeOf(deadLetters, store, 'DEAD_LETTERS'), records);
   const { container, maxBytes, retentionDays } = deadLetters;
 
   async function openPlain() {
     if (store.kind !== 'blob') return createDirectory(directoriesOf(data).deadLetters);
     const { createBlobs } = await import('./blobs.ts');
-    return createBlobs({ container, connectionString: connectionOf(deadLetters, store) });
+    return createBlobs({ container, account: access.account('deadLetters') });
   }
   const open = async () => instrumentedStorage(await openPlain(), ask);
   const deviceBytes = (maxBytes * letterCounts.deviceLetters) / letterCounts.maxLetters; // D280

@@ -75,6 +75,8 @@ export const events = {
   'backend.back': info('backend is back'),
   'backend.access_refused': error('backend refuses our access token'),
   'backend.access_accepted': info('backend accepts our access token'),
+  'identity.no_token': warn('the identity gets no token'),
+  'identity.token': info('the identity gets tokens again'),
   'token.missing': warn('no access token for the backends'),
   'token.received': info('there is an access token for the backends'),
 

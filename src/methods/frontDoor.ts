@@ -5,9 +5,10 @@ import { serveHealth } from 'telemetry/healthServer.ts';
 import { withFields } from 'telemetry/log.ts';
 import { createMethodBackends } from '../backends/methodBackends.ts';
 import { endsWithin } from '../concurrency/within.ts';
-import { createDirectMethods } from '../hub/methods/directMethods.ts';
+import { createDirectMethods, type DirectMethods } from '../hub/methods/directMethods.ts';
 import type { FileStorage } from '../hub/methods/fileStorage.ts';
 import { createHubAccess } from '../hub/methods/hubAccess.ts';
+import { type Access, accessOf } from '../identity/access.ts';
 import type { Log } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
 import { openMetrics } from '../metrics/exposition.ts';
@@ -19,7 +20,7 @@ import { thisBuild, versionOfBuild } from '../operations/build.ts';
 import { openAdmin } from '../operations/openAdmin.ts';
 import { tapRoute } from '../operations/tapRoute.ts';
 import type { MethodsSettings } from '../settings/config.ts';
-import { connectionOf, healthAddress, placeOf } from '../settings/derived.ts';
+import { healthAddress, placeOf } from '../settings/derived.ts';
 import { invocationLimits, mostBodies } from '../settings/groups/constants.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import { storeFailureOf } from '../storage/storeFailure.ts';
@@ -56,12 +57,15 @@ const closeMs = 750;
 export async function startFrontDoor(
   settings: MethodsSettings,
   log: Log,
-  directMethods = createDirectMethods(settings.hub.serviceConnectionString),
+  given?: DirectMethods,
   traces?: Traces,
   instance: string = randomUUID(),
   limits = invocationLimits,
 ): Promise<FrontDoor> {
   const { methods, http } = settings;
+  const troubles = createTroubles(log, () => amounts());
+  const access = accessOf(settings, troubles);
+  const directMethods = given ?? createDirectMethods(access.service());
   const taps = createTaps();
   const metrics = openMetrics({
     ...{ service: 'device-messaging-methods', version: versionOfBuild(process.env), instance },
@@ -69,12 +73,11 @@ export async function startFrontDoor(
   });
   const { meter } = metrics;
   const amounts = () => ({ inProgress: handler.inProgress() });
-  const troubles = createTroubles(log, amounts);
   const backendLog = withFields(log, { part: 'backends' });
-  const backends = createMethodBackends(settings.backends, backendLog, secretsOf(settings), amounts, meter);
-  const access = createHubAccess(directMethods, log, troubles);
-  const storage = await openStorage(settings);
-  const filesPlace = placeOf(settings.files, { kind: 'blob' }, 'METHODS_FILES');
+  const backends = createMethodBackends(settings.backends, backendLog, secretsOf(settings), amounts, meter, access);
+  const hubAccess = createHubAccess(directMethods, log, troubles);
+  const storage = await openStorage(settings, access);
+  const filesPlace = placeOf(settings.files, { ...settings.store, kind: 'blob' }, 'METHODS_FILES');
   const fileInputs = createFileInputs({
     storage: storage && recordedFiles(storage, filesPlace, createStoreRecords(meter)),
     tenantClaim: settings.files.tenantClaim,
@@ -86,7 +89,7 @@ export async function startFrontDoor(
   const invoke = createInvoke({
     backends,
     directMethods,
-    recordOutcome: access.recordOutcome,
+    recordOutcome: hubAccess.recordOutcome,
     fileInputs,
     edgeModule: methods.edgeModule,
   });
@@ -95,7 +98,7 @@ export async function startFrontDoor(
     invoke,
     concurrency: createConcurrencyLimits({ ...limits, bodies: mostBodies }),
     invocations: createInvocationRecords({
-      hubHost: /(?:^|;)\s*HostName=([^;:]+)/.exec(settings.hub.serviceConnectionString)?.[1] ?? '',
+      hubHost: hubHostOf(settings.hub),
       ...{ log, meter, traces, taps },
     }),
   });
@@ -104,7 +107,7 @@ export async function startFrontDoor(
   const health = await serveHealth(healthAddress(http), {
     missing: () => [
       ...(handler.isStopping() ? ['the end of the stop'] : []),
-      ...(access.isGranted() ? [] : ['access to methods of the hub']),
+      ...(hubAccess.isGranted() ? [] : ['access to methods of the hub']),
     ],
     metrics: metrics.text,
   });
@@ -115,13 +118,16 @@ export async function startFrontDoor(
     throw namingSetting(error, address);
   });
   const { port } = server.server.address() as AddressInfo;
-  log.info({ port, healthPort: health.port }, 'methods can be invoked; health is served at /livez and /readyz');
+  log.info(
+    { port, healthPort: health.port, access: access.ways() },
+    'methods can be invoked; health is served at /livez and /readyz',
+  );
   const about = { program: 'front door', instance, ...thisBuild(process.env) };
   const admin = await openAdmin(settings, log, about, {
     ...frontDoorRoutes({ handler, backends }),
     '/tap': tapRoute(taps, secretsOf(settings), () => ({ instance })),
   });
-  access.start();
+  hubAccess.start();
 
   return {
     port,
@@ -134,7 +140,7 @@ export async function startFrontDoor(
         closeAllConnections: () => server.server.closeAllConnections(),
       };
       await drain({ drainMs, handler, directMethods, server: closing, log });
-      access.close();
+      hubAccess.close();
       directMethods.close();
       troubles.close();
       const closed = [backends.close(), health.close(), admin.close(), traces?.close(), metrics.close()];
@@ -144,10 +150,13 @@ export async function startFrontDoor(
   };
 }
 
+const hubHostOf = ({ serviceConnectionString, hostName }: MethodsSettings['hub']): string =>
+  hostName.split(':', 1)[0] || (/(?:^|;)\s*HostName=([^;:]+)/.exec(serviceConnectionString)?.[1] ?? '');
+
 /** Loads the storage client, which takes 20 MB, only when it is needed. */
-async function openStorage({ files, store }: MethodsSettings): Promise<FileStorage | undefined> {
+async function openStorage({ files }: MethodsSettings, access: Access): Promise<FileStorage | undefined> {
   const { container, maxBytes } = files;
   if (container === '') return undefined;
   const { createFileStorage } = await import('../hub/methods/fileStorage.ts');
-  return createFileStorage({ connectionString: connectionOf(files, store), container, maxBytes });
+  return createFileStorage({ account: access.account('files'), container, maxBytes });
 }

@@ -4,9 +4,11 @@ import { type Check, runChecks } from 'telemetry/check/runChecks.ts';
 import { checkSettings, type ReadSettings } from '../check/checkSettings.ts';
 import { methodsChecks, serviceChecks } from '../check/everyCheck.ts';
 import { cureHubSdks } from '../hub/sdkCures.ts';
+import { missingOfPlatform } from '../identity/platformVariables.ts';
 import { readCertificate } from '../methods/certificate.ts';
 import { runCommand } from '../operations/runCommand.ts';
 import {
+  ConfigurationError,
   configDirectory,
   type MethodsSettings,
   readMethodsSettings,
@@ -43,14 +45,21 @@ interface Plan {
   readonly checks: readonly Check[];
 }
 
+/** @throws ConfigurationError when the platform has not given what the identity needs */
+function withPlatform<S extends Settings | MethodsSettings>(settings: S): S {
+  const problems = missingOfPlatform(settings.identity, env);
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  return settings;
+}
+
 function planOfService(): Plan {
-  const read = checkSettings(() => readSettings(env, configDirectory), env);
+  const read = checkSettings(() => withPlatform(readSettings(env, configDirectory)), env);
   return { read, checks: read.settings === undefined ? [] : serviceChecks(read.settings, env) };
 }
 
 function planOfMethods(): Plan {
   const read = checkSettings(() => {
-    const settings = readMethodsSettings(env, configDirectory);
+    const settings = withPlatform(readMethodsSettings(env, configDirectory));
     readCertificate(settings.methods);
     return settings;
   }, env);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { openDeadLetters } from '../deadLetters/openDeadLetters.ts';
+import { missingOfPlatform } from '../identity/platformVariables.ts';
 import { createLog } from '../log/log.ts';
 import { versionOfBuild } from '../operations/build.ts';
 import { choiceOf } from '../operations/deadLetters/choiceOptions.ts';
@@ -9,7 +10,7 @@ import { list } from '../operations/deadLetters/list.ts';
 import { replayChosen } from '../operations/deadLetters/replayChosen.ts';
 import { show } from '../operations/deadLetters/show.ts';
 import { runCommand } from '../operations/runCommand.ts';
-import { configDirectory, readSettings } from '../settings/config.ts';
+import { ConfigurationError, configDirectory, readSettings } from '../settings/config.ts';
 import { openTraces } from '../tracing/openTraces.ts';
 import { createHandling } from './handling.ts';
 
@@ -56,6 +57,8 @@ await runCommand(async (args) => {
   const choice = choiceOf(values);
   const isDryRun = values['dry-run'];
   const settings = readSettings(process.env, configDirectory);
+  const problems = missingOfPlatform(settings.identity, process.env);
+  if (problems.length > 0) throw new ConfigurationError(problems);
   const level = values.verbose ? (settings.log.level as Parameters<typeof createLog>[0]) : 'warn';
   const log = createLog(level);
   const store = openDeadLetters(settings, log);

@@ -7,6 +7,7 @@ import { createRequirements, type RequirementOf } from '../dispatch/requirements
 import { createReplies, type Replies } from '../hub/replies/replies.ts';
 import { newServiceClient } from '../hub/replies/serviceConnection.ts';
 import { cureHubSdks } from '../hub/sdkCures.ts';
+import { type Access, accessOf } from '../identity/access.ts';
 import type { Log } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
@@ -32,6 +33,8 @@ export interface Handling {
 const tidyEveryMs = 60 * 60_000;
 
 export interface HandlingOptions {
+  /** What the settings say, when omitted. */
+  readonly access?: Access;
   /** Those that the settings name, when omitted. */
   readonly deadLetters?: DeadLetters;
   /** For the log while something is wrong: how much waits. */
@@ -51,22 +54,25 @@ export function createHandling(settings: Settings, log: Log, options: HandlingOp
   const {
     meter = noMeter,
     stores = createStoreRecords(meter),
-    deadLetters = openDeadLetters(settings, log, stores),
+    access = accessOf(settings),
+    deadLetters = openDeadLetters(settings, log, stores, access),
     amounts,
     traces,
     taps,
     beforeEffect,
   } = options;
-  const { hub, backends: urls } = settings;
+  const { backends: urls } = settings;
   cureHubSdks();
   const backends = createBackends(urls, withFields(log, { part: 'backends' }), {
     secrets: secretsOf(settings),
     amounts,
     meter,
+    access,
   });
   const troubles = createTroubles(log, amounts);
-  const newClient = () => newServiceClient(hub.serviceConnectionString);
-  const replySettings = { ...settings.replies, maxWaitSeconds: timing.replySeconds };
+  const newClient = () => newServiceClient(access.service());
+  const isByIdentity = typeof access.service() !== 'string';
+  const replySettings = { ...settings.replies, maxWaitSeconds: timing.replySeconds, isByIdentity };
   const replies = createReplies(replySettings, newClient, log, troubles, meter);
   const tidying = setInterval(() => {
     deadLetters

@@ -1,6 +1,7 @@
+import { missingOfPlatform } from '../identity/platformVariables.ts';
 import { readCertificate } from '../methods/certificate.ts';
 import { startFrontDoor } from '../methods/frontDoor.ts';
-import { configDirectory, readMethodsSettings } from '../settings/config.ts';
+import { ConfigurationError, configDirectory, readMethodsSettings } from '../settings/config.ts';
 import { takeNoArguments } from './noArguments.ts';
 import { runProgram } from './program.ts';
 
@@ -26,6 +27,8 @@ await runProgram({
   telemetryName: 'device-messaging-methods',
   readSettings() {
     const settings = readMethodsSettings(process.env, configDirectory);
+    const problems = missingOfPlatform(settings.identity, process.env);
+    if (problems.length > 0) throw new ConfigurationError(problems);
     readCertificate(settings.methods);
     return settings;
   },

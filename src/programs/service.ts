@@ -11,7 +11,9 @@ import { balanceLimits } from '../hub/reading/balance.ts';
 import { createConsumer } from '../hub/reading/consumer.ts';
 import { openBuildRecord } from '../hub/stores/openBuildRecord.ts';
 import { openStore } from '../hub/stores/openStore.ts';
+import { accessOf } from '../identity/access.ts';
 import type { Log } from '../log/log.ts';
+import { createTroubles } from '../log/troubles.ts';
 import { type Metrics, openMetrics } from '../metrics/exposition.ts';
 import { createStoreRecords } from '../observing/storeRecords.ts';
 import { thisBuild, versionOfBuild } from '../operations/build.ts';
@@ -23,7 +25,7 @@ import { tapRoute } from '../operations/tapRoute.ts';
 import type { Arrival } from '../protocol/arrival.ts';
 import { bytesToReserve } from '../protocol/body.ts';
 import type { Settings } from '../settings/config.ts';
-import { healthAddress, partitionShare, roundMs, standstillMs } from '../settings/derived.ts';
+import { eventHubNameOf, healthAddress, partitionShare, roundMs, standstillMs } from '../settings/derived.ts';
 import { directoriesOf } from '../settings/directories.ts';
 import {
   checkpointEveryMessages,
@@ -61,10 +63,12 @@ export async function startService(
 ): Promise<Service> {
   const { hub, delivery, http } = settings;
   const taps = createTaps();
-  const hubName = /EntityPath=([^;]+)/.exec(hub.eventsConnectionString)?.[1] ?? '';
+  const hubName = eventHubNameOf(hub);
   const { meter } = metrics;
   const amounts = () => ({ waiting: consumer.waiting() });
   const stores = createStoreRecords(meter);
+  const troubles = createTroubles(log, amounts);
+  const access = accessOf(settings, troubles);
   const handling = createHandling(settings, log, {
     amounts,
     meter,
@@ -72,6 +76,7 @@ export async function startService(
     traces,
     taps,
     beforeEffect: () => standstill.look(),
+    access,
   });
   const { replies, backends, dispatch, requirementOf, deadLetters } = handling;
   const arrivals = createArrivals({ hub: hubName, meter, log, taps });
@@ -83,14 +88,14 @@ export async function startService(
   const consumer = createConsumer({
     ...reading,
     instance,
-    connectionString: hub.eventsConnectionString,
+    access: access.events(),
     consumerGroup: hub.consumerGroup,
     startPosition: hub.startPosition as 'earliest' | 'latest',
     drainMs: delivery.drainSeconds * 1000,
     roundMs: roundMs(timing.expirySeconds),
     answerMs: 20_000,
     balance: balanceLimits(timing.expirySeconds * 1000, delivery.drainSeconds * 1000),
-    store: await openStore(settings, stores),
+    store: await openStore(settings, stores, access),
     log,
     meter,
     taps,
@@ -144,13 +149,14 @@ export async function startService(
     },
   );
   consumer.start();
-  void logStarted(openBuildRecord(settings, stores), thisBuild(process.env), log);
+  void logStarted(openBuildRecord(settings, stores, access), thisBuild(process.env), access.ways(), log);
   void replies.connection.open();
 
   return {
     async stop() {
       await consumer.stop();
       standstill.stop();
+      troubles.close();
       await Promise.all([handling.close(), server.close(), metrics.close(), admin.close()]);
       log.info(metrics.summary(), 'stopped');
     },

@@ -1,3 +1,4 @@
+import { missingOfPlatform } from '../identity/platformVariables.ts';
 import { unusableDirectories } from '../operations/writable.ts';
 import { ConfigurationError, configDirectory, readSettings } from '../settings/config.ts';
 import { usedDirectories } from '../settings/directories.ts';
@@ -26,7 +27,10 @@ await runProgram({
   telemetryName: 'device-messaging',
   readSettings() {
     const settings = readSettings(process.env, configDirectory);
-    const problems = unusableDirectories(usedDirectories(settings));
+    const problems = [
+      ...missingOfPlatform(settings.identity, process.env),
+      ...unusableDirectories(usedDirectories(settings)),
+    ];
     if (problems.length > 0) throw new ConfigurationError(problems);
     return settings;
   },

@@ -3,25 +3,36 @@ import type { Settings } from './schema.ts';
 
 /** Values that follow from settings and constants (D66). */
 
-/** The connection string for what may have a storage account of its own (D292). */
-export const connectionOf = (
-  own: Settings['checkpoints'],
-  store: Pick<Settings['store'], 'connectionString'>,
-): string => own.connectionString || store.connectionString;
+/** The event hub that is read, by its name in its namespace. */
+export const eventHubNameOf = ({
+  eventsConnectionString,
+  eventsName,
+}: Pick<Settings['hub'], 'eventsConnectionString' | 'eventsName'>): string =>
+  eventsName || (/EntityPath=([^;]+)/.exec(eventsConnectionString)?.[1] ?? '');
+
+/** What names a storage account: a connection string with a key, or the URL for an identity. At most one is set. */
+export type Account = Readonly<Pick<Settings['store'], 'connectionString' | 'accountUrl'>>;
+
+/** Whether neither is set. */
+export const isNowhere = ({ connectionString, accountUrl }: Account): boolean =>
+  connectionString === '' && accountUrl === '';
+
+/** For what may have a storage account of its own (D292). */
+export const accountOf = (own: Account, store: Account): Account => (isNowhere(own) ? store : own);
 
 /**
  * Where it is, for operators.
  * @param name the beginning of its own settings
  */
 export const placeOf = (
-  own: Pick<Settings['checkpoints'], 'connectionString'>,
-  { kind }: Pick<Settings['store'], 'kind'>,
+  own: Account,
+  { kind, ...store }: Account & Pick<Settings['store'], 'kind'>,
   name: 'CHECKPOINTS' | 'DEAD_LETTERS' | 'METHODS_FILES',
 ): { readonly setting: string; readonly containerSetting?: string } =>
   kind === 'file'
     ? { setting: 'DATA_DIRECTORY' }
     : {
-        setting: own.connectionString === '' ? 'STORE_CONNECTION_STRING' : `${name}_CONNECTION_STRING`,
+        setting: `${isNowhere(own) ? 'STORE' : name}_${accountOf(own, store).accountUrl ? 'ACCOUNT_URL' : 'CONNECTION_STRING'}`,
         containerSetting: `${name}_CONTAINER`,
       };
 

@@ -20,7 +20,6 @@ function parts(connectionString: unknown): Map<string, string> {
 }
 
 function requireParts(value: unknown, names: readonly string[], what: string): Map<string, string> {
-  require(value !== '', `is not set; it is the ${what}`);
   const found = parts(value);
   const missing = names.filter((name) => !found.get(name));
   require(missing.length === 0, `is no ${what}: ${missing.join(', ')} missing`);
@@ -60,6 +59,16 @@ function requireStorage(value: unknown): void {
         isLoopback(
           new URL(endpoint).hostname,
         ))), 'would send its key’s signature without encryption: http is allowed for a storage on this machine only');
+}
+
+/** Tokens are sent there. */
+function requireHttpsUrl(value: unknown): void {
+  require(isHttpUrl(value) &&
+    String(value).startsWith('https:'), 'must be an https URL without credentials, query or fragment');
+}
+
+function requireScope(value: unknown): void {
+  require(typeof value === 'string' && /^[\x21-\x7e]+\/\.default$/.test(value), 'must end with /.default');
 }
 
 function requireContainer(value: unknown): void {
@@ -126,8 +135,27 @@ export const settingFormats: Record<string, convict.Format> = {
     validate: (value) =>
       require(value === '' || isHttpUrl(value), 'must be an http or https URL without credentials or query'),
   },
+  'https-url': { validate: requireHttpsUrl },
+  'optional-https-url': {
+    validate(value) {
+      if (value !== '') requireHttpsUrl(value);
+    },
+  },
+  'host-name': {
+    validate: (value) =>
+      require(value === '' ||
+        (typeof value === 'string' &&
+          /^[a-z\d]([a-z\d.-]*[a-z\d])?(:\d{1,5})?$/i.test(value)), 'must be a host name, without a scheme or a path'),
+  },
+  'token-scope': { validate: requireScope },
+  'optional-token-scope': {
+    validate(value) {
+      if (value !== '') requireScope(value);
+    },
+  },
   'events-connection-string': {
     validate(value) {
+      if (value === '') return;
       const what = 'connection string of the hub’s event endpoint';
       const found = requireParts(value, ['Endpoint', 'SharedAccessKeyName', 'SharedAccessKey', 'EntityPath'], what);
       const endpoint = found.get('Endpoint') ?? '';
@@ -141,6 +169,7 @@ export const settingFormats: Record<string, convict.Format> = {
   },
   'service-connection-string': {
     validate: (value) =>
+      value === '' ||
       void requireParts(value, ['HostName', 'SharedAccessKeyName', 'SharedAccessKey'], 'connection string of the hub'),
   },
   'storage-connection-string': {

@@ -4,6 +4,7 @@ import { backends } from './groups/backendSettings.ts';
 import { deadLetters } from './groups/deadLetterSettings.ts';
 import { delivery, replies } from './groups/deliverySettings.ts';
 import { hub } from './groups/hubSettings.ts';
+import { identity } from './groups/identitySettings.ts';
 import { files, methods } from './groups/methodSettings.ts';
 import { admin, http, log } from './groups/operationsSettings.ts';
 import { checkpoints, data, store } from './groups/storeSettings.ts';
@@ -15,6 +16,7 @@ convict.addFormats(settingFormats);
  * reasonable value. Secrets come from the environment only.
  */
 export const schema = {
+  identity,
   hub,
   backends,
   delivery,
@@ -28,15 +30,16 @@ export const schema = {
   log,
 } satisfies convict.Schema<unknown>;
 
-const { principalManagerUrl: _, ...backendsOfMethods } = backends;
+const { principalManagerUrl: _, principalManagerScope: __, ...backendsOfMethods } = backends;
 
 /** Every setting of the front door (M1). It has the other two containers to keep the files of methods out of them (M9). */
 export const methodsSchema = {
-  hub: { serviceConnectionString: hub.serviceConnectionString },
+  identity,
+  hub: { serviceConnectionString: hub.serviceConnectionString, hostName: hub.hostName },
   backends: backendsOfMethods,
   methods,
   files,
-  store: { connectionString: store.connectionString },
+  store: { connectionString: store.connectionString, accountUrl: store.accountUrl },
   checkpoints: { container: checkpoints.container },
   deadLetters: { container: deadLetters.container },
   http,

@@ -6,8 +6,9 @@ export interface UnknownVariable {
   readonly hint: string;
 }
 
-/** Each setting’s variable begins with one of these, but for `STORE` alone. */
+/** Each setting’s variable begins with one of these, but for `STORE` and `IDENTITY` alone. */
 export const prefixes = [
+  'IDENTITY_',
   'HUB_',
   'INFORMATION_MODEL_',
   'TYPE_REGISTRY_',
@@ -25,8 +26,12 @@ export const prefixes = [
   'METHODS_',
 ] as const;
 
-/** Variables of others with these prefixes: of a proxy, and of Kubernetes for a service with the name `hub` or `http`. */
+/**
+ * Variables of others with these prefixes: of a proxy, of an app's managed identity, and of Kubernetes for a service with the
+ * name `hub` or `http`.
+ */
 const isOfOthers = (variable: string, value: string): boolean =>
+  /^IDENTITY_(ENDPOINT|HEADER|API_VERSION|SERVER_THUMBPRINT)$/.test(variable) ||
   variable === 'HTTP_PROXY' ||
   /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_\w+)?$/.test(variable) ||
   /^(tcp|udp|sctp):\/\//.test(value);

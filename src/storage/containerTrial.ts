@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { ContainerClient } from '@azure/storage-blob';
+import type { ContainerClient } from '@azure/storage-blob';
+import type { AccountAccess } from '../identity/access.ts';
+import { containerIn } from './containerIn.ts';
 import { type CallLimits, createStorageCalls, type StorageError } from './storageCalls.ts';
 
 /** What a container has shown while it was tried. */
@@ -13,7 +15,7 @@ export interface ContainerTrial {
 }
 
 interface TrialOptions {
-  readonly connectionString: string;
+  readonly account: AccountAccess;
   readonly container: string;
   /** The right to delete is needed. */
   readonly mustDelete: boolean;
@@ -39,13 +41,13 @@ const limits: CallLimits = { attemptMs: 5_000, attempts: 2, pauseMs: 200 };
  * @throws StorageError, UnconditionalStorage
  */
 export async function tryContainer({
-  connectionString,
+  account,
   container,
   mustDelete,
   name,
   withinMs,
 }: TrialOptions): Promise<ContainerTrial> {
-  const client = new ContainerClient(connectionString, container, { retryOptions: { maxTries: 1 } });
+  const client = containerIn(account, container);
   const { attempt, ensureContainer } = createStorageCalls(client, name, limits);
   const by = performance.now() + withinMs;
   const path = `${folder}${randomUUID()}`;

@@ -1,3 +1,4 @@
+import { noTokenTodo } from '../identity/identity.ts';
 import type { StoreFault } from '../protocol/storeCalls.ts';
 import { todoOf } from '../text/absence.ts';
 import { StorageError } from './storageCalls.ts';
@@ -35,6 +36,8 @@ export class StoreFailure extends Error {
 export const storeFieldsOf = (error: unknown): Partial<StoreDiagnosis> =>
   error instanceof StoreFailure ? error.diagnosis : {};
 
+const giveRole =
+  'give the identity the role Storage Blob Data Contributor at the container, and compare IDENTITY_STORAGE_SCOPE with the cloud of the account (docs/identity.md)';
 const wait = 'wait: what failed is repeated';
 const compare = 'compare AccountName or BlobEndpoint with that of the account';
 
@@ -49,7 +52,7 @@ export function storeFailureOf(
     return new StoreFailure(message, status !== undefined && status < 500 ? 'refused' : 'unavailable', {
       setting: isOfContainer ? containerSetting : setting,
       storeSaid: said,
-      todo: accountTodo(status, code),
+      todo: accountTodo(status, code, setting.endsWith('_ACCOUNT_URL')),
     });
   }
   if (!(error instanceof Error) || !('syscall' in error)) return undefined;
@@ -62,7 +65,10 @@ export function storeFailureOf(
   });
 }
 
-function accountTodo(status: number | undefined, code: string): string {
+/** @param isByIdentity instead of a connection string */
+function accountTodo(status: number | undefined, code: string, isByIdentity: boolean): string {
+  if (code === 'NoToken') return noTokenTodo;
+  if (isByIdentity && (code === 'AuthenticationFailed' || status === 401 || status === 403)) return giveRole;
   if (code === 'AuthenticationFailed' || status === 401)
     return 'AccountKey must be that of AccountName, or SharedAccessSignature one that has not expired';
   if (code === 'ContainerNotFound') return 'create this container, or give the connection string the right to';

@@ -5,7 +5,7 @@ import { createDeadline } from '../../src/backends/deadline.ts';
 import { createBackend } from '../../src/backends/http.ts';
 import { createObjectReader } from '../../src/backends/objectForCaller.ts';
 import { createRedaction } from '../../src/backends/redaction.ts';
-import { staticToken } from '../../src/backends/token.ts';
+import { staticToken } from '../../src/backends/tokenSource.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import type { TransportFault } from '../../src/protocol/backendCalls.ts';

@@ -1,7 +1,8 @@
 import type { AxiosAdapter } from 'axios';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createBackends } from '../../src/backends/backends.ts';
-import { clientCredentials, NoAccessToken, staticToken } from '../../src/backends/token.ts';
+import { clientCredentials } from '../../src/backends/token.ts';
+import { NoAccessToken, staticToken } from '../../src/backends/tokenSource.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';

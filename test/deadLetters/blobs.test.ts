@@ -29,8 +29,7 @@ afterAll(() => azurite.close());
 const limits = { attemptMs: 100, attempts: 3, pauseMs: 1, verbMs: 1_000, pageLetters: 5_000 };
 const patient = { ...limits, attemptMs: 5_000, verbMs: 15_000 };
 
-const open = (given = patient) =>
-  createBlobs({ connectionString: connectionStringTo(proxy.port), container, limits: given });
+const open = (given = patient) => createBlobs({ account: connectionStringTo(proxy.port), container, limits: given });
 const id = idOf(letter(1));
 
 describe('the container of dead letters', () => {
@@ -100,7 +99,7 @@ describe('the container of dead letters', () => {
     await once(stalling.listen(0, '127.0.0.1'), 'listening');
     try {
       const { port } = stalling.address() as AddressInfo;
-      const place = createBlobs({ connectionString: connectionStringTo(port), container, limits });
+      const place = createBlobs({ account: connectionStringTo(port), container, limits });
       await expect(place.read(id, 1_000_000)).rejects.toThrow(`reading ${id} failed`);
     } finally {
       stalling.closeAllConnections();

@@ -30,7 +30,7 @@ const patience = { attemptMs: 200_000, attempts: 3, pauseMs: 200, verbMs: 400_00
 const places: Record<string, () => LetterStorage> = {
   directory: () => createDirectory(join(directory, 'letters')),
   container: () =>
-    createBlobs({ connectionString: azurite.connectionString, container: `letters-${containers}`, limits: patience }),
+    createBlobs({ account: azurite.connectionString, container: `letters-${containers}`, limits: patience }),
 };
 
 const sequenceNumbers = async (letters: DeadLetters, deviceId?: string) =>

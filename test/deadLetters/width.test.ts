@@ -32,7 +32,7 @@ it('no more than 32 calls to the storage of dead letters are open at once, thoug
   vi.spyOn(prototype, 'upload').mockImplementation(() => call({} as never));
   vi.spyOn(prototype, 'deleteIfExists').mockImplementation(() => call({} as never));
 
-  const blobs = createBlobs({ connectionString: connectionStringTo(1), container: 'letters' });
+  const blobs = createBlobs({ account: connectionStringTo(1), container: 'letters' });
   const ids = Array.from({ length: 50 }, (_, number) => idOf(letter(number)));
   const work = Promise.allSettled(
     ids.flatMap((id) => [blobs.read(id, 1_000), blobs.write(id, '{}'), blobs.remove(id)]),

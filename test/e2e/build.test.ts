@@ -48,7 +48,10 @@ const filesIn = (folder: string): (readonly [file: string, text: string])[] =>
 describe('a built program contains its packages:', () => {
   it.each(['main', 'methods'])('%s', async (name) => {
     const { code, stderr } = await run([`dist/${name}.js`]);
-    expect([code, stderr]).toEqual([1, expect.stringContaining('cannot start with these settings:\n  - HUB_')]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('cannot start with these settings:\n  - INFORMATION_MODEL_URL'),
+    ]);
   });
 
   it.each(['deadLetters', 'admin', 'tap'])('%s', async (name) => {

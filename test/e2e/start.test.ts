@@ -66,7 +66,10 @@ describe('npm start', () => {
 
   it('works without .env', async () => {
     const { code, stderr } = await run('start', {});
-    expect([code, stderr]).toEqual([1, expect.stringContaining('HUB_EVENTS_CONNECTION_STRING: is not set')]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('set HUB_EVENTS_CONNECTION_STRING, or HUB_EVENTS_NAMESPACE'),
+    ]);
   });
 });
 

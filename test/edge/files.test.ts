@@ -101,7 +101,7 @@ describe('a file', () => {
       const container = BlobServiceClient.fromConnectionString(connectionString).getContainerClient('files');
       await container.create();
       await container.getBlockBlobClient('a/ü.bin').uploadData(Buffer.from('firmware'));
-      const signer = createFileStorage({ connectionString, container: 'files', maxBytes: 100 });
+      const signer = createFileStorage({ account: connectionString, container: 'files', maxBytes: 100 });
       const signed = await signer.sign('a/ü.bin', 60, AbortSignal.timeout(10_000));
       if (signed.kind !== 'file') throw new Error(signed.kind);
       await start({ files: { hosts: [`127.0.0.1:${port}`] } });

@@ -80,7 +80,7 @@ describe.each(versions)('%s', (version) => {
     const all: RecordedBlob[] = JSON.parse(readFileSync(join(recorded, 'blobs.json'), 'utf8'));
     for (const { name, metadata, content } of all)
       await container.getBlockBlobClient(name).upload(content, Buffer.byteLength(content), { metadata });
-    const options = { connectionString: azurite.connectionString, container: container.containerName, ...group };
+    const options = { account: azurite.connectionString, container: container.containerName, ...group };
     const seen = await expectContents(createBlobStore(options));
     const { owner, wantedBy } = read;
     expect(seen.find(({ partition }) => partition === '0')).toMatchObject({ owner, wantedBy });

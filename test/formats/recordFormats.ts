@@ -66,7 +66,7 @@ async function blobs(): Promise<RecordedBlob[]> {
   const azurite = await startAzurite();
   try {
     const { connectionString } = azurite;
-    const options = { connectionString, container: 'recorded', ...group };
+    const options = { account: connectionString, container: 'recorded', ...group };
     const text = createBlobText(options, 'builds');
     await text.read(); // makes the container
     await fill(createBlobStore(options));

@@ -27,7 +27,7 @@ afterAll(async () => {
 /** Each instance has a client of its own, as processes have. */
 const openStore = () =>
   createBlobStore({
-    connectionString: azurite.connectionString,
+    account: azurite.connectionString,
     container: 'checkpoints',
     namespace: 'localhost',
     hub: 'sandbox',
@@ -37,7 +37,7 @@ const openStore = () =>
 function enter(handled: string[]): Consumer {
   const consumer = createConsumer({
     ...usualReading,
-    connectionString: hub.eventsConnectionString,
+    access: hub.eventsConnectionString,
     consumerGroup: 'shared',
     drainMs: 2_000,
     roundMs: 150,

@@ -30,7 +30,7 @@ const inPatience = { ...limits, attemptMs: 5_000, verbMs: 15_000 };
 
 const open = (port = azurite.port, given = inPatience) =>
   createBlobStore({
-    connectionString: connectionStringTo(port),
+    account: connectionStringTo(port),
     container: 'progress',
     namespace: 'Hub.Example',
     hub: 'Devices',
@@ -118,7 +118,7 @@ describe('the blob store’s records', () => {
   });
 
   it('are created again when the container was deleted', async () => {
-    const other = { connectionString: azurite.connectionString, container: 'short-lived', limits: inPatience };
+    const other = { account: azurite.connectionString, container: 'short-lived', limits: inPatience };
     const store = createBlobStore({ ...other, namespace: 'n', hub: 'h', consumerGroup: 'g' });
     expect(await store.ownerships()).toEqual([]);
     await new ContainerClient(azurite.connectionString, 'short-lived').delete();

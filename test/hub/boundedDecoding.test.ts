@@ -1,6 +1,5 @@
 import framesOfReplies from 'azure-iothub/node_modules/rhea/lib/frames.js';
 import messageOfReplies from 'azure-iothub/node_modules/rhea/lib/message.js';
-import { freshHub } from 'iot-hub-emulator/testing';
 import framesOfReading from 'rhea/lib/frames.js';
 import messageOfReading from 'rhea/lib/message.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -12,6 +11,7 @@ import {
   nestedLists,
   section,
 } from '../../iot-hub-emulator/test/support/rawAmqp.ts';
+import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
@@ -29,16 +29,15 @@ const name = bytes(0xa1, 1, 0x6e);
 /** The name of a method that every object has: the library looks for a type of this name, and fails. */
 const fatal = Buffer.concat([bytes(0, 0xa3, 8), Buffer.from('toString'), bytes(0x40)]);
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
 let consumer: Consumer;
 let seen: HubEvent[];
 
-beforeEach(async () => {
+const hub = hubForEach({ partitions: 1 });
+beforeEach(() => {
   seen = [];
-  hub = await freshHub({ partitions: 1 });
   consumer = createConsumer({
     ...usualReading,
-    connectionString: hub.eventsConnectionString,
+    access: hub.eventsConnectionString,
     ...{ drainMs: 2_000, roundMs: 200, balance: { expiryMs: 5_000, forceMs: 9_000 } },
     store: createMemoryStore(),
     partition: () => ({
@@ -53,10 +52,7 @@ beforeEach(async () => {
   });
   consumer.start();
 });
-afterEach(async () => {
-  await consumer.stop();
-  await hub.stop();
-});
+afterEach(() => consumer.stop());
 
 /** Sends the event between two good ones. */
 async function sendBetween(parts: (place: Parameters<typeof beginning>[0]) => Uint8Array[]) {

@@ -29,13 +29,18 @@ const settings = (kind: 'file' | 'blob') =>
   ({
     hub: {
       eventsConnectionString: 'Endpoint=sb://Hub.example/;EntityPath=pumps;SharedAccessKeyName=n;SharedAccessKey=a2V5',
+      eventsNamespace: '',
+      eventsName: '',
       consumerGroup: `group-${groups}`,
       serviceConnectionString: '',
+      hostName: '',
       startPosition: 'earliest',
     },
     data: { directory },
-    store: { kind, connectionString: azurite.connectionString },
-    checkpoints: { connectionString: '', container: 'builds-of-tests' },
+    identity: { kind: '' },
+    backends: {},
+    store: { kind, connectionString: azurite.connectionString, accountUrl: '' },
+    checkpoints: { connectionString: '', accountUrl: '', container: 'builds-of-tests' },
   }) as Parameters<typeof openBuildRecord>[0];
 
 const since = (hour: number) => `2026-01-01T0${hour}:00:00.000Z`;
@@ -104,9 +109,14 @@ describe('the line program.started', () => {
     const place = join(directory, 'checkpoints', `${encodeURIComponent(`Hub.example pumps group-${groups}`)}.builds`);
     mkdirSync(place);
     const log = recordingLog();
-    await logStarted(openBuildRecord(settings('file')), { version: '1.0.0', build: 'a' }, log as never);
+    const ways = { events: 'key' };
+    await logStarted(openBuildRecord(settings('file')), { version: '1.0.0', build: 'a' }, ways, log as never);
     expect(log.lines).toMatchObject([
-      { level: 'info', message: 'started', fields: { version: '1.0.0', build: 'a', err: expect.any(Error) } },
+      {
+        level: 'info',
+        message: 'started',
+        fields: { version: '1.0.0', build: 'a', access: ways, err: expect.any(Error) },
+      },
     ]);
     expect(log.lines[0]?.fields).not.toHaveProperty('before');
   });

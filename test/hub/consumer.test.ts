@@ -1,7 +1,8 @@
 import { join } from 'node:path';
-import { freshHub, inject } from 'iot-hub-emulator/testing';
+import { inject } from 'iot-hub-emulator/testing';
 import { Receiver } from 'rhea-promise';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
@@ -14,17 +15,13 @@ import { usualOpened, usualReading } from './support/reading.ts';
 cureHubSdks();
 
 const prefetch = 50;
-let hub: Awaited<ReturnType<typeof freshHub>>;
 let consumer: Consumer | undefined;
 
-beforeAll(async () => {
-  hub = await freshHub({
-    partitions: 1,
-    consumerGroups: ['one', 'two', 'three', 'four', 'five', 'six', 'seven'],
-  });
+const hub = hubForAll({
+  partitions: 1,
+  consumerGroups: ['one', 'two', 'three', 'four', 'five', 'six', 'seven'],
 });
 afterEach(() => consumer?.stop());
-afterAll(() => hub.stop());
 
 const send = (...bodies: string[]) => inject(hub, bodies);
 
@@ -38,7 +35,7 @@ function read(
 ) {
   consumer = createConsumer({
     ...usualReading,
-    connectionString: hub.eventsConnectionString,
+    access: hub.eventsConnectionString,
     consumerGroup,
     prefetch,
     drainMs: 2_000,

@@ -19,7 +19,7 @@ afterAll(() => Promise.all([proxy.close(), azurite.close()]));
 const limits = { attemptMs: 5_000, attempts: 1, pauseMs: 1, verbMs: 15_000 };
 const open = (port: number) =>
   createBlobStore({
-    connectionString: connectionStringTo(port),
+    account: connectionStringTo(port),
     container: 'deaths',
     namespace: 'hub.example',
     hub: 'devices',

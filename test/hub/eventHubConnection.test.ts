@@ -13,7 +13,7 @@ function newLine(): EventHubConnection {
     'Endpoint=sb://127.0.0.1:1;SharedAccessKeyName=x;SharedAccessKey=y;EntityPath=hub;UseDevelopmentEmulator=true';
   const log = pino({ level: 'silent' });
   const line = openEventHubConnection({
-    connectionString,
+    access: connectionString,
     consumerGroup: '$Default',
     silentMs,
     log,

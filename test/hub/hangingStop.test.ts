@@ -37,7 +37,7 @@ async function setUp() {
   };
   const consumer = createConsumer({
     ...usualReading,
-    connectionString: 'address',
+    access: 'address',
     drainMs,
     roundMs: 500,
     balance: { expiryMs: 30_000, forceMs: 40_000 },

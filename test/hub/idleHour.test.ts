@@ -1,5 +1,5 @@
-import { freshHub } from 'iot-hub-emulator/testing';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import { createReplies } from '../../src/hub/replies/replies.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
@@ -17,10 +17,9 @@ cureHubSdks();
 
 /** What the process has written, by the log or past it. */
 let written: string[];
-let hub: Awaited<ReturnType<typeof freshHub>>;
 
-beforeEach(async () => {
-  hub = await freshHub({ devices: [{ deviceId: 'pump-1' }], partitions: 2 });
+const hub = hubForEach({ devices: [{ deviceId: 'pump-1' }], partitions: 2 });
+beforeEach(() => {
   written = [];
   const write = (text: unknown) => written.push(String(text)) > 0;
   for (const stream of [process.stdout, process.stderr]) vi.spyOn(stream, 'write').mockImplementation(write);
@@ -31,7 +30,6 @@ beforeEach(async () => {
 afterEach(async () => {
   vi.useRealTimers();
   vi.restoreAllMocks();
-  await hub.stop();
 });
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -60,7 +58,7 @@ function start() {
   const replies = createReplies({ sendsPerMinute: 0, maxWaitSeconds: 60 }, newClient, log, troubles);
   const consumer = createConsumer({
     ...usualReading,
-    connectionString: hub.eventsConnectionString,
+    access: hub.eventsConnectionString,
     drainMs: 2_000,
     roundMs: 5_000,
     balance: { expiryMs: 30_000, forceMs: 60_000 },

@@ -22,7 +22,7 @@ it('a stop that takes longer than the ownership expiry keeps its partitions unti
     standIns.set(name, () => hub.client(neverCrashing()));
     const consumer = createConsumer({
       ...usualReading,
-      connectionString: name,
+      access: name,
       drainMs: 60_000,
       roundMs: 5_000,
       silentMs: 20_000,

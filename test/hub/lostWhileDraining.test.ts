@@ -24,7 +24,7 @@ async function setUp() {
   const steps: number[] = [];
   const consumer = createConsumer({
     ...usualReading,
-    connectionString: 'address',
+    access: 'address',
     drainMs: 60_000,
     roundMs,
     silentMs: 20_000,

@@ -56,5 +56,5 @@ it('blobs of an older version are continued, and their maps are ignored', async 
     await container.getBlockBlobClient(name).upload(content, content.length, { metadata });
   }
   const place = { namespace: 'hub.example', hub: 'devices', consumerGroup: 'group' };
-  await expectRepeats(createBlobStore({ connectionString, container: 'recorded', ...place }));
+  await expectRepeats(createBlobStore({ account: connectionString, container: 'recorded', ...place }));
 });

@@ -1,5 +1,6 @@
-import { freshHub, inject } from 'iot-hub-emulator/testing';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { inject } from 'iot-hub-emulator/testing';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import type { PartitionState } from '../../src/hub/reading/partitionState.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
@@ -10,13 +11,9 @@ import { usualOpened, usualReading } from './support/reading.ts';
 
 cureHubSdks();
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
 let consumer: Consumer | undefined;
-beforeAll(async () => {
-  hub = await freshHub({ partitions: 1, consumerGroups: ['one', 'two', 'three', 'four', 'five'] });
-});
+const hub = hubForAll({ partitions: 1, consumerGroups: ['one', 'two', 'three', 'four', 'five'] });
 afterEach(() => consumer?.stop());
-afterAll(() => hub.stop());
 
 const textOf = ({ body }: HubEvent) => Buffer.from(body as Uint8Array).toString();
 const send = (...bodies: string[]) => inject(hub, bodies);
@@ -30,7 +27,7 @@ function read(consumerGroup: string, name: string, maxMessages: number, store: C
   });
   consumer = createConsumer({
     ...usualReading,
-    connectionString: hub.eventsConnectionString,
+    access: hub.eventsConnectionString,
     consumerGroup,
     drainMs: 500,
     roundMs: 200,

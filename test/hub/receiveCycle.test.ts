@@ -1,6 +1,6 @@
 import { EventHubConsumerClient, type ReceivedEventData } from '@azure/event-hubs';
-import { freshHub } from 'iot-hub-emulator/testing';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { receiveAtOnce } from '../../src/hub/reading/receiveCycle.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createRandom } from '../chaos/random.ts';
@@ -8,17 +8,15 @@ import { append } from '../traps/support/plain.ts';
 
 cureHubSdks();
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
 let client: EventHubConsumerClient;
-beforeEach(async () => {
-  hub = await freshHub({ devices: [{ deviceId: 'pump-1' }], partitions: 1 });
+const hub = hubForEach({ devices: [{ deviceId: 'pump-1' }], partitions: 1 });
+beforeEach(() => {
   client = new EventHubConsumerClient('$Default', hub.eventsConnectionString);
   receiveAtOnce(client);
 });
 afterEach(async () => {
   vi.useRealTimers();
   await client.close();
-  await hub.stop();
 });
 
 const textOf = ({ body }: ReceivedEventData) => String(body);

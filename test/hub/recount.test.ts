@@ -28,7 +28,7 @@ it('The partitions of the hub are counted every five minutes, and a failed count
   const lines: Record<string, unknown>[] = [];
   const seen: string[] = [];
   const consumer = createConsumer({
-    ...{ connectionString: 'address', consumerGroup: '$Default', store: createMemoryStore() },
+    ...{ access: 'address', consumerGroup: '$Default', store: createMemoryStore() },
     ...{ batchSize: 10, prefetch: 50, maxWaitSeconds: 1, drainMs: 1_000, roundMs: 5_000, answerMs: 20_000 },
     startPosition: 'earliest',
     silentMs: 20_000,

@@ -1,5 +1,6 @@
-import { freshHub, inject } from 'iot-hub-emulator/testing';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { inject } from 'iot-hub-emulator/testing';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
@@ -10,18 +11,12 @@ import { usualOpened, usualReading } from './support/reading.ts';
 
 cureHubSdks();
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
 const running = new Set<Consumer>();
 
-beforeAll(async () => {
-  hub = await freshHub({ partitions: 4, consumerGroups: ['joining', 'killed', 'hindered', 'slow'] });
-});
+const hub = hubForAll({ partitions: 4, consumerGroups: ['joining', 'killed', 'hindered', 'slow'] });
 afterEach(async () => {
   await Promise.all([...running].map((one) => one.stop()));
   running.clear();
-});
-afterAll(async () => {
-  await hub.stop();
 });
 
 /** A store that can be cut off from one instance, as the death of the instance would. */
@@ -58,7 +53,7 @@ function enter(
   const seen: string[] = [];
   const consumer = createConsumer({
     ...usualReading,
-    connectionString: hub.eventsConnectionString,
+    access: hub.eventsConnectionString,
     consumerGroup,
     drainMs: 2_000,
     roundMs: 150,

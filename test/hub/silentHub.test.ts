@@ -47,7 +47,7 @@ it('a hub that becomes silent on open connections is reported, and so is the end
   const seen: number[] = [];
   const consumer = createConsumer({
     ...usualReading,
-    connectionString: hub.eventsConnectionString.replace(`:${port}`, `:${way.port}`),
+    access: hub.eventsConnectionString.replace(`:${port}`, `:${way.port}`),
     silentMs: 60_000, // the client itself goes on reporting an idle partition
     answerMs: 1_000,
     store: createMemoryStore(),

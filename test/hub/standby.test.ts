@@ -1,5 +1,6 @@
-import { freshHub, inject } from 'iot-hub-emulator/testing';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { inject } from 'iot-hub-emulator/testing';
+import { beforeEach, expect, it } from 'vitest';
+import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
@@ -10,18 +11,16 @@ import { usualOpened, usualReading } from './support/reading.ts';
 
 cureHubSdks();
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
 let lines: Record<string, unknown>[];
-beforeEach(async () => {
+const hub = hubForEach({ partitions: 1, rules: { idle: { unusedConnection: 1_000, abandonedConnection: 1_000 } } });
+beforeEach(() => {
   lines = [];
-  hub = await freshHub({ partitions: 1, rules: { idle: { unusedConnection: 1_000, abandonedConnection: 1_000 } } });
 });
-afterEach(() => hub.stop());
 
 function begin(seen: string[], store: CheckpointStore): Consumer {
   const consumer = createConsumer({
     ...usualReading,
-    connectionString: hub.eventsConnectionString,
+    access: hub.eventsConnectionString,
     store,
     log: createLog('info', { write: (line) => lines.push(JSON.parse(line)) }),
     partition: () => ({

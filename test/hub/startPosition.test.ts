@@ -1,6 +1,7 @@
 import { EventHubConsumerClient } from '@azure/event-hubs';
-import { freshHub, inject } from 'iot-hub-emulator/testing';
+import { inject } from 'iot-hub-emulator/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
@@ -13,22 +14,20 @@ import { usualOpened, usualReading } from './support/reading.ts';
 
 cureHubSdks();
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
 let seen: string[];
 let running: ReturnType<typeof createConsumer>[];
 let lines: Record<string, unknown>[];
 const log = createLog('info', { write: (line) => lines.push(JSON.parse(line)) });
 const alarms = () => lines.filter(({ level }) => level === 'error').map((fields) => ({ fields }));
 
-beforeEach(async () => {
-  hub = await freshHub({ partitions: 2 });
+const hub = hubForEach({ partitions: 2 });
+beforeEach(() => {
   [seen, running, lines] = [[], [], []];
 });
 afterEach(async () => {
   vi.restoreAllMocks();
   vi.useRealTimers();
   await Promise.all(running.map((one) => one.stop()));
-  await hub.stop();
 });
 
 const send = (partitionId: string, text: string) => inject(hub, [text], { partition: Number(partitionId) });
@@ -41,7 +40,7 @@ function read(
 ) {
   const consumer = createConsumer({
     ...usualReading,
-    connectionString: hub.eventsConnectionString,
+    access: hub.eventsConnectionString,
     startPosition,
     drainMs: 500,
     roundMs: 100,

@@ -20,7 +20,7 @@ afterAll(async () => {
 
 const inBlobs = (place: string) =>
   createBlobStore({
-    connectionString: azurite.connectionString,
+    account: azurite.connectionString,
     container: 'checkpoints',
     namespace: 'hub.example',
     hub: 'devices',

@@ -118,7 +118,7 @@ describe('a blob', () => {
 
   const open = () =>
     createBlobStore({
-      connectionString: azurite.connectionString,
+      account: azurite.connectionString,
       container: 'progress',
       ...{ namespace: 'hub.example', hub: 'devices', consumerGroup: `g${groups}` },
     });

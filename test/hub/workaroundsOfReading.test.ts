@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, Socket } from 'node:net';
 import { EventHubConsumerClient } from '@azure/event-hubs';
-import { freshHub } from 'iot-hub-emulator/testing';
 import { Connection, ConnectionEvents } from 'rhea-promise';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
@@ -18,11 +18,7 @@ cureHubSdks();
 
 const log = createLog('silent');
 const soon = { timeout: 25_000, interval: 25 }; // less than the half minute that the client waits by itself (SDK trap 11)
-let hub: Awaited<ReturnType<typeof freshHub>>;
-beforeEach(async () => {
-  hub = await freshHub({ devices: [{ deviceId: 'pump-1' }], partitions: 1 });
-});
-afterEach(() => hub.stop());
+const hub = hubForEach({ devices: [{ deviceId: 'pump-1' }], partitions: 1 });
 
 let seen: string[];
 const arrives = async (text: string) => {
@@ -120,7 +116,7 @@ describe('reading the hub', () => {
     handle = async () => true;
     consumer = createConsumer({
       ...usualReading,
-      connectionString: hub.eventsConnectionString,
+      access: hub.eventsConnectionString,
       drainMs: 2_000,
       roundMs: 200,
       answerMs: 500,

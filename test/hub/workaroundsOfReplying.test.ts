@@ -1,5 +1,5 @@
-import { freshHub } from 'iot-hub-emulator/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { createServiceConnection, type ServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import type { Reply } from '../../src/protocol/c2d.ts';
@@ -12,23 +12,21 @@ import { senderOver, silence, untold } from './support/replying.ts';
 cureHubSdks();
 
 const soon = { timeout: 40_000, interval: 25 };
-let hub: Awaited<ReturnType<typeof freshHub>>;
-beforeEach(async () => {
-  const rules = { devicebound: { pending: 1_000 } };
-  hub = await freshHub({ devices: [{ deviceId: 'pump-1' }], rules });
-});
-afterEach(() => hub.stop());
+const rules = { devicebound: { pending: 1_000 } };
+const hub = hubForEach({ devices: [{ deviceId: 'pump-1' }], rules });
 
 describe('replying through the hub', () => {
   let connection: ServiceConnection;
   let clients: number;
+  const newClient = () => {
+    clients += 1;
+    return plainService(hub);
+  };
+  const connectionThatWaits = (answerWithinMs: number) =>
+    createServiceConnection({ newClient, answerWithinMs, log: silence, troubles: untold });
   beforeEach(() => {
     clients = 0;
-    const newClient = () => {
-      clients += 1;
-      return plainService(hub);
-    };
-    connection = createServiceConnection({ newClient, answerWithinMs: 1_000, log: silence, troubles: untold });
+    connection = connectionThatWaits(20_000);
   });
   afterEach(async () => {
     vi.useRealTimers();
@@ -81,6 +79,7 @@ describe('replying through the hub', () => {
 
   it('reports within its limit that a hub that accepts connections does not answer (trap 5)', async () => {
     hub.faults.add({ kind: 'refuse-connection', answer: 'silent', port: 'amqps' });
+    connection = connectionThatWaits(1_000);
     expect(await connection.send(reply('x'))).toEqual({ kind: 'connection', reason: 'hub_unavailable' });
   });
 

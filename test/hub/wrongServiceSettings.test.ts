@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer } from 'node:net';
-import { freshHub } from 'iot-hub-emulator/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { diagnoseService } from '../../src/hub/replies/serviceDiagnosis.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
@@ -12,11 +12,7 @@ import { plainService } from '../traps/support/plain.ts';
 
 cureHubSdks();
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
-beforeAll(async () => {
-  hub = await freshHub();
-});
-afterAll(() => hub.stop());
+const hub = hubForAll();
 
 const key = /SharedAccessKey=[^;]*/;
 const policy = /SharedAccessKeyName=[^;]*/;
@@ -55,7 +51,7 @@ it.each([
   const log = createLog('info', { write: (line) => lines.push(JSON.parse(line)) });
   const troubles = createTroubles(log);
   const newClient = () => plainService({ ...hub, serviceConnectionString: connectionString() }, isTrusted);
-  const connection = createServiceConnection({ newClient, answerWithinMs: 1_000, log, troubles });
+  const connection = createServiceConnection({ newClient, answerWithinMs: 20_000, log, troubles });
   try {
     await connection.open();
     expect(connection.isOpen()).toBe(false);

@@ -1,6 +1,6 @@
 import { EventHubConsumerClient } from '@azure/event-hubs';
-import { freshHub } from 'iot-hub-emulator/testing';
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
+import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
@@ -12,26 +12,22 @@ import { usualOpened, usualReading } from './support/reading.ts';
 cureHubSdks();
 
 const partitions = 4;
-let hub: Awaited<ReturnType<typeof freshHub>>;
 let consumer: Consumer;
 let rounds: number;
 let lines: Record<string, unknown>[];
-beforeAll(async () => {
-  hub = await freshHub({ partitions });
-});
+const hub = hubForAll({ partitions });
 afterEach(async () => {
   vi.restoreAllMocks();
   await consumer.stop();
   vi.useRealTimers();
 });
-afterAll(() => hub.stop());
 
 function begin(connectionString: string, consumerGroup = '$Default'): void {
   [lines, rounds] = [[], 0];
   const store = createMemoryStore();
   consumer = createConsumer({
     ...usualReading,
-    connectionString,
+    access: connectionString,
     consumerGroup,
     answerMs: 8_000,
     store: {

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freshHub } from 'iot-hub-emulator/testing';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { startAzurite } from '../../sandbox/methods/azurite.ts';
 import { openDeadLetters } from '../../src/deadLetters/openDeadLetters.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
@@ -19,16 +19,14 @@ import { usualOpened, usualReading } from './support/reading.ts';
 
 cureHubSdks();
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
 let azurite: Awaited<ReturnType<typeof startAzurite>>;
 let directory: string;
+const hub = hubForAll({ partitions: 2 });
 beforeAll(async () => {
-  hub = await freshHub({ partitions: 2 });
   azurite = await startAzurite();
   directory = mkdtempSync(join(tmpdir(), 'wrong-store-'));
 });
 afterAll(async () => {
-  await hub.stop();
   await azurite.close();
   rmSync(directory, { recursive: true });
 });
@@ -78,12 +76,12 @@ it.each(Object.entries(cases))('%s of the checkpoints is logged at once, and sho
   const store = await openStore({
     ...settings,
     hub: { ...settings.hub, eventsConnectionString: hub.eventsConnectionString },
-    store: { kind: 'blob', connectionString: one.shared?.() ?? azurite.connectionString },
-    checkpoints: { container: 'checkpoints', connectionString: one.checkpoints?.() ?? '' },
+    store: { kind: 'blob', connectionString: one.shared?.() ?? azurite.connectionString, accountUrl: '' },
+    checkpoints: { container: 'checkpoints', connectionString: one.checkpoints?.() ?? '', accountUrl: '' },
   });
   consumer = createConsumer({
     ...usualReading,
-    connectionString: hub.eventsConnectionString,
+    access: hub.eventsConnectionString,
     store,
     log: createLog('info', { write: (line) => lines.push(JSON.parse(line)) }),
     partition: () => ({ ...usualOpened(), dispatch: async () => true }),
@@ -104,7 +102,7 @@ it('a wrong key of the dead letters is logged with its setting', async () => {
   const deadLetters = openDeadLetters(
     {
       ...settings,
-      store: { kind: 'blob', connectionString: azurite.connectionString },
+      store: { kind: 'blob', connectionString: azurite.connectionString, accountUrl: '' },
       deadLetters: { ...settings.deadLetters, connectionString: wrongKey() },
     },
     { warn: () => {} },
@@ -119,7 +117,7 @@ it('a wrong key of the dead letters is logged with its setting', async () => {
 
 it('a path that is not a folder is logged with its setting', async () => {
   writeFileSync(join(directory, 'dead-letters'), '');
-  const files = { ...settings, data: { directory }, store: { kind: 'file', connectionString: '' } };
+  const files = { ...settings, data: { directory }, store: { kind: 'file', connectionString: '', accountUrl: '' } };
   const failure = await openDeadLetters(files, { warn: () => {} })
     .park(letter(1))
     .catch((error: unknown) => error);

@@ -73,7 +73,7 @@ describe('the settings of the front door', () => {
     [
       'a container without an account',
       { METHODS_FILES_CONTAINER: 'files' },
-      'METHODS_FILES_CONTAINER needs STORE_CONNECTION_STRING with the account’s key, or METHODS_FILES_CONNECTION_STRING',
+      'METHODS_FILES_CONTAINER needs STORE_CONNECTION_STRING with the account’s key, METHODS_FILES_CONNECTION_STRING, or STORE_ACCOUNT_URL with IDENTITY',
     ],
     [
       'an account without a container',

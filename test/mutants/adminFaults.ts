@@ -266,7 +266,7 @@ export const adminFaults: readonly Fault[] = [
   }),
   ...inFile('src/operations/started.ts', ['test/hub/buildRecord.test.ts'], {
     fault: 'starts without a line when the record of builds cannot be reached',
-    find: "    log.info({ ...own, err: error, ...storeFieldsOf(error) }, 'started');\n",
+    find: "    log.info({ ...own, access, err: error, ...storeFieldsOf(error) }, 'started');\n",
     replace: '    void [error, storeFieldsOf];\n',
     caughtBy: 'when the record cannot be reached',
   }),

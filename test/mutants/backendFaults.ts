@@ -5,7 +5,7 @@ const sender = ['test/hub/sender.test.ts'];
 
 /** In the calls to backends, in the cache, in replies, and in the time between attempts. */
 export const backendFaults: readonly Fault[] = [
-  ...inFile('src/backends/token.ts', ['test/backends/tokenOutage.test.ts'], {
+  ...inFile('src/backends/tokenRenewal.ts', ['test/backends/tokenOutage.test.ts'], {
     fault: 'lets calls wait for a token while the last one serves',
     find: 'outage.now() !== undefined && !hasToken()',
     replace: 'outage.now() !== undefined',

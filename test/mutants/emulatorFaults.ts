@@ -36,21 +36,21 @@ export const emulatorFaults: readonly Fault[] = [
     ['iot-hub-emulator/test/amqp.test.ts'],
     {
       fault: 'tells whatever token a request has',
-      find: "return rights.has('listen') ? undefined : required();",
+      find: 'return rights.has(hub.right) ? undefined : required();',
       replace: 'return rights.size > 0 ? undefined : required();',
       caughtBy:
         'management describes the hub to a request whose own token may not listen, on a connection that may only with the right to listen',
     },
     {
       fault: 'answers requests without a token',
-      find: "claims.find('listen', path) ? undefined : required()",
-      replace: "claims.find('listen', path) ? undefined : required() && undefined",
+      find: 'claims.find(hub.right, path) ? undefined : required()',
+      replace: 'claims.find(hub.right, path) ? undefined : required() && undefined',
       caughtBy: 'management describes the hub to a connection without a token only with the right to listen',
     },
     {
       fault: 'answers policies that may only read the registry',
-      find: "claims.find('listen', path) ? undefined : required()",
-      replace: "claims.find('listen', path) || claims.find('registryRead', path) ? undefined : required()",
+      find: 'claims.find(hub.right, path) ? undefined : required()',
+      replace: "claims.find(hub.right, path) || claims.find('registryRead', path) ? undefined : required()",
       caughtBy: 'management describes the hub to a policy that may not listen only with the right to listen',
     },
   ),

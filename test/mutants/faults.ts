@@ -9,6 +9,7 @@ import { detailFaults } from './detailFaults.ts';
 import { edgeFaults } from './edgeFaults.ts';
 import { edgeMetricFaults } from './edgeMetricFaults.ts';
 import { emulatorFaults } from './emulatorFaults.ts';
+import { identityFaults } from './identityFaults.ts';
 import { methodFaults } from './methodFaults.ts';
 import { methodMetricFaults } from './methodMetricFaults.ts';
 import { metricFaults } from './metricFaults.ts';
@@ -645,6 +646,7 @@ export const faults: readonly Fault[] = [
   ...clockFaults,
   ...stateFaults,
   ...emulatorFaults,
+  ...identityFaults,
   ...traceFaults,
   ...adminFaults,
 ];

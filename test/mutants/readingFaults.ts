@@ -40,8 +40,8 @@ export const readingFaults: readonly Fault[] = [
   ),
   ...inFile('src/settings/derived.ts', ['test/hub/wrongStoreSettings.test.ts'], {
     fault: 'names the shared account where a store has its own',
-    find: "own.connectionString === '' ? 'STORE_CONNECTION_STRING'",
-    replace: "own.connectionString !== '' ? 'STORE_CONNECTION_STRING'",
+    find: "isNowhere(own) ? 'STORE'",
+    replace: "!isNowhere(own) ? 'STORE'",
     caughtBy: 'a wrong key of the account for checkpoints',
   }),
   ...inFile('src/engine/partition/partition.ts', ['test/engine/partition.test.ts'], {

@@ -38,14 +38,14 @@ export const settingFaults: readonly Fault[] = [
     ['test/settings/config.test.ts', 'test/methods/settings.test.ts'],
     {
       fault: 'lets dead letters be without an account when the checkpoints have one',
-      find: 'without.length === 0 ?',
-      replace: 'without.length < 2 ?',
+      find: 'without.length === 0',
+      replace: 'without.length < 2',
       caughtBy: 'are refused with none for the dead letters',
     },
     {
       fault: 'lets an account be named that files do not need',
-      find: "connectionString !== '')",
-      replace: "connectionString === 'used')",
+      find: "...(connectionString !== '' ?",
+      replace: "...(connectionString === 'used' ?",
       caughtBy: 'are refused with an account that files do not need, by the variable',
     },
     {
@@ -133,14 +133,14 @@ export const settingFaults: readonly Fault[] = [
   }),
   ...inFile('src/deadLetters/openDeadLetters.ts', every, {
     fault: 'ignores the account of the dead letters',
-    find: 'connectionString: connectionOf(deadLetters, store)',
-    replace: 'connectionString: store.connectionString',
+    find: "access.account('deadLetters')",
+    replace: 'store.connectionString',
     caughtBy: 'each setting and each constant reaches its part in the part’s unit',
   }),
   ...inFile('src/settings/derived.ts', every, {
     fault: 'prefers the shared account to one of its own',
-    find: 'own.connectionString || store.connectionString',
-    replace: 'store.connectionString || own.connectionString',
+    find: 'isNowhere(own) ? store : own',
+    replace: 'isNowhere(store) ? own : store',
     caughtBy: 'each setting and each constant reaches its part in the part’s unit',
   }),
   ...inFile('src/backends/backendOpener.ts', every, {

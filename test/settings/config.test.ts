@@ -272,7 +272,7 @@ describe('unknown variables that look like settings', () => {
   });
 
   it('are searched by the prefixes of all settings', () => {
-    expect(names.filter((name) => !prefixes.some((prefix) => name.startsWith(prefix)))).toEqual(['STORE']);
+    expect(names.filter((name) => !prefixes.some((prefix) => name.startsWith(prefix)))).toEqual(['IDENTITY', 'STORE']);
     expect(prefixes.filter((prefix) => !names.some((name) => name.startsWith(prefix)))).toEqual([]);
   });
 });
@@ -373,5 +373,97 @@ describe('the pages that list the settings', () => {
     const docs = settingDocs();
     expect(new Set(docs.map(({ env }) => env)).size).toBe(docs.length);
     for (const { doc } of docs) expect(doc).toMatch(/\w.*[.…]$/);
+  });
+});
+
+describe('an identity', () => {
+  const {
+    HUB_EVENTS_CONNECTION_STRING: events,
+    HUB_SERVICE_CONNECTION_STRING: service,
+    BACKENDS_TOKEN: token,
+    ...urls
+  } = enough;
+  const routed = { HUB_EVENTS_NAMESPACE: 'events.example', HUB_EVENTS_NAME: 'routed', HUB_EVENTS_SENDERS: 'hub-only' };
+  const scopes = {
+    INFORMATION_MODEL_SCOPE: 'api://im/.default',
+    TYPE_REGISTRY_SCOPE: 'api://tr/.default',
+    PRINCIPAL_MANAGER_SCOPE: 'api://pm/.default',
+  };
+  const keyless = {
+    ...{ ...urls, ...routed, ...scopes, IDENTITY: 'managed', HUB_HOST_NAME: 'hub.example' },
+    ...{ STORE: 'blob', STORE_ACCOUNT_URL: 'https://a.blob.core.windows.net/' },
+  };
+
+  it('does without any key, and beside some', () => {
+    expect(problemsOf(keyless)).toEqual([]);
+    expect(
+      problemsOf({ ...enough, IDENTITY: 'workload', STORE: 'blob', STORE_ACCOUNT_URL: 'https://a.example' }),
+    ).toEqual([]);
+    const { PRINCIPAL_MANAGER_SCOPE: _, ...some } = keyless;
+    expect(problemsOf({ ...some, BACKENDS_TOKEN: token })).toEqual([]);
+  });
+
+  it.each<[string, Record<string, string>, string]>([
+    [
+      'events by both',
+      { HUB_EVENTS_CONNECTION_STRING: events },
+      'HUB_EVENTS_CONNECTION_STRING and HUB_EVENTS_NAMESPACE are two ways',
+    ],
+    [
+      'replies by both',
+      { HUB_SERVICE_CONNECTION_STRING: service },
+      'HUB_SERVICE_CONNECTION_STRING and HUB_HOST_NAME are two ways',
+    ],
+    [
+      'a store by both',
+      { STORE_CONNECTION_STRING: storage },
+      'STORE_CONNECTION_STRING and STORE_ACCOUNT_URL are two ways',
+    ],
+    [
+      'a token that no backend takes',
+      { BACKENDS_TOKEN: token },
+      'BACKENDS_TOKEN is not used: every backend has a scope',
+    ],
+    [
+      'an event hub without a word on who may send',
+      { HUB_EVENTS_SENDERS: '' },
+      'HUB_EVENTS_SENDERS=hub-only, which says that nobody but',
+    ],
+    ['an event hub with another word', { HUB_EVENTS_SENDERS: 'anybody' }, 'HUB_EVENTS_SENDERS'],
+    ['an event hub without a name', { HUB_EVENTS_NAME: '' }, 'HUB_EVENTS_NAMESPACE needs HUB_EVENTS_NAME'],
+    ['a namespace with a scheme', { HUB_EVENTS_NAMESPACE: 'sb://events.example' }, 'must be a host name'],
+    ['an account without TLS', { STORE_ACCOUNT_URL: 'http://127.0.0.1:1/a' }, 'must be an https URL'],
+    ['an authority without TLS', { IDENTITY_AUTHORITY_HOST: 'http://login.example' }, 'must be an https URL'],
+    ['a scope that is none', { IDENTITY_HUB_SCOPE: 'https://iothubs.azure.net' }, 'must end with /.default'],
+    ['none', { IDENTITY: '' }, 'HUB_HOST_NAME needs IDENTITY beside it'],
+    ['one of another kind', { IDENTITY: 'anything' }, 'IDENTITY: must be one of'],
+    [
+      'a developer with a client id',
+      { IDENTITY: 'developer', IDENTITY_CLIENT_ID: 'c' },
+      'IDENTITY=developer has no IDENTITY_CLIENT_ID',
+    ],
+    ['a backend without a scope and a token', { TYPE_REGISTRY_SCOPE: '' }, 'set BACKENDS_TOKEN'],
+  ])('%s is refused', (_, wrong, problem) => {
+    expect(problemsOf({ ...keyless, ...wrong }).join('\n')).toContain(problem);
+  });
+
+  it.each<[string, Record<string, string>, string]>([
+    ['nothing to use it', { IDENTITY: 'managed' }, 'IDENTITY is not used'],
+    ['senders of no event hub', { HUB_EVENTS_SENDERS: 'hub-only' }, 'HUB_EVENTS_SENDERS is not used without'],
+    [
+      'an account of stores in files',
+      { IDENTITY: 'managed', STORE_ACCOUNT_URL: 'https://a.example' },
+      'is not used with STORE=file',
+    ],
+  ])('%s is refused', (_, wrong, problem) => {
+    expect(problemsOf({ ...enough, ...wrong }).join('\n')).toContain(problem);
+  });
+
+  it('of an app service has variables that are no misspelt settings', () => {
+    const platform = { IDENTITY_ENDPOINT: 'http://127.0.0.1/msi', IDENTITY_HEADER: 'secret' };
+    expect(unknownVariables(platform, names)).toEqual([]);
+    expect(unknownVariables({ IDENTITY_CLIENT: 'c' }, names)).toMatchObject([
+      { hint: expect.stringMatching(/IDENTITY_CLIENT_ID/) },
+    ]);
   });
 });

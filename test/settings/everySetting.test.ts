@@ -21,7 +21,10 @@ import { at, callsOf, firstCall, forget, note } from './support/recording.ts';
 import {
   constantsOfFrontDoor,
   constantsOfService,
+  ofDoorWithIdentity,
   ofFrontDoor,
+  ofIdentity,
+  ofIdentityAndAccounts,
   ofOwnAccounts,
   ofService,
   ofSharedFiles,
@@ -37,10 +40,12 @@ const { noted } = await vi.hoisted(() => import('./support/recording.ts'));
 vi.mock('../../src/backends/backends.ts', noted);
 vi.mock('../../src/backends/bulkhead.ts', noted);
 vi.mock('../../src/backends/http.ts', noted);
+vi.mock('../../src/backends/identityTokens.ts', noted);
 vi.mock('../../src/backends/methodBackends.ts', noted);
 vi.mock('../../src/backends/methodDeclarations.ts', noted);
 vi.mock('../../src/backends/principalManager.ts', noted);
 vi.mock('../../src/backends/token.ts', noted);
+vi.mock('../../src/backends/tokenSource.ts', noted);
 vi.mock('../../src/backends/transport.ts', noted);
 vi.mock('../../src/backends/typeRegistry.ts', noted);
 vi.mock('../../src/concurrency/standstill.ts', noted);
@@ -61,6 +66,7 @@ vi.mock('../../src/hub/replies/sendQueue.ts', noted);
 vi.mock('../../src/hub/replies/serviceConnection.ts', noted);
 vi.mock('../../src/hub/stores/blobStore.ts', noted);
 vi.mock('../../src/hub/stores/fileStore.ts', noted);
+vi.mock('../../src/identity/identity.ts', noted);
 vi.mock('../../src/log/log.ts', noted);
 vi.mock('../../src/methods/concurrencyLimits.ts', noted);
 vi.mock('../../src/methods/fileInputs.ts', noted);
@@ -128,6 +134,13 @@ async function openShared(rows: SettingRows) {
   await handling.close();
 }
 
+async function runWithIdentity(rows: SettingRows) {
+  const settings = readSettings(environmentOf(rows), directory);
+  const running = await startService(settings, silent());
+  await openDeadLetters();
+  await running.stop();
+}
+
 async function runFrontDoor(rows: SettingRows) {
   const settings = readMethodsSettings(environmentOf(rows), directory);
   await program(settings);
@@ -151,7 +164,10 @@ const programs: readonly [string, SettingRows, Receivers, (rows: SettingRows) =>
   ['the service', ofService(places), constantsOfService, runService],
   ['the service with a shared store', ofSharedStore, [], openShared],
   ['the service with accounts of their own for its stores', ofOwnAccounts, [], openShared],
+  ['the service with an identity', ofIdentity(places), [], runWithIdentity],
+  ['the service with an identity for accounts of their own', ofIdentityAndAccounts(places), [], runWithIdentity],
   ['the front door', ofFrontDoor(places), constantsOfFrontDoor, runFrontDoor],
+  ['the front door with an identity', ofDoorWithIdentity(places), [], runFrontDoor],
   ['the front door with files in the shared store', ofSharedFiles(places), constantsOfFrontDoor, runFrontDoor],
 ];
 
@@ -174,8 +190,24 @@ const refusedNames = ['CHECKPOINTS_CONTAINER', 'DEAD_LETTERS_CONTAINER'];
 const either = ['BACKENDS_TOKEN'];
 
 it.each<[string, SettingRows, typeof schema | typeof methodsSchema, readonly string[]]>([
-  ['the service', { ...ofService(places), ...ofSharedStore, ...ofOwnAccounts }, schema, []],
-  ['the front door', ofFrontDoor(places), methodsSchema, [...refusedNames, ...either]],
+  [
+    'the service',
+    {
+      ...ofService(places),
+      ...ofSharedStore,
+      ...ofOwnAccounts,
+      ...ofIdentity(places),
+      ...ofIdentityAndAccounts(places),
+    },
+    schema,
+    [],
+  ],
+  [
+    'the front door',
+    { ...ofFrontDoor(places), ...ofDoorWithIdentity(places) },
+    methodsSchema,
+    [...refusedNames, ...either],
+  ],
 ])('each setting of %s has a row', (_, rows, declared, others) => {
   const variables = settingDocs(declared).map(({ env }) => env);
   expect([...Object.keys(rows), ...others].sort()).toEqual(variables.sort());

@@ -41,7 +41,7 @@ async function account({ answer = {}, takesAll = false }: Change): Promise<strin
 
 let containers = 0;
 const trial = (connectionString: string, container = `trial-${++containers}`) =>
-  tryContainer({ connectionString, container, mustDelete: true, name: 'checkpoints', withinMs: 30_000 });
+  tryContainer({ account: connectionString, container, mustDelete: true, name: 'checkpoints', withinMs: 30_000 });
 
 it('leaves nothing in the container but the container', async () => {
   await trial(azurite.connectionString, 'left');
@@ -75,7 +75,7 @@ it('needs no right to delete where the service needs none, and says what stays',
   });
   const { origin, search } = new URL(url);
   const connectionString = `BlobEndpoint=${origin}/devstoreaccount1;SharedAccessSignature=${search.slice(1)}`;
-  const options = { connectionString, container: 'signed', name: 'checkpoints', withinMs: 30_000 };
+  const options = { account: connectionString, container: 'signed', name: 'checkpoints', withinMs: 30_000 };
   const { left = '' } = await tryContainer({ ...options, mustDelete: false });
   expect(left).toMatch(/^check\//);
   expect(await client.getBlobClient(left).exists()).toBe(true);

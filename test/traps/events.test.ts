@@ -10,19 +10,15 @@ import {
   type PartitionContext,
   type ReceivedEventData,
 } from '@azure/event-hubs';
-import { freshHub } from 'iot-hub-emulator/testing';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { beginning, emptyElements, nestedLists, section } from '../../iot-hub-emulator/test/support/rawAmqp.ts';
+import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { append, bodies, memoryStore, signal, subscribe } from './support/plain.ts';
 
 // Each trap is reproduced against the plain @azure/event-hubs: a new version of it that behaves otherwise fails here.
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
-beforeEach(async () => {
-  hub = await freshHub({ devices: [{ deviceId: 'pump-1' }], partitions: 1 });
-});
-afterEach(() => hub.stop());
+const hub = hubForEach({ devices: [{ deviceId: 'pump-1' }], partitions: 1 });
 
 const receivers = () => hub.counters().receivers;
 const quickBalancing = {

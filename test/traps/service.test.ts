@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { freshHub } from 'iot-hub-emulator/testing';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { plainService, send, transportOf } from './support/plain.ts';
 
@@ -10,12 +10,8 @@ import { plainService, send, transportOf } from './support/plain.ts';
 
 const program = fileURLToPath(new URL('./support/sendAndWait.ts', import.meta.url));
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
-beforeEach(async () => {
-  const rules = { devicebound: { pending: 10_000 } };
-  hub = await freshHub({ devices: [{ deviceId: 'pump-1' }], rules });
-});
-afterEach(() => hub.stop());
+const rules = { devicebound: { pending: 10_000 } };
+const hub = hubForEach({ devices: [{ deviceId: 'pump-1' }], rules });
 
 const received = () => hub.journal.list({ deviceId: 'pump-1', kind: 'c2d' });
 const receivedBodies = () => received().map((entry) => ('body' in entry ? entry.body.toString() : ''));

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import rhea, { type Connection, type Delivery, type EventContext, type Receiver, type Sender } from 'rhea';
 import type { HubCore } from '../core/core.ts';
-import type { Claim } from '../identity/access.ts';
+import type { Claim } from '../identity/claim.ts';
 import { type Connection as HubConnection, kindOfAddress, type Link, type Reason } from '../network/connections.ts';
 import { endSoon } from '../network/listener.ts';
 import { Refusal } from '../values/refusal.ts';

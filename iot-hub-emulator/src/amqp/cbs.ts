@@ -1,11 +1,13 @@
 import type { StandingFaults } from '../faults/standing.ts';
 import type { Access } from '../identity/access.ts';
-import { kindOfAudience } from '../network/connections.ts';
+import { isOfEvents, kindOfAudience } from '../network/connections.ts';
 import { Refusal } from '../values/refusal.ts';
 import type { Node } from './link/peer.ts';
 import { requestNode } from './link/requestNode.ts';
 
-// operation=put-token, type=servicebus.windows.net:sastoken, name=<audience>, body = the token
+// operation=put-token, type=servicebus.windows.net:sastoken (azure-iothub also for the token of an identity) or jwt,
+// name=<audience>, body = the token
+const types: readonly unknown[] = ['servicebus.windows.net:sastoken', 'jwt'];
 
 /** `$cbs`: a client proves with a token what it may do on this connection. */
 export function cbsNode(access: Access, faults: StandingFaults, now: () => number): Node {
@@ -13,10 +15,10 @@ export function cbsNode(access: Access, faults: StandingFaults, now: () => numbe
     const { operation, type, name } = asked;
     if (operation !== 'put-token' || typeof name !== 'string' || typeof body !== 'string')
       return { status: 400, description: 'A put-token request has a name and a token.', condition: 'amqp:not-allowed' };
-    if (type !== 'servicebus.windows.net:sastoken')
+    if (!types.includes(type))
       return {
         status: 400,
-        description: 'Only shared access signatures are known.',
+        description: 'Only shared access signatures and JSON Web Tokens are known.',
         condition: 'amqp:not-implemented',
       };
     const connections = kindOfAudience(name);
@@ -35,6 +37,6 @@ export function cbsNode(access: Access, faults: StandingFaults, now: () => numbe
       return { status: 401, description: error.message, condition: error.condition };
     }
     // Event Hubs answers 202; IoT Hub 200, and its client takes nothing else for success
-    return /^[a-z]+:\/\//i.test(name) ? { status: 202, description: 'Accepted' } : { status: 200, description: 'OK' };
+    return isOfEvents(name) ? { status: 202, description: 'Accepted' } : { status: 200, description: 'OK' };
   });
 }

@@ -2,6 +2,7 @@ import rhea, { type Sender } from 'rhea';
 import type { DeliveryCounters } from '../events/deliveryCounters.ts';
 import type { PartitionLog, StartPosition } from '../events/partitionLog.ts';
 import type { StandingFaults } from '../faults/standing.ts';
+import type { Right } from '../identity/policies.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Link } from '../network/connections.ts';
 import { beyondEnd, claimRequired, noSuchPartition } from './conditions.ts';
@@ -21,6 +22,8 @@ const socketBacklog = 1024 * 1024;
 /** Where events are received: `HUB/ConsumerGroups/GROUP/Partitions/N`. Consumer group names have no case. */
 export function consumerNode(options: {
   hubName: string;
+  /** What a token must allow. */
+  right: Right;
   consumerGroups: readonly string[];
   partitions: readonly PartitionLog[];
   owners: Owners;
@@ -29,7 +32,7 @@ export function consumerNode(options: {
   counters: DeliveryCounters;
   now: () => number;
 }): Node {
-  const { hubName, partitions, owners, journal, faults, counters: tally, now } = options;
+  const { hubName, right, partitions, owners, journal, faults, counters: tally, now } = options;
   const groups = new Set(options.consumerGroups.map((group) => group.toLowerCase()));
 
   const open = (sender: Sender, peer: Peer, link: Link): void => {
@@ -38,7 +41,7 @@ export function consumerNode(options: {
     if (hub.toLowerCase() !== hubName.toLowerCase() || !groups.has(group.toLowerCase())) throw notFound(address);
     const log = partitions.find(({ id }) => String(id) === partition);
     if (!log) throw noSuchPartition(partitions.length);
-    const claim = () => peer.claims.find('listen', address.split('/'));
+    const claim = () => peer.claims.find(right, address.split('/'));
     const { policy } = claim() ?? raise(claimRequired('Listen', hubName, address));
     const start = parseFilter(filter?.[selectorName]?.value);
     refuseBeyondEnd(start, log);

@@ -2,6 +2,7 @@ import rhea from 'rhea';
 import type { PartitionLog } from '../events/partitionLog.ts';
 import type { StandingFaults } from '../faults/standing.ts';
 import type { Access } from '../identity/access.ts';
+import type { Right } from '../identity/policies.ts';
 import { Refusal } from '../values/refusal.ts';
 import { claimRequired, noSuchPartition } from './conditions.ts';
 import type { Claims } from './link/claims.ts';
@@ -13,27 +14,40 @@ const shortString = 0xa1;
 
 // operation=READ, name=HUB, type=com.microsoft:eventhub | com.microsoft:partition, partition=N, security_token=<token>
 
+/** One that can be asked about. */
+export interface ManagedEventHub {
+  readonly name: string;
+  /** What a token must allow. */
+  readonly right: Right;
+  readonly partitions: readonly PartitionLog[];
+}
+
 /**
  * `$management`: what the event side looks like. Needs the right to listen, by the token in the request itself, or where
  * there is none by one of the connection.
  */
-export function managementNode(hub: {
-  name: string;
+export function managementNode({
+  eventHubs,
+  createdAt,
+  access,
+  faults,
+}: {
+  eventHubs: readonly ManagedEventHub[];
   createdAt: Date;
-  partitions: readonly PartitionLog[];
   access: Access;
   faults: StandingFaults;
 }): Node {
   return requestNode('$management', ({ application_properties: asked = {} }, { claims }) => {
     const { operation, name, type, partition, security_token: token } = asked;
-    if (String(name).toLowerCase() !== hub.name.toLowerCase()) {
+    const hub = eventHubs.find((each) => each.name.toLowerCase() === String(name).toLowerCase());
+    if (!hub) {
       const { condition, message } = notFound(String(name));
       return failure(404, condition, message);
     }
-    const refused = refusal(token, claims);
+    const refused = refusal(hub, token, claims);
     if (refused) return failure(401, refused.condition, refused.message);
     if (operation !== 'READ') return failure(400, 'amqp:not-implemented', 'Only READ is known.');
-    if (type === 'com.microsoft:eventhub') return { status: 200, description: 'OK', body: describeHub() };
+    if (type === 'com.microsoft:eventhub') return { status: 200, description: 'OK', body: describeHub(hub) };
     if (type !== 'com.microsoft:partition')
       return failure(400, 'amqp:not-implemented', 'Only event hubs and partitions can be read.');
     const log = hub.partitions.find(({ id }) => String(id) === String(partition));
@@ -41,36 +55,36 @@ export function managementNode(hub: {
       const { condition, message } = noSuchPartition(hub.partitions.length);
       return failure(400, condition, message);
     }
-    return { status: 200, description: 'OK', body: describePartition(log) };
+    return { status: 200, description: 'OK', body: describePartition(hub, log) };
   });
 
   /** Why this request may not be answered. */
-  function refusal(token: unknown, claims: Claims): Refusal | undefined {
+  function refusal(hub: ManagedEventHub, token: unknown, claims: Claims): Refusal | undefined {
     const path = [hub.name, '$management'];
     const required = () => claimRequired('Listen', hub.name, path.join('/'));
-    if (token === undefined || token === null) return claims.find('listen', path) ? undefined : required();
+    if (token === undefined || token === null) return claims.find(hub.right, path) ? undefined : required();
     try {
-      const { rights } = hub.access.claim(String(token), `sb://localhost/${path.join('/')}`);
-      return rights.has('listen') ? undefined : required();
+      const { rights } = access.claim(String(token), `sb://localhost/${path.join('/')}`);
+      return rights.has(hub.right) ? undefined : required();
     } catch (error) {
       if (error instanceof Refusal) return error;
       throw error;
     }
   }
 
-  function describeHub(): Record<string, unknown> {
+  function describeHub(hub: ManagedEventHub): Record<string, unknown> {
     const ids = hub.partitions.map(({ id }) => String(id));
     return {
       name: hub.name,
       type: 'com.microsoft:eventhub',
-      created_at: wrap_timestamp(hub.createdAt),
+      created_at: wrap_timestamp(createdAt),
       partition_count: wrap_int(ids.length),
       partition_ids: wrap_array(ids, shortString, undefined),
     };
   }
 
-  function describePartition(log: PartitionLog): Record<string, unknown> {
-    const fault = hub.faults.strike('partition-info', { partition: String(log.id) })?.fault;
+  function describePartition(hub: ManagedEventHub, log: PartitionLog): Record<string, unknown> {
+    const fault = faults.strike('partition-info', { partition: String(log.id) })?.fault;
     const missed = fault?.answer === 'stale' ? (fault.events ?? 100) : 0;
     const lastNumber = Math.max(log.first() - 1, log.next() - 1 - missed);
     const last = log.at(lastNumber);

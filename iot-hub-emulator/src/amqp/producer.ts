@@ -4,6 +4,7 @@ import type { Events } from '../events/events.ts';
 import type { PartitionLog } from '../events/partitionLog.ts';
 import { answer } from '../faults/answering.ts';
 import type { StandingFaults } from '../faults/standing.ts';
+import type { Right } from '../identity/policies.ts';
 import type { IdleRules } from '../limits/idle.ts';
 import { claimRequired, noSuchPartition } from './conditions.ts';
 import { detachWhenSilent } from './idleLink.ts';
@@ -15,10 +16,19 @@ const address = /^(?<hub>[^/]+)(\/Partitions\/(?<partition>[^/]+))?$/i;
 /**
  * `HUB` or `HUB/Partitions/N`: where producers send events, singly or in batches. Needs the right to send, which no policy of
  * an IoT hub has at its event endpoint; `ownerMaySend` gives it. Without a partition in the address the partition key
- * decides; without a key the partitions take turns. Such events carry no identity stamps.
+ * decides; without a key the partitions take turns. Such events carry no identity stamps, unless it is an
+ * event hub of its own, which takes whatever stamps a sender writes.
  */
-export function producerNode(hub: { hubName: string; events: Events; faults: StandingFaults; idle: IdleRules }): Node {
-  const { hubName, events, faults, idle } = hub;
+export function producerNode(hub: {
+  hubName: string;
+  right: Right;
+  /** Whether the stamps that a sender writes stay. */
+  keepsStamps: boolean;
+  events: Events;
+  faults: StandingFaults;
+  idle: IdleRules;
+}): Node {
+  const { hubName, right, keepsStamps, events, faults, idle } = hub;
   let turn = 0;
 
   const choose = (partition: string | undefined, key: unknown): PartitionLog => {
@@ -33,7 +43,7 @@ export function producerNode(hub: { hubName: string; events: Events; faults: Sta
     accept(receiver, { claims, connection }, link) {
       const path = receiver.target.address.split('/');
       const { hub = '', partition } = address.exec(receiver.target.address)?.groups ?? {};
-      const authorised = () => claims.find('send', path) !== undefined;
+      const authorised = () => claims.find(right, path) !== undefined;
       const unauthorised = () => claimRequired('Send', hubName, receiver.target.address);
       if (hub.toLowerCase() !== hubName.toLowerCase()) throw notFound(receiver.target.address);
       if (!authorised()) throw unauthorised();
@@ -50,10 +60,9 @@ export function producerNode(hub: { hubName: string; events: Events; faults: Sta
           const log = choose(partition, parcel.annotations['x-opt-partition-key']);
           for (const event of parcel.messages)
             log.append((position) => {
-              const message_annotations = {
-                ...withoutStamps(event.message_annotations),
-                ...positionAnnotations(position),
-              };
+              const given = event.message_annotations;
+              const stamps = keepsStamps ? given : withoutStamps(given);
+              const message_annotations = { ...stamps, ...positionAnnotations(position) };
               const { sections } = event;
               if (!sections) return rhea.message.encode({ ...event, message_annotations });
               return Buffer.concat([rhea.message.encode({ ...event, message_annotations, body: noBody }), sections]);

@@ -10,17 +10,18 @@ import { dispositions, type Incoming, type Node, refuse } from './link/peer.ts';
 // to = /devices/{percent-encoded id}/messages/devicebound
 const recipient = /^\/devices\/(?<id>[^/]+)\/messages\/devicebound$/i;
 
-/** `/messages/devicebound`: where services send to devices. Needs the right of service connect. */
+/** `/messages/devicebound`: where services send to devices. Needs the right of service connect, or an identity's to send messages. */
 export function deviceboundNode({ devicebound, throttle, faults, journal, idle }: HubCore): Node {
   return {
     accept(receiver, { claims, connection }, link) {
       const unauthorised = new Refusal('amqp:unauthorized-access', 'No token here gives the right of service connect.');
-      if (!claims.find('serviceConnect', [])) throw unauthorised;
-      link.allowed = () => claims.find('serviceConnect', []) !== undefined;
+      const find = () => claims.find('serviceConnect', []) ?? claims.find('messageSend', []);
+      if (!find()) throw unauthorised;
+      link.allowed = () => find() !== undefined;
       receiver.set_target({ address: receiver.target.address });
       detachWhenSilent(receiver, link, idle.devicebound);
       receiver.on('message', ({ message, delivery }: EventContext) => {
-        const claim = claims.find('serviceConnect', []);
+        const claim = find();
         if (!claim) return refuse(link, unauthorised);
         const incoming = message as Incoming;
         const deviceId = deviceIdOf(incoming.to);

@@ -16,6 +16,7 @@ import { createDeliveryCounters, type DeliveryCounters } from '../events/deliver
 import { createEvents, type Events } from '../events/events.ts';
 import { createStandingFaults, type StandingFaults } from '../faults/standing.ts';
 import { type Access, createAccess } from '../identity/access.ts';
+import type { TrustedAuthority } from '../identity/bearer.ts';
 import type { Policy } from '../identity/policies.ts';
 import { createPresence, type Presence } from '../identity/presence.ts';
 import { createRegistry, type Identity, type Registry } from '../identity/registry.ts';
@@ -39,7 +40,9 @@ export interface HubCore {
   registry: Registry;
   access: Access;
   presence: Presence;
+  /** The built-in endpoint. What devices send goes on to the event hub of a route, if there is one, and only there. */
   events: Events;
+  routed: EventHub | undefined;
   devicebound: Devicebound;
   feedback: Feedback;
   methods: Methods;
@@ -56,6 +59,12 @@ export interface HubCore {
   /** When it ends idle connections and links. */
   idle: IdleRules;
   now: () => number;
+}
+
+/** An event hub, by its name: the one behind a route is in memory only (H5). */
+export interface EventHub {
+  readonly name: string;
+  readonly events: Events;
 }
 
 /** The rules of a hub that can be other than IoT Hub's. */
@@ -91,6 +100,8 @@ export function createCore(options: {
   partitions: number;
   consumerGroups: readonly string[];
   policies: ReadonlyMap<string, Policy>;
+  authority?: TrustedAuthority | undefined;
+  routeTo?: { readonly name: string; readonly partitions?: number } | undefined;
   strictProperties: boolean;
   rules: HubRules;
   journal: Journal;
@@ -98,7 +109,7 @@ export function createCore(options: {
   store?: Store | undefined;
   now: () => number;
 }): HubCore {
-  const { name, partitions, policies, strictProperties, rules, journal, store, now } = options;
+  const { name, partitions, policies, authority, routeTo, strictProperties, rules, journal, store, now } = options;
   const { tier, units, rates = {}, shapingMs, shapingBacklog } = rules;
   const limits = { ...(tier ? tierLimits(tier, units) : {}), ...limitsOfRates(rates) };
   const bounded = { ...bounds, ...rules.bounds };
@@ -110,14 +121,21 @@ export function createCore(options: {
     now,
     table: store?.table<StoredFeedback>('feedback'),
   });
+  const common = { retention: bounded.partition, journal, now };
+  const builtIn = createEvents({ count: partitions, store, ...common });
+  const routed = routeTo && {
+    name: routeTo.name,
+    events: createEvents({ count: routeTo.partitions ?? partitions, ...common }),
+  };
   return {
     name,
     createdAt: store ? creationTime(store, now()) : now(),
     consumerGroups: options.consumerGroups,
     registry,
-    access: createAccess({ hubName: name, policies, registry, now }),
+    access: createAccess({ hubName: name, policies, registry, authority, routedHub: routeTo?.name, now }),
     presence: createPresence(registry, now),
-    events: createEvents({ count: partitions, retention: bounded.partition, journal, store, now }),
+    events: routed ? { ...builtIn, accept: routed.events.accept } : builtIn,
+    routed,
     devicebound: createDevicebound({
       registry,
       journal,

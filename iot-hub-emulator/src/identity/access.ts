@@ -1,20 +1,10 @@
 import { Refusal } from '../values/refusal.ts';
+import { claimByToken, type TrustedAuthority } from './bearer.ts';
+import type { Claim } from './claim.ts';
 import type { Credential } from './credential.ts';
-import type { Policy, Right } from './policies.ts';
+import type { Policy } from './policies.ts';
 import { clientIdOf, type Identity, type Registry } from './registry.ts';
 import { isSignedWith, type KeyEncoding, parseSas, type SasToken } from './sas.ts';
-
-/**
- * What a verified token allows: the rights of its policy, below `path`, until `expiresAt` (ms since 1970). One that a
- * device or module signed with its own key has no policy and no rights; it only opens for that identity.
- */
-export interface Claim {
-  policy: string;
-  rights: ReadonlySet<Right>;
-  clientId: string | undefined;
-  path: readonly string[];
-  expiresAt: number;
-}
 
 /** A device, or a module of one, that proved who it is. */
 export interface DeviceLogin {
@@ -47,14 +37,20 @@ interface Resource {
   encoding: KeyEncoding;
 }
 
-/** Token checks of the hub `hubName`: signature, expiry, host, and that the token's resource covers what it is used for. */
+/**
+ * Token checks of the hub `hubName`: signature, expiry, host, and that the token's resource covers what it is used for. Tokens
+ * of `authority` are checked by `claimByToken`.
+ */
 export function createAccess(options: {
   hubName: string;
   policies: ReadonlyMap<string, Policy>;
   registry: Registry;
+  authority?: TrustedAuthority | undefined;
+  /** Name of the event hub that a route leads to. */
+  routedHub?: string | undefined;
   now: () => number;
 }): Access {
-  const { hubName, policies, registry, now } = options;
+  const { hubName, policies, registry, authority, routedHub, now } = options;
   const hosts = new Set([
     'localhost',
     '127.0.0.1',
@@ -115,6 +111,8 @@ export function createAccess(options: {
 
   const access: Access = {
     claim(text, audience) {
+      const bearer = bearerToken.exec(text)?.groups?.['token'];
+      if (bearer !== undefined) return claimByToken(bearer, audience, { authority, routedHub, now: now() });
       const { token, resource, expiresAt } = open(text);
       const wanted = parseResource(/%2f/i.test(audience) ? decode(audience) : audience);
       if (!hosts.has(wanted.host) || !covers(resource.path, wanted.path))
@@ -142,6 +140,9 @@ export function createAccess(options: {
   };
   return access;
 }
+
+/** As services write it, with the scheme before it, and as event clients do, without. */
+const bearerToken = /^(Bearer )?(?<token>[\w-]+\.[\w-]+\.[\w-]+)$/i;
 
 function pathOf(deviceId: string, moduleId: string | undefined): string[] {
   return ['devices', deviceId, ...(moduleId === undefined ? [] : ['modules', moduleId])];

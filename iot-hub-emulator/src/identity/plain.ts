@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Refusal } from '../values/refusal.ts';
-import type { Access, Claim } from './access.ts';
+import type { Access } from './access.ts';
+import type { Claim } from './claim.ts';
 import type { Policy, Right } from './policies.ts';
 import { parseSas } from './sas.ts';
 

@@ -2,8 +2,21 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { readIfThere, writeWhole } from './secretFile.ts';
 
-/** What a token may be used for. `listen` and `send` are the event side, the others are IoT Hub's permissions. */
-export type Right = 'listen' | 'send' | 'serviceConnect' | 'deviceConnect' | 'registryRead' | 'registryWrite';
+/**
+ * What a token may be used for. `listen` and `send` are the event side, the others are IoT Hub's permissions. Only
+ * identities have the last four: parts of service connect, as data actions of a role, and the event hub that a route leads to.
+ */
+export type Right =
+  | 'listen'
+  | 'send'
+  | 'serviceConnect'
+  | 'deviceConnect'
+  | 'registryRead'
+  | 'registryWrite'
+  | 'messageSend'
+  | 'methodInvoke'
+  | 'routedListen'
+  | 'routedSend';
 
 /** A shared access policy: the name and key (base64) that tokens are signed with, and what they may do. */
 export interface Policy {

@@ -93,9 +93,15 @@ export function kindOfAddress(address: string): ConnectionKind | undefined {
   return 'events';
 }
 
-/** The same for the audience of a token: `sb://…` is an event client's, `HOST/devices/…` a device's, `HOST` a service's. */
+/**
+ * The same for the audience of a token: `sb://…` is an event client's, `HOST/devices/…` a device's, `HOST` a service's, and
+ * `https://…` the scope for which an identity of a service has got its token.
+ */
 export function kindOfAudience(audience: string): ConnectionKind {
   const text = audience.replaceAll(/%2f/gi, '/');
-  if (/^[a-z]+:\/\//i.test(text)) return 'events';
+  if (isOfEvents(text)) return 'events';
   return /\/devices\//i.test(text) ? 'device' : 'service';
 }
+
+/** Whether the audience of a token is an event hub's. */
+export const isOfEvents = (audience: string): boolean => /^(?!https:)[a-z]+:\/\//i.test(audience);

@@ -32,11 +32,17 @@ const invoke = async (request: RestRequest) => {
 
 /** Direct methods of devices and modules. */
 export const methodRoutes: readonly Route[] = [
-  { method: 'POST', path: '/twins/{device}/methods', rights: ['serviceConnect'], handle: invoke, refuse: refuseMethod },
+  {
+    method: 'POST',
+    path: '/twins/{device}/methods',
+    rights: ['serviceConnect', 'methodInvoke'],
+    handle: invoke,
+    refuse: refuseMethod,
+  },
   {
     method: 'POST',
     path: '/twins/{device}/modules/{module}/methods',
-    rights: ['serviceConnect'],
+    rights: ['serviceConnect', 'methodInvoke'],
     handle: invoke,
     refuse: refuseMethod,
   },

@@ -1,14 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { freshHub } from '../../src/testing/freshHub.ts';
 import { append, eventReceiver, nextOutcome, serviceLink, toDevice } from '../support/bare.ts';
 import { connectedDevice } from '../support/device.ts';
+import { hubForAll } from '../support/sharedHub.ts';
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
-beforeAll(async () => {
-  hub = await freshHub({ devices: [{ deviceId: 'pump-1' }], partitions: 1 });
-});
+const hub = hubForAll({ devices: [{ deviceId: 'pump-1' }], partitions: 1 });
 afterEach(() => void hub.faults.clear());
-afterAll(() => hub.stop());
 
 const ask = async (method: string, path: string, body?: unknown) => {
   const init = body === undefined ? { method } : { method, body: JSON.stringify(body) };

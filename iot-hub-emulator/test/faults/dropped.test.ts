@@ -1,24 +1,20 @@
 import { EventHubProducerClient } from '@azure/event-hubs';
 import amqp from 'azure-iot-device-amqp';
 import mqtt from 'azure-iot-device-mqtt';
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { freshHub } from '../../src/testing/freshHub.ts';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { serviceLink, toDevice } from '../support/bare.ts';
 import { deviceClient, deviceMessage } from '../support/clients.ts';
+import { hubForAll } from '../support/sharedHub.ts';
 
 // A connection whose sending side the hub has ended cannot acknowledge: nothing that still comes on it is taken in.
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
 let deviceId = '';
 let count = 0;
-beforeAll(async () => {
-  hub = await freshHub({ partitions: 1, ownerMaySend: true });
-});
+const hub = hubForAll({ partitions: 1, ownerMaySend: true });
 beforeEach(() => {
   deviceId = `pump-${count++}`;
   hub.registry.create(deviceId);
 });
-afterAll(() => hub.stop());
 
 const drop = (connections: 'device' | 'service' | 'events') =>
   hub.faults.strike({ kind: 'drop', how: 'fin', connections });

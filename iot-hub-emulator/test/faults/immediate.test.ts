@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { EventContext } from 'rhea';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { freshHub } from '../../src/testing/freshHub.ts';
 import {
   append,
@@ -15,17 +15,14 @@ import {
   toDevice,
 } from '../support/bare.ts';
 import { connectedDevice } from '../support/device.ts';
+import { hubForAll } from '../support/sharedHub.ts';
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
-beforeAll(async () => {
-  hub = await freshHub({ devices: [{ deviceId: 'pump-1' }, { deviceId: 'pump-2' }], partitions: 2 });
-});
+const hub = hubForAll({ devices: [{ deviceId: 'pump-1' }, { deviceId: 'pump-2' }], partitions: 2 });
 beforeEach(async () => {
   await hub.faults.strike({ kind: 'drop' });
   await expect.poll(() => hub.counters().connections.all).toBe(0);
 });
 afterEach(() => void hub.faults.clear());
-afterAll(() => hub.stop());
 
 describe('dropping connections', () => {
   test.each(['fin', 'rst'] as const)('by %s affects clients of the given kind only', async (how) => {

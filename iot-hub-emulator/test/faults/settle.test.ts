@@ -1,21 +1,17 @@
 import { once } from 'node:events';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { freshHub } from '../../src/testing/freshHub.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { disconnected, ended, nextOutcome, serviceLink, toDevice } from '../support/bare.ts';
 import { connectedDevice, publishPacket } from '../support/device.ts';
+import { hubForAll } from '../support/sharedHub.ts';
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
 let deviceId = '';
 let count = 0;
-beforeAll(async () => {
-  hub = await freshHub();
-});
+const hub = hubForAll();
 beforeEach(() => {
   deviceId = `pump-${count++}`;
   hub.registry.create(deviceId);
 });
 afterEach(() => void hub.faults.clear());
-afterAll(() => hub.stop());
 
 const pending = () => hub.devicebound.pending(deviceId).length;
 const sendOne = async () => {

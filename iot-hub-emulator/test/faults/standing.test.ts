@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { freshHub } from '../../src/testing/freshHub.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   append,
   bareConnection,
@@ -13,17 +12,14 @@ import {
   toDevice,
 } from '../support/bare.ts';
 import { connectedDevice, connectPacket, rawDevice } from '../support/device.ts';
+import { hubForAll } from '../support/sharedHub.ts';
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
-beforeAll(async () => {
-  hub = await freshHub({ devices: [{ deviceId: 'pump-1' }], partitions: 2 });
-});
+const hub = hubForAll({ devices: [{ deviceId: 'pump-1' }], partitions: 2 });
 beforeEach(async () => {
   await hub.faults.strike({ kind: 'drop' });
   await expect.poll(() => hub.counters().connections.all).toBe(0);
 });
 afterEach(() => void hub.faults.clear());
-afterAll(() => hub.stop());
 
 const listening = async (port: number): Promise<string> => {
   const socket = connect(port, '127.0.0.1');

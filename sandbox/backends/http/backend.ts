@@ -25,6 +25,8 @@ import { readText } from './text.ts';
 export interface BackendContext {
   readonly world: World;
   readonly tokens: Tokens;
+  /** Tokens of the service that somebody else has issued. */
+  readonly accepts: (backend: BackendName, token: string) => boolean;
   readonly applications: Applications;
   readonly faults: Faults;
   readonly journal: Journal;
@@ -75,7 +77,7 @@ export function serveBackend(
   backend: BackendName,
   port: number,
   routes: readonly Route[],
-  { world, tokens, applications, faults, journal, closing }: BackendContext,
+  { world, tokens, accepts, applications, faults, journal, closing }: BackendContext,
 ): Promise<HttpListener> {
   const match = createMatcher(routes);
 
@@ -83,7 +85,7 @@ export function serveBackend(
     const { method = '', url = '' } = request;
     const { path, query } = splitUrl(url);
     const { authorization } = request.headers;
-    const isService = tokens.accepts(authorization);
+    const isService = tokens.accepts(authorization) || accepts(backend, authorization?.replace(/^bearer /i, '') ?? '');
     const application = isService ? undefined : applications.read(authorization);
     if (!isService && !application) throw unauthorized(authorization);
     const { route, params } = match(method, path);

@@ -1,5 +1,7 @@
+import type { ServiceAccess } from '../../identity/access.ts';
+import type { ScopedTokens } from '../../identity/identity.ts';
 import type { MethodFailure } from '../../protocol/methodFailures.ts';
-import { Client } from '../replies/serviceSdk.ts';
+import { clientFor } from '../replies/identityClient.ts';
 import { createHttpsRequests, type HttpsResponse } from './httpsRequests.ts';
 import { type HubError, readHubError } from './hubError.ts';
 
@@ -39,21 +41,26 @@ const graceMs = 5_000;
 const noRetry = { shouldRetry: () => false, nextRetryTimeout: () => -1 };
 
 /**
- * @param connectionString with the service connect right
+ * @param access with the service connect right, or an identity that may invoke methods
  * @param ca certificate authorities to trust instead of the usual ones, PEM
  */
-export function createDirectMethods(connectionString: string, ca?: string): DirectMethods {
-  const hostName = /(?:^|;)\s*HostName=([^;]+)/.exec(connectionString)?.[1] ?? '';
+export function createDirectMethods(access: ServiceAccess, ca?: string): DirectMethods {
+  const hostName =
+    typeof access === 'string' ? (/(?:^|;)\s*HostName=([^;]+)/.exec(access)?.[1] ?? '') : access.hostName;
   const requests = createHttpsRequests(hostName, ca);
-  const client = Client.fromConnectionString(connectionString);
+  const client = clientFor(access);
   client.setRetryPolicy(noRetry); // the default retries methods for four minutes
-  Reflect.set(Reflect.get(client, '_restApiClient'), '_http', requests);
+  const rest: RestClient = Reflect.get(client, '_restApiClient');
+  Reflect.set(rest, '_http', requests);
+  const authorize = typeof access === 'string' ? undefined : authorizing(rest, access.credential);
 
   const pending = new Set<() => void>();
 
   return {
-    invoke: ({ device, module, payload, timeoutSeconds }) =>
-      new Promise((resolve) => {
+    async invoke({ device, module, payload, timeoutSeconds }) {
+      const authorized = await authorize?.().catch(() => 'no token' as const);
+      if (authorized === 'no token') return { kind: 'failure', failure: 'unavailable' };
+      return new Promise((resolve) => {
         const parameters = {
           methodName,
           payload,
@@ -87,11 +94,31 @@ export function createDirectMethods(connectionString: string, ca?: string): Dire
         const abort = () => end('stopped_unsent', 'stopped');
         const timer = setTimeout(() => end('unavailable', 'no_reply'), timeoutSeconds * 1000 + graceMs);
         pending.add(abort);
-      }),
+      });
+    },
     abort() {
       for (const abort of pending) abort();
     },
     close: requests.close,
+  };
+}
+
+/** What sends the client's requests. */
+interface RestClient {
+  setOptions(options: object): void;
+  updateSharedAccessSignature(text: string): void;
+}
+
+/**
+ * With an identity the client would begin a request only when it has got a token, so that the request could not be captured.
+ * This gets the token first, and gives it to the client as the text for the header that it otherwise has a signature for.
+ */
+function authorizing(rest: RestClient, credential: ScopedTokens): () => Promise<void> {
+  const config: { tokenCredential?: unknown } = Reflect.get(rest, '_config');
+  delete config.tokenCredential;
+  return async () => {
+    const { token } = await credential.getToken();
+    rest.updateSharedAccessSignature(`Bearer ${token}`);
   };
 }
 

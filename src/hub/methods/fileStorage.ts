@@ -1,5 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BlobSASPermissions, BlobServiceClient, SASProtocol } from '@azure/storage-blob';
+import {
+  type BlobClient,
+  BlobSASPermissions,
+  BlobServiceClient,
+  generateBlobSASQueryParameters,
+  SASProtocol,
+  type UserDelegationKey,
+} from '@azure/storage-blob';
+import type { AccountAccess } from '../../identity/access.ts';
+import { clientOptions } from '../../storage/containerIn.ts';
 import { StorageError } from '../../storage/storageCalls.ts';
 
 /** A file that a device can download. */
@@ -30,7 +39,8 @@ export interface FileStorage {
 }
 
 interface FileStorageOptions {
-  readonly connectionString: string;
+  /** With the account's key, or an identity. */
+  readonly account: AccountAccess;
   readonly container: string;
   readonly maxBytes: number;
 }
@@ -53,8 +63,12 @@ const unavailable = (status: number | undefined, code = 'no code'): SignResult =
   error: new StorageError('looking up a file', status, code),
 });
 
-export function createFileStorage({ connectionString, container, maxBytes }: FileStorageOptions): FileStorage {
-  const service = BlobServiceClient.fromConnectionString(connectionString, { retryOptions: { maxTries: 1 } });
+export function createFileStorage({ account, container, maxBytes }: FileStorageOptions): FileStorage {
+  const service =
+    typeof account === 'string'
+      ? BlobServiceClient.fromConnectionString(account, clientOptions)
+      : new BlobServiceClient(account.url.replace(/\/+$/, ''), account.credential, clientOptions);
+  const keys = typeof account === 'string' ? undefined : delegationKeys(service);
   const containerClient = service.getContainerClient(container);
   const isPlain = new URL(service.url).protocol === 'http:'; // the settings allow it on this machine only
   const protocol = isPlain ? SASProtocol.HttpsAndHttp : SASProtocol.Https;
@@ -83,11 +97,10 @@ export function createFileStorage({ connectionString, container, maxBytes }: Fil
         const { contentLength, etag } = await propertiesOf(name, signal);
         if (contentLength === undefined || etag === undefined) return unavailable(undefined, 'no length or no etag');
         if (contentLength > maxBytes) return { kind: 'too_large', bytes: contentLength };
-        const url = await client.generateSasUrl({
-          permissions: BlobSASPermissions.parse('r'),
-          expiresOn: new Date(Date.now() + seconds * 1000),
-          protocol,
-        });
+        const expiresOn = new Date(Date.now() + seconds * 1000);
+        const signature = { permissions: BlobSASPermissions.parse('r'), expiresOn, protocol };
+        const key = await keys?.(expiresOn, signal);
+        const url = key === undefined ? await client.generateSasUrl(signature) : signedByKey(client, signature, key);
         return { kind: 'file', file: { url, bytes: contentLength, etag } };
       } catch (error) {
         const { statusCode, code: named, name: kind, details } = error as ClientError;
@@ -97,4 +110,39 @@ export function createFileStorage({ connectionString, container, maxBytes }: Fil
       }
     },
   };
+}
+
+/** The storage allows a week. A key is asked for early enough that no signature outlives it. */
+const keyMs = 6 * 60 * 60_000;
+
+/** With an identity the account signs no file itself: it lends a key, which signs what the identity may read (D368). */
+function delegationKeys(service: BlobServiceClient) {
+  let known: { readonly key: UserDelegationKey; readonly until: Date } | undefined;
+  return async (expiresOn: Date, signal: AbortSignal): Promise<UserDelegationKey> => {
+    if (known !== undefined && known.until >= expiresOn) return known.key;
+    const from = new Date(Date.now() - clockNoiseMs);
+    const until = new Date(expiresOn.getTime() + keyMs);
+    const abortSignal = AbortSignal.any([signal, AbortSignal.timeout(attemptMs)]);
+    const key = await service.getUserDelegationKey(from, until, { abortSignal });
+    known = { key, until };
+    return key;
+  };
+}
+
+/** A form of signatures by such keys that accounts have known for years; the client's own is not known everywhere. */
+const version = '2020-12-06';
+
+/** The clock of the storage may be behind ours. */
+const clockNoiseMs = 5 * 60_000;
+
+interface Signature {
+  readonly permissions: BlobSASPermissions;
+  readonly expiresOn: Date;
+  readonly protocol: SASProtocol;
+}
+
+function signedByKey(client: BlobClient, signature: Signature, key: UserDelegationKey): string {
+  const { containerName, name: blobName, accountName } = client;
+  const query = generateBlobSASQueryParameters({ containerName, blobName, version, ...signature }, key, accountName);
+  return `${client.url}?${query}`;
 }

@@ -71,7 +71,7 @@ const roundEndsWithinMs = 2_000;
 export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A>): Consumer {
   const { log, roundMs, balance, answerMs, silentMs, startPosition, store, instance: me = randomUUID() } = options;
   const allTroubles = createTroubles(log, () => ({ waiting: waiting() }));
-  const troubles = createReadingTroubles(allTroubles);
+  const troubles = createReadingTroubles(allTroubles, typeof options.access !== 'string');
   const connection = openEventHubConnection({ ...options, troubles: allTroubles });
   const ownerships = createOwnerships(store, me, answerMs, balance.expiryMs / 3);
   const partitionIds = createPartitionIds({

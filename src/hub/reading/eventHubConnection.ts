@@ -1,7 +1,9 @@
-import { EventHubConsumerClient } from '@azure/event-hubs';
+import type { EventHubConsumerClient } from '@azure/event-hubs';
 import { within } from '../../concurrency/within.ts';
+import type { EventsAccess } from '../../identity/access.ts';
 import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
+import { openEventClient } from './eventClient.ts';
 import { receiveAtOnce } from './receiveCycle.ts';
 import type { PartitionSession } from './session.ts';
 
@@ -20,7 +22,7 @@ export interface EventHubConnection {
 }
 
 export interface EventHubConnectionOptions {
-  readonly connectionString: string;
+  readonly access: EventsAccess;
   readonly consumerGroup: string;
   /** A subscription that reports nothing for this time is replaced; an idle one reports every `maxWaitSeconds`. */
   readonly silentMs: number;
@@ -33,9 +35,9 @@ const closesWithinMs = 5_000;
 const silence = 'silence of the hub';
 
 export function openEventHubConnection(options: EventHubConnectionOptions): EventHubConnection {
-  const { connectionString, consumerGroup, silentMs, log, troubles } = options;
+  const { access, consumerGroup, silentMs, log, troubles } = options;
   function newClient() {
-    const client = new EventHubConsumerClient(consumerGroup, connectionString, {
+    const client = openEventClient(access, consumerGroup, {
       loadBalancingOptions: { updateIntervalInMs: 1_000 }, // how soon the SDK resumes a partition after an error
       retryOptions: { retryDelayInMs: 500, maxRetryDelayInMs: 5_000 },
     });

@@ -1,6 +1,7 @@
-import { EventHubConsumerClient } from '@azure/event-hubs';
 import { atMost } from '../../concurrency/atMost.ts';
 import { within } from '../../concurrency/within.ts';
+import type { EventsAccess } from '../../identity/access.ts';
+import { openEventClient } from './eventClient.ts';
 import { ofHub } from './hubFailure.ts';
 
 /** What the hub keeps of one partition. */
@@ -23,11 +24,11 @@ const closesWithinMs = 1_000;
  * @throws HubFailure
  */
 export async function readHubExtent(
-  connectionString: string,
+  access: EventsAccess,
   consumerGroup: string,
   answerMs: number,
 ): Promise<readonly PartitionExtent[]> {
-  const client = new EventHubConsumerClient(consumerGroup, connectionString, {
+  const client = openEventClient(access, consumerGroup, {
     retryOptions: { maxRetries: 0, timeoutInMs: answerMs },
   });
   const inTurn = atMost(questions);

@@ -1,3 +1,4 @@
+import { noTokenTodo } from '../../identity/identity.ts';
 import { todoOf } from '../../text/absence.ts';
 import { UnreadableCheckpoint } from '../stores/storedProgress.ts';
 import { ForeignCheckpoint, OldInformation } from './foreignCheckpoint.ts';
@@ -46,6 +47,19 @@ const refusals: Readonly<Record<string, Meaning | Record<HubRequest, Meaning>>> 
   },
   ArgumentError: { todo: mendCheckpoint, level: 'error', refusesPosition: true },
 };
+
+/** What the same means when the hub is read with an identity. */
+export function ofIdentity(diagnosis: ReadingDiagnosis): ReadingDiagnosis {
+  const { cause, setting } = diagnosis;
+  if (cause === 'NoToken') return { ...diagnosis, setting: 'IDENTITY', todo: noTokenTodo };
+  if (setting !== connection) return diagnosis;
+  if (cause.startsWith('UnauthorizedError')) return { ...diagnosis, setting: 'HUB_EVENTS_NAMESPACE', todo: giveRole };
+  return { ...diagnosis, setting: 'HUB_EVENTS_NAMESPACE', todo: compareNamespace };
+}
+
+const compareNamespace = 'compare HUB_EVENTS_NAMESPACE and HUB_EVENTS_NAME with the event hub to which the hub routes';
+const giveRole =
+  'give the identity the role Azure Event Hubs Data Receiver at the event hub, and compare IDENTITY_EVENTS_SCOPE with its cloud (docs/identity.md)';
 
 export function diagnoseReading(error: unknown, asking: HubRequest): ReadingDiagnosis {
   const { name, message, code } = innermost(error);

@@ -1,5 +1,5 @@
 import type { Troubles } from '../../log/troubles.ts';
-import type { ReadingDiagnosis } from './readingDiagnosis.ts';
+import { ofIdentity, type ReadingDiagnosis } from './readingDiagnosis.ts';
 
 /** The place of a trouble that concerns the hub as a whole; the others are ids of partitions. */
 export const wholeHub = 'hub';
@@ -13,7 +13,8 @@ export interface ReadingTroubles {
   places(): readonly string[];
 }
 
-export function createReadingTroubles(troubles: Troubles): ReadingTroubles {
+/** @param isByIdentity how the hub is read, for what is told; default by a connection string */
+export function createReadingTroubles(troubles: Troubles, isByIdentity = false): ReadingTroubles {
   const known = new Map<string, ReadingDiagnosis>();
   const sourceOf = ({ cause }: ReadingDiagnosis) => `reading: ${cause}`;
   const sharing = (cause: string) => [...known].filter(([, one]) => one.cause === cause).map(([place]) => place);
@@ -27,7 +28,8 @@ export function createReadingTroubles(troubles: Troubles): ReadingTroubles {
   }
 
   return {
-    raise(place, diagnosis) {
+    raise(place, found) {
+      const diagnosis = isByIdentity ? ofIdentity(found) : found;
       if (known.get(place)?.cause !== diagnosis.cause) clear(place);
       known.set(place, diagnosis);
       const { cause, level, setting, hubSaid, todo } = diagnosis;

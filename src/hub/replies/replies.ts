@@ -23,6 +23,8 @@ export interface Replies {
 interface ReplySettings extends Readonly<Settings['replies']> {
   /** A reply that the hub refuses for now is sent again for this time (C4). */
   readonly maxWaitSeconds: number;
+  /** Of the connection. */
+  readonly isByIdentity?: boolean;
 }
 
 /** Creates the connection and the sender for replies from the settings. */
@@ -33,10 +35,10 @@ export function createReplies(
   troubles: Troubles,
   meter?: Meter,
 ): Replies {
-  const { sendsPerMinute, maxWaitSeconds } = settings;
+  const { sendsPerMinute, maxWaitSeconds, isByIdentity } = settings;
   const answerWithinMs = settleWithinMs(maxWaitSeconds);
   const now = () => performance.now();
-  const connection = createServiceConnection({ newClient, answerWithinMs, log, troubles });
+  const connection = createServiceConnection({ newClient, answerWithinMs, isByIdentity, log, troubles });
   const ceiling = sendsPerMinute > 0 ? sendsPerMinute / 60 : Number.POSITIVE_INFINITY;
   const rateLimit = createRateLimit({ ceiling, answerWithinMs, now });
   const sendQueue = createSendQueue({ rateLimit, maxInFlight: mostRepliesInFlight, now });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { within } from '../../concurrency/within.ts';
+import type { ServiceAccess } from '../../identity/access.ts';
 import { createHandOver } from './handOver.ts';
 import { type SendRefusal, sendRefusalOf } from './sendFailure.ts';
 import { newServiceClient } from './serviceConnection.ts';
@@ -12,8 +13,8 @@ const closesWithinMs = 1_000;
  * @returns undefined when the hub takes the message
  * @throws the error of the client when there is no connection
  */
-export async function trySending(connectionString: string, answerMs: number): Promise<SendRefusal | undefined> {
-  const client = newServiceClient(connectionString);
+export async function trySending(access: ServiceAccess, answerMs: number): Promise<SendRefusal | undefined> {
+  const client = newServiceClient(access);
   client.setRetryPolicy(noRetry);
   client.on('disconnect', () => undefined);
   const deviceId = `check-${randomUUID()}`;

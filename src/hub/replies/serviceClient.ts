@@ -2,6 +2,7 @@ import type { Client } from 'azure-iothub';
 import { within } from '../../concurrency/within.ts';
 import type { Reply } from '../../protocol/c2d.ts';
 import { createHandOver } from './handOver.ts';
+import { isTokenEnding } from './identityClient.ts';
 import { createPendingSends } from './pendingSends.ts';
 import { type SendRefusal, sendRefusalOf } from './sendFailure.ts';
 
@@ -112,7 +113,7 @@ export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure
       attached ??= within(sent, linkWithinMs).catch(() => undefined);
       return sent;
     },
-    isWorn: () => performance.now() >= wornAt || pendingSends.span() >= longestSpan,
+    isWorn: () => performance.now() >= wornAt || pendingSends.span() >= longestSpan || isTokenEnding(client),
     use: () => use,
     idleForMs: () => (pendingSends.span() > 0 ? 0 : Math.max(0, performance.now() - usedAt)),
     retire() {

@@ -1,11 +1,13 @@
 import { within } from '../../concurrency/within.ts';
+import type { ServiceAccess } from '../../identity/access.ts';
 import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
 import type { Reply } from '../../protocol/c2d.ts';
+import { clientFor } from './identityClient.ts';
 import type { SendRefusal } from './sendFailure.ts';
 import { openServiceClient, type ServiceClient } from './serviceClient.ts';
 import { diagnoseService } from './serviceDiagnosis.ts';
-import { Client } from './serviceSdk.ts';
+import type { Client } from './serviceSdk.ts';
 
 /** The connection to the hub's service endpoint; replaced when it is lost or old, not because of one reply (C4). */
 export interface ServiceConnection {
@@ -25,6 +27,8 @@ interface ConnectionOptions {
   readonly newClient: () => Client;
   /** How long the hub may take to connect, and to settle one reply. */
   readonly answerWithinMs: number;
+  /** How the clients get in, for what the log says; default a connection string. */
+  readonly isByIdentity?: boolean | undefined;
   readonly log: Log;
   readonly troubles: Troubles;
 }
@@ -40,7 +44,7 @@ const unreachable: SendRefusal = { kind: 'connection', reason: 'hub_unavailable'
 const source = 'service endpoint';
 
 export function createServiceConnection(options: ConnectionOptions): ServiceConnection {
-  const { newClient, answerWithinMs, log, troubles } = options;
+  const { newClient, answerWithinMs, isByIdentity, log, troubles } = options;
   let current: ServiceClient | undefined;
   let open = false;
   let wasEverOpen = false;
@@ -94,7 +98,12 @@ export function createServiceConnection(options: ConnectionOptions): ServiceConn
     } catch (error) {
       const message = 'cannot connect to the hub’s service endpoint; replies wait';
       if (current === client)
-        troubles.raise(source, { level: 'warn', message, diagnosis: diagnoseService(error), still: () => ({}) });
+        troubles.raise(source, {
+          level: 'warn',
+          message,
+          diagnosis: diagnoseService(error, isByIdentity),
+          still: () => ({}),
+        });
       lose(client);
       return false;
     }
@@ -129,4 +138,4 @@ export function createServiceConnection(options: ConnectionOptions): ServiceConn
   };
 }
 
-export const newServiceClient = (connectionString: string): Client => Client.fromConnectionString(connectionString);
+export const newServiceClient = (access: ServiceAccess): Client => clientFor(access);

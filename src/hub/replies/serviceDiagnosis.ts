@@ -1,3 +1,4 @@
+import { NoToken, noTokenTodo } from '../../identity/identity.ts';
 import { todoOf } from '../../text/absence.ts';
 
 /** What an operator can do when the hub's service endpoint cannot be reached; fields of a log line. */
@@ -7,8 +8,6 @@ export interface ServiceDiagnosis {
   readonly todo: string;
 }
 
-const setting = 'HUB_SERVICE_CONNECTION_STRING';
-
 /** By the names of the client's errors. Any other error means that there was no answer. */
 const refusals: Readonly<Record<string, string>> = {
   UnauthorizedError:
@@ -16,15 +15,25 @@ const refusals: Readonly<Record<string, string>> = {
   DeviceNotFoundError: 'HostName must be that of the IoT hub, not of its event endpoint',
 };
 
-const compare = 'compare HostName with that of the hub';
-const unclear = `${compare}, or wait until hub and network are back`;
+/** The same for an identity. */
+const refusalsOfIdentity: Readonly<Record<string, string>> = {
+  UnauthorizedError:
+    'give the identity a role at this hub that may send messages, and compare IDENTITY_HUB_SCOPE with the cloud of the hub (docs/identity.md)',
+  DeviceNotFoundError: 'HUB_HOST_NAME must be that of the IoT hub, not of its event endpoint',
+};
 
-export function diagnoseService(error: unknown): ServiceDiagnosis {
+/** @param isByIdentity instead of a connection string */
+export function diagnoseService(error: unknown, isByIdentity = false): ServiceDiagnosis {
+  const compare = isByIdentity ? 'compare HUB_HOST_NAME with that of the hub' : 'compare HostName with that of the hub';
+  const setting = isByIdentity ? 'HUB_HOST_NAME' : 'HUB_SERVICE_CONNECTION_STRING';
   const cause = causeOf(error);
   const code = 'code' in cause ? String(cause.code) : cause.name;
   // The client reports nothing while an address does not answer, so that our own time-out comes first (SDK trap 5).
   const hubSaid = cause.name === 'TooLate' ? 'nothing' : cause.message || cause.constructor.name;
-  return { setting, hubSaid, todo: refusals[cause.constructor.name] ?? todoOf(code, compare) ?? unclear };
+  if (cause instanceof NoToken) return { setting: 'IDENTITY', hubSaid: cause.message, todo: noTokenTodo };
+  const refusal = (isByIdentity ? refusalsOfIdentity : refusals)[cause.constructor.name];
+  const unclear = `${compare}, or wait until hub and network are back`;
+  return { setting, hubSaid, todo: refusal ?? todoOf(code, compare) ?? unclear };
 }
 
 /** The client wraps the answer of the hub, or the error of the socket, in one that only says that it could not connect. */

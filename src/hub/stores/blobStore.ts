@@ -1,5 +1,6 @@
-import { ContainerClient } from '@azure/storage-blob';
 import type { Progress } from '../../engine/progress/tracked.ts';
+import type { AccountAccess } from '../../identity/access.ts';
+import { containerIn } from '../../storage/containerIn.ts';
 import type { CallLimits } from '../../storage/storageCalls.ts';
 import {
   blobNameOf,
@@ -18,8 +19,8 @@ import type { CheckpointStore, LeaseHolder, Ownership } from './checkpointStore.
 import { createLabelledBlobs, type LabelledBlob } from './labelledBlobs.ts';
 
 export interface BlobStoreOptions extends ConsumerGroupId {
-  /** With the key of the storage account, or with a shared access signature for the container. */
-  readonly connectionString: string;
+  /** With the key of the storage account, a shared access signature for the container, or an identity. */
+  readonly account: AccountAccess;
   /** Created at the first use when it does not exist. */
   readonly container: string;
   readonly limits?: CallLimits & { readonly verbMs: number };
@@ -41,12 +42,12 @@ const mostRaces = 5;
  * writes its epoch on the checkpoint, so that a late write of the last owner fails.
  */
 export function createBlobStore({
-  connectionString,
+  account,
   container,
   limits = defaultLimits,
   ...place
 }: BlobStoreOptions): CheckpointStore {
-  const blobs = blobsIn(connectionString, container, limits);
+  const blobs = blobsIn(account, container, limits);
   const ownershipPrefix = blobPrefixOf(place, 'ownership');
   const checkpointPrefix = blobPrefixOf(place, 'checkpoint');
   const checkpointName = (partition: string) => checkpointPrefix + partition;
@@ -134,10 +135,10 @@ export function createBlobStore({
 
 /** In a blob beside the records of the partitions. */
 export function createBlobText(
-  { connectionString, container, limits = defaultLimits, ...place }: BlobStoreOptions,
+  { account, container, limits = defaultLimits, ...place }: BlobStoreOptions,
   what: string,
 ): DurableText {
-  const blobs = blobsIn(connectionString, container, limits);
+  const blobs = blobsIn(account, container, limits);
   const name = blobNameOf(place, what);
   const deadline = () => performance.now() + limits.verbMs;
   return {
@@ -153,13 +154,13 @@ export function createBlobText(
 
 /** The sequence numbers of the checkpoints that have one, by partition. */
 export async function readPositions({
-  connectionString,
+  account,
   container,
   limits = defaultLimits,
   ...place
 }: BlobStoreOptions): Promise<ReadonlyMap<string, number>> {
   const prefix = blobPrefixOf(place, 'checkpoint');
-  const found = await blobsIn(connectionString, container, limits).list(prefix, performance.now() + limits.verbMs);
+  const found = await blobsIn(account, container, limits).list(prefix, performance.now() + limits.verbMs);
   return new Map(
     found.flatMap((blob) => {
       const position = readSequenceNumber(blob);
@@ -168,8 +169,8 @@ export async function readPositions({
   );
 }
 
-const blobsIn = (connectionString: string, container: string, limits: CallLimits) =>
-  createLabelledBlobs(new ContainerClient(connectionString, container, { retryOptions: { maxTries: 1 } }), limits);
+const blobsIn = (account: AccountAccess, container: string, limits: CallLimits) =>
+  createLabelledBlobs(containerIn(account, container), limits);
 
 const isSame = (a: Pick<Ownership, 'owner' | 'epoch'>, b: Pick<Ownership, 'owner' | 'epoch'>): boolean =>
   a.owner === b.owner && a.epoch === b.epoch;

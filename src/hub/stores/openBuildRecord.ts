@@ -1,8 +1,9 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Access, accessOf } from '../../identity/access.ts';
 import { noMeter } from '../../metrics/meter.ts';
 import { createStoreRecords } from '../../observing/storeRecords.ts';
-import { connectionOf, placeOf } from '../../settings/derived.ts';
+import { placeOf } from '../../settings/derived.ts';
 import { directoriesOf } from '../../settings/directories.ts';
 import { readBounded } from '../../storage/boundedReads.ts';
 import { createInstrumentedCall } from '../../storage/instrumentedCall.ts';
@@ -13,10 +14,14 @@ import { writeWhole } from './writeWhole.ts';
 const mostBytes = 64 * 1024;
 
 /** The record of builds, beside the checkpoints. */
-export function openBuildRecord(settings: StoreSettings, records = createStoreRecords(noMeter)): DurableText {
+export function openBuildRecord(
+  settings: StoreSettings,
+  records = createStoreRecords(noMeter),
+  access: Pick<Access, 'account'> = accessOf(settings),
+): DurableText {
   const { checkpoints, store } = settings;
   const ask = createInstrumentedCall('checkpoints', placeOf(checkpoints, store, 'CHECKPOINTS'), records);
-  const record = store.kind === 'blob' ? inBlob(settings) : inFile(settings);
+  const record = store.kind === 'blob' ? inBlob(settings, access) : inFile(settings);
   return {
     read: () => ask('read', record.read),
     write: (text, etag) => ask('write', () => record.write(text, etag)),
@@ -46,14 +51,11 @@ function inFile({ hub, data }: StoreSettings): DurableText {
 }
 
 /** The storage client is loaded already, for the checkpoints. */
-function inBlob({ hub, store, checkpoints }: StoreSettings): DurableText {
+function inBlob({ hub, checkpoints }: StoreSettings, access: Pick<Access, 'account'>): DurableText {
   const { namespace, name, consumerGroup } = hubPlaceOf(hub);
-  const connectionString = connectionOf(checkpoints, store);
+  const account = access.account('checkpoints');
   const opened = import('./blobStore.ts').then(({ createBlobText }) =>
-    createBlobText(
-      { connectionString, container: checkpoints.container, namespace, hub: name, consumerGroup },
-      'builds',
-    ),
+    createBlobText({ account, container: checkpoints.container, namespace, hub: name, consumerGroup }, 'builds'),
   );
   return {
     read: async () => (await opened).read(),

@@ -1,7 +1,8 @@
+import { type Access, accessOf } from '../../identity/access.ts';
 import { noMeter } from '../../metrics/meter.ts';
 import { createStoreRecords } from '../../observing/storeRecords.ts';
 import type { Settings } from '../../settings/config.ts';
-import { connectionOf, placeOf } from '../../settings/derived.ts';
+import { eventHubNameOf, placeOf } from '../../settings/derived.ts';
 import { directoriesOf } from '../../settings/directories.ts';
 import { timing } from '../../settings/groups/constants.ts';
 import { createInstrumentedCall } from '../../storage/instrumentedCall.ts';
@@ -9,7 +10,7 @@ import type { CheckpointStore } from './checkpointStore.ts';
 import { createFileStore } from './fileStore.ts';
 import { instrumentedStore } from './instrumentedStore.ts';
 
-export type StoreSettings = Pick<Settings, 'hub' | 'data' | 'store' | 'checkpoints'>;
+export type StoreSettings = Pick<Settings, 'identity' | 'hub' | 'backends' | 'data' | 'store' | 'checkpoints'>;
 
 /**
  * The store that the settings choose. The storage client takes 20 MB, so it is loaded only when needed.
@@ -18,22 +19,25 @@ export type StoreSettings = Pick<Settings, 'hub' | 'data' | 'store' | 'checkpoin
 export async function openStore(
   settings: StoreSettings,
   records = createStoreRecords(noMeter),
+  access: Pick<Access, 'account'> = accessOf(settings),
 ): Promise<CheckpointStore> {
   const { checkpoints, store } = settings;
   const ask = createInstrumentedCall('checkpoints', placeOf(checkpoints, store, 'CHECKPOINTS'), records);
-  return instrumentedStore(await openPlain(settings), ask);
+  return instrumentedStore(await openPlain(settings, access), ask);
 }
 
-async function openPlain({ hub, data, store, checkpoints }: StoreSettings): Promise<CheckpointStore> {
+async function openPlain(
+  { hub, data, store, checkpoints }: StoreSettings,
+  access: Pick<Access, 'account'>,
+): Promise<CheckpointStore> {
   const { endpoint, namespace, name, consumerGroup } = hubPlaceOf(hub);
   if (store.kind !== 'blob') {
     const place = [endpoint, name, consumerGroup].join(' ');
     return createFileStore(directoriesOf(data).checkpoints, place, timing.expirySeconds * 1000);
   }
   const { createBlobStore } = await import('./blobStore.ts');
-  const connectionString = connectionOf(checkpoints, store);
   return createBlobStore({
-    connectionString,
+    account: access.account('checkpoints'),
     container: checkpoints.container,
     namespace,
     hub: name,
@@ -42,8 +46,8 @@ async function openPlain({ hub, data, store, checkpoints }: StoreSettings): Prom
 }
 
 /** What the records of one consumer group are kept under. */
-export function hubPlaceOf({ eventsConnectionString, consumerGroup }: StoreSettings['hub']) {
-  const endpoint = /Endpoint=sb:\/\/([^/;]+)/.exec(eventsConnectionString)?.[1] ?? '';
-  const name = /EntityPath=([^;]+)/.exec(eventsConnectionString)?.[1] ?? '';
+export function hubPlaceOf({ eventsConnectionString, consumerGroup, ...hub }: StoreSettings['hub']) {
+  const endpoint = hub.eventsNamespace || (/Endpoint=sb:\/\/([^/;]+)/.exec(eventsConnectionString)?.[1] ?? '');
+  const name = eventHubNameOf({ eventsConnectionString, ...hub });
   return { endpoint, namespace: endpoint.replace(/:\d+$/, ''), name, consumerGroup };
 }

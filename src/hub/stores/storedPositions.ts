@@ -1,4 +1,4 @@
-import { connectionOf } from '../../settings/derived.ts';
+import { accessOf } from '../../identity/access.ts';
 import { directoriesOf } from '../../settings/directories.ts';
 import { checkpointPath, readCheckpointFile } from './checkpointFile.ts';
 import { hubPlaceOf, type StoreSettings } from './openStore.ts';
@@ -12,8 +12,8 @@ export async function storedPositions(settings: StoreSettings): Promise<Readonly
   const { endpoint, namespace, name, consumerGroup } = hubPlaceOf(hub);
   if (store.kind === 'blob') {
     const { readPositions } = await import('./blobStore.ts');
-    const connectionString = connectionOf(checkpoints, store);
-    return readPositions({ connectionString, container: checkpoints.container, namespace, hub: name, consumerGroup });
+    const account = accessOf(settings).account('checkpoints');
+    return readPositions({ account, container: checkpoints.container, namespace, hub: name, consumerGroup });
   }
   const place = [endpoint, name, consumerGroup].join(' ');
   const { progress } = readCheckpointFile(checkpointPath(directoriesOf(data).checkpoints, place), place);

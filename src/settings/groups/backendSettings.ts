@@ -9,6 +9,12 @@ export const backends = {
     env: 'INFORMATION_MODEL_URL',
     sensitive: true,
   },
+  informationModelScope: {
+    doc: 'Scope of the tokens that `IDENTITY` gets for the information model; when empty, the token of `BACKENDS_…` is used there.',
+    format: 'optional-token-scope',
+    default: '',
+    env: 'INFORMATION_MODEL_SCOPE',
+  },
   typeRegistryUrl: {
     doc: 'Base URL of the type definition registry.',
     format: 'base-url',
@@ -16,12 +22,24 @@ export const backends = {
     env: 'TYPE_REGISTRY_URL',
     sensitive: true,
   },
+  typeRegistryScope: {
+    doc: 'Scope of the tokens that `IDENTITY` gets for the type registry; when empty, the token of `BACKENDS_…` is used there.',
+    format: 'optional-token-scope',
+    default: '',
+    env: 'TYPE_REGISTRY_SCOPE',
+  },
   principalManagerUrl: {
     doc: 'Base URL of the principal manager.',
     format: 'base-url',
     default: '',
     env: 'PRINCIPAL_MANAGER_URL',
     sensitive: true,
+  },
+  principalManagerScope: {
+    doc: 'Scope of the tokens that `IDENTITY` gets for the principal manager; when empty, the token of `BACKENDS_…` is used there.',
+    format: 'optional-token-scope',
+    default: '',
+    env: 'PRINCIPAL_MANAGER_SCOPE',
   },
   token: {
     doc: 'Fixed bearer token for the backends, instead of the token endpoint.',

@@ -9,6 +9,13 @@ export const deadLetters = {
     env: 'DEAD_LETTERS_CONNECTION_STRING',
     sensitive: true,
   },
+  accountUrl: {
+    doc: 'URL of the blob service of an account of its own for the dead letters, used with `IDENTITY`.',
+    format: 'optional-https-url',
+    default: '',
+    env: 'DEAD_LETTERS_ACCOUNT_URL',
+    sensitive: true,
+  },
   container: {
     doc: 'Container of the dead letters with `STORE=blob`; created if it does not exist and the connection string allows it.',
     format: 'container-name',

@@ -8,12 +8,36 @@ export const hub = {
     env: 'HUB_EVENTS_CONNECTION_STRING',
     sensitive: true,
   },
+  eventsNamespace: {
+    doc: 'Instead of that connection string: host name of the Event Hubs namespace with the event hub to which the hub routes its messages, read with `IDENTITY`.',
+    format: 'host-name',
+    default: '',
+    env: 'HUB_EVENTS_NAMESPACE',
+  },
+  eventsName: {
+    doc: 'Name of that event hub.',
+    format: 'optional-text',
+    default: '',
+    env: 'HUB_EVENTS_NAME',
+  },
+  eventsSenders: {
+    doc: '`hub-only` states that nobody but the IoT hub may send to that event hub: who may send can name any device as the sender. Without it, it is not read (D367).',
+    format: ['', 'hub-only'],
+    default: '',
+    env: 'HUB_EVENTS_SENDERS',
+  },
   serviceConnectionString: {
     doc: 'Connection string of the hub itself with the service connect right, for replies to devices and for methods of devices.',
     format: 'service-connection-string',
     default: '',
     env: 'HUB_SERVICE_CONNECTION_STRING',
     sensitive: true,
+  },
+  hostName: {
+    doc: 'Instead of that connection string: host name of the hub, for replies and methods with `IDENTITY`.',
+    format: 'host-name',
+    default: '',
+    env: 'HUB_HOST_NAME',
   },
   consumerGroup: {
     doc: 'Consumer group that only this service uses.',

@@ -43,6 +43,13 @@ export const files = {
     env: 'METHODS_FILES_CONNECTION_STRING',
     sensitive: true,
   },
+  accountUrl: {
+    doc: 'URL of the blob service of an account of its own for the files of methods, used with `IDENTITY`.',
+    format: 'optional-https-url',
+    default: '',
+    env: 'METHODS_FILES_ACCOUNT_URL',
+    sensitive: true,
+  },
   container: {
     doc: 'Container of the files for methods; it must not be that of the checkpoints or the dead letters. When empty, methods with files cannot be invoked (M9).',
     format: 'optional-container-name',

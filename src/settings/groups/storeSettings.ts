@@ -24,6 +24,13 @@ export const store = {
     env: 'STORE_CONNECTION_STRING',
     sensitive: true,
   },
+  accountUrl: {
+    doc: 'Instead of that connection string: URL of the blob service of the storage account, used with `IDENTITY`.',
+    format: 'optional-https-url',
+    default: '',
+    env: 'STORE_ACCOUNT_URL',
+    sensitive: true,
+  },
 } satisfies convict.Schema<unknown>;
 
 export const checkpoints = {
@@ -32,6 +39,13 @@ export const checkpoints = {
     format: 'storage-connection-string',
     default: '',
     env: 'CHECKPOINTS_CONNECTION_STRING',
+    sensitive: true,
+  },
+  accountUrl: {
+    doc: 'URL of the blob service of an account of its own for the checkpoints, used with `IDENTITY`.',
+    format: 'optional-https-url',
+    default: '',
+    env: 'CHECKPOINTS_ACCOUNT_URL',
     sensitive: true,
   },
   container: {

@@ -3,7 +3,7 @@ import { backendSettings } from '../../../src/backends/backendOpener.ts';
 import { createDeadline } from '../../../src/backends/deadline.ts';
 import { createBackend } from '../../../src/backends/http.ts';
 import { createRedaction } from '../../../src/backends/redaction.ts';
-import { staticToken } from '../../../src/backends/token.ts';
+import { staticToken } from '../../../src/backends/tokenSource.ts';
 import { createTroubles } from '../../../src/log/troubles.ts';
 import { keysOf } from '../../../src/protocol/jsonKeys.ts';
 import { courseOf } from '../../support/courses.ts';

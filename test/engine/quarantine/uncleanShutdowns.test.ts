@@ -38,7 +38,7 @@ function setUp() {
     standIns.set(name, () => hub.client(life));
     const consumer = createConsumer({
       ...usualReading,
-      connectionString: name,
+      access: name,
       batchSize: 3,
       prefetch: 10,
       silentMs: 4_000,

@@ -72,7 +72,7 @@ export async function run({ clients, pass, clear }: Surroundings, lives: Partial
     const consumer = createConsumer({
       ...usualReading,
       ...rounds,
-      connectionString: name,
+      access: name,
       batchSize: 3,
       prefetch: 10,
       silentMs: 4_000,

@@ -56,7 +56,7 @@ const operations = ({ httpPort, adminPort }: Places): SettingRows => ({
 
 /** The service with a fixed token, and with its stores in files. */
 export const ofService = (places: Places): SettingRows => ({
-  HUB_EVENTS_CONNECTION_STRING: [events, ['createConsumer 0.connectionString', events]],
+  HUB_EVENTS_CONNECTION_STRING: [events, ['createConsumer 0.access', events]],
   HUB_SERVICE_CONNECTION_STRING: [service, ['newServiceClient 0', service]],
   HUB_CONSUMER_GROUP: ['group-1', ['createConsumer 0.consumerGroup', 'group-1']],
   HUB_START_POSITION: ['latest', ['createConsumer 0.startPosition', 'latest']],
@@ -90,8 +90,8 @@ export const ofSharedStore: SettingRows = {
   STORE: ['blob', ['createBlobStore 0.container', 'progress'], ['createBlobs 0.container', 'letters']],
   STORE_CONNECTION_STRING: [
     account('zero'),
-    ['createBlobStore 0.connectionString', account('zero')],
-    ['createBlobs 0.connectionString', account('zero')],
+    ['createBlobStore 0.account', account('zero')],
+    ['createBlobs 0.account', account('zero')],
   ],
   CHECKPOINTS_CONTAINER: ['progress', ['createBlobStore 0.container', 'progress']],
   DEAD_LETTERS_CONTAINER: ['letters', ['createBlobs 0.container', 'letters']],
@@ -102,9 +102,80 @@ export const ofOwnAccounts: SettingRows = {
   ...tokenEndpoint,
   STORE: ['blob'],
   STORE_CONNECTION_STRING: [account('zero')],
-  CHECKPOINTS_CONNECTION_STRING: [account('one'), ['createBlobStore 0.connectionString', account('one')]],
-  DEAD_LETTERS_CONNECTION_STRING: [account('two'), ['createBlobs 0.connectionString', account('two')]],
+  CHECKPOINTS_CONNECTION_STRING: [account('one'), ['createBlobStore 0.account', account('one')]],
+  DEAD_LETTERS_CONNECTION_STRING: [account('two'), ['createBlobs 0.account', account('two')]],
 };
+
+const identity: SettingRows = {
+  IDENTITY: ['managed', ['createIdentity 0.settings.kind', 'managed']],
+  IDENTITY_CLIENT_ID: ['client-2', ['createIdentity 0.settings.clientId', 'client-2']],
+  IDENTITY_AUTHORITY_HOST: [
+    'https://authority.invalid',
+    ['createIdentity 0.settings.authorityHost', 'https://authority.invalid'],
+  ],
+  INFORMATION_MODEL_SCOPE: ['api://im/.default', ['identityTokens 0.scope', 'api://im/.default']],
+  TYPE_REGISTRY_SCOPE: ['api://tr/.default', ['identityTokens 0.scope', 'api://tr/.default']],
+  IDENTITY_HUB_SCOPE: ['https://hubs.invalid/.default'],
+  IDENTITY_EVENTS_SCOPE: ['https://events.invalid/.default'],
+  IDENTITY_STORAGE_SCOPE: ['https://storage.invalid/.default'],
+};
+const [hubScope = '', eventsScope = '', storageScope = ''] = ['HUB', 'EVENTS', 'STORAGE'].map(
+  (name) => identity[`IDENTITY_${name}_SCOPE`]?.[0],
+);
+
+/** The service without keys: the routed event hub, and its stores in one account. */
+export const ofIdentity = (places: Places): SettingRows => {
+  const {
+    HUB_EVENTS_CONNECTION_STRING: _,
+    HUB_SERVICE_CONNECTION_STRING: __,
+    BACKENDS_TOKEN: ___,
+    ...rest
+  } = ofService(places);
+  const settings = ['INFORMATION_MODEL_URL', 'TYPE_REGISTRY_URL', 'HTTP_HOST', 'HTTP_PORT', 'ADMIN_PORT'];
+  return {
+    ...Object.fromEntries(Object.entries(rest).filter(([name]) => settings.includes(name))),
+    ...identity,
+    PRINCIPAL_MANAGER_URL: [pm],
+    PRINCIPAL_MANAGER_SCOPE: ['api://pm/.default', ['identityTokens 0.scope', 'api://pm/.default']],
+    HUB_EVENTS_NAMESPACE: ['events.invalid:1', ['createConsumer 0.access.namespace', 'events.invalid:1']],
+    HUB_EVENTS_NAME: ['routed', ['createConsumer 0.access.eventHub', 'routed']],
+    // Allows the start.
+    HUB_EVENTS_SENDERS: ['hub-only'],
+    HUB_HOST_NAME: ['hub.invalid', ['newServiceClient 0.hostName', 'hub.invalid']],
+    IDENTITY_HUB_SCOPE: [hubScope, ['newServiceClient 0.credential.scope', hubScope]],
+    IDENTITY_EVENTS_SCOPE: [eventsScope, ['createConsumer 0.access.credential.scope', eventsScope]],
+    IDENTITY_STORAGE_SCOPE: [storageScope, ['createBlobStore 0.account.credential.scope', storageScope]],
+    STORE: ['blob'],
+    STORE_ACCOUNT_URL: [
+      'https://zero.invalid',
+      ['createBlobStore 0.account.url', 'https://zero.invalid'],
+      ['createBlobs 0.account.url', 'https://zero.invalid'],
+    ],
+  };
+};
+
+/** An account of its own for each store wins. */
+export const ofIdentityAndAccounts = (places: Places): SettingRows => ({
+  ...ofIdentity(places),
+  STORE_ACCOUNT_URL: ['https://zero.invalid'],
+  CHECKPOINTS_ACCOUNT_URL: ['https://one.invalid', ['createBlobStore 0.account.url', 'https://one.invalid']],
+  DEAD_LETTERS_ACCOUNT_URL: ['https://two.invalid', ['createBlobs 0.account.url', 'https://two.invalid']],
+});
+
+/** The front door without keys. */
+export const ofDoorWithIdentity = (places: Places): SettingRows => ({
+  ...identity,
+  ...operations(places),
+  INFORMATION_MODEL_URL: [im],
+  TYPE_REGISTRY_URL: [tr],
+  METHODS_PORT: [String(places.methodsPort)],
+  HUB_HOST_NAME: ['hub.invalid', ['createDirectMethods 0.hostName', 'hub.invalid']],
+  IDENTITY_HUB_SCOPE: [hubScope, ['createDirectMethods 0.credential.scope', hubScope]],
+  IDENTITY_STORAGE_SCOPE: [storageScope, ['createFileStorage 0.account.credential.scope', storageScope]],
+  STORE_ACCOUNT_URL: ['https://zero.invalid'],
+  METHODS_FILES_CONTAINER: ['files'],
+  METHODS_FILES_ACCOUNT_URL: ['https://three.invalid', ['createFileStorage 0.account.url', 'https://three.invalid']],
+});
 
 /** The front door with a token endpoint. */
 export const ofFrontDoor = (places: Places): SettingRows => ({
@@ -118,7 +189,7 @@ export const ofFrontDoor = (places: Places): SettingRows => ({
   METHODS_EDGE_MODULE: ['proxy-1', ['createInvoke 0.edgeModule', 'proxy-1']],
   METHODS_DRAIN_SECONDS: ['37', ['drain 0.drainMs', 37_000]],
   STORE_CONNECTION_STRING: [account('zero')],
-  METHODS_FILES_CONNECTION_STRING: [account('three'), ['createFileStorage 0.connectionString', account('three')]],
+  METHODS_FILES_CONNECTION_STRING: [account('three'), ['createFileStorage 0.account', account('three')]],
   METHODS_FILES_CONTAINER: ['files', ['createFileStorage 0.container', 'files']],
   METHODS_FILES_TENANT_CLAIM: ['tid', ['createFileInputs 0.tenantClaim', 'tid']],
   METHODS_FILES_MAX_BYTES: ['93000000', ['createFileStorage 0.maxBytes', 93_000_000]],
@@ -130,7 +201,7 @@ export const ofSharedFiles = (places: Places): SettingRows => {
   const { METHODS_FILES_CONNECTION_STRING: _, ...others } = ofFrontDoor(places);
   return {
     ...others,
-    STORE_CONNECTION_STRING: [account('zero'), ['createFileStorage 0.connectionString', account('zero')]],
+    STORE_CONNECTION_STRING: [account('zero'), ['createFileStorage 0.account', account('zero')]],
   };
 };
 

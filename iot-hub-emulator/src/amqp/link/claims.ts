@@ -1,4 +1,5 @@
-import { type Claim, covers } from '../../identity/access.ts';
+import { covers } from '../../identity/access.ts';
+import type { Claim } from '../../identity/claim.ts';
 import type { Right } from '../../identity/policies.ts';
 
 /** What one connection may do: the verified tokens it has put so far. */

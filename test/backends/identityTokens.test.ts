@@ -1,0 +1,63 @@
+import type { AxiosAdapter } from 'axios';
+import { expect, it, onTestFinished } from 'vitest';
+import { createBackends } from '../../src/backends/backends.ts';
+import { NoToken, type ScopedTokens } from '../../src/identity/identity.ts';
+import { recordingLog } from '../support/recordingLog.ts';
+import { callOf, settings } from './harness.ts';
+
+// Backends that are called with the process's identity, each with the tokens of its scope (D365).
+
+const tokensOf = (scope: string, getToken?: ScopedTokens['getToken']): ScopedTokens => ({
+  scope,
+  getToken: getToken ?? (async () => ({ token: `token-of-${scope}`, expiresOnTimestamp: Date.now() + 3_600_000 })),
+});
+
+function open(byScope: Readonly<Record<string, ScopedTokens>>) {
+  const seen: string[] = [];
+  const adapter: AxiosAdapter = async (config) => {
+    seen.push(`${config.url} ${config.headers.get('authorization')}`);
+    return { status: 404, statusText: '', headers: {}, data: Buffer.from('{"errors":[]}'), config };
+  };
+  const access = { backend: (name: string) => byScope[name] };
+  const log = recordingLog();
+  const backends = createBackends(settings, log, { adapter, access });
+  onTestFinished(() => backends.close());
+  return { backends, seen, log };
+}
+
+it('each backend gets the token of its own scope, and one without a scope that of all', async () => {
+  const { backends, seen } = open({ informationModel: tokensOf('im'), typeRegistry: tokensOf('tr') });
+  const { principalManager, typeRegistry, informationModel } = backends.bind(callOf());
+  await typeRegistry.getType('svc.device', 'pump', '1.0.0').catch(() => {});
+  await principalManager.resolve('', 'd1').catch(() => {});
+  await informationModel.getModel('o1', 'svc.device').catch(() => {});
+  expect(seen.map((line) => line.replace(/^\/(\w+)\S* Bearer /, '$1: '))).toEqual([
+    'modelDefinitions: token-of-tr',
+    'devices: static-token',
+    'objects: token-of-im',
+  ]);
+});
+
+it('messages wait while the identity gets no token, as they do for a token endpoint', async () => {
+  let isThere = false;
+  const getToken = async () => {
+    if (!isThere) throw new NoToken('the identity gets no token: gone');
+    return { token: 'at-last', expiresOnTimestamp: Date.now() + 3_600_000 };
+  };
+  const { backends, seen, log } = open({ informationModel: tokensOf('im', getToken) });
+  const reading = backends
+    .bind(callOf())
+    .informationModel.getModel('o1', 'svc.device')
+    .catch(() => {});
+  await expect.poll(() => backends.isUp('informationModel')).toBe(false);
+  expect(backends.states().tokenEndpoint).toMatchObject({
+    circuit: 'open',
+    outage: { failure: 'no token of the identity' },
+  });
+  expect(log.lines).toMatchObject([{ level: 'warn', message: 'no access token for the backends' }]);
+  expect(backends.isUp('principalManager')).toBe(true);
+  isThere = true;
+  expect(await backends.ready(['informationModel'], new AbortController().signal)).toBe(true);
+  await reading;
+  expect(seen.at(-1)).toContain('Bearer at-last');
+});

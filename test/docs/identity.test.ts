@@ -1,0 +1,63 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { settingDocs } from '../../src/settings/config.ts';
+
+const page = readFileSync('docs/identity.md', 'utf8');
+const template = readFileSync('deploy/azure/routed-event-hub.bicep', 'utf8');
+const dataActions = (text: string) => [...new Set(text.match(/Microsoft\.Devices\/IotHubs\/\w+\/\w+\/action/g))].sort();
+
+describe('the commands of docs/identity.md', () => {
+  const commands = [...page.matchAll(/^```sh\n(.*?)^```/gms)].map(([, text = '']) => text);
+
+  it.each(commands.map((text) => [text]))('are ones that a shell can read: %s', (text) => {
+    const { status, stderr } = spawnSync('sh', ['-n'], { input: text, encoding: 'utf8' });
+    expect([status, stderr]).toEqual([0, '']);
+  });
+
+  it('use no variable that they have not set, but for the names that the reader has', () => {
+    const all = commands.join('\n');
+    const set = [...all.matchAll(/^\s*(?:for )?([A-Z_]+)(?:=| in )/gm)].map(([, name]) => name);
+    const used = new Set([...all.matchAll(/\$\{?([A-Z_]+)/g)].map(([, name]) => name));
+    const given = ['GROUP', 'HUB', 'NAMESPACE', 'SERVICE_OBJECT_ID'];
+    expect([...used].filter((name) => !set.includes(name)).sort()).toEqual(given);
+  });
+});
+
+describe('the template of deploy/azure', () => {
+  it('gives the roles of the page, each by its id', () => {
+    const ids = Object.fromEntries([...template.matchAll(/^ {2}(\w+): '([\da-f-]{36})'$/gm)].map(([, a, b]) => [a, b]));
+    const named = Object.keys(ids).map((name) => name.replace(/[A-Z]/g, (letter) => ` ${letter}`).toLowerCase());
+    const inPage = (role: string) => page.toLowerCase().includes(role);
+    expect(named.filter((role) => !inPage(role))).toEqual([]);
+    expect(named).toHaveLength(5);
+    for (const name of Object.keys(ids)) expect(template).toContain(`roles.${name}`);
+  });
+
+  it('gives the smallest role for replies and methods that the page tells', () => {
+    expect(dataActions(template)).toEqual(dataActions(page));
+    expect(dataActions(template)).toHaveLength(2);
+  });
+
+  it('puts out settings that there are', () => {
+    const names = settingDocs().map(({ env }) => env);
+    const outputs = [...template.matchAll(/^output (\w+) /gm)].map(([, name = '']) => name);
+    expect(outputs.filter((name) => !names.includes(name))).toEqual([]);
+    expect(outputs).toContain('HUB_EVENTS_NAMESPACE');
+  });
+
+  it('refers only to what it declares, and closes what it opens', () => {
+    const declared = [...template.matchAll(/^(?:resource|param|var) (\w+)/gm)].map(([, name]) => name);
+    const referred = [...template.matchAll(/(?:parent|scope): (\w+)|\b(\w+)\.(?:id|name|properties)\b/g)];
+    const names = referred.map(([, one, other]) => one ?? other);
+    expect(names.filter((name) => !declared.includes(name))).toEqual([]);
+    for (const [open, close] of ['{}', '[]', '()'].map((pair) => pair.split('')))
+      expect(template.split(open ?? '').length).toBe(template.split(close ?? '').length);
+  });
+
+  it('has no key, and lets nobody in with one', () => {
+    expect(template).not.toMatch(/listKeys|connectionString|authorizationRules/i);
+    expect(template.match(/disableLocalAuth: true/g)).toHaveLength(2);
+    expect(template).toContain('allowSharedKeyAccess: false');
+  });
+});

@@ -1,0 +1,352 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Hub, startHub } from 'iot-hub-emulator';
+import { type Authority, startAuthority } from 'iot-hub-emulator/authority';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type Backends, startBackends } from '../../sandbox/backends/backends.ts';
+import { connectDevice, type Device } from '../../sandbox/device/device.ts';
+import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
+import { buildService } from '../../sandbox/service/build.ts';
+import { freePort } from '../../sandbox/service/freePort.ts';
+import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
+import { http } from '../sandbox/backends/client.ts';
+import { appendEvent } from '../support/appendEvent.ts';
+
+// The built programs without a single key: tokens of the stand-in for the platform, which the hub, the event hub behind a
+// route, the storage account and the backends check (D365).
+
+const own = { clientId: randomUUID(), objectId: randomUUID(), federatedToken: `projected-${randomUUID()}` };
+const scopes: Readonly<Record<string, string>> = {
+  informationModel: 'api://im',
+  typeRegistry: 'api://tr',
+  principalManager: 'api://pm',
+};
+const platform = ['https://iothubs.azure.net', 'https://eventhubs.azure.net', 'https://storage.azure.com'];
+
+let directory: string;
+let authority: Authority;
+let hub: Hub;
+let backends: Backends;
+let storage: Azurite;
+let pump: Device;
+beforeAll(async () => {
+  await buildService();
+  directory = mkdtempSync(join(tmpdir(), 'identity-'));
+  const hubDirectory = join(directory, 'hub');
+  authority = await startAuthority({
+    directory: hubDirectory,
+    principals: [own],
+    resources: [...platform, ...Object.values(scopes)],
+  });
+  hub = await startHub({
+    directory: hubDirectory,
+    devices: [{ deviceId: 'pump-1' }, { deviceId: 'motor-1' }],
+    authority: {
+      ...authority.trust,
+      rights: { [own.objectId]: ['messageSend', 'methodInvoke', 'routedListen'] },
+    },
+    routeTo: { name: 'routed', partitions: 2 },
+  });
+  const certificate = { cert: join(hubDirectory, 'server.pem'), key: join(hubDirectory, 'server.key') };
+  [backends, storage] = await Promise.all([
+    startBackends({ seed: true, accepts: (backend, token) => authority.accepts(token, scopes[backend] ?? '') }),
+    startAzurite(undefined, certificate),
+  ]);
+  pump = await connectDevice({
+    ...{ id: 'pump-1', connectionString: hub.deviceConnectionString('pump-1'), caFile: hub.caFile },
+  });
+});
+afterAll(async () => {
+  await pump?.close();
+  await Promise.all([hub?.close(), backends?.close(), storage?.close(), authority?.close()]);
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** What the platform gives a workload, and a machine. */
+const workload = (token = own.federatedToken) => {
+  const file = join(directory, `token-${randomUUID()}`);
+  writeFileSync(file, `${token}\n`);
+  return {
+    IDENTITY: 'workload',
+    IDENTITY_AUTHORITY_HOST: authority.url,
+    AZURE_TENANT_ID: authority.tenantId,
+    AZURE_CLIENT_ID: own.clientId,
+    AZURE_FEDERATED_TOKEN_FILE: file,
+  };
+};
+/** Of the first principal: an app has one unless it names another. */
+const app = () => ({ IDENTITY: 'managed', ...authority.appService });
+const managed = () => ({ IDENTITY: 'managed', IDENTITY_CLIENT_ID: own.clientId, ...authority.machine });
+
+const common = () => ({
+  NODE_ENV: 'production',
+  HUB_HOST_NAME: `localhost:${hub.ports.amqps}`,
+  INFORMATION_MODEL_URL: backends.informationModelUrl,
+  INFORMATION_MODEL_SCOPE: `${scopes['informationModel']}/.default`,
+  TYPE_REGISTRY_URL: backends.typeRegistryUrl,
+  TYPE_REGISTRY_SCOPE: `${scopes['typeRegistry']}/.default`,
+  STORE_ACCOUNT_URL: storage.url,
+  HTTP_HOST: '127.0.0.1',
+  ADMIN_PORT: '0',
+  NODE_EXTRA_CA_CERTS: hub.caFile,
+});
+
+interface Run {
+  readonly process: ServiceProcess;
+  lines(): Record<string, unknown>[];
+}
+
+let runs = 0;
+async function start(
+  environment: Record<string, string>,
+  command?: readonly string[],
+  until: 'livez' | 'readyz' = 'readyz',
+): Promise<Run> {
+  runs += 1;
+  const logFile = join(directory, `log-${runs}`);
+  const port = await freePort();
+  const process = await startService({
+    ...{ environment: { ...environment, HTTP_PORT: String(port) }, logFile, command },
+    readyzUrl: `http://127.0.0.1:${port}/${until}`,
+  });
+  onTestFinished(async () => {
+    const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    await process.stop();
+    const written = metrics + readFileSync(logFile, 'utf8');
+    const secrets = [own.federatedToken, authority.appService['IDENTITY_HEADER'] ?? '', 'eyJ', 'Bearer ', 'sig='];
+    for (const secret of secrets) expect(written).not.toContain(secret);
+  });
+  const lines = () =>
+    readFileSync(logFile, 'utf8')
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line));
+  return { process, lines };
+}
+
+const service = (
+  identity: Record<string, string>,
+  more: Record<string, string> = {},
+  until: 'livez' | 'readyz' = 'readyz',
+) =>
+  start(
+    {
+      ...common(),
+      ...identity,
+      HUB_EVENTS_NAMESPACE: `localhost:${hub.ports.amqps}`,
+      HUB_EVENTS_NAME: 'routed',
+      HUB_EVENTS_SENDERS: 'hub-only',
+      PRINCIPAL_MANAGER_URL: backends.principalManagerUrl,
+      PRINCIPAL_MANAGER_SCOPE: `${scopes['principalManager']}/.default`,
+      STORE: 'blob',
+      DATA_DIRECTORY: join(directory, `data-${runs}`),
+      ...more,
+    },
+    undefined,
+    until,
+  );
+
+async function createsModel(correlationId: string) {
+  const body = JSON.stringify({ model: 'svc.device', type: 'pump', properties: { serial: correlationId } });
+  const properties = { msgType: 'action', action: 'model.create', version: '2', correlationId, ack: 'all' };
+  await pump.send(properties, Buffer.from(body));
+  for (;;) {
+    const reply = await pump.next(60_000);
+    if (reply === undefined) throw new Error('no acknowledgement');
+    if (reply.properties['msgType'] === 'ack') return JSON.parse(reply.body.toString());
+  }
+}
+
+describe('the service', () => {
+  it.each([
+    ['a workload', workload],
+    ['a machine', managed],
+    ['an app', app],
+  ])('with the identity of %s reads, calls the backends, answers and checkpoints', async (_, identity) => {
+    const { lines } = await service(identity());
+    expect(await createsModel(randomUUID())).toMatchObject({ success: true });
+    expect(lines().find(({ event }) => event === 'program.started')).toMatchObject({
+      access: {
+        ...{ events: 'identity', service: 'identity', checkpoints: 'identity', deadLetters: 'identity' },
+        ...{ informationModel: 'identity', typeRegistry: 'identity', principalManager: 'identity' },
+      },
+    });
+    const asked = new Set(authority.requests.filter(({ granted }) => granted).map(({ resource }) => resource));
+    expect([...asked].sort()).toEqual([...platform, ...Object.values(scopes)].sort());
+  });
+
+  it('takes up where it was: the checkpoints are in the account', async () => {
+    const { lines } = await service(workload());
+    await createsModel(randomUUID());
+    const reading = lines().filter(({ event }) => event === 'partition.reading');
+    expect(reading.map(({ from }) => from)).not.toContain('earliest');
+    await expect.poll(() => lines().filter(({ msg }) => msg === 'handled')).toHaveLength(1);
+  });
+});
+
+describe('the event hub behind the route', () => {
+  const claims = { 'iothub-connection-device-id': 'pump-1' };
+  const message = { msgType: 'action', action: 'identity.delete', version: '2', correlationId: 'forged', ack: 'all' };
+
+  it('is believed for message annotations only: what says elsewhere whom it is from is handled for nobody', async () => {
+    const { lines } = await service(managed());
+    await createsModel(randomUUID()); // it reads
+    const event = { device: undefined, properties: { ...message, ...claims }, body: Buffer.from('{}') };
+    for (const partition of hub.routedPartitions) appendEvent(partition, event);
+    await expect.poll(() => lines().some(({ event }) => event === 'message.unattributed')).toBe(true);
+    await createsModel(randomUUID());
+    expect(lines().filter(({ correlationId }) => correlationId === 'forged')).toEqual([]);
+  });
+});
+
+describe('the check of a deployment', () => {
+  const check = async (more: Record<string, string> = {}) => {
+    const environment = {
+      ...{ ...common(), ...managed(), ...more, STORE: 'blob', DATA_DIRECTORY: join(directory, 'checked') },
+      ...{
+        HUB_EVENTS_NAMESPACE: `localhost:${hub.ports.amqps}`,
+        HUB_EVENTS_NAME: 'routed',
+        HUB_EVENTS_SENDERS: 'hub-only',
+      },
+      PRINCIPAL_MANAGER_URL: backends.principalManagerUrl,
+      PRINCIPAL_MANAGER_SCOPE: `${scopes['principalManager']}/.default`,
+    };
+    const env = { PATH: process.env['PATH'], ...environment };
+    const run = promisify(execFile)(process.execPath, ['dist/check.js'], { env });
+    return run.catch((error) => error).then(({ stdout }) => String(stdout));
+  };
+
+  it('gets in with the identity, as the service does', async () => {
+    const report = await check();
+    expect(report.split('\n').filter((line) => line.startsWith('✗'))).toEqual([]);
+    for (const found of ['may send to devices', 'partitions with', 'was created, written', 'accepts the token'])
+      expect(report).toContain(found);
+    expect(report).not.toContain('eyJ');
+  });
+
+  it('says which role or scope is wrong', async () => {
+    const report = await check({ IDENTITY_STORAGE_SCOPE: 'https://iothubs.azure.net/.default' });
+    expect(report).toMatch(/✗ checkpoint container.*STORE_ACCOUNT_URL/);
+  });
+});
+
+describe('the storage account', () => {
+  const list = (token: string) =>
+    asked(`${storage.url}?comp=list`, 'GET', { authorization: `Bearer ${token}`, 'x-ms-version': '2023-11-03' });
+  const issue = (resource: string, seconds?: number) => authority.issue(own.objectId, resource, seconds);
+
+  it('takes a token for storage until its end, and none for anything else', async () => {
+    expect(await list(issue('https://storage.azure.com'))).toContain('<EnumerationResults');
+    expect(await list(issue('https://storage.azure.com', -60))).toContain('AuthenticationFailed');
+    expect(await list(issue('https://iothubs.azure.net'))).toContain('AuthenticationFailed');
+  });
+});
+
+describe('a service that is refused says what to do', () => {
+  const other = (scope: string) => `${scope}/.default`;
+  it.each<[string, Record<string, string>, string, object]>([
+    [
+      'by the hub, because of the audience',
+      { IDENTITY_HUB_SCOPE: other('https://storage.azure.com') },
+      'service_endpoint.unreachable',
+      {
+        setting: 'HUB_HOST_NAME',
+        hubSaid: expect.stringContaining('InvalidAudience'),
+        todo: expect.stringMatching(/role/),
+      },
+    ],
+    [
+      'by the event hub, because of the audience',
+      { IDENTITY_EVENTS_SCOPE: other('https://iothubs.azure.net') },
+      'hub.unreadable',
+      { setting: 'HUB_EVENTS_NAMESPACE', todo: expect.stringMatching(/Data Receiver/) },
+    ],
+    [
+      'by the account, because of the audience',
+      { IDENTITY_STORAGE_SCOPE: other('https://iothubs.azure.net') },
+      'ownership.round_failed',
+      { setting: 'STORE_ACCOUNT_URL', storeSaid: '403 AuthenticationFailed', todo: expect.stringMatching(/Blob Data/) },
+    ],
+    [
+      'by the authority, which knows no such resource',
+      { IDENTITY_HUB_SCOPE: other('https://unknown.example') },
+      'identity.no_token',
+      {
+        setting: 'IDENTITY',
+        scope: 'https://unknown.example/.default',
+        cause: expect.stringContaining('AADSTS500011'),
+      },
+    ],
+  ])('%s', async (_, settings, event, fields) => {
+    const { lines } = await service(workload(), settings, 'livez');
+    await expect.poll(() => lines().find((line) => line['event'] === event), { timeout: 60_000 }).toMatchObject(fields);
+  });
+
+  it('by the authority, because of the file', async () => {
+    const { lines } = await service(workload('another token'), {}, 'livez');
+    const cause = expect.stringContaining('AADSTS700213');
+    await expect.poll(() => lines().find(({ event }) => event === 'identity.no_token')).toMatchObject({ cause });
+  });
+});
+
+describe('the front door', () => {
+  it('invokes a method with a file that a key lent by the account signs', async () => {
+    const files = { METHODS_FILES_CONTAINER: 'files' };
+    const port = await freePort();
+    await makeFile('files', 'curve.json', '{"a":1}');
+    await start({ ...common(), ...managed(), ...files, METHODS_PORT: String(port) }, ['node', 'dist/methods.js']);
+    const motor = await connectDevice({
+      ...{ id: 'motor-1', connectionString: hub.deviceConnectionString('motor-1'), caFile: hub.caFile },
+    });
+    onTestFinished(() => motor.close());
+    const calls: { files?: Record<string, { url: string }> }[] = [];
+    await motor.onMethod('invokeMethod', async (payload, send) => {
+      calls.push(payload as never);
+      await send(200, { status: 0, output: {} });
+    });
+    const token = backends.applications.issue({ name: 'control-room', tenant: 'acme', mayInvoke: true }, 600);
+    const object = backends.world.objects.list().find(({ name }) => name === 'Conveyor motor');
+    const path = `/objects/${object?.objectId}/models/svc.device/methods/loadFirmware`;
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const reply = await http(`http://127.0.0.1:${port}`, 'POST', path, { input: { image: 'curve.json' } }, headers);
+    expect([reply.status, reply.text]).toEqual([200, expect.stringContaining('"status":0')]);
+    const url = calls[0]?.files?.['image']?.url ?? '';
+    expect(new URL(url).searchParams.get('skoid')).toBe(own.objectId);
+    expect(await fetched(url)).toBe('{"a":1}');
+    expect(await fetched(url.replace('curve.json', 'other.json'))).toMatch(/AuthenticationFailed|AuthorizationFailure/);
+  });
+});
+
+/** As an identity with the right to write. */
+async function makeFile(container: string, name: string, content: string) {
+  const headers = {
+    authorization: `Bearer ${authority.issue(own.objectId, 'https://storage.azure.com')}`,
+    'x-ms-version': '2023-11-03',
+    'x-ms-date': new Date().toUTCString(),
+  };
+  await asked(`${storage.url}/${container}?restype=container`, 'PUT', headers);
+  await asked(`${storage.url}/${container}/${name}`, 'PUT', { ...headers, 'x-ms-blob-type': 'BlockBlob' }, content);
+}
+
+const fetched = (url: string) => asked(url, 'GET', {});
+
+function asked(url: string, method: string, headers: Record<string, string>, body = ''): Promise<string> {
+  const length = method === 'GET' ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+  return new Promise((resolve, reject) => {
+    const ca = readFileSync(hub.caFile);
+    const outgoing = request(url, { method, ca, headers: { ...headers, ...length } }, (answer) => {
+      let text = '';
+      answer.on('data', (chunk) => {
+        text += chunk;
+      });
+      answer.on('end', () => resolve(text));
+    });
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}

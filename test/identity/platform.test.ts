@@ -1,0 +1,62 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { platformCredential } from '../../src/identity/platform.ts';
+import { missingOfPlatform } from '../../src/identity/platformVariables.ts';
+import { settings } from '../support/environment.ts';
+
+const { identity } = settings;
+const directory = mkdtempSync(join(tmpdir(), 'platform-'));
+afterEach(() => vi.unstubAllEnvs());
+
+describe('the variables of a workload', () => {
+  const file = join(directory, 'token');
+  writeFileSync(file, 'projected');
+  const all = { AZURE_TENANT_ID: 't', AZURE_CLIENT_ID: 'c', AZURE_FEDERATED_TOKEN_FILE: file };
+  const workload = { ...identity, kind: 'workload' };
+
+  it('are complete, or named one by one', () => {
+    expect(missingOfPlatform(workload, all)).toEqual([]);
+    expect(missingOfPlatform(workload, {})).toEqual([
+      expect.stringContaining('needs AZURE_TENANT_ID'),
+      expect.stringContaining('needs AZURE_FEDERATED_TOKEN_FILE'),
+      expect.stringContaining('needs AZURE_CLIENT_ID'),
+    ]);
+  });
+
+  it('need no client id beside that of the settings', () => {
+    const { AZURE_CLIENT_ID: _, ...others } = all;
+    expect(missingOfPlatform({ ...workload, clientId: 'own' }, others)).toEqual([]);
+  });
+
+  it('name a file that can be read and has a token', () => {
+    const empty = join(directory, 'empty');
+    writeFileSync(empty, '\n');
+    for (const AZURE_FEDERATED_TOKEN_FILE of [empty, join(directory, 'missing')])
+      expect(missingOfPlatform(workload, { ...all, AZURE_FEDERATED_TOKEN_FILE })).toEqual([
+        expect.stringContaining('cannot be read, or is empty'),
+      ]);
+  });
+
+  it('concern no other identity', () => {
+    expect(missingOfPlatform({ ...identity, kind: 'managed' }, {})).toEqual([]);
+  });
+});
+
+describe('a developer', () => {
+  it('has the tokens of the Azure CLI', async () => {
+    const answer = {
+      accessToken: 'token-of-az',
+      expires_on: Math.floor(Date.now() / 1000) + 3600,
+      tokenType: 'Bearer',
+    };
+    const az = join(directory, 'az');
+    writeFileSync(az, `#!/bin/sh\necho '${JSON.stringify(answer)}'\n`);
+    chmodSync(az, 0o755);
+    vi.stubEnv('PATH', `${directory}${delimiter}${process.env['PATH']}`);
+    const token = await platformCredential({ ...identity, kind: 'developer' }).getToken('https://hub.example/.default');
+    expect(token?.token).toBe('token-of-az');
+    rmSync(directory, { recursive: true });
+  });
+});
