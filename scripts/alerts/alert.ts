@@ -1,7 +1,7 @@
 import type { events as edgeEvents } from '../../edge/src/operations/events.ts';
 import type { events } from '../../src/log/events.ts';
 
-/** What an operator is called for. The tables of the pages are written from these, and rules for Prometheus can be (D303). */
+/** What an operator is called for. The tables of the pages and the rules for Prometheus are written from these (D303). */
 export interface Alert<Event extends string = string> {
   /** The name of its rule. */
   readonly id: string;
@@ -23,6 +23,8 @@ export interface Alert<Event extends string = string> {
   readonly means: string;
   /** One or more sentences, with links as the pages have them. */
   readonly todo: string;
+  /** The chapter of docs/troubleshooting.md that says more, by its anchor; there with a metric. */
+  readonly runbook?: string;
 }
 
 export type ServerAlert = Alert<keyof typeof events>;

@@ -8,6 +8,7 @@ export const edgeAlerts: readonly EdgeAlert[] = [
     metric: 'resets(process_uptime[1h]) > 2',
     means: 'The proxy ends again and again.',
     todo: 'Repair what `err` names. An exception is a defect: report it.',
+    runbook: 'remote-methods-fail',
   },
   {
     id: 'EdgeHubAway',
@@ -18,6 +19,7 @@ export const edgeAlerts: readonly EdgeAlert[] = [
     for: '5m',
     means: 'No invocation arrives.',
     todo: '`reason` says why: the network, the key, or a disabled device.',
+    runbook: 'remote-methods-fail',
   },
   {
     id: 'EdgeBrokerAway',
@@ -28,6 +30,7 @@ export const edgeAlerts: readonly EdgeAlert[] = [
     for: '5m',
     means: 'The broker is away, or refuses the proxy.',
     todo: 'Repair what `reason` names; the proxy reconnects by itself.',
+    runbook: 'remote-methods-fail',
   },
   {
     id: 'EdgeHubUnstable',
@@ -37,6 +40,7 @@ export const edgeAlerts: readonly EdgeAlert[] = [
       'increase(device_messaging_edge_connections_total{device_messaging_peer="hub",device_messaging_result="opened"}[10m]) > 5',
     means: 'Two proxies, or a device program, have the same connection string.',
     todo: 'Give each an identity of its own.',
+    runbook: 'remote-methods-fail',
   },
   {
     id: 'EdgeBrokerUnstable',
@@ -46,6 +50,7 @@ export const edgeAlerts: readonly EdgeAlert[] = [
       'increase(device_messaging_edge_connections_total{device_messaging_peer="broker",device_messaging_result="opened"}[10m]) > 5',
     means: 'Two clients have one id at the broker, or an access rule ends connections.',
     todo: 'Give each client an id of its own.',
+    runbook: 'remote-methods-fail',
   },
   {
     id: 'EdgeSubscriptionRefused',
@@ -54,6 +59,7 @@ export const edgeAlerts: readonly EdgeAlert[] = [
     metric: 'increase(rpc_server_call_duration_count{error_type="broker_unavailable"}[10m]) > 0',
     means: 'Invocations of this module get 503 until the access rules of the broker let the proxy subscribe.',
     todo: 'Let the proxy subscribe to `topics_methods_out` of the module in `module`.',
+    runbook: 'remote-methods-fail',
   },
   {
     id: 'EdgeFolderUnusable',
@@ -62,6 +68,7 @@ export const edgeAlerts: readonly EdgeAlert[] = [
     metric: 'increase(rpc_server_call_duration_count{error_type="folder_unavailable"}[10m]) > 0',
     means: 'Methods with files of a module cannot be invoked.',
     todo: '`cause` says why; fix it and restart the proxy.',
+    runbook: 'remote-methods-fail',
   },
   {
     id: 'EdgeRepliesUnknown',
@@ -70,6 +77,7 @@ export const edgeAlerts: readonly EdgeAlert[] = [
     metric: 'increase(device_messaging_edge_replies_dropped_total{device_messaging_reason="unknown"}[1h]) > 0',
     means: 'A module is too slow, or sends wrong replies.',
     todo: 'Repair the module.',
+    runbook: 'remote-methods-fail',
   },
   {
     id: 'EdgeRepliesRetained',
@@ -78,6 +86,7 @@ export const edgeAlerts: readonly EdgeAlert[] = [
     metric: 'increase(device_messaging_edge_replies_dropped_total{device_messaging_reason="retained"}[1h]) > 0',
     means: 'A module retains its replies.',
     todo: 'Publish replies without *retain*, and clear the retained ones.',
+    runbook: 'remote-methods-fail',
   },
   {
     id: 'EdgeConfigurationRefused',
@@ -87,6 +96,7 @@ export const edgeAlerts: readonly EdgeAlert[] = [
     metric: 'device_messaging_edge_configuration_refused == 1',
     means: 'The changed file has a fault, and the last good one stays in effect; a restart would fail.',
     todo: 'Repair the lines in `problems`; the proxy reads the file again by itself.',
+    runbook: 'remote-methods-fail',
   },
   {
     id: 'EdgeResponseLost',
@@ -95,6 +105,7 @@ export const edgeAlerts: readonly EdgeAlert[] = [
     metric: 'increase(device_messaging_edge_responses_lost_total[1h]) > 0',
     means: 'The connection broke during a call, whose outcome the application does not know.',
     todo: 'Check the network when it repeats.',
+    runbook: 'remote-methods-fail',
   },
   {
     id: 'EdgeDefect',
@@ -103,6 +114,7 @@ export const edgeAlerts: readonly EdgeAlert[] = [
     metric: 'increase(rpc_server_call_duration_count{error_type="internal_error"}[1h]) > 0',
     means: 'A defect of the proxy.',
     todo: 'Report `err`.',
+    runbook: 'remote-methods-fail',
   },
 ];
 

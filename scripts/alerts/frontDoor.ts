@@ -17,6 +17,7 @@ export const frontDoorAlerts: readonly ServerAlert[] = [
     metric: 'increase(http_server_request_duration_count{error_type="hub_refuses_us"}[5m]) > 0',
     means: 'The hub refuses the key, or the policy lacks a right: methods cannot be invoked.',
     todo: 'The policy needs *service connect*.',
+    runbook: 'remote-methods-fail',
   },
   {
     id: 'MethodsNotAccepted',
@@ -27,6 +28,7 @@ export const frontDoorAlerts: readonly ServerAlert[] = [
     for: '5m',
     means: 'The hub is not reachable or overloaded; callers get 502, 503 or 504.',
     todo: 'Check the hub and the network.',
+    runbook: 'remote-methods-fail',
   },
   {
     id: 'MethodsThrottled',
@@ -35,6 +37,7 @@ export const frontDoorAlerts: readonly ServerAlert[] = [
     for: '1h',
     means: 'More invocations than the hub’s tier takes.',
     todo: 'The hub needs more units.',
+    runbook: 'remote-methods-fail',
   },
   {
     id: 'BackendUnavailable',
@@ -45,6 +48,7 @@ export const frontDoorAlerts: readonly ServerAlert[] = [
     for: '5m',
     means: 'Every invocation is answered with 503, because a backend does not answer.',
     todo: 'Repair the backend; `/backends` has its last failure.',
+    runbook: 'remote-methods-fail',
   },
   {
     id: 'MethodsTokenRefused',
@@ -61,6 +65,7 @@ export const frontDoorAlerts: readonly ServerAlert[] = [
     metric: 'increase(http_server_request_duration_count{error_type="storage_unavailable"}[5m]) > 0',
     means: 'The storage does not answer or refuses; methods with files fail with 503.',
     todo: 'Repair what `cause` names.',
+    runbook: 'remote-methods-fail',
   },
   {
     id: 'MethodsDefect',

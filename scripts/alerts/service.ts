@@ -16,6 +16,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     metric: 'resets(process_uptime[1h]) > 2',
     means: 'The process ends again and again.',
     todo: 'Repair what `err` names. An exception is a defect: report it.',
+    runbook: 'the-process-ends-again-and-again',
   },
   {
     id: 'HubUnreadable',
@@ -44,6 +45,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     for: '5m',
     means: 'No instance reads one of the partitions.',
     todo: '`/partitions` of each instance, under `elsewhere`, names the owners; `/readyz` names what they wait for.',
+    runbook: 'it-does-not-start-or-is-not-ready',
   },
   {
     id: 'Behind',
@@ -51,6 +53,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     metric: 'max by (messaging_destination_partition_id) (device_messaging_partition_behind_duration) > 43200',
     means: 'Events older than the hub’s retention are lost; 43,200 s is half of a retention of one day.',
     todo: 'A backend is down, or more instances are needed.',
+    runbook: 'questions-and-where-their-answers-are',
   },
   {
     id: 'FallingBehind',
@@ -60,6 +63,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     for: '1h',
     means: 'A partition has fallen further behind for an hour.',
     todo: 'A backend is down, or more instances are needed.',
+    runbook: 'questions-and-where-their-answers-are',
   },
   // while the hub does not answer, the series of how far behind is absent, and an alert on it silent; the youngest, because
   // another instance may know
@@ -71,6 +75,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     means:
       'The hub does not answer about a partition: nobody knows how far it is behind, and `Behind` and `FallingBehind` say nothing.',
     todo: 'If the service is not ready, `waitingFor` of `/readyz` has the reason. Otherwise the log has it at the level `debug` (`cannot ask the hub for its newest event`).',
+    runbook: 'it-does-not-start-or-is-not-ready',
   },
   {
     id: 'HubWait',
@@ -80,6 +85,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     for: '10m',
     means: 'Messages wait in the hub for more than a minute before this instance reads them.',
     todo: 'The partition was not read, or this instance reads too slowly: more instances. Set the bound to what your devices may wait.',
+    runbook: 'questions-and-where-their-answers-are',
   },
   {
     id: 'MessageStuck',
@@ -87,6 +93,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     metric: 'max(device_messaging_partition_oldest_duration) > 900 unless on() max(device_messaging_backend_out) == 1',
     means: 'A message is not handled to its end within the longest time-out, while no backend is out.',
     todo: '`/devices` names the oldest message and what it waits for.',
+    runbook: 'questions-and-where-their-answers-are',
   },
   {
     id: 'BackendOut',
@@ -98,6 +105,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     means:
       'Messages wait; only messages already started can fail. When the spool is full, the rest of the partition waits, too.',
     todo: 'Repair the backend. `failure` has its last error; the line of each minute counts failed attempts and messages that started to wait.',
+    runbook: 'questions-and-where-their-answers-are',
   },
   {
     id: 'TokenRefused',
@@ -107,6 +115,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     metric: 'increase(http_client_request_duration_count{http_response_status_code="401"}[5m]) > 0',
     means: 'Credentials for the backends were changed or have expired.',
     todo: 'Set the right credentials.',
+    runbook: 'wrong-settings',
   },
   {
     id: 'TokenMissing',
@@ -117,6 +126,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     for: '5m',
     means: 'The token endpoint is unreachable or refuses the client.',
     todo: 'Repair what `cause` names.',
+    runbook: 'wrong-settings',
   },
   {
     id: 'StoreFails',
@@ -126,6 +136,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     means:
       'A store refuses or is not available: no partition changes hands, and a crash would repeat what no checkpoint contains.',
     todo: 'Follow `todo` of the lines of the log that name the store.',
+    runbook: 'it-does-not-start-or-is-not-ready',
   },
   {
     id: 'DeadLetterNotStored',
@@ -135,6 +146,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     means:
       'A failed message is recorded only in the log, and until its retention ends in the hub: the store of dead letters is full or not writable.',
     todo: 'Repair the store.',
+    runbook: 'dead-letters',
   },
   {
     id: 'DeadLetters',
@@ -144,6 +156,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
       'increase(device_messaging_handled_messages_total{device_messaging_code=~"internal_platform_error|timeout_exceeded"}[10m]) > 0 or increase(device_messaging_dead_letters_total{device_messaging_result="parked"}[10m]) > 0',
     means: 'A message failed through the service’s own side, and is a dead letter unless the line says otherwise.',
     todo: 'Find the cause by its `incident`, fix it, [replay](troubleshooting.md#dead-letters).',
+    runbook: 'dead-letters',
   },
   {
     id: 'UncleanShutdowns',
@@ -154,6 +167,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     means:
       'A partition was taken over twice or more without having been released: crashes, out of memory, kills by the liveness probe.',
     todo: 'Find out [why the process ends](troubleshooting.md#the-process-ends-again-and-again).',
+    runbook: 'the-process-ends-again-and-again',
   },
   {
     id: 'MessageNotExecuted',
@@ -178,6 +192,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     for: '5m',
     means: 'The store fails. A crash would repeat everything since the last checkpoint.',
     todo: 'Repair what `err` names: the disk, the network, the access to the container.',
+    runbook: 'it-does-not-start-or-is-not-ready',
   },
   {
     id: 'CheckpointMapUnusable',
@@ -201,6 +216,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     metric: 'increase(device_messaging_sessions_ended_total{device_messaging_reason="lost"}[1h]) > 0',
     means: 'Without a scaling: a foreign reader in the consumer group, or an instance that could not renew in time.',
     todo: 'Give the service its own consumer group, and check the store.',
+    runbook: 'it-does-not-start-or-is-not-ready',
   },
   {
     id: 'EventsLost',
@@ -209,6 +225,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     metric: 'increase(device_messaging_gaps_total[1h]) > 0',
     means: 'Messages may be lost.',
     todo: '`reason` `retention`: the hub deleted them before they were read; a backend was down for too long, or more instances are needed. `unknown`: look at the hub.',
+    runbook: 'questions-and-where-their-answers-are',
   },
   {
     id: 'HubWithholdsEvents',
@@ -231,6 +248,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     metric: 'increase(device_messaging_sessions_ended_total{device_messaging_reason="spool_unreadable"}[1h]) > 0',
     means: 'The disk of `spool` under `DATA_DIRECTORY` is full or fails: partitions wait for their slowest devices.',
     todo: 'Make room, or replace the disk.',
+    runbook: 'questions-and-where-their-answers-are',
   },
   {
     id: 'SettingUnknown',
@@ -246,6 +264,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     means:
       'Devices do not fetch their messages (the hub keeps 50 for each), or the hub throttles. The lines `handled` say `dropped` and why.',
     todo: '`notFetching` of `/devices` names the devices.',
+    runbook: 'devices-get-their-answers-late-or-not-at-all',
   },
   {
     id: 'RepliesThrottled',
@@ -255,6 +274,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     for: '1h',
     means: 'More replies than the hub’s tier takes: devices get them late.',
     todo: 'The hub needs more units.',
+    runbook: 'devices-get-their-answers-late-or-not-at-all',
   },
   {
     id: 'RepliesUnanswered',
@@ -264,6 +284,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     for: '1h',
     means: 'The service sends single replies again, so devices may get them twice.',
     todo: 'The hub is slow, or `REPLIES_MAX_WAIT_SECONDS` too short.',
+    runbook: 'devices-get-their-answers-late-or-not-at-all',
   },
   {
     id: 'RepliesStuck',
@@ -281,6 +302,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     metric: 'increase(messaging_client_operation_duration_count{error_type="quota"}[10m]) > 0',
     means: 'No device gets an answer until the next day (UTC), or until the hub has more units.',
     todo: 'Buy units, or wait for the next day.',
+    runbook: 'devices-get-their-answers-late-or-not-at-all',
   },
   {
     id: 'HubSuspended',
@@ -290,6 +312,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     metric: 'increase(messaging_client_operation_duration_count{error_type="suspended"}[10m]) > 0',
     means: 'No device gets an answer until the subscription is restored.',
     todo: 'Restore the subscription.',
+    runbook: 'devices-get-their-answers-late-or-not-at-all',
   },
   {
     id: 'ServiceEndpointUnreachable',
@@ -300,6 +323,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     for: '5m',
     means: 'Replies wait: the hub is down, the network fails, or a setting is wrong.',
     todo: '`hubSaid` and `todo` say which.',
+    runbook: 'devices-get-their-answers-late-or-not-at-all',
   },
   {
     id: 'EventUndecodable',
@@ -308,6 +332,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     metric: 'increase(messaging_client_consumed_messages_total{device_messaging_kind="undecodable"}[1h]) > 0',
     means: 'A device sends AMQP that would harm a reader.',
     todo: '`device` names it: repair or remove it.',
+    runbook: 'questions-and-where-their-answers-are',
   },
   {
     id: 'EventUnattributed',
@@ -316,6 +341,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     metric: 'increase(messaging_client_consumed_messages_total{device_messaging_kind="unattributed"}[1h]) > 0',
     means: 'This is not the hub’s built-in endpoint, or another program can send to it.',
     todo: 'Use the built-in endpoint.',
+    runbook: 'wrong-settings',
   },
   {
     id: 'SpansNotDelivered',
@@ -332,6 +358,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     for: '10m',
     means: 'The process comes near the limit of its container, which would kill it; 900 MB suits a limit of 1 GB.',
     todo: 'Set the bound to nine tenths of your limit. Raise the limit, or lower `DELIVERY_MAX_BYTES`.',
+    runbook: 'the-process-ends-again-and-again',
   },
   {
     id: 'EventLoopBlocked',
@@ -340,6 +367,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     for: '5m',
     means: 'The process has too little CPU, or something takes it for long.',
     todo: 'Give it CPU, or add instances.',
+    runbook: 'questions-and-where-their-answers-are',
   },
 ];
 

@@ -48,7 +48,18 @@ function citingFiles(folder: string): string[] {
 const citation = new RegExp(`(?<![\\w#$.'"/-])[${letters}]\\d+(?![\\w'"\`-])`, 'g');
 const citationsIn = (text: string): string[] => text.match(citation) ?? [];
 
-const folders = ['config', 'docs', 'edge', 'iot-hub-emulator', 'sandbox', 'scripts', 'src', 'telemetry', 'test'];
+const folders = [
+  'config',
+  'deploy',
+  'docs',
+  'edge',
+  'iot-hub-emulator',
+  'sandbox',
+  'scripts',
+  'src',
+  'telemetry',
+  'test',
+];
 const ofRoot = readdirSync('.').filter((name) => /\.(md|js|ts|mjs|example)$/.test(name));
 const texts = [...ofRoot, ...folders.flatMap(citingFiles)].map((file) => ({ file, text: readFileSync(file, 'utf8') }));
 

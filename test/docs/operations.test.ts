@@ -102,7 +102,6 @@ it.each<readonly [page: string, words: RegExp, number: number]>([
   ['operations.md', /after (\d+) s it gives up what it was doing/, standstillMs(timing.expirySeconds) / 1000],
   ['operations.md', /`DELIVERY_DRAIN_SECONDS` \+ 30 s, (\d+) by default/, stopSeconds],
   ['first-deployment.md', /--stop-timeout (\d+)/, stopSeconds],
-  ['first-deployment.md', /terminationGracePeriodSeconds: (\d+) # DELIVERY_DRAIN_SECONDS \+ 30/, stopSeconds],
   ['operations.md', /at most (\d+) MiB for each partition/, spoolLimits.maxBytes / mebibyte],
   ['operations.md', /`DEAD_LETTERS_MAX_BYTES`, and at most ([\d,]+)/, letterCounts.maxLetters],
   ['operations.md', /a hundredth of both, ([\d,]+) dead letters/, letterCounts.deviceLetters],

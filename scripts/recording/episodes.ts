@@ -1,0 +1,173 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { callFrontDoor } from '../../sandbox/invoke/call.ts';
+import { findObject } from '../../sandbox/invoke/find.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { withConstants } from '../../test/support/withConstants.ts';
+import type { Episode } from './episode.ts';
+import type { Stage } from './stage.ts';
+
+type HubFault = Parameters<Sandbox['hub']['faults']['add']>[0];
+type BackendFault = Parameters<Sandbox['backends']['faults']['add']>[0];
+
+const hubFault =
+  (...requests: HubFault[]) =>
+  ({ sandbox }: Stage) => {
+    for (const request of requests) sandbox.hub.faults.add(request);
+  };
+const backendFault =
+  (request: BackendFault) =>
+  ({ sandbox }: Stage) => {
+    sandbox.backends.faults.add(request);
+  };
+
+const hourMs = 3_600_000;
+const anHour = 130;
+
+/** What is passed to a Node.js that begins: so many bytes that stay in memory. */
+const ballast = (bytes: number) => ({
+  NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(`globalThis.ballast = Buffer.alloc(${bytes}, 1);`)}`,
+});
+
+/** An application that invokes a method of a device that does not listen, again and again. */
+async function invokeSteadily({ sandbox, ended }: Stage, method = 'stop', input?: object): Promise<void> {
+  const { state } = sandbox;
+  const model = 'svc.device';
+  const { objectId } = await findObject(state, 'motor-1', model);
+  while (!ended.aborted) {
+    const token = state.methods?.tokens.invoker;
+    const body = JSON.stringify(input === undefined ? {} : { input });
+    await callFrontDoor(state, { objectId, model, method, token, body }, 30_000);
+    await sleep(100);
+  }
+}
+
+const frontDoor = {
+  job: 'device-messaging-methods',
+  meanwhile: (stage: Stage) => invokeSteadily(stage),
+} as const;
+
+/** By the names of their recordings. */
+export const episodes: Readonly<Record<string, Episode>> = {
+  good: { fires: [], scrapes: anHour, store: 'blob' },
+  'good-front-door': { ...frontDoor, fires: [], scrapes: anHour },
+  restarts: {
+    fires: ['ServiceRestarts', 'UncleanShutdowns'],
+    async trouble({ instance, sandbox }) {
+      sandbox.backends.faults.add({ backend: 'informationModel', hang: true });
+      for (let turn = 0; turn < 4; turn += 1) {
+        await sleep(1_500);
+        await instance.kill();
+        await instance.start();
+      }
+    },
+    scrapes: 300,
+  },
+  'killed and not yet replaced': {
+    fires: ['PartitionUnread'],
+    store: 'blob',
+    async trouble({ instance }) {
+      await instance.kill();
+      await instance.start();
+    },
+    scrapes: 80,
+  },
+  'half a day behind': {
+    fires: ['Behind'],
+    async trouble({ instance, sandbox }) {
+      instance.setClock(13 * hourMs);
+      await sleep(500);
+      sandbox.backends.faults.add({ backend: 'informationModel', hang: true });
+    },
+    scrapes: 40,
+  },
+  'falling behind': {
+    fires: ['FallingBehind', 'BackendOut'],
+    devices: 8,
+    async trouble({ instance, sandbox }) {
+      instance.setClock(600_000);
+      await sleep(3_000); // what was read before has its old age
+      sandbox.backends.faults.add({ backend: 'principalManager', reset: 'before' });
+    },
+    scrapes: anHour,
+  },
+  'backlog read late': {
+    fires: ['HubWait'],
+    trouble({ instance }) {
+      instance.setClock(300_000);
+    },
+    scrapes: 40,
+  },
+  'wrong token': {
+    fires: ['TokenRefused'],
+    trouble: backendFault({ backend: 'principalManager', status: 401 }),
+  },
+  'no token': {
+    fires: ['TokenMissing'],
+    before: backendFault({ backend: 'token', status: 500 }),
+  },
+  'store away': {
+    fires: ['StoreFails', 'CheckpointsFail', 'DeadLetterNotStored'],
+    store: 'blob',
+    async trouble({ azurite, sandbox }) {
+      await azurite.close();
+      sandbox.backends.faults.add({ backend: 'informationModel', garbage: true });
+    },
+    scrapes: 80,
+  },
+  'wrong answers': {
+    fires: ['DeadLetters'],
+    trouble: backendFault({ backend: 'informationModel', garbage: true }),
+  },
+  'foreign reader': {
+    fires: ['PartitionLost'],
+    async trouble({ sandbox }) {
+      await sandbox.hub.faults.strike({ kind: 'steal', partition: '0' });
+    },
+  },
+  'hub takes no reply': {
+    fires: ['RepliesUnanswered'],
+    environment: withConstants({ timing: { replySeconds: 2 } }),
+    trouble: hubFault({ kind: 'settle', answer: 'never', link: 'c2d' }),
+    scrapes: anHour,
+  },
+  'quota used up': { fires: ['HubQuotaUsedUp'], trouble: hubFault({ kind: 'quota' }) },
+  'service endpoint closed': {
+    fires: ['ServiceEndpointUnreachable'],
+    trouble: hubFault({ kind: 'settle', answer: 'rst', link: 'c2d' }),
+    scrapes: 60,
+  },
+  'memory nearly full': { fires: ['MemoryHigh'], environment: ballast(950_000_000), scrapes: 20 },
+  'no processor time': {
+    fires: ['EventLoopBlocked'],
+    async trouble({ instance, ended }) {
+      while (!ended.aborted) {
+        instance.freeze();
+        await sleep(1_400);
+        instance.thaw();
+        await sleep(300);
+      }
+    },
+    scrapes: 16,
+  },
+  'hub refuses the key': {
+    ...frontDoor,
+    fires: ['MethodsAccessRefused'],
+    trouble: hubFault({ kind: 'method', answer: 'refuse', errorCode: 401002 }),
+  },
+  'hub overloaded': {
+    ...frontDoor,
+    fires: ['MethodsNotAccepted'],
+    trouble: hubFault({ kind: 'method', answer: 'refuse', errorCode: 503001 }),
+  },
+  'methods throttled': {
+    ...frontDoor,
+    fires: ['MethodsThrottled'],
+    trouble: hubFault({ kind: 'method', answer: 'refuse', errorCode: 429001 }),
+    scrapes: anHour,
+  },
+  'front door without a backend': {
+    ...frontDoor,
+    fires: ['BackendUnavailable'],
+    trouble: backendFault({ backend: 'informationModel', reset: 'before' }),
+  },
+};

@@ -1,0 +1,85 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { behindRules } from '../../scripts/alertRules.ts';
+import { anchorOf } from '../../scripts/decisionIndex.ts';
+import { goodScrapes } from '../../scripts/recording/episode.ts';
+import { episodes } from '../../scripts/recording/episodes.ts';
+import { readRecording, recordingFile, recordingFolder } from '../../scripts/recording/recordings.ts';
+import { ask, isSkipped, promtool } from './promtool.ts';
+
+// What `/metrics` said in real troubles is played to the rules by Prometheus’ own tool, with a minute between two scrapes (D388).
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+interface Rules {
+  readonly groups: readonly { readonly rules: readonly Rule[] }[];
+}
+const rulesIn = (file: string) => (parse(readFileSync(file, 'utf8')) as Rules).groups.flatMap(({ rules }) => rules);
+const files = ['deploy/monitoring/alerts.yaml', 'deploy/monitoring/edge-alerts.yaml'] as const;
+const rules = rulesIn(files[0]);
+
+/** Alerts whose trouble no recording has, and why. */
+const unrecorded: Readonly<Record<string, string>> = {
+  MessageStuck: 'a recording would take a quarter of an hour',
+  BehindUnknown: 'a recording would take minutes in which the hub is silent',
+  RepliesThrottled: 'a hub that throttles delays replies for minutes before it refuses any',
+  RepliesDropped: 'fifty messages that nobody fetches take a recording too long',
+  EventsLost: 'the hub emulator keeps what a stopped service has not read; test/hub/gaps.test.ts makes gaps',
+  EventUndecodable: 'test/hub/decodable.test.ts has what a reader would not survive',
+  EventUnattributed: 'the hub emulator stamps every event, as the built-in endpoint does',
+  HubSuspended: 'the hub emulator cannot be suspended',
+  SpoolFull: 'a full disk is none of a recording’s business: it could be that of others',
+  FileStorageUnavailable: 'the storage of files of a sandbox lives as long as its front door',
+};
+
+it('the files of rules are as the alerts are declared: run `npm run docs`', () => {
+  expect(behindRules()).toEqual([]);
+});
+
+it('every rule names a chapter of docs/troubleshooting.md', () => {
+  const headings = readFileSync('docs/troubleshooting.md', 'utf8').match(/^#+ .*$/gm) ?? [];
+  const anchors = headings.map((heading) => `docs/troubleshooting.md#${anchorOf(heading.replace(/^#+ /, ''))}`);
+  const wrong = files.flatMap(rulesIn).filter(({ annotations }) => !anchors.includes(annotations['runbook'] ?? ''));
+  expect(wrong.map(({ alert }) => alert)).toEqual([]);
+});
+
+it('every rule of service and front door fires in a recorded trouble, or has a reason why there is none', () => {
+  const fired = new Set(Object.values(episodes).flatMap(({ fires }) => fires));
+  const missing = rules.filter(({ alert }) => fired.has(alert) === (unrecorded[alert] !== undefined));
+  expect(missing.map(({ alert }) => alert)).toEqual([]);
+  expect(fired.size).toBeGreaterThanOrEqual(15);
+});
+
+it('every recording is of an episode: run `npm run record-troubles` for a new one', () => {
+  const expected = Object.keys(episodes).map((name) => basename(recordingFile(name)));
+  expect(readdirSync(recordingFolder).toSorted()).toEqual(expected.toSorted());
+});
+
+describe.skipIf(isSkipped)('promtool, of the Debian package prometheus,', () => {
+  it.each(files)('takes %s', async (file) => {
+    expect(await promtool('check', 'rules', file)).toContain('SUCCESS');
+  });
+
+  it.each(Object.entries(episodes))(
+    'has the alerts of “%s” fire in the trouble, and not before',
+    async (name, { fires }) => {
+      const { scrapes } = readRecording(name);
+      const minutes = Array.from({ length: Math.floor(scrapes / 2) }, (_, index) => 2 * index + 1);
+      const answers = await ask(name, ['count by (alertname) (ALERTS{alertstate="firing"})'], minutes, [files[0]]);
+      const fired = answers.flatMap(({ minute, samples }) =>
+        [...samples.matchAll(/alertname="(\w+)"/g)].map(([, alert = '']) => ({ alert, minute })),
+      );
+      const before = fired.filter(({ alert, minute }) => minute < goodScrapes && fires.includes(alert));
+      const startsInTrouble = episodes[name]?.before !== undefined || episodes[name]?.environment !== undefined;
+      if (!startsInTrouble) expect(before).toEqual([]);
+      const all = [...new Set(fired.map(({ alert }) => alert))];
+      if (fires.length === 0) expect(all).toEqual([]);
+      expect(all).toEqual(expect.arrayContaining([...fires]));
+    },
+  );
+});

@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs';
+import { readDockerfile } from '../../scripts/image/dockerfile.ts';
+import type { Resource, Tree } from './kustomize.ts';
+
+/** What Kubernetes and the image tell a program, of a deployment's one container. */
+export interface Pod {
+  readonly command: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  /** The command that has to end with 0 before; it has the same environment and folders. */
+  readonly before: readonly string[];
+  /** By name. */
+  readonly ports: Readonly<Record<string, number>>;
+  readonly probes: readonly { readonly kind: string; readonly path: string; readonly port: number }[];
+  /** Where an empty folder is mounted. */
+  readonly folders: readonly string[];
+  readonly graceSeconds: number;
+  /** Seconds between the end of its time as an endpoint and SIGTERM. */
+  readonly pauseSeconds: number;
+}
+
+interface Container {
+  readonly command?: readonly string[];
+  readonly args?: readonly string[];
+  readonly envFrom?: readonly { readonly configMapRef: { readonly name: string } }[];
+  readonly env?: readonly {
+    readonly name: string;
+    readonly value?: string;
+    readonly valueFrom?: { readonly secretKeyRef: { readonly name: string; readonly key: string } };
+  }[];
+  readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
+  readonly lifecycle?: { readonly preStop: { readonly sleep: { readonly seconds: number } } };
+}
+
+interface PodSpec {
+  readonly terminationGracePeriodSeconds: number;
+  readonly initContainers: readonly Container[];
+  readonly containers: readonly Container[];
+  readonly volumes?: readonly { readonly name: string; readonly emptyDir?: Tree }[];
+}
+
+/** By name, as what makes a Secret gives them. */
+export type Secrets = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** @throws Error when the pod would not start: something that it refers to is not there */
+export function podOf(resources: readonly Resource[], name: string, secrets: Secrets): Pod {
+  const find = (kind: string, wanted: string): Tree => {
+    const found = resources.find((one) => one.kind === kind && one.metadata.name === wanted);
+    if (found === undefined) throw new Error(`there is no ${kind} ${wanted}`);
+    return found;
+  };
+  const { template } = find('Deployment', name)['spec'] as { readonly template: { readonly spec: PodSpec } };
+  const { spec } = template;
+  const [container, ...others] = spec.containers;
+  if (container === undefined || others.length > 0) throw new Error(`${name} has ${spec.containers.length} containers`);
+  const image = imageOf('Dockerfile');
+  const [check, ...more] = spec.initContainers;
+  if (check === undefined || more.length > 0)
+    throw new Error(`${name} has ${spec.initContainers.length} init containers`);
+  const told = ({ envFrom, env, volumeMounts }: Container) => JSON.stringify([envFrom, env, volumeMounts]);
+  if (told(check) !== told(container)) throw new Error(`${name} checks with other settings than it runs with`);
+
+  const ports = Object.fromEntries(container.ports.map((port) => [port.name, port.containerPort]));
+  const configured = (container.envFrom ?? []).map(
+    ({ configMapRef }) => find('ConfigMap', configMapRef.name)['data'] as Readonly<Record<string, string>>,
+  );
+  const single = (container.env ?? []).map((one) => {
+    const { name: secret = '', key = '' } = one.valueFrom?.secretKeyRef ?? {};
+    const value = one.value ?? secrets[secret]?.[key];
+    if (value === undefined) throw new Error(`the Secret ${secret} has no ${key}`);
+    return [one.name, value] as const;
+  });
+  const probes = ['startupProbe', 'livenessProbe', 'readinessProbe'].map((kind) => {
+    const probe = (container as unknown as Tree)[kind] as { httpGet: { path: string; port: string } } | undefined;
+    const port = ports[probe?.httpGet.port ?? ''];
+    if (probe === undefined || port === undefined) throw new Error(`${name} has no ${kind}, or at no port of its own`);
+    return { kind, path: probe.httpGet.path, port };
+  });
+  const folders = (container.volumeMounts ?? []).map((mount) => {
+    if (!spec.volumes?.some((volume) => volume.name === mount.name && volume.emptyDir))
+      throw new Error(`${name} has no empty folder ${mount.name}`);
+    return mount.mountPath;
+  });
+  return {
+    command: [...(container.command ?? []), ...(container.args ?? image.command)],
+    before: check.args ?? [],
+    environment: Object.assign({}, image.environment, ...configured, Object.fromEntries(single)),
+    ports,
+    probes,
+    folders,
+    graceSeconds: spec.terminationGracePeriodSeconds,
+    pauseSeconds: container.lifecycle?.preStop.sleep.seconds ?? 0,
+  };
+}
+
+/** What the last stage of a Dockerfile says. */
+export function imageOf(file: string): {
+  readonly command: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+} {
+  const instructions = readDockerfile(readFileSync(file, 'utf8'));
+  const last = instructions.slice(instructions.findLastIndex(({ verb }) => verb === 'FROM'));
+  const of = (verb: string) => last.flatMap((one) => (one.verb === verb ? [one.argument] : []));
+  const variables = of('ENV').map((argument) => argument.split(/=(.*)/s).slice(0, 2) as [string, string]);
+  return {
+    command: JSON.parse(of('CMD')[0] ?? '[]'),
+    environment: Object.fromEntries(variables.filter(([, value]) => !value.startsWith('$'))),
+  };
+}

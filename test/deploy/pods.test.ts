@@ -1,0 +1,186 @@
+import { chmod, chown, copyFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Hub, startHub } from 'iot-hub-emulator';
+import { createJournal } from 'iot-hub-emulator/journal';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Backends, startBackends } from '../../sandbox/backends/backends.ts';
+import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
+import { buildService } from '../../sandbox/service/build.ts';
+import { execFile } from '../../sandbox/service/endWithUs.ts';
+import { frontDoorEnvironment, serviceEnvironment } from '../../sandbox/service/environment.ts';
+import { freePort } from '../../sandbox/service/freePort.ts';
+import { answers, inherited, type ServiceProcess, startService } from '../../sandbox/service/process.ts';
+import { isRoot } from '../../scripts/image/followDockerfile.ts';
+import { settingDocs } from '../../src/settings/config.ts';
+import { parseMetrics, sampleOf } from '../support/promText.ts';
+import { build, type Resource } from './kustomize.ts';
+import { overlays } from './overlays.ts';
+import { type Pod, podOf } from './pod.ts';
+
+// Every deployment is applied to the real program on this machine (D387): its command, environment, folders and probes. Only what
+// the manifests cannot know is put in: addresses that end with `.example`, the name at the token endpoint, the Secret, and ports that are free here.
+
+let directory: string;
+let hub: Hub;
+let backends: Backends;
+let azurite: Azurite;
+const running: ServiceProcess[] = [];
+
+beforeAll(async () => {
+  await buildService();
+  directory = await mkdtemp(join(tmpdir(), 'pods-'));
+  await chmod(directory, 0o755);
+  const journal = createJournal();
+  hub = await startHub({ journal, directory: join(directory, 'hub'), consumerGroups: ['device-messaging'] });
+  backends = await startBackends({ seed: true, journal });
+  azurite = await startAzurite();
+});
+afterAll(async () => {
+  await Promise.all(running.map((one) => one.kill()));
+  await azurite?.close();
+  await backends?.close();
+  await hub?.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** What a Secret has, and the addresses, on this machine. */
+function here(): Record<string, string> {
+  const files = { connectionString: azurite.connectionString, container: 'files' };
+  const ports = { port: 0, healthPort: 0, adminPort: 0 };
+  return {
+    ...frontDoorEnvironment(hub, backends, files, ports),
+    ...serviceEnvironment(hub, backends, 'http://127.0.0.1:1', directory),
+    STORE_CONNECTION_STRING: azurite.connectionString,
+  };
+}
+
+const isExample = (value: string) => /^https:\/\/[\w-]+\.example(\/|$)/.test(value);
+
+interface Started {
+  readonly pod: Pod;
+  readonly process: ServiceProcess;
+  readonly logFile: string;
+  /** The real address of a port of the pod. */
+  at(port: number): string;
+}
+
+async function startPod(resources: readonly Resource[], name: string): Promise<Started> {
+  const known = here();
+  const pod = podOf(resources, name, { 'device-messaging': known });
+  const environment = { ...pod.environment };
+  for (const [variable, value] of Object.entries(environment))
+    if (isExample(value) || variable === 'BACKENDS_CLIENT_ID') environment[variable] = known[variable] ?? value;
+
+  const real = await mkdtemp(join(directory, 'pod-'));
+  await chmod(real, 0o755);
+  for (const folder of pod.folders) {
+    await mkdir(join(real, folder));
+    if (isRoot) await chown(join(real, folder), 1000, 1000);
+    for (const [variable, value] of Object.entries(environment))
+      if (value === folder) environment[variable] = join(real, folder);
+  }
+  const caFile = join(real, 'ca.pem');
+  await copyFile(hub.caFile, caFile);
+  await chmod(caFile, 0o644);
+
+  const portVariables = { health: 'HTTP_PORT', methods: 'METHODS_PORT' } as const;
+  const addresses = new Map<number, string>();
+  for (const [port, variable] of Object.entries(portVariables)) {
+    const inPod = pod.ports[port];
+    if (inPod === undefined) continue;
+    expect(environment[variable] ?? settingDocs().find(({ env }) => env === variable)?.default, port).toBe(
+      String(inPod),
+    );
+    environment[variable] = String(await freePort());
+    addresses.set(inPod, `http://127.0.0.1:${environment[variable]}`);
+  }
+  const at = (port: number) => addresses.get(port) ?? '';
+  const ready = pod.probes.find(({ kind }) => kind === 'readinessProbe');
+  const logFile = join(real, 'log');
+  const told = { ...environment, NODE_EXTRA_CA_CERTS: caFile };
+  const [, ...words] = pod.before;
+  const { stdout } = await promisify(execFile)(process.execPath, words, {
+    env: { ...inherited(), ...told },
+    // Not root, so that it can write nowhere but into its folders.
+    ...(isRoot && { uid: 1000, gid: 1000 }),
+  }).catch(({ stdout }) => ({ stdout }));
+  expect(stdout, 'of the init container').toMatch(/ 0 ✗ /);
+  const started = await startService({
+    command: pod.command,
+    environment: { ...told, ADMIN_PORT: '0' },
+    readyzUrl: `${at(ready?.port ?? 0)}${ready?.path}`,
+    logFile,
+    ...(isRoot && { user: { uid: 1000, gid: 1000 } }),
+  });
+  running.push(started);
+  return { pod, process: started, logFile, at };
+}
+
+const programs = overlays.flatMap((folder) => {
+  const resources = build(folder);
+  return resources
+    .filter(({ kind }) => kind === 'Deployment')
+    .map(({ metadata }) => [metadata.name, folder, resources] as const);
+});
+
+describe.each(programs)('%s of %s', (name, _folder, resources) => {
+  it('starts with what it is told, answers its probes at its ports, and stops within its grace', async () => {
+    const { pod, process, logFile, at } = await startPod(resources, name);
+    for (const { kind, path, port } of pod.probes) expect(await answers(`${at(port)}${path}`), kind).toBe(true);
+    const monitor = resources.find(({ kind }) => kind === 'PodMonitor')?.['spec'] as {
+      podMetricsEndpoints: { port: string; path: string }[];
+    };
+    for (const { port, path } of monitor.podMetricsEndpoints)
+      expect(parseMetrics(await (await fetch(`${at(pod.ports[port] ?? 0)}${path}`)).text()).length).toBeGreaterThan(10);
+    if (pod.ports['methods'] !== undefined)
+      expect((await fetch(`${at(pod.ports['methods'])}/objects/a/models/b/methods/c`, { method: 'POST' })).status).toBe(
+        401,
+      );
+    await process.stop(pod.graceSeconds * 1000);
+    expect(await process.exited).toMatchObject({ code: 0 });
+    const log = await readFile(logFile, 'utf8');
+    expect(log).not.toContain('setting.unknown');
+    expect(log).not.toContain('"level":"error"');
+  });
+
+  it('sets variables only that the program reads', () => {
+    const pod = podOf(resources, name, { 'device-messaging': here() });
+    const known = ['NODE_ENV', ...settingDocs().map(({ env }) => env)];
+    expect(Object.keys(pod.environment).filter((variable) => !known.includes(variable))).toEqual([]);
+  });
+
+  it('has a grace above its drain: 30 s for the service, 15 for the front door and its pause', () => {
+    const pod = podOf(resources, name, { 'device-messaging': here() });
+    const isService = pod.ports['methods'] === undefined;
+    const drain = isService ? 'DELIVERY_DRAIN_SECONDS' : 'METHODS_DRAIN_SECONDS';
+    const seconds = Number(pod.environment[drain] ?? settingDocs().find(({ env }) => env === drain)?.default);
+    expect(pod.graceSeconds).toBe(seconds + (isService ? 30 : 15) + pod.pauseSeconds);
+  });
+
+  it('does not start without its Secret', () => {
+    expect(() => podOf(resources, name, {})).toThrow('Secret device-messaging has no HUB_');
+  });
+});
+
+describe('a rolling update', () => {
+  it('starts the new pod beside the old one, which hands over every partition and ends with 0', async () => {
+    const resources = build('deploy/kubernetes/overlays/with-keys');
+    const deployment = resources.find(({ kind }) => kind === 'Deployment');
+    expect(deployment?.['spec']).toMatchObject({ strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } });
+    const reading = async ({ pod, at }: Started) => {
+      const response = await fetch(`${at(pod.ports['health'] ?? 0)}/metrics`);
+      const state = { device_messaging_state: 'reading' };
+      return sampleOf(parseMetrics(await response.text()), 'device_messaging_partitions', state) ?? 0;
+    };
+    const old = await startPod(resources, 'device-messaging');
+    await expect.poll(() => reading(old)).toBe(4);
+    const fresh = await startPod(resources, 'device-messaging');
+    await expect.poll(() => reading(fresh)).toBe(2);
+    await old.process.stop(old.pod.graceSeconds * 1000);
+    expect(await old.process.exited).toMatchObject({ code: 0 });
+    await expect.poll(() => reading(fresh)).toBe(4);
+    await fresh.process.stop();
+  });
+});
