@@ -60,7 +60,28 @@ const accountOf = (name: string) => (right: Environment) => ({
   [name]: wrongAccountKey(right)['STORE_CONNECTION_STRING'] ?? '',
 });
 
+/** Of a setting that only an identity uses. */
+const withoutIdentity = (name: string, value: string) =>
+  invalid(name, value, new RegExp(`${name} needs IDENTITY beside it`));
+const wrongScope = (name: string) => [invalid(name, 'a b', new RegExp(`${name}: must end with /.default`))];
+
 const common: Readonly<Record<string, readonly Row[]>> = {
+  IDENTITY: [
+    invalid('IDENTITY', 'guess', /IDENTITY: must be one of the possible values/),
+    invalid('IDENTITY', 'managed', /IDENTITY is not used/),
+  ],
+  IDENTITY_CLIENT_ID: [withoutIdentity('IDENTITY_CLIENT_ID', 'one')],
+  IDENTITY_AUTHORITY_HOST: [invalid('IDENTITY_AUTHORITY_HOST', 'http://x', /must be an https URL/)],
+  IDENTITY_HUB_SCOPE: wrongScope('IDENTITY_HUB_SCOPE'),
+  IDENTITY_EVENTS_SCOPE: wrongScope('IDENTITY_EVENTS_SCOPE'),
+  IDENTITY_STORAGE_SCOPE: wrongScope('IDENTITY_STORAGE_SCOPE'),
+  HUB_HOST_NAME: [
+    withoutIdentity('HUB_HOST_NAME', 'hub.invalid'),
+    invalid('HUB_HOST_NAME', 'hub.invalid', /HUB_SERVICE_CONNECTION_STRING and HUB_HOST_NAME are two ways/),
+  ],
+  STORE_ACCOUNT_URL: [withoutIdentity('STORE_ACCOUNT_URL', 'https://account.invalid')],
+  INFORMATION_MODEL_SCOPE: wrongScope('INFORMATION_MODEL_SCOPE'),
+  TYPE_REGISTRY_SCOPE: wrongScope('TYPE_REGISTRY_SCOPE'),
   HUB_SERVICE_CONNECTION_STRING: [
     {
       set: replaced('HUB_SERVICE_CONNECTION_STRING', key, `SharedAccessKey=${wrongKey}`),
@@ -161,10 +182,21 @@ const service: Readonly<Record<string, readonly Row[]>> = {
       says: /ECONNREFUSED → nobody answers there: compare Endpoint/,
       init: 0,
     },
-    invalid('HUB_EVENTS_CONNECTION_STRING', '', /is not set/),
+    invalid(
+      'HUB_EVENTS_CONNECTION_STRING',
+      '',
+      /set HUB_EVENTS_CONNECTION_STRING, or HUB_EVENTS_NAMESPACE with IDENTITY/,
+    ),
   ],
+  HUB_EVENTS_NAMESPACE: [
+    withoutIdentity('HUB_EVENTS_NAMESPACE', 'namespace.invalid'),
+    invalid('HUB_EVENTS_NAMESPACE', 'namespace.invalid', /read only with HUB_EVENTS_SENDERS=hub-only/),
+  ],
+  HUB_EVENTS_NAME: [invalid('HUB_EVENTS_NAME', 'events', /not used without HUB_EVENTS_NAMESPACE/)],
+  HUB_EVENTS_SENDERS: [invalid('HUB_EVENTS_SENDERS', 'all', /HUB_EVENTS_SENDERS: must be one of/)],
   HUB_CONSUMER_GROUP: [invalid('HUB_CONSUMER_GROUP', 'a\nb', /HUB_CONSUMER_GROUP: must be without control/)],
   HUB_START_POSITION: [invalid('HUB_START_POSITION', 'first', /HUB_START_POSITION/)],
+  PRINCIPAL_MANAGER_SCOPE: wrongScope('PRINCIPAL_MANAGER_SCOPE'),
   PRINCIPAL_MANAGER_URL: [invalid('PRINCIPAL_MANAGER_URL', 'ftp://x', /http or https URL/)],
   DELIVERY_MAX_MESSAGES: [invalid('DELIVERY_MAX_MESSAGES', '0', /whole number from 1/)],
   DELIVERY_MAX_BYTES: [
@@ -199,6 +231,8 @@ const service: Readonly<Record<string, readonly Row[]>> = {
       says: /CHECKPOINTS_CONNECTION_STRING/,
     },
   ],
+  CHECKPOINTS_ACCOUNT_URL: [withoutIdentity('CHECKPOINTS_ACCOUNT_URL', 'https://account.invalid')],
+  DEAD_LETTERS_ACCOUNT_URL: [withoutIdentity('DEAD_LETTERS_ACCOUNT_URL', 'https://account.invalid')],
   DEAD_LETTERS_CONNECTION_STRING: [
     {
       set: accountOf('DEAD_LETTERS_CONNECTION_STRING'),
@@ -252,6 +286,7 @@ const methods: Readonly<Record<string, readonly Row[]>> = {
       says: /METHODS_FILES_CONNECTION_STRING/,
     },
   ],
+  METHODS_FILES_ACCOUNT_URL: [withoutIdentity('METHODS_FILES_ACCOUNT_URL', 'https://account.invalid')],
   METHODS_FILES_CONTAINER: [
     { set: to('METHODS_FILES_CONTAINER', 'no-such-container'), what: 'files', says: /METHODS_FILES_CONTAINER/ },
   ],
