@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { EventHubConsumerClient } from '@azure/event-hubs';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { type Authority, startAuthority } from '../src/authority/authority.ts';
 import { type Hub, startHub } from '../src/hub.ts';
 import { createAccess } from '../src/identity/access.ts';

@@ -99,7 +99,7 @@ describe('the archive', () => {
       env: {},
     });
     expect([status, stderr]).toEqual([1, '']);
-    expect(stdout).toContain('✗ settings: HUB_EVENTS_CONNECTION_STRING');
+    expect(stdout).toContain(': set HUB_EVENTS_CONNECTION_STRING, or ');
   });
 });
 
