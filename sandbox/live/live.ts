@@ -13,6 +13,7 @@ const help = `Usage: ${variable}='HostName=…' npm run check -- --live --yes
 
 Sends the nine messages as a device through the hub and the service that run
 there, and compares the answers. Without --yes it only says what it would do.
+The principal manager must know the device, and let it own what it creates.
 
   --yes       send
   --wait S    for each answer, in seconds; default 30
