@@ -19,19 +19,19 @@ export const quarantineFaults: readonly Fault[] = [
       fault: 'clears suspects that were in work at an unclean shutdown',
       find: '!known.isInWork && known.ends === 0',
       replace: 'known.isInWork && known.ends === 0',
-      caughtBy: 'who was in work at the end',
+      caughtBy: 'the messages in progress at the shutdown',
     },
     {
       fault: 'forgets that a cleared suspect is slow',
       find: 'return isCleared && !known.isSlow ?',
       replace: 'return isCleared ?',
-      caughtBy: 'that one is slow, though it waited and is cleared',
+      caughtBy: 'a slow message, even if it waited and is cleared',
     },
     {
       fault: 'suspects what has finished above the position',
       find: 'number > position && !isDone(number)',
       replace: 'number > position',
-      caughtBy: 'nobody who has finished since',
+      caughtBy: 'no message that has finished since',
     },
     {
       fault: 'takes the suspects of a crash record for those of another position',
