@@ -43,6 +43,9 @@ type BuildRequest = (
 /** Less than at the hub, so that no request uses a connection that the hub is closing. */
 const idleMs = 20_000;
 
+/** A request that waits longer for its connection fails unsent: without a limit, those of a hub that is out of reach would pile up. */
+const connectMs = 10_000;
+
 /** More than any response of the hub. */
 const maxResponseBytes = 2 * 1024 * 1024;
 
@@ -56,7 +59,7 @@ export function createHttpsRequests(hostName: string, ca?: string): HttpsRequest
     bodyTimeout: 0,
     keepAliveTimeout: idleMs,
     keepAliveMaxTimeout: idleMs,
-    connect: { timeout: 0, ...(ca !== undefined && { ca }) },
+    connect: { timeout: connectMs, ...(ca !== undefined && { ca }) },
   });
   let captured: HttpsRequest | undefined;
 
