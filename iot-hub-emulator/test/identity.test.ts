@@ -94,7 +94,7 @@ describe('the event hub behind the route', () => {
     expect(hub.partitions.map((partition) => partition.next())).toEqual([0, 0, 0, 0]);
   });
 
-  test('takes the stamps of whoever may send: the right to send is the right to be any device', async () => {
+  test('takes the stamps of every sender: the right to send is the right to be any device', async () => {
     const before = hub.routedPartitions.map((partition) => partition.next());
     expect(await run(await federated(forger), 'write', 'routed', 'pump-9')).toBe('sent');
     const sent = hub.routedPartitions.flatMap((partition, i) => partition.at(before[i] ?? 0)?.bytes.toString() ?? []);

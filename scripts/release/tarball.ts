@@ -25,7 +25,7 @@ interface Packing {
   readonly at: number;
 }
 
-/** Packs the built service: the same bytes for the same files, whoever packs them and when. */
+/** Packs the built service: the same files make the same bytes, on any machine and at any time. */
 export async function pack({ project, name, archive, commit, at }: Packing): Promise<void> {
   const stage = await mkdtemp(join(tmpdir(), 'pack-'));
   try {

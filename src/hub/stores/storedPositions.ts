@@ -4,8 +4,8 @@ import { checkpointPath, readCheckpointFile } from './checkpointFile.ts';
 import { hubPlaceOf, type StoreSettings } from './openStore.ts';
 
 /**
- * The sequence numbers of the stored checkpoints, by partition, without opening the store: whoever opens a checkpoint file
- * takes it over. Those that cannot be understood are left out.
+ * The sequence numbers of the stored checkpoints, by partition, without opening the store: a process that opens a checkpoint
+ * file takes it over. Those that cannot be understood are left out.
  */
 export async function storedPositions(settings: StoreSettings): Promise<ReadonlyMap<string, number>> {
   const { hub, data, store, checkpoints } = settings;
