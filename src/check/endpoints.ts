@@ -19,21 +19,24 @@ export interface Endpoint {
 const part = (connectionString: string, name: string): string | undefined =>
   new RegExp(`(?:^|;)\\s*${name}=([^;]+)`).exec(connectionString)?.[1]?.trim();
 
+/** Without the brackets of an IPv6 address, which only a URL has. */
+const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1');
+
 export function eventEndpoint({
   eventsConnectionString,
   eventsNamespace,
 }: Pick<Settings['hub'], 'eventsConnectionString' | 'eventsNamespace'>): Endpoint {
   if (eventsNamespace !== '') {
-    const { hostname: host, port } = new URL(`http://${eventsNamespace}`);
+    const url = new URL(`http://${eventsNamespace}`);
     const more = { isEncrypted: true, setting: 'HUB_EVENTS_NAMESPACE', url: undefined };
-    return { name: 'event endpoint', host, port: Number(port) || 5671, ...more };
+    return { name: 'event endpoint', host: hostOf(url), port: Number(url.port) || 5671, ...more };
   }
-  const { hostname, port } = new URL((part(eventsConnectionString, 'Endpoint') ?? '').replace(/^sb:/, 'http:'));
+  const url = new URL((part(eventsConnectionString, 'Endpoint') ?? '').replace(/^sb:/, 'http:'));
   const isEncrypted = part(eventsConnectionString, 'UseDevelopmentEmulator') !== 'true';
   return {
     name: 'event endpoint',
-    host: hostname,
-    port: Number(port) || (isEncrypted ? 5671 : 5672),
+    host: hostOf(url),
+    port: Number(url.port) || (isEncrypted ? 5671 : 5672),
     ...{ isEncrypted, setting: 'Endpoint of HUB_EVENTS_CONNECTION_STRING', url: undefined },
   };
 }
@@ -48,7 +51,7 @@ export function hubEndpoint(
   const url = new URL(`https://${name}`);
   return {
     name: 'service endpoint',
-    host: url.hostname,
+    host: hostOf(url),
     port: Number(url.port) || port,
     ...{ isEncrypted: true, setting, url: url.origin },
   };
@@ -65,10 +68,10 @@ function storageEndpoint(name: string, connectionString: string, setting: string
 }
 
 function webEndpoint(name: string, address: string, setting: string): Endpoint {
-  const { protocol, hostname, port, origin } = new URL(address);
-  const isEncrypted = protocol === 'https:';
-  const host = hostname.replace(/^\[(.*)\]$/, '$1');
-  return { name, host, port: Number(port) || (isEncrypted ? 443 : 80), isEncrypted, setting, url: origin };
+  const url = new URL(address);
+  const isEncrypted = url.protocol === 'https:';
+  const port = Number(url.port) || (isEncrypted ? 443 : 80);
+  return { name, host: hostOf(url), port, isEncrypted, setting, url: url.origin };
 }
 
 /** Each address once, under the first of its names. */
