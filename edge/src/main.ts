@@ -1,6 +1,6 @@
+import type { Stamps } from 'telemetry/files/stamps.ts';
 import { switchLevelOnSignal } from 'telemetry/levelSwitch.ts';
 import { ConfigurationError, readConfiguration } from './configuration/read.ts';
-import type { Stamps } from './configuration/stamps.ts';
 import { startEdge } from './edge.ts';
 import type { LogText } from './operations/events.ts';
 import { createLog } from './operations/log.ts';
@@ -44,9 +44,17 @@ if (options.isCheckOnly) {
   process.exit(0);
 }
 
+/** Those of the start, and of the newest configuration and the one before: connections may have them still. */
+let secrets = secretsOf(configuration);
+let newest: readonly string[] = [];
+function found(changed: typeof configuration) {
+  const [before, after] = [newest, secretsOf(changed)];
+  newest = after;
+  secrets = [...secretsOf(configuration), ...before, ...after];
+}
 const log = createLog(configuration.log.level, undefined, {
   instance: identityOf(configuration),
-  secrets: secretsOf(configuration),
+  secrets: () => secrets,
   isPretty: configuration.log.pretty,
   hasColours: process.stdout.isTTY,
 });
@@ -59,7 +67,7 @@ process.on('unhandledRejection', (error) => exitWith(error, 'unhandled rejection
 
 switchLevelOnSignal(process, log);
 log.info(startFields(configuration, process.env), 'starting');
-const edge = await startEdge(configuration, log, { path: options.config, stamps }).catch((error) =>
+const edge = await startEdge(configuration, log, { path: options.config, stamps, found }).catch((error) =>
   exitWith(error, 'start failed'),
 );
 let isStopping = false;

@@ -11,12 +11,12 @@ export interface Azurite {
   close(): Promise<void>;
 }
 
-const accountName = 'devstoreaccount1';
+export const accountName = 'devstoreaccount1';
 /** Azurite's own, the same everywhere. */
 export const accountKey = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==';
 
-export const connectionStringTo = (port: number): string =>
-  `DefaultEndpointsProtocol=http;AccountName=${accountName};AccountKey=${accountKey};BlobEndpoint=http://127.0.0.1:${port}/${accountName};`;
+export const connectionStringTo = (port: number, key = accountKey): string =>
+  `DefaultEndpointsProtocol=http;AccountName=${accountName};AccountKey=${key};BlobEndpoint=http://127.0.0.1:${port}/${accountName};`;
 
 const require = createRequire(import.meta.url);
 const program = require.resolve('azurite/dist/src/blob/main.js');
@@ -26,15 +26,18 @@ const options = ['--inMemoryPersistence', '--extentMemoryLimit', '64', '--skipAp
  * Starts azurite on a free port.
  * @param onRequest is called with the method of each request; without it, azurite logs none
  * @param certificate PEM files: with them it has TLS, and takes tokens of identities, of which it checks issuer, audience and time
+ * @param variables of its environment, besides those of this process
  */
 export async function startAzurite(
   onRequest?: (method: string) => void,
   certificate?: { readonly cert: string; readonly key: string },
+  variables?: Readonly<Record<string, string>>,
 ): Promise<Azurite> {
   const silence = onRequest ? [] : ['--silent'];
   const identity = certificate ? ['--oauth', 'basic', '--cert', certificate.cert, '--key', certificate.key] : [];
   const server = spawn(process.execPath, [program, '--blobPort', '0', ...silence, ...options, ...identity], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...variables },
   });
   // It may end before us: Ctrl-C at a terminal goes to both.
   const exit = new Promise<void>((resolve) => server.once('exit', () => resolve()));

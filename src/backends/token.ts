@@ -1,5 +1,6 @@
 import { Axios, type AxiosAdapter } from 'axios';
 import { z } from 'zod';
+import { currentOf, renewed, type Secret } from '../identity/rotatingSecret.ts';
 import type { Troubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
 import { createRequestRecords } from '../observing/callRecords.ts';
@@ -11,7 +12,7 @@ import { createTransport, TransportFailure } from './transport.ts';
 interface ClientCredentials {
   readonly tokenUrl: string;
   readonly clientId: string;
-  readonly clientSecret: string;
+  readonly clientSecret: Secret;
   /** Empty: no token. */
   readonly scope: string;
   readonly timeoutMs: number;
@@ -36,16 +37,17 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
     ? { adapter: options.adapter, close: async () => {} }
     : createTransport(origin, { connections: 1, attemptTimeoutMs: timeoutMs });
   const axios = new Axios({ adapter, maxContentLength: maxAnswerBytes });
-  const form = new URLSearchParams({
-    grant_type: 'client_credentials',
-    client_id: clientId,
-    client_secret: clientSecret,
-    ...(scope !== '' && { scope }),
-  }).toString();
+  const formWith = (secret: string) =>
+    new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: clientId,
+      client_secret: secret,
+      ...(scope !== '' && { scope }),
+    }).toString();
   const records = createRequestRecords('tokenEndpoint', meter);
   const requests = createRecentRequests();
 
-  async function post(isRepeat: boolean) {
+  async function post(secret: string, isRepeat: boolean) {
     if (isRepeat) records.repeated();
     const sent = requests.begin();
     const measure = (end: Parameters<typeof records.measure>[2]) =>
@@ -54,7 +56,7 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
       const response = await axios.request<Buffer>({
         method: 'POST',
         url: pathname + search,
-        data: form,
+        data: formWith(secret),
         timeout: timeoutMs,
         headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
       });
@@ -68,9 +70,18 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
     }
   }
 
+  /** With the secret of the moment; when the endpoint refuses it, once more with the next one, if there is one (D397). */
+  async function ask(isRepeat: boolean) {
+    const secret = currentOf(clientSecret);
+    const response = await post(secret, isRepeat);
+    if (response.status !== 400 && response.status !== 401) return response;
+    const next = await renewed(clientSecret, secret);
+    return next === secret ? response : post(next, true);
+  }
+
   return createRenewal({
     async request(isRepeat) {
-      const { status, data } = await post(isRepeat);
+      const { status, data } = await ask(isRepeat);
       if (status !== 200) throw new TokenRefused(status);
       const { access_token: token, expires_in: seconds } = answer.parse(JSON.parse(data.toString()));
       return { token, lifeMs: seconds * 1000 };

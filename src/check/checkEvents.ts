@@ -5,6 +5,7 @@ import { ofIdentity } from '../hub/reading/readingDiagnosis.ts';
 import type { StoreSettings } from '../hub/stores/openStore.ts';
 import { storedPositions } from '../hub/stores/storedPositions.ts';
 import { accessOf } from '../identity/access.ts';
+import { isSecret } from '../identity/rotatingSecret.ts';
 
 const what = 'event endpoint';
 const answerMs = 15_000;
@@ -24,7 +25,7 @@ export async function checkEvents(settings: EventSettings): Promise<Finding[]> {
   } catch (error) {
     const diagnosis = diagnosisOf(error);
     if (diagnosis === undefined) throw error;
-    const { setting, hubSaid, todo, isAnswer } = typeof access === 'string' ? diagnosis : ofIdentity(diagnosis);
+    const { setting, hubSaid, todo, isAnswer } = isSecret(access) ? diagnosis : ofIdentity(diagnosis);
     const found = setting === undefined ? hubSaid : `${hubSaid} (${setting})`;
     return [isAnswer ? failure(what, found, todo) : outage(what, found, todo)];
   }

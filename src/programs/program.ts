@@ -43,7 +43,7 @@ export async function runProgram<S extends Settings | MethodsSettings>(program: 
   const instance = newInstance();
   const log = createLog(level as Parameters<typeof createLog>[0], undefined, {
     instance,
-    secrets: secretsOf(settings),
+    secrets: () => secretsOf(settings),
     isPretty: pretty,
     hasColours: process.stdout.isTTY,
   });

@@ -68,7 +68,7 @@ export async function startService(
   const amounts = () => ({ waiting: consumer.waiting() });
   const stores = createStoreRecords(meter);
   const troubles = createTroubles(log, amounts);
-  const access = accessOf(settings, troubles);
+  const access = accessOf(settings, { log, troubles });
   const handling = createHandling(settings, log, {
     amounts,
     meter,
@@ -142,11 +142,16 @@ export async function startService(
         ...{ backends, replies, consumer, instance },
         limits: { drainSeconds: delivery.drainSeconds, replySeconds: timing.replySeconds },
       }),
-      '/tap': tapRoute(taps, secretsOf(settings), () => ({
-        instance,
-        partitions: consumer.partitions().map(({ partition }) => partition),
-      })),
+      '/tap': tapRoute(
+        taps,
+        () => secretsOf(settings),
+        () => ({
+          instance,
+          partitions: consumer.partitions().map(({ partition }) => partition),
+        }),
+      ),
     },
+    access.adminToken(),
   );
   consumer.start();
   void logStarted(openBuildRecord(settings, stores, access), thisBuild(process.env), access.ways(), log);
@@ -156,6 +161,7 @@ export async function startService(
     async stop() {
       await consumer.stop();
       standstill.stop();
+      access.close();
       troubles.close();
       await Promise.all([handling.close(), server.close(), metrics.close(), admin.close()]);
       log.info(metrics.summary(), 'stopped');

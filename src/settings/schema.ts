@@ -13,7 +13,7 @@ convict.addFormats(settingFormats);
 
 /**
  * Every setting of the service: description, format, default and environment variable; for numbers also the largest
- * reasonable value. Secrets come from the environment only.
+ * reasonable value. Secrets come from the environment, or from files of their own.
  */
 export const schema = {
   identity,
@@ -35,11 +35,19 @@ const { principalManagerUrl: _, principalManagerScope: __, ...backendsOfMethods 
 /** Every setting of the front door (M1). It has the other two containers to keep the files of methods out of them (M9). */
 export const methodsSchema = {
   identity,
-  hub: { serviceConnectionString: hub.serviceConnectionString, hostName: hub.hostName },
+  hub: {
+    serviceConnectionString: hub.serviceConnectionString,
+    serviceConnectionStringFile: hub.serviceConnectionStringFile,
+    hostName: hub.hostName,
+  },
   backends: backendsOfMethods,
   methods,
   files,
-  store: { connectionString: store.connectionString, accountUrl: store.accountUrl },
+  store: {
+    connectionString: store.connectionString,
+    connectionStringFile: store.connectionStringFile,
+    accountUrl: store.accountUrl,
+  },
   checkpoints: { container: checkpoints.container },
   deadLetters: { container: deadLetters.container },
   http,

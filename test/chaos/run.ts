@@ -77,11 +77,11 @@ export async function run(options: RunOptions): Promise<Outcome> {
     connected,
     environment: {
       STORE: 'blob',
-      STORE_CONNECTION_STRING: storage.connectionString,
       CHECKPOINTS_CONTAINER: container,
       DEAD_LETTERS_CONTAINER: deadLetters,
     },
     letters: () => storage.letters(deadLetters),
+    storage,
   });
   try {
     const strikes = planned.map(async ({ at, misfortune, random }) => {

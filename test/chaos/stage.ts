@@ -11,8 +11,9 @@ import { withConstants } from '../support/withConstants.ts';
 import { createInstance, type Instance } from './instance.ts';
 import type { Place } from './places.ts';
 import { createRealDevice, type RealDevice } from './realDevice.ts';
+import { createRotation, type Rotation } from './rotation.ts';
 import { idOf, type Message } from './sealed.ts';
-import type { DeadLetter } from './storage.ts';
+import type { DeadLetter, Storage } from './storage.ts';
 
 /** A message towards a device, as the hub has taken or refused it. */
 export type Devicebound = EntryOf<'c2d'>;
@@ -42,6 +43,8 @@ export interface Stage {
   readonly storeTroubles: Span[];
   /** In the order of the hub, refused ones included. */
   readonly replies: readonly Devicebound[];
+  /** Changes secrets; undefined where they are in no files. */
+  readonly rotation: Rotation | undefined;
   /** What the instances have parked. */
   letters(): Promise<DeadLetter[]>;
   /** Correlation ids of the requests whose replies a fault had answered otherwise than by taking them. */
@@ -85,6 +88,8 @@ export interface StageOptions {
   readonly realDevices: number;
   /** What the instances have parked. */
   readonly letters: () => Promise<DeadLetter[]>;
+  /** Their storage account: then they have their secrets in files. */
+  readonly storage?: Storage;
   /** Of the stores. */
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -99,9 +104,11 @@ const hurried = {
 /** How long a reply is sent again that the hub refuses for now (C4). */
 export const patienceSeconds = 12;
 
-const hurriedConstants = withConstants({
-  timing: { expirySeconds: 8, checkpointSeconds: 1, replySeconds: patienceSeconds },
-});
+const hurriedTiming = { expirySeconds: 8, checkpointSeconds: 1, replySeconds: patienceSeconds };
+
+/** An earlier build has no files of secrets. */
+const hurriedConstants = (hasSecretFiles: boolean) =>
+  withConstants({ timing: hurriedTiming, ...(hasSecretFiles && { secretFiles: { lookMs: 200 } }) });
 
 /** How many messages of one partition are not covered by a checkpoint, or in work, while the store is well (docs/guarantees.md). */
 export const uncoveredMessages = 500 + Number(hurried.DELIVERY_MAX_MESSAGES) / 2;
@@ -158,6 +165,10 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       ...{ interruptions: [], fatalEnds: [], cuts: [], clockErrors: [], storeTroubles: [] },
     };
 
+    const rotation = options.storage && createRotation(join(directory, 'secrets'), hub, backends, options.storage);
+    const inFiles = Object.keys(rotation?.files ?? {}).map((name) => name.replace(/_FILE$/, ''));
+    const inVariables = ([name]: readonly [string, string]) => !inFiles.includes(name);
+
     async function prepare(name: string, from = serviceDirectory): Promise<Instance> {
       const url = `http://127.0.0.1:${await freePort()}`;
       const own = join(directory, name);
@@ -167,9 +178,10 @@ export async function setStage(options: StageOptions): Promise<Stage> {
         serviceDirectory: from,
         url,
         environment: {
-          ...serviceEnvironment(hub, backends, url, own),
+          ...Object.fromEntries(Object.entries(serviceEnvironment(hub, backends, url, own)).filter(inVariables)),
+          ...rotation?.files,
           ...hurried,
-          ...hurriedConstants,
+          ...hurriedConstants(rotation !== undefined),
           ...environment,
         },
         onFatalEnd() {
@@ -204,7 +216,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
 
     const ending = new AbortController();
     closers.push(async () => ending.abort());
-    const seen = { replies, faulted, places, hiding: new Set<string>(), ...lists };
+    const seen = { replies, faulted, places, hiding: new Set<string>(), rotation, ...lists };
     return {
       hub,
       backends,

@@ -289,6 +289,17 @@ describe('the configuration file', () => {
     await expect(readConfiguration(join(folder, 'nothing'))).rejects.toThrow('the file cannot be read: ENOENT');
   });
 
+  it('names the empty file', async () => {
+    await writeFile(join(folder, 'empty'), '\n');
+    const broker = { ...good.broker, username: 'u', passwordFile: 'empty' };
+    await expect(read({ ...good, hub: { connectionStringFile: 'empty' }, broker })).rejects.toMatchObject({
+      problems: [
+        'line 1: hub.connectionStringFile: empty is empty: write the content into it',
+        'line 1: broker.passwordFile: empty is empty: write the content into it',
+      ],
+    });
+  });
+
   it('names the missing parts of a connection string, without the string', async () => {
     await expect(read({ ...good, hub: { connectionString: 'HostName=h;SharedAccessKey=c2VjcmV0' } })).rejects.toThrow(
       /^line 1: hub.connectionString: has no DeviceId: /,

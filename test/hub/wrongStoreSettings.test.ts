@@ -76,8 +76,8 @@ it.each(Object.entries(cases))('%s of the checkpoints is logged at once, and sho
   const store = await openStore({
     ...settings,
     hub: { ...settings.hub, eventsConnectionString: hub.eventsConnectionString },
-    store: { kind: 'blob', connectionString: one.shared?.() ?? azurite.connectionString, accountUrl: '' },
-    checkpoints: { container: 'checkpoints', connectionString: one.checkpoints?.() ?? '', accountUrl: '' },
+    store: { ...settings.store, kind: 'blob', connectionString: one.shared?.() ?? azurite.connectionString },
+    checkpoints: { ...settings.checkpoints, connectionString: one.checkpoints?.() ?? '' },
   });
   consumer = createConsumer({
     ...usualReading,
@@ -102,7 +102,7 @@ it('a wrong key of the dead letters is logged with its setting', async () => {
   const deadLetters = openDeadLetters(
     {
       ...settings,
-      store: { kind: 'blob', connectionString: azurite.connectionString, accountUrl: '' },
+      store: { ...settings.store, kind: 'blob', connectionString: azurite.connectionString },
       deadLetters: { ...settings.deadLetters, connectionString: wrongKey() },
     },
     { warn: () => {} },
@@ -117,7 +117,7 @@ it('a wrong key of the dead letters is logged with its setting', async () => {
 
 it('a path that is not a folder is logged with its setting', async () => {
   writeFileSync(join(directory, 'dead-letters'), '');
-  const files = { ...settings, data: { directory }, store: { kind: 'file', connectionString: '', accountUrl: '' } };
+  const files = { ...settings, data: { directory }, store: { ...settings.store, kind: 'file' } };
   const failure = await openDeadLetters(files, { warn: () => {} })
     .park(letter(1))
     .catch((error: unknown) => error);

@@ -234,13 +234,13 @@ export const methodFaults: readonly Fault[] = [
   }),
   ...inFile('src/backends/backendOpener.ts', test('backends'), {
     fault: 'does not know our secrets that the information model may quote',
-    find: 'createRedaction([...secrets, settings.token, settings.clientSecret])',
+    find: 'createRedaction(secrets ?? [settings.token, settings.clientSecret])',
     replace: 'createRedaction([])',
     caughtBy: 'that quotes our secrets passes none of them on to callers',
   }),
   ...inFile('src/methods/httpServer.ts', test('tls'), {
     fault: 'takes the oldest TLS that Node allows',
-    find: ", minVersion: 'TLSv1.2'",
+    find: ", minVersion: 'TLSv1.2' as const",
     replace: '',
     caughtBy: 'with TLSv1.1',
   }),

@@ -27,6 +27,34 @@ export const settingFaults: readonly Fault[] = [
     replace: '[[name, value]]',
     caughtBy: 'is refused for its quotes alone',
   }),
+  ...inFile('src/settings/secretFiles.ts', ['test/settings/secretFiles.test.ts'], {
+    fault: 'follows a changed file to another account',
+    find: ' && placeIn(value) !== placeIn(first)',
+    replace: " && placeIn(value) === ''",
+    caughtBy: 'is refused when it is for something else, or malformed',
+  }),
+  ...inFile(
+    'src/identity/secretFiles.ts',
+    ['test/identity/secretFiles.test.ts'],
+    {
+      fault: 'uses whatever stands in the file of a secret',
+      find: 'refuseUnfit(one, next, first);',
+      replace: '',
+      caughtBy: 'stays as it was while its file',
+    },
+    {
+      fault: 'does not know a secret that came later when it looks for secrets',
+      find: 'addSecret(settings, next);',
+      replace: '',
+      caughtBy: 'all secrets that there were stay out of what leaves the program',
+    },
+    {
+      fault: 'reads the file of a secret as often as others ask with a wrong one',
+      find: 'performance.now() - renewedAt >= restMs',
+      replace: 'true',
+      caughtBy: 'is read by the first of all that ask, and not again for a second',
+    },
+  ),
   ...inFile('src/settings/agreements.ts', ['test/settings/config.test.ts'], {
     fault: 'takes a fixed token beside a token endpoint',
     find: "if (token !== '' && tokenUrl !== '')",

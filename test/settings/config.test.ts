@@ -204,7 +204,7 @@ describe('settings', () => {
   it('that are secrets are refused in a file', () => {
     const problems = problemsOf({ ...enough, CONFIG_FILE: file({ backends: { token: key } }) });
     expect(problems).toEqual([
-      expect.stringMatching(/^backends\.token is a secret: set BACKENDS_TOKEN and remove it from /),
+      expect.stringMatching(/^backends\.token is a secret: set BACKENDS_TOKEN or BACKENDS_TOKEN_FILE, and remove it from /),
     ]);
   });
 

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { type Stamps, stampOf } from 'telemetry/files/stamps.ts';
 import type { z } from 'zod';
 import { crossCheck, type Problem } from './crossChecks.ts';
 import { elementOf, type Json, JsonError, memberOf, readJsonWithComments } from './jsonWithComments.ts';
 import { type ConfigurationFile, schema } from './schema.ts';
-import { type Stamps, stampOf } from './stamps.ts';
 
 /** The configuration is invalid; each problem names its line and its place. */
 export class ConfigurationError extends Error {
@@ -107,7 +107,9 @@ async function loadFiles(
   async function content(place: string, path: string | undefined): Promise<string | undefined> {
     if (path === undefined) return undefined;
     try {
-      return await read(resolve(folder, path));
+      const text = await read(resolve(folder, path));
+      if (text.trim() === '') problems.push([place, `${path} is empty: write the content into it`]);
+      return text;
     } catch (error) {
       problems.push([place, `${path} cannot be read: ${(error as NodeJS.ErrnoException).code}`]);
       return undefined;

@@ -14,9 +14,8 @@ import type { MethodResponse } from './methodResponse.ts';
 import { methodTransport } from './methodTransport.ts';
 
 interface HubOptions {
-  /** Of a device or a module. */
-  readonly connectionString: string;
-  readonly ca?: string;
+  /** The connection string of a device or a module, and the authorities to trust: as they are when a connection is opened. */
+  readonly access: () => { readonly connectionString: string; readonly ca?: string };
   /** Must not reject. */
   readonly onInvocation: (payload: unknown) => Promise<MethodResponse>;
   /** No invocation is in progress, so a reconnect interrupts none. */
@@ -53,7 +52,7 @@ const maxLoggedLength = 256;
 const noRetry = { shouldRetry: () => false, nextRetryTimeout: () => 0 };
 
 export function connectToHub(options: HubOptions): Reconnecting<Connection> {
-  const { connectionString, ca, onInvocation, isIdle, log } = options;
+  const { access, onInvocation, isIdle, log } = options;
   const { backoff = defaultBackoff, token = defaultToken, meter = noMeter } = options;
   const countLost = meter.counter('device_messaging.edge.responses.lost');
   const transport = methodTransport((method) => {
@@ -71,6 +70,7 @@ export function connectToHub(options: HubOptions): Reconnecting<Connection> {
   return hub;
 
   async function open(signal: AbortSignal): Promise<Connection> {
+    const { connectionString, ca } = access();
     const credentials = sdk.SharedAccessKeyAuthenticationProvider.fromConnectionString(connectionString, token.valid);
     const client = /(?:^|;)\s*ModuleId=/.test(connectionString)
       ? sdk.ModuleClient.fromAuthenticationProvider(credentials, transport)

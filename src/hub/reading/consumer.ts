@@ -3,6 +3,7 @@ import { createRepeating } from '../../concurrency/repeating.ts';
 import { within } from '../../concurrency/within.ts';
 import type { DeviceWork } from '../../engine/order/deviceWork.ts';
 import type { DeviceEvent } from '../../engine/partition/intake.ts';
+import { isSecret, whenChanged } from '../../identity/rotatingSecret.ts';
 import { createTroubles } from '../../log/troubles.ts';
 import type { Ownership } from '../stores/checkpointStore.ts';
 import { type EventHubConnectionOptions, openEventHubConnection } from './eventHubConnection.ts';
@@ -71,7 +72,10 @@ const roundEndsWithinMs = 2_000;
 export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A>): Consumer {
   const { log, roundMs, balance, answerMs, silentMs, startPosition, store, instance: me = randomUUID() } = options;
   const allTroubles = createTroubles(log, () => ({ waiting: waiting() }));
-  const troubles = createReadingTroubles(allTroubles, typeof options.access !== 'string');
+  const troubles = createReadingTroubles(allTroubles, {
+    isByIdentity: !isSecret(options.access),
+    refused: () => connection.refused(),
+  });
   const connection = openEventHubConnection({ ...options, troubles: allTroubles });
   const ownerships = createOwnerships(store, me, answerMs, balance.expiryMs / 3);
   const partitionIds = createPartitionIds({
@@ -85,6 +89,8 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
     troubles,
     allTroubles,
   });
+  // The next token would be made with the key that is replaced, and the client keeps its key (D397).
+  whenChanged(options.access, () => connection.reconnect(sessions.reading()));
   const watch = createHubWatch(connection, sessions, {
     ...{ answerMs, everyMs: roundMs * roundsBetweenQuestions, startPosition, store, log, allTroubles },
   });

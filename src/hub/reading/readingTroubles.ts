@@ -13,8 +13,17 @@ export interface ReadingTroubles {
   places(): readonly string[];
 }
 
-/** @param isByIdentity how the hub is read, for what is told; default by a connection string */
-export function createReadingTroubles(troubles: Troubles, isByIdentity = false): ReadingTroubles {
+interface ReadingTroublesOptions {
+  /** How the hub is read, for what is told; default by a connection string. */
+  readonly isByIdentity?: boolean;
+  /** The hub refuses whom the service says it is. */
+  readonly refused?: () => void;
+}
+
+export function createReadingTroubles(
+  troubles: Troubles,
+  { isByIdentity = false, refused }: ReadingTroublesOptions = {},
+): ReadingTroubles {
   const known = new Map<string, ReadingDiagnosis>();
   const sourceOf = ({ cause }: ReadingDiagnosis) => `reading: ${cause}`;
   const sharing = (cause: string) => [...known].filter(([, one]) => one.cause === cause).map(([place]) => place);
@@ -32,6 +41,7 @@ export function createReadingTroubles(troubles: Troubles, isByIdentity = false):
       const diagnosis = isByIdentity ? ofIdentity(found) : found;
       if (known.get(place)?.cause !== diagnosis.cause) clear(place);
       known.set(place, diagnosis);
+      if (diagnosis.cause.startsWith('UnauthorizedError')) refused?.();
       const { cause, level, setting, hubSaid, todo } = diagnosis;
       troubles.raise(sourceOf(diagnosis), {
         level,

@@ -51,3 +51,6 @@ export const invocationLimits = { inFlight: 1_000, inFlightPerDevice: 10 };
 
 /** Most bodies that are being received, 256 KiB each, in all and of one caller (M14). */
 export const mostBodies = { inAll: 400, ofCaller: 100 };
+
+/** The files of secrets are looked at so often (D396). */
+export const secretFiles = { lookMs: 5_000 };

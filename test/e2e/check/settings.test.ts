@@ -294,17 +294,44 @@ const methods: Readonly<Record<string, readonly Row[]>> = {
   METHODS_FILES_MAX_BYTES: [invalid('METHODS_FILES_MAX_BYTES', '0', /whole number/)],
 };
 
+/** Each secret in a file that is not there. */
+const ofFiles = (own: typeof schema | typeof methodsSchema): Readonly<Record<string, readonly Row[]>> =>
+  Object.fromEntries(
+    settingDocs(own).flatMap(({ env, holds = '' }) =>
+      holds === ''
+        ? []
+        : [
+            [
+              env,
+              [
+                {
+                  set: () => ({ [holds]: '', [env]: '/none' }),
+                  what: 'settings',
+                  says: new RegExp(`^${env}: /none cannot be read`),
+                },
+              ],
+            ],
+          ],
+    ),
+  );
+
 /** Each is a process. */
 const inTurn = atMost(3);
 const lineOf = ({ found, todo = '' }: Found) => `${found} → ${todo}`;
 
 describe.each([
   {
-    ...{ program: 'service', args: [], rows: service, environment: ofService, own: schema },
+    ...{ program: 'service', args: [], rows: { ...service, ...ofFiles(schema) }, environment: ofService, own: schema },
     read: (env: Environment) => checkSettings(() => readSettings(env, configDirectory), env),
   },
   {
-    ...{ program: 'methods', args: ['methods'], rows: methods, environment: ofMethods, own: methodsSchema },
+    ...{
+      program: 'methods',
+      args: ['methods'],
+      rows: { ...methods, ...ofFiles(methodsSchema) },
+      environment: ofMethods,
+      own: methodsSchema,
+    },
     read: (env: Environment) =>
       checkSettings(() => {
         const settings = readMethodsSettings(env, configDirectory);
