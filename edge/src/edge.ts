@@ -33,10 +33,17 @@ export async function startEdge(configuration: Configuration, log: Log, file?: C
   const meter = createMeter();
   const droppedReplies = createDroppedReplies(log, meter);
   const concurrency = createConcurrencyLimit(() => setups.current().configuration.limits);
+  /** Nothing is in progress, and the last response is on its way (D398). */
+  async function untilQuiet(): Promise<void> {
+    do {
+      await concurrency.idle();
+      await sleep(flushMs);
+    } while (concurrency.inFlight > 0);
+  }
   const setups = createSetups({
     ...{ configuration, log, meter },
     resubscribe: () => broker.resubscribe(),
-    reconnect: (peer) => void concurrency.idle().then(peer === 'hub' ? hub.renew : broker.renew),
+    reconnect: (peer) => void untilQuiet().then(peer === 'hub' ? hub.renew : broker.renew),
   });
   await setups.prepareFolders();
   let isStopping = false;

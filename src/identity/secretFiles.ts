@@ -4,7 +4,7 @@ import { within } from '../concurrency/within.ts';
 import type { LogLines } from '../log/log.ts';
 import type { Troubles } from '../log/troubles.ts';
 import { secretFiles } from '../settings/groups/constants.ts';
-import { readSecretFileLater, refuseUnfit, type SecretFile, secretFilesOf } from '../settings/secretFiles.ts';
+import { readSecretFileLater, refuseUnfit, type SecretFile, secretFilesOf } from '../settings/secretFile.ts';
 import { addSecret } from '../settings/secrets.ts';
 import { settingIn } from '../settings/settingsFile.ts';
 import type { RotatingSecret } from './rotatingSecret.ts';

@@ -4,7 +4,7 @@ import { methodsDisagreements, settingDisagreements } from './agreements.ts';
 import { home } from './home.ts';
 import { quotedVariables, withoutQuotes } from './quoted.ts';
 import { everySetting, type MethodsSettings, methodsSchema, type Settings, schema } from './schema.ts';
-import { readSecretFile, secretFilesOf } from './secretFiles.ts';
+import { readSecretFile, secretFilesOf } from './secretFile.ts';
 import { type FileValues, readSettingsFile, settingIn, settingsFileOf } from './settingsFile.ts';
 
 export type { MethodsSettings, Settings } from './schema.ts';

@@ -27,7 +27,7 @@ export const settingFaults: readonly Fault[] = [
     replace: '[[name, value]]',
     caughtBy: 'is refused for its quotes alone',
   }),
-  ...inFile('src/settings/secretFiles.ts', ['test/settings/secretFiles.test.ts'], {
+  ...inFile('src/settings/secretFile.ts', ['test/settings/secretFiles.test.ts'], {
     fault: 'follows a changed file to another account',
     find: ' && placeIn(value) !== placeIn(first)',
     replace: " && placeIn(value) === ''",

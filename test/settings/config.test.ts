@@ -204,7 +204,9 @@ describe('settings', () => {
   it('that are secrets are refused in a file', () => {
     const problems = problemsOf({ ...enough, CONFIG_FILE: file({ backends: { token: key } }) });
     expect(problems).toEqual([
-      expect.stringMatching(/^backends\.token is a secret: set BACKENDS_TOKEN or BACKENDS_TOKEN_FILE, and remove it from /),
+      expect.stringMatching(
+        /^backends\.token is a secret: set BACKENDS_TOKEN or BACKENDS_TOKEN_FILE, and remove it from /,
+      ),
     ]);
   });
 
@@ -361,7 +363,7 @@ describe('the pages that list the settings', () => {
   it('include docs/settings.md with each setting once, up to date: run `npm run docs`', () => {
     const page = readFileSync('docs/settings.md', 'utf8');
     expect(settingsPage()).toBe(page);
-    const listed = [...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+    const listed = [...page.matchAll(/(?:^\||secret, or) `(\w+)` \|/gm)].map(([, name]) => name);
     expect(listed.toSorted()).toEqual(names.toSorted());
   });
 

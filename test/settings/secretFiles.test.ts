@@ -11,7 +11,7 @@ import {
 } from '../../src/settings/config.ts';
 import { redactedSettings } from '../../src/settings/redacted.ts';
 import { methodsSchema, schema } from '../../src/settings/schema.ts';
-import { refuseUnfit } from '../../src/settings/secretFiles.ts';
+import { refuseUnfit } from '../../src/settings/secretFile.ts';
 
 // Each secret can be in a file instead of its variable (D396).
 

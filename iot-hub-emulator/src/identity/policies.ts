@@ -35,7 +35,7 @@ export interface Policies {
   readonly all: ReadonlyMap<string, Policy>;
   /**
    * Give a policy another key in the place of one of the two. Tokens that were signed with the old one are no longer believed;
-   * what they have opened stays open until they expire.
+   * what they have opened stays open until they expire (H6).
    */
   renewKey(name: string, which?: KeyName): Promise<void>;
 }
