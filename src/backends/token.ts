@@ -29,6 +29,9 @@ const answer = z.object({
 
 const maxAnswerBytes = 64 * 1024;
 
+/** Of the client and its secret: RFC 6749 allows both. */
+const refusals: readonly number[] = [400, 401];
+
 /** Tokens from an OAuth2 token endpoint (client credentials). At most one request runs at a time. */
 export function clientCredentials(options: ClientCredentials): TokenSource {
   const { tokenUrl, clientId, clientSecret, scope, timeoutMs, troubles, meter = noMeter } = options;
@@ -70,18 +73,16 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
     }
   }
 
-  /** With the secret of the moment; when the endpoint refuses it, once more with the next one, if there is one (D397). */
-  async function ask(isRepeat: boolean) {
-    const secret = currentOf(clientSecret);
-    const response = await post(secret, isRepeat);
-    if (response.status !== 400 && response.status !== 401) return response;
-    const next = await renewed(clientSecret, secret);
-    return next === secret ? response : post(next, true);
-  }
-
   return createRenewal({
     async request(isRepeat) {
-      const { status, data } = await ask(isRepeat);
+      const secret = currentOf(clientSecret);
+      let response = await post(secret, isRepeat);
+      if (refusals.includes(response.status)) {
+        // With the next secret, if there is one (D397).
+        const next = await renewed(clientSecret, secret);
+        if (next !== secret) response = await post(next, true);
+      }
+      const { status, data } = response;
       if (status !== 200) throw new TokenRefused(status);
       const { access_token: token, expires_in: seconds } = answer.parse(JSON.parse(data.toString()));
       return { token, lifeMs: seconds * 1000 };

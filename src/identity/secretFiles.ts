@@ -25,6 +25,9 @@ export interface SecretFilesTelling {
   readonly troubles: Troubles;
 }
 
+/** The stamp of a file that is to be read at the next look, whether it changes or not. */
+const unseen = '';
+
 /** A volume that does not answer holds up nothing. */
 const readMs = 5_000;
 /** A caller with a wrong token cannot have the file read more often. */
@@ -41,11 +44,14 @@ export function openSecretFiles(settings: object, telling?: SecretFilesTelling):
   const secrets = new Map(files.map((file) => [file.path, rotating(file, settings, telling)]));
   const lookAll = async () => {
     const stamps = await stampsNow(files.map(({ file }) => file));
-    await Promise.all([...secrets.values()].map((secret) => secret.look()));
+    const looks = files.map(async ({ path, file }) => {
+      if ((await secrets.get(path)?.look()) === false) stamps.set(file, unseen); // it may be well without a change
+    });
+    await Promise.all(looks);
     return stamps;
   };
   // None was known when the settings were read: a change in between would be missed otherwise.
-  const unknown = new Map(files.map(({ file }) => [file, '']));
+  const unknown = new Map(files.map(({ file }) => [file, unseen]));
   const watch =
     telling === undefined || files.length === 0
       ? undefined
@@ -57,14 +63,14 @@ function rotating(
   one: SecretFile,
   settings: object,
   telling: SecretFilesTelling | undefined,
-): RotatingSecret & { look(): Promise<void> } {
+): RotatingSecret & { look(): Promise<boolean> } {
   const { path, variable, file } = one;
   const first = String(settingIn({ ...settings }, path));
   const source = `file of ${variable}`;
   const fields = { setting: variable, file };
   const listeners: (() => void)[] = [];
   let value = first;
-  let reading: Promise<void> | undefined;
+  let reading: Promise<boolean> | undefined;
   let renewedAt = Number.NEGATIVE_INFINITY;
 
   function take(next: string) {
@@ -75,20 +81,23 @@ function rotating(
     for (const listener of listeners) listener();
   }
 
-  async function read(): Promise<void> {
+  /** Returns whether the file is well. */
+  async function read(): Promise<boolean> {
     try {
       const next = await within(readSecretFileLater(one), readMs);
       refuseUnfit(one, next, first);
       telling?.troubles.clear(source, 'the file of a secret can be used again', fields);
       take(next);
+      return true;
     } catch (error) {
       const diagnosis = { cause: (error as Error).message };
       const message = 'the file of a secret cannot be used: the last value stays';
       telling?.troubles.raise(source, { level: 'warn', message, fields, diagnosis, still });
+      return false;
     }
   }
 
-  async function look(): Promise<void> {
+  async function look(): Promise<boolean> {
     reading ??= read().finally(() => {
       reading = undefined;
     });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
-import { stampsNow } from 'telemetry/files/stamps.ts';
+import { type Stamps, stampsNow } from 'telemetry/files/stamps.ts';
 import { type FileWatch, watchFiles } from 'telemetry/files/watchFiles.ts';
 import type { SecretFilesTelling } from '../identity/secretFiles.ts';
 import { ConfigurationError, type MethodsSettings } from '../settings/config.ts';
@@ -76,6 +76,8 @@ export function watchCertificate(
   const paths = [files.tlsCertificateFile, files.tlsKeyFile];
   const fields = { setting: 'METHODS_TLS_CERTIFICATE_FILE', file: files.tlsCertificateFile };
   let used = first;
+  /** They are read at the next look, whether they change or not. */
+  const unseen: Stamps = new Map(paths.map((path) => [path, '']));
 
   function take(found: Certificate) {
     troubles.clear(source, 'the file of a secret can be used again', fields);
@@ -86,7 +88,7 @@ export function watchCertificate(
   }
 
   return watchFiles({
-    stamps: new Map(paths.map((path) => [path, ''])),
+    stamps: unseen,
     everyMs: secretFiles.lookMs,
     async onChange() {
       const stamps = await stampsNow(paths);
@@ -96,6 +98,7 @@ export function watchCertificate(
         const diagnosis = { cause: (error as Error).message };
         const message = 'the file of a secret cannot be used: the last value stays';
         troubles.raise(source, { level: 'warn', message, fields, diagnosis, still });
+        return unseen;
       }
       return stamps;
     },

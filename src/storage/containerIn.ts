@@ -47,6 +47,3 @@ export const containerIn = (account: AccountAccess, container: string): AccountC
       ? new ContainerClient(now, container, clientOptions)
       : new ContainerClient(`${now.url.replace(/\/+$/, '')}/${container}`, now.credential, clientOptions),
   );
-
-/** Whether the account has answered that this key may not do it. */
-export const isRefusal = (status: number | undefined): boolean => status === 401 || status === 403;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ContainerClient } from '@azure/storage-blob';
-import { type AccountClient, isRefusal } from './containerIn.ts';
+import type { AccountClient } from './containerIn.ts';
 
 export interface CallLimits {
   /** Limit of one attempt. */
@@ -38,6 +38,9 @@ export interface StorageCalls {
   /** A key without the right to create containers suffices when the container exists. */
   ensureContainer(by: number): Promise<void>;
 }
+
+/** Whether the account has answered that this key may not do it. */
+export const isRefusal = (status: number | undefined): boolean => status === 401 || status === 403;
 
 const transientStatuses = [undefined, 408, 429, 500, 502, 503, 504];
 

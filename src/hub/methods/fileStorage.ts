@@ -9,8 +9,8 @@ import {
 } from '@azure/storage-blob';
 import type { AccountAccess } from '../../identity/access.ts';
 import { isSecret } from '../../identity/rotatingSecret.ts';
-import { accountClient, clientOptions, isRefusal } from '../../storage/containerIn.ts';
-import { StorageError } from '../../storage/storageCalls.ts';
+import { accountClient, clientOptions } from '../../storage/containerIn.ts';
+import { isRefusal, StorageError } from '../../storage/storageCalls.ts';
 
 /** A file that a device can download. */
 export interface SignedFile {
