@@ -1,6 +1,8 @@
 import { switchLevelOnSignal } from 'telemetry/levelSwitch.ts';
+import { proxySecrets } from 'telemetry/network/proxies.ts';
 import { ConfigurationError, readConfiguration } from './configuration/read.ts';
 import type { Stamps } from './configuration/stamps.ts';
+import { proxyIn, useNetwork } from './connections/network.ts';
 import { startEdge } from './edge.ts';
 import type { LogText } from './operations/events.ts';
 import { createLog } from './operations/log.ts';
@@ -18,7 +20,9 @@ function optionsOrExit(): Options {
 
 async function configurationOrExit(file: string, stamps: Stamps) {
   try {
-    return await readConfiguration(file, stamps);
+    const configuration = await readConfiguration(file, stamps);
+    useNetwork(configuration, process.env);
+    return configuration;
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     process.stderr.write(
@@ -46,7 +50,7 @@ if (options.isCheckOnly) {
 
 const log = createLog(configuration.log.level, undefined, {
   instance: identityOf(configuration),
-  secrets: secretsOf(configuration),
+  secrets: [...secretsOf(configuration), ...proxySecrets(proxyIn(process.env))],
   isPretty: configuration.log.pretty,
   hasColours: process.stdout.isTTY,
 });

@@ -23,6 +23,7 @@ export function cureHubSdks(): void {
   breakErrorCycles();
   failSendsOfClosedConnections();
   keepSocketErrors();
+  unwrapWebSocketErrors();
   poolFrameBuffers();
   keepStandardErrorClean();
   boundDecoding({ message: messageOfReading, frames: framesOfReading });
@@ -133,6 +134,18 @@ function keepSocketErrors(): void {
 /** The connection in the client’s AMQP library. */
 interface SocketOwner {
   prependListener(event: 'disconnected', listener: (context: { error?: Error }) => void): void;
+}
+
+/** The AMQP library of each client takes the event of a WebSocket’s error for the error itself, so that its users know no cause. */
+function unwrapWebSocketErrors(): void {
+  for (const { prototype } of [ConnectionOfReading, ConnectionOfReplies]) {
+    const { on_error } = prototype;
+    if (on_error.name === 'onErrorItself') continue;
+    prototype.on_error = function onErrorItself(error) {
+      const { error: inner } = Object(error) as { readonly error?: unknown };
+      on_error.call(this, inner instanceof Error ? inner : error);
+    };
+  }
 }
 
 /**

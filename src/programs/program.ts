@@ -16,6 +16,7 @@ import { proxyVariables } from '../settings/proxies.ts';
 import { redactedSettings } from '../settings/redacted.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import { unknownVariables } from '../settings/variables.ts';
+import { useNetwork } from '../network/useNetwork.ts';
 import { openTraces } from '../tracing/openTraces.ts';
 import type { Traces } from '../tracing/span.ts';
 
@@ -88,9 +89,11 @@ const newInstance = () =>
     .replace(/[^\w.-]/g, '-')
     .slice(0, 63)}-${randomBytes(4).toString('hex')}`;
 
-function settingsOrExit<S>({ name, readSettings }: Program<S>): S {
+function settingsOrExit<S extends Settings | MethodsSettings>({ name, readSettings }: Program<S>): S {
   try {
-    return readSettings();
+    const settings = readSettings();
+    useNetwork(settings);
+    return settings;
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     process.stderr.write(

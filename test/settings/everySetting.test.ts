@@ -73,7 +73,10 @@ vi.mock('../../src/methods/fileInputs.ts', noted);
 vi.mock('../../src/methods/invoke.ts', noted);
 vi.mock('../../src/methods/server.ts', noted);
 vi.mock('../../src/operations/adminServer.ts', noted);
+vi.mock('../../src/hub/hubTransport.ts', noted);
 vi.mock('telemetry/healthServer.ts', noted);
+vi.mock('telemetry/network/outbound.ts', noted);
+vi.mock('telemetry/network/trust.ts', noted);
 
 afterEach(() => {
   forget();
@@ -92,6 +95,7 @@ const fileWith = (name: string, text: string) => {
 const places = {
   ...{ directory, httpPort, adminPort, methodsPort },
   ...{ certificate: fileWith('chain.pem', cert), key: fileWith('private.pem', key) },
+  authority: fileWith('authority.pem', cert),
 };
 
 const environmentOf = (rows: SettingRows) =>

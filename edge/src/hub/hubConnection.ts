@@ -1,5 +1,6 @@
 import sdk from 'azure-iot-device';
 import { noMeter } from 'telemetry/meter.ts';
+import { outboundAgent } from 'telemetry/network/outbound.ts';
 import { errorMessage } from '../connections/errorMessage.ts';
 import {
   type Backoff,
@@ -17,6 +18,8 @@ interface HubOptions {
   /** Of a device or a module. */
   readonly connectionString: string;
   readonly ca?: string;
+  /** Instead of TLS at port 8883. */
+  readonly webSockets?: boolean;
   /** Must not reject. */
   readonly onInvocation: (payload: unknown) => Promise<MethodResponse>;
   /** No invocation is in progress, so a reconnect interrupts none. */
@@ -53,12 +56,12 @@ const maxLoggedLength = 256;
 const noRetry = { shouldRetry: () => false, nextRetryTimeout: () => 0 };
 
 export function connectToHub(options: HubOptions): Reconnecting<Connection> {
-  const { connectionString, ca, onInvocation, isIdle, log } = options;
+  const { connectionString, ca, webSockets = false, onInvocation, isIdle, log } = options;
   const { backoff = defaultBackoff, token = defaultToken, meter = noMeter } = options;
   const countLost = meter.counter('device_messaging.edge.responses.lost');
   const transport = methodTransport((method) => {
     log.warn({ method: method.slice(0, maxLoggedLength) }, 'a direct method other than invokeMethod was refused');
-  });
+  }, webSockets);
   const hub = createReconnecting({
     name: 'the hub',
     open,
@@ -101,7 +104,11 @@ export function connectToHub(options: HubOptions): Reconnecting<Connection> {
 
     try {
       const opening = (async () => {
-        await client.setOptions({ keepalive: keepAliveSeconds, ...(ca !== undefined && { ca }) });
+        await client.setOptions({
+          keepalive: keepAliveSeconds,
+          ...(ca !== undefined && { ca }),
+          ...(webSockets && { mqtt: { webSocketAgent: outboundAgent } }),
+        });
         await client.open();
         if (client instanceof sdk.ModuleClient) client.onMethod(methodName, onMethod);
         else client.onDeviceMethod(methodName, onMethod);

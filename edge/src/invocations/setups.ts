@@ -31,7 +31,7 @@ interface SetupsOptions {
 }
 
 /** Settings of connections and of the process itself. */
-const atStartOnly = ['hub', 'broker', 'health', 'log'] as const;
+const atStartOnly = ['hub', 'network', 'broker', 'health', 'log'] as const;
 const mostProblems = 10;
 /** A broker that does not answer holds up no change. */
 const subscribeMs = 10_000;

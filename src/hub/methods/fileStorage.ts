@@ -66,8 +66,8 @@ const unavailable = (status: number | undefined, code = 'no code'): SignResult =
 export function createFileStorage({ account, container, maxBytes }: FileStorageOptions): FileStorage {
   const service =
     typeof account === 'string'
-      ? BlobServiceClient.fromConnectionString(account, clientOptions)
-      : new BlobServiceClient(account.url.replace(/\/+$/, ''), account.credential, clientOptions);
+      ? BlobServiceClient.fromConnectionString(account, clientOptions())
+      : new BlobServiceClient(account.url.replace(/\/+$/, ''), account.credential, clientOptions());
   const keys = typeof account === 'string' ? undefined : delegationKeys(service);
   const containerClient = service.getContainerClient(container);
   const isPlain = new URL(service.url).protocol === 'http:'; // the settings allow it on this machine only

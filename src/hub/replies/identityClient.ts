@@ -2,6 +2,7 @@ import type { Client } from 'azure-iothub';
 import { comingMoment } from '../../concurrency/clocks.ts';
 import type { ServiceAccess } from '../../identity/access.ts';
 import type { ScopedTokens } from '../../identity/identity.ts';
+import { overWebSockets } from '../hubTransport.ts';
 import { Client as ServiceClient, ServiceTransport } from './serviceSdk.ts';
 
 /** What the client gives its transport, and its requests over HTTPS: one object for both. */
@@ -19,9 +20,10 @@ const fixedScope = 'https://iothubs.azure.net/.default';
  * @throws Error for another version of the client, which this does not fit
  */
 export function clientFor(access: ServiceAccess): Client {
-  if (typeof access === 'string') return ServiceClient.fromConnectionString(access);
+  const Transport = overWebSockets()?.ServiceWebSockets ?? ServiceTransport;
+  if (typeof access === 'string') return ServiceClient.fromConnectionString(access, Transport as never);
   const { hostName, credential } = access;
-  class ScopedTransport extends ServiceTransport {
+  class ScopedTransport extends Transport {
     readonly tokens: WatchedTokens;
 
     constructor(config: TransportConfig) {
