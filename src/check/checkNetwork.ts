@@ -21,7 +21,8 @@ export async function checkNetwork(endpoint: Endpoint, what: string): Promise<Fi
   const variable = isEncrypted ? 'HTTPS_PROXY' : 'HTTP_PROXY';
   try {
     const tunnel = tunnelTo(new URL(`${isEncrypted ? 'https' : 'http'}://${where}`));
-    const place = tunnel === undefined ? await resolved(host, where) : `${where} through ${tunnel.proxy.host} (${variable})`;
+    const place =
+      tunnel === undefined ? await resolved(host, where) : `${where} through ${tunnel.proxy.host} (${variable})`;
     const plain = tunnel ? await tunnel.open(host, port) : await opened(connect({ host, port }), 'connect');
     if (!isEncrypted) {
       plain.destroy();

@@ -110,9 +110,7 @@ function ofStore(
 ): Endpoint {
   const { connectionString, accountUrl } = accountOf(own, store);
   const { setting } = placeOf(own, { ...store, kind: 'blob' }, prefix);
-  return accountUrl === ''
-    ? storageEndpoint(name, connectionString, setting)
-    : webEndpoint(name, accountUrl, setting);
+  return accountUrl === '' ? storageEndpoint(name, connectionString, setting) : webEndpoint(name, accountUrl, setting);
 }
 
 const backendEndpoints = ({ informationModelUrl, typeRegistryUrl, tokenUrl }: MethodsSettings['backends']) => [

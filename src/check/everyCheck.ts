@@ -9,8 +9,8 @@ import { checkNetwork } from './checkNetwork.ts';
 import { checkSending } from './checkSending.ts';
 import { checkContainer, checkFiles } from './checkStores.ts';
 import {
-  type Endpoint,
   amqpEndpoint,
+  type Endpoint,
   eventEndpoint,
   hubEndpoint,
   methodsEndpoints,

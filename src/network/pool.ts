@@ -1,5 +1,5 @@
-import { hostOf } from 'telemetry/network/proxies.ts';
 import { tunnelTo } from 'telemetry/network/outbound.ts';
+import { hostOf } from 'telemetry/network/proxies.ts';
 import type { Tunnel } from 'telemetry/network/tunnel.ts';
 import type { buildConnector as BuildConnector } from 'undici';
 import buildConnector from 'undici/lib/core/connect.js';

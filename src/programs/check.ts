@@ -4,7 +4,7 @@ import { type Check, runChecks } from 'telemetry/check/runChecks.ts';
 import { checkSettings, type ReadSettings } from '../check/checkSettings.ts';
 import { methodsChecks, serviceChecks } from '../check/everyCheck.ts';
 import { cureHubSdks } from '../hub/sdkCures.ts';
-import { useHubTransport } from '../hub/hubTransport.ts';
+import { useHubTransport } from '../hub/transport/hubTransport.ts';
 import { missingOfPlatform } from '../identity/platformVariables.ts';
 import { readCertificate } from '../methods/certificate.ts';
 import { useNetwork } from '../network/useNetwork.ts';

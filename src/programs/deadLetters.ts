@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { openDeadLetters } from '../deadLetters/openDeadLetters.ts';
-import { useHubTransport } from '../hub/hubTransport.ts';
+import { useHubTransport } from '../hub/transport/hubTransport.ts';
 import { missingOfPlatform } from '../identity/platformVariables.ts';
 import { createLog } from '../log/log.ts';
+import { useNetwork } from '../network/useNetwork.ts';
 import { versionOfBuild } from '../operations/build.ts';
 import { choiceOf } from '../operations/deadLetters/choiceOptions.ts';
 import { deleteLetters } from '../operations/deadLetters/delete.ts';
 import { list } from '../operations/deadLetters/list.ts';
 import { replayChosen } from '../operations/deadLetters/replayChosen.ts';
 import { show } from '../operations/deadLetters/show.ts';
-import { useNetwork } from '../network/useNetwork.ts';
 import { runCommand } from '../operations/runCommand.ts';
 import { ConfigurationError, configDirectory, readSettings } from '../settings/config.ts';
 import { openTraces } from '../tracing/openTraces.ts';

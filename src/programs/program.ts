@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { switchLevelOnSignal } from 'telemetry/levelSwitch.ts';
 import type { LogText } from '../log/events.ts';
 import { createLog, type Log } from '../log/log.ts';
+import { useNetwork } from '../network/useNetwork.ts';
 import { thisBuild, versionOfBuild } from '../operations/build.ts';
 import {
   ConfigurationError,
@@ -16,7 +17,6 @@ import { proxyVariables } from '../settings/proxies.ts';
 import { redactedSettings } from '../settings/redacted.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import { unknownVariables } from '../settings/variables.ts';
-import { useNetwork } from '../network/useNetwork.ts';
 import { openTraces } from '../tracing/openTraces.ts';
 import type { Traces } from '../tracing/span.ts';
 

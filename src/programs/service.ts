@@ -11,7 +11,7 @@ import { balanceLimits } from '../hub/reading/balance.ts';
 import { createConsumer } from '../hub/reading/consumer.ts';
 import { openBuildRecord } from '../hub/stores/openBuildRecord.ts';
 import { openStore } from '../hub/stores/openStore.ts';
-import { useHubTransport } from '../hub/hubTransport.ts';
+import { useHubTransport } from '../hub/transport/hubTransport.ts';
 import { accessOf } from '../identity/access.ts';
 import type { Log } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';

@@ -1,7 +1,7 @@
 import { type Account, accountOf, isNowhere } from './derived.ts';
 import { hasAccountKey, isLoopback } from './formats.ts';
-import { transportProblems } from './transportProblems.ts';
 import type { MethodsSettings, Settings } from './schema.ts';
+import { transportProblems } from './transportProblems.ts';
 
 /** Checks across settings. One sentence for each fault, without values of secrets. */
 export const settingDisagreements = (settings: Settings): string[] =>

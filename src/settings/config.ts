@@ -45,7 +45,9 @@ export function readAdminSettings(env: NodeJS.ProcessEnv, directory: string): Se
 /** What is set, read as if it were without quotes: values that have them are refused, for no other reason than that. */
 const given = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(
-    Object.entries(withLowerCase(env)).flatMap(([name, value = '']) => (value === '' ? [] : [[name, withoutQuotes(value)]])),
+    Object.entries(withLowerCase(env)).flatMap(([name, value = '']) =>
+      value === '' ? [] : [[name, withoutQuotes(value)]],
+    ),
   );
 
 type Groups = Readonly<Record<string, Readonly<Record<string, unknown>>>>;

@@ -7,7 +7,12 @@ const part = (connectionString: string, name: string): string =>
   new RegExp(`(?:^|;)\\s*${name}=([^;]+)`).exec(connectionString)?.[1]?.trim() ?? '';
 
 /** Where AMQP goes to, as URLs; those that are set. */
-function amqpAddresses({ eventsConnectionString, eventsNamespace, serviceConnectionString, hostName }: Settings['hub']) {
+function amqpAddresses({
+  eventsConnectionString,
+  eventsNamespace,
+  serviceConnectionString,
+  hostName,
+}: Settings['hub']) {
   const events = eventsNamespace || part(eventsConnectionString, 'Endpoint').replace(/^sb:\/\//, '');
   const places = [isPlain(eventsConnectionString) ? '' : events, hostName || part(serviceConnectionString, 'HostName')];
   return places.filter((place) => URL.canParse(`https://${place}`)).map((place) => new URL(`https://${place}`));
@@ -33,14 +38,17 @@ export function transportProblems({ hub, network }: Pick<Settings, 'hub' | 'netw
       : []),
     // The client takes such an address apart at its first colon.
     ...(addresses.map(hostOf).some((host) => isIP(host) === 6 && host !== '::1')
-      ? ['hub.transport: an IPv6 address of the hub, other than [::1], needs HUB_TRANSPORT=websockets, or a name instead']
+      ? [
+          'hub.transport: an IPv6 address of the hub, other than [::1], needs HUB_TRANSPORT=websockets, or a name instead',
+        ]
       : []),
   ];
 }
 
 function isBehindProxy(network: Settings['network']): (address: URL) => boolean {
   const variables = proxiesIn(network);
-  if ([variables.https, variables.http].some((text) => text !== '' && proxyProblem(text) !== undefined)) return () => false;
+  if ([variables.https, variables.http].some((text) => text !== '' && proxyProblem(text) !== undefined))
+    return () => false;
   const proxies = createProxies(variables);
   return (address) => proxies.of(address) !== undefined;
 }

@@ -44,7 +44,11 @@ const kinds = {
 
 /** Records spans and sends them to a collector (OTLP over HTTP). Only `openTraces` loads this file and its libraries. */
 export function startRecording({ url, ratio, resource, troubles }: RecordingOptions): Traces {
-  const delivery = watchExport(new OTLPTraceExporter({ url, concurrencyLimit: mostRequests, ...collectorAgent(url) }), mostQueued, troubles);
+  const delivery = watchExport(
+    new OTLPTraceExporter({ url, concurrencyLimit: mostRequests, ...collectorAgent(url) }),
+    mostQueued,
+    troubles,
+  );
   const ids = new RandomIdGenerator();
   const sampler = new TraceIdRatioBasedSampler(ratio);
   let nextTraceId = '';

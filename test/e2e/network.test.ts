@@ -7,10 +7,10 @@ import { type Azurite, accountKey, startAzurite } from '../../sandbox/methods/az
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
+import { http } from '../sandbox/backends/client.ts';
 import { type Collector, startCollector } from '../support/collector.ts';
 import { type ConnectProxy, type ProxyBehaviour, startConnectProxy } from '../support/connectProxy.ts';
 import { type Relay, startTlsRelay } from '../support/relay.ts';
-import { http } from '../sandbox/backends/client.ts';
 import { findings } from './check/run.ts';
 import { nextAck, startTestSandbox } from './testSandbox.ts';
 
@@ -141,7 +141,7 @@ describe('the front door behind the proxy', () => {
     proxy.behave('asks');
     const { hub, backends, state } = sandbox;
     const port = await freePort();
-    const environment = { ...methodsEnvironment(), METHODS_PORT: String(port) };
+    const environment: Environment = { ...methodsEnvironment(), METHODS_PORT: String(port) };
     const { process } = await start(environment, ['node', 'dist/methods.js']);
     const connectionString = hub.deviceConnectionString('motor-1');
     const motor = await connectDevice({ id: 'motor-1', connectionString, caFile: hub.caFile });
@@ -162,14 +162,18 @@ describe('the check behind the proxy', () => {
   it.each([
     ['service', [], serviceEnvironment],
     ['front door', ['methods'], methodsEnvironment],
-  ] as const)('finds nothing wrong for the %s, and says what is reached through the proxy', async (_, args, environment) => {
-    proxy.behave('asks');
-    const { code, found, text } = await findings(args, environment());
-    expect([code, found.filter(({ mark }) => mark !== 'ok')]).toEqual([0, []]);
-    const network = found.filter(({ what }) => what.startsWith('network of'));
-    for (const one of network) expect(one.found).toMatch(/ through 127\.0\.0\.1:\d+ \(HTTPS?_PROXY\); (TLS|connected)/);
-    for (const secret of proxy.secrets) expect(text).not.toContain(secret);
-  });
+  ] as const)(
+    'finds nothing wrong for the %s, and says what is reached through the proxy',
+    async (_, args, environment) => {
+      proxy.behave('asks');
+      const { code, found, text } = await findings(args, environment());
+      expect([code, found.filter(({ mark }) => mark !== 'ok')]).toEqual([0, []]);
+      const network = found.filter(({ what }) => what.startsWith('network of'));
+      for (const one of network)
+        expect(one.found).toMatch(/ through 127\.0\.0\.1:\d+ \(HTTPS?_PROXY\); (TLS|connected)/);
+      for (const secret of proxy.secrets) expect(text).not.toContain(secret);
+    },
+  );
 
   it.each<[ProxyBehaviour, RegExp, number]>([
     ['asks', /HTTP 407.*the proxy asks for credentials: put those that it accepts into HTTPS_PROXY/, 1],

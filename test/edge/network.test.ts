@@ -48,8 +48,21 @@ it('the edge proxy invokes a method over WebSockets, through the proxy of the en
 describe('the edge proxy refuses to start', () => {
   const hub = { connectionString: 'HostName=hub.example;DeviceId=d;SharedAccessKey=a2V5', webSockets: false };
   it.each([
-    ['MQTT that would have to pass a proxy', hub, {}, { HTTPS_PROXY: 'http://proxy:3128' }, /^hub\.webSockets: MQTT at port 8883/],
+    [
+      'MQTT that would have to pass a proxy',
+      hub,
+      {},
+      { HTTPS_PROXY: 'http://proxy:3128' },
+      /^hub\.webSockets: MQTT at port 8883/,
+    ],
     ['a proxy that is none', hub, {}, { HTTPS_PROXY: 'proxy:3128' }, /^HTTPS_PROXY: must be the http or https address/],
+    [
+      'a file of the proxy that is not there',
+      hub,
+      {},
+      { HTTPS_PROXY_FILE: '/none' },
+      /^HTTPS_PROXY_FILE: \/none cannot be read \(ENOENT\)/,
+    ],
     ['a file without certificates', hub, { ca: 'none' }, {}, /^network\.caFile: has no certificate/],
   ])('with %s', (_, hub, network, env, says) => {
     expect(() => useNetwork({ hub, network }, env)).toThrow(says);

@@ -79,9 +79,8 @@ describe('the address of a proxy', () => {
     'http://proxy?query',
     'http://user:p%zz@proxy',
     'http://',
-  ])('%s is none, and its value is in no message', (text) => {
+  ])('%s is none', (text) => {
     expect(proxyProblem(text)).toMatch(/^must be the http or https address of a proxy/);
-    expect(proxyProblem(text)).not.toContain(text);
   });
 
   it('has secrets as they are written, as they are, and as they are sent', () => {

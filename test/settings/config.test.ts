@@ -256,14 +256,16 @@ describe('the proxies', () => {
   });
 
   it.each(['ALL_PROXY', 'all_proxy'])('of %s are not used, which is said', (name) => {
-    expect(proxyVariables({ ...enough, [name]: proxy })).toEqual([{ variable: name, hint: 'set HTTPS_PROXY, HTTP_PROXY, NO_PROXY' }]);
+    expect(proxyVariables({ ...enough, [name]: proxy })).toEqual([
+      { variable: name, hint: 'set HTTPS_PROXY, HTTP_PROXY, NO_PROXY' },
+    ]);
     expect(proxyVariables({ [name]: '' })).toEqual([]);
   });
 });
 
 describe('the transport of the hub', () => {
   const proxied = { ...enough, HTTPS_PROXY: 'http://proxy:3128' };
-  const amqp = /^HUB_TRANSPORT: AMQP at port 5671 passes no proxy, .* set HUB_TRANSPORT=websockets, or name the hosts/;
+  const amqp = /^hub\.transport: AMQP at port 5671 passes no proxy, .* set HUB_TRANSPORT=websockets, or name the hosts/;
 
   it.each([
     ['a proxy', proxied],
@@ -286,7 +288,7 @@ describe('the transport of the hub', () => {
     const env = { ...enough, HUB_EVENTS_CONNECTION_STRING: events };
     expect(problemsOf(env)).toEqual([]);
     expect(problemsOf({ ...env, HUB_TRANSPORT: 'websockets' })).toEqual([
-      expect.stringMatching(/^HUB_TRANSPORT: .*UseDevelopmentEmulator=true/),
+      expect.stringMatching(/^hub\.transport: .*UseDevelopmentEmulator=true/),
     ]);
   });
 

@@ -73,7 +73,7 @@ vi.mock('../../src/methods/fileInputs.ts', noted);
 vi.mock('../../src/methods/invoke.ts', noted);
 vi.mock('../../src/methods/server.ts', noted);
 vi.mock('../../src/operations/adminServer.ts', noted);
-vi.mock('../../src/hub/hubTransport.ts', noted);
+vi.mock('../../src/hub/transport/hubTransport.ts', noted);
 vi.mock('telemetry/healthServer.ts', noted);
 vi.mock('telemetry/network/outbound.ts', noted);
 vi.mock('telemetry/network/trust.ts', noted);

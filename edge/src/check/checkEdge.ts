@@ -18,7 +18,9 @@ export async function checkEdge(
   const { configuration, findings } = await read(file);
   const report = createReport({
     ...options,
-    cover: configuration ? createScrub([...secretsOf(configuration), ...proxySecrets(proxyIn(process.env))]) : (text) => text,
+    cover: configuration
+      ? createScrub([...secretsOf(configuration), ...proxySecrets(proxyIn(process.env))])
+      : (text) => text,
     write: (text) => process.stdout.write(text),
     now: () => performance.now(),
   });

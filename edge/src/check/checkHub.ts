@@ -1,10 +1,10 @@
 import { isIP } from 'node:net';
 import { connect } from 'node:tls';
 import { type Finding, failure, ok, outage } from 'telemetry/check/finding.ts';
-import type { Configuration } from '../configuration/read.ts';
 import { tunnelTo } from 'telemetry/network/outbound.ts';
 import { hostOf } from 'telemetry/network/proxies.ts';
 import { ProxyFailure } from 'telemetry/network/tunnel.ts';
+import type { Configuration } from '../configuration/read.ts';
 import { errorMessage } from '../connections/errorMessage.ts';
 import { hubAddress } from '../connections/network.ts';
 
@@ -16,11 +16,7 @@ const usualPorts = { tls: 8883, webSockets: 443 };
  * Connects, and verifies the certificate. Does not sign in: a hub ends the other connection of an identity, which is that of
  * the running proxy. So a wrong key shows only at the start.
  */
-export async function checkHub({
-  connectionString,
-  ca,
-  webSockets,
-}: Configuration['hub']): Promise<Finding[]> {
+export async function checkHub({ connectionString, ca, webSockets }: Configuration['hub']): Promise<Finding[]> {
   const address = hubAddress(connectionString);
   const host = hostOf(address);
   const port = Number(address.port) || usualPorts[webSockets ? 'webSockets' : 'tls'];

@@ -30,7 +30,9 @@ export const schema = z
         }),
       })
       .prefault({})
-      .meta({ description: 'How other machines are reached. HTTPS_PROXY and NO_PROXY of the environment name a proxy.' }),
+      .meta({
+        description: 'How other machines are reached. HTTPS_PROXY and NO_PROXY of the environment name a proxy.',
+      }),
     broker: z
       .strictObject({
         url: z

@@ -13,7 +13,7 @@ const prefix = 'method_';
 
 /** Over WebSockets the client has the port fixed, so that an address with another one breaks. */
 class MqttOverWebSockets extends mqtt.MqttWs {
-  protected override _getBaseTransportConfig(credentials: Place): object {
+  protected override _getBaseTransportConfig(credentials: Place) {
     const { gatewayHostName, host } = credentials;
     const config = super._getBaseTransportConfig(credentials as never);
     return Object.assign(config, { uri: `wss://${gatewayHostName || host}/$iothub/websocket` });
@@ -31,8 +31,9 @@ interface Place {
  * that their callers would wait for the whole time-out.
  * @param onUnknown called with each of them
  */
-export const methodTransport = (onUnknown: OnUnknown, isOverWebSockets: boolean) =>
-  class extends (isOverWebSockets ? MqttOverWebSockets : mqtt.Mqtt) {
+export function methodTransport(onUnknown: OnUnknown, isOverWebSockets: boolean) {
+  const Transport: typeof mqtt.Mqtt = isOverWebSockets ? MqttOverWebSockets : mqtt.Mqtt;
+  return class extends Transport {
     override emit(event: string | symbol, ...given: unknown[]): boolean {
       const isHeard = super.emit(event, ...given);
       if (!isHeard && String(event).startsWith(prefix)) {
@@ -44,3 +45,4 @@ export const methodTransport = (onUnknown: OnUnknown, isOverWebSockets: boolean)
       return isHeard;
     }
   };
+}

@@ -1,6 +1,6 @@
 import { EventHubConsumerClient, type EventHubConsumerClientOptions } from '@azure/event-hubs';
 import type { EventsAccess } from '../../identity/access.ts';
-import { overWebSockets } from '../hubTransport.ts';
+import { overWebSockets } from '../transport/hubTransport.ts';
 
 /** A client of the event endpoint, by its connection string, or of a routed event hub with an identity. */
 export function openEventClient(
@@ -20,5 +20,4 @@ export function openEventClient(
   });
 }
 
-const endpointIn = (connectionString: string): string =>
-  /Endpoint=sb:\/\/([^/;]+)/.exec(connectionString)?.[1] ?? '';
+const endpointIn = (connectionString: string): string => /Endpoint=sb:\/\/([^/;]+)/.exec(connectionString)?.[1] ?? '';

@@ -2,8 +2,9 @@ import type { Client } from 'azure-iothub';
 import { comingMoment } from '../../concurrency/clocks.ts';
 import type { ServiceAccess } from '../../identity/access.ts';
 import type { ScopedTokens } from '../../identity/identity.ts';
-import { overWebSockets } from '../hubTransport.ts';
+import { overWebSockets } from '../transport/hubTransport.ts';
 import { Client as ServiceClient, ServiceTransport } from './serviceSdk.ts';
+import { serviceWebSockets } from './serviceWebSockets.ts';
 
 /** What the client gives its transport, and its requests over HTTPS: one object for both. */
 interface TransportConfig {
@@ -20,7 +21,8 @@ const fixedScope = 'https://iothubs.azure.net/.default';
  * @throws Error for another version of the client, which this does not fit
  */
 export function clientFor(access: ServiceAccess): Client {
-  const Transport = overWebSockets()?.ServiceWebSockets ?? ServiceTransport;
+  const webSockets = overWebSockets();
+  const Transport = webSockets === undefined ? ServiceTransport : serviceWebSockets(webSockets);
   if (typeof access === 'string') return ServiceClient.fromConnectionString(access, Transport as never);
   const { hostName, credential } = access;
   class ScopedTransport extends Transport {

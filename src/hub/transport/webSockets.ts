@@ -1,7 +1,6 @@
 import type { WebSocketOptions } from '@azure/event-hubs';
 import { outboundAgent } from 'telemetry/network/outbound.ts';
 import { type ClientOptions, WebSocket } from 'ws';
-import { ServiceTransport } from './replies/serviceSdk.ts';
 
 /*
  * AMQP over WebSockets, at the port of HTTPS: through firewalls, and through the proxy of the process (D405, D409).
@@ -14,9 +13,9 @@ const paths = { events: '$servicebus/websocket', service: '$iothub/websocket' } 
 const handshakeMs = 9_000;
 
 /** @param host `name`, `name:port` or `[address]:port`; the port is 443 when there is none */
-const addressOf = (host: string, path: keyof typeof paths): string => `wss://${host}/${paths[path]}`;
+export const addressOf = (host: string, path: keyof typeof paths): string => `wss://${host}/${paths[path]}`;
 
-const settings = (): ClientOptions => ({ agent: outboundAgent, handshakeTimeout: handshakeMs });
+export const webSocketSettings = (): ClientOptions => ({ agent: outboundAgent, handshakeTimeout: handshakeMs });
 
 /**
  * For the client of events. It makes a broken address of an IPv6 address, and so is not asked for one.
@@ -29,24 +28,5 @@ export function eventWebSockets(host: string): WebSocketOptions {
       super(address, protocols, options);
     }
   }
-  return { webSocket: EventWebSocket as never, webSocketConstructorOptions: settings() };
-}
-
-/** Of the client of replies: what connects, with its own settings. */
-interface Connects {
-  connect(settings: object, done: () => void): void;
-}
-
-/** For the client of replies, whose own transport for WebSockets has its port fixed and takes no agent. */
-export class ServiceWebSockets extends ServiceTransport {
-  constructor(config: ConstructorParameters<typeof ServiceTransport>[0]) {
-    super(config);
-    const amqp: Connects = Reflect.get(this, '_amqp');
-    const connect = amqp.connect.bind(amqp);
-    amqp.connect = (given, done) => connect({ ...given, sslOptions: settings() }, done);
-  }
-
-  protected override _getConnectionUri(): string {
-    return addressOf(this._config.host, 'service');
-  }
+  return { webSocket: EventWebSocket as never, webSocketConstructorOptions: webSocketSettings() };
 }

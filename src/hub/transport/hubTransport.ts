@@ -1,4 +1,4 @@
-import type { Settings } from '../settings/config.ts';
+import type { Settings } from '../../settings/config.ts';
 import type * as WebSockets from './webSockets.ts';
 
 let webSockets: typeof WebSockets | undefined;
