@@ -17,6 +17,7 @@ interface ConnectionClass {
     dispatch(event: string, ...details: unknown[]): boolean;
     /** Listens to errors of the socket. */
     on_error(error: unknown): void;
+    _connect(details: { readonly options?: { servername?: string } }): object;
   };
 }
 

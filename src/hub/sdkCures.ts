@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import ConnectionOfReplies from 'azure-iothub/node_modules/rhea/lib/connection.js';
 import framesOfReplies from 'azure-iothub/node_modules/rhea/lib/frames.js';
 import messageOfReplies from 'azure-iothub/node_modules/rhea/lib/message.js';
@@ -24,6 +25,7 @@ export function cureHubSdks(): void {
   failSendsOfClosedConnections();
   keepSocketErrors();
   unwrapWebSocketErrors();
+  nameNoAddresses();
   poolFrameBuffers();
   keepStandardErrorClean();
   boundDecoding({ message: messageOfReading, frames: framesOfReading });
@@ -144,6 +146,19 @@ function unwrapWebSocketErrors(): void {
     prototype.on_error = function onErrorItself(error) {
       const { error: inner } = Object(error) as { readonly error?: unknown };
       on_error.call(this, inner instanceof Error ? inner : error);
+    };
+  }
+}
+
+/** The AMQP library of each client names an address as the server's name in TLS, which must have none then (D409). */
+function nameNoAddresses(): void {
+  for (const { prototype } of [ConnectionOfReading, ConnectionOfReplies]) {
+    const { _connect } = prototype;
+    if (_connect.name === 'connectUnnamed') continue;
+    prototype._connect = function connectUnnamed(details) {
+      const { options } = details;
+      if (options?.servername !== undefined && isIP(options.servername) !== 0) options.servername = '';
+      return _connect.call(this, details);
     };
   }
 }

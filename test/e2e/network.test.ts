@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { demonstrate } from '../../sandbox/demonstration/demonstrate.ts';
 import { connectDevice } from '../../sandbox/device/device.ts';
 import { type Azurite, accountKey, startAzurite } from '../../sandbox/methods/azurite.ts';
-import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
 import { http } from '../sandbox/backends/client.ts';
@@ -12,21 +14,23 @@ import { type Collector, startCollector } from '../support/collector.ts';
 import { type ConnectProxy, type ProxyBehaviour, startConnectProxy } from '../support/connectProxy.ts';
 import { type Relay, startTlsRelay } from '../support/relay.ts';
 import { findings } from './check/run.ts';
-import { nextAck, startTestSandbox } from './testSandbox.ts';
+import { nextAck } from './testSandbox.ts';
 
 // The built programs in a narrow network: every way out is a proxy, and every certificate is of a private authority (D405 to D407).
 
 type Environment = Readonly<Record<string, string>>;
 
-let sandbox: Sandbox & { directory: string };
+let directory: string;
+let sandbox: Sandbox;
 let proxy: ConnectProxy;
 let storage: Azurite;
 let collector: Collector;
 let relays: Relay[];
 let narrow: Environment;
 beforeAll(async () => {
-  sandbox = await startTestSandbox({ service: false, methods: 'prepared' });
-  const hubDirectory = join(sandbox.directory, 'hub');
+  directory = await mkdtemp(join(tmpdir(), 'network-'));
+  sandbox = await startSandbox({ directory, service: false, methods: 'prepared' });
+  const hubDirectory = join(directory, 'hub');
   const [cert, key] = ['server.pem', 'server.key'].map((name) => join(hubDirectory, name)) as [string, string];
   const certificate = { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') };
   [proxy, storage, collector] = await Promise.all([
@@ -64,13 +68,14 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all(relays.map((relay) => relay.close()));
   await Promise.all([proxy?.close(), storage?.close(), collector?.close(), sandbox?.close()]);
+  await rm(directory, { recursive: true, force: true });
 });
 
 const serviceEnvironment = (): Environment => ({
   ...sandbox.state.service.environment,
   ...narrow,
   STORE: 'blob',
-  STORE_CONNECTION_STRING: `AccountName=devstoreaccount1;AccountKey=${accountKey};BlobEndpoint=${storage.url};`,
+  STORE_CONNECTION_STRING: `DefaultEndpointsProtocol=https;AccountName=devstoreaccount1;AccountKey=${accountKey};BlobEndpoint=${storage.url};`,
 });
 const methodsEnvironment = (): Environment => {
   const { HUB_TRANSPORT: _, HUB_EVENTS_CONNECTION_STRING: __, PRINCIPAL_MANAGER_URL: ___, ...common } = narrow;
@@ -87,7 +92,7 @@ const hostsOf = (environment: Environment, names: readonly string[]) =>
 let logs = 0;
 async function start(environment: Environment, command?: readonly string[]) {
   logs += 1;
-  const logFile = join(sandbox.directory, `narrow-${logs}.log`);
+  const logFile = join(directory, `narrow-${logs}.log`);
   const healthPort = await freePort();
   const process = await startService({
     environment: { ...environment, HTTP_PORT: String(healthPort), ADMIN_PORT: '0' },
