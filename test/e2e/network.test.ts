@@ -63,6 +63,8 @@ beforeAll(async () => {
     BACKENDS_TOKEN_URL: await secured(backends.token.url),
     OTEL_EXPORTER_OTLP_ENDPOINT: await secured(collector.url),
     OTEL_METRIC_EXPORT_INTERVAL: '200',
+    OTEL_TRACES_EXPORTER: 'otlp',
+    OTEL_METRICS_EXPORTER: 'otlp',
   };
 });
 afterAll(async () => {
@@ -116,6 +118,7 @@ describe('the service behind a proxy that asks for credentials', () => {
 
   it('reaches hub, backends, token endpoint, storage and collector through the proxy, and nothing directly', async () => {
     await expect.poll(() => collector.metrics.length).toBeGreaterThan(0);
+    await expect.poll(() => collector.spans.length).toBeGreaterThan(0);
     const named = ['INFORMATION_MODEL_URL', 'TYPE_REGISTRY_URL', 'PRINCIPAL_MANAGER_URL', 'BACKENDS_TOKEN_URL'];
     const expected = [
       `localhost:${sandbox.hub.ports.amqps}`,
@@ -123,6 +126,8 @@ describe('the service behind a proxy that asks for credentials', () => {
       new URL(storage.url).host,
     ];
     expect(asks()).toEqual([...new Set(expected)].sort());
+    const direct = relays.flatMap(({ clients }) => clients.filter((port) => !proxy.ports.has(port)));
+    expect(direct).toEqual([]);
   });
 
   it('goes on when the proxy cuts all connections', async () => {

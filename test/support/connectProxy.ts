@@ -23,6 +23,8 @@ export interface ConnectProxy {
   readonly secrets: readonly string[];
   /** `host:port` of each request, in order. */
   readonly asked: readonly string[];
+  /** Ports from which it has connected to addresses. */
+  readonly ports: ReadonlySet<number | undefined>;
   /** Connections that are there. */
   open(): number;
   behave(how: ProxyBehaviour): void;
@@ -38,6 +40,7 @@ const hesitationMs = 300;
 /** An outbound proxy that knows CONNECT and nothing else. Listens on the loopback interface. */
 export async function startConnectProxy(): Promise<ConnectProxy> {
   const asked: string[] = [];
+  const ports = new Set<number | undefined>();
   const sockets = new Set<Socket>();
   const led = new Set<Socket>();
   let behaviour: ProxyBehaviour = 'leads';
@@ -47,6 +50,7 @@ export async function startConnectProxy(): Promise<ConnectProxy> {
     const onward = connect({ host, port });
     onward.on('error', () => socket.destroy());
     onward.once('connect', () => {
+      ports.add(onward.localPort);
       socket.write('HTTP/1.1 200 Connection established\r\nVia: 1.1 test\r\n\r\n');
       if (rest.length > 0) onward.write(rest);
       led.add(socket);
@@ -108,6 +112,7 @@ export async function startConnectProxy(): Promise<ConnectProxy> {
     urlWithCredentials: `http://${user}:${encoded}@${place}`,
     secrets: [password, encoded, right.slice('Basic '.length)],
     asked,
+    ports,
     open: () => sockets.size,
     behave(how) {
       behaviour = how;

@@ -4,6 +4,8 @@ import { createServer as createTlsServer } from 'node:tls';
 /** A way to a port of this machine. */
 export interface Relay {
   readonly port: number;
+  /** Ports of those who have connected. */
+  readonly clients: readonly (number | undefined)[];
   close(): Promise<void>;
 }
 
@@ -35,7 +37,9 @@ function join(socket: Socket, port: number) {
 
 async function started(server: Server, host: string): Promise<Relay> {
   const sockets = new Set<Socket>();
+  const clients: (number | undefined)[] = [];
   server.on('connection', (socket) => {
+    clients.push(socket.remotePort);
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
@@ -47,6 +51,7 @@ async function started(server: Server, host: string): Promise<Relay> {
   const address = server.address();
   return {
     port: typeof address === 'object' && address !== null ? address.port : 0,
+    clients,
     async close() {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
