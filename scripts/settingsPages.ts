@@ -37,6 +37,12 @@ const sections: readonly Section[] = [
     groups: ['hub'],
   },
   {
+    title: 'The network',
+    about:
+      'For every connection: [operations.md](operations.md#the-network). The first three count in lower case, too, and the front door reads all.',
+    groups: ['network'],
+  },
+  {
     title: 'An identity instead of keys',
     about:
       'For what has an address or a scope, and no connection string or token: [identity.md](identity.md). A `workload` also needs `AZURE_TENANT_ID`, `AZURE_CLIENT_ID` and `AZURE_FEDERATED_TOKEN_FILE`, which Kubernetes sets.',

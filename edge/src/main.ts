@@ -1,6 +1,8 @@
 import type { Stamps } from 'telemetry/files/stamps.ts';
 import { switchLevelOnSignal } from 'telemetry/levelSwitch.ts';
+import { proxySecrets } from 'telemetry/network/proxies.ts';
 import { ConfigurationError, readConfiguration } from './configuration/read.ts';
+import { proxyIn, useNetwork } from './connections/network.ts';
 import { startEdge } from './edge.ts';
 import type { LogText } from './operations/events.ts';
 import { createLog } from './operations/log.ts';
@@ -18,7 +20,9 @@ function optionsOrExit(): Options {
 
 async function configurationOrExit(file: string, stamps: Stamps) {
   try {
-    return await readConfiguration(file, stamps);
+    const configuration = await readConfiguration(file, stamps);
+    useNetwork(configuration, process.env);
+    return configuration;
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     process.stderr.write(

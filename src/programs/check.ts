@@ -4,8 +4,10 @@ import { type Check, runChecks } from 'telemetry/check/runChecks.ts';
 import { checkSettings, type ReadSettings } from '../check/checkSettings.ts';
 import { methodsChecks, serviceChecks } from '../check/everyCheck.ts';
 import { cureHubSdks } from '../hub/sdkCures.ts';
+import { useHubTransport } from '../hub/transport/hubTransport.ts';
 import { missingOfPlatform } from '../identity/platformVariables.ts';
 import { readCertificate } from '../methods/certificate.ts';
+import { useNetwork } from '../network/useNetwork.ts';
 import { runCommand } from '../operations/runCommand.ts';
 import {
   ConfigurationError,
@@ -45,25 +47,28 @@ interface Plan {
   readonly checks: readonly Check[];
 }
 
-/** @throws ConfigurationError when the platform has not given what the identity needs */
+/** @throws ConfigurationError when the platform has not given what the identity needs, or the network’s authorities are unusable */
 function withPlatform<S extends Settings | MethodsSettings>(settings: S): S {
   const problems = missingOfPlatform(settings.identity, env);
   if (problems.length > 0) throw new ConfigurationError(problems);
+  useNetwork(settings);
   return settings;
 }
 
-function planOfService(): Plan {
+async function planOfService(): Promise<Plan> {
   const read = checkSettings(() => withPlatform(readSettings(env, configDirectory)), env);
-  return { read, checks: read.settings === undefined ? [] : serviceChecks(read.settings, env) };
+  if (read.settings === undefined) return { read, checks: [] };
+  await useHubTransport(read.settings.hub);
+  return { read, checks: serviceChecks(read.settings) };
 }
 
-function planOfMethods(): Plan {
+async function planOfMethods(): Promise<Plan> {
   const read = checkSettings(() => {
     const settings = withPlatform(readMethodsSettings(env, configDirectory));
     readCertificate(settings.methods);
     return settings;
   }, env);
-  return { read, checks: read.settings === undefined ? [] : methodsChecks(read.settings, env) };
+  return { read, checks: read.settings === undefined ? [] : methodsChecks(read.settings) };
 }
 
 function coverOf(secrets: readonly string[]): (text: string) => string {
@@ -94,7 +99,7 @@ await runCommand(async (args) => {
     return values.help ? 0 : 1;
   }
   cureHubSdks();
-  const { read, checks } = plan();
+  const { read, checks } = await plan();
   const report = createReport({
     isJson: values.json,
     isInit: values.init,

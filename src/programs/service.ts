@@ -11,6 +11,7 @@ import { balanceLimits } from '../hub/reading/balance.ts';
 import { createConsumer } from '../hub/reading/consumer.ts';
 import { openBuildRecord } from '../hub/stores/openBuildRecord.ts';
 import { openStore } from '../hub/stores/openStore.ts';
+import { useHubTransport } from '../hub/transport/hubTransport.ts';
 import { accessOf } from '../identity/access.ts';
 import type { Log } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
@@ -62,6 +63,7 @@ export async function startService(
   metrics: Metrics = metricsOf(instance, log),
 ): Promise<Service> {
   const { hub, delivery, http } = settings;
+  await useHubTransport(hub);
   const taps = createTaps();
   const hubName = eventHubNameOf(hub);
   const { meter } = metrics;

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import convict from 'convict';
 import { methodsDisagreements, settingDisagreements } from './agreements.ts';
 import { home } from './home.ts';
+import { withLowerCase } from './proxies.ts';
 import { quotedVariables, withoutQuotes } from './quoted.ts';
 import { everySetting, type MethodsSettings, methodsSchema, type Settings, schema } from './schema.ts';
 import { readSecretFile, secretFilesOf } from './secretFile.ts';
@@ -46,7 +47,9 @@ export function readAdminSettings(env: NodeJS.ProcessEnv, directory: string): Se
 /** What is set, read as if it were without quotes: values that have them are refused, for no other reason than that. */
 const given = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(
-    Object.entries(env).flatMap(([name, value = '']) => (value === '' ? [] : [[name, withoutQuotes(value)]])),
+    Object.entries(withLowerCase(env)).flatMap(([name, value = '']) =>
+      value === '' ? [] : [[name, withoutQuotes(value)]],
+    ),
   );
 
 type Groups = Readonly<Record<string, Readonly<Record<string, unknown>>>>;

@@ -6,6 +6,7 @@ import { delivery, replies } from './groups/deliverySettings.ts';
 import { hub } from './groups/hubSettings.ts';
 import { identity } from './groups/identitySettings.ts';
 import { files, methods } from './groups/methodSettings.ts';
+import { network } from './groups/networkSettings.ts';
 import { admin, http, log } from './groups/operationsSettings.ts';
 import { checkpoints, data, store } from './groups/storeSettings.ts';
 
@@ -18,6 +19,7 @@ convict.addFormats(settingFormats);
 export const schema = {
   identity,
   hub,
+  network,
   backends,
   delivery,
   replies,
@@ -40,6 +42,7 @@ export const methodsSchema = {
     serviceConnectionStringFile: hub.serviceConnectionStringFile,
     hostName: hub.hostName,
   },
+  network,
   backends: backendsOfMethods,
   methods,
   files,

@@ -1,3 +1,4 @@
+import { proxySecrets } from 'telemetry/network/proxies.ts';
 import { everySetting, type MethodsSettings, type Settings } from './schema.ts';
 
 /** Those of settings, and what came after. */
@@ -30,7 +31,8 @@ function secretsIn(settings: object): readonly string[] {
     Object.entries(members).flatMap(([name, setting]) => {
       const value = groups[group]?.[name];
       const isSecret = 'sensitive' in setting && setting.sensitive && !/url/i.test(name);
-      return isSecret && typeof value === 'string' ? keysIn(value) : [];
+      if (!isSecret || typeof value !== 'string') return [];
+      return setting.format === 'proxy' ? proxySecrets(value) : keysIn(value);
     }),
   );
   return [...new Set(found)].filter((secret) => secret !== '');

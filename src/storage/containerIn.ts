@@ -1,9 +1,14 @@
-import { ContainerClient } from '@azure/storage-blob';
+import { ContainerClient, type StoragePipelineOptions } from '@azure/storage-blob';
+import { outboundAgent } from 'telemetry/network/outbound.ts';
 import type { AccountAccess } from '../identity/access.ts';
 import { currentOf, isSecret, renewed } from '../identity/rotatingSecret.ts';
 
-/** Attempts are counted here, not in the client. */
-export const clientOptions = { retryOptions: { maxTries: 1 } };
+/**
+ * Attempts are counted here, not in the client. The agent, which the client passes on without declaring it, keeps it from looking for a
+ * proxy by itself.
+ */
+export const clientOptions = (): StoragePipelineOptions =>
+  Object.assign({ retryOptions: { maxTries: 1 } }, { agent: outboundAgent });
 
 /** A client of an account with the key of the moment, or with an identity. */
 export interface AccountClient<Client> {
@@ -44,6 +49,6 @@ export function accountClient<Client>(
 export const containerIn = (account: AccountAccess, container: string): AccountClient<ContainerClient> =>
   accountClient(account, (now) =>
     typeof now === 'string'
-      ? new ContainerClient(now, container, clientOptions)
-      : new ContainerClient(`${now.url.replace(/\/+$/, '')}/${container}`, now.credential, clientOptions),
+      ? new ContainerClient(now, container, clientOptions())
+      : new ContainerClient(`${now.url.replace(/\/+$/, '')}/${container}`, now.credential, clientOptions()),
   );

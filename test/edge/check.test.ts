@@ -82,7 +82,7 @@ const rows: Readonly<Record<string, Row>> = {
   'a hub whose authority is not known': {
     change: ({ hub }) => ({ hub: { connectionString: hub['connectionString'] } }),
     what: 'hub',
-    says: /hub\.caFile or NODE_EXTRA_CA_CERTS must name/,
+    says: /hub\.caFile or network\.caFile must name/,
     init: 1,
   },
   'a broker that is not there': {

@@ -74,7 +74,10 @@ vi.mock('../../src/methods/fileInputs.ts', noted);
 vi.mock('../../src/methods/invoke.ts', noted);
 vi.mock('../../src/methods/server.ts', noted);
 vi.mock('../../src/operations/adminServer.ts', noted);
+vi.mock('../../src/hub/transport/hubTransport.ts', noted);
 vi.mock('telemetry/healthServer.ts', noted);
+vi.mock('telemetry/network/outbound.ts', noted);
+vi.mock('telemetry/network/trust.ts', noted);
 
 afterEach(() => {
   forget();
@@ -93,6 +96,7 @@ const fileWith = (name: string, text: string) => {
 const places = {
   ...{ directory, httpPort, adminPort, methodsPort },
   ...{ certificate: fileWith('chain.pem', cert), key: fileWith('private.pem', key) },
+  authority: fileWith('authority.pem', cert),
 };
 
 const secretVariables = settingDocs().flatMap(({ env, secret }) => (secret ? [env] : []));

@@ -1,8 +1,10 @@
 import { type Finding, failure, ok } from 'telemetry/check/finding.ts';
 import { createReport } from 'telemetry/check/report.ts';
 import { type Check, runChecks } from 'telemetry/check/runChecks.ts';
+import { proxySecrets } from 'telemetry/network/proxies.ts';
 import { createScrub } from 'telemetry/scrub.ts';
 import { type Configuration, ConfigurationError, readConfiguration } from '../configuration/read.ts';
+import { proxyIn, useNetwork } from '../connections/network.ts';
 import { secretsOf } from '../operations/startLine.ts';
 import { checkBroker } from './checkBroker.ts';
 import { checkFolders } from './checkFolders.ts';
@@ -16,7 +18,9 @@ export async function checkEdge(
   const { configuration, findings } = await read(file);
   const report = createReport({
     ...options,
-    cover: configuration ? createScrub(secretsOf(configuration)) : (text) => text,
+    cover: configuration
+      ? createScrub([...secretsOf(configuration), ...proxySecrets(proxyIn(process.env))])
+      : (text) => text,
     write: (text) => process.stdout.write(text),
     now: () => performance.now(),
   });
@@ -38,6 +42,7 @@ async function read(
   const what = 'configuration';
   try {
     const configuration = await readConfiguration(file);
+    useNetwork(configuration, process.env);
     return { configuration, findings: [ok(what, `${file} is valid, with ${configuration.modules.length} modules`)] };
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;

@@ -17,8 +17,9 @@ export class ConfigurationError extends Error {
 }
 
 /** The configuration file with the contents of the files that it names. */
-export interface Configuration extends Omit<ConfigurationFile, 'hub' | 'broker' | 'files'> {
-  readonly hub: { readonly connectionString: string; readonly ca?: string };
+export interface Configuration extends Omit<ConfigurationFile, 'hub' | 'network' | 'broker' | 'files'> {
+  readonly hub: { readonly connectionString: string; readonly ca?: string; readonly webSockets: boolean };
+  readonly network: { readonly ca?: string };
   readonly broker: {
     readonly url: string;
     readonly username?: string;
@@ -99,7 +100,7 @@ const typeNames: Readonly<Record<string, string>> = {
 
 /** The configuration counts only if there are no problems. */
 async function loadFiles(
-  { hub, broker, files, ...rest }: ConfigurationFile,
+  { hub, network, broker, files, ...rest }: ConfigurationFile,
   folder: string,
   read: (path: string) => Promise<string>,
 ) {
@@ -124,7 +125,12 @@ async function loadFiles(
       ...module,
       ...(module.files && { files: { ...module.files, folder: resolve(folder, module.files.folder) } }),
     })),
-    hub: defined({ connectionString: connectionString?.trim() ?? '', ca: await content('hub.caFile', hub.caFile) }),
+    hub: defined({
+      connectionString: connectionString?.trim() ?? '',
+      ca: await content('hub.caFile', hub.caFile),
+      webSockets: hub.webSockets,
+    }),
+    network: defined({ ca: await content('network.caFile', network.caFile) }),
     broker: defined({
       ...{ url, username, clientId },
       password: broker.password ?? (await content('broker.passwordFile', passwordFile))?.replace(/\r?\n$/, ''),

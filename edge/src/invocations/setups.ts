@@ -34,7 +34,7 @@ interface SetupsOptions {
 }
 
 /** Settings of the process itself. */
-const atStartOnly = ['health', 'log'] as const;
+const atStartOnly = ['network', 'health', 'log'] as const;
 const peers = ['hub', 'broker'] as const;
 const mostProblems = 10;
 /** A broker that does not answer holds up no change. */

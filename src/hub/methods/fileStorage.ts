@@ -67,8 +67,8 @@ const unavailable = (status: number | undefined, code = 'no code'): SignResult =
 export function createFileStorage({ account, container, maxBytes }: FileStorageOptions): FileStorage {
   const { client: serviceNow, attempt: beginAttempt } = accountClient(account, (now) =>
     typeof now === 'string'
-      ? BlobServiceClient.fromConnectionString(now, clientOptions)
-      : new BlobServiceClient(now.url.replace(/\/+$/, ''), now.credential, clientOptions),
+      ? BlobServiceClient.fromConnectionString(now, clientOptions())
+      : new BlobServiceClient(now.url.replace(/\/+$/, ''), now.credential, clientOptions()),
   );
   const keys = isSecret(account) ? undefined : delegationKeys(serviceNow());
   const clientOf = (name: string) => serviceNow().getContainerClient(container).getBlobClient(name);

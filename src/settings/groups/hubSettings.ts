@@ -36,6 +36,12 @@ export const hub = {
     default: '',
     env: 'HUB_HOST_NAME',
   },
+  transport: {
+    doc: 'How the hub is read and sent replies: `amqp` (AMQP over TLS, port 5671) or `websockets` (AMQP over WebSockets, port 443, as firewalls and proxies allow) (D405).',
+    format: ['amqp', 'websockets'],
+    default: 'amqp',
+    env: 'HUB_TRANSPORT',
+  },
   consumerGroup: {
     doc: 'Consumer group that only this service uses.',
     format: 'text',

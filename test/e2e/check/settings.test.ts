@@ -45,6 +45,8 @@ interface Row {
   readonly mark?: Found['mark'];
   /** The exit code with `--init`, where that is tried too. */
   readonly init?: number;
+  /** Nothing that reading the settings alone finds. */
+  readonly isOfProcess?: boolean;
 }
 
 const wrongKey = 'd3Jvbmcta2V5LXdyb25nLWtleQ==';
@@ -64,6 +66,18 @@ const accountOf = (name: string) => (right: Environment) => ({
 const withoutIdentity = (name: string, value: string) =>
   invalid(name, value, new RegExp(`${name} needs IDENTITY beside it`));
 const wrongScope = (name: string) => [invalid(name, 'a b', new RegExp(`${name}: must end with /.default`))];
+
+/** The event endpoint behind TLS. */
+const withTls = (): Environment => ({
+  HUB_EVENTS_CONNECTION_STRING: (ofService()['HUB_EVENTS_CONNECTION_STRING'] ?? '')
+    .replace(/sb:\/\/[^;]*/, `sb://localhost:${sandbox.hub.ports.amqps}/`)
+    .replace(';UseDevelopmentEmulator=true', ''),
+});
+
+/** Found when the process begins to use it. */
+const unusable = (file: string, says: RegExp): Row => ({
+  ...{ set: to('NETWORK_CA_FILE', file), what: 'settings', says, isOfProcess: true },
+});
 
 const common: Readonly<Record<string, readonly Row[]>> = {
   IDENTITY: [
@@ -119,6 +133,28 @@ const common: Readonly<Record<string, readonly Row[]>> = {
       says: /TYPE_REGISTRY_URL/,
       init: 0,
     },
+  ],
+  HTTPS_PROXY: [
+    invalid('HTTPS_PROXY', 'proxy:3128', /HTTPS_PROXY: must be the http or https address of a proxy/),
+    {
+      set: () => ({ HTTPS_PROXY: 'http://127.0.0.1:1', HUB_TRANSPORT: 'websockets', ...withTls() }),
+      what: 'network of service endpoint',
+      says: /the proxy 127\.0\.0\.1:1 cannot be used: ECONNREFUSED → compare HTTPS_PROXY/,
+      init: 0,
+    },
+  ],
+  HTTP_PROXY: [
+    {
+      set: to('HTTP_PROXY', 'http://127.0.0.1:1'),
+      what: 'network of information model',
+      says: /the proxy 127\.0\.0\.1:1 cannot be used: ECONNREFUSED/,
+      init: 0,
+    },
+  ],
+  NO_PROXY: [invalid('NO_PROXY', 'a\tb', /NO_PROXY: must be without control/)],
+  NETWORK_CA_FILE: [
+    unusable('/none', /NETWORK_CA_FILE: \/none cannot be read \(ENOENT\)/),
+    unusable('package.json', /NETWORK_CA_FILE: package.json has no certificate in PEM/),
   ],
   BACKENDS_TOKEN: [
     invalid('BACKENDS_TOKEN', 'one-token', /two ways to get a token/),
@@ -195,6 +231,15 @@ const service: Readonly<Record<string, readonly Row[]>> = {
   HUB_EVENTS_NAME: [invalid('HUB_EVENTS_NAME', 'events', /not used without HUB_EVENTS_NAMESPACE/)],
   HUB_EVENTS_SENDERS: [invalid('HUB_EVENTS_SENDERS', 'all', /HUB_EVENTS_SENDERS: must be one of/)],
   HUB_CONSUMER_GROUP: [invalid('HUB_CONSUMER_GROUP', 'a\nb', /HUB_CONSUMER_GROUP: must be without control/)],
+  HUB_TRANSPORT: [
+    invalid('HUB_TRANSPORT', 'mqtt', /HUB_TRANSPORT: must be one of/),
+    invalid('HUB_TRANSPORT', 'websockets', /UseDevelopmentEmulator=true .* has none/),
+    {
+      set: () => ({ HTTPS_PROXY: 'http://127.0.0.1:1', ...withTls() }),
+      what: 'settings',
+      says: /AMQP at port 5671 passes no proxy/,
+    },
+  ],
   HUB_START_POSITION: [invalid('HUB_START_POSITION', 'first', /HUB_START_POSITION/)],
   PRINCIPAL_MANAGER_SCOPE: wrongScope('PRINCIPAL_MANAGER_SCOPE'),
   PRINCIPAL_MANAGER_URL: [invalid('PRINCIPAL_MANAGER_URL', 'ftp://x', /http or https URL/)],
@@ -259,7 +304,7 @@ const service: Readonly<Record<string, readonly Row[]>> = {
     {
       set: to('NODE_EXTRA_CA_CERTS', ''),
       what: 'network of service endpoint',
-      says: /not trusted: NODE_EXTRA_CA_CERTS/,
+      says: /not trusted: NETWORK_CA_FILE/,
     },
   ],
 };
@@ -351,7 +396,7 @@ describe.each([
   });
 
   const each = Object.entries(rows).flatMap(([name, all]) => all.map((row, index) => ({ name, index, ...row })));
-  const isRead = ({ what }: Row) => what === 'settings' || what === 'variables';
+  const isRead = ({ what, isOfProcess }: Row) => !isOfProcess && (what === 'settings' || what === 'variables');
 
   it.each(each.filter(isRead))('$name, broken in way $index, is found', ({ set, what, says, mark = 'failure' }) => {
     const right = environment();

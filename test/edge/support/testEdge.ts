@@ -84,6 +84,8 @@ export interface TestEdgeOptions {
   readonly moduleId?: string;
   /** Start the proxy as a process. */
   readonly process?: ProcessOptions;
+  /** WebSockets to the hub, whose authority is trusted everywhere. */
+  readonly isNarrow?: boolean;
   readonly isHubDown?: boolean;
   readonly isBrokerDown?: boolean;
   readonly users?: Readonly<Record<string, BrokerUser>>;
@@ -122,7 +124,9 @@ export async function startTestEdge(options: TestEdgeOptions = {}): Promise<Test
 
   const file = join(folder, 'edge-proxy.json');
   const written = {
-    hub: { connectionString, caFile: hub.caFile },
+    ...(options.isNarrow
+      ? { hub: { connectionString, webSockets: true }, network: { caFile: hub.caFile } }
+      : { hub: { connectionString, caFile: hub.caFile } }),
     broker: { url: broker.url, username: 'edge-proxy', password: 'edge-proxy-secret', ...options.broker },
     modules: [
       {
