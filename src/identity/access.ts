@@ -1,8 +1,10 @@
+import { useProxies } from 'telemetry/network/outbound.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { type Account, accountOf, isNowhere } from '../settings/derived.ts';
+import { proxiesIn } from '../settings/proxies.ts';
 import { createIdentity, type ScopedTokens } from './identity.ts';
 import type { Secret } from './rotatingSecret.ts';
-import { openSecretFiles, type SecretFilesTelling } from './secretFiles.ts';
+import { openSecretFiles, type SecretFiles, type SecretFilesTelling } from './secretFiles.ts';
 
 /**
  * By what the clients of a service get in: a connection string with a key, which may be in a file that changes (D397), or an
@@ -47,6 +49,7 @@ type AnySettings = Pick<Settings, 'identity'> & {
   readonly deadLetters?: Partial<Account> & { readonly container: string };
   readonly files?: Account & Pick<MethodsSettings['files'], 'container'>;
   readonly admin?: Pick<Settings['admin'], 'token'>;
+  readonly network?: Settings['network'];
 };
 
 /**
@@ -57,6 +60,7 @@ export function accessOf(settings: AnySettings, telling?: SecretFilesTelling): A
   const { identity: own, hub, backends, store, admin } = settings;
   const identity = createIdentity({ settings: own, troubles: telling?.troubles });
   const secrets = openSecretFiles(settings, telling);
+  if (settings.network) followProxies(settings.network, secrets);
   const accountFor = (of: AccountUse): Account => accountOf({ ...nowhere, ...settings[of] }, store);
   const scopes: Readonly<Record<BackendUse, string | undefined>> = {
     informationModel: backends.informationModelScope,
@@ -116,3 +120,14 @@ export function accessOf(settings: AnySettings, telling?: SecretFilesTelling): A
 }
 
 const nowhere: Account = { connectionString: '', accountUrl: '' };
+
+/** A proxy can have a password: what begins after a change goes to it with the new one. */
+function followProxies(network: Settings['network'], secrets: SecretFiles): void {
+  const files = { httpsProxy: secrets.of('network.httpsProxy'), httpProxy: secrets.of('network.httpProxy') };
+  const now = () => ({
+    ...network,
+    ...(files.httpsProxy && { httpsProxy: files.httpsProxy.current() }),
+    ...(files.httpProxy && { httpProxy: files.httpProxy.current() }),
+  });
+  for (const file of Object.values(files)) file?.onChange(() => useProxies(proxiesIn(now())));
+}

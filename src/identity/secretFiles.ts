@@ -75,7 +75,7 @@ function rotating(
 
   function take(next: string) {
     if (next === value) return;
-    addSecret(settings, next);
+    addSecret(settings, path, next);
     value = next;
     telling?.log.info(fields, 'another secret was read from its file, and is in use');
     for (const listener of listeners) listener();

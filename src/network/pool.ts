@@ -1,6 +1,5 @@
 import { tunnelTo } from 'telemetry/network/outbound.ts';
 import { hostOf } from 'telemetry/network/proxies.ts';
-import type { Tunnel } from 'telemetry/network/tunnel.ts';
 import type { buildConnector as BuildConnector } from 'undici';
 import buildConnector from 'undici/lib/core/connect.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
@@ -22,23 +21,29 @@ interface PoolLimits {
  */
 export function openPool(origin: string, { connections, connectMs, idleMs, ca }: PoolLimits): Pool {
   const tls = { timeout: connectMs, ...(ca !== undefined && { ca }) };
-  const tunnel = tunnelTo(new URL(origin));
+  const address = new URL(origin);
   return new Pool(origin, {
     ...(connections !== undefined && { connections }),
     ...(idleMs !== undefined && { keepAliveTimeout: idleMs, keepAliveMaxTimeout: idleMs }),
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: tunnel === undefined ? tls : connectorThrough(tunnel, tls),
+    connect: tunnelTo(address) === undefined ? tls : connectorThrough(() => tunnelTo(address), tls),
   });
 }
 
-function connectorThrough(tunnel: Tunnel, tls: BuildConnector.BuildOptions): BuildConnector.connector {
-  const secure = buildConnector(tls);
+/** @param tunnelNow asked for each connection: the proxy's password can change (D397) */
+function connectorThrough(
+  tunnelNow: () => ReturnType<typeof tunnelTo>,
+  tls: BuildConnector.BuildOptions,
+): BuildConnector.connector {
+  const connect = buildConnector(tls);
   return (wanted, done) => {
+    const tunnel = tunnelNow();
+    if (tunnel === undefined) return connect(wanted, done);
     const isSecure = wanted.protocol === 'https:';
     tunnel.open(hostOf(wanted), Number(wanted.port) || (isSecure ? 443 : 80)).then(
       (httpSocket) => {
-        if (isSecure) secure({ ...wanted, httpSocket }, done);
+        if (isSecure) connect({ ...wanted, httpSocket }, done);
         else done(null, httpSocket.setNoDelay(true));
       },
       (error) => done(error, null),

@@ -17,11 +17,14 @@ export function secretsOf(settings: Settings | MethodsSettings): readonly string
   return found;
 }
 
-/** A file has another secret than at the start (D397). */
-export function addSecret(settings: object, value: string): void {
+/**
+ * A file has another secret than at the start (D397).
+ * @param path of its setting
+ */
+export function addSecret(settings: object, path: string, value: string): void {
   const first = secretsIn(settings);
   const before = known.get(settings) ?? first;
-  const later = [...before.slice(first.length), ...keysIn(value)].slice(-mostReplaced);
+  const later = [...before.slice(first.length), ...textsOf(path, value)].slice(-mostReplaced);
   known.set(settings, [...first, ...later]);
 }
 
@@ -32,11 +35,15 @@ function secretsIn(settings: object): readonly string[] {
       const value = groups[group]?.[name];
       const isSecret = 'sensitive' in setting && setting.sensitive && !/url/i.test(name);
       if (!isSecret || typeof value !== 'string') return [];
-      return setting.format === 'proxy' ? proxySecrets(value) : keysIn(value);
+      return textsOf(`${group}.${name}`, value);
     }),
   );
   return [...new Set(found)].filter((secret) => secret !== '');
 }
+
+/** What of the value of a setting is secret: of a proxy its user and password only. */
+const textsOf = (path: string, value: string): readonly string[] =>
+  /proxy$/i.test(path) ? proxySecrets(value) : keysIn(value);
 
 /** The secret values of `Name=value;Name=value`. Any other text is secret as a whole. */
 function keysIn(value: string): string[] {

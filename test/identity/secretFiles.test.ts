@@ -1,9 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { tunnelTo, useProxies } from 'telemetry/network/outbound.ts';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { accessOf } from '../../src/identity/access.ts';
 import { openSecretFiles } from '../../src/identity/secretFiles.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
+import { useNetwork } from '../../src/network/useNetwork.ts';
 import { readSettings, type Settings } from '../../src/settings/config.ts';
 import { secretFiles } from '../../src/settings/groups/constants.ts';
 import { secretsOf } from '../../src/settings/secrets.ts';
@@ -159,4 +162,29 @@ it('all secrets that there were stay out of what leaves the program', async () =
 
 it('what is in no file is fixed', () => {
   expect(openSecretFiles(settings).of('hub.eventsConnectionString')).toBe(undefined);
+});
+
+it('a proxy in a file is followed by the connections that begin after a change, and its passwords are secret', async () => {
+  const proxy = (password: string) => `http://user:${password}@proxy.example:3128`;
+  const proxies = createSecretVolume(join(directory, 'proxies'), { proxy: proxy('0ld-pa55word') });
+  const env = {
+    HUB_SERVICE_CONNECTION_STRING_FILE: volume.file('service'),
+    HTTPS_PROXY_FILE: proxies.file('proxy'),
+    HUB_TRANSPORT: 'websockets',
+  };
+  settings = readSettings({ ...others, ...env, BACKENDS_TOKEN: 't0ken' }, directory);
+  const log = recordingLog();
+  const troubles = createTroubles(log);
+  useNetwork(settings);
+  const access = accessOf(settings, { log, troubles });
+  onTestFinished(() => {
+    access.close();
+    troubles.close();
+    useProxies({ https: '', http: '', except: '' });
+  });
+  const wayTo = () => tunnelTo(new URL('https://hub.example'))?.proxy.href;
+  expect(wayTo()).toContain('0ld-pa55word');
+  proxies.put({ proxy: proxy('next-pa55word') });
+  await vi.waitFor(() => expect(wayTo()).toContain('next-pa55word'), soon);
+  expect(secretsOf(settings)).toEqual(expect.arrayContaining(['0ld-pa55word', 'next-pa55word']));
 });

@@ -44,7 +44,7 @@ export const settingFaults: readonly Fault[] = [
     },
     {
       fault: 'does not know a secret that came later when it looks for secrets',
-      find: 'addSecret(settings, next);',
+      find: 'addSecret(settings, path, next);',
       replace: '',
       caughtBy: 'all secrets that there were stay out of what leaves the program',
     },

@@ -334,6 +334,7 @@ describe('unknown variables that look like settings', () => {
     expect(names.filter((name) => !prefixes.some((prefix) => name.startsWith(prefix)))).toEqual([
       'IDENTITY',
       'HTTPS_PROXY',
+      'HTTPS_PROXY_FILE',
       'NO_PROXY',
       'STORE',
     ]);

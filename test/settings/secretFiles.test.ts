@@ -29,11 +29,14 @@ const values: Readonly<Record<string, string>> = {
   DEAD_LETTERS_CONNECTION_STRING: account('three'),
   METHODS_FILES_CONNECTION_STRING: account('four'),
   ADMIN_TOKEN: 'the-token-of-operators',
+  HTTPS_PROXY: 'http://user:pa55word@proxy.example:3128',
+  HTTP_PROXY: 'http://user:pa55word@proxy.example:3129',
 };
 const urls = {
   INFORMATION_MODEL_URL: 'https://im.example',
   TYPE_REGISTRY_URL: 'https://tr.example',
   PRINCIPAL_MANAGER_URL: 'https://pm.example',
+  HUB_TRANSPORT: 'websockets',
 };
 
 const directory = mkdtempSync(join(tmpdir(), 'secret-files-'));
@@ -73,7 +76,7 @@ const enough = {
 };
 /** With their files, which all differ. */
 const withoutFiles = (settings: object) =>
-  JSON.parse(JSON.stringify(settings, (name, value) => (/(Secret|String|token)File$/.test(name) ? '' : value)));
+  JSON.parse(JSON.stringify(settings, (name, value) => (/(Secret|String|token|Proxy)File$/.test(name) ? '' : value)));
 
 describe('every secret', () => {
   it('has a setting for its file, whose name ends with _FILE', () => {
