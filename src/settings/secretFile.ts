@@ -16,7 +16,7 @@ export interface SecretFile {
 }
 
 /** A file, or what is in it, that cannot be used. The message says why and what to do, without what is in the file. */
-export class UnusableSecret extends Error {
+class UnusableSecret extends Error {
   override readonly name = 'UnusableSecret';
 }
 

@@ -299,7 +299,7 @@ describe('the service', () => {
     expect(new Set(handled.map(({ correlationId }) => correlationId)).size).toBe(handled.length);
     const created = backends
       .calls()
-      .filter(({ method, path, status }) => method === 'POST' && path === '/object' && status === 201);
+      .filter(({ method, path, status }) => method === 'POST' && path.startsWith('/object?') && status === 201);
     expect(created).toHaveLength(sent.length);
   });
 });

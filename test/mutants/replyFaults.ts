@@ -195,8 +195,8 @@ export const replyFaults: readonly Fault[] = [
   }),
   ...inFile('src/hub/replies/serviceConnection.ts', ['test/hub/serviceReopening.test.ts'], {
     fault: 'opens a connection after it is closed',
-    find: '      clearTimeout(timer);\n',
-    replace: '',
+    find: 'isWanted = false;\n      clearTimeout(timer);\n',
+    replace: 'isWanted = false;\n',
     caughtBy: 'no connection is opened after the close',
   }),
   ...inFile('src/hub/replies/rateLimit.ts', ['test/hub/rateLimit.test.ts'], {
@@ -234,8 +234,8 @@ export const replyFaults: readonly Fault[] = [
     ['test/hub/serviceReopening.test.ts'],
     {
       fault: 'opens a connection again that is not wanted',
-      find: 'if (isWanted) openAgainIn',
-      replace: 'if (isWanted || timer === undefined) openAgainIn',
+      find: 'if (isWanted) openAgainIn(wasIdle',
+      replace: 'if (isWanted || timer === undefined) openAgainIn(wasIdle',
       caughtBy: 'after a lost connection the next one waits',
     },
     {
