@@ -1,5 +1,5 @@
 import type { MethodsSettings, Settings } from '../settings/config.ts';
-import { type Account, accountOf, placeOf } from '../settings/derived.ts';
+import { type Account, accountOf, isLookedUp, placeOf } from '../settings/derived.ts';
 
 /** Where a program connects to. */
 export interface Endpoint {
@@ -84,7 +84,7 @@ export function serviceEndpoints({ hub, store, checkpoints, deadLetters, backend
         ]
       : [];
   return once([
-    eventEndpoint(hub),
+    ...(isLookedUp(hub) ? [] : [eventEndpoint(hub)]),
     hubEndpoint(hub, 5671),
     ...stores,
     ...backendEndpoints(backends),

@@ -20,8 +20,11 @@ export interface Access {
   /** Undefined for a backend that takes the token of all backends. */
   backend(name: BackendUse): ScopedTokens | undefined;
   /** For the log: what is used, by what. */
-  ways(): Readonly<Record<string, 'key' | 'signature' | 'token' | 'client secret' | 'identity'>>;
+  ways(): Readonly<Record<string, Way>>;
 }
+
+/** With `look-up`, the key of the hub, which names its event endpoint (D401). */
+type Way = 'key' | 'look-up' | 'signature' | 'token' | 'client secret' | 'identity';
 
 type AccountUse = 'checkpoints' | 'deadLetters' | 'files';
 type BackendUse = 'informationModel' | 'typeRegistry' | 'principalManager';
@@ -54,6 +57,11 @@ export function accessOf(settings: AnySettings, troubles?: Troubles): Access {
     );
   }
 
+  function eventsWay(): Way {
+    if (hub.eventsNamespace) return 'identity';
+    return hub.eventsConnectionString ? 'key' : 'look-up';
+  }
+
   function accountWay(of: AccountUse) {
     const { connectionString, accountUrl } = accountFor(of);
     if (accountUrl !== '') return 'identity';
@@ -84,7 +92,7 @@ export function accessOf(settings: AnySettings, troubles?: Troubles): Access {
       return scope ? identity.tokensFor(scope) : undefined;
     },
     ways: () => ({
-      ...(hub.eventsConnectionString !== undefined && { events: hub.eventsNamespace ? 'identity' : 'key' }),
+      ...(hub.eventsConnectionString !== undefined && { events: eventsWay() }),
       service: hub.hostName === '' ? 'key' : 'identity',
       ...Object.fromEntries(backendWays()),
       ...(store.kind === 'blob' && { checkpoints: accountWay('checkpoints'), deadLetters: accountWay('deadLetters') }),

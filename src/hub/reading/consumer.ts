@@ -12,6 +12,7 @@ import { createOwnerships } from './ownerships.ts';
 import { createPartitionIds } from './partitionIds.ts';
 import { type PartitionState, partitionStateOf } from './partitionState.ts';
 import { missingOf, silentMsAt } from './readiness.ts';
+import { ofIdentity, type ReadingDiagnosis } from './readingDiagnosis.ts';
 import { createReadingTroubles, wholeHub } from './readingTroubles.ts';
 import { createRounds, type RoundLimits } from './rounds.ts';
 import type { PartitionSession } from './session.ts';
@@ -60,6 +61,8 @@ export interface ConsumerOptions<A extends DeviceEvent>
     RoundLimits {
   /** Owner of its partitions in the ownership records; a random one when omitted. */
   readonly instance?: string;
+  /** What a diagnosis means for the way in which the hub is read; as it is when omitted. */
+  readonly told?: (found: ReadingDiagnosis) => ReadingDiagnosis;
 }
 
 /** The hub is asked for the newest event of each partition in every second round. */
@@ -71,7 +74,10 @@ const roundEndsWithinMs = 2_000;
 export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A>): Consumer {
   const { log, roundMs, balance, answerMs, silentMs, startPosition, store, instance: me = randomUUID() } = options;
   const allTroubles = createTroubles(log, () => ({ waiting: waiting() }));
-  const troubles = createReadingTroubles(allTroubles, typeof options.access !== 'string');
+  const troubles = createReadingTroubles(
+    allTroubles,
+    options.told ?? (typeof options.access === 'string' ? undefined : ofIdentity),
+  );
   const connection = openEventHubConnection({ ...options, troubles: allTroubles });
   const ownerships = createOwnerships(store, me, answerMs, balance.expiryMs / 3);
   const partitionIds = createPartitionIds({
