@@ -29,6 +29,7 @@ const kinds = [
   'reply unanswered',
   'backend errs for everyone',
   'backend asks for a long wait',
+  'hub fails over',
   'a message ends the process',
 ];
 
