@@ -182,11 +182,20 @@ const service: Readonly<Record<string, readonly Row[]>> = {
       says: /ECONNREFUSED → nobody answers there: compare Endpoint/,
       init: 0,
     },
-    invalid(
-      'HUB_EVENTS_CONNECTION_STRING',
-      '',
-      /set HUB_EVENTS_CONNECTION_STRING, or HUB_EVENTS_NAMESPACE with IDENTITY/,
-    ),
+    {
+      set: to('HUB_EVENTS_CONNECTION_STRING', ''),
+      what: 'event endpoint',
+      says: /localhost:\d+\/sandbox-hub, named by the hub: 4 partitions/,
+      mark: 'ok',
+    },
+    {
+      set: (right) => ({
+        HUB_EVENTS_CONNECTION_STRING: '',
+        ...replaced('HUB_SERVICE_CONNECTION_STRING', key, `SharedAccessKey=${wrongKey}`)(right),
+      }),
+      what: 'event endpoint',
+      says: /does not name its event endpoint: .*HUB_SERVICE_CONNECTION_STRING.* has service connect/,
+    },
   ],
   HUB_EVENTS_NAMESPACE: [
     withoutIdentity('HUB_EVENTS_NAMESPACE', 'namespace.invalid'),
@@ -195,6 +204,7 @@ const service: Readonly<Record<string, readonly Row[]>> = {
   HUB_EVENTS_NAME: [invalid('HUB_EVENTS_NAME', 'events', /not used without HUB_EVENTS_NAMESPACE/)],
   HUB_EVENTS_SENDERS: [invalid('HUB_EVENTS_SENDERS', 'all', /HUB_EVENTS_SENDERS: must be one of/)],
   HUB_CONSUMER_GROUP: [invalid('HUB_CONSUMER_GROUP', 'a\nb', /HUB_CONSUMER_GROUP: must be without control/)],
+  HUB_FAILOVER_POSITION: [invalid('HUB_FAILOVER_POSITION', 'before', /HUB_FAILOVER_POSITION/)],
   HUB_START_POSITION: [invalid('HUB_START_POSITION', 'first', /HUB_START_POSITION/)],
   PRINCIPAL_MANAGER_SCOPE: wrongScope('PRINCIPAL_MANAGER_SCOPE'),
   PRINCIPAL_MANAGER_URL: [invalid('PRINCIPAL_MANAGER_URL', 'ftp://x', /http or https URL/)],
