@@ -5,11 +5,12 @@ import { createSuspectsInWork, type SuspectsInWork } from '../engine/quarantine/
 import { openSpool } from '../engine/spool/spool.ts';
 import { ofLookedUp } from '../hub/endpoint/endpointDiagnosis.ts';
 import { enterEndpoint } from '../hub/endpoint/endpointRecord.ts';
+import { connectionStringTo, type EventEndpoint } from '../hub/endpoint/eventEndpoint.ts';
 import { findEndpoint, settingsAt } from '../hub/endpoint/findEndpoint.ts';
-import { type FailoverPosition, followHub, type OpenedEndpoint } from '../hub/endpoint/followHub.ts';
+import { type FailoverPosition, type FollowOptions, followHub } from '../hub/endpoint/followHub.ts';
 import { balanceLimits } from '../hub/reading/balance.ts';
 import { type Consumer, type ConsumerOptions, createConsumer } from '../hub/reading/consumer.ts';
-import { createOwnerships, type SeenOwnership } from '../hub/reading/ownerships.ts';
+import { createOwnerships, type Ownerships } from '../hub/reading/ownerships.ts';
 import type { StartPosition } from '../hub/reading/startPosition.ts';
 import { openDurableText } from '../hub/stores/openDurableText.ts';
 import { openStore } from '../hub/stores/openStore.ts';
@@ -57,31 +58,56 @@ const answerMs = 20_000;
  * @throws Error when the checkpoints at the endpoint of the settings cannot be read
  */
 export async function createReading(settings: Settings, parts: ReadingParts): Promise<Consumer> {
-  const { instance, access, log, troubles, meter, stores } = parts;
+  const { access, log, troubles, meter, stores } = parts;
   const { hub } = settings;
   const startPosition = hub.startPosition as StartPosition;
   const suspectsInWork = createSuspectsInWork();
-  if (!isLookedUp(hub))
-    return (await openAt(settings, access.events(), parts, { startPosition, suspectsInWork })).consumer;
+  if (!isLookedUp(hub)) return openAt(settings, access.events(), parts, { startPosition, suspectsInWork });
   const record = openDurableText('endpoints', settings, stores, access);
   const told = ofLookedUp(hubNameOf(hubLoginOf(hub.serviceConnectionString)), hub.consumerGroup);
-  const { expiryMs, forceMs } = balanceLimitsOf(settings);
   return followHub({
     lookUp: () => findEndpoint(hubOf(access), failover.answerMs),
     enter: (endpoint) => enterEndpoint(record, endpoint),
-    async open(found, start, seen): Promise<OpenedEndpoint> {
+    async open(found, start, seen) {
       const how = { startPosition: start, suspectsInWork, seen, told };
-      const { consumer, store } = await openAt(settingsAt(settings, found), found.connectionString, parts, how);
-      const owners = createOwnerships(store, instance, answerMs, expiryMs / 3);
-      const isElsewhere = ({ owner, unrenewedMs }: SeenOwnership) =>
-        !['', instance].includes(owner) && unrenewedMs < expiryMs;
-      return { consumer, ownedByOthers: async () => (await owners.look()).filter(isElsewhere).length };
+      return openAt(settingsAt(settings, found), found.connectionString, parts, how);
     },
+    ownedByOthers: othersAt(settings, parts),
     startPosition,
     failoverPosition: hub.failoverPosition as FailoverPosition,
-    limits: { ...failover, othersMs: forceMs },
+    limits: { ...failover, othersMs: failover.finishMs + balanceLimitsOf(settings).forceMs },
     ...{ log, troubles, meter },
   });
+}
+
+/** Only instances that share a store are others. Each endpoint is looked at by one clock as long as the process runs. */
+function othersAt(settings: Settings, { instance, access, stores }: ReadingParts): FollowOptions['ownedByOthers'] {
+  if (settings.store.kind === 'file') return async () => 0;
+  const { expiryMs } = balanceLimitsOf(settings);
+  const known = new Map<string, Promise<Ownerships>>();
+
+  async function openOwnerships(endpoint: EventEndpoint): Promise<Ownerships> {
+    const place = { connectionString: connectionStringTo(endpoint, hubLoginOf(hubOf(access))) };
+    return createOwnerships(
+      await openStore(settingsAt(settings, place), stores, access),
+      instance,
+      answerMs,
+      expiryMs / 3,
+    );
+  }
+
+  async function ownedAt(endpoint: EventEndpoint): Promise<number> {
+    const name = JSON.stringify(endpoint);
+    const opened = known.get(name) ?? openOwnerships(endpoint);
+    known.set(name, opened);
+    const records = await (await opened).look();
+    return records.filter((one) => !['', instance].includes(one.owner) && one.unrenewedMs < expiryMs).length;
+  }
+
+  return async (endpoints) => {
+    const counts = await Promise.all(endpoints.map(ownedAt));
+    return counts.reduce((sum, count) => sum + count, 0);
+  };
 }
 
 /** Only a connection string has the key that the endpoint takes, too. */
@@ -160,5 +186,5 @@ async function openAt(settings: Settings, events: EventsAccess, parts: ReadingPa
       dispatch,
     }),
   });
-  return { consumer, store };
+  return consumer;
 }

@@ -283,8 +283,8 @@ export const sabotages: readonly Sabotage[] = [
   {
     name: 'another endpoint begun at its latest event',
     file: 'src/hub/endpoint/followHub.ts',
-    find: 'if (!hasOthers) return startPosition;',
-    replace: "if (hasOthers) return 'latest';",
+    find: 'if (others.length === 0) return startPosition;',
+    replace: "if (others.length > 0) return 'latest';",
     reportedAs: ['lost', 'state'],
     showsIn: ['hub fails over'],
   },

@@ -31,7 +31,7 @@ export const failoverFaults: readonly Fault[] = [
     },
     {
       fault: 'begins beside other instances that have not left',
-      find: 'if (before && isNew) await othersLeave(before);',
+      find: 'await othersLeave(entry.others);',
       replace: '',
       caughtBy:
         'is read there only when other instances have left the first, or have had the time in which they lose it',

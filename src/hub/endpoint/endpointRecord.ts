@@ -13,10 +13,10 @@ export interface KnownEndpoint extends EventEndpoint {
 /** What is known of an endpoint that is about to be read. */
 export interface EndpointEntry {
   readonly endpoint: KnownEndpoint;
-  /** The hub has had others: it has failed over, now or earlier. */
-  readonly hasOthers: boolean;
-  /** The latest of them, if this one is new. */
-  readonly before?: EventEndpoint | undefined;
+  /** Those that the hub has had besides, in the order in which they came: it has failed over, now or earlier. */
+  readonly others: readonly EventEndpoint[];
+  /** It was not known before. */
+  readonly isNew: boolean;
 }
 
 /*
@@ -43,12 +43,11 @@ export async function enterEndpoint(record: DurableText, next: KnownEndpoint): P
     const found = await record.read();
     const known = endpointsIn(found?.text ?? '');
     const endpoint = known.find((one) => isSameEndpoint(one, next));
-    if (endpoint !== undefined) return { endpoint, hasOthers: known.length > 1 };
+    if (endpoint !== undefined) return { endpoint, others: known.filter((one) => one !== endpoint), isNew: false };
     const { after: _, ...first } = next;
     const entered = known.length === 0 ? first : next;
     const text = JSON.stringify([...known, entered].slice(-mostKept));
-    if (await record.write(text, found?.etag))
-      return { endpoint: entered, hasOthers: known.length > 0, before: known.at(-1) };
+    if (await record.write(text, found?.etag)) return { endpoint: entered, others: known, isNew: true };
   }
   throw new Error('the record of endpoints keeps being changed by other instances');
 }

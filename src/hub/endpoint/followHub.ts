@@ -16,13 +16,6 @@ export interface FoundEndpoint extends EventEndpoint {
   readonly connectionString: string;
 }
 
-/** One endpoint, opened and not read yet. */
-export interface OpenedEndpoint {
-  readonly consumer: Consumer;
-  /** How many partitions of it other instances own that are alive. */
-  ownedByOthers(): Promise<number>;
-}
-
 export type FailoverPosition = 'overlap' | 'earliest' | 'latest';
 
 export interface FollowOptions {
@@ -38,7 +31,9 @@ export interface FollowOptions {
     endpoint: FoundEndpoint,
     start: StartPosition,
     seen: (event: Pick<HubEvent, 'enqueuedTimeUtc'>) => void,
-  ) => Promise<OpenedEndpoint>;
+  ) => Promise<Consumer>;
+  /** How many partitions of these endpoints other instances own that are alive. */
+  readonly ownedByOthers: (endpoints: readonly EventEndpoint[]) => Promise<number>;
   readonly startPosition: StartPosition;
   /** The same for an endpoint that a failover has brought (D403). */
   readonly failoverPosition: FailoverPosition;
@@ -53,12 +48,13 @@ export interface FollowLimits extends LookUpLimits {
   readonly overlapMs: number;
   /** The longest that a new endpoint waits for the messages of the one before. */
   readonly finishMs: number;
-  /** The longest that it waits for other instances to leave the one before. */
+  /** The longest that it waits for other instances to leave the ones before. */
   readonly othersMs: number;
 }
 
-interface Current extends OpenedEndpoint {
+interface Current {
   readonly found: FoundEndpoint;
+  readonly consumer: Consumer;
 }
 
 interface Next {
@@ -78,7 +74,8 @@ const notOpened = 'opening the event endpoint';
  * its own: those of the one before stay as they are, for the way back.
  */
 export function followHub(options: FollowOptions): Consumer {
-  const { lookUp, enter, open, startPosition, failoverPosition, limits, log, troubles, meter = noMeter } = options;
+  const { lookUp, enter, open, ownedByOthers, startPosition, failoverPosition, limits } = options;
+  const { log, troubles, meter = noMeter } = options;
   const countChange = meter.counter('device_messaging.endpoint.changes');
   const times = createLookUpTimes(limits);
   let current: Current | undefined;
@@ -144,32 +141,35 @@ export function followHub(options: FollowOptions): Consumer {
     const { namespace, eventHub } = found;
     const entry = await enter({ namespace, eventHub, since: new Date(), after });
     const start = startAt(entry);
-    const opened = await open(found, start, seen);
+    const consumer = await open(found, start, seen);
     troubles.clear(notOpened);
     const unfinished = before?.consumer.waiting().messages ?? 0;
     await before?.consumer.stop();
-    if (before && isNew) await othersLeave(before);
-    current = { found, ...opened };
+    why = 'other instances still have work of the endpoint before';
+    await othersLeave(entry.others);
+    current = { found, consumer };
     next = undefined;
     newest = undefined;
     eventAt = performance.now();
-    if (before === undefined && entry.before !== undefined) tellFailover(entry.before, found);
+    const last = entry.others.at(-1);
+    if (before === undefined && entry.isNew && last) tellFailover(last, found);
     if (isStopping) return;
     if (isNew) log.info({ endpoint: nameOf(found) }, 'the hub can be read again');
     const fields = { endpoint: nameOf(found), start: start instanceof Date ? start.toISOString() : start };
     log.info({ ...fields, ...(isNew && { unfinished }) }, 'the hub’s event endpoint is found');
-    opened.consumer.start();
+    consumer.start();
   }
 
-  function startAt({ endpoint, hasOthers }: EndpointEntry): StartPosition {
-    if (!hasOthers) return startPosition;
+  function startAt({ endpoint, others }: EndpointEntry): StartPosition {
+    if (others.length === 0) return startPosition;
     return failoverPosition === 'overlap' ? (endpoint.after ?? 'earliest') : failoverPosition;
   }
 
   /** So that no message of a device begins while another instance still has an earlier one in work (G2). */
-  async function othersLeave({ ownedByOthers }: OpenedEndpoint): Promise<void> {
+  async function othersLeave(endpoints: readonly EventEndpoint[]): Promise<void> {
+    if (endpoints.length === 0) return;
     const until = performance.now() + limits.othersMs;
-    while (!isStopping && performance.now() < until && (await ownedByOthers().catch(() => 0)) > 0) {
+    while (!isStopping && performance.now() < until && (await ownedByOthers(endpoints).catch(() => 1)) > 0) {
       await new Promise((resolve) => setTimeout(resolve, everyMs));
     }
   }

@@ -24,21 +24,18 @@ const west = { namespace: 'west.example', eventHub: 'hub-2' };
 
 it('the first endpoint of a hub has none before it, and no start position of its own', async () => {
   const record = textIn({});
-  const first = { endpoint: { ...east, since }, hasOthers: false };
-  expect(await enterEndpoint(record, { ...east, since, after })).toEqual(first);
-  expect(await enterEndpoint(record, { ...east, since: after })).toEqual(first);
+  const first = { endpoint: { ...east, since }, others: [] };
+  expect(await enterEndpoint(record, { ...east, since, after })).toEqual({ ...first, isNew: true });
+  expect(await enterEndpoint(record, { ...east, since: after })).toEqual({ ...first, isNew: false });
 });
 
 it('another endpoint is begun where the first instance says that comes to it, by all of them', async () => {
   const record = textIn({});
   await enterEndpoint(record, { ...east, since });
   const entered = { ...west, since, after };
-  expect(await enterEndpoint(record, entered)).toEqual({
-    endpoint: entered,
-    hasOthers: true,
-    before: { ...east, since },
-  });
-  expect(await enterEndpoint(record, { ...west, since: after })).toEqual({ endpoint: entered, hasOthers: true });
+  const entry = { endpoint: entered, others: [{ ...east, since }] };
+  expect(await enterEndpoint(record, entered)).toEqual({ ...entry, isNew: true });
+  expect(await enterEndpoint(record, { ...west, since: after })).toEqual({ ...entry, isNew: false });
 });
 
 it('the way back is no new endpoint, whatever the case of its names', async () => {
@@ -46,7 +43,7 @@ it('the way back is no new endpoint, whatever the case of its names', async () =
   await enterEndpoint(record, { ...east, since });
   await enterEndpoint(record, { ...west, since, after });
   const back = await enterEndpoint(record, { namespace: 'East.Example', eventHub: 'HUB-1', since: after, after });
-  expect(back).toEqual({ endpoint: { ...east, since }, hasOthers: true });
+  expect(back).toEqual({ endpoint: { ...east, since }, others: [{ ...west, since, after }], isNew: false });
 });
 
 it('instances that come at the same time enter it once', async () => {
@@ -58,7 +55,7 @@ it('instances that come at the same time enter it once', async () => {
     isFirst = false;
     content.text = JSON.stringify([{ ...east, since }]);
   });
-  expect(await enterEndpoint(record, { ...west, since, after })).toMatchObject({ hasOthers: true, before: east });
+  expect(await enterEndpoint(record, { ...west, since, after })).toMatchObject({ others: [east], isNew: true });
   expect(JSON.parse((await other.read())?.text ?? '')).toHaveLength(2);
 });
 

@@ -24,7 +24,7 @@ const at = (eventHub: string, key = 'k'): FoundEndpoint => {
 
 const limits = {
   ...{ unreadMs: 30_000, eventlessMs: 120_000, overlapMs: 300_000 },
-  ...{ finishMs: 300_000, othersMs: 55_000 },
+  ...{ finishMs: 300_000, othersMs: 355_000 },
 };
 
 /** A hub that can fail over, a store for the record of its endpoints, and what the endpoints do. */
@@ -69,8 +69,9 @@ function setUp(more: Partial<FollowOptions> = {}) {
           silentForMs: () => 0,
           waiting: () => ({ messages: stateOf(eventHub).waiting, partitions: [] }),
         } as unknown as Consumer;
-        return { consumer, ownedByOthers: async () => stateOf(eventHub).others };
+        return consumer;
       },
+      ownedByOthers: async (endpoints) => endpoints.reduce((sum, { eventHub }) => sum + stateOf(eventHub).others, 0),
       startPosition: 'latest',
       failoverPosition: 'overlap',
       ...{ limits, log, troubles, meter },
@@ -217,6 +218,22 @@ describe('a hub that fails over', () => {
     expect(readingOf(meter, 'device_messaging.endpoint.changes')).toEqual({ '': 2 });
   });
 
+  it('is read there by a new instance, too, only when the others have left the first', async () => {
+    const { follower, stateOf, begin, course } = await failOver();
+    await seconds(35);
+    await follower.stop();
+    stateOf('east').others = 1;
+    const joined = begin();
+    await seconds(60);
+    expect(course.at(-1)).toBe('west is left');
+    expect(joined.missing()).toEqual([
+      'the hub’s event endpoint: other instances still have work of the endpoint before',
+    ]);
+    stateOf('east').others = 0;
+    await seconds(2);
+    expect(course.at(-1)).toMatch(/^west is read/);
+  });
+
   it('there and back, is counted twice, and what has no checkpoint at the first is read from its first event', async () => {
     const { hub, stateOf, course, meter, seen } = await failOver();
     await seconds(35);
@@ -253,7 +270,7 @@ describe('a hub that fails over', () => {
     let fails = true;
     const enter: FollowOptions['enter'] = async (endpoint) => {
       if (fails && endpoint.eventHub === 'west') throw new Error('the store is away');
-      return { endpoint, hasOthers: endpoint.eventHub === 'west' };
+      return { endpoint, others: endpoint.eventHub === 'west' ? [at('east')] : [], isNew: true };
     };
     const { course, lines } = await failOver({ enter });
     await seconds(60);

@@ -88,8 +88,8 @@ async function failOver(meter: Meter) {
       named += 1;
       return { namespace: 'n.example', eventHub: `e${named}`, connectionString: `c${named}` };
     },
-    enter: async (endpoint) => ({ endpoint, hasOthers: true }),
-    open: async () => ({ consumer: standIn, ownedByOthers: async () => 0 }),
+    enter: async (endpoint) => ({ endpoint, others: [], isNew: true }),
+    ...{ open: async () => standIn, ownedByOthers: async () => 0 },
     ...{ startPosition: 'earliest', failoverPosition: 'overlap', log: silence, troubles: untold, meter },
     limits: { unreadMs: 1_000, eventlessMs: 1_000_000, overlapMs: 0, finishMs: 0, othersMs: 0 },
   });

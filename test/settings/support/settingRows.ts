@@ -246,7 +246,7 @@ export const constantsOfLookUp: Receivers = [
   ['followHub 0.limits.eventlessMs', 120_000],
   ['followHub 0.limits.overlapMs', 300_000],
   ['followHub 0.limits.finishMs', 300_000],
-  ['followHub 0.limits.othersMs', 63_000],
+  ['followHub 0.limits.othersMs', 363_000],
   ['findEndpoint 1', 15_000],
 ];
 
