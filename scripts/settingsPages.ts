@@ -12,7 +12,6 @@ const end = '<!-- /settings -->';
 
 /** What has to be set; of the last four either the first or the others. */
 export const required = [
-  'HUB_EVENTS_CONNECTION_STRING',
   'HUB_SERVICE_CONNECTION_STRING',
   'INFORMATION_MODEL_URL',
   'TYPE_REGISTRY_URL',

@@ -49,12 +49,13 @@ if (options.isCheckOnly) {
 }
 
 /** Those of the start, and of the newest configuration and the one before: connections may have them still. */
-let secrets = secretsOf(configuration);
+const proxySecret = proxySecrets(proxyIn(process.env));
+let secrets = [...secretsOf(configuration), ...proxySecret];
 let newest: readonly string[] = [];
 function found(changed: typeof configuration) {
   const [before, after] = [newest, secretsOf(changed)];
   newest = after;
-  secrets = [...secretsOf(configuration), ...before, ...after];
+  secrets = [...secretsOf(configuration), ...proxySecret, ...before, ...after];
 }
 const log = createLog(configuration.log.level, undefined, {
   instance: identityOf(configuration),

@@ -45,7 +45,7 @@ test('a connection string leaves out the default port of a protocol, and no othe
   ]);
   const hosts = (amqp: number, amqps: number, mqtts: number) => {
     const ports = { amqp, amqps, mqtts, https: 443, admin: 1 };
-    const addresses = createAddresses({ name: 'hub', ports, policies, registry });
+    const addresses = createAddresses({ eventHub: () => 'hub', ports, policies, registry });
     return [
       addresses.eventHubConnectionString('service'),
       addresses.connectionString('service'),

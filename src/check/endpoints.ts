@@ -1,6 +1,6 @@
 import { hostOf } from 'telemetry/network/proxies.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
-import { type Account, accountOf, placeOf } from '../settings/derived.ts';
+import { type Account, accountOf, isLookedUp, placeOf } from '../settings/derived.ts';
 
 /** Where a program connects to. */
 export interface Endpoint {
@@ -86,7 +86,7 @@ export function serviceEndpoints({ hub, store, checkpoints, deadLetters, backend
         ]
       : [];
   return once([
-    eventEndpoint(hub),
+    ...(isLookedUp(hub) ? [] : [eventEndpoint(hub)]),
     amqpEndpoint(hub),
     ...stores,
     ...backendEndpoints(backends),

@@ -1,5 +1,6 @@
 import type { Check } from 'telemetry/check/runChecks.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
+import { isLookedUp } from '../settings/derived.ts';
 import { checkBackends } from './checkBackends.ts';
 import { checkClock } from './checkClock.ts';
 import { checkEvents } from './checkEvents.ts';
@@ -38,7 +39,12 @@ export function serviceChecks(settings: Settings): Check[] {
   return [
     ...networkChecks(endpoints),
     { what: 'clock', look: () => checkClock(endpoints) },
-    { what: 'event endpoint', after: networkOf(endpoints, eventEndpoint(hub)), look: () => checkEvents(settings) },
+    {
+      what: 'event endpoint',
+      // One that is looked up is known only by its hub.
+      after: networkOf(endpoints, isLookedUp(hub) ? hubEndpoint(hub, 5671) : eventEndpoint(hub)),
+      look: () => checkEvents(settings),
+    },
     {
       what: 'service endpoint',
       after: networkOf(endpoints, amqpEndpoint(hub)),

@@ -32,10 +32,13 @@ export interface Access {
   /** That others have to show at the admin port; empty when none is needed. */
   adminToken(): Secret;
   /** For the log: what is used, by what. */
-  ways(): Readonly<Record<string, 'key' | 'signature' | 'token' | 'client secret' | 'identity'>>;
+  ways(): Readonly<Record<string, Way>>;
   /** Looks at no file any more. */
   close(): void;
 }
+
+/** With `look-up`, the key of the hub, which names its event endpoint (D401). */
+type Way = 'key' | 'look-up' | 'signature' | 'token' | 'client secret' | 'identity';
 
 type AccountUse = 'checkpoints' | 'deadLetters' | 'files';
 type BackendUse = 'informationModel' | 'typeRegistry' | 'principalManager';
@@ -75,6 +78,11 @@ export function accessOf(settings: AnySettings, telling?: SecretFilesTelling): A
     );
   }
 
+  function eventsWay(): Way {
+    if (hub.eventsNamespace) return 'identity';
+    return hub.eventsConnectionString ? 'key' : 'look-up';
+  }
+
   function accountWay(of: AccountUse) {
     const { connectionString, accountUrl } = accountFor(of);
     if (accountUrl !== '') return 'identity';
@@ -109,7 +117,7 @@ export function accessOf(settings: AnySettings, telling?: SecretFilesTelling): A
     clientSecret: () => secrets.of('backends.clientSecret') ?? backends.clientSecret,
     adminToken: () => secrets.of('admin.token') ?? admin?.token ?? '',
     ways: () => ({
-      ...(hub.eventsConnectionString !== undefined && { events: hub.eventsNamespace ? 'identity' : 'key' }),
+      ...(hub.eventsConnectionString !== undefined && { events: eventsWay() }),
       service: hub.hostName === '' ? 'key' : 'identity',
       ...Object.fromEntries(backendWays()),
       ...(store.kind === 'blob' && { checkpoints: accountWay('checkpoints'), deadLetters: accountWay('deadLetters') }),

@@ -22,6 +22,20 @@ export const currentOf = (secret: Secret): string => (typeof secret === 'string'
 export const renewed = async (secret: Secret, refused: string): Promise<string> =>
   typeof secret === 'string' ? secret : secret.renew(refused);
 
+/** A secret with what another one has: it changes with it. */
+export function derivedFrom(secret: Secret, make: (value: string) => string): Secret {
+  if (typeof secret === 'string') return make(secret);
+  const current = () => make(secret.current());
+  return {
+    current,
+    async renew(refused) {
+      if (current() === refused) await secret.renew(secret.current());
+      return current();
+    },
+    onChange: secret.onChange,
+  };
+}
+
 /** Calls the listener after each change of what is used with a key; an identity has none. */
 export function whenChanged(access: unknown, listener: () => void): void {
   if (isSecret(access) && typeof access !== 'string') access.onChange(listener);

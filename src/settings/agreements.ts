@@ -55,12 +55,14 @@ const both = (path: string, one: string, other: string) =>
 
 /** The built-in endpoint by its connection string, or a routed event hub to which only the hub may send (D367). */
 function events({ hub }: Settings): string[] {
-  const { eventsConnectionString, eventsNamespace, eventsName, eventsSenders } = hub;
+  const { eventsConnectionString, eventsNamespace, eventsName, eventsSenders, serviceConnectionString } = hub;
   if (eventsNamespace === '') {
     const unused = { HUB_EVENTS_NAME: eventsName, HUB_EVENTS_SENDERS: eventsSenders };
     return [
-      ...(eventsConnectionString === ''
-        ? ['hub.eventsConnectionString: set HUB_EVENTS_CONNECTION_STRING, or HUB_EVENTS_NAMESPACE with IDENTITY']
+      ...(eventsConnectionString === '' && serviceConnectionString === ''
+        ? [
+            'hub.eventsConnectionString: set HUB_EVENTS_CONNECTION_STRING, or HUB_EVENTS_NAMESPACE with IDENTITY; it may be left out beside HUB_SERVICE_CONNECTION_STRING',
+          ]
         : []),
       ...Object.entries(unused).flatMap(([name, value]) =>
         value === '' ? [] : [`hub.eventsNamespace: ${name} is not used without HUB_EVENTS_NAMESPACE`],

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { FaultRequest as BackendFault } from '../../sandbox/backends/calls/faults.ts';
 import { cutting, inStore, type Met, metBy, untilMet, untilReading } from './met.ts';
+import { handledBy } from './observe.ts';
 import type { Random } from './random.ts';
 import { type RotatedSecret, rotatedSecrets } from './rotation.ts';
 import type { Stage } from './stage.ts';
@@ -110,6 +112,63 @@ export const fatalMessage: Misfortune = {
     () =>
       fatalEnds.length,
 };
+
+/** Every device can have sent something meanwhile. */
+const awayMs = { least: 0, most: 3_000 };
+
+/**
+ * To the other event endpoint, and back. What the service has not read by the first failover waits there for the way back; before
+ * that, the other endpoint is read to its end, or what is left there would be lost with it.
+ */
+export const failover: Misfortune = {
+  name: 'hub fails over',
+  happen: (stage, random) =>
+    stage.oneFailover(async () => {
+      const { name } = stage.hub.endpoint();
+      const met = await untilReading(stage, random.pick(stage.instances));
+      await cutting(stage, stage.failOver);
+      await sleep(random.between(awayMs.least, awayMs.most));
+      const there = stage.hub.endpoint().name;
+      await untilSo(stage, () => areAllAt(stage, there));
+      const before = await stage.checkpointsOf(name);
+      const sendAgain = await stage.silenceDevices();
+      await untilSo(stage, () => isHandledAt(stage, there));
+      const after = await stage.checkpointsOf(name);
+      await cutting(stage, stage.failOver);
+      sendAgain();
+      await untilSo(stage, () => areAllAt(stage, name));
+      if (!isDeepStrictEqual(before, after))
+        throw new Error(`checkpoints of ${name} were written while the hub was away`);
+      return met;
+    }),
+};
+
+/** What is not so long after nothing has happened any more will never be: the checker says what that means. */
+const patienceMs = 120_000;
+
+async function untilSo({ over }: Pick<Stage, 'over'>, isSo: () => Promise<boolean>): Promise<void> {
+  let until = Number.POSITIVE_INFINITY;
+  while (performance.now() < until && !(await isSo())) {
+    if (over.aborted) until = Math.min(until, performance.now() + patienceMs);
+    await sleep(250);
+  }
+}
+
+/** Whether each instance that runs reads this endpoint, by its log. */
+async function areAllAt({ instances, guest }: Stage, hub: string): Promise<boolean> {
+  const up = [...instances, guest].filter((instance) => instance.isUp());
+  const lines = await Promise.all(up.map((instance) => instance.lines()));
+  const last = lines.map((own) => own.findLast(({ event }) => event === 'hub.endpoint_found')?.['endpoint']);
+  return last.every((endpoint) => String(endpoint).endsWith(`/${hub}`));
+}
+
+/** Whether all that stands at this endpoint is handled. */
+async function isHandledAt(stage: Stage, hub: string): Promise<boolean> {
+  const handled = new Set((await handledBy(stage)).map(({ id }) => id));
+  return [...stage.places].every(
+    ([id, places]) => handled.has(id) || !stage.ours.has(id) || places.every((place) => place.hub !== hub),
+  );
+}
 
 /** Every kind there is; `plan` sees to it that five seeds in a row meet them all. */
 export const misfortunes: readonly Misfortune[] = [
@@ -293,5 +352,6 @@ export const misfortunes: readonly Misfortune[] = [
   },
   { name: 'backend errs for everyone', happen: backendIsOut({ status: 500 }) },
   { name: 'backend asks for a long wait', happen: backendIsOut({ status: 503, headers: { 'retry-after': '600' } }) },
+  failover,
   fatalMessage,
 ];

@@ -30,6 +30,7 @@ const kinds = [
   'secret rotated',
   'backend errs for everyone',
   'backend asks for a long wait',
+  'hub fails over',
   'a message ends the process',
 ];
 

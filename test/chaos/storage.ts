@@ -34,8 +34,10 @@ export interface Storage {
   renewKey(): Promise<void>;
   /** How many requests have come so far. */
   requests(): number;
-  /** How far the checkpoints in a container have come: partition → sequence number. */
-  positions(container: string): Promise<Map<string, number>>;
+  /** How far the checkpoints of an event hub have come: partition → sequence number. */
+  positions(container: string, hub: string): Promise<Map<string, number>>;
+  /** The same checkpoints: blob → its etag, which each write changes. */
+  checkpoints(container: string, hub: string): Promise<Map<string, string>>;
   /** The dead letters in a container. */
   letters(container: string): Promise<DeadLetter[]>;
   /** For so long, requests are refused or their connections are reset, which `random` decides. Answers how many. */
@@ -86,15 +88,26 @@ export async function openStorage(): Promise<Storage> {
     return met - before;
   }
 
-  async function positions(container: string): Promise<Map<string, number>> {
-    const found = new Map<string, number>();
+  async function* blobsOf(container: string, hub: string) {
     const blobs = new ContainerClient(account.connectionStringOf(used), container).listBlobsFlat({
       includeMetadata: true,
     });
-    for await (const { name, metadata } of blobs) {
-      const [, partition] = /\/checkpoint\/([^/]+)$/.exec(name) ?? [];
-      if (partition !== undefined) found.set(partition, Number(metadata?.['sequencenumber'] ?? -1));
+    for await (const blob of blobs) {
+      const [, of, partition] = /([^/]+)\/[^/]+\/checkpoint\/([^/]+)$/.exec(blob.name) ?? [];
+      if (of === hub && partition !== undefined) yield { ...blob, partition };
     }
+  }
+
+  async function positions(container: string, hub: string): Promise<Map<string, number>> {
+    const found = new Map<string, number>();
+    for await (const { partition, metadata } of blobsOf(container, hub))
+      found.set(partition, Number(metadata?.['sequencenumber'] ?? -1));
+    return found;
+  }
+
+  async function checkpoints(container: string, hub: string): Promise<Map<string, string>> {
+    const found = new Map<string, string>();
+    for await (const { name, properties } of blobsOf(container, hub)) found.set(name, properties.etag);
     return found;
   }
 
@@ -119,6 +132,7 @@ export async function openStorage(): Promise<Storage> {
     },
     requests: () => requests,
     positions,
+    checkpoints,
     letters,
     fail: (ms, random) => be('failing', ms, random),
     slow: (ms, random) => be('slow', ms, random),

@@ -171,6 +171,11 @@ describe('the front door behind the proxy', () => {
 describe('the check behind the proxy', () => {
   it.each([
     ['service', [], serviceEnvironment],
+    [
+      'service that looks its event endpoint up',
+      [],
+      () => ({ ...serviceEnvironment(), HUB_EVENTS_CONNECTION_STRING: '' }),
+    ],
     ['front door', ['methods'], methodsEnvironment],
   ] as const)(
     'finds nothing wrong for the %s, and says what is reached through the proxy',

@@ -9,7 +9,7 @@ import { check, repeatsIn } from '../chaos/checker.ts';
 import type { Instance } from '../chaos/instance.ts';
 import { handledBy, recordOutcome } from '../chaos/observe.ts';
 import { createRandom } from '../chaos/random.ts';
-import { type Stage, setStage } from '../chaos/stage.ts';
+import { isOurs, type Stage, setStage } from '../chaos/stage.ts';
 import { connected, createWorkload } from '../chaos/workload.ts';
 
 // The service as processes that share one storage account, while devices send: a third joins and leaves, and one of the
@@ -17,7 +17,7 @@ import { connected, createWorkload } from '../chaos/workload.ts';
 
 const senders = createWorkload(createRandom(1), 60);
 const messages = senders.flatMap((sender) => sender.messages);
-const ours = messages.filter(({ intent }) => intent.does !== 'nothing' || intent.code !== undefined);
+const ours = messages.filter(isOurs);
 const directory = mkdtempSync(join(tmpdir(), 'scale-out-'));
 let azurite: Azurite;
 let stage: Stage;

@@ -9,6 +9,7 @@ import { detailFaults } from './detailFaults.ts';
 import { edgeFaults } from './edgeFaults.ts';
 import { edgeMetricFaults } from './edgeMetricFaults.ts';
 import { emulatorFaults } from './emulatorFaults.ts';
+import { failoverFaults } from './failoverFaults.ts';
 import { identityFaults } from './identityFaults.ts';
 import { methodFaults } from './methodFaults.ts';
 import { methodMetricFaults } from './methodMetricFaults.ts';
@@ -642,6 +643,7 @@ export const faults: readonly Fault[] = [
   ...answerFaults,
   ...methodMetricFaults,
   ...metricFaults,
+  ...failoverFaults,
   ...standstillFaults,
   ...clockFaults,
   ...stateFaults,

@@ -124,16 +124,16 @@ export const settingFaults: readonly Fault[] = [
       caughtBy: 'is refused when its disk has too little room',
     },
   ),
+  ...inFile('src/programs/service.ts', ['test/hub/health.test.ts', 'test/hub/serviceSettings.test.ts'], {
+    fault: 'never asks for a restart',
+    find: 'consumer.silentForMs() < stuckAfterMs ?',
+    replace: 'consumer.silentForMs() < Number.POSITIVE_INFINITY ?',
+    caughtBy:
+      'A service without an answer of the hub is not ready, stays live for five minutes, and then asks for a restart',
+  }),
   ...inFile(
-    'src/programs/service.ts',
+    'src/programs/reading.ts',
     ['test/hub/health.test.ts', 'test/hub/serviceSettings.test.ts'],
-    {
-      fault: 'never asks for a restart',
-      find: 'consumer.silentForMs() < stuckAfterMs ?',
-      replace: 'consumer.silentForMs() < Number.POSITIVE_INFINITY ?',
-      caughtBy:
-        'A service without an answer of the hub is not ready, stays live for five minutes, and then asks for a restart',
-    },
     {
       fault: 'drains for milliseconds instead of seconds',
       find: 'drainMs: delivery.drainSeconds * 1000',
@@ -185,7 +185,7 @@ export const settingFaults: readonly Fault[] = [
     caughtBy: 'each setting of the service has a row',
   }),
   ...inFile(
-    'src/programs/service.ts',
+    'src/programs/reading.ts',
     every,
     {
       fault: 'keeps as many messages of a device in memory as a partition has on disk',

@@ -243,8 +243,8 @@ export const workaroundFaults: readonly Fault[] = [
   }),
   ...inFile('src/hub/reading/startPosition.ts', ['test/hub/consumer.test.ts'], {
     fault: 'trap 14: starts at the latest event',
-    find: "if (startPosition === 'earliest') {",
-    replace: "if (startPosition !== 'earliest') {",
+    find: "if (startPosition === 'earliest') return earliest;",
+    replace: "if (startPosition !== 'earliest') return earliest;",
     caughtBy: 'starts at the earliest event when there is no checkpoint',
   }),
   ...inFile('src/hub/reading/startPosition.ts', ['test/hub/startPosition.test.ts'], {

@@ -138,6 +138,13 @@ describe('settings', () => {
       expect(problemsOf({ ...enough, ADMIN_HOST: host })).toEqual([]);
   });
 
+  it('need no event endpoint beside the hub’s own connection string, which names it, and one without', () => {
+    const { HUB_EVENTS_CONNECTION_STRING: _, HUB_SERVICE_CONNECTION_STRING: __, ...others } = enough;
+    expect(problemsOf({ ...enough, HUB_EVENTS_CONNECTION_STRING: '' })).toEqual([]);
+    const keyless = { ...others, IDENTITY: 'managed', HUB_HOST_NAME: 'hub.example' };
+    expect(problemsOf(keyless)).toEqual([expect.stringContaining('set HUB_EVENTS_CONNECTION_STRING, or')]);
+  });
+
   it('require client credentials with the token endpoint', () => {
     const problems = problemsOf({ ...enough, BACKENDS_TOKEN: '', BACKENDS_TOKEN_URL: 'https://login.example/token' });
     expect(problems).toEqual([expect.stringContaining('backends.tokenUrl: needs BACKENDS_CLIENT_ID')]);
@@ -419,8 +426,9 @@ describe('the pages that list the settings', () => {
   it('include README.md with the required ones, up to date: run `npm run docs`', () => {
     const readme = readFileSync('README.md', 'utf8');
     expect(withRequiredSettings(readme)).toBe(readme);
-    expect(required).toEqual(expect.arrayContaining(Object.keys(enough)));
-    for (const name of Object.keys(enough)) expect(problemsOf({ ...enough, [name]: '' })).not.toEqual([]);
+    const needed = Object.keys(enough).filter((name) => name !== 'HUB_EVENTS_CONNECTION_STRING');
+    expect(required).toEqual(expect.arrayContaining(needed));
+    for (const name of needed) expect(problemsOf({ ...enough, [name]: '' })).not.toEqual([]);
   });
 
   it('include docs/settings.md with each setting once, up to date: run `npm run docs`', () => {

@@ -21,11 +21,13 @@ import { callOf } from '../backends/harness.ts';
 import { at, callsOf, firstCall, forget, note } from './support/recording.ts';
 import {
   constantsOfFrontDoor,
+  constantsOfLookUp,
   constantsOfService,
   ofDoorWithIdentity,
   ofFrontDoor,
   ofIdentity,
   ofIdentityAndAccounts,
+  ofLookUp,
   ofOwnAccounts,
   ofService,
   ofSharedFiles,
@@ -54,6 +56,9 @@ vi.mock('../../src/methods/drain.ts', noted);
 vi.mock('../../src/deadLetters/blobs.ts', noted);
 vi.mock('../../src/deadLetters/directory.ts', noted);
 vi.mock('../../src/deadLetters/deadLetterStore.ts', noted);
+vi.mock('../../src/hub/endpoint/endpointDiagnosis.ts', noted);
+vi.mock('../../src/hub/endpoint/findEndpoint.ts', noted);
+vi.mock('../../src/hub/endpoint/followHub.ts', noted);
 vi.mock('../../src/hub/methods/directMethods.ts', noted);
 vi.mock('../../src/hub/methods/fileStorage.ts', noted);
 vi.mock('../../src/engine/budget/budget.ts', noted);
@@ -158,6 +163,13 @@ async function runWithIdentity(rows: SettingRows) {
   await running.stop();
 }
 
+/** Nothing answers: it asks once. */
+async function runLookUp(rows: SettingRows) {
+  const running = await startService(readSettings(environmentOf(rows), directory), silent());
+  await vi.waitFor(() => expect(callsOf('findEndpoint')).not.toEqual([]));
+  await running.stop();
+}
+
 async function runFrontDoor(rows: SettingRows) {
   const settings = readMethodsSettings(environmentOf(rows), directory);
   await program(settings);
@@ -183,6 +195,7 @@ function expectReceived(what: string, receivers: Receivers) {
 
 const programs: readonly [string, SettingRows, Receivers, (rows: SettingRows) => Promise<void>][] = [
   ['the service', ofService(places), constantsOfService, runService],
+  ['the service that looks its endpoint up', ofLookUp(places), constantsOfLookUp, runLookUp],
   ['the service with a shared store', ofSharedStore, [], openShared],
   ['the service with accounts of their own for its stores', ofOwnAccounts, [], openShared],
   ['the service with an identity', ofIdentity(places), [], runWithIdentity],
@@ -226,6 +239,7 @@ it.each<[string, SettingRows, typeof schema | typeof methodsSchema, readonly str
       ...inFiles(ofService(places)),
       ...inFiles(ofSharedStore),
       ...inFiles(ofOwnAccounts),
+      ...ofLookUp(places),
     },
     schema,
     [],

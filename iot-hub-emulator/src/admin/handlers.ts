@@ -20,7 +20,7 @@ export interface AdminHub {
   registry: Registry;
   devicebound: Devicebound;
   journal: Journal;
-  partitions: readonly PartitionLog[];
+  partitions: () => readonly PartitionLog[];
   faults: Faults;
   counters: () => object;
   isConnected: (deviceId: string) => boolean;
@@ -86,7 +86,7 @@ export function createHandlers(
       streamJournal(journal, parseQuery(query, malformed), { request, response, closing });
       return 'written';
     },
-    listPartitions: () => ok({ partitions: hub.partitions.map(describePartition) }),
+    listPartitions: () => ok({ partitions: hub.partitions().map(describePartition) }),
     count: () => ok(hub.counters()),
     listFaults: () => ok({ faults: faults.list() }),
     listFaultKinds: () => ok({ kinds: faultKinds() }),

@@ -10,6 +10,7 @@ const dateTime = z.string().meta({ format: 'date-time' });
 
 export const hub = z.object({
   name: z.string(),
+  eventHub: z.string().describe('Name of the event hub that is read at present: another one after a failover'),
   hostName: z.string(),
   ports: z.record(z.enum(['amqp', 'amqps', 'mqtts', 'https', 'admin']), z.int().min(1).max(65_535)),
   caFile: z.string().describe('PEM file of the authority behind the TLS ports'),

@@ -17,12 +17,13 @@ const usual = { amqp: 5672, amqps: 5671, mqtts: 8883 };
 
 /** Addresses that follow the ports as they are opened. */
 export function createAddresses(hub: {
-  name: string;
+  /** Of the event hub that is read at present. */
+  eventHub: () => string;
   ports: Readonly<HubPorts>;
   policies: ReadonlyMap<string, Policy>;
   registry: Registry;
 }): Addresses {
-  const { name, ports, policies, registry } = hub;
+  const { eventHub, ports, policies, registry } = hub;
   const keyOf = (policy: string, key: KeyName = 'primaryKey'): string => {
     const found = policies.get(policy);
     if (!found) throw new Error(`The hub has no policy ${policy}.`);
@@ -33,7 +34,7 @@ export function createAddresses(hub: {
   return {
     connectionString: (policy, key) => `HostName=${at('localhost', 'amqps')};${keyOf(policy, key)}`,
     eventHubConnectionString: (policy, key) =>
-      `Endpoint=sb://${at('127.0.0.1', 'amqp')};${keyOf(policy, key)};EntityPath=${name};UseDevelopmentEmulator=true`,
+      `Endpoint=sb://${at('127.0.0.1', 'amqp')};${keyOf(policy, key)};EntityPath=${eventHub()};UseDevelopmentEmulator=true`,
     deviceConnectionString(deviceId, moduleId) {
       const identity = registry.get(clientIdOf(deviceId, moduleId));
       if (!identity) throw new Error('There is no device of this id.');

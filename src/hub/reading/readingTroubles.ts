@@ -1,5 +1,5 @@
 import type { Troubles } from '../../log/troubles.ts';
-import { ofIdentity, type ReadingDiagnosis } from './readingDiagnosis.ts';
+import type { ReadingDiagnosis } from './readingDiagnosis.ts';
 
 /** The place of a trouble that concerns the hub as a whole; the others are ids of partitions. */
 export const wholeHub = 'hub';
@@ -14,15 +14,15 @@ export interface ReadingTroubles {
 }
 
 interface ReadingTroublesOptions {
-  /** How the hub is read, for what is told; default by a connection string. */
-  readonly isByIdentity?: boolean;
+  /** What a diagnosis means for the way in which the hub is read; default by a connection string that was given. */
+  readonly told?: ((found: ReadingDiagnosis) => ReadingDiagnosis) | undefined;
   /** The hub refuses whom the service says it is. */
   readonly refused?: () => void;
 }
 
 export function createReadingTroubles(
   troubles: Troubles,
-  { isByIdentity = false, refused }: ReadingTroublesOptions = {},
+  { told = (found) => found, refused }: ReadingTroublesOptions = {},
 ): ReadingTroubles {
   const known = new Map<string, ReadingDiagnosis>();
   const sourceOf = ({ cause }: ReadingDiagnosis) => `reading: ${cause}`;
@@ -38,7 +38,7 @@ export function createReadingTroubles(
 
   return {
     raise(place, found) {
-      const diagnosis = isByIdentity ? ofIdentity(found) : found;
+      const diagnosis = told(found);
       if (known.get(place)?.cause !== diagnosis.cause) clear(place);
       known.set(place, diagnosis);
       if (diagnosis.cause.startsWith('UnauthorizedError')) refused?.();

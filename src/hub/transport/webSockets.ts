@@ -1,4 +1,5 @@
 import type { WebSocketOptions } from '@azure/event-hubs';
+import type { ConnectionOptions } from 'rhea-promise';
 import { outboundAgent } from 'telemetry/network/outbound.ts';
 import { type ClientOptions, WebSocket } from 'ws';
 
@@ -30,3 +31,14 @@ export function eventWebSockets(host: string): WebSocketOptions {
   }
   return { webSocket: EventWebSocket as never, webSocketConstructorOptions: webSocketSettings() };
 }
+
+/**
+ * For the look-up of the event endpoint (D401).
+ * @param host of the hub
+ */
+export const lookUpWebSocket = (host: string): NonNullable<ConnectionOptions['webSocketOptions']> => ({
+  webSocket: WebSocket as never,
+  url: addressOf(host, 'service'),
+  protocol: ['AMQPWSB10'],
+  options: webSocketSettings(),
+});

@@ -3,7 +3,7 @@ import { secret } from './secret.ts';
 
 export const hub = {
   ...secret('eventsConnectionString', {
-    doc: 'Connection string of the hub’s built-in event endpoint (Event Hub-compatible), with `EntityPath` and a listen right.',
+    doc: 'Connection string of the hub’s built-in event endpoint (Event Hub-compatible), with `EntityPath` and a listen right. Without it, the endpoint is looked up through `HUB_SERVICE_CONNECTION_STRING`, and again when the hub fails over (D401).',
     format: 'events-connection-string',
     env: 'HUB_EVENTS_CONNECTION_STRING',
   }),
@@ -53,5 +53,11 @@ export const hub = {
     format: ['earliest', 'latest'],
     default: 'earliest',
     env: 'HUB_START_POSITION',
+  },
+  failoverPosition: {
+    doc: 'The same at an endpoint that a failover has brought, if it is looked up: `overlap` begins five minutes before the newest event read at the endpoint before; `earliest`; `latest`, which passes over what has come meanwhile (D403).',
+    format: ['overlap', 'earliest', 'latest'],
+    default: 'overlap',
+    env: 'HUB_FAILOVER_POSITION',
   },
 } satisfies convict.Schema<unknown>;

@@ -218,11 +218,20 @@ const service: Readonly<Record<string, readonly Row[]>> = {
       says: /ECONNREFUSED → nobody answers there: compare Endpoint/,
       init: 0,
     },
-    invalid(
-      'HUB_EVENTS_CONNECTION_STRING',
-      '',
-      /set HUB_EVENTS_CONNECTION_STRING, or HUB_EVENTS_NAMESPACE with IDENTITY/,
-    ),
+    {
+      set: to('HUB_EVENTS_CONNECTION_STRING', ''),
+      what: 'event endpoint',
+      says: /localhost:\d+\/sandbox-hub, named by the hub: 4 partitions/,
+      mark: 'ok',
+    },
+    {
+      set: (right) => ({
+        HUB_EVENTS_CONNECTION_STRING: '',
+        ...replaced('HUB_SERVICE_CONNECTION_STRING', key, `SharedAccessKey=${wrongKey}`)(right),
+      }),
+      what: 'event endpoint',
+      says: /does not name its event endpoint: .*HUB_SERVICE_CONNECTION_STRING.* has service connect/,
+    },
   ],
   HUB_EVENTS_NAMESPACE: [
     withoutIdentity('HUB_EVENTS_NAMESPACE', 'namespace.invalid'),
@@ -240,6 +249,7 @@ const service: Readonly<Record<string, readonly Row[]>> = {
       says: /AMQP at port 5671 passes no proxy/,
     },
   ],
+  HUB_FAILOVER_POSITION: [invalid('HUB_FAILOVER_POSITION', 'before', /HUB_FAILOVER_POSITION/)],
   HUB_START_POSITION: [invalid('HUB_START_POSITION', 'first', /HUB_START_POSITION/)],
   PRINCIPAL_MANAGER_SCOPE: wrongScope('PRINCIPAL_MANAGER_SCOPE'),
   PRINCIPAL_MANAGER_URL: [invalid('PRINCIPAL_MANAGER_URL', 'ftp://x', /http or https URL/)],
@@ -425,7 +435,7 @@ describe.each([
     expect(text).not.toContain(wrongKey);
     if (what === 'memory') return; // this machine may have enough
     expect(bad[0]?.mark).toBe(mark ?? 'failure');
-    expect(code).toBe(mark === 'warning' ? 2 : 1);
+    expect(code).toBe({ ok: 0, warning: 2, failure: 1 }[mark ?? 'failure']);
     if (init === undefined) return;
     const begun = await inTurn(() => findings([...args, '--init'], wrong));
     expect(begun.code, begun.text).toBe(init);

@@ -69,6 +69,7 @@ export const ofService = (places: Places): SettingRows => ({
   HUB_CONSUMER_GROUP: ['group-1', ['createConsumer 0.consumerGroup', 'group-1']],
   HUB_START_POSITION: ['latest', ['createConsumer 0.startPosition', 'latest']],
   ...network(places),
+  HUB_FAILOVER_POSITION: ['overlap'],
   ...backends,
   PRINCIPAL_MANAGER_URL: [pm, ['createBackend(principalManager) 0.url', pm], ['principalManager 2.url', pm]],
   BACKENDS_TOKEN: ['t0ken', ['staticToken 0', 't0ken']],
@@ -92,6 +93,17 @@ export const ofService = (places: Places): SettingRows => ({
   DEAD_LETTERS_RETENTION_DAYS: ['15', ['createDeadLetters 0.limits.retentionMs', 15 * 86_400_000]],
   ...operations(places),
 });
+
+/** The same, with the event endpoint that the hub names. */
+export const ofLookUp = (places: Places): SettingRows => {
+  const { HUB_EVENTS_CONNECTION_STRING: _, HUB_CONSUMER_GROUP: __, ...rest } = ofService(places);
+  return {
+    ...Object.fromEntries(Object.entries(rest).map(([name, [value]]) => [name, [value]] as const)),
+    HUB_CONSUMER_GROUP: ['group-1', ['ofLookedUp 1', 'group-1']],
+    HUB_START_POSITION: ['latest', ['followHub 0.startPosition', 'latest']],
+    HUB_FAILOVER_POSITION: ['earliest', ['followHub 0.failoverPosition', 'earliest']],
+  };
+};
 
 /** What the service does otherwise with a token endpoint and with its stores in blobs. */
 export const ofSharedStore: SettingRows = {
@@ -238,6 +250,15 @@ export const constantsOfService: Receivers = [
   ['createSender 0.answerWithinMs', 10_000],
   ['createDeadLetters 0.limits.deviceLetters', 1_000],
   ['createDeadLetters 0.limits.maxLetters', 100_000],
+];
+
+export const constantsOfLookUp: Receivers = [
+  ['followHub 0.limits.unreadMs', 30_000],
+  ['followHub 0.limits.eventlessMs', 120_000],
+  ['followHub 0.limits.overlapMs', 300_000],
+  ['followHub 0.limits.finishMs', 300_000],
+  ['followHub 0.limits.othersMs', 363_000],
+  ['findEndpoint 1', 15_000],
 ];
 
 export const constantsOfFrontDoor: Receivers = [
