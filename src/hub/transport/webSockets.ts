@@ -30,3 +30,12 @@ export function eventWebSockets(host: string): WebSocketOptions {
   }
   return { webSocket: EventWebSocket as never, webSocketConstructorOptions: webSocketSettings() };
 }
+
+/**
+ * For a connection of the AMQP library itself, as a look-up of the event endpoint opens one.
+ * @param host of the hub
+ */
+export const connectionWebSockets = (host: string) => ({
+  ...{ webSocket: WebSocket as never, url: addressOf(host, 'events') },
+  ...{ protocol: ['AMQPWSB10'], options: webSocketSettings() },
+});
