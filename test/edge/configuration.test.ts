@@ -274,7 +274,7 @@ describe('the configuration file', () => {
       broker: { ...good.broker, username: 'u', passwordFile: 'broker' },
     };
     const { hub, broker } = await read(given);
-    expect(hub).toEqual({ connectionString });
+    expect(hub).toEqual({ connectionString, webSockets: false });
     expect(broker).toEqual({ url: good.broker.url, username: 'u', password: ' secret ' });
   });
 

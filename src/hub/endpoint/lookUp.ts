@@ -34,7 +34,7 @@ export async function lookUpEndpoint(
 ): Promise<EventEndpoint> {
   const { host, port, policy } = login;
   const resource = `${host}/messages/events`;
-  const webSocketOptions = overWebSockets()?.lookUpWebSocket(port === amqpsPort ? host : `${host}:${port}`);
+  const webSocketOptions = overWebSockets()?.connectionWebSockets(port === amqpsPort ? host : `${host}:${port}`);
   const connection = new Connection({
     ...how,
     ...{ transport: 'tls', host, hostname: host, port, reconnect: false },

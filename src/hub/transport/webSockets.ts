@@ -33,12 +33,10 @@ export function eventWebSockets(host: string): WebSocketOptions {
 }
 
 /**
- * For the look-up of the event endpoint (D401).
+ * For a connection of the AMQP library itself, as a look-up of the event endpoint opens one.
  * @param host of the hub
  */
-export const lookUpWebSocket = (host: string): NonNullable<ConnectionOptions['webSocketOptions']> => ({
-  webSocket: WebSocket as never,
-  url: addressOf(host, 'service'),
-  protocol: ['AMQPWSB10'],
-  options: webSocketSettings(),
+export const connectionWebSockets = (host: string) => ({
+  ...{ webSocket: WebSocket as never, url: addressOf(host, 'service') },
+  ...{ protocol: ['AMQPWSB10'], options: webSocketSettings() },
 });
