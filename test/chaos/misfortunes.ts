@@ -144,12 +144,17 @@ export const failover: Misfortune = {
 };
 
 /** What is not so long after nothing has happened any more will never be: the checker says what that means. */
-const patienceMs = 120_000;
+const patienceMs = 300_000;
 
-async function untilSo({ over }: Pick<Stage, 'over'>, isSo: () => Promise<boolean>): Promise<void> {
+async function untilSo({ over, hub, backends }: Stage, isSo: () => Promise<boolean>): Promise<void> {
   let until = Number.POSITIVE_INFINITY;
   while (performance.now() < until && !(await isSo())) {
-    if (over.aborted) until = Math.min(until, performance.now() + patienceMs);
+    if (over.aborted && until === Number.POSITIVE_INFINITY) {
+      until = performance.now() + patienceMs;
+      // The service finishes what it has read before it follows: what still waits to be met would keep it from that.
+      hub.faults.clear();
+      backends.faults.clear();
+    }
     await sleep(250);
   }
 }
