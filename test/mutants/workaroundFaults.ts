@@ -20,14 +20,14 @@ export const workaroundFaults: readonly Fault[] = [
     ['test/hub/standardError.test.ts'],
     {
       fault: 'lets the AMQP library of replies warn of a connection that its client has let go',
-      find: 'of [ConnectionOfReading, ConnectionOfReplies]',
-      replace: 'of [ConnectionOfReading]',
+      find: 'of [ConnectionOfReading, ConnectionOfReplies]) {\n    const { dispatch }',
+      replace: 'of [ConnectionOfReading]) {\n    const { dispatch }',
       caughtBy: 'prints no warning about the end of a connection without listeners',
     },
     {
       fault: 'lets the AMQP library of events warn of a connection that its client has let go',
-      find: 'of [ConnectionOfReading, ConnectionOfReplies]',
-      replace: 'of [ConnectionOfReplies]',
+      find: 'of [ConnectionOfReading, ConnectionOfReplies]) {\n    const { dispatch }',
+      replace: 'of [ConnectionOfReplies]) {\n    const { dispatch }',
       caughtBy: 'prints no warning about the end of a connection without listeners',
     },
     {

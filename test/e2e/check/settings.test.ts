@@ -70,7 +70,7 @@ const wrongScope = (name: string) => [invalid(name, 'a b', new RegExp(`${name}: 
 /** The event endpoint behind TLS. */
 const withTls = (): Environment => ({
   HUB_EVENTS_CONNECTION_STRING: (ofService()['HUB_EVENTS_CONNECTION_STRING'] ?? '')
-    .replace(/sb:\/\/[^;]*/, `sb://localhost:${sandbox.hub.ports.amqps}/`)
+    .replace(/sb:\/\/[^;]*/, `sb://127.0.0.1:${sandbox.hub.ports.amqps}/`)
     .replace(';UseDevelopmentEmulator=true', ''),
 });
 
