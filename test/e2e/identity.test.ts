@@ -55,7 +55,7 @@ beforeAll(async () => {
   const certificate = { cert: join(hubDirectory, 'server.pem'), key: join(hubDirectory, 'server.key') };
   [backends, storage] = await Promise.all([
     startBackends({ seed: true, accepts: (backend, token) => authority.accepts(token, scopes[backend] ?? '') }),
-    startAzurite(undefined, certificate),
+    startAzurite({ certificate }),
   ]);
   pump = await connectDevice({
     ...{ id: 'pump-1', connectionString: hub.deviceConnectionString('pump-1'), caFile: hub.caFile },
