@@ -68,4 +68,6 @@ Without survivors: ${listed(whole.map(({ file }) => file))}.
 Not measured, or rewritten since: ${listed(unmeasured())}.
 `;
 
-if (process.argv[1] === import.meta.filename) writeFileSync(mutationPageFile, mutationPage());
+export function writeMutationPage(): void {
+  writeFileSync(mutationPageFile, mutationPage());
+}

@@ -148,7 +148,7 @@ function split(text: string, marker: string): [string, string] {
   return [text.slice(0, at), text.slice(at + marker.length)];
 }
 
-if (process.argv[1] === import.meta.filename) {
+export function writeSettingsPages(): void {
   writeFileSync('README.md', withRequiredSettings(readFileSync('README.md', 'utf8')));
   writeFileSync('docs/settings.md', settingsPage());
   writeFileSync('.env.example', envExample());

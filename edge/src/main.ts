@@ -39,7 +39,7 @@ if (options.isHelp) {
 }
 if (options.check) {
   const { checkEdge } = await import('./check/checkEdge.ts');
-  process.exit(await checkEdge(options.config, options.check));
+  process.exit(await checkEdge(options.config, options.check, (text) => process.stdout.write(text)));
 }
 const stamps: Stamps = new Map();
 const configuration = await configurationOrExit(options.config, stamps);

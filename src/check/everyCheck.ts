@@ -42,7 +42,7 @@ export function serviceChecks(settings: Settings): Check[] {
     {
       what: 'event endpoint',
       // One that is looked up is known only by its hub.
-      after: networkOf(endpoints, isLookedUp(hub) ? hubEndpoint(hub, 5671) : eventEndpoint(hub)),
+      after: networkOf(endpoints, isLookedUp(hub) ? amqpEndpoint(hub) : eventEndpoint(hub)),
       look: () => checkEvents(settings),
     },
     {

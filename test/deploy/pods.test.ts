@@ -6,7 +6,6 @@ import { type Hub, startHub } from 'iot-hub-emulator';
 import { createJournal } from 'iot-hub-emulator/journal';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Backends, startBackends } from '../../sandbox/backends/backends.ts';
-import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { buildService } from '../../sandbox/service/build.ts';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { frontDoorEnvironment, serviceEnvironment } from '../../sandbox/service/environment.ts';
@@ -15,6 +14,7 @@ import { answers, inherited, type ServiceProcess, startService } from '../../san
 import { isRoot } from '../../scripts/image/followDockerfile.ts';
 import { settingDocs } from '../../src/settings/config.ts';
 import { parseMetrics, sampleOf } from '../support/promText.ts';
+import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
 import { build, type Resource } from './kustomize.ts';
 import { overlays } from './overlays.ts';
 import { type Pod, podOf } from './pod.ts';
@@ -25,7 +25,7 @@ import { type Pod, podOf } from './pod.ts';
 let directory: string;
 let hub: Hub;
 let backends: Backends;
-let azurite: Azurite;
+let storage: StorageAccount;
 const running: ServiceProcess[] = [];
 
 beforeAll(async () => {
@@ -35,11 +35,10 @@ beforeAll(async () => {
   const journal = createJournal();
   hub = await startHub({ journal, directory: join(directory, 'hub'), consumerGroups: ['device-messaging'] });
   backends = await startBackends({ seed: true, journal });
-  azurite = await startAzurite();
+  storage = await storageAccount();
 });
 afterAll(async () => {
   await Promise.all(running.map((one) => one.kill()));
-  await azurite?.close();
   await backends?.close();
   await hub?.close();
   await rm(directory, { recursive: true, force: true });
@@ -47,12 +46,12 @@ afterAll(async () => {
 
 /** What a Secret has, and the addresses, on this machine. */
 function here(): Record<string, string> {
-  const files = { connectionString: azurite.connectionString, container: 'files' };
+  const files = { connectionString: storage.connectionString, container: 'files' };
   const ports = { port: 0, healthPort: 0, adminPort: 0 };
   return {
     ...frontDoorEnvironment(hub, backends, files, ports),
     ...serviceEnvironment(hub, backends, 'http://127.0.0.1:1', directory),
-    STORE_CONNECTION_STRING: azurite.connectionString,
+    STORE_CONNECTION_STRING: storage.connectionString,
   };
 }
 

@@ -35,7 +35,7 @@ beforeAll(async () => {
   const certificate = { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') };
   [proxy, storage, collector] = await Promise.all([
     startConnectProxy(),
-    startAzurite(undefined, { cert, key }),
+    startAzurite({ certificate: { cert, key } }),
     startCollector(),
   ]);
   relays = [];

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { useNetwork } from '../../edge/src/connections/network.ts';
-import { findings } from '../e2e/check/run.ts';
+import { check, findings } from '../e2e/check/run.ts';
 import { type ConnectProxy, startConnectProxy } from '../support/connectProxy.ts';
 import { edgeProgram } from './support/process.ts';
 import { startTestEdge, type TestEdge } from './support/testEdge.ts';
@@ -19,6 +19,8 @@ afterEach(async () => {
   edge = undefined;
 });
 
+const ofProgram = (args: readonly string[], environment: Readonly<Record<string, string>>) =>
+  check(args, environment, edgeProgram);
 const hostOf = ({ hub }: TestEdge) => `localhost:${hub.ports.mqtts}`;
 
 it('the edge proxy invokes a method over WebSockets, through the proxy of the environment, with a private authority', async () => {
@@ -32,12 +34,12 @@ it('the edge proxy invokes a method over WebSockets, through the proxy of the en
   for (const secret of proxy.secrets) expect(JSON.stringify(edge.lines)).not.toContain(secret);
 
   const args = ['--config', `${edge.folder}/edge-proxy.json`, '--check'];
-  const checked = await findings(args, { HTTPS_PROXY: proxy.urlWithCredentials }, edgeProgram);
+  const checked = await findings(args, { HTTPS_PROXY: proxy.urlWithCredentials }, ofProgram);
   expect(checked.found.find(({ what }) => what === 'hub')).toMatchObject({
     mark: 'ok',
     found: expect.stringMatching(/ through 127\.0\.0\.1:\d+ \(HTTPS_PROXY\) answers/),
   });
-  const refused = await findings(args, { HTTPS_PROXY: proxy.url }, edgeProgram);
+  const refused = await findings(args, { HTTPS_PROXY: proxy.url }, ofProgram);
   expect(refused.found.find(({ what }) => what === 'hub')).toMatchObject({
     mark: 'failure',
     found: expect.stringContaining('HTTP 407'),

@@ -10,10 +10,15 @@ import { checkBroker } from './checkBroker.ts';
 import { checkFolders } from './checkFolders.ts';
 import { checkHub } from './checkHub.ts';
 
-/** Tries all that the proxy needs, beside one that runs too (D375). Returns the exit code. */
+/**
+ * Tries all that the proxy needs, beside one that runs too (D375).
+ * @param write is given the report
+ * @returns the exit code
+ */
 export async function checkEdge(
   file: string,
   options: { readonly isJson: boolean; readonly isInit: boolean },
+  write: (text: string) => void,
 ): Promise<number> {
   const { configuration, findings } = await read(file);
   const report = createReport({
@@ -21,7 +26,7 @@ export async function checkEdge(
     cover: configuration
       ? createScrub([...secretsOf(configuration), ...proxySecrets(proxyIn(process.env))])
       : (text) => text,
-    write: (text) => process.stdout.write(text),
+    write,
     now: () => performance.now(),
   });
   for (const finding of findings) report.add(finding);
