@@ -1,5 +1,9 @@
 import { expect, it } from 'vitest';
-import { inHubOrder } from './hubOrder.ts';
+import type { BackendCall } from '../../sandbox/backends/calls/calls.ts';
+import { inHubOrder, partedBy } from './hubOrder.ts';
+
+const callOf = (id: string, position: number, traceparent = 'one') =>
+  ({ headers: { 'x-correlation-id': id, traceparent }, position }) as unknown as BackendCall;
 
 /** What was sent, in this order: where it stands, and the position of its first call in the journal. */
 const orderOf = (sent: readonly (readonly [id: string, hub: string, call?: number])[]) =>
@@ -12,13 +16,9 @@ const orderOf = (sent: readonly (readonly [id: string, hub: string, call?: numbe
       ],
       places: new Map(sent.map(([id, hub]) => [id, [{ hub, partition: '0', sequenceNumber: 0, enqueuedTime: 0 }]])),
       replies: [],
-      backends: {
-        calls: () =>
-          sent.flatMap(([id, , position]) =>
-            position === undefined ? [] : [{ headers: { 'x-correlation-id': id }, position } as never],
-          ),
-      },
     },
+    sent.flatMap(([id, , position]) => (position === undefined ? [] : [callOf(id, position)])),
+    [],
     'primary',
   ).map(({ id }) => id);
 
@@ -50,6 +50,12 @@ it('what is finished after a failover was read before it, and comes before what 
 
 it('without a failover, the order is that in which they were sent', () => {
   const sent = [{ id: 'b' }, { id: 'a' }];
-  const stage = { failovers: [], places: new Map(), replies: [], backends: { calls: () => [] } };
-  expect(inHubOrder(sent, stage, 'primary')).toEqual(sent);
+  const stage = { failovers: [], places: new Map(), replies: [] };
+  expect(inHubOrder(sent, stage, [], [], 'primary')).toEqual(sent);
+});
+
+it('messages that were begun again on the other side of a failover are parted, and those begun again before it are not', () => {
+  const failovers = [{ position: 100, hub: 'secondary' }];
+  const calls = [callOf('a', 50), callOf('a', 150, 'two'), callOf('b', 50), callOf('b', 60, 'two'), callOf('c', 150)];
+  expect(partedBy(failovers, calls)).toEqual(new Set(['a']));
 });

@@ -9,7 +9,7 @@ import type { History } from './history.ts';
 import { inHubOrder } from './hubOrder.ts';
 import type { Met } from './met.ts';
 import { failover, fatalMessage } from './misfortunes.ts';
-import { handledBy, recordOutcome } from './observe.ts';
+import { effectsIn, handledBy, recordOutcome } from './observe.ts';
 import { plan, planOnly } from './plan.ts';
 import { createRandom } from './random.ts';
 import { isOurs, type Stage, setStage } from './stage.ts';
@@ -121,7 +121,8 @@ export async function run(options: RunOptions): Promise<Outcome> {
     const codes = everybody.flatMap((instance) => instance.codes);
     const lastLines = await Promise.all(everybody.map(checkLastLines));
 
-    const inOrder = inHubOrder(messages, stage, endpoint);
+    const calls = stage.backends.calls();
+    const inOrder = inHubOrder(messages, stage, calls, effectsIn(calls, stage.hiding), endpoint);
     const history = await recordOutcome(stage, inOrder, connected);
     const forms = await checkForms(stage, messages, history);
     const findings = [
@@ -170,7 +171,7 @@ async function untilQuiet(stage: Stage, isSo: () => Promise<boolean>): Promise<v
   let seen = -1;
   for (let left = patience; left > 0 && !(await isSo()); left -= 1) {
     const happened = happeningsIn(stage);
-    if (happened > seen) left = patience;
+    if (happened > seen || stage.isAway()) left = patience;
     seen = happened;
     await sleep(lookEveryMs);
   }

@@ -48,6 +48,8 @@ export interface Stage {
   readonly failovers: readonly Failover[];
   /** The hub fails over, to its other endpoint or back. Answers how many connections ended. */
   failOver(): Promise<number>;
+  /** The hub has failed over just now: nothing happens until the service has found it. */
+  isAway(): boolean;
   /** Lets no device send, once those that do have sent. Answers a function that ends it. */
   silenceDevices(): Promise<() => void>;
   /** One failover after the other: they would be ways back of each other. */
@@ -126,6 +128,9 @@ const hurried = {
 export const patienceSeconds = 12;
 
 const timing = { expirySeconds: 8, checkpointSeconds: 1, replySeconds: patienceSeconds };
+
+/** Some times as long as it takes instances to find the endpoint. */
+const awayMs = 60_000;
 
 /** An earlier build has no files of secrets, and looks no endpoint up. */
 const hurriedConstants = (hasSecretFiles: boolean, looksUp: boolean) =>
@@ -245,8 +250,10 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       return end;
     }
 
+    let awayUntil = 0;
     async function failOver(): Promise<number> {
       const position = journal.last;
+      awayUntil = performance.now() + awayMs;
       const struck = hub.faults.strike({ kind: 'failover' });
       failovers.push({ position, hub: hub.endpoint().name });
       return struck;
@@ -289,6 +296,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       guest,
       devices,
       ...seen,
+      isAway: () => performance.now() < awayUntil,
       ...{ ours, failovers, failOver, silenceDevices, oneFailover },
       checkpointsOf: options.checkpointsOf ?? (async () => new Map()),
       letters: options.letters,
