@@ -39,7 +39,7 @@ const mostTogether = 12;
  *
  * Faults of one test file share a process, whose start takes longer than most tests. Something of one fault may be left there
  * for the next, so what no test notices there is tried again alone; and at the end the tests run there without a fault: if
- * one fails, all are tried again, each in a new process.
+ * one fails, all are tried again, each in a new process (D391).
  */
 export async function tryFaults({ root, faults, runners, patience, onReady, onVerdict }: Trial): Promise<void> {
   const filesOf = (fault: Fault) => testFilesOf(fault, root);

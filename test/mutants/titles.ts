@@ -35,7 +35,7 @@ export const noTest = 'no test has the title of the fault';
 
 /**
  * For the test runner: a run fails when a fault names a test that is in none of the files that ran. To try the faults takes a
- * quarter of an hour; the titles are known anyway.
+ * quarter of an hour; the titles are known anyway (D392).
  */
 export const titlesOfFaults = {
   name: 'titles-of-faults',
