@@ -50,7 +50,7 @@ export const isCurrent = (file: string, scores: readonly Score[]): boolean =>
   scores.some((score) => score.file === file && score.hash === hashOf(readFileSync(file, 'utf8')));
 
 /** Lines of comments do not count: they change no score. */
-export function hashOf(text: string): string {
+function hashOf(text: string): string {
   const code = text.split('\n').filter((line) => !/^\s*(\/\/|\/\*|\*)/.test(line));
   return createHash('sha256').update(code.join('\n')).digest('hex').slice(0, 16);
 }

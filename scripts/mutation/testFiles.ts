@@ -2,6 +2,9 @@ import { readFileSync } from 'node:fs';
 import { filesBelow, reachedFrom } from '../../test/support/imports.ts';
 import type { Room } from './rooms.ts';
 
+/** Of how much work there is: counting which lines a test reaches is work, too. */
+const isOfCost = (file: string): boolean => /cost\.test\.ts$/i.test(file);
+
 /** What a quick test does not load: whole programs, what starts processes, and a client that fails in the background later. */
 const slow = [/^src\/programs\//, /^sandbox\/service\/endWithUs\.ts$/, /^azure-iot-device-amqp$/];
 
@@ -9,7 +12,7 @@ const slow = [/^src\/programs\//, /^sandbox\/service\/endWithUs\.ts$/, /^azure-i
 export const testFilesOf = ({ tests }: Room, files: readonly string[]): string[] =>
   tests
     .flatMap((path) => (path.endsWith('.ts') ? path : filesBelow(path)))
-    .filter((file) => file.endsWith('.test.ts'))
+    .filter((file) => file.endsWith('.test.ts') && !isOfCost(file))
     .filter((file) => {
       const reached = reachedFrom(file);
       const isSlow = [...reached].some((one) => slow.some((name) => name.test(one)));
