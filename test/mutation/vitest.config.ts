@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { common } from '../../vitest.config.ts';
 import { reachedFrom } from '../support/imports.ts';
+import { keptThread } from './keptThread.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -18,11 +19,20 @@ class NearestFirst extends BaseSequencer {
 export default defineConfig({
   // Otherwise found in `node_modules`, where no file is changed.
   resolve: { alias: [{ find: /^telemetry\//, replacement: join(root, 'telemetry/src/') }] },
+  plugins: [
+    {
+      name: 'kept-thread',
+      // StrykerJS asks for threads on its command line, which has precedence.
+      configureVitest: ({ project }) =>
+        void Object.assign(project.config, { pool: keptThread.name, poolRunner: keptThread }),
+    },
+  ],
   test: {
     ...common,
     execArgv: [],
     isolate: false,
     include: ['test/**/*.test.ts'],
+    setupFiles: [join(import.meta.dirname, 'unchanged.ts')],
     sequence: { sequencer: NearestFirst },
     // With a change, many tests wait for what never comes.
     testTimeout: 10_000,
