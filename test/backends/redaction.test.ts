@@ -154,6 +154,23 @@ describe('a redacted text quotes no value of the request’s body', () => {
     expect(redact('name Müller-Straße', token, escaped)).toBe('name …');
   });
 
+  it.each([
+    ['as short as a value can be anywhere', 'it is abcdefgh', '{"a":"abcdefgh"}', 'it is …'],
+    ['a negative number', 'small: "-7"', '{"small":-7}', 'small: "…"'],
+    ['numbers with sign, point and exponent', 'in -12.5E+100 to 12.5e-1000', '[-12.5E+100,12.5e-1000]', 'in … to …'],
+    ['with quotation marks inside', 'say "hello world" now!', '["say \\"hello world\\" now"]', '…!'],
+    ['with one first', '"hello world" it is', '["\\"hello world\\" it is"]', '…'],
+    ['with a line feed first', 'bad \nhello world!', '["\\nhello world"]', 'bad …!'],
+    [
+      'a key before a space is none',
+      'unknown property "properties"',
+      '{"properties" :1}',
+      'unknown property "properties"',
+    ],
+  ])('also one of another kind: %s', (_, words, body, expected) => {
+    expect(redact(words, token, body)).toBe(expected);
+  });
+
   it('but true, false and null are not treated as values', () => {
     expect(redact('the word "e" is no number', token, '[true,false,null,1e5]')).toBe('the word "e" is no number');
   });
