@@ -4,6 +4,8 @@ export interface Room {
   readonly folder: string;
   /** Tests that are asked, and folders of them. */
   readonly tests: readonly string[];
+  /** Those of the tests that start no program, although what they load could. */
+  readonly quick?: readonly string[];
 }
 
 const tests = (folder: string, ...names: readonly string[]) => names.map((name) => `test/${folder}/${name}.test.ts`);
@@ -42,7 +44,11 @@ export const rooms: readonly Room[] = [
   },
   { folder: 'src/operations', tests: ['test/operations'] },
   { folder: 'telemetry/src', tests: ['test/telemetry', 'test/log'] },
-  { folder: 'edge/src', tests: ['test/edge'] },
+  {
+    folder: 'edge/src',
+    tests: ['test/edge'],
+    quick: tests('edge', 'connections', 'load', 'metrics', 'modules', 'reload'),
+  },
   { folder: 'src/protocol', tests: ['test/protocol', 'test/dispatch', 'test/messages'] },
   { folder: 'src/objectModel', tests: ['test/objectModel', 'test/messages'] },
   { folder: 'src/messages', tests: ['test/messages'] },
