@@ -7,10 +7,11 @@ import { testFilesOf } from './mutation/testFiles.ts';
 /**
  * Changes files in every small way that StrykerJS knows, and tells which change no quick test notices (D394).
  * `npm run mutation -- circuit` measures the files with that word; without words, those that are not what was measured.
- * The result of each file is kept at once, so an interrupted run goes on where it was.
+ * The result of each file is kept at once, so an interrupted run goes on where it was. `--list` only names the files.
  */
 
-const words = process.argv.slice(2);
+const isList = process.argv.includes('--list');
+const words = process.argv.slice(2).filter((word) => word !== '--list');
 const scores = readScores();
 const isChosen = (file: string) =>
   words.length > 0 ? words.some((word) => file.includes(word)) : !isCurrent(file, scores);
@@ -19,6 +20,10 @@ let failures = 0;
 for (const room of rooms) {
   const files = filesOf(room).filter(isChosen);
   if (files.length === 0) continue;
+  if (isList) {
+    console.log(files.join('\n'));
+    continue;
+  }
   const testFiles = testFilesOf(room, files);
   console.log(`\n${room.folder}: ${files.length} files, ${testFiles.length} files of tests`);
   try {

@@ -47,7 +47,8 @@ export function mutationPage(): string {
 A change that no test notices *survives*. Tests that start programs are left out, so a survivor is a question, not a verdict.
 Code that runs only while its file is loaded is not changed (*at load*), nor what a comment switches off, or files that only tests of programs reach (*off*).
 \`npm run mutation -- fields\` measures files with that word, minutes for one; without words, all that have no score or another code than then, which takes hours.
-Each result is kept at once in \`test/mutation/scores.json\`, with the survivors by their lines at that time.
+Each result is kept at once in \`test/mutation/scores.json\`, with the survivors by their lines at that time. \`npm run mutation -- --list\` names
+the files without a score of their present code.
 
 | room | files | changes | noticed | survivors | at load | off |
 |---|---|---|---|---|---|---|
