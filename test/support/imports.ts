@@ -9,9 +9,11 @@ export const filesBelow = (folder: string): string[] =>
 /** What a file imports, types and dynamic imports included: relative imports as paths like that of the file. */
 export const importsOf = (file: string): string[] => importsIn(file, readFileSync(file, 'utf8'));
 
-/** The same without types, of which nothing is left when it runs. */
+/** The same without types, of which nothing is left when it runs, and with `telemetry` by its files. */
 const loadedBy = (file: string): string[] =>
-  importsIn(file, readFileSync(file, 'utf8').replace(/^(?:import|export) type [^;]*;/gm, ''));
+  importsIn(file, readFileSync(file, 'utf8').replace(/^(?:import|export) type [^;]*;/gm, '')).map((target) =>
+    target.replace(/^telemetry\/(?!src\/)/, 'telemetry/src/'),
+  );
 
 const importsIn = (file: string, text: string): string[] =>
   [...text.matchAll(/(?:from |import |import\()'([^']+)'/g)].map(([, specifier = '']) =>
@@ -27,12 +29,11 @@ function targetsOf(file: string): readonly string[] {
   return targets;
 }
 
-/** What a file loads, itself or through others, and the file itself: packages by their names, `telemetry` by its files. */
+/** What a file loads, itself or through others, and the file itself; packages by their names. */
 export function reachedFrom(file: string): ReadonlySet<string> {
   const found = new Set([file]);
   for (const one of found) {
-    if (!one.endsWith('.ts')) continue;
-    for (const target of targetsOf(one)) found.add(target.replace(/^telemetry\/(?!src\/)/, 'telemetry/src/'));
+    if (one.endsWith('.ts')) for (const target of targetsOf(one)) found.add(target);
   }
   return found;
 }
