@@ -59,28 +59,6 @@ export const replyFaults: readonly Fault[] = [
     replace: '      began = Math.min(began, now()); //',
     caughtBy: 'does not take the time of connecting for throttling',
   }),
-  ...inFile('src/hub/replies/sender.ts', ['test/hub/sender.test.ts'], {
-    fault: 'counts no time without an answer',
-    find: 'remainingMs -= answerWithinMs;',
-    replace: 'remainingMs -= 0 * answerWithinMs;',
-    caughtBy: 'drops a reply after a minute without an answer',
-  }),
-  ...inFile(
-    'src/hub/replies/replies.ts',
-    ['test/hub/replySettings.test.ts'],
-    {
-      fault: 'reply patience in milliseconds instead of seconds',
-      find: 'maxWaitMs: maxWaitSeconds * 1000',
-      replace: 'maxWaitMs: maxWaitSeconds',
-      caughtBy: 'a reply is dropped after its longest wait',
-    },
-    {
-      fault: 'takes the replies a minute for those a second',
-      find: 'sendsPerMinute / 60',
-      replace: 'sendsPerMinute',
-      caughtBy: 'no more replies than REPLIES_SENDS_PER_MINUTE are sent',
-    },
-  ),
   ...inFile('src/settings/derived.ts', ['test/hub/replySettings.test.ts'], {
     fault: 'reply time-out in milliseconds instead of seconds',
     find: '(maxWaitSeconds * 1000) / 6',
@@ -88,47 +66,13 @@ export const replyFaults: readonly Fault[] = [
     caughtBy: 'when replies wait 24 s at most, one attempt ends after 4 s',
   }),
   ...inFile(
-    'src/hub/replies/fairQueue.ts',
-    ['test/hub/fairQueue.test.ts'],
-    {
-      fault: 'lets failures wait behind everything else',
-      find: 'first.size > 0 ? first : others',
-      replace: 'others.size > 0 ? others : first',
-      caughtBy: 'begins each round with failures, and keeps the order of each device',
-    },
-    {
-      fault: 'gives a device all turns while it has something to say',
-      find: '    if (served.has(deviceId)) return;\n',
-      replace: '',
-      caughtBy: 'serves every device, however many failures others have',
-    },
-  ),
-  ...inFile(
     'src/hub/replies/rateLimit.ts',
     ['test/hub/rateLimit.test.ts'],
-    {
-      fault: 'learns nothing from throttling',
-      find: "refusal?.reason === 'throttled' || ",
-      replace: '',
-      caughtBy: 'a second with a hub that refuses more, and stays there',
-    },
-    {
-      fault: 'learns nothing from late answers',
-      find: ' || (refusal === undefined && now() - sentAt > slowMs)',
-      replace: '',
-      caughtBy: 'keeps few replies in a hub that delays them, and uses its whole rate',
-    },
     {
       fault: 'never grows again',
       find: ' * growth((now() - learned.lastSignAt) / 1000)',
       replace: ' * growth(0)',
       caughtBy: 'has no limit again after a time without refusals',
-    },
-    {
-      fault: 'cuts the pace for each reply that was under way',
-      find: 'learned !== undefined && sentAt <= learned.cutAt',
-      replace: 'learned !== undefined && sentAt < 0',
-      caughtBy: 'is reduced once for all replies in progress',
     },
     {
       fault: 'exceeds what an operator has set',
@@ -143,55 +87,11 @@ export const replyFaults: readonly Fault[] = [
     replace: 'closedUntil = now() + 1_000;',
     caughtBy: 'tries one reply each minute, and drops none',
   }),
-  ...inFile('src/hub/replies/sendFailure.ts', ['test/hub/serviceConnection.test.ts'], {
-    fault: 'takes the quota of the hub for a full queue',
-    find: '  if (isQuota(error)) return quota;\n',
-    replace: '',
-    caughtBy: 'distinguishes the quota of the hub from the queue of a device by the description',
-  }),
-  ...inFile(
-    'src/hub/replies/fairQueue.ts',
-    ['test/hub/fairQueue.test.ts'],
-    {
-      fault: 'goes by what was removed',
-      find: 'if (at === 0) enterRound(deviceId);',
-      replace: '',
-      caughtBy: 'ranks a device by its present replies, not by removed ones',
-    },
-    {
-      fault: 'lets a device wait for its turn of long ago',
-      find: 'if (size === 0) served.clear();',
-      replace: '',
-      caughtBy: 'begins a new round when it is empty',
-    },
-  ),
-  ...inFile(
-    'src/hub/replies/sendQueue.ts',
-    ['test/hub/sender.test.ts', 'test/hub/stuckWatch.test.ts'],
-    {
-      fault: 'sends what waits when it stops',
-      find: 'go(false);',
-      replace: 'go(true);',
-      caughtBy: 'sends no waiting reply when it stops',
-    },
-    {
-      fault: 'counts the time with the hub as time without a reason',
-      find: '      inFlight -= 1;\n      movedAt = now();\n',
-      replace: '      inFlight -= 1;\n',
-      caughtBy: 'replies that wait behind an unsettled one are counted from its settlement',
-    },
-  ),
-  ...inFile('src/hub/replies/sender.ts', ['test/hub/sender.test.ts'], {
-    fault: 'remembers one device that does not fetch',
-    find: 'notFetching.size === mostDevices && longestKnown !== undefined',
-    replace: 'longestKnown !== undefined',
-    caughtBy: 'tries each further reply to a device that does not fetch once',
-  }),
-  ...inFile('src/hub/replies/rateLimit.ts', ['test/hub/rateLimit.test.ts'], {
-    fault: 'takes what the hub refuses for what it takes',
-    find: 'if (refusal === undefined) countAccepted();',
-    replace: 'countAccepted();',
-    caughtBy: 'falls to the minimum when the hub has recently accepted nothing, however much it refused',
+  ...inFile('src/hub/replies/sendQueue.ts', ['test/hub/sender.test.ts', 'test/hub/stuckWatch.test.ts'], {
+    fault: 'counts the time with the hub as time without a reason',
+    find: '      inFlight -= 1;\n      movedAt = now();\n',
+    replace: '      inFlight -= 1;\n',
+    caughtBy: 'replies that wait behind an unsettled one are counted from its settlement',
   }),
   ...inFile('src/hub/replies/serviceConnection.ts', ['test/hub/serviceReopening.test.ts'], {
     fault: 'opens a connection after it is closed',
@@ -199,29 +99,11 @@ export const replyFaults: readonly Fault[] = [
     replace: 'isWanted = false;\n',
     caughtBy: 'no connection is opened after the close',
   }),
-  ...inFile('src/hub/replies/rateLimit.ts', ['test/hub/rateLimit.test.ts'], {
-    fault: 'sends on after a quota when the connection fails',
-    find: "if (refusal?.kind !== 'connection') closedUntil = undefined;",
-    replace: 'closedUntil = undefined;',
-    caughtBy: 'not lifted by a connection that fails',
-  }),
-  ...inFile('src/hub/replies/replyTroubles.ts', ['test/hub/sender.test.ts'], {
-    fault: 'says that the hub takes replies again when the connection fails',
-    find: "if (refusal?.kind !== 'hub' && refusal?.kind !== 'connection') {",
-    replace: "if (refusal?.kind !== 'hub') {",
-    caughtBy: 'still reports that the quota is used up when the connection fails meanwhile (D36)',
-  }),
   ...inFile('src/hub/replies/sendFailure.ts', ['test/hub/serviceConnection.test.ts'], {
     fault: 'gives up a reply whose operation the hub has cancelled',
     find: "  'com.microsoft:operation-cancelled',\n",
     replace: '',
     caughtBy: 'recognises a rejection with com.microsoft:operation-cancelled, of the first reply and of a later one',
-  }),
-  ...inFile('src/hub/replies/serviceClient.ts', ['test/hub/serviceReopening.test.ts'], {
-    fault: 'spares a hub that has taken replies because it was busy in the end',
-    find: "use = use === 'none' ? 'refused' : use;",
-    replace: "use = 'refused';",
-    caughtBy: 'has taken a reply before it was busy',
   }),
   ...inFile('src/hub/replies/serviceConnection.ts', ['test/hub/idleHour.test.ts'], {
     fault: 'tells of each connection that comes back after the hub closed an idle one',
@@ -229,46 +111,12 @@ export const replyFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'writes nothing for an hour',
   }),
-  ...inFile(
-    'src/hub/replies/serviceConnection.ts',
-    ['test/hub/serviceReopening.test.ts'],
-    {
-      fault: 'opens a connection again that is not wanted',
-      find: 'if (isWanted) openAgainIn(wasIdle',
-      replace: 'if (isWanted || timer === undefined) openAgainIn(wasIdle',
-      caughtBy: 'after a lost connection the next one waits',
-    },
-    {
-      fault: 'says of each connection that it is there',
-      find: 'if (!wasEverOpen) log.info',
-      replace: 'log.info',
-      caughtBy: 'the end of an outage is reported once, and not without an outage',
-    },
-    {
-      fault: 'pauses after the hub has closed an idle connection',
-      find: 'const wasIdle = open && client.idleForMs() >= idleMs;',
-      replace: 'const wasIdle = false;',
-      caughtBy: 'a new connection is opened at once when the hub has closed an unused one, but not repeatedly',
-    },
-    {
-      fault: 'takes any end of a connection for that of an idle one',
-      find: 'const wasIdle = open && client.idleForMs() >= idleMs;',
-      replace: 'const wasIdle = open;',
-      caughtBy: 'a new connection is opened at once when the hub has closed an unused one, but not repeatedly',
-    },
-    {
-      fault: 'says that the endpoint is reached again over a connection that is lost',
-      find: '    if (current !== client) return true;\n',
-      replace: '',
-      caughtBy: 'the end of an outage is reported once, and not without an outage',
-    },
-    {
-      fault: 'does not say that the endpoint is reached again',
-      find: "    troubles.clear(source, 'the hub’s service endpoint is reached again');\n",
-      replace: '',
-      caughtBy: 'the end of an outage is reported once, and not without an outage',
-    },
-  ),
+  ...inFile('src/hub/replies/serviceConnection.ts', ['test/hub/serviceReopening.test.ts'], {
+    fault: 'does not say that the endpoint is reached again',
+    find: "    troubles.clear(source, 'the hub’s service endpoint is reached again');\n",
+    replace: '',
+    caughtBy: 'the end of an outage is reported once, and not without an outage',
+  }),
   ...inFile('src/hub/replies/serviceConnection.ts', ['test/hub/replyRate.test.ts'], {
     fault: 'opens one link after the other though the hub refuses them',
     find: 'refused: 10_000',

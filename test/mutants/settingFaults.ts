@@ -108,28 +108,11 @@ export const settingFaults: readonly Fault[] = [
     replace: "store.kind !== ''",
     caughtBy: 'STORE=blob uses',
   }),
-  ...inFile(
-    'src/operations/writable.ts',
-    ['test/operations/writable.test.ts'],
-    {
-      fault: 'does not try to write',
-      find: "writeFileSync(trial, 'can be written\\n', { mode: 0o600, flush: true });",
-      replace: 'void writeFileSync;',
-      caughtBy: 'is refused when it exists and cannot be written',
-    },
-    {
-      fault: 'does not look for room',
-      find: 'free >= leastBytes',
-      replace: 'free >= 0',
-      caughtBy: 'is refused when its disk has too little room',
-    },
-  ),
-  ...inFile('src/programs/service.ts', ['test/hub/health.test.ts', 'test/hub/serviceSettings.test.ts'], {
-    fault: 'never asks for a restart',
-    find: 'consumer.silentForMs() < stuckAfterMs ?',
-    replace: 'consumer.silentForMs() < Number.POSITIVE_INFINITY ?',
-    caughtBy:
-      'A service without an answer of the hub is not ready, stays live for five minutes, and then asks for a restart',
+  ...inFile('src/operations/writable.ts', ['test/operations/writable.test.ts'], {
+    fault: 'does not try to write',
+    find: "writeFileSync(trial, 'can be written\\n', { mode: 0o600, flush: true });",
+    replace: 'void writeFileSync;',
+    caughtBy: 'is refused when it exists and cannot be written',
   }),
   ...inFile(
     'src/programs/reading.ts',
