@@ -34,15 +34,13 @@ import {
   messageLimits,
   reading,
   spoolLimits,
+  stuckAfterMs,
   timing,
 } from '../settings/groups/constants.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import { createTaps } from '../tap/taps.ts';
 import type { Traces } from '../tracing/span.ts';
 import { createHandling } from './handling.ts';
-
-/** Without success for this time, `/livez` asks for a restart. */
-const stuckAfterMs = 5 * 60_000;
 
 /** The running service. */
 export interface Service {

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { dashboardPictureFile, pictureOf } from '../../scripts/charts/dashboardPicture.ts';
 import { behindDashboards, dashboards } from '../../scripts/dashboards.ts';
 import { episodes } from '../../scripts/recording/episodes.ts';
 import { readRecording } from '../../scripts/recording/recordings.ts';
@@ -16,7 +18,8 @@ const inTrouble: Readonly<Record<string, string>> = {
 
 describe.skipIf(isSkipped).each(dashboards)(
   '$title: promtool, of the Debian package prometheus,',
-  ({ uid, panels }) => {
+  (dashboard) => {
+    const { uid, panels } = dashboard;
     const good = uid.endsWith('methods') ? 'good-front-door' : 'good';
     const recordings = [...new Set([good, ...Object.values(inTrouble)])];
 
@@ -42,5 +45,12 @@ describe.skipIf(isSkipped).each(dashboards)(
           }
       },
     );
+
+    it('draws the picture in docs/dashboards: run `npm run charts`', async () => {
+      const picture = await pictureOf(dashboard);
+      expect(picture).not.toMatch(/NaN|undefined|Infinity/);
+      expect(readFileSync(dashboardPictureFile(dashboard), 'utf8')).toBe(picture);
+      expect(readFileSync('docs/metrics.md', 'utf8')).toContain(`](dashboards/${uid}.svg)`);
+    });
   },
 );
