@@ -19,6 +19,8 @@ export interface Account {
   takesMs: number;
   /** More requests a second are refused. */
   mostPerSecond: number;
+  /** Of all requests, this share is refused, as when others use the account up. */
+  refusedShare: number;
 }
 
 interface Blob {
@@ -44,7 +46,7 @@ export function createAccount(time: VirtualTime, clockAheadMs: number): Account 
   let versions = 0;
 
   const account: Account = {
-    ...{ blobs, requests, refused, takesMs: 8, mostPerSecond: Number.POSITIVE_INFINITY },
+    ...{ requests, refused, takesMs: 8, mostPerSecond: Number.POSITIVE_INFINITY, refusedShare: 0 },
     accessFrom(process) {
       const httpClient: HttpClient = {
         async sendRequest(request) {
@@ -63,7 +65,7 @@ export function createAccount(time: VirtualTime, clockAheadMs: number): Account 
   const dateNow = () => time.outside(() => new Date(Date.now() + clockAheadMs)).toUTCString();
 
   function answerTo(request: HttpRequest): Answer {
-    if (requests.inSecond(refused) > account.mostPerSecond) {
+    if (requests.inSecond(refused) > account.mostPerSecond || Math.random() < account.refusedShare) {
       refused.count();
       return error(503, 'ServerBusy');
     }

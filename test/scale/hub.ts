@@ -32,7 +32,7 @@ interface HubOptions {
 }
 
 /** Of the questions for properties. */
-export const mostQuestions = 50;
+const mostQuestions = 50;
 
 const body = Buffer.from('{}');
 

@@ -65,7 +65,7 @@ export interface Instance {
 export const fatalDevice = 'fatal';
 
 const delivery = { maxMessages: 1_000, maxBytes: 64 * 1024 * 1024 };
-export const drainMs = 25_000;
+const drainMs = 25_000;
 const log = createLog('silent');
 
 export function startInstance(process: Process, surroundings: Surroundings): Instance {

@@ -123,8 +123,16 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     uncleanEnds: 1,
     play: crash,
   },
-  'storage throttles': {
-    about: 'for 3 minutes the storage refuses half of the requests that are usual',
+  'storage refuses half': {
+    about: 'for 3 minutes the storage refuses every other request, as when others use the account up',
+    async play({ account }) {
+      account.refusedShare = 0.5;
+      await sleep(180);
+      account.refusedShare = 0;
+    },
+  },
+  'storage allows half': {
+    about: 'for 3 minutes the storage takes only half as many requests a second as are usual',
     unwrittenSeconds: 60,
     async play({ account, partitions }, all) {
       account.mostPerSecond = Math.ceil((all + 2 * partitions.length) / 5 / 2);
