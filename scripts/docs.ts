@@ -11,6 +11,7 @@ import { writeMetricsPage } from './metricsPage.ts';
 import { writeMutationPage } from './mutationPage.ts';
 import { writePerformancePage } from './performancePage.ts';
 import { writeSettingsPages } from './settingsPages.ts';
+import { writeSizingPage } from './sizingPage.ts';
 
 /** `npm run docs`: rewrites what pages, contracts, alerts and dashboards are made of. One process: each start would take longer than the writing. */
 
@@ -27,3 +28,4 @@ writeDashboards();
 writeDecisionIndexes();
 writeMutationPage();
 writePerformancePage();
+writeSizingPage();

@@ -18,15 +18,12 @@ import { logStarted } from '../operations/started.ts';
 import { tapRoute } from '../operations/tapRoute.ts';
 import type { Settings } from '../settings/config.ts';
 import { healthAddress, standstillMs } from '../settings/derived.ts';
-import { leastMessages, timing } from '../settings/groups/constants.ts';
+import { leastMessages, stuckAfterMs, timing } from '../settings/groups/constants.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import { createTaps } from '../tap/taps.ts';
 import type { Traces } from '../tracing/span.ts';
 import { createHandling } from './handling.ts';
 import { createReading } from './reading.ts';
-
-/** Without success for this time, `/livez` asks for a restart. */
-const stuckAfterMs = 5 * 60_000;
 
 /** The running service. */
 export interface Service {

@@ -16,6 +16,8 @@ export interface Pod {
   /** What a Secret puts into mounted folders: by path. */
   readonly secretFiles: Readonly<Record<string, string>>;
   readonly graceSeconds: number;
+  /** Of the identity that the platform's webhook gives it; none for most. */
+  readonly clientId: string | undefined;
   /** Seconds between the end of its time as an endpoint and SIGTERM. */
   readonly pauseSeconds: number;
 }
@@ -34,7 +36,13 @@ interface Container {
   readonly lifecycle?: { readonly preStop: { readonly sleep: { readonly seconds: number } } };
 }
 
+interface PodTemplate {
+  readonly metadata: { readonly labels: Readonly<Record<string, string>> };
+  readonly spec: PodSpec;
+}
+
 interface PodSpec {
+  readonly serviceAccountName: string;
   readonly terminationGracePeriodSeconds: number;
   readonly initContainers: readonly Container[];
   readonly containers: readonly Container[];
@@ -60,8 +68,12 @@ export function podOf(resources: readonly Resource[], name: string, secrets: Sec
     if (found === undefined) throw new Error(`there is no ${kind} ${wanted}`);
     return found;
   };
-  const { template } = find('Deployment', name)['spec'] as { readonly template: { readonly spec: PodSpec } };
+  const { template } = find('Deployment', name)['spec'] as { readonly template: PodTemplate };
   const { spec } = template;
+  const account = find('ServiceAccount', spec.serviceAccountName)['metadata'] as {
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  const hasIdentity = template.metadata.labels['azure.workload.identity/use'] === 'true';
   const [container, ...others] = spec.containers;
   if (container === undefined || others.length > 0) throw new Error(`${name} has ${spec.containers.length} containers`);
   const image = imageOf('Dockerfile');
@@ -108,6 +120,7 @@ export function podOf(resources: readonly Resource[], name: string, secrets: Sec
     probes,
     folders,
     secretFiles: Object.fromEntries(secretFiles),
+    clientId: hasIdentity ? account.annotations?.['azure.workload.identity/client-id'] : undefined,
     graceSeconds: spec.terminationGracePeriodSeconds,
     pauseSeconds: container.lifecycle?.preStop.sleep.seconds ?? 0,
   };

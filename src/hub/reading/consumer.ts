@@ -69,6 +69,9 @@ export interface ConsumerOptions<A extends DeviceEvent>
 /** The hub is asked for the newest event of each partition in every second round. */
 const roundsBetweenQuestions = 2;
 
+/** Rounds in the time of one, while this instance waits for partitions that it has requested. */
+const awaitingRounds = 5;
+
 /** The longest that a stop waits for the end of a round. */
 const roundEndsWithinMs = 2_000;
 
@@ -105,7 +108,8 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
     watch: watch.look,
     failedIdle: connection.replace,
   });
-  const repeating = createRepeating(rounds.run, roundMs);
+  // A requested partition is read by none from its release to the next round here.
+  const repeating = createRepeating(rounds.run, () => (rounds.last().isAwaiting ? roundMs / awaitingRounds : roundMs));
 
   const isEnding = (partition: string) => {
     const state = sessions.stateOf(partition);

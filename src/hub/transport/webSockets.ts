@@ -1,5 +1,4 @@
 import type { WebSocketOptions } from '@azure/event-hubs';
-import type { ConnectionOptions } from 'rhea-promise';
 import { outboundAgent } from 'telemetry/network/outbound.ts';
 import { type ClientOptions, WebSocket } from 'ws';
 

@@ -52,6 +52,9 @@ export const checkpointEveryMessages = 500;
 /** Renewals within an expiry: an instance that misses a few of them keeps its partitions. */
 export const roundsInExpiry = 6;
 
+/** Without success for this time, `/livez` asks for a restart. */
+export const stuckAfterMs = 5 * 60_000;
+
 /** Most replies that wait for the hub to settle them. */
 export const mostRepliesInFlight = 256;
 
