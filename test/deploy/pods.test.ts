@@ -10,7 +10,6 @@ import { answers, inherited, type ServiceProcess, startService } from '../../san
 import { isRoot } from '../../scripts/image/followDockerfile.ts';
 import { settingDocs } from '../../src/settings/config.ts';
 import { parseMetrics, sampleOf } from '../support/promText.ts';
-import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
 import { build, type Resource } from './kustomize.ts';
 import { overlays } from './overlays.ts';
 import { type Pod, podOf } from './pod.ts';
