@@ -510,7 +510,7 @@ export const proven: Denials = {
 export const unproven: Readonly<Record<string, readonly string[]>> = {
   'docs/guarantees.md': [
     'and what is not promised',
-    'events that nobody had read',
+    'events, and replies that devices had not fetched',
     'What is not known of real hubs',
     'cannot be written, this part grows',
     'Making calls and sending replies does not count',

@@ -50,7 +50,7 @@ it('a certificate that is not trusted is named', async () => {
   expect([todo, isAnswer]).toEqual([expect.stringContaining('NETWORK_CA_FILE'), false]);
 });
 
-it('a hub where nobody listens is named', async () => {
+it('a port that is closed is named', async () => {
   const found = await failureOf('HostName=localhost:1;SharedAccessKeyName=n;SharedAccessKey=a2V5');
   expect(found).toMatchObject({
     cause: 'ECONNREFUSED',
