@@ -15,6 +15,7 @@ const offenders = (isOffence: (file: string, target: string) => boolean) =>
 const rows = [
   ['text', 'concurrency', 'protocol'],
   ['log', 'settings'],
+  ['network'],
   ['metrics', 'tap', 'identity'],
   ['tracing'],
   ['observing'],
@@ -103,8 +104,9 @@ describe('imports', () => {
     expect(offenders((_, target) => target === 'src/identity/platform.ts')).toHaveLength(1);
   });
 
-  it('of the HTTP client are in src/backends only, except for methods of the hub', () => {
-    const isAllowed = (file: string) => file.startsWith('src/backends/') || file === 'src/hub/methods/httpsRequests.ts';
+  it('of the HTTP client are in src/backends only, except for methods of the hub and what makes connections', () => {
+    const isAllowed = (file: string) =>
+      /^src\/(backends|network)\//.test(file) || file === 'src/hub/methods/httpsRequests.ts';
     expect(offenders((file, target) => /^(axios|undici)/.test(target) && !isAllowed(file))).toEqual([]);
   });
 

@@ -13,7 +13,7 @@ import { type Addresses, createAddresses } from './identity/addresses.ts';
 import type { TrustedAuthority } from './identity/bearer.ts';
 import { ensureCertificates } from './identity/certificates.ts';
 import { claimByPassword } from './identity/plain.ts';
-import { ensurePolicies } from './identity/policies.ts';
+import { ensurePolicies, type KeyName } from './identity/policies.ts';
 import type { Registry } from './identity/registry.ts';
 import { createJournal, type Journal } from './journal/journal.ts';
 import { bounds } from './limits/bounds.ts';
@@ -98,10 +98,10 @@ export interface Hub extends Addresses {
   faults: Faults;
   counters(): Counters;
   /**
-   * Give a policy another key, as an owner regenerates it. Links go on until the tokens expire that clients have put for
-   * them; new tokens need the new key, which new connection strings have.
+   * Give a policy another key in the place of one of its two, the first unless said, as an owner regenerates it. Links go on
+   * until the tokens expire that clients have put for them; new tokens need a key that it has, as new connection strings do.
    */
-  renewKey(policy: string): Promise<void>;
+  renewKey(policy: string, which?: KeyName): Promise<void>;
   isConnected(deviceId: string): boolean;
   /** Close all ports and connections. */
   close(): Promise<void>;
@@ -186,7 +186,8 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     journal,
     partitions: () => events.partitions,
     isConnected: presence.isConnected,
-    deviceConnectionString: addresses.deviceConnectionString,
+    addresses,
+    renewKey,
     closing: closing.signal,
   });
 

@@ -21,12 +21,17 @@ const exampleFiles: Readonly<Record<string, Buffer>> = {
 export async function startFileStorage(): Promise<FileStorage> {
   const { connectionString, close } = await startAzurite();
   try {
-    const client = BlobServiceClient.fromConnectionString(connectionString).getContainerClient(container);
-    await client.create();
-    for (const [name, bytes] of Object.entries(exampleFiles)) await client.getBlockBlobClient(name).uploadData(bytes);
+    await putExampleFiles(connectionString);
   } catch (error) {
     await close();
     throw error;
   }
   return { connectionString, container, close };
+}
+
+/** Makes the container with the example files. */
+export async function putExampleFiles(connectionString: string): Promise<void> {
+  const client = BlobServiceClient.fromConnectionString(connectionString).getContainerClient(container);
+  await client.create();
+  for (const [name, bytes] of Object.entries(exampleFiles)) await client.getBlockBlobClient(name).uploadData(bytes);
 }

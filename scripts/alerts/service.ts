@@ -272,7 +272,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     id: 'SettingUnknown',
     severity: 'ticket',
     events: ['setting.unknown'],
-    means: 'A variable has no effect: its name is misspelt, or the setting was removed, or it names a proxy.',
+    means: 'A variable has no effect: its name is misspelt, or the setting was removed, or it is `ALL_PROXY`.',
     todo: '`hint` says more.',
   },
   {

@@ -4,6 +4,7 @@ import { findObject } from '../../sandbox/invoke/find.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { withConstants } from '../../test/support/withConstants.ts';
 import type { Episode } from './episode.ts';
+import { nestedLists } from './harmfulBody.ts';
 import type { Stage } from './stage.ts';
 
 type HubFault = Parameters<Sandbox['hub']['faults']['add']>[0];
@@ -130,6 +131,41 @@ export const episodes: Readonly<Record<string, Episode>> = {
     trouble: hubFault({ kind: 'settle', answer: 'never', link: 'c2d' }),
     scrapes: anHour,
   },
+  'hub suspended': {
+    fires: ['HubSuspended'],
+    trouble: hubFault({ kind: 'settle', answer: 'reject', condition: 'com.microsoft:iot-hub-suspended', link: 'c2d' }),
+  },
+  'hub throttles replies': {
+    fires: ['RepliesThrottled', 'RepliesDropped'],
+    environment: withConstants({ timing: { replySeconds: 2 } }),
+    hubRules: { rates: { c2d: 0.2 } },
+    scrapes: anHour,
+  },
+  'hub says nothing': {
+    fires: ['BehindUnknown'],
+    async trouble({ sandbox }) {
+      sandbox.hub.faults.add({ kind: 'refuse-connection', answer: 'silent', port: 'amqps' });
+      await sandbox.hub.faults.strike({ kind: 'drop', connections: 'service' });
+    },
+    scrapes: 330,
+  },
+  'events deleted unread': {
+    fires: ['EventsLost'],
+    hubRules: { bounds: { partition: 200_000 } },
+    async trouble({ instance, sandbox }) {
+      instance.freeze();
+      await sandbox.hub.faults.strike({ kind: 'burst', events: 20_000 });
+      await sleep(500);
+      instance.thaw();
+    },
+  },
+  'harmful body': {
+    fires: ['EventUndecodable'],
+    async trouble({ sandbox }) {
+      const sections = nestedLists(33).toString('base64');
+      await sandbox.hub.faults.strike({ kind: 'burst', events: 1, sections, deviceId: 'pump-1' });
+    },
+  },
   'quota used up': { fires: ['HubQuotaUsedUp'], trouble: hubFault({ kind: 'quota' }) },
   'service endpoint closed': {
     fires: ['ServiceEndpointUnreachable'],
@@ -164,6 +200,12 @@ export const episodes: Readonly<Record<string, Episode>> = {
     fires: ['MethodsThrottled'],
     trouble: hubFault({ kind: 'method', answer: 'refuse', errorCode: 429001 }),
     scrapes: anHour,
+  },
+  'file storage away': {
+    job: 'device-messaging-methods',
+    fires: ['FileStorageUnavailable'],
+    meanwhile: (stage) => invokeSteadily(stage, 'loadFirmware', { image: 'firmware/motor-2.1.0.bin' }),
+    trouble: ({ azurite }) => azurite.close(),
   },
   'front door without a backend': {
     ...frontDoor,

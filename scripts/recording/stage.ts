@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
+import { putExampleFiles } from '../../sandbox/methods/fileStorage.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
 import { createInstance, type Instance } from '../../test/chaos/instance.ts';
 import { parseMetrics } from '../../test/support/promText.ts';
@@ -30,10 +31,14 @@ export async function recordEpisode(episode: Episode, directory: string): Promis
   let instance: Instance | undefined;
   const ended = new AbortController();
   try {
+    await putExampleFiles(azurite.connectionString);
     const ofFrontDoor = episode.job === 'device-messaging-methods';
     sandbox = await startSandbox({
       ...{ directory, service: false, ...(episode.hubRules && { hubRules: episode.hubRules }) },
-      ...(ofFrontDoor && { methods: 'running' }),
+      ...(ofFrontDoor && {
+        methods: 'running',
+        methodsEnvironment: { METHODS_FILES_CONNECTION_STRING: azurite.connectionString },
+      }),
     });
     const { service, methods } = sandbox.state;
     instance = createInstance({

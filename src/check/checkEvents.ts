@@ -7,6 +7,7 @@ import { ofIdentity, type ReadingDiagnosis } from '../hub/reading/readingDiagnos
 import type { StoreSettings } from '../hub/stores/openStore.ts';
 import { storedPositions } from '../hub/stores/storedPositions.ts';
 import { accessOf, type EventsAccess } from '../identity/access.ts';
+import { isSecret } from '../identity/rotatingSecret.ts';
 import { isLookedUp } from '../settings/derived.ts';
 import { hubLoginOf, hubNameOf } from '../settings/hubLogin.ts';
 
@@ -43,7 +44,7 @@ export async function checkEvents(settings: EventSettings): Promise<Finding[]> {
 async function checkEndpoint(
   settings: EventSettings,
   access: EventsAccess,
-  told: (found: ReadingDiagnosis) => ReadingDiagnosis = typeof access === 'string' ? (found) => found : ofIdentity,
+  told: (found: ReadingDiagnosis) => ReadingDiagnosis = isSecret(access) ? (found) => found : ofIdentity,
   where = '',
 ): Promise<Finding[]> {
   const { consumerGroup } = settings.hub;

@@ -5,15 +5,18 @@ export interface Repeating {
   stop(): Promise<void>;
 }
 
-/** @param run never rejects */
-export function createRepeating(run: () => Promise<void>, pauseMs: number): Repeating {
+/**
+ * @param run never rejects
+ * @param pauseMs asked after each end
+ */
+export function createRepeating(run: () => Promise<void>, pauseMs: () => number): Repeating {
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   let running: Promise<void> = Promise.resolve();
 
   async function runAndPause() {
     await run();
-    if (!isStopped) after(pauseMs);
+    if (!isStopped) after(pauseMs());
   }
 
   function after(ms: number) {

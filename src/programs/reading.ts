@@ -15,6 +15,7 @@ import type { StartPosition } from '../hub/reading/startPosition.ts';
 import { openDurableText } from '../hub/stores/openDurableText.ts';
 import { openStore } from '../hub/stores/openStore.ts';
 import type { Access, EventsAccess } from '../identity/access.ts';
+import { currentOf, derivedFrom, isSecret, type Secret } from '../identity/rotatingSecret.ts';
 import type { Log } from '../log/log.ts';
 import type { Troubles } from '../log/troubles.ts';
 import type { Meter } from '../metrics/meter.ts';
@@ -66,11 +67,12 @@ export async function createReading(settings: Settings, parts: ReadingParts): Pr
   const record = openDurableText('endpoints', settings, stores, access);
   const told = ofLookedUp(hubNameOf(hubLoginOf(hub.serviceConnectionString)), hub.consumerGroup);
   return followHub({
-    lookUp: () => findEndpoint(hubOf(access), failover.answerMs),
+    lookUp: () => findEndpoint(currentOf(hubOf(access)), failover.answerMs),
     enter: (endpoint) => enterEndpoint(record, endpoint),
     async open(found, start, seen) {
       const how = { startPosition: start, suspectsInWork, seen, told };
-      return openAt(settingsAt(settings, found), found.connectionString, parts, how);
+      const events = derivedFrom(hubOf(access), (key) => connectionStringTo(found, hubLoginOf(key)));
+      return openAt(settingsAt(settings, found), events, parts, how);
     },
     ownedByOthers: othersAt(settings, parts),
     startPosition,
@@ -87,7 +89,7 @@ function othersAt(settings: Settings, { instance, access, stores }: ReadingParts
   const known = new Map<string, Promise<Ownerships>>();
 
   async function openOwnerships(endpoint: EventEndpoint): Promise<Ownerships> {
-    const place = { connectionString: connectionStringTo(endpoint, hubLoginOf(hubOf(access))) };
+    const place = { connectionString: connectionStringTo(endpoint, hubLoginOf(currentOf(hubOf(access)))) };
     return createOwnerships(
       await openStore(settingsAt(settings, place), stores, access),
       instance,
@@ -111,9 +113,9 @@ function othersAt(settings: Settings, { instance, access, stores }: ReadingParts
 }
 
 /** Only a connection string has the key that the endpoint takes, too. */
-function hubOf(access: Access): string {
+function hubOf(access: Access): Secret {
   const service = access.service();
-  if (typeof service !== 'string') throw new Error('the event endpoint is looked up only by a connection string');
+  if (!isSecret(service)) throw new Error('the event endpoint is looked up only by a connection string');
   return service;
 }
 

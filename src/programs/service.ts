@@ -4,6 +4,7 @@ import { createStandstillWatch } from '../concurrency/standstill.ts';
 import { createBudget } from '../engine/budget/budget.ts';
 import { createPace } from '../engine/budget/pace.ts';
 import { openDurableText } from '../hub/stores/openDurableText.ts';
+import { useHubTransport } from '../hub/transport/hubTransport.ts';
 import { accessOf } from '../identity/access.ts';
 import type { Log } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
@@ -17,15 +18,12 @@ import { logStarted } from '../operations/started.ts';
 import { tapRoute } from '../operations/tapRoute.ts';
 import type { Settings } from '../settings/config.ts';
 import { healthAddress, standstillMs } from '../settings/derived.ts';
-import { leastMessages, timing } from '../settings/groups/constants.ts';
+import { leastMessages, stuckAfterMs, timing } from '../settings/groups/constants.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import { createTaps } from '../tap/taps.ts';
 import type { Traces } from '../tracing/span.ts';
 import { createHandling } from './handling.ts';
 import { createReading } from './reading.ts';
-
-/** Without success for this time, `/livez` asks for a restart. */
-const stuckAfterMs = 5 * 60_000;
 
 /** The running service. */
 export interface Service {
@@ -44,13 +42,14 @@ export async function startService(
   traces?: Traces,
   metrics: Metrics = metricsOf(instance, log),
 ): Promise<Service> {
-  const { delivery, http } = settings;
+  const { hub, delivery, http } = settings;
+  await useHubTransport(hub);
   const taps = createTaps();
   const { meter } = metrics;
   const amounts = () => ({ waiting: consumer.waiting() });
   const stores = createStoreRecords(meter);
   const troubles = createTroubles(log, amounts);
-  const access = accessOf(settings, troubles);
+  const access = accessOf(settings, { log, troubles });
   const handling = createHandling(settings, log, {
     amounts,
     meter,
@@ -85,11 +84,16 @@ export async function startService(
         ...{ backends, replies, consumer, instance },
         limits: { drainSeconds: delivery.drainSeconds, replySeconds: timing.replySeconds },
       }),
-      '/tap': tapRoute(taps, secretsOf(settings), () => ({
-        instance,
-        partitions: consumer.partitions().map(({ partition }) => partition),
-      })),
+      '/tap': tapRoute(
+        taps,
+        () => secretsOf(settings),
+        () => ({
+          instance,
+          partitions: consumer.partitions().map(({ partition }) => partition),
+        }),
+      ),
     },
+    access.adminToken(),
   );
   consumer.start();
   void logStarted(openDurableText('builds', settings, stores, access), thisBuild(process.env), access.ways(), log);
@@ -99,6 +103,7 @@ export async function startService(
     async stop() {
       await consumer.stop();
       standstill.stop();
+      access.close();
       troubles.close();
       await Promise.all([handling.close(), server.close(), metrics.close(), admin.close()]);
       log.info(metrics.summary(), 'stopped');

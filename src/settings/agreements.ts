@@ -1,10 +1,14 @@
 import { type Account, accountOf, isNowhere } from './derived.ts';
 import { hasAccountKey, isLoopback } from './formats.ts';
 import type { MethodsSettings, Settings } from './schema.ts';
+import { transportProblems } from './transportProblems.ts';
 
 /** Checks across settings. One sentence for each fault, without values of secrets. */
 export const settingDisagreements = (settings: Settings): string[] =>
-  [identity(settings), events(settings), service(settings), token(settings), store(settings), admin(settings)].flat();
+  [
+    ...[identity(settings), events(settings), service(settings), transportProblems(settings), token(settings)],
+    ...[store(settings), admin(settings)],
+  ].flat();
 
 /** The same for the front door. */
 export const methodsDisagreements = (settings: MethodsSettings): string[] =>

@@ -3,10 +3,10 @@ import { partitionsOf, sizes } from './workloads/partitions.ts';
 
 /** The tables of absolute figures in `docs/performance.md`. */
 
-type Run = readonly (Rows & Partial<Measured>)[];
+export type Run = readonly (Rows & Partial<Measured>)[];
 
 /** The median of a program's figure; undefined when the run has none. */
-function medianIn(run: Run, workload: string, program: string, what: string): number | undefined {
+export function medianIn(run: Run, workload: string, program: string, what: string): number | undefined {
   const { absolute = [] } = run.find((one) => one.workload.name === workload) ?? {};
   const { figures = [] } = absolute.find((one) => one.program === program) ?? {};
   return figures.find((one) => one.what === what)?.figure.median;
@@ -17,7 +17,7 @@ function rounded(value: number | undefined): string {
   return value >= 1_000 ? (Math.round(value / 10) * 10).toLocaleString('en') : value.toFixed(0);
 }
 
-const table = (head: readonly string[], lines: readonly (readonly string[])[]): string =>
+export const table = (head: readonly string[], lines: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 
 /** What a message takes, and of which programs of which workload that is known. */

@@ -4,6 +4,7 @@ import type { FaultRequest as BackendFault } from '../../sandbox/backends/calls/
 import { cutting, inStore, type Met, metBy, untilMet, untilReading } from './met.ts';
 import { handledBy } from './observe.ts';
 import type { Random } from './random.ts';
+import { type RotatedSecret, rotatedSecrets } from './rotation.ts';
 import type { Stage } from './stage.ts';
 import type { Storage } from './storage.ts';
 
@@ -73,6 +74,30 @@ const clockIsSet =
       return met;
     });
   };
+
+/** In which the instances write checkpoints. */
+const storeMs = 1_500;
+
+/**
+ * Another secret is in the file, and the old one is refused a little later, or before an instance has looked; then what it had
+ * opened ends.
+ */
+async function secretIsRotated(stage: Stage, secret: RotatedSecret, afterMs: number, storage: Storage): Promise<Met> {
+  const rotate = async () => stage.rotation?.rotate(secret, afterMs);
+  if (secret === 'storage') {
+    return inStore(stage, async () => {
+      await rotate();
+      const before = storage.requests();
+      await sleep(storeMs);
+      return storage.requests() - before;
+    });
+  }
+  const since = stage.backends.journal.last;
+  await rotate();
+  if (secret !== 'client')
+    return cutting(stage, () => stage.hub.faults.strike({ kind: 'expire-tokens', connections: secret }));
+  return () => stage.backends.calls({ since }).filter(({ backend }) => backend === 'token').length;
+}
 
 /** A device that sends nothing for so long may have nothing left to send. */
 const silentDeviceMs = 300;
@@ -326,6 +351,11 @@ export const misfortunes: readonly Misfortune[] = [
       const effect = random.next() < 0.5;
       return metBy(stage, { kind: 'settle', link: 'c2d', answer: 'never', effect, times: random.between(1, 3) });
     },
+  },
+  {
+    name: 'secret rotated',
+    happen: (stage, random, storage) =>
+      secretIsRotated(stage, random.pick(rotatedSecrets), random.between(0, 1_500), storage),
   },
   { name: 'backend errs for everyone', happen: backendIsOut({ status: 500 }) },
   { name: 'backend asks for a long wait', happen: backendIsOut({ status: 503, headers: { 'retry-after': '600' } }) },

@@ -27,6 +27,7 @@ const kinds = [
   'reply refused for now',
   'reply refused for good',
   'reply unanswered',
+  'secret rotated',
   'backend errs for everyone',
   'backend asks for a long wait',
   'hub fails over',

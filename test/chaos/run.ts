@@ -78,13 +78,13 @@ export async function run(options: RunOptions): Promise<Outcome> {
     connected,
     environment: {
       STORE: 'blob',
-      STORE_CONNECTION_STRING: storage.connectionString,
       CHECKPOINTS_CONTAINER: container,
       DEAD_LETTERS_CONTAINER: deadLetters,
     },
     looksUp: planned.some(({ misfortune }) => misfortune === failover),
     checkpointsOf: (hub) => storage.checkpoints(container, hub),
     letters: () => storage.letters(deadLetters),
+    storage,
   });
   const { name: endpoint } = stage.hub.endpoint();
   try {

@@ -12,8 +12,9 @@ import type { Failover } from './hubOrder.ts';
 import { createInstance, type Instance } from './instance.ts';
 import type { Place } from './places.ts';
 import { createRealDevice, type RealDevice } from './realDevice.ts';
+import { createRotation, type Rotation } from './rotation.ts';
 import { idOf, type Message } from './sealed.ts';
-import type { DeadLetter } from './storage.ts';
+import type { DeadLetter, Storage } from './storage.ts';
 
 /** A message towards a device, as the hub has taken or refused it. */
 export type Devicebound = EntryOf<'c2d'>;
@@ -57,6 +58,8 @@ export interface Stage {
   checkpointsOf(hub: string): Promise<ReadonlyMap<string, string>>;
   /** In the order of the hub, refused ones included. */
   readonly replies: readonly Devicebound[];
+  /** Changes secrets; undefined where they are in no files. */
+  readonly rotation: Rotation | undefined;
   /** What the instances have parked. */
   letters(): Promise<DeadLetter[]>;
   /** Correlation ids of the requests whose replies a fault had answered otherwise than by taking them. */
@@ -100,6 +103,8 @@ export interface StageOptions {
   readonly realDevices: number;
   /** What the instances have parked. */
   readonly letters: () => Promise<DeadLetter[]>;
+  /** Their storage account: then they have their secrets in files. */
+  readonly storage?: Storage;
   /** The service is told only the hub, and looks its event endpoint up. */
   readonly looksUp?: boolean;
   /** Of the stores. */
@@ -123,16 +128,17 @@ const hurried = {
 export const patienceSeconds = 12;
 
 const timing = { expirySeconds: 8, checkpointSeconds: 1, replySeconds: patienceSeconds };
-const hurriedConstants = withConstants({ timing });
 
 /** Some times as long as it takes instances to find the endpoint. */
 const awayMs = 60_000;
 
-/** The endpoint is looked up, and looked up again soon after the hub has left it. */
-const lookUp = {
-  HUB_EVENTS_CONNECTION_STRING: '',
-  ...withConstants({ timing, reading: { silentMs: 4_000 }, failover: { unreadMs: 1_000 } }),
-};
+/** An earlier build has no files of secrets, and looks no endpoint up. */
+const hurriedConstants = (hasSecretFiles: boolean, looksUp: boolean) =>
+  withConstants({
+    timing,
+    ...(hasSecretFiles && { secretFiles: { lookMs: 200 } }),
+    ...(looksUp && { reading: { silentMs: 4_000 }, failover: { unreadMs: 1_000 } }),
+  });
 
 /** How many messages of one partition are not covered by a checkpoint, or in work, while the store is well (docs/guarantees.md). */
 export const uncoveredMessages = 500 + Number(hurried.DELIVERY_MAX_MESSAGES) / 2;
@@ -189,6 +195,10 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       ...{ interruptions: [], fatalEnds: [], cuts: [], clockErrors: [], storeTroubles: [] },
     };
 
+    const rotation = options.storage && createRotation(join(directory, 'secrets'), hub, backends, options.storage);
+    const inFiles = Object.keys(rotation?.files ?? {}).map((name) => name.replace(/_FILE$/, ''));
+    const inVariables = ([name]: readonly [string, string]) => !inFiles.includes(name);
+
     async function prepare(name: string, from = serviceDirectory): Promise<Instance> {
       const url = `http://127.0.0.1:${await freePort()}`;
       const own = join(directory, name);
@@ -198,10 +208,11 @@ export async function setStage(options: StageOptions): Promise<Stage> {
         serviceDirectory: from,
         url,
         environment: {
-          ...serviceEnvironment(hub, backends, url, own),
+          ...Object.fromEntries(Object.entries(serviceEnvironment(hub, backends, url, own)).filter(inVariables)),
+          ...rotation?.files,
           ...hurried,
-          ...hurriedConstants,
-          ...(options.looksUp && lookUp),
+          ...hurriedConstants(rotation !== undefined, options.looksUp === true),
+          ...(options.looksUp && { HUB_EVENTS_CONNECTION_STRING: '', HUB_EVENTS_CONNECTION_STRING_FILE: '' }),
           ...environment,
         },
         onFatalEnd() {
@@ -279,7 +290,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
 
     const ending = new AbortController();
     closers.push(async () => ending.abort());
-    const seen = { replies, faulted, places, hiding: new Set<string>(), ...lists };
+    const seen = { replies, faulted, places, hiding: new Set<string>(), rotation, ...lists };
     return {
       hub,
       backends,

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ContainerClient } from '@azure/storage-blob';
-import { connectionStringTo, startAzurite } from '../../sandbox/methods/azurite.ts';
+import { startRotatingAzurite } from '../support/rotatingAzurite.ts';
 import { createRandom, type Random } from './random.ts';
 
 /** As much of a dead letter as comes from its message, and why it was parked. */
@@ -26,7 +26,14 @@ export interface DeadLetter {
 
 /** A storage account on this machine. Its door is what the service is told; behind it, the store can be made to fail. */
 export interface Storage {
-  readonly connectionString: string;
+  /** Of its door, with the key that is used. */
+  connectionString(): string;
+  /** With the other key. */
+  otherConnectionString(): string;
+  /** Has the other key used from now on, and the one before refused. */
+  renewKey(): Promise<void>;
+  /** How many requests have come so far. */
+  requests(): number;
   /** How far the checkpoints of an event hub have come: partition → sequence number. */
   positions(container: string, hub: string): Promise<Map<string, number>>;
   /** The same checkpoints: blob → its etag, which each write changes. */
@@ -41,12 +48,15 @@ export interface Storage {
 }
 
 export async function openStorage(): Promise<Storage> {
-  const account = await startAzurite();
+  const account = await startRotatingAzurite();
+  let used: 0 | 1 = 0;
+  let requests = 0;
   let mood: 'well' | 'failing' | 'slow' = 'well';
   let lot = createRandom(0);
   let met = 0;
 
   async function pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    requests += 1;
     if (mood !== 'well') met += 1;
     if (mood === 'failing') {
       if (lot.next() < 0.5) incoming.socket.destroy();
@@ -65,7 +75,9 @@ export async function openStorage(): Promise<Storage> {
 
   const door = createServer((incoming, outgoing) => void pass(incoming, outgoing));
   await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
-  const connectionString = connectionStringTo((door.address() as AddressInfo).port);
+  const throughDoor = (which: 0 | 1) =>
+    account.connectionStringOf(which).replace(`:${account.port}/`, `:${(door.address() as AddressInfo).port}/`);
+  const other = () => (used === 0 ? 1 : 0);
 
   async function be(next: typeof mood, ms: number, random: Random): Promise<number> {
     mood = next;
@@ -77,7 +89,9 @@ export async function openStorage(): Promise<Storage> {
   }
 
   async function* blobsOf(container: string, hub: string) {
-    const blobs = new ContainerClient(account.connectionString, container).listBlobsFlat({ includeMetadata: true });
+    const blobs = new ContainerClient(account.connectionStringOf(used), container).listBlobsFlat({
+      includeMetadata: true,
+    });
     for await (const blob of blobs) {
       const [, of, partition] = /([^/]+)\/[^/]+\/checkpoint\/([^/]+)$/.exec(blob.name) ?? [];
       if (of === hub && partition !== undefined) yield { ...blob, partition };
@@ -98,7 +112,7 @@ export async function openStorage(): Promise<Storage> {
   }
 
   async function letters(container: string): Promise<DeadLetter[]> {
-    const client = new ContainerClient(account.connectionString, container);
+    const client = new ContainerClient(account.connectionStringOf(used), container);
     const found: DeadLetter[] = [];
     if (!(await client.exists())) return found;
     for await (const { name } of client.listBlobsFlat()) {
@@ -109,7 +123,14 @@ export async function openStorage(): Promise<Storage> {
   }
 
   return {
-    connectionString,
+    connectionString: () => throughDoor(used),
+    otherConnectionString: () => throughDoor(other()),
+    async renewKey() {
+      const old = used;
+      used = other();
+      await account.renew(old);
+    },
+    requests: () => requests,
     positions,
     checkpoints,
     letters,

@@ -8,12 +8,15 @@ withFakeTimers();
 function setUp() {
   let begun = 0;
   let end = () => {};
-  const repeating = createRepeating(() => {
-    begun += 1;
-    return new Promise<void>((resolve) => {
-      end = resolve;
-    });
-  }, 100);
+  const repeating = createRepeating(
+    () => {
+      begun += 1;
+      return new Promise<void>((resolve) => {
+        end = resolve;
+      });
+    },
+    () => 100,
+  );
   return { repeating, begun: () => begun, end: () => end() };
 }
 

@@ -26,15 +26,8 @@ const rules = rulesIn(files[0]);
 /** Alerts whose trouble no recording has, and why. */
 const unrecorded: Readonly<Record<string, string>> = {
   MessageStuck: 'a recording would take a quarter of an hour',
-  BehindUnknown: 'a recording would take minutes in which the hub is silent',
-  RepliesThrottled: 'a hub that throttles delays replies for minutes before it refuses any',
-  RepliesDropped: 'fifty messages that nobody fetches take a recording too long',
-  EventsLost: 'the hub emulator keeps what a stopped service has not read; test/hub/gaps.test.ts makes gaps',
-  EventUndecodable: 'test/hub/decodable.test.ts has what a reader would not survive',
   EventUnattributed: 'the hub emulator stamps every event, as the built-in endpoint does',
-  HubSuspended: 'the hub emulator cannot be suspended',
   SpoolFull: 'a full disk is none of a recording’s business: it could be that of others',
-  FileStorageUnavailable: 'the storage of files of a sandbox lives as long as its front door',
 };
 
 it('the files of rules are as the alerts are declared: run `npm run docs`', () => {

@@ -13,7 +13,11 @@ export interface Pod {
   readonly probes: readonly { readonly kind: string; readonly path: string; readonly port: number }[];
   /** Where an empty folder is mounted. */
   readonly folders: readonly string[];
+  /** What a Secret puts into mounted folders: by path. */
+  readonly secretFiles: Readonly<Record<string, string>>;
   readonly graceSeconds: number;
+  /** Of the identity that the platform's webhook gives it; none for most. */
+  readonly clientId: string | undefined;
   /** Seconds between the end of its time as an endpoint and SIGTERM. */
   readonly pauseSeconds: number;
 }
@@ -32,11 +36,26 @@ interface Container {
   readonly lifecycle?: { readonly preStop: { readonly sleep: { readonly seconds: number } } };
 }
 
+interface PodTemplate {
+  readonly metadata: { readonly labels: Readonly<Record<string, string>> };
+  readonly spec: PodSpec;
+}
+
 interface PodSpec {
+  readonly serviceAccountName: string;
   readonly terminationGracePeriodSeconds: number;
   readonly initContainers: readonly Container[];
   readonly containers: readonly Container[];
-  readonly volumes?: readonly { readonly name: string; readonly emptyDir?: Tree }[];
+  readonly volumes?: readonly Volume[];
+}
+
+interface Volume {
+  readonly name: string;
+  readonly emptyDir?: Tree;
+  readonly secret?: {
+    readonly secretName: string;
+    readonly items: readonly { readonly key: string; readonly path: string }[];
+  };
 }
 
 /** By name, as what makes a Secret gives them. */
@@ -49,8 +68,12 @@ export function podOf(resources: readonly Resource[], name: string, secrets: Sec
     if (found === undefined) throw new Error(`there is no ${kind} ${wanted}`);
     return found;
   };
-  const { template } = find('Deployment', name)['spec'] as { readonly template: { readonly spec: PodSpec } };
+  const { template } = find('Deployment', name)['spec'] as { readonly template: PodTemplate };
   const { spec } = template;
+  const account = find('ServiceAccount', spec.serviceAccountName)['metadata'] as {
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  const hasIdentity = template.metadata.labels['azure.workload.identity/use'] === 'true';
   const [container, ...others] = spec.containers;
   if (container === undefined || others.length > 0) throw new Error(`${name} has ${spec.containers.length} containers`);
   const image = imageOf('Dockerfile');
@@ -76,11 +99,19 @@ export function podOf(resources: readonly Resource[], name: string, secrets: Sec
     if (probe === undefined || port === undefined) throw new Error(`${name} has no ${kind}, or at no port of its own`);
     return { kind, path: probe.httpGet.path, port };
   });
-  const folders = (container.volumeMounts ?? []).map((mount) => {
-    if (!spec.volumes?.some((volume) => volume.name === mount.name && volume.emptyDir))
-      throw new Error(`${name} has no empty folder ${mount.name}`);
-    return mount.mountPath;
+  const mounted = (container.volumeMounts ?? []).map((mount) => {
+    const volume = spec.volumes?.find((one) => one.name === mount.name);
+    if (!volume?.emptyDir && !volume?.secret) throw new Error(`${name} has no volume ${mount.name}`);
+    return { path: mount.mountPath, secret: volume.secret };
   });
+  const folders = mounted.flatMap(({ path, secret }) => (secret === undefined ? [path] : []));
+  const secretFiles = mounted.flatMap(({ path: folder, secret }) =>
+    (secret?.items ?? []).map(({ key, path }) => {
+      const content = secrets[secret?.secretName ?? '']?.[key];
+      if (content === undefined) throw new Error(`the Secret ${secret?.secretName} has no ${key}`);
+      return [`${folder}/${path}`, content] as const;
+    }),
+  );
   return {
     command: [...(container.command ?? []), ...(container.args ?? image.command)],
     before: check.args ?? [],
@@ -88,6 +119,8 @@ export function podOf(resources: readonly Resource[], name: string, secrets: Sec
     ports,
     probes,
     folders,
+    secretFiles: Object.fromEntries(secretFiles),
+    clientId: hasIdentity ? account.annotations?.['azure.workload.identity/client-id'] : undefined,
     graceSeconds: spec.terminationGracePeriodSeconds,
     pauseSeconds: container.lifecycle?.preStop.sleep.seconds ?? 0,
   };

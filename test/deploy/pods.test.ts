@@ -1,15 +1,10 @@
-import { chmod, chown, copyFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, chown, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Hub, startHub } from 'iot-hub-emulator';
-import { createJournal } from 'iot-hub-emulator/journal';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Backends, startBackends } from '../../sandbox/backends/backends.ts';
-import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { buildService } from '../../sandbox/service/build.ts';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
-import { frontDoorEnvironment, serviceEnvironment } from '../../sandbox/service/environment.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { answers, inherited, type ServiceProcess, startService } from '../../sandbox/service/process.ts';
 import { isRoot } from '../../scripts/image/followDockerfile.ts';
@@ -18,45 +13,34 @@ import { parseMetrics, sampleOf } from '../support/promText.ts';
 import { build, type Resource } from './kustomize.ts';
 import { overlays } from './overlays.ts';
 import { type Pod, podOf } from './pod.ts';
+import { type Stage, stageWithIdentity, stageWithKeys } from './stage.ts';
 
 // Every deployment is applied to the real program on this machine (D387): its command, environment, folders and probes. Only what
 // the manifests cannot know is put in: addresses that end with `.example`, the name at the token endpoint, the Secret, and ports that are free here.
 
 let directory: string;
-let hub: Hub;
-let backends: Backends;
-let azurite: Azurite;
+let stages: Readonly<Record<'keys' | 'identity', Stage>>;
 const running: ServiceProcess[] = [];
 
 beforeAll(async () => {
   await buildService();
   directory = await mkdtemp(join(tmpdir(), 'pods-'));
   await chmod(directory, 0o755);
-  const journal = createJournal();
-  hub = await startHub({ journal, directory: join(directory, 'hub'), consumerGroups: ['device-messaging'] });
-  backends = await startBackends({ seed: true, journal });
-  azurite = await startAzurite();
+  const [keys, identity] = await Promise.all([stageWithKeys(directory), stageWithIdentity(directory)]);
+  stages = { keys, identity };
 });
 afterAll(async () => {
   await Promise.all(running.map((one) => one.kill()));
-  await azurite?.close();
-  await backends?.close();
-  await hub?.close();
+  await Promise.all(Object.values(stages ?? {}).map((stage) => stage.close()));
   await rm(directory, { recursive: true, force: true });
 });
 
-/** What a Secret has, and the addresses, on this machine. */
-function here(): Record<string, string> {
-  const files = { connectionString: azurite.connectionString, container: 'files' };
-  const ports = { port: 0, healthPort: 0, adminPort: 0 };
-  return {
-    ...frontDoorEnvironment(hub, backends, files, ports),
-    ...serviceEnvironment(hub, backends, 'http://127.0.0.1:1', directory),
-    STORE_CONNECTION_STRING: azurite.connectionString,
-  };
-}
+const stageOf = (resources: readonly Resource[]): Stage => {
+  const settings = resources.find(({ kind }) => kind === 'ConfigMap')?.['data'] as Record<string, string>;
+  return settings['IDENTITY'] === undefined ? stages.keys : stages.identity;
+};
 
-const isExample = (value: string) => /^https:\/\/[\w-]+\.example(\/|$)/.test(value);
+const isExample = (value: string) => /^(https:\/\/)?[\w-]+\.example(\/|$)/.test(value);
 
 interface Started {
   readonly pod: Pod;
@@ -67,7 +51,8 @@ interface Started {
 }
 
 async function startPod(resources: readonly Resource[], name: string): Promise<Started> {
-  const known = here();
+  const stage = stageOf(resources);
+  const { known } = stage;
   const pod = podOf(resources, name, { 'device-messaging': known });
   const environment = { ...pod.environment };
   for (const [variable, value] of Object.entries(environment))
@@ -81,8 +66,15 @@ async function startPod(resources: readonly Resource[], name: string): Promise<S
     for (const [variable, value] of Object.entries(environment))
       if (value === folder) environment[variable] = join(real, folder);
   }
+  for (const [path, content] of Object.entries(pod.secretFiles)) {
+    await mkdir(dirname(join(real, path)), { recursive: true });
+    await writeFile(join(real, path), content, { mode: 0o440 });
+    if (isRoot) await chown(join(real, path), 0, 1000);
+    for (const [variable, value] of Object.entries(environment))
+      if (value === path) environment[variable] = join(real, path);
+  }
   const caFile = join(real, 'ca.pem');
-  await copyFile(hub.caFile, caFile);
+  await copyFile(stage.caFile, caFile);
   await chmod(caFile, 0o644);
 
   const portVariables = { health: 'HTTP_PORT', methods: 'METHODS_PORT' } as const;
@@ -99,7 +91,7 @@ async function startPod(resources: readonly Resource[], name: string): Promise<S
   const at = (port: number) => addresses.get(port) ?? '';
   const ready = pod.probes.find(({ kind }) => kind === 'readinessProbe');
   const logFile = join(real, 'log');
-  const told = { ...environment, NODE_EXTRA_CA_CERTS: caFile };
+  const told = { ...environment, ...(await stage.injected(pod, real)), NODE_EXTRA_CA_CERTS: caFile };
   const [, ...words] = pod.before;
   const { stdout } = await promisify(execFile)(process.execPath, words, {
     env: { ...inherited(), ...told },
@@ -146,21 +138,23 @@ describe.each(programs)('%s of %s', (name, _folder, resources) => {
   });
 
   it('sets variables only that the program reads', () => {
-    const pod = podOf(resources, name, { 'device-messaging': here() });
+    const pod = podOf(resources, name, { 'device-messaging': stageOf(resources).known });
     const known = ['NODE_ENV', ...settingDocs().map(({ env }) => env)];
     expect(Object.keys(pod.environment).filter((variable) => !known.includes(variable))).toEqual([]);
   });
 
   it('has a grace above its drain: 30 s for the service, 15 for the front door and its pause', () => {
-    const pod = podOf(resources, name, { 'device-messaging': here() });
+    const pod = podOf(resources, name, { 'device-messaging': stageOf(resources).known });
     const isService = pod.ports['methods'] === undefined;
     const drain = isService ? 'DELIVERY_DRAIN_SECONDS' : 'METHODS_DRAIN_SECONDS';
     const seconds = Number(pod.environment[drain] ?? settingDocs().find(({ env }) => env === drain)?.default);
     expect(pod.graceSeconds).toBe(seconds + (isService ? 30 : 15) + pod.pauseSeconds);
   });
 
-  it('does not start without its Secret', () => {
-    expect(() => podOf(resources, name, {})).toThrow('Secret device-messaging has no HUB_');
+  it('does not start without its Secret, and has none when it has an identity', () => {
+    const start = () => podOf(resources, name, {});
+    if (stageOf(resources) === stages.keys) expect(start).toThrow('Secret device-messaging has no HUB_');
+    else expect(start().clientId).toMatch(/^[0-9a-f-]{36}$/);
   });
 });
 

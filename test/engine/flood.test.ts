@@ -5,8 +5,8 @@ import type { HubEvent } from '../../src/protocol/event.ts';
 import { partitionShare } from '../../src/settings/derived.ts';
 import { settings } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
+import { memorySpool } from './support/memorySpool.ts';
 import { arrivalOf, budgetOf, limits, usual } from './support/partitions.ts';
-import { memorySpool } from './support/spools.ts';
 
 // One device that sends faster than it can be served, for minutes, among others. Time is the test's own.
 

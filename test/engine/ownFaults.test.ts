@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { withFakeTimers } from '../support/fakeTimers.ts';
+import { memorySpool } from './support/memorySpool.ts';
 import { arrivalOf, events, limits, partitionByHand, positions } from './support/partitions.ts';
-import { memorySpool } from './support/spools.ts';
 
 withFakeTimers();
 

@@ -3,8 +3,9 @@ import { createBudget } from '../../src/engine/budget/budget.ts';
 import type { Progress } from '../../src/engine/progress/tracked.ts';
 import type { Ticket } from '../../src/engine/spool/spool.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
+import { memorySpool } from './support/memorySpool.ts';
 import { budgetOf, events, limits, partitionByHand, positions } from './support/partitions.ts';
-import { diskSpool, memorySpool } from './support/spools.ts';
+import { diskSpool } from './support/spools.ts';
 
 withFakeTimers();
 

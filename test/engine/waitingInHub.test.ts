@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest';
 import type { Requirement } from '../../src/engine/order/queued.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
+import { memorySpool } from './support/memorySpool.ts';
 import { events, limits, partitionByHand } from './support/partitions.ts';
-import { memorySpool } from './support/spools.ts';
 
 // A message whose backend is out waits in the hub when there is no room for it elsewhere (D27).
 

@@ -5,8 +5,8 @@ import type { Requirement } from '../../src/engine/order/queued.ts';
 import { createPartition } from '../../src/engine/partition/partition.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { hubEvent } from '../support/events.ts';
+import { memorySpool } from './support/memorySpool.ts';
 import { usual } from './support/partitions.ts';
-import { memorySpool } from './support/spools.ts';
 
 // Random devices, needs, outages and ends of work, against a simple model of who should be in work.
 

@@ -38,16 +38,47 @@ it('a forced takeover comes neither before the owner’s expiry nor before its d
 
 describe('sharing partitions', () => {
   it('a single instance claims everything at once', () => {
-    expect(at('a', []).claim).toEqual(partitions);
+    expect(at('a', []).claim.toSorted()).toEqual(partitions);
   });
 
-  it('a new instance requests half, and takes nothing', () => {
-    const decision = at(
-      'b',
-      partitions.map((one) => owned(one, 'a')),
+  it('a new instance takes nothing, and requests one partition, then as many as it has, up to its share', () => {
+    const eight = ['0', '1', '2', '3', '4', '5', '6', '7'];
+    const having = (count: number) =>
+      decide(
+        'b',
+        eight,
+        seen(
+          eight.map((one, index) => owned(one, index < count ? 'b' : 'a')),
+          100_000,
+        ),
+        limits,
+      );
+    expect(having(0).claim).toEqual([]);
+    expect([0, 1, 2, 3, 4].map((count) => having(count).ask.length)).toEqual([1, 1, 2, 1, 0]);
+  });
+
+  it('instances that decide at the same time request different partitions', () => {
+    const many = Array.from({ length: 32 }, (_, index) => String(index));
+    const records = seen(
+      many.map((one) => owned(one, 'a')),
+      100_000,
     );
-    expect(decision.claim).toEqual([]);
-    expect(decision.ask).toHaveLength(2);
+    const asked = Array.from({ length: 31 }, (_, index) => decide(`i${index}`, many, records, limits).ask);
+    expect(new Set(asked.map(([one]) => one?.partition)).size).toBeGreaterThan(12);
+  });
+
+  it('a request for more than the share of an instance is withdrawn when others have come (D412)', () => {
+    const byB = { wantedBy: 'b', wantedSince: 99_000 };
+    const [claimedByD, ofC, ofB] = [
+      owned('1', 'a', { wantedBy: 'd', wantedSince: 99_000 }),
+      owned('2', 'c'),
+      owned('3', 'b'),
+    ];
+    const withdrawn = (first: Ownership, ...others: Ownership[]) => names(at('b', [first, ...others]).withdraw);
+    expect(withdrawn(owned('0', 'a', byB), claimedByD, ofC, ofB)).toEqual(['0']);
+    expect(withdrawn(owned('0', '', byB), claimedByD, ofC, ofB)).toEqual(['0']);
+    expect(withdrawn(owned('0', 'a', byB), owned('1', 'a'), owned('2', 'a'), owned('3', 'a'))).toEqual([]);
+    expect(withdrawn(owned('0', '', byB), owned('1', 'a'), ofC, owned('3', 'a'))).toEqual([]);
   });
 
   it('an owner releases requested partitions, and does not claim them back', () => {
@@ -132,6 +163,7 @@ describe('sharing partitions', () => {
             for (const one of decision.renew) records.set(one.partition, { ...one, renewedAt: now });
             for (const one of decision.release) records.set(one.partition, { ...one, owner: '', renewedAt: now });
             for (const partition of decision.claim) records.set(partition, owned(partition, me, { renewedAt: now }));
+            for (const one of decision.withdraw) records.set(one.partition, { ...one, wantedBy: '' });
             for (const one of decision.ask) {
               const current = records.get(one.partition);
               if (current) records.set(one.partition, { ...current, wantedBy: me, wantedSince: now });

@@ -2,25 +2,22 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { buildBefore, type DurableText } from '../../src/hub/stores/buildRecord.ts';
 import { openDurableText } from '../../src/hub/stores/openDurableText.ts';
 import { openStore } from '../../src/hub/stores/openStore.ts';
 import { logStarted } from '../../src/operations/started.ts';
 import { recordingLog } from '../support/recordingLog.ts';
+import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
 
-let azurite: Azurite;
+let storage: StorageAccount;
 let directory: string;
 let groups = 0;
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'builds-'));
   mkdirSync(join(directory, 'checkpoints'));
-  azurite = await startAzurite();
+  storage = await storageAccount();
 });
-afterAll(async () => {
-  await azurite?.close();
-  rmSync(directory, { recursive: true, force: true });
-});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
 beforeEach(() => {
   groups += 1;
 });
@@ -39,7 +36,7 @@ const settings = (kind: 'file' | 'blob') =>
     data: { directory },
     identity: { kind: '' },
     backends: {},
-    store: { kind, connectionString: azurite.connectionString, accountUrl: '' },
+    store: { kind, connectionString: storage.connectionString, accountUrl: '' },
     checkpoints: { connectionString: '', accountUrl: '', container: 'builds-of-tests' },
   }) as Parameters<typeof openDurableText>[1];
 

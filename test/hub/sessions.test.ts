@@ -3,8 +3,8 @@ import { createReadingTroubles } from '../../src/hub/reading/readingTroubles.ts'
 import { createPartitionSessions } from '../../src/hub/reading/sessions.ts';
 import type { Ownership } from '../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
+import { memorySpool } from '../engine/support/memorySpool.ts';
 import { arrivalOf, budgetOf, limits, usual } from '../engine/support/partitions.ts';
-import { memorySpool } from '../engine/support/spools.ts';
 import { hubEvent } from '../support/events.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { neverCrashing } from '../support/processLife.ts';

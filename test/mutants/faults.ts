@@ -24,7 +24,7 @@ import { traceFaults } from './traceFaults.ts';
 import { waitingFaults } from './waitingFaults.ts';
 import { workaroundFaults } from './workaroundFaults.ts';
 
-/** One deliberate fault, and the test that must notice it. */
+/** One deliberate fault that StrykerJS does not make (D395), and the test that must notice it. */
 export interface Fault {
   readonly fault: string;
   readonly file: string;

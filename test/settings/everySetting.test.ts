@@ -9,6 +9,7 @@ import type { Backends } from '../../src/backends/backends.ts';
 import type { MethodBackends } from '../../src/backends/methodBackends.ts';
 import type { Spool } from '../../src/engine/spool/spool.ts';
 import { openStore } from '../../src/hub/stores/openStore.ts';
+import { isSecret } from '../../src/identity/rotatingSecret.ts';
 import { createLog } from '../../src/log/log.ts';
 import { startFrontDoor } from '../../src/methods/frontDoor.ts';
 import { createHandling } from '../../src/programs/handling.ts';
@@ -78,7 +79,10 @@ vi.mock('../../src/methods/fileInputs.ts', noted);
 vi.mock('../../src/methods/invoke.ts', noted);
 vi.mock('../../src/methods/server.ts', noted);
 vi.mock('../../src/operations/adminServer.ts', noted);
+vi.mock('../../src/hub/transport/hubTransport.ts', noted);
 vi.mock('telemetry/healthServer.ts', noted);
+vi.mock('telemetry/network/outbound.ts', noted);
+vi.mock('telemetry/network/trust.ts', noted);
 
 afterEach(() => {
   forget();
@@ -97,7 +101,20 @@ const fileWith = (name: string, text: string) => {
 const places = {
   ...{ directory, httpPort, adminPort, methodsPort },
   ...{ certificate: fileWith('chain.pem', cert), key: fileWith('private.pem', key) },
+  authority: fileWith('authority.pem', cert),
 };
+
+const secretVariables = settingDocs().flatMap(({ env, secret }) => (secret ? [env] : []));
+
+/** The same rows, with each secret in a file. */
+const inFiles = (rows: SettingRows): SettingRows =>
+  Object.fromEntries(
+    Object.entries(rows).map(([variable, [value, ...receivers]]) =>
+      secretVariables.includes(variable)
+        ? [`${variable}_FILE`, [fileWith(`${variable}-${value.length}`, value)[0], ...receivers]]
+        : [variable, [value, ...receivers]],
+    ),
+  );
 
 const environmentOf = (rows: SettingRows) =>
   Object.fromEntries(Object.entries(rows).map(([variable, [value]]) => [variable, value]));
@@ -164,10 +181,14 @@ async function runFrontDoor(rows: SettingRows) {
   await running.stop();
 }
 
+/** What is in a file is handed on as what can change. */
+const unwrapped = (received: unknown): unknown =>
+  isSecret(received) && typeof received !== 'string' ? received.current() : received;
+
 function expectReceived(what: string, receivers: Receivers) {
   for (const [place, received] of receivers) {
     const [, receiver = '', path = ''] = /^(.+) (\S+)$/.exec(place) ?? [];
-    const found = callsOf(receiver).map(({ args }) => at(args, path));
+    const found = callsOf(receiver).map(({ args }) => unwrapped(at(args, path)));
     expect(found, `${what}: ${place}`).toContainEqual(received);
   }
 }
@@ -179,6 +200,10 @@ const programs: readonly [string, SettingRows, Receivers, (rows: SettingRows) =>
   ['the service with accounts of their own for its stores', ofOwnAccounts, [], openShared],
   ['the service with an identity', ofIdentity(places), [], runWithIdentity],
   ['the service with an identity for accounts of their own', ofIdentityAndAccounts(places), [], runWithIdentity],
+  ['the service with its secrets in files', inFiles(ofService(places)), [], runService],
+  ['the service with the secrets of a shared store in files', inFiles(ofSharedStore), [], openShared],
+  ['the service with the secrets of several accounts in files', inFiles(ofOwnAccounts), [], openShared],
+  ['the front door with its secrets in files', inFiles(ofFrontDoor(places)), [], runFrontDoor],
   ['the front door', ofFrontDoor(places), constantsOfFrontDoor, runFrontDoor],
   ['the front door with an identity', ofDoorWithIdentity(places), [], runFrontDoor],
   ['the front door with files in the shared store', ofSharedFiles(places), constantsOfFrontDoor, runFrontDoor],
@@ -200,7 +225,7 @@ describe.each(programs)('of %s', (_, rows, constants, run) => {
 /** The front door reads them only to refuse the names: "refuse the container … for files of methods". */
 const refusedNames = ['CHECKPOINTS_CONTAINER', 'DEAD_LETTERS_CONTAINER'];
 /** Instead of the token endpoint, by the part that gets it in the service, too. */
-const either = ['BACKENDS_TOKEN'];
+const either = ['BACKENDS_TOKEN', 'BACKENDS_TOKEN_FILE'];
 
 it.each<[string, SettingRows, typeof schema | typeof methodsSchema, readonly string[]]>([
   [
@@ -211,6 +236,9 @@ it.each<[string, SettingRows, typeof schema | typeof methodsSchema, readonly str
       ...ofOwnAccounts,
       ...ofIdentity(places),
       ...ofIdentityAndAccounts(places),
+      ...inFiles(ofService(places)),
+      ...inFiles(ofSharedStore),
+      ...inFiles(ofOwnAccounts),
       ...ofLookUp(places),
     },
     schema,
@@ -218,7 +246,7 @@ it.each<[string, SettingRows, typeof schema | typeof methodsSchema, readonly str
   ],
   [
     'the front door',
-    { ...ofFrontDoor(places), ...ofDoorWithIdentity(places) },
+    { ...ofFrontDoor(places), ...ofDoorWithIdentity(places), ...inFiles(ofFrontDoor(places)) },
     methodsSchema,
     [...refusedNames, ...either],
   ],

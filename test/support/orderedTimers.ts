@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, vi } from 'vitest';
+import { createTimerQueue, type QueuedTimer } from './timerQueue.ts';
 
 /** Timers that end when the test says so, as those of `vi` do, for tests that end hundreds of thousands of them. */
 export interface OrderedTimers {
@@ -7,16 +8,7 @@ export interface OrderedTimers {
   clear(): void;
 }
 
-interface Timer {
-  readonly id: number;
-  at: number;
-  readonly everyMs: number | undefined;
-  readonly call: () => void;
-}
-
 type Callback = (...args: unknown[]) => void;
-
-const isBefore = (one: Timer, other: Timer) => one.at < other.at || (one.at === other.at && one.id < other.id);
 
 /**
  * The time of each test that follows is its own. Those of `vi` look at all timers for each one that ends; these are kept
@@ -24,32 +16,17 @@ const isBefore = (one: Timer, other: Timer) => one.at < other.at || (one.at === 
  */
 export function withOrderedTimers(): OrderedTimers {
   const { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate } = globalThis;
-  /** The first to end comes last. */
-  let timers: Timer[] = [];
-  let count = 0;
-
-  function insert(timer: Timer) {
-    let [from, to] = [0, timers.length];
-    while (from < to) {
-      const middle = (from + to) >> 1;
-      if (isBefore(timer, timers[middle] as Timer)) from = middle + 1;
-      else to = middle;
-    }
-    timers.splice(from, 0, timer);
-  }
+  const timers = createTimerQueue();
 
   function start(callback: Callback, ms: number, everyMs: number | undefined, args: unknown[]) {
-    count += 1;
-    const timer: Timer = { id: count, at: performance.now() + ms, everyMs, call: () => callback(...args) };
-    insert(timer);
+    const timer = timers.start(performance.now() + ms, everyMs, () => callback(...args));
     const handle = { timer, ref: () => handle, unref: () => handle, hasRef: () => true };
     return handle;
   }
 
-  function stop(handle: ReturnType<typeof start> | undefined) {
-    const index = handle === undefined ? -1 : timers.indexOf(handle.timer);
-    if (index >= 0) timers.splice(index, 1);
-  }
+  const stop = (handle: { readonly timer: QueuedTimer } | undefined) => {
+    if (handle !== undefined) timers.stop(handle.timer);
+  };
 
   const wholeMs = (ms = 0) => Math.max(1, Math.trunc(ms));
   beforeEach(() => {
@@ -65,7 +42,7 @@ export function withOrderedTimers(): OrderedTimers {
   });
   afterEach(() => {
     Object.assign(globalThis, { setTimeout, clearTimeout, setInterval, clearInterval });
-    timers = [];
+    timers.clear();
     vi.useRealTimers();
   });
 
@@ -74,17 +51,13 @@ export function withOrderedTimers(): OrderedTimers {
     async pass(ms) {
       const until = performance.now() + ms;
       await settled();
-      for (let next = timers.at(-1); next !== undefined && next.at <= until; next = timers.at(-1)) {
-        timers.pop();
-        vi.advanceTimersByTime(next.at - performance.now());
-        if (next.everyMs !== undefined) insert(Object.assign(next, { at: next.at + next.everyMs }));
-        next.call();
+      for (let next = timers.next(until); next !== undefined; next = timers.next(until)) {
+        vi.advanceTimersByTime(next.endsAt - performance.now());
+        next.timer.call();
         await settled();
       }
       vi.advanceTimersByTime(until - performance.now());
     },
-    clear() {
-      timers = [];
-    },
+    clear: timers.clear,
   };
 }

@@ -89,7 +89,7 @@ export function followHub(options: FollowOptions): Consumer {
   let answeredAt = performance.now();
   let isStopping = false;
   let changing: Promise<void> | undefined;
-  const repeating = createRepeating(step, everyMs);
+  const repeating = createRepeating(step, () => everyMs);
 
   function seen({ enqueuedTimeUtc }: Pick<HubEvent, 'enqueuedTimeUtc'>) {
     eventAt = performance.now();

@@ -3,7 +3,8 @@ import type { Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import { Connection, type EventContext } from 'rhea-promise';
 import { within } from '../../concurrency/within.ts';
-import { type HubLogin, hubNameOf } from '../../settings/hubLogin.ts';
+import { amqpsPort, type HubLogin, hubNameOf } from '../../settings/hubLogin.ts';
+import { overWebSockets } from '../transport/hubTransport.ts';
 import { type EventEndpoint, endpointIn } from './eventEndpoint.ts';
 
 /** The hub has not named its event endpoint. The message has no key. */
@@ -33,9 +34,11 @@ export async function lookUpEndpoint(
 ): Promise<EventEndpoint> {
   const { host, port, policy } = login;
   const resource = `${host}/messages/events`;
+  const webSocketOptions = overWebSockets()?.connectionWebSockets(port === amqpsPort ? host : `${host}:${port}`);
   const connection = new Connection({
     ...how,
     ...{ transport: 'tls', host, hostname: host, port, reconnect: false },
+    ...(webSocketOptions && { webSocketOptions }),
     ...{ username: `${policy}@sas.root.${hubNameOf(login)}`, password: signed(resource, login) },
   });
   try {
@@ -54,8 +57,8 @@ export async function lookUpEndpoint(
 
 /** The library closes only what has been opened: a socket that the hub leaves without an answer would stay. */
 function breakOff(connection: Connection): void {
-  const { socket }: { readonly socket?: Socket } = Reflect.get(connection, '_connection');
-  socket?.destroy();
+  const { socket }: { readonly socket?: Partial<Pick<Socket, 'destroy'>> } = Reflect.get(connection, '_connection');
+  socket?.destroy?.();
 }
 
 /** The end of a link, as AMQP or the client tells it. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { SeenOwnership } from './ownerships.ts';
 
 export interface BalanceLimits {
@@ -26,11 +27,14 @@ export interface Decision {
   readonly claim: readonly string[];
   /** Partitions of instances that have more than their share: to be requested. */
   readonly ask: readonly SeenOwnership[];
+  /** Partitions that it has requested and does not need any more, because others have come: left to those (D412). */
+  readonly withdraw: readonly SeenOwnership[];
 }
 
 /**
  * Shares partitions evenly among the instances and does not interrupt an instance that works (G3): an instance with too
- * few requests one, and its owner drains and releases it.
+ * few requests some, and their owners drain and release them. Instances that decide at the same time, from the same records, choose
+ * different partitions, and request no more than they have: others may be there that no record shows yet (D412).
  * @param partitions all ids of the hub
  * @param records a partition without a record has never been read
  */
@@ -64,26 +68,49 @@ export function decide(
     return record === undefined || !isAlive(record);
   });
   const overdue = others.filter(({ wantedBy, wantedMs }) => wantedBy === me && wantedMs >= forceMs);
-  const claim = [...overdue.map(({ partition }) => partition), ...free].slice(0, Math.max(0, most - keep));
+  const promised = (partition: string) => known.get(partition)?.wantedBy === me;
+  const preferred = [
+    ...free.filter(promised),
+    ...inOrderOf(
+      me,
+      free.filter((partition) => !promised(partition)),
+      String,
+    ),
+  ];
+  const claim = [...overdue.map(({ partition }) => partition), ...preferred].slice(0, Math.max(0, most - keep));
 
   const asked = others.filter((record) => record.wantedBy === me && !overdue.includes(record));
-  const missing = free.length > 0 ? 0 : least - keep - claim.length - asked.length;
-  return { renew: mine, release, claim, ask: missing > 0 ? surplus(others, least, missing, isAsked) : [] };
+  const missing = free.length > 0 ? 0 : Math.min(least - keep - claim.length, Math.max(1, keep)) - asked.length;
+  const needless = records.filter((one) => isReserved(one) && one.wantedBy === me && !claim.includes(one.partition));
+  const withdraw = [...needless, ...asked.slice(Math.max(0, most - keep - claim.length))];
+  const ask = missing > 0 ? surplus(me, others, least, missing, isAsked) : [];
+  return { renew: mine, release, claim, ask, withdraw };
+}
+
+/** An order of its own for each instance. */
+function inOrderOf<T>(me: string, some: readonly T[], nameOf: (one: T) => string): T[] {
+  const placeOf = (one: T) =>
+    createHash('sha1')
+      .update(`${me} ${nameOf(one)}`)
+      .digest('hex');
+  return some
+    .map((one) => ({ one, place: placeOf(one) }))
+    .sort((a, b) => (a.place < b.place ? -1 : 1))
+    .map(({ one }) => one);
 }
 
 /** Partitions not requested yet, of owners with more than the least share; the owner with the most comes first. */
 function surplus(
+  me: string,
   others: readonly SeenOwnership[],
   least: number,
   count: number,
   isAsked: (record: SeenOwnership) => boolean,
 ): SeenOwnership[] {
   const held = new Map<string, SeenOwnership[]>();
-  for (const record of others) held.set(record.owner, [...(held.get(record.owner) ?? []), record]);
-  for (const [owner, records] of held) {
-    const remaining = records.filter((record) => !isAsked(record));
-    held.set(owner, remaining);
-  }
+  const available = others.filter((record) => !isAsked(record));
+  for (const record of inOrderOf(me, available, ({ partition }) => partition))
+    held.set(record.owner, [...(held.get(record.owner) ?? []), record]);
   const chosen: SeenOwnership[] = [];
   while (chosen.length < count) {
     const [most] = [...held.values()].sort((a, b) => b.length - a.length);

@@ -3,6 +3,7 @@ import { createRepeating } from '../../concurrency/repeating.ts';
 import { within } from '../../concurrency/within.ts';
 import type { DeviceWork } from '../../engine/order/deviceWork.ts';
 import type { DeviceEvent } from '../../engine/partition/intake.ts';
+import { isSecret, whenChanged } from '../../identity/rotatingSecret.ts';
 import { createTroubles } from '../../log/troubles.ts';
 import type { Ownership } from '../stores/checkpointStore.ts';
 import { type EventHubConnectionOptions, openEventHubConnection } from './eventHubConnection.ts';
@@ -68,17 +69,21 @@ export interface ConsumerOptions<A extends DeviceEvent>
 /** The hub is asked for the newest event of each partition in every second round. */
 const roundsBetweenQuestions = 2;
 
+/** Rounds in the time of one, while this instance waits for partitions that it has requested. */
+const awaitingRounds = 5;
+
 /** The longest that a stop waits for the end of a round. */
 const roundEndsWithinMs = 2_000;
 
 export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A>): Consumer {
   const { log, roundMs, balance, answerMs, silentMs, startPosition, store, instance: me = randomUUID() } = options;
   const allTroubles = createTroubles(log, () => ({ waiting: waiting() }));
-  const troubles = createReadingTroubles(
-    allTroubles,
-    options.told ?? (typeof options.access === 'string' ? undefined : ofIdentity),
-  );
+  const troubles = createReadingTroubles(allTroubles, {
+    told: options.told ?? (isSecret(options.access) ? undefined : ofIdentity),
+    refused: () => connection.refused(),
+  });
   const connection = openEventHubConnection({ ...options, troubles: allTroubles });
+  let isStopping = false;
   const ownerships = createOwnerships(store, me, answerMs, balance.expiryMs / 3);
   const partitionIds = createPartitionIds({
     ask: () => ofHub(within(connection.client().getPartitionIds(), answerMs)),
@@ -91,6 +96,10 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
     troubles,
     allTroubles,
   });
+  // The next token would be made with the key that is replaced, and the client keeps its key (D397).
+  whenChanged(options.access, () => {
+    if (!isStopping) connection.reconnect(sessions.reading());
+  });
   const watch = createHubWatch(connection, sessions, {
     ...{ answerMs, everyMs: roundMs * roundsBetweenQuestions, startPosition, store, log, allTroubles },
   });
@@ -99,7 +108,8 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
     watch: watch.look,
     failedIdle: connection.replace,
   });
-  const repeating = createRepeating(rounds.run, roundMs);
+  // A requested partition is read by none from its release to the next round here.
+  const repeating = createRepeating(rounds.run, () => (rounds.last().isAwaiting ? roundMs / awaitingRounds : roundMs));
 
   const isEnding = (partition: string) => {
     const state = sessions.stateOf(partition);
@@ -155,6 +165,7 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
       log.warn(fields, 'this process stood still: reading its partitions again from their checkpoints');
     },
     async stop() {
+      isStopping = true;
       const stopped = within(repeating.stop(), roundEndsWithinMs);
       await stopped.catch(() => log.warn({}, 'stopping in the middle of a round'));
       const renewing = setInterval(() => void rounds.renew(), roundMs);

@@ -12,10 +12,12 @@ export interface SeenOwnership extends Ownership {
 /** Changes ownership records for this instance. Each request to the store is answered within the limit, or rejects. */
 export interface Ownerships {
   look(): Promise<SeenOwnership[]>;
-  /** The next three return the new record, or undefined when another instance has changed it first. */
+  /** The next four return the new record, or undefined when another instance has changed it first. */
   renew(record: Ownership): Promise<Ownership | undefined>;
   claim(partition: string, seen: Ownership | undefined): Promise<Ownership | undefined>;
   ask(record: Ownership): Promise<Ownership | undefined>;
+  /** Takes back what `ask` has asked for. */
+  withdraw(record: Ownership): Promise<Ownership | undefined>;
   /**
    * Releases a partition, unless another instance owns it by now.
    * @param begun newest sequence number whose handling may have begun on any instance, if that is known
@@ -70,6 +72,7 @@ export function createOwnerships(store: CheckpointStore, me: string, answerMs: n
       return within(store.change(seen, { ...claimed, epoch: (seen?.epoch ?? 0) + 1 }), answerMs);
     },
     ask: (record) => change(record, { wantedBy: me, wantedSince: Date.now() }),
+    withdraw: (record) => change(record, { wantedBy: '', wantedSince: 0 }),
     async release(given, begun) {
       for (let record = await own(given); record !== undefined; record = await own(given)) {
         // Repeated, as our renewal or another's request may come first. `wantedBy` stays: the release is for it.

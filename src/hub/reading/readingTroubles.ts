@@ -13,10 +13,16 @@ export interface ReadingTroubles {
   places(): readonly string[];
 }
 
-/** @param told what a diagnosis means for the way in which the hub is read; default by a connection string that was given */
+interface ReadingTroublesOptions {
+  /** What a diagnosis means for the way in which the hub is read; default by a connection string that was given. */
+  readonly told?: ((found: ReadingDiagnosis) => ReadingDiagnosis) | undefined;
+  /** The hub refuses whom the service says it is. */
+  readonly refused?: () => void;
+}
+
 export function createReadingTroubles(
   troubles: Troubles,
-  told: (found: ReadingDiagnosis) => ReadingDiagnosis = (found) => found,
+  { told = (found) => found, refused }: ReadingTroublesOptions = {},
 ): ReadingTroubles {
   const known = new Map<string, ReadingDiagnosis>();
   const sourceOf = ({ cause }: ReadingDiagnosis) => `reading: ${cause}`;
@@ -35,6 +41,7 @@ export function createReadingTroubles(
       const diagnosis = told(found);
       if (known.get(place)?.cause !== diagnosis.cause) clear(place);
       known.set(place, diagnosis);
+      if (diagnosis.cause.startsWith('UnauthorizedError')) refused?.();
       const { cause, level, setting, hubSaid, todo } = diagnosis;
       troubles.raise(sourceOf(diagnosis), {
         level,

@@ -5,7 +5,7 @@ import { type StoreDiagnosis, StoreFailure, storeFieldsOf } from '../../storage/
 import type { Ownership } from '../stores/checkpointStore.ts';
 import { type BalanceLimits, decide } from './balance.ts';
 import { diagnosisOf } from './hubFailure.ts';
-import type { Ownerships } from './ownerships.ts';
+import type { Ownerships, SeenOwnership } from './ownerships.ts';
 import type { PartitionIds } from './partitionIds.ts';
 import { type ReadingTroubles, wholeHub } from './readingTroubles.ts';
 import type { PartitionSessions } from './sessions.ts';
@@ -29,8 +29,10 @@ export interface LastRound {
   /** Own partitions, with those that were to be claimed. */
   readonly owned: readonly string[];
   readonly isAllElsewhere: boolean;
-  /** Partitions that no instance reads. */
+  /** Partitions that no instance has read for two rounds: a hand-over takes less. */
   readonly unowned: readonly string[];
+  /** It has requested partitions that it does not own yet. */
+  readonly isAwaiting: boolean;
   /** Since when an owned partition has no session, and not because the hub refuses it, as `performance.now()`. */
   readonly unreadSince: number | undefined;
   /** When a round was last complete, or refused by the hub; at first, the start of this instance. */
@@ -71,12 +73,23 @@ export function createRounds(options: RoundsOptions): Rounds {
     owned: [],
     isAllElsewhere: false,
     unowned: [],
+    isAwaiting: false,
     unreadSince: undefined,
     answeredAt: performance.now(),
     storeTrouble: undefined,
   };
 
+  let unownedSince: ReadonlyMap<string, number> = new Map();
+
   const isRefused = (partition: string) => troubles.of(partition)?.isAnswer ?? false;
+
+  /** All instances ask the hub about these, and it answers 50 questions a second (D413). */
+  function unownedForLong(records: readonly SeenOwnership[]): string[] {
+    const unowned = unownedOf(me, partitionIds.all(), records, balance.expiryMs, sessions.stateOf);
+    const now = performance.now();
+    unownedSince = new Map(unowned.map((partition) => [partition, unownedSince.get(partition) ?? now]));
+    return unowned.filter((partition) => now - (unownedSince.get(partition) ?? now) >= 2 * roundMs);
+  }
 
   async function round(): Promise<void> {
     options.watch(last.unowned);
@@ -87,10 +100,14 @@ export function createRounds(options: RoundsOptions): Rounds {
     // Before the next await: a partition that is released during it must not be opened again.
     const { owned, unopened, isIncomplete } = shareOf(decision, sessions.stateOf, isRefused);
     const unreadSince = isIncomplete ? (last.unreadSince ?? performance.now()) : undefined;
-    last = { ...last, records, owned, unreadSince };
+    const isAwaiting = decision.ask.length > 0 || records.some((one) => one.owner !== me && one.wantedBy === me);
+    last = { ...last, records, owned, unreadSince, isAwaiting };
     for (const place of troubles.places()) if (place !== wholeHub && !owned.includes(place)) troubles.clear(place);
     for (const { partition } of decision.release) void sessions.release(partition);
-    const renewed = await Promise.all(decision.renew.map(ownerships.renew));
+    const [renewed] = await Promise.all([
+      Promise.all(decision.renew.map(ownerships.renew)),
+      Promise.all(decision.withdraw.map(ownerships.withdraw)),
+    ]);
     const seen = new Map(records.map((record) => [record.partition, record]));
     // Limited: the next round must come in time to renew.
     const openings = await within(
@@ -104,7 +121,7 @@ export function createRounds(options: RoundsOptions): Rounds {
     last = {
       ...last,
       isAllElsewhere: isAllElsewhere(decision, partitionIds.all(), records),
-      unowned: unownedOf(me, partitionIds.all(), records, balance.expiryMs, sessions.stateOf),
+      unowned: unownedForLong(records),
     };
     const failed = openings.find((one) => one.status === 'rejected');
     if (failed) throw failed.reason;

@@ -2,8 +2,8 @@ import { mebibyte } from './measures.ts';
 
 /** Values that no operator would choose. They are passed to the factories as settings are (D66). */
 
-/** Options for reading from the hub. An idle partition is reported first after `maxWaitSeconds`; the service is not ready before (D145). */
-export const reading = { batchSize: 50, prefetch: 100, maxWaitSeconds: 0.1, silentMs: 11_000 };
+/** Options for reading from the hub. An idle partition reports every `maxWaitSeconds` (D145); the service is not ready before. */
+export const reading = { batchSize: 50, prefetch: 100, maxWaitSeconds: 0.5, silentMs: 11_000 };
 
 /**
  * When the hub is asked for its event endpoint again: after this time in which a partition is not read, and after this one
@@ -52,6 +52,9 @@ export const checkpointEveryMessages = 500;
 /** Renewals within an expiry: an instance that misses a few of them keeps its partitions. */
 export const roundsInExpiry = 6;
 
+/** Without success for this time, `/livez` asks for a restart. */
+export const stuckAfterMs = 5 * 60_000;
+
 /** Most replies that wait for the hub to settle them. */
 export const mostRepliesInFlight = 256;
 
@@ -63,3 +66,6 @@ export const invocationLimits = { inFlight: 1_000, inFlightPerDevice: 10 };
 
 /** Most bodies that are being received, 256 KiB each, in all and of one caller (M14). */
 export const mostBodies = { inAll: 400, ofCaller: 100 };
+
+/** The files of secrets are looked at so often (D396). */
+export const secretFiles = { lookMs: 5_000 };

@@ -3,8 +3,8 @@ import type { Progress } from '../../../src/engine/progress/tracked.ts';
 import { createSuspectsInWork } from '../../../src/engine/quarantine/suspectsInWork.ts';
 import { createLog } from '../../../src/log/log.ts';
 import { withFakeTimers } from '../../support/fakeTimers.ts';
+import { memorySpool } from '../support/memorySpool.ts';
 import { budgetOf, events, limits, partitionByHand } from '../support/partitions.ts';
-import { memorySpool } from '../support/spools.ts';
 
 withFakeTimers();
 

@@ -14,8 +14,8 @@ import { beginStep, type Step } from '../../../src/observing/course.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
 import { hubEvent } from '../../support/events.ts';
 import { neverCrashing } from '../../support/processLife.ts';
+import { memorySpool } from './memorySpool.ts';
 import { usual } from './partitions.ts';
-import { memorySpool } from './spools.ts';
 
 /** How the messages of a device behave; a device without an entry is quick. */
 export interface Behaviour {

@@ -47,7 +47,7 @@ it.each<[what: string, connectionString: () => string]>([
 it('a certificate that is not trusted is named', async () => {
   const failed = lookUpEndpoint(hubLoginOf(hub.connectionString('service')), 30_000);
   const { todo, isAnswer } = diagnoseLookUp(await failed.catch((error) => error));
-  expect([todo, isAnswer]).toEqual([expect.stringContaining('NODE_EXTRA_CA_CERTS'), false]);
+  expect([todo, isAnswer]).toEqual([expect.stringContaining('NETWORK_CA_FILE'), false]);
 });
 
 it('a port that is closed is named', async () => {

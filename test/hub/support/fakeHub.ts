@@ -8,10 +8,13 @@ type Client = Pick<EventHubConsumerClient, 'getPartitionIds' | 'getPartitionProp
 export interface FakeHub {
   append(partition: string, event: HubEvent): void;
   client(life: ProcessLife): Client;
+  /** Whose receiver with an owner level is open. */
+  readerOf(partition: string): ProcessLife | undefined;
 }
 
 interface Receiver {
   readonly epoch: number;
+  readonly life: ProcessLife;
   isOpen: boolean;
   disconnect(): void;
 }
@@ -20,19 +23,20 @@ interface Receiver {
 export function createFakeHub(partitions: readonly string[]): FakeHub {
   const logs = new Map<string, HubEvent[]>(partitions.map((id) => [id, []]));
   const receivers = new Map<string, Receiver>();
-  const waiting = new Set<() => void>();
+  const waiting = new Map(partitions.map((id) => [id, new Set<() => void>()]));
   const logOf = (partition: string) => logs.get(partition) ?? [];
+  const waitingFor = (partition: string) => waiting.get(partition) ?? new Set();
 
   /** Until something comes, or for so long. */
-  const arrival = (ms: number) =>
+  const arrival = (partition: string, ms: number) =>
     new Promise<void>((resolve) => {
       const wake = () => {
         clearTimeout(timer);
-        waiting.delete(wake);
+        waitingFor(partition).delete(wake);
         resolve();
       };
       const timer = setTimeout(wake, ms);
-      waiting.add(wake);
+      waitingFor(partition).add(wake);
     });
 
   function attach(partition: string, receiver: Receiver) {
@@ -57,7 +61,7 @@ export function createFakeHub(partitions: readonly string[]): FakeHub {
     let next = log.findIndex(({ offset }) => Number(offset) > after);
     if (next < 0) next = log.length;
     while (receiver.isOpen) {
-      if (next >= log.length) await arrival(maxWaitTimeInSeconds * 1000);
+      if (next >= log.length) await arrival(partition, maxWaitTimeInSeconds * 1000);
       const batch = await life.step(async () => log.slice(next, next + maxBatchSize));
       if (!receiver.isOpen) return;
       next += batch.length;
@@ -65,12 +69,12 @@ export function createFakeHub(partitions: readonly string[]): FakeHub {
     }
   }
 
-  return {
-    append(partition, event) {
-      logOf(partition).push(event);
-      for (const wake of [...waiting]) wake();
-    },
-    client: (life) => ({
+  function clientOf(life: ProcessLife, opened: Set<Receiver>): Client {
+    // A process that ends has no connections.
+    void life.death.then(() => {
+      for (const receiver of opened) receiver.isOpen = false;
+    });
+    return {
       getPartitionIds: () => life.step(async () => [...partitions]),
       getPartitionProperties: (id: string) =>
         life.step(async () => ({
@@ -82,6 +86,7 @@ export function createFakeHub(partitions: readonly string[]): FakeHub {
         const { processError } = handlers as SubscriptionEventHandlers;
         const receiver: Receiver = {
           epoch: (options as SubscribeOptions).ownerLevel ?? 0,
+          life,
           isOpen: true,
           disconnect() {
             if (!receiver.isOpen) return;
@@ -90,14 +95,31 @@ export function createFakeHub(partitions: readonly string[]): FakeHub {
             void processError(error, undefined as never);
           },
         };
+        opened.add(receiver);
         void deliver(life, String(partition), receiver, handlers as never, options as never);
         const close = () =>
           life.step(async () => {
             receiver.isOpen = false;
+            opened.delete(receiver);
           });
         return { isRunning: receiver.isOpen, close };
       },
-      close: () => life.step(async () => {}),
-    }),
+      close: () =>
+        life.step(async () => {
+          for (const receiver of opened) receiver.isOpen = false;
+        }),
+    };
+  }
+
+  return {
+    append(partition, event) {
+      logOf(partition).push(event);
+      for (const wake of [...waitingFor(partition)]) wake();
+    },
+    readerOf(partition) {
+      const receiver = receivers.get(partition);
+      return receiver?.isOpen && receiver.epoch > 0 ? receiver.life : undefined;
+    },
+    client: (life) => clientOf(life, new Set()),
   };
 }

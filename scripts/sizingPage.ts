@@ -1,0 +1,111 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { type Tier, tierLimits } from 'iot-hub-emulator/limits';
+import { medianIn, type Run, table } from '../test/bench/absoluteTables.ts';
+import type { Outcome } from '../test/scale/run.ts';
+import { tableOf } from '../test/scale/table.ts';
+
+/**
+ * The tables of `docs/sizing.md`: what a hub lets through and how many instances that takes, by what the bench has measured, and what
+ * happens when instances come and go, by `npm run scale`. `npm run docs` rewrites them; a test fails when they are behind.
+ */
+export const sizingPage = 'docs/sizing.md';
+
+const read = (name: string) => JSON.parse(readFileSync(`docs/measurements/${name}.json`, 'utf8'));
+
+interface Hub {
+  readonly tier: Tier;
+  readonly units: number;
+}
+
+const hubs: readonly Hub[] = [
+  ...[1, 10, 50, 200].map((units) => ({ tier: 'S1' as const, units })),
+  ...[1, 10, 50, 200].map((units) => ({ tier: 'S2' as const, units })),
+  ...[1, 5, 10].map((units) => ({ tier: 'S3' as const, units })),
+];
+
+/** Messages of up to 4 KB a day, of each unit. */
+const dailyQuota: Readonly<Record<Tier, number>> = { S1: 400_000, S2: 6_000_000, S3: 300_000_000 };
+
+/** Of a core, at which an instance still takes what comes when another one has ended. */
+const fullAt = 0.7;
+/** Of a hub with the most that it may have. */
+const partitions = 32;
+const secondsOfDay = 86_400;
+
+/** Requests to the storage a second: every 5 s each instance lists the ownerships, and each partition is renewed and has a checkpoint. */
+export const storageRequests = (instances: number, partitionCount: number): number =>
+  (instances + 2 * partitionCount) / 5;
+
+const perSecond = (limit: { count: number; perMs: number } | undefined): number =>
+  limit === undefined ? 0 : (limit.count * 1000) / limit.perMs;
+
+/** What one message costs in µs of CPU, and what an instance needs when it is busy. */
+interface Costs {
+  readonly skip: number;
+  readonly handle: number;
+  readonly memory: number;
+}
+
+function costsIn(run: Run): Costs {
+  const figure = (workload: string, program: string, what: string) => {
+    const found = medianIn(run, workload, program, what);
+    if (found === undefined) throw new Error(`docs/measurements/now.json has no ${what} of ${program} in ${workload}`);
+    return found;
+  };
+  return {
+    skip: figure('skip', 'service', 'CPU'),
+    handle: figure('waiting', 'service, 4', 'CPU'),
+    memory: figure('waiting', 'service, 4', 'memory'),
+  };
+}
+
+export function hubTable(run: Run): string {
+  const { skip, handle, memory } = costsIn(run);
+  const needed = (microseconds: number) => Math.max(1, Math.ceil(microseconds / 1_000_000 / fullAt));
+  const lines = hubs.map(({ tier, units }) => {
+    const limits = tierLimits(tier, units);
+    const [events, replies] = [perSecond(limits.d2c), perSecond(limits.c2d)];
+    const answered = Math.min(events, replies);
+    const all = {
+      telemetry: needed(events * skip),
+      mixed: needed((events - answered) * skip + answered * handle),
+      ours: needed(events * handle),
+    };
+    const most = Math.max(2, all.ours);
+    return [
+      `${tier}, ${units}`,
+      number((dailyQuota[tier] * units) / secondsOfDay),
+      ...[events, replies].map(number),
+      ...[all.telemetry, all.mixed, all.ours].map(String),
+      `${(Math.ceil((most * memory) / 100) / 10).toFixed(1)} GB`,
+      storageRequests(most, partitions).toFixed(0),
+    ];
+  });
+  return table(
+    [
+      ...['tier, units', 'events a second by the daily quota', 'at most', 'replies a second'],
+      ...['instances: telemetry', 'and as many answered as replies', 'all ours, no replies'],
+      ...['memory of these, at least two', 'storage requests a second'],
+    ],
+    lines,
+  );
+}
+
+const number = (value: number): string => (value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString('en'));
+
+const marks = (name: string) => [`<!-- ${name}: written by \`npm run docs\` -->`, `<!-- /${name} -->`] as const;
+
+/** The page with its tables as they should be. */
+export function withTables(page: string): string {
+  const outcomes: readonly Outcome[] = read('scale').outcomes;
+  const tables = { hubs: hubTable(read('now').measured), scenarios: tableOf(outcomes) };
+  return Object.entries(tables).reduce((text, [name, one]) => {
+    const [begin, end] = marks(name);
+    const [first = '', rest = ''] = text.split(begin);
+    return `${first}${begin}\n\n${one}\n\n${end}${rest.slice(rest.indexOf(end) + end.length)}`;
+  }, page);
+}
+
+export function writeSizingPage(): void {
+  writeFileSync(sizingPage, withTables(readFileSync(sizingPage, 'utf8')));
+}

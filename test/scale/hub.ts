@@ -1,0 +1,125 @@
+import type { SubscriptionEventHandlers as Handlers, Subscription } from '@azure/event-hubs';
+import { createThrottle, type Limits, type Throttle } from 'iot-hub-emulator/limits';
+import type { SendRefusal } from '../../src/hub/replies/sendFailure.ts';
+import { createFakeHub } from '../hub/support/fakeHub.ts';
+import { type StandInClients, standInForClients } from './clients.ts';
+import { type Counts, createCounts } from './counts.ts';
+import { lifeOf, overNetwork, type Process } from './process.ts';
+import type { VirtualTime } from './virtualTime.ts';
+
+/** The hub of the simulated world: its partitions, its properties, and how many replies it takes. */
+export interface Hub {
+  append(partition: string, device: string): number;
+  /** For a process, the connection string of its clients. */
+  accessFor(process: Process): string;
+  /** Takes a reply, when its limit lets it pass. */
+  takeReply(process: Process): Promise<SendRefusal | undefined>;
+  /** The process that has the partition's receiver, runs, and is not cut off. */
+  readerOf(partition: string): Process | undefined;
+  /** Questions for the properties of a partition: the namespace answers 50 a second of all clients together. */
+  readonly questions: Counts;
+  /** Replies taken. */
+  readonly replies: Counts;
+  end(): void;
+}
+
+interface HubOptions {
+  readonly time: VirtualTime;
+  readonly partitions: readonly string[];
+  /** To and from the hub, in milliseconds. */
+  readonly networkMs: () => number;
+  readonly replyLimits: Limits;
+}
+
+/** Of the questions for properties. */
+const mostQuestions = 50;
+
+const body = Buffer.from('{}');
+
+export function createHub({ time, partitions, networkMs, replyLimits }: HubOptions): Hub {
+  const log = createFakeHub(partitions);
+  const clients: StandInClients = standInForClients();
+  const throttle: Throttle = createThrottle(replyLimits, time.now, { ms: 10_000 });
+  const questions = createCounts(time.now);
+  const replies = createCounts(time.now);
+  const processes = new Map<unknown, Process>();
+  const sent = new Map<string, number>();
+  /** When the next question is answered. */
+  let freeAt = 0;
+
+  /** The client repeats a question that the namespace refuses, until it is answered. */
+  async function inTurn<T>(ask: () => Promise<T>): Promise<T> {
+    questions.count();
+    freeAt = Math.max(freeAt, time.now()) + 1000 / mostQuestions;
+    const waitMs = freeAt - time.now() - 1000;
+    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    return ask();
+  }
+
+  /** What another process has done, it learns over its own network. */
+  const told = (process: Process, handlers: Handlers): Handlers => ({
+    ...handlers,
+    async processError(...args) {
+      time.on(process, () => setTimeout(() => void handlers.processError(...args), networkMs()));
+    },
+  });
+
+  function accessFor(process: Process): string {
+    return clients.add(process.name, () => {
+      const life = lifeOf(process, networkMs);
+      processes.set(life, process);
+      const client = log.client(life);
+      return {
+        ...client,
+        getPartitionProperties: (...args) => inTurn(() => client.getPartitionProperties(...args)),
+        subscribe: (partition: unknown, handlers: unknown, options?: unknown) =>
+          (client.subscribe as (...args: unknown[]) => Subscription)(
+            partition,
+            told(process, handlers as Handlers),
+            options,
+          ),
+      };
+    });
+  }
+
+  return {
+    append(partition, device) {
+      const sequenceNumber = sent.get(partition) ?? 0;
+      sent.set(partition, sequenceNumber + 1);
+      log.append(partition, {
+        body,
+        properties: {},
+        systemProperties: { 'iothub-connection-device-id': device },
+        sequenceNumber,
+        offset: String(sequenceNumber * 1000),
+        enqueuedTimeUtc: new Date(),
+      });
+      return sequenceNumber;
+    },
+    accessFor,
+    takeReply: (process) =>
+      overNetwork(
+        networkMs(),
+        () => process.isCutFrom.hub,
+        () =>
+          new Promise<SendRefusal | undefined>((resolve) =>
+            time.outside(() =>
+              throttle.shape('c2d', (refusal) => {
+                if (refusal === undefined) replies.count();
+                resolve(refusal && { kind: 'later', reason: 'throttled' });
+              }),
+            ),
+          ),
+      ),
+    readerOf(partition) {
+      const process = processes.get(log.readerOf(partition));
+      return process?.canRead() ? process : undefined;
+    },
+    questions,
+    replies,
+    end() {
+      throttle.close();
+      clients.end();
+    },
+  };
+}

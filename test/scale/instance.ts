@@ -1,0 +1,194 @@
+import { createStandstillWatch } from '../../src/concurrency/standstill.ts';
+import { createBudget } from '../../src/engine/budget/budget.ts';
+import { createPace } from '../../src/engine/budget/pace.ts';
+import type { MessageContext } from '../../src/engine/partition/work.ts';
+import { createSuspectsInWork } from '../../src/engine/quarantine/suspectsInWork.ts';
+import { balanceLimits } from '../../src/hub/reading/balance.ts';
+import { createConsumer } from '../../src/hub/reading/consumer.ts';
+import { createPendingSends } from '../../src/hub/replies/pendingSends.ts';
+import { createRateLimit } from '../../src/hub/replies/rateLimit.ts';
+import { createSender } from '../../src/hub/replies/sender.ts';
+import { createSendQueue } from '../../src/hub/replies/sendQueue.ts';
+import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
+import { createLog } from '../../src/log/log.ts';
+import { createTroubles } from '../../src/log/troubles.ts';
+import { beginStep } from '../../src/observing/course.ts';
+import type { HubEvent } from '../../src/protocol/event.ts';
+import { partitionShare, roundMs, settleWithinMs, standstillMs } from '../../src/settings/derived.ts';
+import {
+  checkpointEveryMessages,
+  deviceMessages,
+  leastMessages,
+  mostRepliesInFlight,
+  reading,
+  stuckAfterMs,
+  timing,
+} from '../../src/settings/groups/constants.ts';
+import { memorySpool } from '../engine/support/memorySpool.ts';
+import type { Account } from './account.ts';
+import type { Hub } from './hub.ts';
+import type { Process } from './process.ts';
+import { createProcessor } from './processor.ts';
+import type { VirtualTime } from './virtualTime.ts';
+import type { WorkRecord } from './work.ts';
+
+/** What all instances have around them. */
+export interface Surroundings {
+  readonly time: VirtualTime;
+  readonly hub: Hub;
+  readonly account: Account;
+  readonly record: WorkRecord;
+  readonly costs: Costs;
+}
+
+/** What a message takes. */
+export interface Costs {
+  /** Milliseconds of the instance's one core. */
+  readonly workMs: number;
+  /** Milliseconds that its calls of backends take. */
+  readonly callMs: number;
+  /** Whether it is answered by a reply. */
+  readonly isAnswered: boolean;
+}
+
+/** A running instance of the service: all of reading, order, checkpoints, quarantine and sending is its own code. */
+export interface Instance {
+  readonly process: Process;
+  isReady(): boolean;
+  /** What `/livez` tells a kubelet. */
+  isStuck(): boolean;
+  /** As by SIGTERM; resolves when the process has ended. */
+  stop(): Promise<void>;
+}
+
+/** A message of this device ends the process, unless it is parked. */
+export const fatalDevice = 'fatal';
+
+const delivery = { maxMessages: 1_000, maxBytes: 64 * 1024 * 1024 };
+const drainMs = 25_000;
+const log = createLog('silent');
+
+export function startInstance(process: Process, surroundings: Surroundings): Instance {
+  const { time } = surroundings;
+  const parts = time.on(process, () => begin(process, surroundings));
+  return {
+    process,
+    isReady: () => time.on(process, () => parts.consumer.missing().length === 0),
+    isStuck: () => time.on(process, () => parts.consumer.silentForMs() >= stuckAfterMs),
+    stop: () => time.on(process, parts.stop),
+  };
+}
+
+function begin(process: Process, { time, hub, account, record, costs }: Surroundings) {
+  const processor = createProcessor(time);
+  const pace = createPace({
+    ...{ least: leastMessages, most: delivery.maxMessages, inLine: () => 0, measure: processor.measure },
+  });
+  const overall = createBudget(delivery, undefined, pace);
+  const share = partitionShare(delivery);
+  const suspectsInWork = createSuspectsInWork();
+  const troubles = createTroubles(log);
+  const sender = senderOf(process, hub);
+
+  /** A message as `dispatch` handles it: it works, calls, answers, and ends early when it is told to. */
+  async function handle(partition: string, { deviceId, event }: Arrival, context: MessageContext): Promise<boolean> {
+    const { sequenceNumber } = event;
+    const { ended, parkUnexecuted = false } = context;
+    const open = new Set<ReturnType<typeof beginStep>>();
+    context.begins?.({ begunAt: performance.now(), open });
+    await processor.work(costs.workMs);
+    if (!parkUnexecuted) {
+      const step = beginStep({ open }, 'call', 'update', 'backend');
+      step.waitsFor = 'answer';
+      standstill.look();
+      if (ended.aborted) return false;
+      await new Promise((resolve) => setTimeout(resolve, costs.callMs));
+      open.delete(step);
+      standstill.look();
+      if (ended.aborted) return false;
+      if (deviceId === fatalDevice) {
+        process.kill();
+        return new Promise(() => {});
+      }
+      record.handled(partition, deviceId, sequenceNumber);
+    } else record.parked(partition, sequenceNumber);
+    if (!costs.isAnswered) return true;
+    return (await sender.send(replyTo(deviceId, `${partition}-${sequenceNumber}`), ended)) !== 'stopped';
+  }
+
+  const consumer = createConsumer<Arrival>({
+    ...reading,
+    instance: process.name,
+    access: hub.accessFor(process),
+    consumerGroup: 'device-messaging',
+    startPosition: 'earliest',
+    drainMs,
+    roundMs: roundMs(timing.expirySeconds),
+    answerMs: 20_000,
+    balance: balanceLimits(timing.expirySeconds * 1000, drainMs),
+    store: createBlobStore({
+      account: account.accessFrom(process),
+      ...{ container: 'checkpoints', namespace: 'hub', hub: 'hub', consumerGroup: 'device-messaging' },
+    }),
+    log,
+    partition: (partition) => ({
+      budget: createBudget(share, overall),
+      spool: memorySpool(),
+      quarantine: { mostSuspects: share.maxMessages, suspectsInWork, log },
+      limits: {
+        everyMessages: checkpointEveryMessages,
+        everyMs: timing.checkpointSeconds * 1000,
+        deviceMessages,
+      },
+      arrivalOf: (event) => ({ event, deviceId: String(event.systemProperties?.['iothub-connection-device-id']) }),
+      costOf: () => 1_024,
+      dispatch: (arrival, context) => handle(partition, arrival, context),
+    }),
+  });
+  const standstill = createStandstillWatch(standstillMs(timing.expirySeconds), consumer.stoodStill, {
+    monotonic: () => performance.now(),
+    wall: () => Date.now(),
+    sinceBoot: () => performance.now(),
+  });
+  consumer.start();
+
+  return {
+    consumer,
+    async stop() {
+      await consumer.stop();
+      standstill.stop();
+      sender.stop();
+      troubles.close();
+      process.kill();
+    },
+  };
+}
+
+interface Arrival {
+  readonly event: HubEvent;
+  readonly deviceId: string;
+}
+
+/** As `createReplies` makes it, over a link to this hub. */
+function senderOf(process: Process, hub: Hub) {
+  const now = () => performance.now();
+  const answerWithinMs = settleWithinMs(timing.replySeconds);
+  const rateLimit = createRateLimit({ ceiling: Number.POSITIVE_INFINITY, answerWithinMs, now });
+  const pending = createPendingSends({ answerWithinMs, onSilence() {}, onIdle() {} });
+  return createSender({
+    sendOnce(_reply, onSent) {
+      onSent();
+      return pending.follow(hub.takeReply(process));
+    },
+    sendQueue: createSendQueue({ rateLimit, maxInFlight: mostRepliesInFlight, now }),
+    maxWaitMs: timing.replySeconds * 1000,
+    answerWithinMs,
+    troubles: createTroubles(log),
+    random: Math.random,
+    now,
+  });
+}
+
+const replyTo = (deviceId: string, messageId: string) => ({
+  ...{ kind: 'acknowledgement' as const, deviceId, messageId, correlationId: undefined, properties: {}, body: '{}' },
+});

@@ -1,0 +1,50 @@
+import { writeFileSync } from 'node:fs';
+import { showProgress } from '../chaos/progress.ts';
+import { faultsOf } from './faults.ts';
+import { type Options, readOptions, usage } from './options.ts';
+import { type Outcome, runScenario } from './run.ts';
+import { scenarios } from './scenarios.ts';
+import { lineOf, tableOf } from './table.ts';
+
+/**
+ * `npm run scale` plays what can happen to up to 32 instances on 32 partitions, and ends with 1 when something does not hold that
+ * must: then a line says what (D411).
+ */
+
+const { names, json, ...options } = optionsOrEnd();
+const now = performance.now.bind(performance);
+const progress = showProgress(process.stdout, now);
+const print = (line: string) => {
+  progress.clear();
+  process.stdout.write(`${line}\n`);
+};
+
+print(`seed ${options.seed}, ${options.instances} instances, ${options.partitions} partitions`);
+const outcomes: Outcome[] = [];
+for (const [index, name] of names.entries()) {
+  const scenario = scenarios[name];
+  if (scenario === undefined) continue;
+  const onProgress = (seconds: number) =>
+    progress.say(`${index + 1} of ${names.length}: ${name}, ${seconds.toFixed(0)} s`);
+  const outcome = await runScenario(name, scenario, { ...options, onProgress });
+  outcomes.push(outcome);
+  print(lineOf(outcome));
+  if (json !== undefined) writeFileSync(json, `${JSON.stringify({ ...options, outcomes }, undefined, 1)}\n`);
+  for (const fault of faultsOf(outcome, scenario)) {
+    process.exitCode = 1;
+    print(`${name}: ${fault}`);
+  }
+}
+print(`\n${tableOf(outcomes)}`);
+
+function optionsOrEnd(): Options {
+  try {
+    const read = readOptions(process.argv.slice(2));
+    if (read) return read;
+    process.stdout.write(usage);
+    process.exit(0);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${usage}`);
+    process.exit(2);
+  }
+}

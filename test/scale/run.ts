@@ -1,0 +1,140 @@
+import { createCoverage } from './coverage.ts';
+import type { Scenario } from './scenarios.ts';
+import type { WorkTotal } from './work.ts';
+import { createWorld, type World } from './world.ts';
+
+/** What a scenario has shown. */
+export interface Outcome {
+  readonly name: string;
+  readonly instances: number;
+  /** Instances before the trouble. */
+  readonly before: number;
+  /** From the beginning of the trouble until all is balanced and caught up. */
+  readonly seconds: number;
+  /** Seconds without a reader, over the partitions. */
+  readonly unread: { readonly median: number; readonly worst: number };
+  /** Requests to the storage a second; `quiet`: before the trouble. */
+  readonly storage: { readonly quiet: number; readonly mean: number; readonly most: number; readonly refused: number };
+  /** Questions for the properties of partitions, in the second with the most. */
+  readonly mostQuestions: number;
+  /** How far the work was behind at the most, in seconds. */
+  readonly mostBehind: number;
+  /** From the end of the trouble until no work was behind, in seconds. */
+  readonly caughtUp: number;
+  /** Processes that ended without having been stopped. */
+  readonly uncleanEnds: number;
+  /** Every partition had a reader in the end, and no instance two more than another. */
+  readonly isBalanced: boolean;
+  readonly work: WorkTotal;
+}
+
+export interface RunOptions {
+  readonly seed: number;
+  readonly instances: number;
+  readonly partitions: number;
+  /** Told now and then, in seconds of the simulated world. */
+  readonly onProgress?: (seconds: number) => void;
+}
+
+const lookEveryMs = 100;
+/** Before the trouble, when everything has settled. */
+const quietMs = 30_000;
+/** What has not settled by then never does. */
+const longestMs = 30 * 60_000;
+
+/** Plays a scenario in a world of its own. The same seed gives the same outcome. */
+export async function runScenario(name: string, scenario: Scenario, options: RunOptions): Promise<Outcome> {
+  const { seed, partitions } = options;
+  const instances = Math.min(options.instances, scenario.most ?? options.instances);
+  const world = createWorld(seed, partitions, scenario.surrounding ?? {});
+  try {
+    return await play(world, name, scenario, instances, options.onProgress ?? (() => {}));
+  } finally {
+    world.end();
+  }
+}
+
+async function play(
+  world: World,
+  name: string,
+  scenario: Scenario,
+  instances: number,
+  onProgress: (seconds: number) => void,
+): Promise<Outcome> {
+  const { time, hub, account, cluster, record, partitions } = world;
+  const { before = instances } = scenario;
+
+  let failure: unknown;
+  async function passUntil(isSo: () => boolean): Promise<boolean> {
+    const until = time.now() + longestMs;
+    while (!isSo() && failure === undefined && time.now() < until) {
+      await time.pass(1_000);
+      onProgress(time.now() / 1000);
+    }
+    if (failure !== undefined) throw failure;
+    return isSo();
+  }
+  async function passDuring(what: Promise<unknown>): Promise<void> {
+    let isOver = false;
+    const fail = (error: unknown) => {
+      failure = error;
+    };
+    void what.then(() => {
+      isOver = true;
+    }, fail);
+    await passUntil(() => isOver);
+  }
+  const isSettled = () => world.isBalanced() && record.behindSeconds() < 2;
+
+  await passDuring(Promise.all(Array.from({ length: before }, cluster.start)));
+  if (before > 0) {
+    await passUntil(isSettled);
+    await time.pass(quietMs);
+  }
+  const begunAt = time.now();
+  const quiet = average(account.requests.between(begunAt - quietMs, begunAt));
+  const coverage = createCoverage({
+    ...{ partitions, behindSeconds: record.behindSeconds, now: time.now },
+    isRead: (partition) => hub.readerOf(partition) !== undefined,
+  });
+  const looking = setInterval(coverage.look, lookEveryMs);
+
+  let endedAt = begunAt;
+  const noteEnd = () => {
+    endedAt = time.now();
+  };
+  await passDuring(scenario.play(world, instances).then(noteEnd));
+  const expected = scenario.after ?? instances;
+  const isBalanced = await passUntil(() => isSettled() && cluster.running().length === expected);
+  const settledAt = time.now();
+  clearInterval(looking);
+
+  world.load = 0;
+  await passUntil(() => record.behindSeconds() === 0);
+  await time.pass(10_000); // what may yet be handled again
+  const requests = account.requests.between(begunAt, settledAt);
+  const unread = coverage.unread().toSorted((one, other) => one - other);
+  return {
+    name,
+    instances,
+    before,
+    seconds: rounded((settledAt - begunAt) / 1000),
+    unread: { median: rounded(unread[Math.floor(unread.length / 2)] ?? 0), worst: rounded(unread.at(-1) ?? 0) },
+    storage: {
+      quiet: rounded(before === 0 ? 0 : quiet),
+      mean: rounded(average(requests)),
+      most: Math.max(...requests),
+      refused: sum(account.refused.between(begunAt, settledAt)),
+    },
+    mostQuestions: Math.max(...hub.questions.between(begunAt, settledAt)),
+    mostBehind: rounded(coverage.mostBehind()),
+    caughtUp: rounded(Math.max(0, (coverage.lastBehindAt() ?? endedAt) - endedAt) / 1000),
+    uncleanEnds: cluster.uncleanEnds(),
+    isBalanced,
+    work: record.total(),
+  };
+}
+
+const sum = (all: readonly number[]) => all.reduce((total, one) => total + one, 0);
+const average = (all: readonly number[]) => sum(all) / Math.max(1, all.length);
+const rounded = (value: number) => Math.round(value * 10) / 10;

@@ -1,0 +1,126 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
+import { createRandom } from '../chaos/random.ts';
+import { createAccount } from './account.ts';
+import { faultsOf } from './faults.ts';
+import { readOptions } from './options.ts';
+import { createProcess } from './process.ts';
+import { runScenario } from './run.ts';
+import { scenarios } from './scenarios.ts';
+import { tableOf } from './table.ts';
+import { beginVirtualTime, type VirtualTime } from './virtualTime.ts';
+
+// Three instances on six partitions; `npm run scale` has 32 on 32 (D411).
+
+const small = { seed: 1, instances: 3, partitions: 6 };
+
+const run = (name: string, options = small) => {
+  const scenario = scenarios[name];
+  if (scenario === undefined) throw new Error(`there is no scenario ${name}`);
+  return runScenario(name, scenario, options).then((outcome) => ({ outcome, faults: faultsOf(outcome, scenario) }));
+};
+
+describe('instances that share a hub, in a simulated world with the seed 1,', () => {
+  it.each([
+    'start of all',
+    'one, all, one',
+    'half crash: stands still',
+    'half crash: without storage',
+    'storage refuses half',
+  ])('lose nothing, and each partition has one reader in the end: %s', async (name) => {
+    const { outcome, faults } = await run(name);
+    expect(faults).toEqual([]);
+    expect(outcome.work.sent).toBeGreaterThan(300);
+  });
+
+  it('do the same each time', async () => {
+    const [first, again] = [await run('one crash'), await run('one crash')];
+    expect(again).toEqual(first);
+    expect(first.faults).toEqual([]);
+    expect(await run('one crash', { ...small, seed: 2 })).not.toEqual(first);
+  });
+});
+
+describe('what must hold', () => {
+  const work = { sent: 100, lost: 0, parked: 0, repeats: 0, mostRepeats: 0, inversions: 0 };
+  const well = { isBalanced: true, uncleanEnds: 0, unread: { median: 2, worst: 30 }, work };
+
+  it.each([
+    ['a partition without a reader', { ...well, isBalanced: false }, 'not shared evenly'],
+    ['a hand-over that takes long', { ...well, unread: { median: 2, worst: 31 } }, 'no reader for 31 s'],
+    ['a message that was never handled', { ...well, work: { ...work, lost: 1 } }, '1 messages are lost'],
+    [
+      'a message that another of its device has overtaken',
+      { ...well, work: { ...work, inversions: 2 } },
+      'behind a later',
+    ],
+    ['a repeat after a clean stop', { ...well, work: { ...work, mostRepeats: 1 } }, 'handled again'],
+    ['a message that is parked', { ...well, work: { ...work, parked: 1 } }, 'parked'],
+    ['an end that was not made', { ...well, uncleanEnds: 1 }, 'ended by themselves'],
+  ])('is found not to hold: %s', (_, outcome, fault) => {
+    expect(faultsOf(outcome, {})).toEqual([expect.stringContaining(fault)]);
+    expect(faultsOf(well, {})).toEqual([]);
+  });
+
+  it('allows the repeats of an unclean end, of each up to 5 s of messages and those in flight', () => {
+    const repeated = (mostRepeats: number) =>
+      faultsOf({ ...well, uncleanEnds: 1, work: { ...work, mostRepeats } }, { uncleanEnds: 1 }).length;
+    expect([repeated(40), repeated(41)]).toEqual([0, 1]);
+  });
+});
+
+describe('the account in memory', () => {
+  let time: VirtualTime;
+  afterEach(() => time.end());
+
+  it('keeps what the store writes, refuses what is out of date, and what is too much', async () => {
+    time = beginVirtualTime(createRandom(1).next);
+    const account = createAccount(time, 0);
+    const openAs = (name: string) =>
+      createBlobStore({
+        account: account.accessFrom(createProcess(name, time, 0)),
+        ...{ container: 'c', namespace: 'n', hub: 'h', consumerGroup: 'g' },
+      });
+    const [one, other] = [openAs('one'), openAs('other')];
+    const claim = (owner: string) => ({
+      ...{ partition: '0', owner, epoch: 1, wantedBy: '', wantedSince: 0, renewedAt: Date.now() },
+    });
+    const play = async () => {
+      const record = await one.change(undefined, claim('one'));
+      expect(record).toMatchObject({ owner: 'one', epoch: 1 });
+      expect(await other.change(undefined, claim('other'))).toBeUndefined();
+      expect(await other.ownerships()).toEqual([expect.objectContaining({ partition: '0', owner: 'one' })]);
+      if (record === undefined) return;
+      const progress = { sequenceNumber: 41, offset: '41000', completed: '2 41 x' };
+      expect(await one.writeProgress(record, progress)).toBe(true);
+      expect(await other.progress('0')).toEqual(progress);
+      const taken = await other.change(record, { ...claim('other'), epoch: 2 });
+      expect(taken).toMatchObject({ owner: 'other', epoch: 2 });
+      expect(await one.writeProgress(record, { ...progress, sequenceNumber: 42, offset: '42000' })).toBe(false);
+      account.mostPerSecond = 0;
+      await expect(one.ownerships()).rejects.toThrow('503');
+      expect(account.refused.inSecond()).toBeGreaterThan(0);
+    };
+    let isOver = false;
+    const played = play().finally(() => {
+      isOver = true;
+    });
+    while (!isOver) await time.pass(100);
+    await played;
+  });
+});
+
+describe('npm run scale', () => {
+  it('takes names, a seed and numbers, and refuses others', () => {
+    expect(readOptions(['one crash', '--seed', '7', '--instances', '4'])).toMatchObject({
+      ...{ names: ['one crash'], seed: 7, instances: 4, partitions: 32 },
+    });
+    expect(readOptions(['--help'])).toBeUndefined();
+    expect(() => readOptions(['no such'])).toThrow('no such');
+    expect(() => readOptions(['--instances', '33'])).toThrow('--instances');
+  });
+
+  it('shows a line for each scenario', () => {
+    expect(tableOf([]).split('\n')).toHaveLength(2);
+  });
+});
