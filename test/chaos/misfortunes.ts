@@ -143,15 +143,17 @@ export const failover: Misfortune = {
     }),
 };
 
-/** What is not so long after nothing has happened any more will never be: the checker says what that means. */
+/** What is not so after that will never be: the checker says what that means. */
 const patienceMs = 300_000;
+/** The service finishes what it has read before it follows: faults that still wait to be met would keep it from that. */
+const unmetMs = 60_000;
 
-async function untilSo({ over, hub, backends }: Stage, isSo: () => Promise<boolean>): Promise<void> {
-  let until = Number.POSITIVE_INFINITY;
-  while (performance.now() < until && !(await isSo())) {
-    if (over.aborted && until === Number.POSITIVE_INFINITY) {
-      until = performance.now() + patienceMs;
-      // The service finishes what it has read before it follows: what still waits to be met would keep it from that.
+async function untilSo({ hub, backends }: Stage, isSo: () => Promise<boolean>): Promise<void> {
+  const since = performance.now();
+  let isCleared = false;
+  while (performance.now() - since < patienceMs && !(await isSo())) {
+    if (!isCleared && performance.now() - since > unmetMs) {
+      isCleared = true;
       hub.faults.clear();
       backends.faults.clear();
     }

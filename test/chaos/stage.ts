@@ -48,7 +48,7 @@ export interface Stage {
   readonly failovers: readonly Failover[];
   /** The hub fails over, to its other endpoint or back. Answers how many connections ended. */
   failOver(): Promise<number>;
-  /** The hub has failed over just now: nothing happens until the service has found it. */
+  /** The hub is at its other endpoint, or has come back just now: nothing happens until the service has found it. */
   isAway(): boolean;
   /** Lets no device send, once those that do have sent. Answers a function that ends it. */
   silenceDevices(): Promise<() => void>;
@@ -250,9 +250,11 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       return end;
     }
 
+    let isAway = false;
     let awayUntil = 0;
     async function failOver(): Promise<number> {
       const position = journal.last;
+      isAway = !isAway;
       awayUntil = performance.now() + awayMs;
       const struck = hub.faults.strike({ kind: 'failover' });
       failovers.push({ position, hub: hub.endpoint().name });
@@ -296,7 +298,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       guest,
       devices,
       ...seen,
-      isAway: () => performance.now() < awayUntil,
+      isAway: () => isAway || performance.now() < awayUntil,
       ...{ ours, failovers, failOver, silenceDevices, oneFailover },
       checkpointsOf: options.checkpointsOf ?? (async () => new Map()),
       letters: options.letters,
