@@ -16,41 +16,38 @@ const inTrouble: Readonly<Record<string, string>> = {
   'Requests to the stores that fail': 'store away',
 };
 
-describe.skipIf(isSkipped).each(dashboards)(
-  '$title: promtool, of the Debian package prometheus,',
-  (dashboard) => {
-    const { uid, panels } = dashboard;
-    const good = uid.endsWith('methods') ? 'good-front-door' : 'good';
-    const recordings = [...new Set([good, ...Object.values(inTrouble)])];
+describe.skipIf(isSkipped).each(dashboards)('$title: promtool, of the Debian package prometheus,', (dashboard) => {
+  const { uid, panels } = dashboard;
+  const good = uid.endsWith('methods') ? 'good-front-door' : 'good';
+  const recordings = [...new Set([good, ...Object.values(inTrouble)])];
 
-    it.each(recordings)(
-      'has answers to the queries, with the labels of their names, from the recording “%s”',
-      async (recording) => {
-        expect(episodes).toHaveProperty([recording]);
-        const asked = panels.filter(({ title }) => (inTrouble[title] ?? good) === recording);
-        const expressions = asked.flatMap(({ queries }) => queries.map(([, expression]) => expression));
-        const { scrapes } = readRecording(recording);
-        const answers = await ask(recording, expressions, [scrapes - 1]);
-        for (const { title, queries } of asked)
-          for (const [legend, expression] of queries) {
-            const samples = answers.find((one) => one.expression === expression)?.samples;
-            expect(samples, `${title}: ${expression}`).toBeDefined();
-            const known = [...(samples ?? '').matchAll(/(\w+)="/g)].map(([, label]) => label);
-            const named = [...legend.matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label);
-            // The kind of an error is absent while there is none.
-            expect(
-              named.filter((label) => !known.includes(label) && label !== 'error_type'),
-              title,
-            ).toEqual([]);
-          }
-      },
-    );
+  it.each(recordings)(
+    'has answers to the queries, with the labels of their names, from the recording “%s”',
+    async (recording) => {
+      expect(episodes).toHaveProperty([recording]);
+      const asked = panels.filter(({ title }) => (inTrouble[title] ?? good) === recording);
+      const expressions = asked.flatMap(({ queries }) => queries.map(([, expression]) => expression));
+      const { scrapes } = readRecording(recording);
+      const answers = await ask(recording, expressions, [scrapes - 1]);
+      for (const { title, queries } of asked)
+        for (const [legend, expression] of queries) {
+          const samples = answers.find((one) => one.expression === expression)?.samples;
+          expect(samples, `${title}: ${expression}`).toBeDefined();
+          const known = [...(samples ?? '').matchAll(/(\w+)="/g)].map(([, label]) => label);
+          const named = [...legend.matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label);
+          // The kind of an error is absent while there is none.
+          expect(
+            named.filter((label) => !known.includes(label) && label !== 'error_type'),
+            title,
+          ).toEqual([]);
+        }
+    },
+  );
 
-    it('draws the picture in docs/dashboards: run `npm run charts`', async () => {
-      const picture = await pictureOf(dashboard);
-      expect(picture).not.toMatch(/NaN|undefined|Infinity/);
-      expect(readFileSync(dashboardPictureFile(dashboard), 'utf8')).toBe(picture);
-      expect(readFileSync('docs/metrics.md', 'utf8')).toContain(`](dashboards/${uid}.svg)`);
-    });
-  },
-);
+  it('draws the picture in docs/dashboards: run `npm run charts`', async () => {
+    const picture = await pictureOf(dashboard);
+    expect(picture).not.toMatch(/NaN|undefined|Infinity/);
+    expect(readFileSync(dashboardPictureFile(dashboard), 'utf8')).toBe(picture);
+    expect(readFileSync('docs/metrics.md', 'utf8')).toContain(`](dashboards/${uid}.svg)`);
+  });
+});
