@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { titlesOfFaults } from './test/mutants/titles.ts';
 import { reaching } from './test/support/imports.ts';
 
 /** Files of one of these share a process with the others of it. What the service cures in the hub's SDKs, the sandbox's tests have not. */
@@ -22,8 +23,20 @@ const files = ['test', 'iot-hub-emulator/test'].flatMap((folder) =>
 );
 const fullPath = (file: string) => join(import.meta.dirname, file);
 
+const replacedIn = new Map(
+  files.map((file) => {
+    const text = readFileSync(fullPath(file), 'utf8');
+    return [file, [...text.matchAll(/\bvi\.(?:do)?mock\('([^']+)'/gi)].map(([, name]) => name)] as const;
+  }),
+);
+const replacing = (isMeant: (name?: string) => boolean) =>
+  files.filter((file) => replacedIn.get(file)?.length && replacedIn.get(file)?.every(isMeant));
+
+/** Tests that put the same in the place of the hub's client share a process of their own. */
+const withStandIns = replacing((name) => name === '@azure/event-hubs');
+
 /** Tests that put something else in the place of a module: others would be given it as well. */
-const replacingModules = files.filter((file) => /\bvi\.(do)?mock\(/i.test(readFileSync(fullPath(file), 'utf8')));
+const replacingModules = replacing(() => true).filter((file) => !withStandIns.includes(file));
 
 /** Tests with this client, which may still fail in the background when they are over. */
 const withLateFailures = reaching(files.map(fullPath), 'azure-iot-device-amqp').map((file) =>
@@ -44,7 +57,7 @@ class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]) {
     const sorted = await super.sort(files);
     const rank = ({ project, moduleId }: TestSpecification) =>
-      2 * ['processes', 'isolated', 'shared', 'service', 'sandbox'].indexOf(project.name) +
+      2 * ['processes', 'isolated', 'stand-ins', 'shared', 'service', 'sandbox'].indexOf(project.name) +
       (long.test(moduleId) ? 0 : 1);
     return sorted.toSorted((one, other) => rank(one) - rank(other));
   }
@@ -64,11 +77,16 @@ export const common = {
   expect: { poll: { timeout: 120_000, interval: 25 } },
 };
 
+/** Most of these wait for processes of their own: fewer files at a time would leave a small machine idle. */
+const waiting = { maxWorkers: Math.max(6, availableParallelism()), sequence: { groupOrder: 0 } };
+
+/** These come after them. Each worker loads nearly all modules: six take a third more CPU than two, and end no sooner. */
+const computing = { maxWorkers: Math.max(3, availableParallelism()), sequence: { groupOrder: 1 } };
+
 export default defineConfig({
+  plugins: [titlesOfFaults],
   test: {
     ...common,
-    // Most of the longer tests wait for processes of their own: fewer files at a time would leave a small machine idle.
-    maxWorkers: Math.max(6, availableParallelism()),
     sequence: { sequencer: LongestFirst },
     // Each project would transform the same modules again.
     experimental: { fsModuleCache: true },
@@ -76,7 +94,8 @@ export default defineConfig({
     projects: [
       sharing('shared', 'test/**/*.test.ts', Object.values(rooms)),
       ...Object.entries(rooms).map(([name, include]) => sharing(name, include)),
-      { extends: true, test: { name: 'isolated', include: isolated } },
+      { extends: true, test: { name: 'isolated', include: isolated, ...waiting } },
+      { extends: true, test: { name: 'stand-ins', include: withStandIns, isolate: false, ...computing } },
     ],
   },
 });
@@ -84,6 +103,12 @@ export default defineConfig({
 function sharing(name: string, include: string, others: readonly string[] = []) {
   return {
     extends: true as const,
-    test: { name, include: [include], exclude: [...isolated, ...others], isolate: false },
+    test: {
+      name,
+      include: [include],
+      exclude: [...isolated, ...withStandIns, ...others],
+      isolate: false,
+      ...(name === 'processes' ? waiting : computing),
+    },
   };
 }

@@ -58,5 +58,6 @@ export const ruleFiles: Readonly<Record<string, string>> = {
 export const behindRules = (): string[] =>
   Object.entries(ruleFiles).flatMap(([file, text]) => (readFileSync(file, 'utf8') === text ? [] : [file]));
 
-if (process.argv[1] === import.meta.filename)
+export function writeAlertRules(): void {
   for (const [file, text] of Object.entries(ruleFiles)) writeFileSync(file, text);
+}

@@ -85,5 +85,6 @@ export function withAlerts(file: string, page: string): string {
   }, page);
 }
 
-if (process.argv[1] === import.meta.filename)
+export function writeAlertTables(): void {
   for (const file of alertPages) writeFileSync(file, withAlerts(file, readFileSync(file, 'utf8')));
+}

@@ -76,4 +76,6 @@ const send = (summary: string, messages: readonly string[]) => ({
   messages: references('channels/cloudToDevice/messages', messages),
 });
 
-if (process.argv[1] === import.meta.filename) writeFileSync(asyncApiFile, asyncApiDocument());
+export function writeAsyncApi(): void {
+  writeFileSync(asyncApiFile, asyncApiDocument());
+}

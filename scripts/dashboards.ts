@@ -44,5 +44,6 @@ export const written = ({ uid, title, panels }: Dashboard): string =>
 export const behindDashboards = (): string[] =>
   dashboards.flatMap((one) => (readFileSync(dashboardFile(one), 'utf8') === written(one) ? [] : [dashboardFile(one)]));
 
-if (process.argv[1] === import.meta.filename)
+export function writeDashboards(): void {
   for (const one of dashboards) writeFileSync(dashboardFile(one), written(one));
+}

@@ -50,5 +50,6 @@ export function withIndex(file: string, page: string): string {
   return `${before}${begin}\n\n${links.join(' ·\n')}\n\n${end}${after}`;
 }
 
-if (process.argv[1] === import.meta.filename)
+export function writeDecisionIndexes(): void {
   for (const file of decisionPages) writeFileSync(file, withIndex(file, readFileSync(file, 'utf8')));
+}

@@ -7,4 +7,6 @@ export const edgeSchemaFile = 'edge/config.schema.json';
 
 export const edgeSchema = (): string => `${JSON.stringify(z.toJSONSchema(schema, { io: 'input' }), undefined, 2)}\n`;
 
-if (process.argv[1] === import.meta.filename) writeFileSync(edgeSchemaFile, edgeSchema());
+export function writeEdgeSchema(): void {
+  writeFileSync(edgeSchemaFile, edgeSchema());
+}

@@ -82,4 +82,6 @@ export function hubAdminOpenApi(): string {
   return contractPage("the operations and schemas of the hub's admin port", contract);
 }
 
-if (process.argv[1] === import.meta.filename) writeFileSync(hubAdminOpenApiFile, hubAdminOpenApi());
+export function writeHubAdminOpenApi(): void {
+  writeFileSync(hubAdminOpenApiFile, hubAdminOpenApi());
+}

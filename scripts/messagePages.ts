@@ -110,7 +110,7 @@ function withRules(page: string, { name, generation, purpose }: Card): string {
   return `${contents}\n## S${chapter} · \`${name}\`\n\n**S${chapter}.1** ${purpose}. ${undecided} a rule for each sentence of the specification, with its rows.\n\n${rows}`;
 }
 
-if (process.argv[1] === import.meta.filename) {
+export function writeMessagePages(): void {
   for (const [file, rewritten] of Object.entries(messagePages)) {
     writeFileSync(file, rewritten(readFileSync(file, 'utf8')));
   }

@@ -7,4 +7,6 @@ export const methodsOpenApiFile = 'docs/contracts/methods.openapi.yaml';
 
 export const methodsOpenApi = (): string => contractPage('the schemas of the front door', contract());
 
-if (process.argv[1] === import.meta.filename) writeFileSync(methodsOpenApiFile, methodsOpenApi());
+export function writeMethodsOpenApi(): void {
+  writeFileSync(methodsOpenApiFile, methodsOpenApi());
+}

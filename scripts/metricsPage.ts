@@ -74,5 +74,6 @@ export function withMetrics(page: string): string {
   return `${before}${begin}\n\n${tables}\n${end}${after}`;
 }
 
-if (process.argv[1] === import.meta.filename)
+export function writeMetricsPage(): void {
   writeFileSync(metricsFile, withMetrics(readFileSync(metricsFile, 'utf8')));
+}

@@ -1,71 +1,67 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { mutatedFolders } from '../stryker.config.mjs';
+import { writeFileSync } from 'node:fs';
+import { rooms } from './mutation/rooms.ts';
+import { readScores, type Score } from './mutation/scores.ts';
 
 /** `docs/mutation.md`, from `test/mutation/scores.json` (D346). `npm run docs` rewrites it; a test fails when it is behind. */
 export const mutationPageFile = 'docs/mutation.md';
 
-export interface Score {
-  /** A file, or a folder for those of its files that have no entry of their own and no survivors. */
-  readonly file: string;
-  /** How many the tool made. */
-  readonly changes: number;
-  /** Share that the tests noticed in the first run, in percent. */
-  readonly firstPercent: number;
-  /** How many no test notices now. */
-  readonly survivors: number;
-  /** Why they may stay; `lines` as they were when the file was measured. */
-  readonly reasons?: readonly { readonly lines: string; readonly why: string }[];
+/** Rounded down: 100 % is all. */
+const noticed = (changes: number, survivors: number): string =>
+  changes === 0 ? '' : `${Math.floor((1 - survivors / changes) * 100)} %`;
+
+const sum = (scores: readonly Score[], of: (score: Score) => number | undefined): number =>
+  scores.reduce((total, score) => total + (of(score) ?? 0), 0);
+
+const numbers = (scores: readonly Score[]): string => {
+  const changes = sum(scores, (score) => score.changes);
+  const survivors = sum(scores, (score) => score.survivors);
+  const columns = [changes, noticed(changes, survivors), survivors];
+  return [...columns, sum(scores, ({ atLoad }) => atLoad), sum(scores, ({ off }) => off)].join(' | ');
+};
+
+/** Without the extension. */
+const nameOf = (file: string): string => `\`${file.replace(/\.ts$/, '')}\``;
+
+function rowOfRoom(folder: string, scores: readonly Score[]): string {
+  return `| \`${folder}\` | ${scores.length} | ${numbers(scores)} |`;
 }
 
-export const scores: { readonly measured: string; readonly files: readonly Score[] } = JSON.parse(
-  readFileSync('test/mutation/scores.json', 'utf8'),
-);
-
-/** What `npm run mutation` changes. */
-export const mutatedFiles = (): string[] =>
-  mutatedFolders.flatMap((folder) =>
-    readdirSync(folder, { recursive: true, encoding: 'utf8' }).flatMap((name) =>
-      name.endsWith('.ts') ? [`${folder}/${name}`] : [],
-    ),
-  );
-
-/** Files that have no score, because they are newer than the measurement or were rewritten since. */
-const unmeasured = (): string[] =>
-  mutatedFiles().filter((file) => !scores.files.some((one) => file === one.file || file.startsWith(`${one.file}/`)));
-
-const noticed = ({ changes, survivors }: Score): number => Math.round((1 - survivors / changes) * 100);
-const nameOf = (file: string): string =>
-  `\`${file.replace(/^src\/|\.ts$/g, '')}\`${file.endsWith('.ts') ? '' : ' (all other files)'}`;
-
-function row(score: Score): string {
-  const { file, changes, firstPercent, survivors, reasons = [] } = score;
-  const why = [...new Set(reasons.map(({ why }) => why))].join('; ');
-  return `| ${nameOf(file)} | ${changes} | ${firstPercent} % | ${noticed(score)} % | ${survivors} | ${why} |`;
+function rowOfFile(score: Score): string {
+  const whys = (score.reasons ?? []).map(({ why }) => why || '**not judged yet**');
+  return `| ${nameOf(score.file)} | ${numbers([score])} | ${[...new Set(whys)].join('; ')} |`;
 }
 
-const partly = scores.files.filter(({ survivors }) => survivors > 0);
-const whole = scores.files.filter(({ survivors }) => survivors === 0);
-const listed = (files: readonly string[]): string => files.map(nameOf).join(', ');
-
-export const mutationPage = (): string => `# Mutation testing
+export function mutationPage(): string {
+  const all = readScores();
+  const ofRoom = ({ folder }: { folder: string }) => all.filter(({ file }) => file.startsWith(`${folder}/`));
+  const measured = rooms.filter((room) => ofRoom(room).length > 0);
+  const tried = all.filter(({ changes }) => changes > 0);
+  const partly = tried.filter(({ survivors }) => survivors > 0);
+  const whole = tried.filter(({ survivors }) => survivors === 0);
+  const unreached = all.filter(({ changes, off = 0 }) => changes === 0 && off > 0);
+  return `# Mutation testing
 
 <!-- Written by \`npm run docs\` from test/mutation/scores.json. -->
 
 \`npm run mutation\` lets [StrykerJS](https://stryker-mutator.io) change rules in small ways, and runs the quick tests that reach each change.
-A change that no test notices *survives*. Tests that start processes are left out, so a survivor is a question, not a verdict.
-All files take hours, one file minutes: \`npm run mutation -- --mutate src/protocol/fields.ts --ignoreStatic --testFiles 'test/protocol/*.test.ts'\`.
-\`.mutation/report.html\` then shows each survivor in its place.
+A change that no test notices *survives*. Tests that start programs are left out, so a survivor is a question, not a verdict.
+Code that runs only while its file is loaded is not changed (*at load*), nor what a comment switches off, or files that only tests of programs reach (*off*).
+\`npm run mutation -- fields\` measures files with that word, minutes for one; without words, all that have no score or another code than then, which takes hours.
+Each result is kept at once in \`test/mutation/scores.json\`, with the survivors by their lines at that time. \`npm run mutation -- --list\` names
+the files without a score of their present code.
 
-Measured on ${scores.measured}, without what is computed once when a file is loaded. *First* and *now* are the shares of changes that tests notice,
-in the first run and after tests were added. \`test/mutation/scores.json\` has the survivors by their lines at that time.
+| room | files | changes | noticed | survivors | at load | off |
+|---|---|---|---|---|---|---|
+${measured.map((room) => rowOfRoom(room.folder, ofRoom(room))).join('\n')}
 
-| file | changes | first | now | survivors | why they may stay |
-|---|---|---|---|---|---|
-${partly.map(row).join('\n')}
+| file | changes | noticed | survivors | at load | off | why they may stay |
+|---|---|---|---|---|---|---|
+${partly.map(rowOfFile).join('\n')}
 
-Without survivors: ${listed(whole.map(({ file }) => file))}.
+Without survivors: ${whole.map(({ file }) => nameOf(file)).join(', ')}.
+${unreached.length > 0 ? `\nOnly tests that start programs reach: ${unreached.map(({ file }) => nameOf(file)).join(', ')}.\n` : ''}`;
+}
 
-Not measured, or rewritten since: ${listed(unmeasured())}.
-`;
-
-if (process.argv[1] === import.meta.filename) writeFileSync(mutationPageFile, mutationPage());
+export function writeMutationPage(): void {
+  writeFileSync(mutationPageFile, mutationPage());
+}

@@ -37,7 +37,7 @@ export function withTables(page: string): string {
   }, page);
 }
 
-if (process.argv[1] === import.meta.filename) {
+export function writePerformancePage(): void {
   writeFileSync(performancePage, withTables(readFileSync(performancePage, 'utf8')));
   for (const [file, svg] of Object.entries(charts)) writeFileSync(`docs/measurements/${file}`, svg);
 }

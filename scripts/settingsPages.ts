@@ -12,7 +12,6 @@ const end = '<!-- /settings -->';
 
 /** What has to be set; of the last four either the first or the others. */
 export const required = [
-  'HUB_EVENTS_CONNECTION_STRING',
   'HUB_SERVICE_CONNECTION_STRING',
   'INFORMATION_MODEL_URL',
   'TYPE_REGISTRY_URL',
@@ -35,6 +34,12 @@ const sections: readonly Section[] = [
     about:
       'The portal has the first connection string under *Built-in endpoints*, the second under *Shared access policies*.',
     groups: ['hub'],
+  },
+  {
+    title: 'The network',
+    about:
+      'For every connection: [operations.md](operations.md#the-network). The first three count in lower case, too, and the front door reads all.',
+    groups: ['network'],
   },
   {
     title: 'An identity instead of keys',
@@ -81,7 +86,7 @@ const sections: readonly Section[] = [
 const head = `# Settings
 
 Settings come from the environment, or from \`config/<NODE_ENV>.json\` (\`config/production.json\` unless \`NODE_ENV\` is set, or the file in \`CONFIG_FILE\`), by group and name:
-\`{ "delivery": { "drainSeconds": 40 } }\`. The environment overrides the file; secrets come from the environment only. An empty variable counts as not set. Wrong settings stop the start, with one line for each. An unknown variable that begins like ours is reported with the nearest name; an unknown name in the file stops the start.
+\`{ "delivery": { "drainSeconds": 40 } }\`. The environment overrides the file. A secret comes from the environment, or from a file of its own that \`…_FILE\` names and that may change while the program runs ([secrets.md](secrets.md)). An empty variable counts as not set. Wrong settings stop the start, with one line for each. An unknown variable that begins like ours is reported with the nearest name; an unknown name in the file stops the start.
 
 Everything else is a constant, or derived ([D66](decisions.md#d66--what-is-a-setting)). Variables of OpenTelemetry (\`OTEL_…\`): for [metrics](metrics.md#sending-them-to-a-collector), for [traces](operations.md#traces).
 
@@ -97,7 +102,9 @@ export function settingsPage(): string {
     !door?.includes(env) ? 'service' : service?.includes(env) ? 'both' : 'front door';
   const printed = sections.map(({ title, about, groups }) => {
     const settings = settingDocs(Object.fromEntries(groups.map((group) => [group, everySetting[group]])));
-    const rows = settings.map((one) => `| \`${one.env}\` | ${one.doc} | ${shown(one)} | ${readBy(one)} |`);
+    const rows = settings
+      .filter(({ holds }) => holds === undefined)
+      .map((one) => `| \`${one.env}\` | ${one.doc} | ${shown(one)} | ${readBy(one)} |`);
     return [
       `## ${title}\n`,
       `${about}\n`,
@@ -109,8 +116,8 @@ export function settingsPage(): string {
   return `${[head, ...printed.map((lines) => `${lines.join('\n')}\n`)].join('\n')}`;
 }
 
-const shown = ({ secret, default: fallback }: SettingDoc): string =>
-  secret ? 'secret' : fallback === '' ? '' : `\`${fallback}\``;
+const shown = ({ env, secret, default: fallback }: SettingDoc): string =>
+  secret ? `secret, or \`${env}_FILE\`` : fallback === '' ? '' : `\`${fallback}\``;
 
 /** README with its table of what has to be set renewed. */
 export function withRequiredSettings(readme: string): string {
@@ -123,9 +130,12 @@ export function withRequiredSettings(readme: string): string {
 
 /** `.env.example`: what has no default stands open, the rest is commented out with its default. */
 export function envExample(): string {
-  const lines = settingDocs().map(({ env, doc, default: fallback }) =>
-    fallback === '' ? `# ${doc}\n${env}=\n` : `# ${doc}\n#${env}=${fallback}\n`,
-  );
+  const lines = settingDocs()
+    .filter(({ holds }) => holds === undefined)
+    .map(({ env, doc, secret, default: fallback }) => {
+      const file = secret ? `# Or the file with it:\n${env}_FILE=\n` : '';
+      return fallback === '' ? `# ${doc}\n${env}=\n${file}` : `# ${doc}\n#${env}=${fallback}\n`;
+    });
   return `${[
     '# Copy to .env: `npm start`, `npm run methods` and `npm run dead-letters` read it, and `docker run` with `--env-file .env`.',
     '# Variables that are set already win. An empty value counts as not set. No quotes: `docker run` would keep them.',
@@ -138,7 +148,7 @@ function split(text: string, marker: string): [string, string] {
   return [text.slice(0, at), text.slice(at + marker.length)];
 }
 
-if (process.argv[1] === import.meta.filename) {
+export function writeSettingsPages(): void {
   writeFileSync('README.md', withRequiredSettings(readFileSync('README.md', 'utf8')));
   writeFileSync('docs/settings.md', settingsPage());
   writeFileSync('.env.example', envExample());

@@ -106,4 +106,6 @@ export function withTables(page: string): string {
   }, page);
 }
 
-if (process.argv[1] === import.meta.filename) writeFileSync(sizingPage, withTables(readFileSync(sizingPage, 'utf8')));
+export function writeSizingPage(): void {
+  writeFileSync(sizingPage, withTables(readFileSync(sizingPage, 'utf8')));
+}

@@ -15,6 +15,7 @@ const offenders = (isOffence: (file: string, target: string) => boolean) =>
 const rows = [
   ['text', 'concurrency', 'protocol'],
   ['log', 'settings'],
+  ['network'],
   ['metrics', 'tap', 'identity'],
   ['tracing'],
   ['observing'],
@@ -103,8 +104,9 @@ describe('imports', () => {
     expect(offenders((_, target) => target === 'src/identity/platform.ts')).toHaveLength(1);
   });
 
-  it('of the HTTP client are in src/backends only, except for methods of the hub', () => {
-    const isAllowed = (file: string) => file.startsWith('src/backends/') || file === 'src/hub/methods/httpsRequests.ts';
+  it('of the HTTP client are in src/backends only, except for methods of the hub and what makes connections', () => {
+    const isAllowed = (file: string) =>
+      /^src\/(backends|network)\//.test(file) || file === 'src/hub/methods/httpsRequests.ts';
     expect(offenders((file, target) => /^(axios|undici)/.test(target) && !isAllowed(file))).toEqual([]);
   });
 
@@ -226,6 +228,8 @@ describe('the system clock', () => {
     'hub/reading/ownerships.ts': 'writes times for other instances, and reads theirs',
     'hub/stores/fileStore.ts': 'shows other processes that this one is there',
     'hub/stores/labelledBlobs.ts': 'compares it with the clock of the storage',
+    'hub/endpoint/followHub.ts': 'records since when an endpoint is read',
+    'hub/endpoint/lookUp.ts': 'tells the hub when a signature expires',
     'hub/methods/fileStorage.ts': 'tells the storage when a signature expires',
     'deadLetters/openDeadLetters.ts': 'compares it with the times of dead letters, which outlive the process',
     'deadLetters/directory.ts': 'compares it with the times of files',
@@ -236,7 +240,7 @@ describe('the system clock', () => {
     'operations/started.ts': 'stamps the first start of a build',
     'operations/tapRoute.ts': 'shows when a tap began',
     'tap/taps.ts': 'shows when something happened',
-    'programs/service.ts': 'names a file',
+    'programs/reading.ts': 'names a file',
   };
 
   it('is used only for times of day: durations and deadlines come from the monotonic clock', () => {

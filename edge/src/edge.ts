@@ -32,9 +32,20 @@ const flushMs = 250;
 export async function startEdge(configuration: Configuration, log: Log, file?: ConfigurationFileRead): Promise<Edge> {
   const meter = createMeter();
   const droppedReplies = createDroppedReplies(log, meter);
-  const setups = createSetups({ configuration, log, meter, resubscribe: () => broker.resubscribe() });
-  await setups.prepareFolders();
   const concurrency = createConcurrencyLimit(() => setups.current().configuration.limits);
+  /** Nothing is in progress, and the last response is on its way (D398). */
+  async function untilQuiet(): Promise<void> {
+    do {
+      await concurrency.idle();
+      await sleep(flushMs);
+    } while (concurrency.inFlight > 0);
+  }
+  const setups = createSetups({
+    ...{ configuration, log, meter },
+    resubscribe: () => broker.resubscribe(),
+    reconnect: (peer) => void untilQuiet().then(peer === 'hub' ? hub.renew : broker.renew),
+  });
+  await setups.prepareFolders();
   let isStopping = false;
   const missing = () =>
     [isStopping ? 'the end of the stop' : undefined, hub.waitingFor(), broker.waitingFor()].filter(
@@ -44,7 +55,7 @@ export async function startEdge(configuration: Configuration, log: Log, file?: C
   const metrics = createExposition(meter, { 'service.name': 'edge-proxy', 'service.version': version() });
   const health = await serveHealth(address, { missing, remarks: setups.remarks, metrics });
   const broker = connectToBroker({
-    broker: configuration.broker,
+    access: () => setups.current().configuration.broker,
     topics: setups.topics,
     onReply: (reply) => proxy.receive(reply),
     log,
@@ -57,7 +68,7 @@ export async function startEdge(configuration: Configuration, log: Log, file?: C
     ...{ concurrency, droppedReplies, log, meter },
   });
   const hub = connectToHub({
-    ...configuration.hub,
+    access: () => setups.current().configuration.hub,
     onInvocation: proxy.invoke,
     isIdle: () => concurrency.inFlight === 0,
     log,

@@ -1,6 +1,8 @@
+import type { Stamps } from 'telemetry/files/stamps.ts';
 import { switchLevelOnSignal } from 'telemetry/levelSwitch.ts';
+import { proxySecrets } from 'telemetry/network/proxies.ts';
 import { ConfigurationError, readConfiguration } from './configuration/read.ts';
-import type { Stamps } from './configuration/stamps.ts';
+import { proxyIn, useNetwork } from './connections/network.ts';
 import { startEdge } from './edge.ts';
 import type { LogText } from './operations/events.ts';
 import { createLog } from './operations/log.ts';
@@ -18,7 +20,9 @@ function optionsOrExit(): Options {
 
 async function configurationOrExit(file: string, stamps: Stamps) {
   try {
-    return await readConfiguration(file, stamps);
+    const configuration = await readConfiguration(file, stamps);
+    useNetwork(configuration, process.env);
+    return configuration;
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     process.stderr.write(
@@ -35,7 +39,7 @@ if (options.isHelp) {
 }
 if (options.check) {
   const { checkEdge } = await import('./check/checkEdge.ts');
-  process.exit(await checkEdge(options.config, options.check));
+  process.exit(await checkEdge(options.config, options.check, (text) => process.stdout.write(text)));
 }
 const stamps: Stamps = new Map();
 const configuration = await configurationOrExit(options.config, stamps);
@@ -44,9 +48,18 @@ if (options.isCheckOnly) {
   process.exit(0);
 }
 
+/** Those of the start, and of the newest configuration and the one before: connections may have them still. */
+const proxySecret = proxySecrets(proxyIn(process.env));
+let secrets = [...secretsOf(configuration), ...proxySecret];
+let newest: readonly string[] = [];
+function found(changed: typeof configuration) {
+  const [before, after] = [newest, secretsOf(changed)];
+  newest = after;
+  secrets = [...secretsOf(configuration), ...proxySecret, ...before, ...after];
+}
 const log = createLog(configuration.log.level, undefined, {
   instance: identityOf(configuration),
-  secrets: secretsOf(configuration),
+  secrets: () => secrets,
   isPretty: configuration.log.pretty,
   hasColours: process.stdout.isTTY,
 });
@@ -59,7 +72,7 @@ process.on('unhandledRejection', (error) => exitWith(error, 'unhandled rejection
 
 switchLevelOnSignal(process, log);
 log.info(startFields(configuration, process.env), 'starting');
-const edge = await startEdge(configuration, log, { path: options.config, stamps }).catch((error) =>
+const edge = await startEdge(configuration, log, { path: options.config, stamps, found }).catch((error) =>
   exitWith(error, 'start failed'),
 );
 let isStopping = false;

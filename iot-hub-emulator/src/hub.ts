@@ -13,7 +13,7 @@ import { type Addresses, createAddresses } from './identity/addresses.ts';
 import type { TrustedAuthority } from './identity/bearer.ts';
 import { ensureCertificates } from './identity/certificates.ts';
 import { claimByPassword } from './identity/plain.ts';
-import { ensurePolicies } from './identity/policies.ts';
+import { ensurePolicies, type KeyName } from './identity/policies.ts';
 import type { Registry } from './identity/registry.ts';
 import { createJournal, type Journal } from './journal/journal.ts';
 import { bounds } from './limits/bounds.ts';
@@ -77,13 +77,16 @@ export interface Hub extends Addresses {
   /** PEM file that clients must trust. */
   caFile: string;
   adminUrl: string;
-  /** For `@azure/event-hubs`, in plain TCP; policy `events`, which may only listen. */
+  /** The event endpoint at present: another one after a failover. */
+  endpoint(): { readonly name: string; readonly partitions: readonly PartitionLog[] };
+  /** For `@azure/event-hubs`, in plain TCP; policy `events`, which may only listen; of the event endpoint at the start. */
   eventsConnectionString: string;
   /** Where REST requests go; the official clients need an `https.Agent` with this host and port. */
   restUrl: string;
   /** For `azure-iothub`, over TLS; policy `service`. */
   serviceConnectionString: string;
   registry: Registry;
+  /** Of the event endpoint at the start. */
   partitions: readonly PartitionLog[];
   /** Of the event hub that a route leads to; none without one. */
   routedPartitions: readonly PartitionLog[];
@@ -95,10 +98,10 @@ export interface Hub extends Addresses {
   faults: Faults;
   counters(): Counters;
   /**
-   * Give a policy another key, as an owner regenerates it. Links go on until the tokens expire that clients have put for
-   * them; new tokens need the new key, which new connection strings have.
+   * Give a policy another key in the place of one of its two, the first unless said, as an owner regenerates it. Links go on
+   * until the tokens expire that clients have put for them; new tokens need a key that it has, as new connection strings do.
    */
-  renewKey(policy: string): Promise<void>;
+  renewKey(policy: string, which?: KeyName): Promise<void>;
   isConnected(deviceId: string): boolean;
   /** Close all ports and connections. */
   close(): Promise<void>;
@@ -128,6 +131,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     access,
     presence,
     events,
+    regions,
     devicebound,
     journal,
     connections,
@@ -143,19 +147,31 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const stopNotifications = sendNotifications(core, options.sources ?? []);
   for (const device of options.devices ?? []) addDevice(registry, device, store !== undefined);
 
-  const addresses = createAddresses({ name, ports, policies, registry });
-  const describe = () => ({ name, hostName: 'localhost', ports, caFile: certificates.caFile, partitions: count });
+  const addresses = createAddresses({ eventHub: () => regions.active().name, ports, policies, registry });
+  const describe = () => ({
+    name,
+    eventHub: regions.active().name,
+    hostName: 'localhost',
+    ports,
+    caFile: certificates.caFile,
+    partitions: count,
+  });
   const open = new Map<keyof HubPorts, Listener>();
   const faults = createFaults({
     standing,
     connections,
     ports: open,
+    failOver({ left = 'closed' }) {
+      regions.failOver(left);
+      devicebound.lose();
+      core.feedback.lose();
+    },
     burst: (fault) => burst(fault, { events, registry, access, now }),
   });
   const counters = () =>
     countAll({
       connections,
-      partitions: events.partitions,
+      partitions: regions.all.flatMap((region) => region.events.partitions),
       deliveryCounters: tally,
       queues: registry.list().map(({ deviceId }) => [deviceId, devicebound.pending(deviceId).length]),
     });
@@ -168,9 +184,10 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     registry,
     devicebound,
     journal,
-    partitions: events.partitions,
+    partitions: () => events.partitions,
     isConnected: presence.isConnected,
-    deviceConnectionString: addresses.deviceConnectionString,
+    addresses,
+    renewKey,
     closing: closing.signal,
   });
 
@@ -202,6 +219,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     caFile: certificates.caFile,
     adminUrl: `http://127.0.0.1:${ports.admin}`,
     restUrl: `https://localhost:${ports.https}`,
+    endpoint: () => ({ name: regions.active().name, partitions: events.partitions }),
     eventsConnectionString: addresses.eventHubConnectionString('events'),
     serviceConnectionString: addresses.connectionString('service'),
     ...addresses,

@@ -7,6 +7,7 @@ import { isSignedWith, parseSas, signSas } from '../src/identity/sas.ts';
 
 const key = Buffer.from('a key of thirty-two bytes length').toString('base64');
 const otherKey = Buffer.from('another key of as many bytes or so').toString('base64');
+const secondaryKey = Buffer.from('the second key of every policy').toString('base64');
 const now = 1_700_000_000_000;
 const later = now / 1000 + 60;
 const unauthorized = expect.objectContaining({ condition: 'amqp:unauthorized-access' });
@@ -43,8 +44,8 @@ describe('access', () => {
     registry = createRegistry(() => now);
     registry.create('d1', { primaryKey: key });
     const policies = new Map<string, Policy>([
-      ['service', { name: 'service', key, rights: new Set(['serviceConnect', 'listen']) }],
-      ['device', { name: 'device', key: otherKey, rights: new Set(['deviceConnect']) }],
+      ['service', { name: 'service', primaryKey: key, secondaryKey, rights: new Set(['serviceConnect', 'listen']) }],
+      ['device', { name: 'device', primaryKey: otherKey, secondaryKey, rights: new Set(['deviceConnect']) }],
     ]);
     access = createAccess({ hubName: 'Hub', policies, registry, now: () => now });
   });
@@ -83,6 +84,10 @@ describe('access', () => {
   test('a token with a wrong signature or an unknown policy is refused', () => {
     expect(() => access.claim(service('localhost', later, otherKey), 'localhost')).toThrow(unauthorized);
     expect(() => access.claim(service('localhost', later, key, 'nobody'), 'localhost')).toThrow(unauthorized);
+  });
+  test('either key of a policy signs tokens', () => {
+    for (const signer of [key, secondaryKey])
+      expect(access.claim(service('localhost', later, signer), 'localhost')).toMatchObject({ policy: 'service' });
   });
   test('a token with a changed expiry is refused', () => {
     const token = service('localhost').replace(`se=${later}`, `se=${later + 1}`);

@@ -1,4 +1,9 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { get } from 'node:https';
 import { describe, expect, test } from 'vitest';
+import { signSas } from '../src/identity/sas.ts';
 import { connectedDevice, publishPacket } from './support/device.ts';
 import { hubForAll } from './support/sharedHub.ts';
 
@@ -8,6 +13,14 @@ const ask = async (path: string, init: RequestInit = {}) => {
   const response = await fetch(hub.adminUrl + path, init);
   const text = await response.text();
   return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+};
+/** Of a request to the registry with this token. */
+const statusFor = async (authorization: string) => {
+  const url = `${hub.restUrl}/statistics/devices?api-version=2021-04-12`;
+  const asked = get(url, { ca: readFileSync(hub.caFile), headers: { authorization } });
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  response.resume();
+  return response.statusCode;
 };
 const post = (body: string) => ask('/devices', { method: 'POST', body });
 
@@ -39,6 +52,24 @@ describe('the admin port', () => {
     expect((await ask('/devices/made-%253', { method: 'DELETE' })).status).toBe(204);
     expect(hub.registry.get('made-%3')).toBeUndefined();
     expect((await ask('/devices/made-%253', { method: 'DELETE' })).status).toBe(404);
+  });
+  test('renews one key of a policy: its tokens are refused from now on, those of the other key are not', async () => {
+    const [first, second] = (['primaryKey', 'secondaryKey'] as const).map((key) =>
+      hub.connectionString('registryRead', key),
+    );
+    const query = (connectionString = '') => {
+      const [, key = ''] = /SharedAccessKey=(.*)$/.exec(connectionString) ?? [];
+      return statusFor(signSas('localhost', key, 'base64', Math.floor(Date.now() / 1000) + 60, 'registryRead'));
+    };
+    expect([await query(first), await query(second)]).toEqual([200, 200]);
+    const renew = (policy: string, body: string) => ask(`/policies/${policy}/keys`, { method: 'POST', body });
+    const { status, body } = await renew('registryRead', '{"key":"secondaryKey"}');
+    expect([status, body]).toEqual([200, expect.objectContaining({ policy: 'registryRead', key: 'secondaryKey' })]);
+    expect(body.connectionString).toBe(hub.connectionString('registryRead', 'secondaryKey'));
+    expect(body.eventsConnectionString).toBe(hub.eventHubConnectionString('registryRead', 'secondaryKey'));
+    expect([await query(first), await query(second), await query(body.connectionString)]).toEqual([200, 401, 200]);
+    expect(await renew('nobody', '{}')).toEqual({ status: 404, body: { error: 'The hub has no policy nobody.' } });
+    expect((await renew('registryRead', '{"key":"third"}')).status).toBe(400);
   });
   test('shows the journal after a position, and of one device', async () => {
     const device = await connectedDevice(hub, 'pump-1');

@@ -88,7 +88,8 @@ describe('policies', () => {
   test('keys are stored, differ from each other and can be read by their owner only', async () => {
     const first = await ensurePolicies(directory);
     expect((await ensurePolicies(directory)).all).toEqual(first.all);
-    expect(new Set([...first.all.values()].map(({ key }) => key)).size).toBe(first.all.size);
+    const keys = [...first.all.values()].flatMap(({ primaryKey, secondaryKey }) => [primaryKey, secondaryKey]);
+    expect(new Set(keys).size).toBe(2 * first.all.size);
     expect(await modeOf('policies.json')).toBe(0o600);
   });
   test('only an owner with the permission may send events, and only service policies may reach devices', async () => {
@@ -100,14 +101,24 @@ describe('policies', () => {
     expect(await having('send', true)).toEqual(['iothubowner']);
     expect(await having('serviceConnect')).toEqual(['iothubowner', 'service']);
   });
-  test('a renewed key replaces the old one and is stored; the other keys stay', async () => {
-    const { all, renewKey } = await ensurePolicies(directory);
-    const keyOf = (name: string, policies = all) => policies.get(name)?.key;
-    const before = [keyOf('events'), keyOf('service')];
-    await renewKey('events');
-    expect(keyOf('events')).not.toBe(before[0]);
-    const kept = (await ensurePolicies(directory)).all;
-    expect([keyOf('events', kept), keyOf('service', kept)]).toEqual([keyOf('events'), before[1]]);
-    await expect(renewKey('nobody')).rejects.toThrow('no policy nobody');
+  test.each(['primaryKey', 'secondaryKey'] as const)(
+    'a renewed %s replaces the old one and is stored; the other keys stay',
+    async (which) => {
+      const { all, renewKey } = await ensurePolicies(directory);
+      const other = which === 'primaryKey' ? 'secondaryKey' : 'primaryKey';
+      const before = new Map(all);
+      await renewKey('events', which);
+      expect(all.get('events')?.[which]).not.toBe(before.get('events')?.[which]);
+      expect(all.get('events')?.[other]).toBe(before.get('events')?.[other]);
+      expect(all.get('service')).toEqual(before.get('service'));
+      expect((await ensurePolicies(directory)).all).toEqual(all);
+      await expect(renewKey('nobody', which)).rejects.toThrow('no policy nobody');
+    },
+  );
+  test('of a file with one key for each are its primary keys', async () => {
+    await writeFile(join(directory, 'policies.json'), JSON.stringify({ service: 'b25l' }));
+    const { all } = await ensurePolicies(directory);
+    expect(all.get('service')).toMatchObject({ primaryKey: 'b25l', secondaryKey: expect.stringMatching(/^.{44}$/) });
+    expect((await ensurePolicies(directory)).all).toEqual(all);
   });
 });

@@ -40,10 +40,12 @@ test('every unmodified client behaves with ports and agents as README.md says', 
 test('a connection string leaves out the default port of a protocol, and no other', () => {
   const registry = createRegistry(Date.now);
   registry.create('pump');
-  const policies = new Map([['service', { name: 'service', key: 'a2V5', rights: new Set<never>() }]]);
+  const policies = new Map([
+    ['service', { name: 'service', primaryKey: 'a2V5', secondaryKey: 'a2V6', rights: new Set<never>() }],
+  ]);
   const hosts = (amqp: number, amqps: number, mqtts: number) => {
     const ports = { amqp, amqps, mqtts, https: 443, admin: 1 };
-    const addresses = createAddresses({ name: 'hub', ports, policies, registry });
+    const addresses = createAddresses({ eventHub: () => 'hub', ports, policies, registry });
     return [
       addresses.eventHubConnectionString('service'),
       addresses.connectionString('service'),

@@ -43,6 +43,8 @@ export interface Backends {
     readonly url: string;
     readonly clientId: string;
     readonly clientSecret: string;
+    /** The secrets that the client has from now on: two while one replaces the other. */
+    setSecrets(...secrets: readonly string[]): void;
     /** Makes every token that was issued invalid at once. */
     revokeAll(): void;
   };
@@ -100,7 +102,7 @@ export async function startBackends(options: BackendsOptions = {}): Promise<Back
     typeRegistryUrl: typeRegistry,
     principalManagerUrl: principalManager,
     adminUrl: admin,
-    token: { url: `${admin}/oauth2/token`, ...client, revokeAll: tokens.revokeAll },
+    token: { url: `${admin}/oauth2/token`, ...client, setSecrets: tokens.setSecrets, revokeAll: tokens.revokeAll },
     applications,
     world,
     journal,

@@ -11,30 +11,37 @@ export interface Azurite {
   close(): Promise<void>;
 }
 
-const accountName = 'devstoreaccount1';
-/** Azurite's own, the same everywhere. */
+export const accountName = 'devstoreaccount1';
+/** Azurite's own, the same everywhere, of every account. */
 export const accountKey = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==';
 
-export const connectionStringTo = (port: number): string =>
-  `DefaultEndpointsProtocol=http;AccountName=${accountName};AccountKey=${accountKey};BlobEndpoint=http://127.0.0.1:${port}/${accountName};`;
+export const connectionStringTo = (port: number, account = accountName, key = accountKey): string =>
+  `DefaultEndpointsProtocol=http;AccountName=${account};AccountKey=${key};BlobEndpoint=http://127.0.0.1:${port}/${account};`;
 
 const require = createRequire(import.meta.url);
 const program = require.resolve('azurite/dist/src/blob/main.js');
-const options = ['--inMemoryPersistence', '--extentMemoryLimit', '64', '--skipApiVersionCheck', '--disableTelemetry'];
+const usual = ['--inMemoryPersistence', '--extentMemoryLimit', '64', '--skipApiVersionCheck', '--disableTelemetry'];
 
-/**
- * Starts azurite on a free port.
- * @param onRequest is called with the method of each request; without it, azurite logs none
- * @param certificate PEM files: with them it has TLS, and takes tokens of identities, of which it checks issuer, audience and time
- */
-export async function startAzurite(
-  onRequest?: (method: string) => void,
-  certificate?: { readonly cert: string; readonly key: string },
-): Promise<Azurite> {
+export interface AzuriteOptions {
+  /** Called with the method of each request; without it, azurite logs none. */
+  readonly onRequest?: (method: string) => void;
+  /** PEM files: with them it has TLS, and takes tokens of identities, of which it checks issuer, audience and time. */
+  readonly certificate?: { readonly cert: string; readonly key: string };
+  /** Names of accounts in the place of its own. */
+  readonly accounts?: readonly string[];
+  /** Of its environment, besides those of this process. */
+  readonly variables?: Readonly<Record<string, string>>;
+}
+
+/** Starts azurite on a free port. */
+export async function startAzurite(options: AzuriteOptions = {}): Promise<Azurite> {
+  const { onRequest, certificate, accounts, variables } = options;
   const silence = onRequest ? [] : ['--silent'];
   const identity = certificate ? ['--oauth', 'basic', '--cert', certificate.cert, '--key', certificate.key] : [];
-  const server = spawn(process.execPath, [program, '--blobPort', '0', ...silence, ...options, ...identity], {
+  const others = accounts && { AZURITE_ACCOUNTS: accounts.map((name) => `${name}:${accountKey}`).join(';') };
+  const server = spawn(process.execPath, [program, '--blobPort', '0', ...silence, ...usual, ...identity], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...others, ...variables },
   });
   // It may end before us: Ctrl-C at a terminal goes to both.
   const exit = new Promise<void>((resolve) => server.once('exit', () => resolve()));

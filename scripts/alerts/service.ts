@@ -228,6 +228,24 @@ export const serviceAlerts: readonly ServerAlert[] = [
     runbook: 'questions-and-where-their-answers-are',
   },
   {
+    id: 'HubFailedOver',
+    severity: 'ticket',
+    events: ['hub.failed_over'],
+    metric: 'increase(device_messaging_endpoint_changes_total[1h]) > 0',
+    means:
+      'The hub has failed over: replies that devices had not fetched, and events that were not read, are lost with the region that it left.',
+    todo: 'Nothing at the service, which reads the new endpoint by itself: [what to expect](guarantees.md#when-the-hub-fails-over).',
+    runbook: 'questions-and-where-their-answers-are',
+  },
+  {
+    id: 'EndpointUnknown',
+    severity: 'page',
+    events: ['hub.endpoint_not_found', 'hub.endpoint_not_opened'],
+    for: '5m',
+    means: 'The hub does not name its event endpoint, or that cannot be opened: nothing is read from another one.',
+    todo: 'Follow `setting` and `todo`.',
+  },
+  {
     id: 'HubWithholdsEvents',
     severity: 'ticket',
     events: ['hub.events_withheld', 'hub.silent'],
@@ -254,7 +272,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     id: 'SettingUnknown',
     severity: 'ticket',
     events: ['setting.unknown'],
-    means: 'A variable has no effect: its name is misspelt, or the setting was removed, or it names a proxy.',
+    means: 'A variable has no effect: its name is misspelt, or the setting was removed, or it is `ALL_PROXY`.',
     todo: '`hint` says more.',
   },
   {

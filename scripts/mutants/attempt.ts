@@ -11,6 +11,8 @@ export interface Attempt {
   readonly words: readonly string[];
   /** Absent: the code as it is. */
   readonly change?: Change;
+  /** Else in that of the attempt before, if it was with the same test file: sooner, but something of it may be left there. */
+  readonly inNewProcess: boolean;
   /** For one test. */
   readonly testMs: number;
   /** For what comes before and after it. */

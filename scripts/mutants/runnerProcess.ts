@@ -1,12 +1,14 @@
 import { resolve } from 'node:path';
-import { createVitest, type TestCase } from 'vitest/node';
+import { createVitest } from 'vitest/node';
+import { titleOf } from '../../test/mutants/titles.ts';
 import { common } from '../../vitest.config.ts';
 import type { Attempt, Change, Seen, SeenTest } from './attempt.ts';
+import { createKeptProcess } from './keptProcess.ts';
 
 // A test runner that is started once and asked for one attempt after the other. It transforms each module once, and again
-// only the one in which a fault is put. The tests of each attempt run in a new process, so that nothing of the attempt
-// before is left there.
+// only the one in which a fault is put.
 
+const kept = createKeptProcess();
 let change: Change | undefined;
 let isLoaded = false;
 let seen: SeenTest[] = [];
@@ -16,6 +18,7 @@ const vitest = await createVitest(
   'test',
   {
     ...common,
+    pool: kept.pool,
     config: false,
     watch: false,
     cache: false,
@@ -56,7 +59,8 @@ process.on('message', async (attempt: Attempt) => {
   process.send?.(await run(attempt).catch((error: unknown): Seen => ({ tests: [], troubles: [String(error)] })));
 });
 
-async function run({ testFile, words, change: asked, testMs, hookMs }: Attempt): Promise<Seen> {
+async function run({ testFile, words, change: asked, inNewProcess, testMs, hookMs }: Attempt): Promise<Seen> {
+  if (inNewProcess) await kept.renew();
   [change, isLoaded, seen, troubles] = [asked, false, [], []];
   const project = vitest.getRootProject();
   Object.assign(project.config, { testTimeout: testMs, hookTimeout: hookMs });
@@ -76,12 +80,7 @@ function transformAgain(file: string): void {
   for (const { moduleGraph } of Object.values(vitest.vite.environments)) {
     for (const module of moduleGraph.getModulesByFile(resolve(file)) ?? []) module.transformResult = null;
   }
-}
-
-function titleOf({ name, parent }: TestCase): string {
-  const names = [name];
-  for (let group = parent; group.type === 'suite'; group = group.parent) names.unshift(group.name);
-  return names.join(' ');
+  vitest.watcher.invalidates.add(resolve(file)); // in the process of the tests
 }
 
 function messageOf(error: unknown): string {

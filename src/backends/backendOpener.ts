@@ -1,6 +1,8 @@
 import type { AxiosAdapter } from 'axios';
+import type { SecretList } from 'telemetry/secretList.ts';
 import type { Access } from '../identity/access.ts';
 import type { ScopedTokens } from '../identity/identity.ts';
+import type { Secret } from '../identity/rotatingSecret.ts';
 import type { LogLines } from '../log/log.ts';
 import { createTroubles, type Troubles } from '../log/troubles.ts';
 import type { Meter } from '../metrics/meter.ts';
@@ -14,12 +16,12 @@ import { clientCredentials } from './token.ts';
 import { staticToken, type TokenSource } from './tokenSource.ts';
 
 /** How a program authenticates to the backends. */
-interface TokenSettings {
+interface TokenSettings<S extends Secret = string> {
   /** Fixed bearer token; empty when the token endpoint is used. */
-  readonly token: string;
+  readonly token: S;
   readonly tokenUrl: string;
   readonly clientId: string;
-  readonly clientSecret: string;
+  readonly clientSecret: S;
   readonly tokenScope: string;
 }
 
@@ -37,10 +39,10 @@ export interface CommonSettings extends TokenSettings, CallSettings {
 }
 
 export interface BackendOpenerOptions {
-  /** Which backends are called with the process's identity; none when omitted (D365). */
-  readonly access?: Pick<Access, 'backend'> | undefined;
-  /** Further secrets to remove from the texts of backends. */
-  readonly secrets?: readonly string[];
+  /** Which backends are called with the process's identity, and the secrets for the others; those of the settings when omitted (D365). */
+  readonly access?: (Pick<Access, 'backend'> & Partial<Pick<Access, 'token' | 'clientSecret'>>) | undefined;
+  /** To remove from the texts of backends; those for the backends when omitted. */
+  readonly secrets?: SecretList;
   /** For the log while something is wrong: how much waits. */
   readonly amounts?: (() => object) | undefined;
   /** Replaces the network, for the backends and the token endpoint. */
@@ -64,11 +66,16 @@ export interface BackendOpener {
 export function createBackendOpener(
   settings: CommonSettings,
   log: LogLines,
-  { access, secrets = [], amounts, adapter, random, meter }: BackendOpenerOptions,
+  { access, secrets, amounts, adapter, random, meter }: BackendOpenerOptions,
 ): BackendOpener {
   const troubles = createTroubles(log, amounts);
+  const own = {
+    ...settings,
+    token: access?.token?.() ?? settings.token,
+    clientSecret: access?.clientSecret?.() ?? settings.clientSecret,
+  };
   const shared =
-    settings.token === '' && settings.tokenUrl === '' ? undefined : openTokens(settings, troubles, meter, adapter);
+    settings.token === '' && settings.tokenUrl === '' ? undefined : openTokens(own, troubles, meter, adapter);
   const sources = new Map<ScopedTokens | undefined, TokenSource>(shared && [[undefined, shared]]);
 
   /** One for the backends of one scope, or of none. */
@@ -82,7 +89,7 @@ export function createBackendOpener(
     return source;
   }
 
-  const redact = createRedaction([...secrets, settings.token, settings.clientSecret]);
+  const redact = createRedaction(secrets ?? [settings.token, settings.clientSecret]);
   const common = { settings: backendSettings(settings), log, troubles, redact, adapter, random, meter };
   const opened: Backend[] = [];
 
@@ -109,7 +116,7 @@ const tokenTimeoutMs = 10_000;
 
 /** @param adapter replaces the network */
 export function openTokens(
-  settings: TokenSettings,
+  settings: TokenSettings<Secret>,
   troubles: Troubles,
   meter?: Meter,
   adapter?: AxiosAdapter,

@@ -1,3 +1,4 @@
+import type { SecretList } from 'telemetry/secretList.ts';
 import type { Access } from '../identity/access.ts';
 import type { LogLines } from '../log/log.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
@@ -33,10 +34,10 @@ const cacheEntries = 5_000;
 export function createMethodBackends(
   settings: MethodBackendsSettings,
   log: LogLines,
-  secrets: readonly string[],
+  secrets: SecretList,
   amounts: () => object,
   meter: Meter = noMeter,
-  access?: Pick<Access, 'backend'>,
+  access?: Pick<Access, 'backend' | 'token' | 'clientSecret'>,
 ): MethodBackends {
   const { open, tokenEndpoint, redact, close } = createBackendOpener(settings, log, {
     access,

@@ -1,3 +1,4 @@
+import { madeOf, type SecretList } from 'telemetry/secretList.ts';
 import { coverSecret } from '../text/coverSecret.ts';
 import { coverSecrets, piecesOf, uncovered } from '../text/secretPieces.ts';
 import { coverValues } from './bodyValues.ts';
@@ -14,14 +15,14 @@ export type Redact = (words: string, token: string, body?: string) => string;
 const maxWords = 450;
 
 /** @param secrets that a backend could know */
-export function createRedaction(secrets: readonly string[]): Redact {
-  const own = piecesOf(secrets);
+export function createRedaction(secrets: SecretList): Redact {
+  const own = madeOf(secrets, piecesOf);
 
   return (given, token, body = '') => {
     if (given === '') return '';
     const words = given.slice(0, maxWords);
     const covered = new Uint8Array(words.length);
-    coverSecrets(words, own, covered);
+    coverSecrets(words, own(), covered);
     coverSecret(words, token, covered); // each caller has another one
     coverValues(words, body, covered);
     return uncovered(words, covered);

@@ -1,5 +1,6 @@
 import { Axios, type AxiosAdapter } from 'axios';
 import { z } from 'zod';
+import { currentOf, renewed, type Secret } from '../identity/rotatingSecret.ts';
 import type { Troubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
 import { createRequestRecords } from '../observing/callRecords.ts';
@@ -11,7 +12,7 @@ import { createTransport, TransportFailure } from './transport.ts';
 interface ClientCredentials {
   readonly tokenUrl: string;
   readonly clientId: string;
-  readonly clientSecret: string;
+  readonly clientSecret: Secret;
   /** Empty: no token. */
   readonly scope: string;
   readonly timeoutMs: number;
@@ -28,6 +29,9 @@ const answer = z.object({
 
 const maxAnswerBytes = 64 * 1024;
 
+/** Of the client and its secret: RFC 6749 allows both. */
+const refusals: readonly number[] = [400, 401];
+
 /** Tokens from an OAuth2 token endpoint (client credentials). At most one request runs at a time. */
 export function clientCredentials(options: ClientCredentials): TokenSource {
   const { tokenUrl, clientId, clientSecret, scope, timeoutMs, troubles, meter = noMeter } = options;
@@ -36,16 +40,17 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
     ? { adapter: options.adapter, close: async () => {} }
     : createTransport(origin, { connections: 1, attemptTimeoutMs: timeoutMs });
   const axios = new Axios({ adapter, maxContentLength: maxAnswerBytes });
-  const form = new URLSearchParams({
-    grant_type: 'client_credentials',
-    client_id: clientId,
-    client_secret: clientSecret,
-    ...(scope !== '' && { scope }),
-  }).toString();
+  const formWith = (secret: string) =>
+    new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: clientId,
+      client_secret: secret,
+      ...(scope !== '' && { scope }),
+    }).toString();
   const records = createRequestRecords('tokenEndpoint', meter);
   const requests = createRecentRequests();
 
-  async function post(isRepeat: boolean) {
+  async function post(secret: string, isRepeat: boolean) {
     if (isRepeat) records.repeated();
     const sent = requests.begin();
     const measure = (end: Parameters<typeof records.measure>[2]) =>
@@ -54,7 +59,7 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
       const response = await axios.request<Buffer>({
         method: 'POST',
         url: pathname + search,
-        data: form,
+        data: formWith(secret),
         timeout: timeoutMs,
         headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
       });
@@ -70,7 +75,14 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
 
   return createRenewal({
     async request(isRepeat) {
-      const { status, data } = await post(isRepeat);
+      const secret = currentOf(clientSecret);
+      let response = await post(secret, isRepeat);
+      if (refusals.includes(response.status)) {
+        // With the next secret, if there is one (D397).
+        const next = await renewed(clientSecret, secret);
+        if (next !== secret) response = await post(next, true);
+      }
+      const { status, data } = response;
       if (status !== 200) throw new TokenRefused(status);
       const { access_token: token, expires_in: seconds } = answer.parse(JSON.parse(data.toString()));
       return { token, lifeMs: seconds * 1000 };

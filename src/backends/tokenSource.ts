@@ -1,3 +1,4 @@
+import { currentOf, renewed, type Secret } from '../identity/rotatingSecret.ts';
 import type { BackendState } from './state.ts';
 
 /** The token endpoint gives none. This says nothing about the backends. */
@@ -26,10 +27,10 @@ export interface TokenSource {
   close(): Promise<void>;
 }
 
-/** A token that never changes. */
-export const staticToken = (token: string): TokenSource => ({
-  token: () => token,
-  renew: async () => token,
+/** A token of the settings. It changes only with its file (D397). */
+export const staticToken = (token: Secret): TokenSource => ({
+  token: () => currentOf(token),
+  renew: (refused) => renewed(token, refused),
   isOut: () => false,
   untilBack: () => undefined,
   state: () => undefined,

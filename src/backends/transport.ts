@@ -1,6 +1,6 @@
 import type { AxiosAdapter, AxiosResponse } from 'axios';
 import type { Dispatcher } from 'undici';
-import Pool from 'undici/lib/dispatcher/pool.js';
+import { openPool } from '../network/pool.ts';
 import type { TransportFault } from '../protocol/backendCalls.ts';
 import { createJoined } from './joined.ts';
 import { createTimeouts } from './timeouts.ts';
@@ -38,13 +38,7 @@ export function createTransport(url: string, { connections, attemptTimeoutMs }: 
   const { origin, pathname } = new URL(url);
   const base = pathname.replace(/\/+$/, '');
   const timeouts = createTimeouts(attemptTimeoutMs);
-  // We use our own time-outs: those of undici fire up to half a second late and do not count the time in the queue.
-  const pool = new Pool(origin, {
-    connections,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connect: { timeout: attemptTimeoutMs },
-  });
+  const pool = openPool(origin, { connections, connectMs: attemptTimeoutMs });
 
   const adapter: AxiosAdapter = (config) =>
     new Promise((resolve, reject) => {

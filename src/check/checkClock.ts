@@ -1,4 +1,7 @@
+import { type IncomingHttpHeaders, request as requestPlain } from 'node:http';
+import { request as requestSecure } from 'node:https';
 import { type Finding, failure, ok, warning } from 'telemetry/check/finding.ts';
+import { outboundAgent } from 'telemetry/network/outbound.ts';
 import type { Endpoint } from './endpoints.ts';
 
 const what = 'clock';
@@ -49,12 +52,24 @@ async function readingOf({ name, url }: Endpoint): Promise<Reading | undefined> 
   if (url === undefined) return undefined;
   const asked = Date.now();
   try {
-    const limits = { redirect: 'manual', signal: AbortSignal.timeout(answerMs) } as const;
-    const { headers } = await fetch(url, { method: 'HEAD', ...limits });
-    const told = Date.parse(headers.get('date') ?? '');
+    const { date = '' } = await headersOf(url);
+    const told = Date.parse(date);
     // The fraction of a second that is left out is half a second, on average.
     return Number.isNaN(told) ? undefined : { name, aheadMs: told + 500 - (asked + Date.now()) / 2 };
   } catch {
     return undefined;
   }
+}
+
+function headersOf(url: string): Promise<IncomingHttpHeaders> {
+  const request = url.startsWith('https:') ? requestSecure : requestPlain;
+  const options = { method: 'HEAD', agent: outboundAgent, signal: AbortSignal.timeout(answerMs) };
+  return new Promise((resolve, reject) => {
+    const asking = request(url, options, (response) => {
+      resolve(response.headers);
+      response.destroy();
+    });
+    asking.once('error', reject);
+    asking.end();
+  });
 }

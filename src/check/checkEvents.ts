@@ -1,10 +1,15 @@
 import { type Finding, failure, ok, outage, warning } from 'telemetry/check/finding.ts';
+import { diagnoseLookUp, ofLookedUp } from '../hub/endpoint/endpointDiagnosis.ts';
+import { findEndpoint, settingsAt } from '../hub/endpoint/findEndpoint.ts';
 import { type PartitionExtent, readHubExtent } from '../hub/reading/hubExtent.ts';
 import { diagnosisOf } from '../hub/reading/hubFailure.ts';
-import { ofIdentity } from '../hub/reading/readingDiagnosis.ts';
+import { ofIdentity, type ReadingDiagnosis } from '../hub/reading/readingDiagnosis.ts';
 import type { StoreSettings } from '../hub/stores/openStore.ts';
 import { storedPositions } from '../hub/stores/storedPositions.ts';
-import { accessOf } from '../identity/access.ts';
+import { accessOf, type EventsAccess } from '../identity/access.ts';
+import { isSecret } from '../identity/rotatingSecret.ts';
+import { isLookedUp } from '../settings/derived.ts';
+import { hubLoginOf, hubNameOf } from '../settings/hubLogin.ts';
 
 const what = 'event endpoint';
 const answerMs = 15_000;
@@ -16,23 +21,48 @@ type EventSettings = StoreSettings;
  * is read, which no check may do.
  */
 export async function checkEvents(settings: EventSettings): Promise<Finding[]> {
+  const { hub } = settings;
+  if (!isLookedUp(hub)) return checkEndpoint(settings, accessOf(settings).events());
+  try {
+    const found = await findEndpoint(hub.serviceConnectionString, answerMs);
+    const told = ofLookedUp(hubNameOf(hubLoginOf(hub.serviceConnectionString)), hub.consumerGroup);
+    const { namespace, eventHub, connectionString } = found;
+    return checkEndpoint(
+      settingsAt(settings, found),
+      connectionString,
+      told,
+      `${namespace}/${eventHub}, named by the hub: `,
+    );
+  } catch (error) {
+    const { isAnswer, hubSaid, setting, todo } = diagnoseLookUp(error);
+    const found = `the hub does not name its event endpoint: ${hubSaid} (${setting})`;
+    return [isAnswer ? failure(what, found, todo) : outage(what, found, todo)];
+  }
+}
+
+/** @param where told before what is found there */
+async function checkEndpoint(
+  settings: EventSettings,
+  access: EventsAccess,
+  told: (found: ReadingDiagnosis) => ReadingDiagnosis = isSecret(access) ? (found) => found : ofIdentity,
+  where = '',
+): Promise<Finding[]> {
   const { consumerGroup } = settings.hub;
-  const access = accessOf(settings).events();
   let extents: readonly PartitionExtent[];
   try {
     extents = await readHubExtent(access, consumerGroup, answerMs);
   } catch (error) {
     const diagnosis = diagnosisOf(error);
     if (diagnosis === undefined) throw error;
-    const { setting, hubSaid, todo, isAnswer } = typeof access === 'string' ? diagnosis : ofIdentity(diagnosis);
-    const found = setting === undefined ? hubSaid : `${hubSaid} (${setting})`;
+    const { setting, hubSaid, todo, isAnswer } = told(diagnosis);
+    const found = where + (setting === undefined ? hubSaid : `${hubSaid} (${setting})`);
     return [isAnswer ? failure(what, found, todo) : outage(what, found, todo)];
   }
   const kept = extents.filter(({ isEmpty }) => !isEmpty);
   const events = kept.reduce((sum, { first, last }) => sum + last - first + 1, 0);
   const newest = Math.max(...kept.map(({ lastAt }) => lastAt.getTime()));
   const age = kept.length === 0 ? '' : `, the newest ${ageOf(Date.now() - newest)} old`;
-  const found = `${extents.length} partitions with ${events} events${age}; whether it has the consumer group ${consumerGroup} shows when the service reads`;
+  const found = `${where}${extents.length} partitions with ${events} events${age}; whether it has the consumer group ${consumerGroup} shows when the service reads`;
   return [ok(what, found), await lagOf(settings, extents)];
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Finding, failure, ok, outage } from 'telemetry/check/finding.ts';
 import { createDirectMethods } from '../hub/methods/directMethods.ts';
 import { accessOf } from '../identity/access.ts';
+import { isSecret } from '../identity/rotatingSecret.ts';
 import type { MethodsSettings } from '../settings/config.ts';
 
 const what = 'service endpoint';
@@ -20,7 +21,7 @@ const ofIdentity = {
 /** The right to invoke methods of devices, with one of a device that does not exist. */
 export async function checkInvoking(settings: MethodsSettings): Promise<Finding[]> {
   const access = accessOf(settings).service();
-  const { setting, compare, right } = typeof access === 'string' ? ofKey : ofIdentity;
+  const { setting, compare, right } = isSecret(access) ? ofKey : ofIdentity;
   const methods = createDirectMethods(access);
   try {
     const result = await methods.invoke({

@@ -2,6 +2,9 @@ import { lookup } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { type Finding, failure, ok, outage, warning } from 'telemetry/check/finding.ts';
+import { tunnelTo } from 'telemetry/network/outbound.ts';
+import { inUrl } from 'telemetry/network/proxies.ts';
+import { ProxyFailure } from 'telemetry/network/tunnel.ts';
 import { within } from '../concurrency/within.ts';
 import { todoOf } from '../text/absence.ts';
 import type { Endpoint } from './endpoints.ts';
@@ -11,23 +14,22 @@ const dayMs = 24 * 60 * 60_000;
 /** Certificates are replaced some weeks before they expire. */
 const soonMs = 14 * dayMs;
 
-/** Looks the host up, connects, and verifies its certificate. Nothing is sent. */
-export async function checkNetwork(endpoint: Endpoint, what: string, env: NodeJS.ProcessEnv): Promise<Finding[]> {
+/** Looks the host up, or asks the proxy for it, connects, and verifies its certificate. Nothing is sent. */
+export async function checkNetwork(endpoint: Endpoint, what: string): Promise<Finding[]> {
   const { name, host, port, isEncrypted, setting } = endpoint;
-  const proxy = endpoint.mayHaveProxy ? proxyOf(endpoint, env) : undefined;
-  if (proxy !== undefined)
-    return [ok(what, `${host} is reached through the proxy of ${proxy}; the check of what is there tries it`)];
-  const where = `${host}:${port}`;
+  const where = `${inUrl(host)}:${port}`;
+  const variable = isEncrypted ? 'HTTPS_PROXY' : 'HTTP_PROXY';
   try {
-    const addresses = await within(lookup(host, { all: true }), answerMs);
-    const resolved = addresses.map(({ address }) => address).join(', ');
-    const place = isIP(host) ? where : `${where} is ${resolved}`;
+    const tunnel = tunnelTo(new URL(`${isEncrypted ? 'https' : 'http'}://${where}`));
+    const place =
+      tunnel === undefined ? await resolved(host, where) : `${where} through ${tunnel.proxy.host} (${variable})`;
+    const plain = tunnel ? await tunnel.open(host, port) : await opened(connect({ host, port }), 'connect');
     if (!isEncrypted) {
-      (await opened(connect({ host, port }), 'connect')).destroy();
+      plain.destroy();
       return [ok(what, `${place}; connected without TLS`)];
     }
     const servername = isIP(host) ? {} : { servername: host };
-    const socket = await opened(connectTls({ host, port, ...servername }), 'secureConnect');
+    const socket = await opened(connectTls({ host, socket: plain, ...servername }), 'secureConnect');
     const { valid_to: until } = socket.getPeerCertificate();
     const protocol = socket.getProtocol();
     socket.destroy();
@@ -37,11 +39,25 @@ export async function checkNetwork(endpoint: Endpoint, what: string, env: NodeJS
       leftMs < soonMs ? warning(what, found, `ask who runs the ${name} to renew its certificate`) : ok(what, found),
     ];
   } catch (error) {
+    if (error instanceof ProxyFailure) return [proxyFinding(what, where, error, variable)];
     const { code = '', message, name: kind } = error as NodeJS.ErrnoException;
     const todo = todoOf(code || kind, `compare ${setting}`) ?? `compare ${setting}, or wait until it is back`;
     const found = `${where}: ${code || message}`;
     return [isOfCertificate(code) ? failure(what, found, todo) : outage(what, found, todo)];
   }
+}
+
+async function resolved(host: string, where: string): Promise<string> {
+  if (isIP(host)) return where;
+  const addresses = await within(lookup(host, { all: true }), answerMs);
+  return `${where} is ${addresses.map(({ address }) => address).join(', ')}`;
+}
+
+/** A proxy that refuses does so until somebody changes its rules, or the credentials. */
+function proxyFinding(what: string, where: string, { code, message }: ProxyFailure, variable: string): Finding {
+  const todo = todoOf(code, `compare ${variable}`) ?? `compare ${variable}`;
+  const isRefusal = code === 'EPROXYAUTH' || code === 'EPROXYREFUSED';
+  return isRefusal ? failure(what, `${where}: ${message}`, todo) : outage(what, `${where}: ${message}`, todo);
 }
 
 const isOfCertificate = (code: string): boolean => /CERT|ISSUER|SIGNATURE/.test(code);
@@ -62,16 +78,4 @@ async function opened<S extends Socket | TLSSocket>(socket: S, event: 'connect' 
     socket.destroy();
     throw error;
   }
-}
-
-/** The variable of the environment whose proxy the client of the storage takes for this host. */
-function proxyOf({ host, isEncrypted }: Endpoint, env: NodeJS.ProcessEnv): string | undefined {
-  const without = env['NO_PROXY'] ?? env['no_proxy'] ?? '';
-  const isExcepted = without.split(',').some((entry) => {
-    const suffix = entry.trim();
-    return suffix !== '' && (host === suffix || host.endsWith(suffix.startsWith('.') ? suffix : `.${suffix}`));
-  });
-  if (isExcepted) return undefined;
-  const names = [isEncrypted ? 'HTTPS_PROXY' : 'HTTP_PROXY', 'ALL_PROXY'];
-  return names.flatMap((name) => [name, name.toLowerCase()]).find((name) => env[name]);
 }

@@ -2,6 +2,7 @@ import { type Finding, failure, ok, outage, warning } from 'telemetry/check/find
 import { trySending } from '../hub/replies/sendTrial.ts';
 import { diagnoseService } from '../hub/replies/serviceDiagnosis.ts';
 import { accessOf } from '../identity/access.ts';
+import { isSecret } from '../identity/rotatingSecret.ts';
 import type { Settings } from '../settings/config.ts';
 
 const what = 'service endpoint';
@@ -20,7 +21,7 @@ export async function checkSending(settings: Settings): Promise<Finding[]> {
       warning(what, found, 'devices get no answers meanwhile: see how many replies the hub takes, docs/operations.md'),
     ];
   } catch (error) {
-    const { hubSaid, setting, todo } = diagnoseService(error, typeof access !== 'string');
+    const { hubSaid, setting, todo } = diagnoseService(error, !isSecret(access));
     const found = `${hubSaid} (${setting})`;
     return [isRefusal(error) ? failure(what, found, todo) : outage(what, found, todo)];
   }

@@ -1,5 +1,6 @@
+import { hostOf } from 'telemetry/network/proxies.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
-import { type Account, accountOf, placeOf } from '../settings/derived.ts';
+import { type Account, accountOf, isLookedUp, placeOf } from '../settings/derived.ts';
 
 /** Where a program connects to. */
 export interface Endpoint {
@@ -12,31 +13,28 @@ export interface Endpoint {
   readonly setting: string;
   /** Asked for the time; undefined when it speaks no HTTP. */
   readonly url: string | undefined;
-  /** The client of the storage goes through the proxy of the environment. */
-  readonly mayHaveProxy?: boolean;
 }
 
 const part = (connectionString: string, name: string): string | undefined =>
   new RegExp(`(?:^|;)\\s*${name}=([^;]+)`).exec(connectionString)?.[1]?.trim();
 
-/** Without the brackets of an IPv6 address, which only a URL has. */
-const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1');
-
 export function eventEndpoint({
   eventsConnectionString,
   eventsNamespace,
-}: Pick<Settings['hub'], 'eventsConnectionString' | 'eventsNamespace'>): Endpoint {
+  transport,
+}: Pick<Settings['hub'], 'eventsConnectionString' | 'eventsNamespace' | 'transport'>): Endpoint {
+  const usual = transport === 'websockets' ? 443 : 5671;
   if (eventsNamespace !== '') {
     const url = new URL(`http://${eventsNamespace}`);
     const more = { isEncrypted: true, setting: 'HUB_EVENTS_NAMESPACE', url: undefined };
-    return { name: 'event endpoint', host: hostOf(url), port: Number(url.port) || 5671, ...more };
+    return { name: 'event endpoint', host: hostOf(url), port: Number(url.port) || usual, ...more };
   }
   const url = new URL((part(eventsConnectionString, 'Endpoint') ?? '').replace(/^sb:/, 'http:'));
   const isEncrypted = part(eventsConnectionString, 'UseDevelopmentEmulator') !== 'true';
   return {
     name: 'event endpoint',
     host: hostOf(url),
-    port: Number(url.port) || (isEncrypted ? 5671 : 5672),
+    port: Number(url.port) || (isEncrypted ? usual : 5672),
     ...{ isEncrypted, setting: 'Endpoint of HUB_EVENTS_CONNECTION_STRING', url: undefined },
   };
 }
@@ -57,6 +55,10 @@ export function hubEndpoint(
   };
 }
 
+/** For replies. */
+export const amqpEndpoint = (hub: Settings['hub']): Endpoint =>
+  hubEndpoint(hub, hub.transport === 'websockets' ? 443 : 5671);
+
 /** @param setting that has the connection string */
 function storageEndpoint(name: string, connectionString: string, setting: string): Endpoint {
   const account = part(connectionString, 'AccountName') ?? '';
@@ -64,7 +66,7 @@ function storageEndpoint(name: string, connectionString: string, setting: string
   const suffix = part(connectionString, 'EndpointSuffix') ?? 'core.windows.net';
   const given = part(connectionString, 'BlobEndpoint') ?? `${protocol}://${account}.blob.${suffix}`;
   const isEmulator = part(connectionString, 'UseDevelopmentStorage') === 'true';
-  return { ...webEndpoint(name, isEmulator ? 'http://127.0.0.1:10000' : given, setting), mayHaveProxy: true };
+  return webEndpoint(name, isEmulator ? 'http://127.0.0.1:10000' : given, setting);
 }
 
 function webEndpoint(name: string, address: string, setting: string): Endpoint {
@@ -84,8 +86,8 @@ export function serviceEndpoints({ hub, store, checkpoints, deadLetters, backend
         ]
       : [];
   return once([
-    eventEndpoint(hub),
-    hubEndpoint(hub, 5671),
+    ...(isLookedUp(hub) ? [] : [eventEndpoint(hub)]),
+    amqpEndpoint(hub),
     ...stores,
     ...backendEndpoints(backends),
     webEndpoint('principal manager', backends.principalManagerUrl, 'PRINCIPAL_MANAGER_URL'),
@@ -108,9 +110,7 @@ function ofStore(
 ): Endpoint {
   const { connectionString, accountUrl } = accountOf(own, store);
   const { setting } = placeOf(own, { ...store, kind: 'blob' }, prefix);
-  return accountUrl === ''
-    ? storageEndpoint(name, connectionString, setting)
-    : { ...webEndpoint(name, accountUrl, setting), mayHaveProxy: true };
+  return accountUrl === '' ? storageEndpoint(name, connectionString, setting) : webEndpoint(name, accountUrl, setting);
 }
 
 const backendEndpoints = ({ informationModelUrl, typeRegistryUrl, tokenUrl }: MethodsSettings['backends']) => [

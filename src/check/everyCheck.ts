@@ -1,5 +1,6 @@
 import type { Check } from 'telemetry/check/runChecks.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
+import { isLookedUp } from '../settings/derived.ts';
 import { checkBackends } from './checkBackends.ts';
 import { checkClock } from './checkClock.ts';
 import { checkEvents } from './checkEvents.ts';
@@ -9,6 +10,7 @@ import { checkNetwork } from './checkNetwork.ts';
 import { checkSending } from './checkSending.ts';
 import { checkContainer, checkFiles } from './checkStores.ts';
 import {
+  amqpEndpoint,
   type Endpoint,
   eventEndpoint,
   hubEndpoint,
@@ -18,7 +20,7 @@ import {
 } from './endpoints.ts';
 
 /** All that can be looked at with the settings of the service, in the order of the report. */
-export function serviceChecks(settings: Settings, env: NodeJS.ProcessEnv): Check[] {
+export function serviceChecks(settings: Settings): Check[] {
   const { hub, store, backends } = settings;
   const endpoints = serviceEndpoints(settings);
   const stores: Check[] =
@@ -35,12 +37,17 @@ export function serviceChecks(settings: Settings, env: NodeJS.ProcessEnv): Check
           },
         ];
   return [
-    ...networkChecks(endpoints, env),
+    ...networkChecks(endpoints),
     { what: 'clock', look: () => checkClock(endpoints) },
-    { what: 'event endpoint', after: networkOf(endpoints, eventEndpoint(hub)), look: () => checkEvents(settings) },
+    {
+      what: 'event endpoint',
+      // One that is looked up is known only by its hub.
+      after: networkOf(endpoints, isLookedUp(hub) ? amqpEndpoint(hub) : eventEndpoint(hub)),
+      look: () => checkEvents(settings),
+    },
     {
       what: 'service endpoint',
-      after: networkOf(endpoints, hubEndpoint(hub, 5671)),
+      after: networkOf(endpoints, amqpEndpoint(hub)),
       look: () => checkSending(settings),
     },
     ...stores,
@@ -58,11 +65,11 @@ export function serviceChecks(settings: Settings, env: NodeJS.ProcessEnv): Check
 }
 
 /** The same with the settings of the front door. */
-export function methodsChecks(settings: MethodsSettings, env: NodeJS.ProcessEnv): Check[] {
+export function methodsChecks(settings: MethodsSettings): Check[] {
   const { hub, files, backends } = settings;
   const endpoints = methodsEndpoints(settings);
   return [
-    ...networkChecks(endpoints, env),
+    ...networkChecks(endpoints),
     { what: 'clock', look: () => checkClock(endpoints) },
     {
       what: 'service endpoint',
@@ -75,10 +82,10 @@ export function methodsChecks(settings: MethodsSettings, env: NodeJS.ProcessEnv)
   ];
 }
 
-const networkChecks = (endpoints: readonly Endpoint[], env: NodeJS.ProcessEnv): Check[] =>
+const networkChecks = (endpoints: readonly Endpoint[]): Check[] =>
   endpoints.map((endpoint) => {
     const what = networkOf(endpoints, endpoint);
-    return { what, look: () => checkNetwork(endpoint, what, env) };
+    return { what, look: () => checkNetwork(endpoint, what) };
   });
 
 const urlsOf = ({ informationModelUrl, typeRegistryUrl }: MethodsSettings['backends']) =>

@@ -24,17 +24,17 @@ const suffix = '.json';
 
 /** A container of Azure Blob Storage with a blob for each dead letter. Several instances can share it. */
 export function createBlobs({ account, container, limits = defaultLimits }: BlobsOptions): LetterStorage {
-  const client = containerIn(account, container);
-  const { attempt, ensureContainer } = createStorageCalls(client, 'dead-letter storage', limits);
+  const blobs = containerIn(account, container);
+  const { attempt, ensureContainer } = createStorageCalls(blobs, 'dead-letter storage', limits);
   const inTurn = atMost(mostRequests);
-  const blobOf = (id: string) => client.getBlockBlobClient(`${id}${suffix}`);
+  const blobOf = (id: string) => blobs.client().getBlockBlobClient(`${id}${suffix}`);
   const deadline = () => performance.now() + limits.verbMs;
 
   /** @param from continuation token of the page before; undefined for the first page */
   const page = (prefix: string, from: string | undefined) =>
     attempt('listing', deadline(), async (abortSignal) => {
       const start = { maxPageSize: limits.pageLetters, ...(from && { continuationToken: from }) };
-      const pages = client.listBlobsFlat({ prefix, abortSignal }).byPage(start);
+      const pages = blobs.client().listBlobsFlat({ prefix, abortSignal }).byPage(start);
       for await (const { segment, continuationToken } of pages) {
         const letters = segment.blobItems.filter(({ name }) => name.endsWith(suffix));
         const entries = letters.map(({ name, properties: { contentLength = 0, lastModified } }): LetterInfo => {

@@ -15,6 +15,9 @@ interface ConnectionClass {
   readonly prototype: {
     /** Returns whether the event has a listener. */
     dispatch(event: string, ...details: unknown[]): boolean;
+    /** Listens to errors of the socket. */
+    on_error(error: unknown): void;
+    _connect(details: { readonly options?: { servername?: string } }): object;
   };
 }
 

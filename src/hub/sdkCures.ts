@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import ConnectionOfReplies from 'azure-iothub/node_modules/rhea/lib/connection.js';
 import framesOfReplies from 'azure-iothub/node_modules/rhea/lib/frames.js';
 import messageOfReplies from 'azure-iothub/node_modules/rhea/lib/message.js';
@@ -23,6 +24,8 @@ export function cureHubSdks(): void {
   breakErrorCycles();
   failSendsOfClosedConnections();
   keepSocketErrors();
+  unwrapWebSocketErrors();
+  nameNoAddresses();
   poolFrameBuffers();
   keepStandardErrorClean();
   boundDecoding({ message: messageOfReading, frames: framesOfReading });
@@ -133,6 +136,31 @@ function keepSocketErrors(): void {
 /** The connection in the client’s AMQP library. */
 interface SocketOwner {
   prependListener(event: 'disconnected', listener: (context: { error?: Error }) => void): void;
+}
+
+/** The AMQP library of each client takes the event of a WebSocket’s error for the error itself, so that its users know no cause. */
+function unwrapWebSocketErrors(): void {
+  for (const { prototype } of [ConnectionOfReading, ConnectionOfReplies]) {
+    const { on_error } = prototype;
+    if (on_error.name === 'onErrorItself') continue;
+    prototype.on_error = function onErrorItself(error) {
+      const { error: inner } = Object(error) as { readonly error?: unknown };
+      on_error.call(this, inner instanceof Error ? inner : error);
+    };
+  }
+}
+
+/** The AMQP library of each client names an address as the server's name in TLS, which must have none then (D409). */
+function nameNoAddresses(): void {
+  for (const { prototype } of [ConnectionOfReading, ConnectionOfReplies]) {
+    const { _connect } = prototype;
+    if (_connect.name === 'connectUnnamed') continue;
+    prototype._connect = function connectUnnamed(details) {
+      const { options } = details;
+      if (options?.servername !== undefined && isIP(options.servername) !== 0) options.servername = '';
+      return _connect.call(this, details);
+    };
+  }
 }
 
 /**

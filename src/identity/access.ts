@@ -1,14 +1,20 @@
-import type { Troubles } from '../log/troubles.ts';
+import { useProxies } from 'telemetry/network/outbound.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
-import { type Account, accountOf } from '../settings/derived.ts';
+import { type Account, accountOf, isNowhere } from '../settings/derived.ts';
+import { proxiesIn } from '../settings/proxies.ts';
 import { createIdentity, type ScopedTokens } from './identity.ts';
+import type { Secret } from './rotatingSecret.ts';
+import { openSecretFiles, type SecretFiles, type SecretFilesTelling } from './secretFiles.ts';
 
-/** By what the clients of a service get in: a connection string with a key, or an address and the process's identity. */
+/**
+ * By what the clients of a service get in: a connection string with a key, which may be in a file that changes (D397), or an
+ * address and the process's identity.
+ */
 export type EventsAccess =
-  | string
+  | Secret
   | { readonly namespace: string; readonly eventHub: string; readonly credential: ScopedTokens };
-export type ServiceAccess = string | { readonly hostName: string; readonly credential: ScopedTokens };
-export type AccountAccess = string | { readonly url: string; readonly credential: ScopedTokens };
+export type ServiceAccess = Secret | { readonly hostName: string; readonly credential: ScopedTokens };
+export type AccountAccess = Secret | { readonly url: string; readonly credential: ScopedTokens };
 
 /** What a program can use, and how it gets in: the only place that answers this (D365). */
 export interface Access {
@@ -19,9 +25,20 @@ export interface Access {
   account(of: AccountUse): AccountAccess;
   /** Undefined for a backend that takes the token of all backends. */
   backend(name: BackendUse): ScopedTokens | undefined;
+  /** The token of all backends; empty when the token endpoint gives it. */
+  token(): Secret;
+  /** For the token endpoint. */
+  clientSecret(): Secret;
+  /** That others have to show at the admin port; empty when none is needed. */
+  adminToken(): Secret;
   /** For the log: what is used, by what. */
-  ways(): Readonly<Record<string, 'key' | 'signature' | 'token' | 'client secret' | 'identity'>>;
+  ways(): Readonly<Record<string, Way>>;
+  /** Looks at no file any more. */
+  close(): void;
 }
+
+/** With `look-up`, the key of the hub, which names its event endpoint (D401). */
+type Way = 'key' | 'look-up' | 'signature' | 'token' | 'client secret' | 'identity';
 
 type AccountUse = 'checkpoints' | 'deadLetters' | 'files';
 type BackendUse = 'informationModel' | 'typeRegistry' | 'principalManager';
@@ -34,12 +51,19 @@ type AnySettings = Pick<Settings, 'identity'> & {
   readonly checkpoints?: Partial<Account> & { readonly container: string };
   readonly deadLetters?: Partial<Account> & { readonly container: string };
   readonly files?: Account & Pick<MethodsSettings['files'], 'container'>;
+  readonly admin?: Pick<Settings['admin'], 'token'>;
+  readonly network?: Settings['network'];
 };
 
-/** @param troubles of the log; without them, a failure to get a token is in the troubles of its users only */
-export function accessOf(settings: AnySettings, troubles?: Troubles): Access {
-  const { identity: own, hub, backends, store } = settings;
-  const identity = createIdentity({ settings: own, troubles });
+/**
+ * @param telling of a program that runs for long; without it, a failure to get a token is in the troubles of its users only, and files of
+ * secrets are read again only when the other side refuses what they had
+ */
+export function accessOf(settings: AnySettings, telling?: SecretFilesTelling): Access {
+  const { identity: own, hub, backends, store, admin } = settings;
+  const identity = createIdentity({ settings: own, troubles: telling?.troubles });
+  const secrets = openSecretFiles(settings, telling);
+  if (settings.network) followProxies(settings.network, secrets);
   const accountFor = (of: AccountUse): Account => accountOf({ ...nowhere, ...settings[of] }, store);
   const scopes: Readonly<Record<BackendUse, string | undefined>> = {
     informationModel: backends.informationModelScope,
@@ -52,6 +76,11 @@ export function accessOf(settings: AnySettings, troubles?: Troubles): Access {
     return Object.entries(scopes).flatMap(([name, scope]) =>
       scope === undefined ? [] : [[name, scope === '' ? shared : 'identity'] as const],
     );
+  }
+
+  function eventsWay(): Way {
+    if (hub.eventsNamespace) return 'identity';
+    return hub.eventsConnectionString ? 'key' : 'look-up';
   }
 
   function accountWay(of: AccountUse) {
@@ -68,29 +97,45 @@ export function accessOf(settings: AnySettings, troubles?: Troubles): Access {
             eventHub: hub.eventsName ?? '',
             credential: identity.tokensFor(own.eventsScope),
           }
-        : (hub.eventsConnectionString ?? ''),
+        : (secrets.of('hub.eventsConnectionString') ?? hub.eventsConnectionString ?? ''),
     service: () =>
       hub.hostName === ''
-        ? hub.serviceConnectionString
+        ? (secrets.of('hub.serviceConnectionString') ?? hub.serviceConnectionString)
         : { hostName: hub.hostName, credential: identity.tokensFor(own.hubScope) },
     account(of) {
       const { connectionString, accountUrl } = accountFor(of);
+      const group = isNowhere({ ...nowhere, ...settings[of] }) ? 'store' : of;
       return accountUrl === ''
-        ? connectionString
+        ? (secrets.of(`${group}.connectionString`) ?? connectionString)
         : { url: accountUrl, credential: identity.tokensFor(own.storageScope) };
     },
     backend(name) {
       const scope = scopes[name];
       return scope ? identity.tokensFor(scope) : undefined;
     },
+    token: () => secrets.of('backends.token') ?? backends.token,
+    clientSecret: () => secrets.of('backends.clientSecret') ?? backends.clientSecret,
+    adminToken: () => secrets.of('admin.token') ?? admin?.token ?? '',
     ways: () => ({
-      ...(hub.eventsConnectionString !== undefined && { events: hub.eventsNamespace ? 'identity' : 'key' }),
+      ...(hub.eventsConnectionString !== undefined && { events: eventsWay() }),
       service: hub.hostName === '' ? 'key' : 'identity',
       ...Object.fromEntries(backendWays()),
       ...(store.kind === 'blob' && { checkpoints: accountWay('checkpoints'), deadLetters: accountWay('deadLetters') }),
       ...(settings.files && settings.files.container !== '' && { files: accountWay('files') }),
     }),
+    close: secrets.close,
   };
 }
 
 const nowhere: Account = { connectionString: '', accountUrl: '' };
+
+/** A proxy can have a password: what begins after a change goes to it with the new one. */
+function followProxies(network: Settings['network'], secrets: SecretFiles): void {
+  const files = { httpsProxy: secrets.of('network.httpsProxy'), httpProxy: secrets.of('network.httpProxy') };
+  const now = () => ({
+    ...network,
+    ...(files.httpsProxy && { httpsProxy: files.httpsProxy.current() }),
+    ...(files.httpProxy && { httpProxy: files.httpProxy.current() }),
+  });
+  for (const file of Object.values(files)) file?.onChange(() => useProxies(proxiesIn(now())));
+}

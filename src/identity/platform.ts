@@ -4,6 +4,7 @@ import {
   type TokenCredential,
   WorkloadIdentityCredential,
 } from '@azure/identity';
+import { directAgent, outboundAgent } from 'telemetry/network/outbound.ts';
 import type { Settings } from '../settings/config.ts';
 
 /**
@@ -15,9 +16,13 @@ export function platformCredential({ kind, clientId, authorityHost }: Settings['
   switch (kind) {
     case 'workload':
       // The host is a setting: asking the public cloud whether it exists would need a way to the public cloud.
-      return new WorkloadIdentityCredential({ ...own, authorityHost, disableInstanceDiscovery: true });
+      return new WorkloadIdentityCredential({
+        ...{ ...own, authorityHost, disableInstanceDiscovery: true },
+        agent: outboundAgent,
+      });
     case 'managed':
-      return new ManagedIdentityCredential(own);
+      // What gives these tokens is a part of the machine, which no proxy leads to.
+      return new ManagedIdentityCredential({ ...own, agent: directAgent });
     case 'developer':
       return new AzureCliCredential();
     default:

@@ -1,6 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
+import { type Stamps, stampsNow } from 'telemetry/files/stamps.ts';
+import { type FileWatch, watchFiles } from 'telemetry/files/watchFiles.ts';
+import type { SecretFilesTelling } from '../identity/secretFiles.ts';
 import { ConfigurationError, type MethodsSettings } from '../settings/config.ts';
+import { secretFiles } from '../settings/groups/constants.ts';
 
 /** PEM. */
 export interface Certificate {
@@ -8,34 +13,94 @@ export interface Certificate {
   readonly key: string;
 }
 
+type CertificateFiles = Pick<MethodsSettings['methods'], 'tlsCertificateFile' | 'tlsKeyFile'>;
+
 /**
  * Undefined when no certificate is configured.
  * @throws ConfigurationError when it cannot be read or is invalid
  */
-export function readCertificate({
-  tlsCertificateFile,
-  tlsKeyFile,
-}: Pick<MethodsSettings['methods'], 'tlsCertificateFile' | 'tlsKeyFile'>): Certificate | undefined {
+export function readCertificate({ tlsCertificateFile, tlsKeyFile }: CertificateFiles): Certificate | undefined {
   if (tlsCertificateFile === '') return undefined;
-  const certificate = {
-    cert: read(tlsCertificateFile, 'METHODS_TLS_CERTIFICATE_FILE'),
-    key: read(tlsKeyFile, 'METHODS_TLS_KEY_FILE'),
-  };
   try {
-    createSecureContext(certificate);
+    return valid({ cert: readFileSync(tlsCertificateFile, 'utf8'), key: readFileSync(tlsKeyFile, 'utf8') });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new ConfigurationError([
-      `METHODS_TLS_CERTIFICATE_FILE: is not a PEM certificate, or does not match the key in METHODS_TLS_KEY_FILE (${code})`,
-    ]);
+    throw refusalOf(error, tlsCertificateFile);
   }
+}
+
+/**
+ * The same without waiting for the volume.
+ * @throws ConfigurationError
+ */
+async function readCertificateLater({ tlsCertificateFile, tlsKeyFile }: CertificateFiles): Promise<Certificate> {
+  try {
+    const [cert, key] = await Promise.all([readFile(tlsCertificateFile, 'utf8'), readFile(tlsKeyFile, 'utf8')]);
+    return valid({ cert, key });
+  } catch (error) {
+    throw refusalOf(error, tlsCertificateFile);
+  }
+}
+
+/** @throws Error of TLS */
+function valid(certificate: Certificate): Certificate {
+  createSecureContext(certificate);
   return certificate;
 }
 
-function read(file: string, variable: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new ConfigurationError([`${variable}: cannot be read (${(error as NodeJS.ErrnoException).code})`]);
+function refusalOf(error: unknown, certificateFile: string): ConfigurationError {
+  const { code, path } = error as NodeJS.ErrnoException;
+  if (path === undefined)
+    return new ConfigurationError([
+      `METHODS_TLS_CERTIFICATE_FILE: is not a PEM certificate, or does not match the key in METHODS_TLS_KEY_FILE (${code})`,
+    ]);
+  const variable = path === certificateFile ? 'METHODS_TLS_CERTIFICATE_FILE' : 'METHODS_TLS_KEY_FILE';
+  return new ConfigurationError([`${variable}: cannot be read (${code})`]);
+}
+
+const source = 'certificate of the front door';
+const still = () => ({});
+
+/**
+ * Reads certificate and key again when one of their files changes (D397). Those that do not belong together, as in the middle
+ * of a change, are not used.
+ * @param first the one that is in use; undefined: none is configured
+ * @param use takes another one for new connections
+ */
+export function watchCertificate(
+  files: CertificateFiles,
+  first: Certificate | undefined,
+  { log, troubles }: SecretFilesTelling,
+  use: (certificate: Certificate) => void,
+): Pick<FileWatch, 'close'> {
+  if (first === undefined) return { close: () => {} };
+  const paths = [files.tlsCertificateFile, files.tlsKeyFile];
+  const fields = { setting: 'METHODS_TLS_CERTIFICATE_FILE', file: files.tlsCertificateFile };
+  let used = first;
+  /** They are read at the next look, whether they change or not. */
+  const unseen: Stamps = new Map(paths.map((path) => [path, '']));
+
+  function take(found: Certificate) {
+    troubles.clear(source, 'the file of a secret can be used again', fields);
+    if (found.cert === used.cert && found.key === used.key) return;
+    used = found;
+    use(found);
+    log.info(fields, 'another secret was read from its file, and is in use');
   }
+
+  return watchFiles({
+    stamps: unseen,
+    everyMs: secretFiles.lookMs,
+    async onChange() {
+      const stamps = await stampsNow(paths);
+      try {
+        take(await readCertificateLater(files));
+      } catch (error) {
+        const diagnosis = { cause: (error as Error).message };
+        const message = 'the file of a secret cannot be used: the last value stays';
+        troubles.raise(source, { level: 'warn', message, fields, diagnosis, still });
+        return unseen;
+      }
+      return stamps;
+    },
+  });
 }

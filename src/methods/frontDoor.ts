@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import { Server as TlsServer } from 'node:tls';
 import { namingSetting } from 'telemetry/address.ts';
 import { serveHealth } from 'telemetry/healthServer.ts';
 import { withFields } from 'telemetry/log.ts';
@@ -27,10 +28,11 @@ import { storeFailureOf } from '../storage/storeFailure.ts';
 import { createTaps } from '../tap/taps.ts';
 import type { Traces } from '../tracing/span.ts';
 import { frontDoorRoutes } from './adminRoutes.ts';
-import { readCertificate } from './certificate.ts';
+import { readCertificate, watchCertificate } from './certificate.ts';
 import { createConcurrencyLimits } from './concurrencyLimits.ts';
 import { drain } from './drain.ts';
 import { createFileInputs } from './fileInputs.ts';
+import { secureOptions } from './httpServer.ts';
 import { createInvoke } from './invoke.ts';
 import { contract } from './openapi.ts';
 import { recordedFiles } from './recordedFiles.ts';
@@ -64,7 +66,8 @@ export async function startFrontDoor(
 ): Promise<FrontDoor> {
   const { methods, http } = settings;
   const troubles = createTroubles(log, () => amounts());
-  const access = accessOf(settings, troubles);
+  const telling = { log, troubles };
+  const access = accessOf(settings, telling);
   const directMethods = given ?? createDirectMethods(access.service());
   const taps = createTaps();
   const metrics = openMetrics({
@@ -74,7 +77,8 @@ export async function startFrontDoor(
   const { meter } = metrics;
   const amounts = () => ({ inProgress: handler.inProgress() });
   const backendLog = withFields(log, { part: 'backends' });
-  const backends = createMethodBackends(settings.backends, backendLog, secretsOf(settings), amounts, meter, access);
+  const secrets = () => secretsOf(settings);
+  const backends = createMethodBackends(settings.backends, backendLog, secrets, amounts, meter, access);
   const hubAccess = createHubAccess(directMethods, log, troubles);
   const storage = await openStorage(settings, access);
   const filesPlace = placeOf(settings.files, { ...settings.store, kind: 'blob' }, 'METHODS_FILES');
@@ -102,7 +106,11 @@ export async function startFrontDoor(
       ...{ log, meter, traces, taps },
     }),
   });
-  const server = createServer({ handler, contract: contract(), tls: readCertificate(methods), log });
+  const tls = readCertificate(methods);
+  const server = createServer({ handler, contract: contract(), tls, log });
+  const certificate = watchCertificate(methods, tls, telling, (changed) => {
+    if (server.server instanceof TlsServer) server.server.setSecureContext(secureOptions(changed));
+  });
 
   const health = await serveHealth(healthAddress(http), {
     missing: () => [
@@ -123,10 +131,11 @@ export async function startFrontDoor(
     'methods can be invoked; health is served at /livez and /readyz',
   );
   const about = { program: 'front door', instance, ...thisBuild(process.env) };
-  const admin = await openAdmin(settings, log, about, {
+  const routes = {
     ...frontDoorRoutes({ handler, backends }),
-    '/tap': tapRoute(taps, secretsOf(settings), () => ({ instance })),
-  });
+    '/tap': tapRoute(taps, secrets, () => ({ instance })),
+  };
+  const admin = await openAdmin(settings, log, about, routes, access.adminToken());
   hubAccess.start();
 
   return {
@@ -142,6 +151,8 @@ export async function startFrontDoor(
       await drain({ drainMs, handler, directMethods, server: closing, log });
       hubAccess.close();
       directMethods.close();
+      access.close();
+      certificate.close();
       troubles.close();
       const closed = [backends.close(), health.close(), admin.close(), traces?.close(), metrics.close()];
       await endsWithin(Promise.all(closed), latest - performance.now());

@@ -11,6 +11,9 @@ const options = {
   keepAliveTimeout: 72_000, // longer than the idle time of usual load balancers, so that they close connections first
 };
 
+/** For the start, and for each change of the certificate. */
+export const secureOptions = (tls: Certificate) => ({ ...tls, minVersion: 'TLSv1.2' as const });
+
 /**
  * Node's server with our limits. It leaves to the listener what Node would answer by itself, without a body: a missing
  * `Host` and an unknown `Expect`. With `Expect: 100-continue` the listener asks for the body when it wants it.
@@ -20,7 +23,7 @@ export function createHttpServer(listener: RequestListener, tls: Certificate | u
   const server: Server =
     tls === undefined
       ? createServer(options, listener)
-      : createTlsServer({ ...options, ...tls, minVersion: 'TLSv1.2' }, listener);
+      : createTlsServer({ ...options, ...secureOptions(tls) }, listener);
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   return server;

@@ -1,5 +1,6 @@
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
 import { MeterProvider, PeriodicExportingMetricReader, type PushMetricExporter } from '@opentelemetry/sdk-metrics';
+import { collectorAgent } from '../network/collectorAgent.ts';
 import { createProducer, type Report } from './producer.ts';
 import { type ProgramResource, resourceOf } from './resource.ts';
 import type { MetricsWanted } from './standardVariables.ts';
@@ -33,7 +34,7 @@ export function sendToCollector(
   outcome: ExportOutcome,
 ): () => Promise<void> {
   const reader = new PeriodicExportingMetricReader({
-    exporter: reporting(new OTLPMetricExporter(), outcome),
+    exporter: reporting(new OTLPMetricExporter(collectorAgent(wanted.collector)), outcome),
     exportIntervalMillis: wanted.intervalMs,
     exportTimeoutMillis: wanted.timeoutMs,
     metricProducers: [createProducer(report)],

@@ -6,6 +6,8 @@ export interface MetricsWanted {
   readonly isOn: boolean;
   /** Whether they are sent to a collector. */
   readonly isSent: boolean;
+  /** Where the collector is: its address, or the beginning of it. */
+  readonly collector: string;
   /** Variables with an address that is none, or a protocol that cannot be served. */
   readonly unusable: readonly string[];
   readonly intervalMs: number;
@@ -21,6 +23,7 @@ export function metricsWanted(env: NodeJS.ProcessEnv): MetricsWanted {
   return {
     isOn: !isSwitchedOff(env),
     isSent: isSent(env, 'METRICS'),
+    collector: addresses.map((name) => given(env, name)).find((one) => one !== undefined) ?? 'http://localhost:4318',
     unusable: [...unusable, ...(variable !== undefined && protocol === 'grpc' ? [variable] : [])],
     intervalMs,
     timeoutMs: Math.min(intervalMs, millisecondsIn(env['OTEL_METRIC_EXPORT_TIMEOUT'], 30_000)),

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { currentOf, renewed, type Secret } from '../identity/rotatingSecret.ts';
 
 /** Why a request to the admin port is refused. */
 interface RefusedAccess {
@@ -8,7 +9,7 @@ interface RefusedAccess {
 }
 
 /** Undefined when the request may be answered. */
-export type AdminAccess = (request: Pick<IncomingMessage, 'headers'>) => RefusedAccess | undefined;
+export type AdminAccess = (request: Pick<IncomingMessage, 'headers'>) => Promise<RefusedAccess | undefined>;
 
 const here = ['localhost', '127.0.0.1', '[::1]'];
 
@@ -20,13 +21,20 @@ const noToken: RefusedAccess = { status: 401, error: 'a bearer token is needed: 
  * has an origin, or sends the name of its own host (DNS rebinding).
  * @param token empty when none is needed
  */
-export function createAdminAccess(token: string): AdminAccess {
-  const expected = digestOf(`Bearer ${token}`);
+export function createAdminAccess(token: Secret): AdminAccess {
+  const isToken = (given: string, expected: string) => timingSafeEqual(digestOf(given), digestOf(`Bearer ${expected}`));
 
-  return ({ headers }) => {
+  /** A token that is not the known one may be the next (D397). */
+  async function isAccepted(given: string): Promise<boolean> {
+    const known = currentOf(token);
+    if (isToken(given, known)) return true;
+    return isToken(given, await renewed(token, known));
+  }
+
+  return async ({ headers }) => {
     const isOfPage = headers.origin !== undefined || /^(cross|same)-site$/.test(String(headers['sec-fetch-site']));
     if (isOfPage) return noWebPage;
-    if (token !== '') return timingSafeEqual(digestOf(headers.authorization ?? ''), expected) ? undefined : noToken;
+    if (token !== '') return (await isAccepted(headers.authorization ?? '')) ? undefined : noToken;
     const host = (headers.host ?? '').replace(/:\d+$/, '').toLowerCase();
     return here.includes(host) || /^127(\.\d{1,3}){3}$/.test(host) ? undefined : noWebPage;
   };

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ClientLimits, createLimitedServer, type Listening, listen } from 'telemetry/listening.ts';
 import { printableJson } from 'telemetry/printable.ts';
 import { z } from 'zod';
+import type { Secret } from '../identity/rotatingSecret.ts';
 import { createAdminAccess } from './adminAccess.ts';
 
 /** The admin port: JSON for people and their tools. */
@@ -22,7 +23,7 @@ export interface AdminRoute {
 interface AdminOptions {
   readonly host: string;
   readonly port: number;
-  readonly token: string;
+  readonly token: Secret;
   /** What stands above the list of `GET /`. */
   readonly about: object;
   /** By path. */
@@ -57,7 +58,7 @@ export async function startAdminServer(options: AdminOptions): Promise<AdminServ
   };
 
   async function answer(request: IncomingMessage, response: ServerResponse, takeTime: () => void): Promise<void> {
-    const refused = access(request);
+    const refused = await access(request);
     if (refused) return send(response, refused.status, { error: refused.error });
     const { method = '', url = '/' } = request;
     const [path = '', query = ''] = url.split('?', 2);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Secret } from '../identity/rotatingSecret.ts';
 import type { Log } from '../log/log.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { redactedSettings } from '../settings/redacted.ts';
@@ -11,14 +12,16 @@ const newLevel = z.strictObject({ level: z.enum(['trace', 'debug', 'info', 'warn
  * (D100).
  * @param about which program and which instance answers
  * @param routes of the program
+ * @param token that of the settings when omitted
  */
 export async function openAdmin(
   settings: Settings | MethodsSettings,
   log: Log,
   about: object,
   routes: Readonly<Record<string, AdminRoute>>,
+  token: Secret = settings.admin.token,
 ): Promise<Pick<AdminServer, 'close'>> {
-  const { host, port, token } = settings.admin;
+  const { host, port } = settings.admin;
   const common: Readonly<Record<string, AdminRoute>> = {
     '/settings': { about: 'all settings in effect, without secrets', get: () => redactedSettings(settings) },
     '/level': {

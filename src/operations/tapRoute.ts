@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { SecretList } from 'telemetry/secretList.ts';
 import { z } from 'zod';
 import { createTapLines } from '../tap/tapLines.ts';
 import type { Taps } from '../tap/taps.ts';
@@ -20,7 +21,7 @@ const restMs = 5_000;
  * @param secrets texts that no line may have
  * @param where which instance follows, and what it reads
  */
-export function tapRoute(taps: Taps, secrets: readonly string[], where: () => object): AdminRoute {
+export function tapRoute(taps: Taps, secrets: SecretList, where: () => object): AdminRoute {
   const lineOf = createTapLines(secrets);
 
   return {

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { openDeadLetters } from '../deadLetters/openDeadLetters.ts';
+import { useHubTransport } from '../hub/transport/hubTransport.ts';
 import { missingOfPlatform } from '../identity/platformVariables.ts';
 import { createLog } from '../log/log.ts';
+import { useNetwork } from '../network/useNetwork.ts';
 import { versionOfBuild } from '../operations/build.ts';
 import { choiceOf } from '../operations/deadLetters/choiceOptions.ts';
 import { deleteLetters } from '../operations/deadLetters/delete.ts';
@@ -59,6 +61,7 @@ await runCommand(async (args) => {
   const settings = readSettings(process.env, configDirectory);
   const problems = missingOfPlatform(settings.identity, process.env);
   if (problems.length > 0) throw new ConfigurationError(problems);
+  useNetwork(settings);
   const level = values.verbose ? (settings.log.level as Parameters<typeof createLog>[0]) : 'warn';
   const log = createLog(level);
   const store = openDeadLetters(settings, log);
@@ -75,6 +78,7 @@ await runCommand(async (args) => {
         async open(deadLetters) {
           const version = versionOfBuild(process.env);
           const program = { name: 'device-messaging-dead-letters', version, instance: randomUUID() };
+          await useHubTransport(settings.hub);
           const traces = await openTraces(process.env, { ...program, log });
           return createHandling(settings, log, { deadLetters, traces });
         },

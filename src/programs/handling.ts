@@ -8,6 +8,7 @@ import { createReplies, type Replies } from '../hub/replies/replies.ts';
 import { newServiceClient } from '../hub/replies/serviceConnection.ts';
 import { cureHubSdks } from '../hub/sdkCures.ts';
 import { type Access, accessOf } from '../identity/access.ts';
+import { currentOf, isSecret, renewed, whenChanged } from '../identity/rotatingSecret.ts';
 import type { Log } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
@@ -64,16 +65,21 @@ export function createHandling(settings: Settings, log: Log, options: HandlingOp
   const { backends: urls } = settings;
   cureHubSdks();
   const backends = createBackends(urls, withFields(log, { part: 'backends' }), {
-    secrets: secretsOf(settings),
+    secrets: () => secretsOf(settings),
     amounts,
     meter,
     access,
   });
   const troubles = createTroubles(log, amounts);
-  const newClient = () => newServiceClient(access.service());
-  const isByIdentity = typeof access.service() !== 'string';
-  const replySettings = { ...settings.replies, maxWaitSeconds: timing.replySeconds, isByIdentity };
-  const replies = createReplies(replySettings, newClient, log, troubles, meter);
+  const endpoint = access.service();
+  const replySettings = {
+    ...settings.replies,
+    maxWaitSeconds: timing.replySeconds,
+    isByIdentity: !isSecret(endpoint),
+    refused: () => isSecret(endpoint) && void renewed(endpoint, currentOf(endpoint)),
+  };
+  const replies = createReplies(replySettings, () => newServiceClient(endpoint), log, troubles, meter);
+  whenChanged(endpoint, replies.connection.renew);
   const tidying = setInterval(() => {
     deadLetters
       .tidy()

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { switchLevelOnSignal } from 'telemetry/levelSwitch.ts';
 import type { LogText } from '../log/events.ts';
 import { createLog, type Log } from '../log/log.ts';
+import { useNetwork } from '../network/useNetwork.ts';
 import { thisBuild, versionOfBuild } from '../operations/build.ts';
 import {
   ConfigurationError,
@@ -43,7 +44,7 @@ export async function runProgram<S extends Settings | MethodsSettings>(program: 
   const instance = newInstance();
   const log = createLog(level as Parameters<typeof createLog>[0], undefined, {
     instance,
-    secrets: secretsOf(settings),
+    secrets: () => secretsOf(settings),
     isPretty: pretty,
     hasColours: process.stdout.isTTY,
   });
@@ -88,9 +89,11 @@ const newInstance = () =>
     .replace(/[^\w.-]/g, '-')
     .slice(0, 63)}-${randomBytes(4).toString('hex')}`;
 
-function settingsOrExit<S>({ name, readSettings }: Program<S>): S {
+function settingsOrExit<S extends Settings | MethodsSettings>({ name, readSettings }: Program<S>): S {
   try {
-    return readSettings();
+    const settings = readSettings();
+    useNetwork(settings);
+    return settings;
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     process.stderr.write(

@@ -1,16 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { serveHealth } from 'telemetry/healthServer.ts';
-import { withFields } from 'telemetry/log.ts';
 import { createStandstillWatch } from '../concurrency/standstill.ts';
-import { createArrivals } from '../dispatch/recognition.ts';
 import { createBudget } from '../engine/budget/budget.ts';
 import { createPace } from '../engine/budget/pace.ts';
-import { createSuspectsInWork } from '../engine/quarantine/suspectsInWork.ts';
-import { openSpool } from '../engine/spool/spool.ts';
-import { balanceLimits } from '../hub/reading/balance.ts';
-import { createConsumer } from '../hub/reading/consumer.ts';
-import { openBuildRecord } from '../hub/stores/openBuildRecord.ts';
-import { openStore } from '../hub/stores/openStore.ts';
+import { openDurableText } from '../hub/stores/openDurableText.ts';
+import { useHubTransport } from '../hub/transport/hubTransport.ts';
 import { accessOf } from '../identity/access.ts';
 import type { Log } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
@@ -22,25 +16,14 @@ import { openAdmin } from '../operations/openAdmin.ts';
 import { serviceRoutes } from '../operations/serviceRoutes.ts';
 import { logStarted } from '../operations/started.ts';
 import { tapRoute } from '../operations/tapRoute.ts';
-import type { Arrival } from '../protocol/arrival.ts';
-import { bytesToReserve } from '../protocol/body.ts';
 import type { Settings } from '../settings/config.ts';
-import { eventHubNameOf, healthAddress, partitionShare, roundMs, standstillMs } from '../settings/derived.ts';
-import { directoriesOf } from '../settings/directories.ts';
-import {
-  checkpointEveryMessages,
-  deviceMessages,
-  leastMessages,
-  messageLimits,
-  reading,
-  spoolLimits,
-  stuckAfterMs,
-  timing,
-} from '../settings/groups/constants.ts';
+import { healthAddress, standstillMs } from '../settings/derived.ts';
+import { leastMessages, stuckAfterMs, timing } from '../settings/groups/constants.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import { createTaps } from '../tap/taps.ts';
 import type { Traces } from '../tracing/span.ts';
 import { createHandling } from './handling.ts';
+import { createReading } from './reading.ts';
 
 /** The running service. */
 export interface Service {
@@ -60,13 +43,13 @@ export async function startService(
   metrics: Metrics = metricsOf(instance, log),
 ): Promise<Service> {
   const { hub, delivery, http } = settings;
+  await useHubTransport(hub);
   const taps = createTaps();
-  const hubName = eventHubNameOf(hub);
   const { meter } = metrics;
   const amounts = () => ({ waiting: consumer.waiting() });
   const stores = createStoreRecords(meter);
   const troubles = createTroubles(log, amounts);
-  const access = accessOf(settings, troubles);
+  const access = accessOf(settings, { log, troubles });
   const handling = createHandling(settings, log, {
     amounts,
     meter,
@@ -76,50 +59,11 @@ export async function startService(
     beforeEffect: () => standstill.look(),
     access,
   });
-  const { replies, backends, dispatch, requirementOf, deadLetters } = handling;
-  const arrivals = createArrivals({ hub: hubName, meter, log, taps });
+  const { replies, backends } = handling;
   const pace = createPace({ least: leastMessages, most: delivery.maxMessages, inLine: backends.waiting });
   const overall = createBudget(delivery, undefined, pace);
-  const share = partitionShare(delivery);
-  const suspectsInWork = createSuspectsInWork();
-
-  const consumer = createConsumer({
-    ...reading,
-    instance,
-    access: access.events(),
-    consumerGroup: hub.consumerGroup,
-    startPosition: hub.startPosition as 'earliest' | 'latest',
-    drainMs: delivery.drainSeconds * 1000,
-    roundMs: roundMs(timing.expirySeconds),
-    answerMs: 20_000,
-    balance: balanceLimits(timing.expirySeconds * 1000, delivery.drainSeconds * 1000),
-    store: await openStore(settings, stores, access),
-    log,
-    meter,
-    taps,
-    sessionBegins: deadLetters.takenOver,
-    partition: (partition) => ({
-      budget: createBudget(share, overall),
-      spool: openSpool(directoriesOf(settings.data).spool, `${process.pid}-${partition}-${Date.now()}`, spoolLimits),
-      quarantine: {
-        mostSuspects: share.maxMessages,
-        suspectsInWork,
-        log: withFields(log, { partition }),
-        meter,
-      },
-      limits: {
-        everyMessages: checkpointEveryMessages,
-        everyMs: timing.checkpointSeconds * 1000,
-        deviceMessages,
-      },
-      arrivalOf: arrivals.of(partition),
-      onRead: arrivals.read,
-      costOf: (event) => bytesToReserve(event, messageLimits.maxInflatedBytes),
-      requirementOf,
-      publisherOf: ({ deviceId, event: { sequenceNumber }, origin }: Arrival) =>
-        taps.of(deviceId, { partition: origin.partition, sequenceNumber }),
-      dispatch,
-    }),
+  const consumer = await createReading(settings, {
+    ...{ instance, access, handling, overall, log, troubles, meter, stores, taps },
   });
 
   const standstill = createStandstillWatch(standstillMs(timing.expirySeconds), consumer.stoodStill);
@@ -140,20 +84,26 @@ export async function startService(
         ...{ backends, replies, consumer, instance },
         limits: { drainSeconds: delivery.drainSeconds, replySeconds: timing.replySeconds },
       }),
-      '/tap': tapRoute(taps, secretsOf(settings), () => ({
-        instance,
-        partitions: consumer.partitions().map(({ partition }) => partition),
-      })),
+      '/tap': tapRoute(
+        taps,
+        () => secretsOf(settings),
+        () => ({
+          instance,
+          partitions: consumer.partitions().map(({ partition }) => partition),
+        }),
+      ),
     },
+    access.adminToken(),
   );
   consumer.start();
-  void logStarted(openBuildRecord(settings, stores, access), thisBuild(process.env), access.ways(), log);
+  void logStarted(openDurableText('builds', settings, stores, access), thisBuild(process.env), access.ways(), log);
   void replies.connection.open();
 
   return {
     async stop() {
       await consumer.stop();
       standstill.stop();
+      access.close();
       troubles.close();
       await Promise.all([handling.close(), server.close(), metrics.close(), admin.close()]);
       log.info(metrics.summary(), 'stopped');

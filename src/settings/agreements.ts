@@ -1,10 +1,14 @@
 import { type Account, accountOf, isNowhere } from './derived.ts';
 import { hasAccountKey, isLoopback } from './formats.ts';
 import type { MethodsSettings, Settings } from './schema.ts';
+import { transportProblems } from './transportProblems.ts';
 
 /** Checks across settings. One sentence for each fault, without values of secrets. */
 export const settingDisagreements = (settings: Settings): string[] =>
-  [identity(settings), events(settings), service(settings), token(settings), store(settings), admin(settings)].flat();
+  [
+    ...[identity(settings), events(settings), service(settings), transportProblems(settings), token(settings)],
+    ...[store(settings), admin(settings)],
+  ].flat();
 
 /** The same for the front door. */
 export const methodsDisagreements = (settings: MethodsSettings): string[] =>
@@ -51,12 +55,14 @@ const both = (path: string, one: string, other: string) =>
 
 /** The built-in endpoint by its connection string, or a routed event hub to which only the hub may send (D367). */
 function events({ hub }: Settings): string[] {
-  const { eventsConnectionString, eventsNamespace, eventsName, eventsSenders } = hub;
+  const { eventsConnectionString, eventsNamespace, eventsName, eventsSenders, serviceConnectionString } = hub;
   if (eventsNamespace === '') {
     const unused = { HUB_EVENTS_NAME: eventsName, HUB_EVENTS_SENDERS: eventsSenders };
     return [
-      ...(eventsConnectionString === ''
-        ? ['hub.eventsConnectionString: set HUB_EVENTS_CONNECTION_STRING, or HUB_EVENTS_NAMESPACE with IDENTITY']
+      ...(eventsConnectionString === '' && serviceConnectionString === ''
+        ? [
+            'hub.eventsConnectionString: set HUB_EVENTS_CONNECTION_STRING, or HUB_EVENTS_NAMESPACE with IDENTITY; it may be left out beside HUB_SERVICE_CONNECTION_STRING',
+          ]
         : []),
       ...Object.entries(unused).flatMap(([name, value]) =>
         value === '' ? [] : [`hub.eventsNamespace: ${name} is not used without HUB_EVENTS_NAMESPACE`],

@@ -2,8 +2,10 @@ import { join } from 'node:path';
 import convict from 'convict';
 import { methodsDisagreements, settingDisagreements } from './agreements.ts';
 import { home } from './home.ts';
+import { withLowerCase } from './proxies.ts';
 import { quotedVariables, withoutQuotes } from './quoted.ts';
 import { everySetting, type MethodsSettings, methodsSchema, type Settings, schema } from './schema.ts';
+import { readSecretFile, secretFilesOf } from './secretFile.ts';
 import { type FileValues, readSettingsFile, settingIn, settingsFileOf } from './settingsFile.ts';
 
 export type { MethodsSettings, Settings } from './schema.ts';
@@ -22,6 +24,7 @@ export class ConfigurationError extends Error {
 /**
  * Reads the settings of the service: defaults, then the file of the environment (`config/<NODE_ENV>.json`, that of
  * production when `NODE_ENV` is not set, or `CONFIG_FILE`), then environment variables. An empty variable counts as not set.
+ * Secrets come from the environment, or from the files that the settings with `File` name (D396).
  * @param directory holds the files of the environments
  * @throws ConfigurationError with all problems
  */
@@ -44,7 +47,9 @@ export function readAdminSettings(env: NodeJS.ProcessEnv, directory: string): Se
 /** What is set, read as if it were without quotes: values that have them are refused, for no other reason than that. */
 const given = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(
-    Object.entries(env).flatMap(([name, value = '']) => (value === '' ? [] : [[name, withoutQuotes(value)]])),
+    Object.entries(withLowerCase(env)).flatMap(([name, value = '']) =>
+      value === '' ? [] : [[name, withoutQuotes(value)]],
+    ),
   );
 
 type Groups = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -62,21 +67,46 @@ function loaded<S>(
     const values = readSettingsFile(file, problems);
     for (const path of secretPaths()) {
       if (settingIn(values, path) !== undefined)
-        problems.push(`${path} is a secret: set ${envOf(path)} and remove it from ${file}`);
+        problems.push(`${path} is a secret: set ${envOf(path)} or ${envOf(path)}_FILE, and remove it from ${file}`);
     }
     if (problems.length === 0) config.load(withoutOthers(values, own));
   }
   const variables = settingDocs(own as convict.Schema<Groups>).map((setting) => setting.env);
   problems.push(...quotedVariables(env, ['NODE_ENV', 'CONFIG_FILE', ...variables]));
+  const unusable = takeSecrets(config);
+  problems.push(...unusable);
   try {
     config.validate({ allowed: 'strict' });
   } catch (error) {
-    problems.push(...(error as Error).message.split('\n').map(named));
+    const holders = new Map(
+      secretFilesOf(Object(config.getProperties())).map(({ path, variable }) => [path, variable]),
+    );
+    problems.push(...(error as Error).message.split('\n').map((problem) => named(problem, holders)));
   }
   const settings = config.getProperties();
-  problems.push(...disagree(settings));
+  if (unusable.length === 0) problems.push(...disagree(settings));
   if (problems.length > 0) throw new ConfigurationError(problems);
   return settings;
+}
+
+/** Puts the secrets that are in files in their places (D396). Returns one sentence for each that cannot be used. */
+function takeSecrets<S>(config: convict.Config<S>): string[] {
+  const settings: FileValues = { ...Object(config.getProperties()) };
+  const problems: string[] = [];
+  for (const one of secretFilesOf(settings)) {
+    const { path, variable, holds } = one;
+    if (settingIn(settings, path) !== '') {
+      problems.push(`${path}: ${holds} and ${variable} are two ways to give the same secret; remove one of them`);
+      continue;
+    }
+    try {
+      const [group = '', name = ''] = path.split('.');
+      config.load({ [group]: { [name]: readSecretFile(one) } });
+    } catch (error) {
+      problems.push(`${variable}: ${(error as Error).message} (${path})`);
+    }
+  }
+  return problems;
 }
 
 /** Without the settings that only the other program reads: both can share one file. */
@@ -125,6 +155,8 @@ export interface SettingDoc {
   readonly doc: string;
   readonly default: string;
   readonly secret: boolean;
+  /** Of a setting that names a file with a secret: the variable of the secret (D396). */
+  readonly holds?: string;
 }
 
 /** Every setting in the order of a schema; by default those of the service and the front door. */
@@ -136,6 +168,7 @@ export function settingDocs(of: convict.Schema<Groups> = everySetting): SettingD
       doc,
       default: String(fallback),
       secret: 'sensitive' in more && more.sensitive && !/url/i.test(name),
+      ...('holds' in more && { holds: String(more.holds) }),
     })),
   );
 }
@@ -143,10 +176,13 @@ export function settingDocs(of: convict.Schema<Groups> = everySetting): SettingD
 const secretPaths = () => settingDocs().flatMap(({ path, secret }) => (secret ? [path] : []));
 const envOf = (path: string) => settingDocs().find((setting) => setting.path === path)?.env;
 
-/** Replaces convict's name of the setting with the environment variable. */
-function named(problem: string): string {
+/**
+ * Replaces convict's name of the setting with the environment variable.
+ * @param holders by setting: variables that name the file that the value is from
+ */
+function named(problem: string, holders: ReadonlyMap<string, string>): string {
   const path = problem.split(':', 1)[0] ?? '';
-  const env = envOf(path);
+  const env = holders.get(path) ?? envOf(path);
   return env === undefined
     ? problem
     : `${env}${problem.slice(path.length).replace(/: value was "\[Sensitive\]"$/, '')} (${path})`;

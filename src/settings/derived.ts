@@ -10,6 +10,13 @@ export const eventHubNameOf = ({
 }: Pick<Settings['hub'], 'eventsConnectionString' | 'eventsName'>): string =>
   eventsName || (/EntityPath=([^;]+)/.exec(eventsConnectionString)?.[1] ?? '');
 
+/** Whether no setting names the events: then the hub is asked for its built-in endpoint (D401). */
+export const isLookedUp = ({
+  eventsConnectionString,
+  eventsNamespace,
+}: Pick<Settings['hub'], 'eventsConnectionString' | 'eventsNamespace'>): boolean =>
+  eventsConnectionString === '' && eventsNamespace === '';
+
 /** What names a storage account: a connection string with a key, or the URL for an identity. At most one is set. */
 export type Account = Readonly<Pick<Settings['store'], 'connectionString' | 'accountUrl'>>;
 

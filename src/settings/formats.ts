@@ -1,4 +1,5 @@
 import type convict from 'convict';
+import { proxyProblem } from 'telemetry/network/proxies.ts';
 
 /** Formats of settings. No message contains the value, which may be a secret. */
 
@@ -145,7 +146,15 @@ export const settingFormats: Record<string, convict.Format> = {
     validate: (value) =>
       require(value === '' ||
         (typeof value === 'string' &&
-          /^[a-z\d]([a-z\d.-]*[a-z\d])?(:\d{1,5})?$/i.test(value)), 'must be a host name, without a scheme or a path'),
+          /^([a-z\d]([a-z\d.-]*[a-z\d])?|\[[a-f\d:.]+\])(:\d{1,5})?$/i.test(
+            value,
+          )), 'must be a host name, without a scheme or a path'),
+  },
+  proxy: {
+    validate(value) {
+      const problem = value === '' ? undefined : proxyProblem(String(value));
+      require(problem === undefined, problem ?? '');
+    },
   },
   'token-scope': { validate: requireScope },
   'optional-token-scope': {

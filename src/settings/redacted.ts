@@ -26,7 +26,7 @@ function shownOf(name: string, value: unknown, isSecret: boolean): unknown {
   if (typeof value !== 'string') return isSecret ? hidden : value;
   if (/connectionString$/i.test(name)) return value.split(';').flatMap(harmlessPart).join(';');
   if (value === '') return value;
-  if (/url$/i.test(name)) return withoutSecrets(value);
+  if (/(url|^https?Proxy)$/i.test(name)) return withoutSecrets(value);
   return isSecret ? hidden : value;
 }
 

@@ -6,6 +6,7 @@ import { delivery, replies } from './groups/deliverySettings.ts';
 import { hub } from './groups/hubSettings.ts';
 import { identity } from './groups/identitySettings.ts';
 import { files, methods } from './groups/methodSettings.ts';
+import { network } from './groups/networkSettings.ts';
 import { admin, http, log } from './groups/operationsSettings.ts';
 import { checkpoints, data, store } from './groups/storeSettings.ts';
 
@@ -13,11 +14,12 @@ convict.addFormats(settingFormats);
 
 /**
  * Every setting of the service: description, format, default and environment variable; for numbers also the largest
- * reasonable value. Secrets come from the environment only.
+ * reasonable value. Secrets come from the environment, or from files of their own.
  */
 export const schema = {
   identity,
   hub,
+  network,
   backends,
   delivery,
   replies,
@@ -35,11 +37,20 @@ const { principalManagerUrl: _, principalManagerScope: __, ...backendsOfMethods 
 /** Every setting of the front door (M1). It has the other two containers to keep the files of methods out of them (M9). */
 export const methodsSchema = {
   identity,
-  hub: { serviceConnectionString: hub.serviceConnectionString, hostName: hub.hostName },
+  hub: {
+    serviceConnectionString: hub.serviceConnectionString,
+    serviceConnectionStringFile: hub.serviceConnectionStringFile,
+    hostName: hub.hostName,
+  },
+  network,
   backends: backendsOfMethods,
   methods,
   files,
-  store: { connectionString: store.connectionString, accountUrl: store.accountUrl },
+  store: {
+    connectionString: store.connectionString,
+    connectionStringFile: store.connectionStringFile,
+    accountUrl: store.accountUrl,
+  },
   checkpoints: { container: checkpoints.container },
   deadLetters: { container: deadLetters.container },
   http,

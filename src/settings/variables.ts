@@ -6,10 +6,11 @@ export interface UnknownVariable {
   readonly hint: string;
 }
 
-/** Each setting’s variable begins with one of these, but for `STORE` and `IDENTITY` alone. */
+/** Each setting’s variable begins with one of these, but for `STORE` and `IDENTITY` alone, and those of proxies. */
 export const prefixes = [
   'IDENTITY_',
   'HUB_',
+  'NETWORK_',
   'INFORMATION_MODEL_',
   'TYPE_REGISTRY_',
   'PRINCIPAL_MANAGER_',
@@ -26,13 +27,9 @@ export const prefixes = [
   'METHODS_',
 ] as const;
 
-/**
- * Variables of others with these prefixes: of a proxy, of an app's managed identity, and of Kubernetes for a service with the
- * name `hub` or `http`.
- */
+/** Variables of others with these prefixes: of an app's managed identity, and of Kubernetes for a service with the name `hub` or `http`. */
 const isOfOthers = (variable: string, value: string): boolean =>
   /^IDENTITY_(ENDPOINT|HEADER|API_VERSION|SERVER_THUMBPRINT)$/.test(variable) ||
-  variable === 'HTTP_PROXY' ||
   /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_\w+)?$/.test(variable) ||
   /^(tcp|udp|sctp):\/\//.test(value);
 

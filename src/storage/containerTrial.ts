@@ -47,8 +47,9 @@ export async function tryContainer({
   name,
   withinMs,
 }: TrialOptions): Promise<ContainerTrial> {
-  const client = containerIn(account, container);
-  const { attempt, ensureContainer } = createStorageCalls(client, name, limits);
+  const tried = containerIn(account, container);
+  const { attempt, ensureContainer } = createStorageCalls(tried, name, limits);
+  const client = tried.client();
   const by = performance.now() + withinMs;
   const path = `${folder}${randomUUID()}`;
   const blob = client.getBlockBlobClient(path);

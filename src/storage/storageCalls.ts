@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ContainerClient } from '@azure/storage-blob';
+import type { AccountClient } from './containerIn.ts';
 
 export interface CallLimits {
   /** Limit of one attempt. */
@@ -38,10 +39,17 @@ export interface StorageCalls {
   ensureContainer(by: number): Promise<void>;
 }
 
+/** Whether the account has answered that this key may not do it. */
+export const isRefusal = (status: number | undefined): boolean => status === 401 || status === 403;
+
 const transientStatuses = [undefined, 408, 429, 500, 502, 503, 504];
 
 /** @param storage its name in errors */
-export function createStorageCalls(container: ContainerClient, storage: string, limits: CallLimits): StorageCalls {
+export function createStorageCalls(
+  container: AccountClient<ContainerClient>,
+  storage: string,
+  limits: CallLimits,
+): StorageCalls {
   let isThere = false;
 
   /** A time-out is a whole number. */
@@ -49,11 +57,13 @@ export function createStorageCalls(container: ContainerClient, storage: string, 
 
   async function attempt<T>(what: string, by: number, once: (abortSignal: AbortSignal) => Promise<T>): Promise<T> {
     for (let count = 1; ; count += 1) {
+      const hasOtherKey = container.attempt();
       try {
         return await once(AbortSignal.timeout(attemptMs(by)));
       } catch (error) {
         const { statusCode, code, name } = error as { statusCode?: number; code?: string; name: string };
         if (code === 'ContainerNotFound') isThere = false;
+        if (isRefusal(statusCode) && performance.now() < by && (await hasOtherKey())) continue;
         const pause = limits.pauseMs * 2 ** (count - 1);
         if (count >= limits.attempts || !transientStatuses.includes(statusCode) || performance.now() + pause >= by) {
           throw new StorageError(`${storage}: ${what}`, statusCode, code ?? name);
@@ -68,9 +78,12 @@ export function createStorageCalls(container: ContainerClient, storage: string, 
     async ensureContainer(by) {
       if (isThere) return;
       await attempt('creating the container', by, async (abortSignal) => {
-        await container.createIfNotExists({ abortSignal }).catch((error) => {
-          if (error.statusCode !== 403) throw error;
-        });
+        await container
+          .client()
+          .createIfNotExists({ abortSignal })
+          .catch((error) => {
+            if (error.statusCode !== 403) throw error;
+          });
         isThere = true;
       });
     },

@@ -1,5 +1,6 @@
 import { printableJson } from 'telemetry/printable.ts';
 import { createScrub } from 'telemetry/scrub.ts';
+import { madeOf, type SecretList } from 'telemetry/secretList.ts';
 import { coverSecrets, piecesOf, uncovered } from '../text/secretPieces.ts';
 import { isSecretName, redactedJson } from './redactedJson.ts';
 import type { Bodies } from './taps.ts';
@@ -19,9 +20,9 @@ const isTelling = (secret: string): boolean => secret.length >= 4;
  * with such a name.
  * @param secrets known ones, of the settings
  */
-export function createTapLines(secrets: readonly string[]): TapLine {
+export function createTapLines(secrets: SecretList): TapLine {
   const scrub = createScrub([]);
-  const known = piecesOf(secrets.filter(isTelling));
+  const known = madeOf(secrets, (list) => piecesOf(list.filter(isTelling)));
   /** Of the last call that had a token: the next one mostly has the same. */
   let ofCall = { token: '', pieces: piecesOf([]) };
 
@@ -39,7 +40,7 @@ export function createTapLines(secrets: readonly string[]): TapLine {
   /** Secrets in any of their encodings, then what looks like one. */
   function clean(text: string): string {
     const covered = new Uint8Array(text.length);
-    coverSecrets(text, known, covered);
+    coverSecrets(text, known(), covered);
     coverSecrets(text, ofCall.pieces, covered);
     return scrub(uncovered(text, covered));
   }

@@ -1,5 +1,6 @@
 /** Why there is no answer of another machine. */
-type Absence = 'unknown host' | 'nobody' | 'untrusted' | 'wrong name' | 'wrong date' | 'no TLS';
+type Absence = 'unknown host' | 'nobody' | 'untrusted' | 'wrong name' | 'wrong date' | 'no TLS' | ProxyAbsence;
+type ProxyAbsence = 'proxy asks' | 'proxy refuses' | 'proxy away';
 
 /** By the codes of the operating system and of TLS, or our own time-out. */
 const known: Readonly<Record<string, Absence>> = {
@@ -21,6 +22,10 @@ const known: Readonly<Record<string, Absence>> = {
   CERT_NOT_YET_VALID: 'wrong date',
   ECONNRESET: 'no TLS',
   EPROTO: 'no TLS',
+  EPROXYAUTH: 'proxy asks',
+  EPROXYREFUSED: 'proxy refuses',
+  EPROXYSILENT: 'proxy away',
+  EPROXYDOWN: 'proxy away',
 };
 
 /**
@@ -35,13 +40,19 @@ export function todoOf(code: string, compare: string): string | undefined {
     case 'nobody':
       return `nobody answers there: ${compare}, or wait until it is back`;
     case 'untrusted':
-      return 'its certificate is not trusted: NODE_EXTRA_CA_CERTS must name the authority, which a proxy that looks into TLS has too';
+      return 'its certificate is not trusted: NETWORK_CA_FILE must name the authority, which a proxy that looks into TLS has too';
     case 'wrong name':
       return `its certificate is that of another host: ${compare}`;
     case 'wrong date':
       return 'its certificate is out of date: compare the clock of this machine';
     case 'no TLS':
       return `what is there breaks the connection off: ${compare}, and look for a proxy or a firewall between`;
+    case 'proxy asks':
+      return 'the proxy asks for credentials: put those that it accepts into HTTPS_PROXY, as http://user:password@proxy:3128';
+    case 'proxy refuses':
+      return 'have the proxy allow CONNECT to this address, or name the host in NO_PROXY';
+    case 'proxy away':
+      return 'compare HTTPS_PROXY with the proxy, or wait until it is back';
     case undefined:
       return undefined;
   }

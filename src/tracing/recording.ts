@@ -11,6 +11,7 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { within } from '../concurrency/within.ts';
 import type { Troubles } from '../log/troubles.ts';
+import { collectorAgent } from '../network/collectorAgent.ts';
 import { newTraceparent } from '../protocol/trace.ts';
 import { watchExport } from './exportWatch.ts';
 import { type Attributes, type RootSpan, type Span, type Traces, unrecorded } from './span.ts';
@@ -43,7 +44,11 @@ const kinds = {
 
 /** Records spans and sends them to a collector (OTLP over HTTP). Only `openTraces` loads this file and its libraries. */
 export function startRecording({ url, ratio, resource, troubles }: RecordingOptions): Traces {
-  const delivery = watchExport(new OTLPTraceExporter({ url, concurrencyLimit: mostRequests }), mostQueued, troubles);
+  const delivery = watchExport(
+    new OTLPTraceExporter({ url, concurrencyLimit: mostRequests, ...collectorAgent(url) }),
+    mostQueued,
+    troubles,
+  );
   const ids = new RandomIdGenerator();
   const sampler = new TraceIdRatioBasedSampler(ratio);
   let nextTraceId = '';

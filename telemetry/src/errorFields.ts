@@ -1,4 +1,5 @@
 import { createScrub } from './scrub.ts';
+import type { SecretList } from './secretList.ts';
 
 /** Deeper causes are left out; a cause can also be its own. */
 const deepest = 4;
@@ -11,7 +12,7 @@ const longestStack = 4_000;
  * scrubbed, too, because some clients put addresses with signatures into them.
  * @param secrets known ones, of the settings
  */
-export function createErrorFields(secrets: readonly string[] = []): (error: unknown) => object {
+export function createErrorFields(secrets: SecretList = []): (error: unknown) => object {
   const scrub = createScrub(secrets);
   /** Cut after the scrubbing, too: a secret that is cut would not be recognised. */
   const short = (text: string, longest: number) => scrub(text.slice(0, 2 * longest)).slice(0, longest);

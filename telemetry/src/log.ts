@@ -5,6 +5,7 @@ import { createLineOf } from './line.ts';
 import { createOutput, type Output } from './output.ts';
 import { prettyLine } from './pretty.ts';
 import { printableJson } from './printable.ts';
+import type { SecretList } from './secretList.ts';
 
 /** The part of the log that most modules need. Each text is in the list of events. */
 export interface LogLines<E extends Events> {
@@ -31,7 +32,7 @@ export interface LogOptions {
   /** On each line. */
   readonly instance?: string;
   /** Texts that errors may not bring into the log. */
-  readonly secrets?: readonly string[];
+  readonly secrets?: SecretList;
   /** For a terminal, instead of JSON. */
   readonly isPretty?: boolean;
   readonly hasColours?: boolean;

@@ -1,3 +1,5 @@
+import { madeOf, type SecretList } from './secretList.ts';
+
 const mark = '…';
 
 /** Names whose values are secret, in connection strings, addresses and forms. */
@@ -9,17 +11,22 @@ const query = /(\w:\/\/[^\s?#"'<>]{0,500})[?#][^\s"'<>]*/g;
 const user = /(\w:\/\/)[^\s/@"'<>]*@/g;
 
 /** Removes secrets from texts: known ones, and what looks like one. */
-export function createScrub(secrets: readonly string[]): (text: string) => string {
-  const known = secrets.flatMap((secret) => [secret, encodeURIComponent(secret.toWellFormed())]);
-  const telling = [...new Set(known)].filter(({ length }) => length >= 4).sort((a, b) => b.length - a.length);
+export function createScrub(secrets: SecretList): (text: string) => string {
+  const known = madeOf(secrets, tellingOf);
 
   return (text) => {
     let scrubbed = text;
-    for (const secret of telling) scrubbed = scrubbed.replaceAll(secret, mark);
+    for (const secret of known()) scrubbed = scrubbed.replaceAll(secret, mark);
     return scrubbed
       .replace(user, `$1${mark}@`)
       .replace(query, `$1?${mark}`)
       .replace(bearer, `$1 ${mark}`)
       .replace(named, `$1$2${mark}`);
   };
+}
+
+/** In the forms in which they are found, the longest first. */
+function tellingOf(secrets: readonly string[]): readonly string[] {
+  const forms = secrets.flatMap((secret) => [secret, encodeURIComponent(secret.toWellFormed())]);
+  return [...new Set(forms)].filter(({ length }) => length >= 4).sort((a, b) => b.length - a.length);
 }

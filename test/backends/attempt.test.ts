@@ -2,6 +2,7 @@ import type { AxiosAdapter } from 'axios';
 import { describe, expect, it, vi } from 'vitest';
 import { createAttempt } from '../../src/backends/attempt.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
+import { NoAccessToken } from '../../src/backends/tokenSource.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { rejection } from './harness.ts';
 
@@ -9,8 +10,8 @@ withFakeTimers();
 
 const pass = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A backend that refuses the first token, each answer and each new token taking its time. */
-function setUp({ answerMs, renewMs }: { answerMs: number; renewMs: number }) {
+/** A backend that refuses the first token, each answer and each new token taking its time; there may be no other token. */
+function setUp({ answerMs, renewMs, failure }: { answerMs: number; renewMs: number; failure?: Error }) {
   const limits: (number | undefined)[] = [];
   const adapter: AxiosAdapter = async (config) => {
     limits.push(config.timeout);
@@ -22,6 +23,7 @@ function setUp({ answerMs, renewMs }: { answerMs: number; renewMs: number }) {
     token: () => 'old',
     async renew() {
       await pass(renewMs);
+      if (failure) throw failure;
       return 'new';
     },
     close: async () => {},
@@ -52,7 +54,20 @@ describe('the second attempt, with a new token after a 401,', () => {
     const { limits, attempt } = setUp({ answerMs: 400, renewMs: 700 });
     const refusal = rejection(attempt(outgoing, 'old', 1_000, createDeadline(1)));
     await vi.advanceTimersByTimeAsync(2_000);
-    expect((await refusal).code).toBe('timeout_exceeded');
+    const { code, details } = await refusal;
+    const waitedFor = 'the message timed out while waiting for an access token for the type registry';
+    expect([code, details]).toEqual(['timeout_exceeded', waitedFor]);
+    expect(limits).toEqual([1_000]);
+  });
+
+  it.each([
+    ['the 401 is the answer', new NoAccessToken('no access token')],
+    ['a defect fails the attempt', new TypeError('no function')],
+  ])('is not made when there is no new token: %s', async (_, failure) => {
+    const { limits, attempt } = setUp({ answerMs: 0, renewMs: 0, failure });
+    const reply = attempt(outgoing, 'old', 1_000, createDeadline(1)).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await reply).toEqual(failure instanceof NoAccessToken ? expect.objectContaining({ status: 401 }) : failure);
     expect(limits).toEqual([1_000]);
   });
 });

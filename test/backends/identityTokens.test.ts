@@ -53,6 +53,8 @@ it('messages wait while the identity gets no token, as they do for a token endpo
   expect(backends.states().tokenEndpoint).toMatchObject({
     circuit: 'open',
     outage: { failure: 'no token of the identity' },
+    connections: { inUse: 0, waiting: 0 },
+    recent: { count: 0 },
   });
   expect(log.lines).toMatchObject([{ level: 'warn', message: 'no access token for the backends' }]);
   expect(backends.isUp('principalManager')).toBe(true);

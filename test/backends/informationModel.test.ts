@@ -144,6 +144,38 @@ describe('the information model', () => {
       );
     },
   );
+
+  it('returns an object model that must exist, and otherwise the refusal', async () => {
+    expect(
+      (await clientOf([{ call: `GET ${o1}`, reply: [200, model] }]).existingModel(pumpId, 'svc.device')).value,
+    ).toEqual(model);
+    const missing = clientOf([{ call: `GET ${o1}`, reply: [404] }]).existingModel(pumpId, 'svc.device');
+    expect(await rejection(missing)).toMatchObject({ status: 404 });
+  });
+
+  type Client = ReturnType<typeof clientOf>;
+  it.each<[operation: string, call: string, begin: (client: Client) => Promise<unknown>]>([
+    ['read object model', `GET ${o1}`, ({ existingModel }) => existingModel(pumpId, 'svc.device')],
+    ['create object model', 'POST /object?owner=p1', ({ createModel }) => createModel('p1', '{}')],
+    ['read references', `GET ${o1}/references/out`, ({ references }) => references(pumpId, 'svc.device', () => {})],
+    [
+      'create references',
+      `POST ${o1}/references/out`,
+      ({ addReferences }) => addReferences(pumpId, 'svc.device', '[]'),
+    ],
+    ['look up object model', 'POST /query', ({ query }) => query('m', 'pump', new Map(), () => {})],
+  ])('is named in the details when it refuses to %s', async (operation, call, begin) => {
+    const refusal = await rejection(begin(clientOf([{ call, reply: [400] }])));
+    expect(refusal.details).toBe(`information model: ${operation} failed with HTTP 400`);
+  });
+
+  it('hands over the result of each related model', async () => {
+    const answer = JSON.stringify({ ...model, relatedModels: [{ model: 'a' }, { model: 'b' }] });
+    const informationModel = clientOf([{ call: 'POST /object?owner=p1', reply: [201, answer] }]);
+    const related: string[] = [];
+    await informationModel.createModel('p1', '{}', undefined, false, ({ text }) => void related.push(text));
+    expect(related).toEqual(['{"model":"a"}', '{"model":"b"}']);
+  });
 });
 
 describe('after a lost answer', () => {
@@ -182,6 +214,32 @@ describe('after a lost answer', () => {
       { call: `GET ${o1}`, reply: [200, found] },
     ]);
     expect(await rejection(settled(informationModel.createModel('p1', sent)))).toMatchObject({ status: 409, meta });
+  });
+
+  it('the object model is read by the model of the request', async () => {
+    const other = { ...owned, model: 'm2' };
+    const informationModel = clientOf([
+      { call: create, reply: 'lost' },
+      { call: create, reply: [409] },
+      { call: `GET /objects/${pumpId}/models/m2`, reply: [200, other] },
+    ]);
+    const body = `{"objectId":"${pumpId}","model":"m2","type":"pump"}`;
+    expect((await settled(informationModel.createModel('p1', body))).value).toEqual(other);
+  });
+
+  it.each([
+    ['no answer was lost', [{ call: create, reply: [409] }], false],
+    [
+      'the object model was there before',
+      [
+        { call: create, reply: 'lost' },
+        { call: create, reply: [409] },
+      ],
+      true,
+    ],
+  ] satisfies [string, Script, boolean][])('nothing is read when %s', async (_, script, wasThere) => {
+    const creating = clientOf(script).createModel('p1', sent, undefined, wasThere);
+    expect(await rejection(settled(creating))).toMatchObject({ status: 409 });
   });
 
   it('the object model that a 409 names is read when the request named none', async () => {

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { createJoined } from '../../src/backends/joined.ts';
 
 it('pieces are joined although the memory of each is reused', () => {
@@ -28,4 +28,15 @@ it('pieces of any size are joined, and no pieces make an empty buffer', () => {
   const pieces = ['', 'a', 'b'.repeat(20_000), '', 'c'.repeat(20_000), 'd'];
   for (const piece of pieces) joined.add(Buffer.from(piece));
   expect(joined.bytes().toString()).toBe(pieces.join(''));
+});
+
+it('many small pieces need few buffers', () => {
+  const allocated = vi.spyOn(Buffer, 'allocUnsafe');
+  try {
+    const joined = createJoined();
+    for (let index = 0; index < 100_000; index += 1) joined.add(Buffer.from('a'));
+    expect(allocated.mock.calls.length).toBeLessThan(10);
+  } finally {
+    allocated.mockRestore();
+  }
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { saysTheSame } from '../../src/backends/lostAnswers.ts';
+import { isCreatedBy, isReplacedBy, saysTheSame } from '../../src/backends/lostAnswers.ts';
+import { parseJson } from '../../src/protocol/json.ts';
 
 const same = saysTheSame;
 
@@ -55,5 +56,32 @@ describe('two JSON texts', () => {
   it('are compared in linear time, whatever a device sends', () => {
     const long = `["${'\\"x'.repeat(1_000_000)}",1${'0'.repeat(300_000)}1]`;
     expect(same(long, long.replace(']', ' ]'))).toBe(true);
+  });
+});
+
+describe('a stored object model', () => {
+  it.each([
+    ['of the same type', '{"type":"pump"}', '{"ownerId":"p1","type":"pump@1.0.0"}', true],
+    ['when the request has no type', '{}', '{"ownerId":"p1","type":"pump@1.0.0"}', false],
+    ['when it has no type', '{"type":"pump"}', '{"ownerId":"p1"}', false],
+    ['when neither has a type', '{}', '{"ownerId":"p1"}', false],
+  ])('of which it is asked whether it proves a creation, %s', (_, sent, stored, proves) => {
+    expect(isCreatedBy(parseJson(sent), 'p1', parseJson(stored))).toBe(proves);
+  });
+
+  it.each([
+    [
+      'with the same name',
+      '{"version":1,"type":"pump","name":"a"}',
+      '{"version":2,"type":"pump@1.0.0","name":"a"}',
+      true,
+    ],
+    ['when the request has no version', '{"type":"pump"}', '{"version":2,"type":"pump@1.0.0"}', false],
+    ['when the version is negative', '{"version":-5,"type":"pump"}', '{"version":-4,"type":"pump@1.0.0"}', false],
+    ['when the version has a fraction', '{"version":1.5,"type":"pump"}', '{"version":2.5,"type":"pump@1.0.0"}', false],
+    ['when it has no type', '{"version":1,"type":"pump"}', '{"version":2}', false],
+    ['when the request has no type', '{"version":1}', '{"version":2,"type":"pump@1.0.0"}', false],
+  ])('of which it is asked whether it proves a change, %s', (_, sent, stored, proves) => {
+    expect(isReplacedBy(parseJson(sent), parseJson(stored))).toBe(proves);
   });
 });

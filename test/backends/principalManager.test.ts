@@ -64,6 +64,40 @@ describe('the principal manager', () => {
     );
   });
 
+  // `http://pm.invalid/devices?device=d1` has 35 bytes, `&path=` 6 and `&identity=` 10.
+  it.each([
+    ['property owner is', 8_192 - 35 - 6, undefined],
+    ['body.identity is', 0, 8_192 - 35 - 10],
+    ['property parent and body.identity are together', 100, 8_192 - 35 - 6 - 100 - 10],
+  ])('is asked with URLs of 8,192 bytes at most: %s too long', async (what, pathLength, identityLength) => {
+    const [path, identity] = [pathLength, identityLength].map((length) => 'a'.repeat(length ?? 0));
+    const call = `GET /devices?device=d1${path && `&path=${path}`}${identity && `&identity=${identity}`}`;
+    const { backends } = scripted([{ call, reply: [200, { data: [edge] }] }], {
+      principalManagerUrl: 'http://pm.invalid//',
+    });
+    const { principalManager } = backends.bind(callOf());
+    expect(await principalManager.resolve(path ?? '', identity || undefined)).toEqual(edge);
+    const resolving = identity
+      ? principalManager.resolve(path ?? '', `${identity}a`)
+      : principalManager.resolve(`${path}a`);
+    const { code, details } = await rejection(resolving);
+    expect([code, details]).toEqual([
+      'validation_error',
+      `${what} too long: the URL of a backend call would have more than 8192 bytes`,
+    ]);
+  });
+
+  type Client = ReturnType<ReturnType<typeof scripted>['backends']['bind']>['principalManager'];
+  it.each<[operation: string, call: string, status: number, begin: (client: Client) => Promise<unknown>]>([
+    ['resolve identity', 'GET /devices?device=d1', 400, (client) => client.resolve('')],
+    ['update identity', 'PUT /devices/p2', 404, (client) => client.updateIdentity('p2', '{}')],
+    ['delete identity', 'DELETE /devices/p2', 400, (client) => client.deleteIdentity('p2', true)],
+  ])('is named in the details when it refuses to %s', async (operation, call, status, begin) => {
+    const { backends } = scripted([{ call, reply: [status] }]);
+    const refusal = await rejection(begin(backends.bind(callOf()).principalManager));
+    expect(refusal.details).toBe(`principal manager: ${operation} failed with HTTP ${status}`);
+  });
+
   it('is asked again after a short while', async () => {
     const call = 'GET /devices?device=d1';
     const { backends } = scripted([

@@ -47,6 +47,7 @@ export async function buildApart(sabotage?: Sabotage): Promise<Build> {
   try {
     for (const name of copied) await cp(join(project, name), join(directory, name), { recursive: true });
     await linkPackages(join(project, 'node_modules'), join(directory, 'node_modules'));
+    await takeChecked(directory);
     if (sabotage) await apply(sabotage, directory);
     const run = (script: string, ...options: string[]) => runScript(directory, building.signal, script, ...options);
     await run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json').catch(({ message }) => {
@@ -66,6 +67,15 @@ async function runScript(cwd: string, signal: AbortSignal, ...script: readonly s
   const listener = () => (chunk: Uint8Array) => void said.push(chunk);
   const why = await runStep([process.execPath, ...script], { cwd, signal, limitMs, listener });
   if (why !== undefined) throw new Error(`${Buffer.concat(said)}\n${why}`);
+}
+
+/** What the compiler has found out about the checkout, if it is built there: of another build, it checks only what differs. */
+async function takeChecked(directory: string): Promise<void> {
+  const file = 'dist/.tsbuildinfo';
+  await mkdir(join(directory, 'dist'));
+  await cp(join(project, file), join(directory, file)).catch(({ code }) => {
+    if (code !== 'ENOENT') throw new Error(`${file} cannot be copied (${code})`);
+  });
 }
 
 /** The packages of the checkout; those of its own that the service needs are copied, too. */

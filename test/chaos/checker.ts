@@ -54,12 +54,15 @@ function checkOne(one: Traces, course: Course): Finding[] {
   return findings;
 }
 
-function checkOrder({ sent, effects, told }: History, traces: readonly Traces[]): Finding[] {
+function checkOrder({ sent, effects, told, parted }: History, traces: readonly Traces[]): Finding[] {
   // What was dropped, or not worth telling, may be told when the message is handled again, behind later ones.
   const retold = new Set(traces.filter((one) => hasDropped(one) || codesOf(one).size > 1).map((one) => one.sent.id));
   const whole = told.filter(({ id }) => !retold.has(id));
   const findingsOf = (events: readonly { id: string }[], word: string) =>
-    inversions(sent, events).map(({ id, after }): Finding => {
+    inversions(
+      sent,
+      events.filter(({ id }) => !parted?.has(id)),
+    ).map(({ id, after }): Finding => {
       return { what: 'inverted', id, why: `its ${word} comes after that of ${after}, which was sent later` };
     });
   return [...findingsOf(effects, 'effect'), ...findingsOf(whole, 'reply')];

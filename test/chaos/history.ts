@@ -90,6 +90,8 @@ export interface History {
   readonly sent: readonly Sent[];
   /** Names of the identities that are connected through each device in the beginning. */
   readonly connected: readonly string[];
+  /** Messages that were begun before a failover, and again when the hub was back: others can come in between. */
+  readonly parted?: ReadonlySet<string>;
   /** In the order in which the calls arrived. */
   readonly effects: readonly Effect[];
   /** In the order of the hub. */

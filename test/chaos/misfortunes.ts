@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { FaultRequest as BackendFault } from '../../sandbox/backends/calls/faults.ts';
 import { cutting, inStore, type Met, metBy, untilMet, untilReading } from './met.ts';
+import { handledBy } from './observe.ts';
 import type { Random } from './random.ts';
+import { type RotatedSecret, rotatedSecrets } from './rotation.ts';
 import type { Stage } from './stage.ts';
 import type { Storage } from './storage.ts';
 
@@ -72,6 +75,30 @@ const clockIsSet =
     });
   };
 
+/** In which the instances write checkpoints. */
+const storeMs = 1_500;
+
+/**
+ * Another secret is in the file, and the old one is refused a little later, or before an instance has looked; then what it had
+ * opened ends.
+ */
+async function secretIsRotated(stage: Stage, secret: RotatedSecret, afterMs: number, storage: Storage): Promise<Met> {
+  const rotate = async () => stage.rotation?.rotate(secret, afterMs);
+  if (secret === 'storage') {
+    return inStore(stage, async () => {
+      await rotate();
+      const before = storage.requests();
+      await sleep(storeMs);
+      return storage.requests() - before;
+    });
+  }
+  const since = stage.backends.journal.last;
+  await rotate();
+  if (secret !== 'client')
+    return cutting(stage, () => stage.hub.faults.strike({ kind: 'expire-tokens', connections: secret }));
+  return () => stage.backends.calls({ since }).filter(({ backend }) => backend === 'token').length;
+}
+
 /** A device that sends nothing for so long may have nothing left to send. */
 const silentDeviceMs = 300;
 /** Longer than the event client waits before the service gives its connection up, and shorter than it would wait itself. */
@@ -85,6 +112,68 @@ export const fatalMessage: Misfortune = {
     () =>
       fatalEnds.length,
 };
+
+/** Every device can have sent something meanwhile. */
+const awayMs = { least: 0, most: 3_000 };
+
+/**
+ * To the other event endpoint, and back. What the service has not read by the first failover waits there for the way back; before
+ * that, the other endpoint is read to its end, or what is left there would be lost with it.
+ */
+export const failover: Misfortune = {
+  name: 'hub fails over',
+  happen: (stage, random) =>
+    stage.oneFailover(async () => {
+      const { name } = stage.hub.endpoint();
+      const met = await untilReading(stage, random.pick(stage.instances));
+      await cutting(stage, stage.failOver);
+      await sleep(random.between(awayMs.least, awayMs.most));
+      const there = stage.hub.endpoint().name;
+      await untilSo(stage, () => areAllAt(stage, there));
+      const before = await stage.checkpointsOf(name);
+      const sendAgain = await stage.silenceDevices();
+      await untilSo(stage, () => isHandledAt(stage, there));
+      const after = await stage.checkpointsOf(name);
+      await cutting(stage, stage.failOver);
+      sendAgain();
+      await untilSo(stage, () => areAllAt(stage, name));
+      if (!isDeepStrictEqual(before, after))
+        throw new Error(`checkpoints of ${name} were written while the hub was away`);
+      return met;
+    }),
+};
+
+/** What is not so long after nothing has happened any more will never be: the checker says what that means. */
+const patienceMs = 300_000;
+
+async function untilSo({ over, hub, backends }: Stage, isSo: () => Promise<boolean>): Promise<void> {
+  let until = Number.POSITIVE_INFINITY;
+  while (performance.now() < until && !(await isSo())) {
+    if (over.aborted && until === Number.POSITIVE_INFINITY) {
+      until = performance.now() + patienceMs;
+      // The service finishes what it has read before it follows: what still waits to be met would keep it from that.
+      hub.faults.clear();
+      backends.faults.clear();
+    }
+    await sleep(250);
+  }
+}
+
+/** Whether each instance that runs reads this endpoint, by its log. */
+async function areAllAt({ instances, guest }: Stage, hub: string): Promise<boolean> {
+  const up = [...instances, guest].filter((instance) => instance.isUp());
+  const lines = await Promise.all(up.map((instance) => instance.lines()));
+  const last = lines.map((own) => own.findLast(({ event }) => event === 'hub.endpoint_found')?.['endpoint']);
+  return last.every((endpoint) => String(endpoint).endsWith(`/${hub}`));
+}
+
+/** Whether all that stands at this endpoint is handled. */
+async function isHandledAt(stage: Stage, hub: string): Promise<boolean> {
+  const handled = new Set((await handledBy(stage)).map(({ id }) => id));
+  return [...stage.places].every(
+    ([id, places]) => handled.has(id) || !stage.ours.has(id) || places.every((place) => place.hub !== hub),
+  );
+}
 
 /** Every kind there is; `plan` sees to it that five seeds in a row meet them all. */
 export const misfortunes: readonly Misfortune[] = [
@@ -261,7 +350,13 @@ export const misfortunes: readonly Misfortune[] = [
       return metBy(stage, { kind: 'settle', link: 'c2d', answer: 'never', effect, times: random.between(1, 3) });
     },
   },
+  {
+    name: 'secret rotated',
+    happen: (stage, random, storage) =>
+      secretIsRotated(stage, random.pick(rotatedSecrets), random.between(0, 1_500), storage),
+  },
   { name: 'backend errs for everyone', happen: backendIsOut({ status: 500 }) },
   { name: 'backend asks for a long wait', happen: backendIsOut({ status: 503, headers: { 'retry-after': '600' } }) },
+  failover,
   fatalMessage,
 ];

@@ -1,7 +1,9 @@
+import type { BackendCall } from '../../sandbox/backends/calls/calls.ts';
 import { unpack } from '../../sandbox/terminal/showMessage.ts';
 import { boundsOf, revocationsIn } from './bounds.ts';
 import { grouped } from './grouped.ts';
 import type { Effect, Handled, History, State, Subject, Told } from './history.ts';
+import { partedBy } from './hubOrder.ts';
 import { caughtInOutages } from './outages.ts';
 import { idOf, type Message } from './sealed.ts';
 import type { Devicebound, Stage } from './stage.ts';
@@ -13,12 +15,7 @@ export async function recordOutcome(
   connected: readonly string[],
 ): Promise<History> {
   const calls = stage.backends.calls();
-  const effects = calls.flatMap(({ backend, method, path, headers, answer, status, fault = '' }): Effect[] => {
-    const isChange = backend !== 'token' && method !== 'GET' && !path.startsWith('/query');
-    if (!isChange || !isSuccess(answer, status, stage.hiding.has(fault))) return [];
-    const { 'x-correlation-id': id = '', 'idempotency-key': key = '' } = headers;
-    return [{ id, key: `${method} ${path} ${key}` }];
-  });
+  const effects = effectsIn(calls, stage.hiding).map(({ id, key }) => ({ id, key }));
   const logs = await Promise.all(everybody(stage).map((instance) => instance.lines()));
   const struck = new Set([
     ...calls.flatMap(({ fault, headers }) => (fault ? [headers['x-correlation-id'] ?? ''] : [])),
@@ -32,6 +29,7 @@ export async function recordOutcome(
   return {
     sent,
     connected,
+    parted: partedBy(stage.failovers, calls),
     effects,
     told: stage.replies.filter(isTaken).map(toldBy),
     handled: lines,
@@ -49,6 +47,18 @@ export async function recordOutcome(
     mostRepeats: await boundsOf({ ...stage, interruptions: [...stage.interruptions, ...revocations] }, lines),
   };
 }
+
+/** In the order in which the calls arrived, with their positions in the journal. */
+export const effectsIn = (
+  calls: readonly BackendCall[],
+  hiding: Stage['hiding'],
+): readonly (Effect & { readonly position: number })[] =>
+  calls.flatMap(({ backend, method, path, headers, answer, status, fault = '', position }) => {
+    const isChange = backend !== 'token' && method !== 'GET' && !path.startsWith('/query');
+    if (!isChange || !isSuccess(answer, status, hiding.has(fault))) return [];
+    const { 'x-correlation-id': id = '', 'idempotency-key': key = '' } = headers;
+    return [{ id, key: `${method} ${path} ${key}`, position }];
+  });
 
 const everybody = ({ instances, guest }: Stage) => [...instances, guest];
 

@@ -27,8 +27,10 @@ const kinds = [
   'reply refused for now',
   'reply refused for good',
   'reply unanswered',
+  'secret rotated',
   'backend errs for everyone',
   'backend asks for a long wait',
+  'hub fails over',
   'a message ends the process',
 ];
 

@@ -6,12 +6,13 @@ import { checkLastLines, checkMetrics } from './counts.ts';
 import { withFatal } from './fatal.ts';
 import { checkForms } from './forms.ts';
 import type { History } from './history.ts';
+import { inHubOrder } from './hubOrder.ts';
 import type { Met } from './met.ts';
-import { fatalMessage } from './misfortunes.ts';
-import { handledBy, recordOutcome } from './observe.ts';
+import { failover, fatalMessage } from './misfortunes.ts';
+import { effectsIn, handledBy, recordOutcome } from './observe.ts';
 import { plan, planOnly } from './plan.ts';
 import { createRandom } from './random.ts';
-import { type Stage, setStage } from './stage.ts';
+import { isOurs, type Stage, setStage } from './stage.ts';
 import type { Storage } from './storage.ts';
 import { connected, createWorkload, type Sender } from './workload.ts';
 
@@ -77,12 +78,15 @@ export async function run(options: RunOptions): Promise<Outcome> {
     connected,
     environment: {
       STORE: 'blob',
-      STORE_CONNECTION_STRING: storage.connectionString,
       CHECKPOINTS_CONTAINER: container,
       DEAD_LETTERS_CONTAINER: deadLetters,
     },
+    looksUp: planned.some(({ misfortune }) => misfortune === failover),
+    checkpointsOf: (hub) => storage.checkpoints(container, hub),
     letters: () => storage.letters(deadLetters),
+    storage,
   });
+  const { name: endpoint } = stage.hub.endpoint();
   try {
     const strikes = planned.map(async ({ at, misfortune, random }) => {
       await sleep(at);
@@ -90,7 +94,7 @@ export async function run(options: RunOptions): Promise<Outcome> {
     });
     const striking = Promise.all(strikes);
     await sendAll(stage, senders, onProgress);
-    const ours = messages.filter(({ intent }) => intent.does !== 'nothing' || intent.code !== undefined);
+    const ours = messages.filter(isOurs);
     const isHandled = async () => {
       const handled = new Set((await handledBy(stage)).map(({ id }) => id)).size;
       onProgress(`${handled} of ${ours.length} messages handled`);
@@ -108,7 +112,8 @@ export async function run(options: RunOptions): Promise<Outcome> {
     await untilQuiet(stage, isHandled);
     // An instance that has lost a partition reads it again from its checkpoint; a stop before that would leave it behind.
     onProgress('all handled');
-    const isCovered = async () => uncovered(stage, await storage.positions(container)).length === 0;
+    const positions = () => storage.positions(container, endpoint);
+    const isCovered = async () => uncovered(stage, await positions()).length === 0;
     if (stage.interruptions.length > 0) await untilQuiet(stage, isCovered);
     const counts = await Promise.all(stage.instances.filter(({ isUp }) => isUp()).map(checkMetrics));
     await Promise.all(stage.instances.map((instance) => instance.stop()));
@@ -116,7 +121,9 @@ export async function run(options: RunOptions): Promise<Outcome> {
     const codes = everybody.flatMap((instance) => instance.codes);
     const lastLines = await Promise.all(everybody.map(checkLastLines));
 
-    const history = await recordOutcome(stage, messages, connected);
+    const calls = stage.backends.calls();
+    const inOrder = inHubOrder(messages, stage, calls, effectsIn(calls, stage.hiding), endpoint);
+    const history = await recordOutcome(stage, inOrder, connected);
     const forms = await checkForms(stage, messages, history);
     const findings = [
       ...check(history),
@@ -124,7 +131,7 @@ export async function run(options: RunOptions): Promise<Outcome> {
       ...counts.flat(),
       ...lastLines.flat(),
       ...unclean(codes),
-      ...uncovered(stage, await storage.positions(container)),
+      ...uncovered(stage, await positions()),
     ];
     await keep(history, findings, directory);
     return {
@@ -164,7 +171,7 @@ async function untilQuiet(stage: Stage, isSo: () => Promise<boolean>): Promise<v
   let seen = -1;
   for (let left = patience; left > 0 && !(await isSo()); left -= 1) {
     const happened = happeningsIn(stage);
-    if (happened > seen) left = patience;
+    if (happened > seen || stage.isAway()) left = patience;
     seen = happened;
     await sleep(lookEveryMs);
   }

@@ -281,6 +281,14 @@ export const sabotages: readonly Sabotage[] = [
     showsIn: ['backend error of one device'],
   },
   {
+    name: 'another endpoint begun at its latest event',
+    file: 'src/hub/endpoint/followHub.ts',
+    find: 'if (others.length === 0) return startPosition;',
+    replace: "if (others.length > 0) return 'latest';",
+    reportedAs: ['lost', 'state'],
+    showsIn: ['hub fails over'],
+  },
+  {
     name: 'a reply counted twice',
     file: 'src/observing/messageRecords.ts',
     find: "number < sent; number += 1) countReply('delivered');",

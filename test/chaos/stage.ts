@@ -8,11 +8,13 @@ import { type Backends, startBackends } from '../../sandbox/backends/backends.ts
 import { serviceEnvironment } from '../../sandbox/service/environment.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { withConstants } from '../support/withConstants.ts';
+import type { Failover } from './hubOrder.ts';
 import { createInstance, type Instance } from './instance.ts';
 import type { Place } from './places.ts';
 import { createRealDevice, type RealDevice } from './realDevice.ts';
+import { createRotation, type Rotation } from './rotation.ts';
 import { idOf, type Message } from './sealed.ts';
-import type { DeadLetter } from './storage.ts';
+import type { DeadLetter, Storage } from './storage.ts';
 
 /** A message towards a device, as the hub has taken or refused it. */
 export type Devicebound = EntryOf<'c2d'>;
@@ -36,12 +38,28 @@ export interface Stage {
   readonly cuts: number[];
   /** Errors of the clocks of instances, in milliseconds: how far ahead each was set. */
   readonly clockErrors: number[];
+  /** Ids of the messages that were sent and are to be handled. */
+  readonly ours: ReadonlySet<string>;
   /** Where each message stands in the hub, by its id; more than once where its device has sent it again. */
   readonly places: ReadonlyMap<string, readonly Place[]>;
   /** When the checkpoint store failed or was slow. */
   readonly storeTroubles: Span[];
+  /** When the hub changed its event endpoint. */
+  readonly failovers: readonly Failover[];
+  /** The hub fails over, to its other endpoint or back. Answers how many connections ended. */
+  failOver(): Promise<number>;
+  /** The hub has failed over just now: nothing happens until the service has found it. */
+  isAway(): boolean;
+  /** Lets no device send, once those that do have sent. Answers a function that ends it. */
+  silenceDevices(): Promise<() => void>;
+  /** One failover after the other: they would be ways back of each other. */
+  oneFailover<T>(work: () => Promise<T>): Promise<T>;
+  /** What of the checkpoints of an endpoint, by their names, tells a change. */
+  checkpointsOf(hub: string): Promise<ReadonlyMap<string, string>>;
   /** In the order of the hub, refused ones included. */
   readonly replies: readonly Devicebound[];
+  /** Changes secrets; undefined where they are in no files. */
+  readonly rotation: Rotation | undefined;
   /** What the instances have parked. */
   letters(): Promise<DeadLetter[]>;
   /** Correlation ids of the requests whose replies a fault had answered otherwise than by taking them. */
@@ -85,9 +103,19 @@ export interface StageOptions {
   readonly realDevices: number;
   /** What the instances have parked. */
   readonly letters: () => Promise<DeadLetter[]>;
+  /** Their storage account: then they have their secrets in files. */
+  readonly storage?: Storage;
+  /** The service is told only the hub, and looks its event endpoint up. */
+  readonly looksUp?: boolean;
   /** Of the stores. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Answers none when omitted. */
+  readonly checkpointsOf?: Stage['checkpointsOf'];
 }
+
+/** Whether the service has to handle it. */
+export const isOurs = ({ intent }: Pick<Message, 'intent'>): boolean =>
+  intent.does !== 'nothing' || intent.code !== undefined;
 
 /** Small and hurried: in a short run everything must come about that takes hours in life. */
 const hurried = {
@@ -99,9 +127,18 @@ const hurried = {
 /** How long a reply is sent again that the hub refuses for now (C4). */
 export const patienceSeconds = 12;
 
-const hurriedConstants = withConstants({
-  timing: { expirySeconds: 8, checkpointSeconds: 1, replySeconds: patienceSeconds },
-});
+const timing = { expirySeconds: 8, checkpointSeconds: 1, replySeconds: patienceSeconds };
+
+/** Some times as long as it takes instances to find the endpoint. */
+const awayMs = 60_000;
+
+/** An earlier build has no files of secrets, and looks no endpoint up. */
+const hurriedConstants = (hasSecretFiles: boolean, looksUp: boolean) =>
+  withConstants({
+    timing,
+    ...(hasSecretFiles && { secretFiles: { lookMs: 200 } }),
+    ...(looksUp && { reading: { silentMs: 4_000 }, failover: { unreadMs: 1_000 } }),
+  });
 
 /** How many messages of one partition are not covered by a checkpoint, or in work, while the store is well (docs/guarantees.md). */
 export const uncoveredMessages = 500 + Number(hurried.DELIVERY_MAX_MESSAGES) / 2;
@@ -128,14 +165,14 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     const faulted = new Set<string>();
     closers.push(async () => ended());
     const places = new Map<string, Place[]>();
-    const hubName = /EntityPath=([^;]+)/.exec(hub.eventsConnectionString)?.[1] ?? '';
+    const failovers: Failover[] = [];
     function stands(id: string, partition: number, { sequenceNumber, enqueuedTime }: Omit<Place, 'hub' | 'partition'>) {
-      const place = { hub: hubName, partition: String(partition), sequenceNumber, enqueuedTime };
+      const place = { hub: hub.endpoint().name, partition: String(partition), sequenceNumber, enqueuedTime };
       places.set(id, [...(places.get(id) ?? []), place]);
     }
     const ended = journal.watch((entry) => {
       if (entry.kind === 'd2c') {
-        const event = hub.partitions[entry.partition]?.at(entry.sequenceNumber);
+        const event = hub.endpoint().partitions[entry.partition]?.at(entry.sequenceNumber);
         if (event) stands(idOf(entry.properties), entry.partition, event);
       }
       if (entry.kind === 'c2d') replies.push(entry);
@@ -158,6 +195,10 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       ...{ interruptions: [], fatalEnds: [], cuts: [], clockErrors: [], storeTroubles: [] },
     };
 
+    const rotation = options.storage && createRotation(join(directory, 'secrets'), hub, backends, options.storage);
+    const inFiles = Object.keys(rotation?.files ?? {}).map((name) => name.replace(/_FILE$/, ''));
+    const inVariables = ([name]: readonly [string, string]) => !inFiles.includes(name);
+
     async function prepare(name: string, from = serviceDirectory): Promise<Instance> {
       const url = `http://127.0.0.1:${await freePort()}`;
       const own = join(directory, name);
@@ -167,9 +208,11 @@ export async function setStage(options: StageOptions): Promise<Stage> {
         serviceDirectory: from,
         url,
         environment: {
-          ...serviceEnvironment(hub, backends, url, own),
+          ...Object.fromEntries(Object.entries(serviceEnvironment(hub, backends, url, own)).filter(inVariables)),
+          ...rotation?.files,
           ...hurried,
-          ...hurriedConstants,
+          ...hurriedConstants(rotation !== undefined, options.looksUp === true),
+          ...(options.looksUp && { HUB_EVENTS_CONNECTION_STRING: '', HUB_EVENTS_CONNECTION_STRING_FILE: '' }),
           ...environment,
         },
         onFatalEnd() {
@@ -185,12 +228,53 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     const guest = await prepare('guest', options.guestDirectory);
     await Promise.all(instances.map((instance) => instance.start()));
 
+    let silence: Promise<void> | undefined;
+    const sending = new Set<Promise<void>>();
+
     async function send(message: Message): Promise<void> {
+      while (silence !== undefined) await silence;
+      const sent = sendNow(message);
+      sending.add(sent);
+      await sent.finally(() => sending.delete(sent));
+    }
+
+    async function silenceDevices() {
+      let end = () => {};
+      silence = new Promise<void>((resolve) => {
+        end = () => {
+          silence = undefined;
+          resolve();
+        };
+      });
+      await Promise.allSettled([...sending]);
+      return end;
+    }
+
+    let awayUntil = 0;
+    async function failOver(): Promise<number> {
+      const position = journal.last;
+      awayUntil = performance.now() + awayMs;
+      const struck = hub.faults.strike({ kind: 'failover' });
+      failovers.push({ position, hub: hub.endpoint().name });
+      return struck;
+    }
+
+    let turn: Promise<unknown> = Promise.resolve();
+    function oneFailover<T>(work: () => Promise<T>): Promise<T> {
+      const done = turn.then(work);
+      turn = done.catch(() => undefined);
+      return done;
+    }
+
+    const ours = new Set<string>();
+    async function sendNow(message: Message): Promise<void> {
+      if (isOurs(message)) ours.add(message.id);
       const { deviceId, properties, body, isEncoded } = message;
       const device = real.get(deviceId);
       if (device && !isEncoded) return device.send(message);
       const identity = hub.registry.get(deviceId);
-      const partition = hub.partitions[stableHash(deviceId) % hub.partitions.length];
+      const { partitions } = hub.endpoint();
+      const partition = partitions[stableHash(deviceId) % partitions.length];
       if (identity === undefined || partition === undefined) throw new Error(`the hub has no device ${deviceId}`);
       const login = { identity, authMethod: '{"scope":"device","type":"sas","issuer":"iothub"}', expiresAt: 0 };
       stands(
@@ -204,7 +288,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
 
     const ending = new AbortController();
     closers.push(async () => ending.abort());
-    const seen = { replies, faulted, places, hiding: new Set<string>(), ...lists };
+    const seen = { replies, faulted, places, hiding: new Set<string>(), rotation, ...lists };
     return {
       hub,
       backends,
@@ -212,6 +296,9 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       guest,
       devices,
       ...seen,
+      isAway: () => performance.now() < awayUntil,
+      ...{ ours, failovers, failOver, silenceDevices, oneFailover },
+      checkpointsOf: options.checkpointsOf ?? (async () => new Map()),
       letters: options.letters,
       over: ending.signal,
       end: () => ending.abort(),

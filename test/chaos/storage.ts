@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ContainerClient } from '@azure/storage-blob';
-import { connectionStringTo, startAzurite } from '../../sandbox/methods/azurite.ts';
+import { startRotatingAzurite } from '../support/rotatingAzurite.ts';
 import { createRandom, type Random } from './random.ts';
 
 /** As much of a dead letter as comes from its message, and why it was parked. */
@@ -26,9 +26,18 @@ export interface DeadLetter {
 
 /** A storage account on this machine. Its door is what the service is told; behind it, the store can be made to fail. */
 export interface Storage {
-  readonly connectionString: string;
-  /** How far the checkpoints in a container have come: partition → sequence number. */
-  positions(container: string): Promise<Map<string, number>>;
+  /** Of its door, with the key that is used. */
+  connectionString(): string;
+  /** With the other key. */
+  otherConnectionString(): string;
+  /** Has the other key used from now on, and the one before refused. */
+  renewKey(): Promise<void>;
+  /** How many requests have come so far. */
+  requests(): number;
+  /** How far the checkpoints of an event hub have come: partition → sequence number. */
+  positions(container: string, hub: string): Promise<Map<string, number>>;
+  /** The same checkpoints: blob → its etag, which each write changes. */
+  checkpoints(container: string, hub: string): Promise<Map<string, string>>;
   /** The dead letters in a container. */
   letters(container: string): Promise<DeadLetter[]>;
   /** For so long, requests are refused or their connections are reset, which `random` decides. Answers how many. */
@@ -39,12 +48,15 @@ export interface Storage {
 }
 
 export async function openStorage(): Promise<Storage> {
-  const account = await startAzurite();
+  const account = await startRotatingAzurite();
+  let used: 0 | 1 = 0;
+  let requests = 0;
   let mood: 'well' | 'failing' | 'slow' = 'well';
   let lot = createRandom(0);
   let met = 0;
 
   async function pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    requests += 1;
     if (mood !== 'well') met += 1;
     if (mood === 'failing') {
       if (lot.next() < 0.5) incoming.socket.destroy();
@@ -63,7 +75,9 @@ export async function openStorage(): Promise<Storage> {
 
   const door = createServer((incoming, outgoing) => void pass(incoming, outgoing));
   await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
-  const connectionString = connectionStringTo((door.address() as AddressInfo).port);
+  const throughDoor = (which: 0 | 1) =>
+    account.connectionStringOf(which).replace(`:${account.port}/`, `:${(door.address() as AddressInfo).port}/`);
+  const other = () => (used === 0 ? 1 : 0);
 
   async function be(next: typeof mood, ms: number, random: Random): Promise<number> {
     mood = next;
@@ -74,18 +88,31 @@ export async function openStorage(): Promise<Storage> {
     return met - before;
   }
 
-  async function positions(container: string): Promise<Map<string, number>> {
-    const found = new Map<string, number>();
-    const blobs = new ContainerClient(account.connectionString, container).listBlobsFlat({ includeMetadata: true });
-    for await (const { name, metadata } of blobs) {
-      const [, partition] = /\/checkpoint\/([^/]+)$/.exec(name) ?? [];
-      if (partition !== undefined) found.set(partition, Number(metadata?.['sequencenumber'] ?? -1));
+  async function* blobsOf(container: string, hub: string) {
+    const blobs = new ContainerClient(account.connectionStringOf(used), container).listBlobsFlat({
+      includeMetadata: true,
+    });
+    for await (const blob of blobs) {
+      const [, of, partition] = /([^/]+)\/[^/]+\/checkpoint\/([^/]+)$/.exec(blob.name) ?? [];
+      if (of === hub && partition !== undefined) yield { ...blob, partition };
     }
+  }
+
+  async function positions(container: string, hub: string): Promise<Map<string, number>> {
+    const found = new Map<string, number>();
+    for await (const { partition, metadata } of blobsOf(container, hub))
+      found.set(partition, Number(metadata?.['sequencenumber'] ?? -1));
+    return found;
+  }
+
+  async function checkpoints(container: string, hub: string): Promise<Map<string, string>> {
+    const found = new Map<string, string>();
+    for await (const { name, properties } of blobsOf(container, hub)) found.set(name, properties.etag);
     return found;
   }
 
   async function letters(container: string): Promise<DeadLetter[]> {
-    const client = new ContainerClient(account.connectionString, container);
+    const client = new ContainerClient(account.connectionStringOf(used), container);
     const found: DeadLetter[] = [];
     if (!(await client.exists())) return found;
     for await (const { name } of client.listBlobsFlat()) {
@@ -96,8 +123,16 @@ export async function openStorage(): Promise<Storage> {
   }
 
   return {
-    connectionString,
+    connectionString: () => throughDoor(used),
+    otherConnectionString: () => throughDoor(other()),
+    async renewKey() {
+      const old = used;
+      used = other();
+      await account.renew(old);
+    },
+    requests: () => requests,
     positions,
+    checkpoints,
     letters,
     fail: (ms, random) => be('failing', ms, random),
     slow: (ms, random) => be('slow', ms, random),

@@ -9,7 +9,10 @@ it.each([
   ['Endpoint=sb://127.0.0.1;UseDevelopmentEmulator=true', '127.0.0.1', 5672],
 ])('the event endpoint of %s is %s, port %i', (given, host, port) => {
   const eventsConnectionString = `${given};${key};EntityPath=e`;
-  expect(eventEndpoint({ eventsConnectionString, eventsNamespace: '' })).toMatchObject({ host, port });
+  expect(eventEndpoint({ eventsConnectionString, eventsNamespace: '', transport: 'amqp' })).toMatchObject({
+    host,
+    port,
+  });
 });
 
 it('the service endpoint may be an IPv6 address', () => {

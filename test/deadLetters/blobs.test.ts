@@ -2,45 +2,45 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ContainerClient } from '@azure/storage-blob';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Azurite, accountKey, connectionStringTo, startAzurite } from '../../sandbox/methods/azurite.ts';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { accountKey } from '../../sandbox/methods/azurite.ts';
 import { createBlobs } from '../../src/deadLetters/blobs.ts';
 import { idOf, UnreadableDeadLetter } from '../../src/deadLetters/deadLetter.ts';
 import { settingsWith } from '../support/environment.ts';
 import { allLetters, letter, lettersIn } from '../support/letters.ts';
 import { type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
+import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
 
-let azurite: Azurite;
+let storage: StorageAccount;
 let proxy: LossyProxy;
 let container: string;
 let containers = 0;
 beforeAll(async () => {
-  azurite = await startAzurite();
+  storage = await storageAccount();
 });
 beforeEach(async () => {
   containers += 1;
   container = `letters-${containers}`;
-  proxy = await startLossyProxy(azurite.port);
+  proxy = await startLossyProxy(storage.port);
 });
 afterEach(() => proxy.close());
-afterAll(() => azurite.close());
 
 /** Short, so that a storage which does not answer is given up soon. */
 const limits = { attemptMs: 100, attempts: 3, pauseMs: 1, verbMs: 1_000, pageLetters: 5_000 };
 const patient = { ...limits, attemptMs: 5_000, verbMs: 15_000 };
 
-const open = (given = patient) => createBlobs({ account: connectionStringTo(proxy.port), container, limits: given });
+const open = (given = patient) => createBlobs({ account: storage.at(proxy.port), container, limits: given });
 const id = idOf(letter(1));
 
 describe('the container of dead letters', () => {
   it('is created at the first use, and has one JSON blob for each dead letter', async () => {
     await lettersIn(open()).park(letter(1));
-    const blob = new ContainerClient(azurite.connectionString, container).getBlobClient(`${id}.json`);
+    const blob = new ContainerClient(storage.connectionString, container).getBlobClient(`${id}.json`);
     expect(await blob.getProperties()).toMatchObject({ contentType: 'application/json' });
   });
 
   it('must be created by the operator when the key has no right to create it', async () => {
-    await new ContainerClient(azurite.connectionString, container).create();
+    await new ContainerClient(storage.connectionString, container).create();
     proxy.fate = ({ method, url = '' }) => (method === 'PUT' && url.includes('restype=container') ? 403 : 'pass');
     await lettersIn(open()).park(letter(1));
     expect(await allLetters(lettersIn(open()))).toHaveLength(1);
@@ -84,7 +84,7 @@ describe('the container of dead letters', () => {
   it('does not read a blob completely that is larger than any dead letter, and names it', async () => {
     const letters = lettersIn(open());
     await letters.park(letter(1));
-    const blob = new ContainerClient(azurite.connectionString, container).getBlockBlobClient(`${id}.json`);
+    const blob = new ContainerClient(storage.connectionString, container).getBlockBlobClient(`${id}.json`);
     await blob.upload(Buffer.alloc(9 * 1024 * 1024, 'x'), 9 * 1024 * 1024);
     const refusal = await letters.read(id).catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(UnreadableDeadLetter);
@@ -99,7 +99,7 @@ describe('the container of dead letters', () => {
     await once(stalling.listen(0, '127.0.0.1'), 'listening');
     try {
       const { port } = stalling.address() as AddressInfo;
-      const place = createBlobs({ account: connectionStringTo(port), container, limits });
+      const place = createBlobs({ account: storage.at(port), container, limits });
       await expect(place.read(id, 1_000_000)).rejects.toThrow(`reading ${id} failed`);
     } finally {
       stalling.closeAllConnections();
@@ -148,7 +148,7 @@ describe('the store of the settings', () => {
       STORE: 'blob',
       STORE_CONNECTION_STRING: 'UseDevelopmentStorage=true',
       DEAD_LETTERS_CONTAINER: container,
-      [name]: azurite.connectionString,
+      [name]: storage.connectionString,
     };
     await openDeadLetters(settingsWith(given), { warn: () => {} }).park(letter(1));
     expect(await lettersIn(open()).ids()).toEqual([id]);
@@ -166,7 +166,7 @@ describe('the store of the settings', () => {
       const given = {
         BACKENDS_TOKEN: 't',
         STORE: 'blob',
-        STORE_CONNECTION_STRING: azurite.connectionString,
+        STORE_CONNECTION_STRING: storage.connectionString,
       };
       const letters = openDeadLetters(settingsWith(given), { warn: () => {} });
       expect(loaded).toEqual([]);

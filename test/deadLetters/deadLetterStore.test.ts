@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createBlobs } from '../../src/deadLetters/blobs.ts';
 import { idOf, print } from '../../src/deadLetters/deadLetter.ts';
 import type { DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
@@ -10,19 +9,19 @@ import { createDirectory } from '../../src/deadLetters/directory.ts';
 import type { DeadLetterLimits } from '../../src/deadLetters/excess.ts';
 import type { LetterStorage } from '../../src/deadLetters/letterStorage.ts';
 import { allLetters, letter, lettersIn } from '../support/letters.ts';
+import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
 
-let azurite: Azurite;
+let storage: StorageAccount;
 let directory: string;
 let containers = 0;
 beforeAll(async () => {
-  azurite = await startAzurite();
+  storage = await storageAccount();
 });
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'letters-'));
   containers += 1;
 });
 afterEach(() => rmSync(directory, { recursive: true }));
-afterAll(() => azurite.close());
 
 /** Generous: a busy machine is slow, and what hangs is ended all the same. */
 const patience = { attemptMs: 200_000, attempts: 3, pauseMs: 200, verbMs: 400_000, pageLetters: 5_000 };
@@ -30,7 +29,7 @@ const patience = { attemptMs: 200_000, attempts: 3, pauseMs: 200, verbMs: 400_00
 const places: Record<string, () => LetterStorage> = {
   directory: () => createDirectory(join(directory, 'letters')),
   container: () =>
-    createBlobs({ account: azurite.connectionString, container: `letters-${containers}`, limits: patience }),
+    createBlobs({ account: storage.connectionString, container: `letters-${containers}`, limits: patience }),
 };
 
 const sequenceNumbers = async (letters: DeadLetters, deviceId?: string) =>

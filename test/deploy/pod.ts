@@ -13,6 +13,8 @@ export interface Pod {
   readonly probes: readonly { readonly kind: string; readonly path: string; readonly port: number }[];
   /** Where an empty folder is mounted. */
   readonly folders: readonly string[];
+  /** What a Secret puts into mounted folders: by path. */
+  readonly secretFiles: Readonly<Record<string, string>>;
   readonly graceSeconds: number;
   /** Of the identity that the platform's webhook gives it; none for most. */
   readonly clientId: string | undefined;
@@ -44,7 +46,16 @@ interface PodSpec {
   readonly terminationGracePeriodSeconds: number;
   readonly initContainers: readonly Container[];
   readonly containers: readonly Container[];
-  readonly volumes?: readonly { readonly name: string; readonly emptyDir?: Tree }[];
+  readonly volumes?: readonly Volume[];
+}
+
+interface Volume {
+  readonly name: string;
+  readonly emptyDir?: Tree;
+  readonly secret?: {
+    readonly secretName: string;
+    readonly items: readonly { readonly key: string; readonly path: string }[];
+  };
 }
 
 /** By name, as what makes a Secret gives them. */
@@ -88,11 +99,19 @@ export function podOf(resources: readonly Resource[], name: string, secrets: Sec
     if (probe === undefined || port === undefined) throw new Error(`${name} has no ${kind}, or at no port of its own`);
     return { kind, path: probe.httpGet.path, port };
   });
-  const folders = (container.volumeMounts ?? []).map((mount) => {
-    if (!spec.volumes?.some((volume) => volume.name === mount.name && volume.emptyDir))
-      throw new Error(`${name} has no empty folder ${mount.name}`);
-    return mount.mountPath;
+  const mounted = (container.volumeMounts ?? []).map((mount) => {
+    const volume = spec.volumes?.find((one) => one.name === mount.name);
+    if (!volume?.emptyDir && !volume?.secret) throw new Error(`${name} has no volume ${mount.name}`);
+    return { path: mount.mountPath, secret: volume.secret };
   });
+  const folders = mounted.flatMap(({ path, secret }) => (secret === undefined ? [path] : []));
+  const secretFiles = mounted.flatMap(({ path: folder, secret }) =>
+    (secret?.items ?? []).map(({ key, path }) => {
+      const content = secrets[secret?.secretName ?? '']?.[key];
+      if (content === undefined) throw new Error(`the Secret ${secret?.secretName} has no ${key}`);
+      return [`${folder}/${path}`, content] as const;
+    }),
+  );
   return {
     command: [...(container.command ?? []), ...(container.args ?? image.command)],
     before: check.args ?? [],
@@ -100,6 +119,7 @@ export function podOf(resources: readonly Resource[], name: string, secrets: Sec
     ports,
     probes,
     folders,
+    secretFiles: Object.fromEntries(secretFiles),
     clientId: hasIdentity ? account.annotations?.['azure.workload.identity/client-id'] : undefined,
     graceSeconds: spec.terminationGracePeriodSeconds,
     pauseSeconds: container.lifecycle?.preStop.sleep.seconds ?? 0,

@@ -1,6 +1,6 @@
-import { chmod, chown, copyFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, chown, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildService } from '../../sandbox/service/build.ts';
@@ -65,6 +65,13 @@ async function startPod(resources: readonly Resource[], name: string): Promise<S
     if (isRoot) await chown(join(real, folder), 1000, 1000);
     for (const [variable, value] of Object.entries(environment))
       if (value === folder) environment[variable] = join(real, folder);
+  }
+  for (const [path, content] of Object.entries(pod.secretFiles)) {
+    await mkdir(dirname(join(real, path)), { recursive: true });
+    await writeFile(join(real, path), content, { mode: 0o440 });
+    if (isRoot) await chown(join(real, path), 0, 1000);
+    for (const [variable, value] of Object.entries(environment))
+      if (value === path) environment[variable] = join(real, path);
   }
   const caFile = join(real, 'ca.pem');
   await copyFile(stage.caFile, caFile);

@@ -73,7 +73,7 @@ export async function stageWithIdentity(directory: string): Promise<Stage> {
     seed: true,
     accepts: (backend, token) => authority.accepts(token, backendScopes[backend] ?? ''),
   });
-  const storage = await startAzurite(undefined, certificate);
+  const storage = await startAzurite({ certificate });
   const host = `localhost:${hub.ports.amqps}`;
   return {
     known: {

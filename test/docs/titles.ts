@@ -12,7 +12,8 @@ import { spawn } from '../../sandbox/service/endWithUs.ts';
 export async function collectTests(files: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
   const directory = mkdtempSync(join(tmpdir(), 'titles-'));
   const report = join(directory, 'list.json');
-  const options = [`--json=${report}`, '--config=test/support/oneWorker.config.ts'];
+  // It has been transformed before: of what takes most of the time, a third is saved.
+  const options = [`--json=${report}`, '--config=test/support/oneWorker.config.ts', '--experimental.fsModuleCache'];
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST')));
   try {
     const runner = ['node_modules/vitest/vitest.mjs', 'list', ...files, ...options];

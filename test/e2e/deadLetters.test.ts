@@ -2,21 +2,20 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Device } from '../../sandbox/device/device.ts';
-import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { projectDirectory } from '../../sandbox/state/directories.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
+import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
 import { nextAck, startTestSandbox } from './testSandbox.ts';
 
-let azurite: Azurite;
+let storage: StorageAccount;
 beforeAll(async () => {
-  azurite = await startAzurite();
+  storage = await storageAccount();
 });
-afterAll(() => azurite?.close());
 
 const stores: Record<string, () => Record<string, string>> = {
   directory: () => ({}),
-  blob: () => ({ STORE: 'blob', STORE_CONNECTION_STRING: azurite.connectionString }),
+  blob: () => ({ STORE: 'blob', STORE_CONNECTION_STRING: storage.connectionString }),
 };
 
 describe.each(Object.entries(stores))('npm run dead-letters, with dead letters in a %s', (_kind, settingsOf) => {

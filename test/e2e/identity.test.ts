@@ -55,7 +55,7 @@ beforeAll(async () => {
   const certificate = { cert: join(hubDirectory, 'server.pem'), key: join(hubDirectory, 'server.key') };
   [backends, storage] = await Promise.all([
     startBackends({ seed: true, accepts: (backend, token) => authority.accepts(token, scopes[backend] ?? '') }),
-    startAzurite(undefined, certificate),
+    startAzurite({ certificate }),
   ]);
   pump = await connectDevice({
     ...{ id: 'pump-1', connectionString: hub.deviceConnectionString('pump-1'), caFile: hub.caFile },
@@ -167,7 +167,7 @@ describe('the service', () => {
     ['a workload', workload],
     ['a machine', managed],
     ['an app', app],
-  ])('with the identity of %s reads, calls the backends, answers and checkpoints', async (_, identity) => {
+  ])('with the identity of %s reads, calls the backends, answers and checkpoints', async (who, identity) => {
     const { lines } = await service(identity());
     expect(await createsModel(randomUUID())).toMatchObject({ success: true });
     expect(lines().find(({ event }) => event === 'program.started')).toMatchObject({
@@ -178,14 +178,10 @@ describe('the service', () => {
     });
     const asked = new Set(authority.requests.filter(({ granted }) => granted).map(({ resource }) => resource));
     expect([...asked].sort()).toEqual([...platform, ...Object.values(scopes)].sort());
-  });
-
-  it('takes up where it was: the checkpoints are in the account', async () => {
-    const { lines } = await service(workload());
-    await createsModel(randomUUID());
-    const reading = lines().filter(({ event }) => event === 'partition.reading');
-    expect(reading.map(({ from }) => from)).not.toContain('earliest');
     await expect.poll(() => lines().filter(({ msg }) => msg === 'handled')).toHaveLength(1);
+    // One after the other takes up where the one before was: the checkpoints are in the account.
+    const reading = lines().filter(({ event }) => event === 'partition.reading');
+    if (who !== 'a workload') expect(reading.map(({ from }) => from)).not.toContain('earliest');
   });
 });
 

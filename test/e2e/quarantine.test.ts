@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Device } from '../../sandbox/device/device.ts';
-import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { buildService } from '../../sandbox/service/build.ts';
 import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
@@ -12,6 +11,7 @@ import { projectDirectory } from '../../sandbox/state/directories.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { fatalMessages } from '../support/fatalMessages.ts';
 import { keepRunning, type Restarting } from '../support/restarting.ts';
+import { storageAccount } from '../support/storageAccount.ts';
 import { withConstants } from '../support/withConstants.ts';
 import { type AckBody, bodyOf, startTestSandbox } from './testSandbox.ts';
 
@@ -27,7 +27,6 @@ const hurried = withConstants({ timing: { expirySeconds: 3 } });
 const preloads = { NODE_OPTIONS: `${hurried.NODE_OPTIONS} ${fatalMessages.NODE_OPTIONS}` };
 
 let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
-let azurite: Azurite | undefined;
 let instances: Restarting[] = [];
 let devices: Device[] = [];
 
@@ -41,18 +40,17 @@ afterEach(async () => {
   await Promise.all(instances.map((instance) => instance.stop()));
   await Promise.all(devices.map((device) => device.close()));
   await sandbox.close();
-  await azurite?.close();
-  [instances, devices, azurite] = [[], [], undefined];
+  [instances, devices] = [[], []];
 });
 
 async function environmentOf(isBlob: boolean): Promise<Record<string, string>> {
   const given = sandbox.state.service.environment;
   if (!isBlob) return given;
-  azurite = await startAzurite();
+  const { connectionString } = await storageAccount();
   return {
     ...given,
     STORE: 'blob',
-    STORE_CONNECTION_STRING: azurite.connectionString,
+    STORE_CONNECTION_STRING: connectionString,
   };
 }
 

@@ -2,30 +2,30 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { buildService } from '../../sandbox/service/build.ts';
 import { partitionsReadBy } from '../chaos/bounds.ts';
 import { check, repeatsIn } from '../chaos/checker.ts';
 import type { Instance } from '../chaos/instance.ts';
 import { handledBy, recordOutcome } from '../chaos/observe.ts';
 import { createRandom } from '../chaos/random.ts';
-import { type Stage, setStage } from '../chaos/stage.ts';
+import { isOurs, type Stage, setStage } from '../chaos/stage.ts';
 import { connected, createWorkload } from '../chaos/workload.ts';
+import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
 
 // The service as processes that share one storage account, while devices send: a third joins and leaves, and one of the
 // first two is killed. What came of every message is judged in the end.
 
 const senders = createWorkload(createRandom(1), 60);
 const messages = senders.flatMap((sender) => sender.messages);
-const ours = messages.filter(({ intent }) => intent.does !== 'nothing' || intent.code !== undefined);
+const ours = messages.filter(isOurs);
 const directory = mkdtempSync(join(tmpdir(), 'scale-out-'));
-let azurite: Azurite;
+let storage: StorageAccount;
 let stage: Stage;
 let isWhole = false;
 
 beforeAll(async () => {
   await buildService();
-  azurite = await startAzurite();
+  storage = await storageAccount();
   stage = await setStage({
     directory,
     hubDirectory: join(directory, 'hub'),
@@ -34,14 +34,13 @@ beforeAll(async () => {
     realDevices: 0,
     devices: senders.map(({ deviceId }) => deviceId),
     connected,
-    environment: { STORE: 'blob', STORE_CONNECTION_STRING: azurite.connectionString },
+    environment: { STORE: 'blob', STORE_CONNECTION_STRING: storage.connectionString },
     letters: async () => [], // nothing fails through the service's side
   });
   stage.backends.faults.add({ backend: 'informationModel', delayMs: 20 }); // so that there is always work in hand
 });
 afterAll(async () => {
   await stage?.close();
-  await azurite?.close();
   if (isWhole) rmSync(directory, { recursive: true, force: true });
   else process.stderr.write(`logs of the instances: ${directory}\n`);
 });

@@ -3,7 +3,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkBroker } from '../../edge/src/check/checkBroker.ts';
+import { checkEdge } from '../../edge/src/check/checkEdge.ts';
 import { checkFolders } from '../../edge/src/check/checkFolders.ts';
+import { readOptions } from '../../edge/src/options.ts';
 import { check, findings } from '../e2e/check/run.ts';
 import { edgeProgram } from './support/process.ts';
 import { startTestEdge, type TestEdge } from './support/testEdge.ts';
@@ -23,6 +25,19 @@ beforeAll(async () => {
 });
 afterAll(() => edge.close());
 
+const inProgram = (args: readonly string[]) => check(args, {}, edgeProgram);
+
+/** What the program does with these arguments, in this process. */
+async function inHere(args: readonly string[]) {
+  const options = readOptions(args, {});
+  if (options.check === undefined) throw new Error('--check is missing');
+  let text = '';
+  const code = await checkEdge(options.config, options.check, (more) => {
+    text += more;
+  });
+  return { code, text };
+}
+
 const right = () => ['--config', join(edge.folder, 'edge-proxy.json'), '--check'];
 
 let written = 0;
@@ -35,7 +50,7 @@ async function withChange(change: (right: File) => object): Promise<string[]> {
 
 it('finds nothing wrong, and takes neither connection of the running proxy', async () => {
   const since = edge.hub.journal.last;
-  const { code, found } = await findings(right(), {}, edgeProgram);
+  const { code, found } = await findings(right(), {}, inProgram);
   expect([code, found.map(({ what, mark }) => `${what} ${mark}`)]).toEqual([
     0,
     ['configuration ok', 'hub ok', 'broker ok', 'folders ok'],
@@ -48,7 +63,7 @@ it('finds nothing wrong, and takes neither connection of the running proxy', asy
 });
 
 it('prints lines, without secrets', async () => {
-  const { text } = await check(right(), {}, edgeProgram);
+  const { text } = await inProgram(right());
   expect(text).toMatch(/^(✓ \w+: .*\n){4}4 ✓ {2}0 ! {2}0 ✗ {2}in \d+\.\d s\n$/);
   expect(text).not.toMatch(/edge-proxy-secret|SharedAccessKey=[^…]/);
 });
@@ -82,7 +97,7 @@ const rows: Readonly<Record<string, Row>> = {
   'a hub whose authority is not known': {
     change: ({ hub }) => ({ hub: { connectionString: hub['connectionString'] } }),
     what: 'hub',
-    says: /hub\.caFile or NODE_EXTRA_CA_CERTS must name/,
+    says: /hub\.caFile or network\.caFile must name/,
     init: 1,
   },
   'a broker that is not there': {
@@ -110,13 +125,13 @@ const rows: Readonly<Record<string, Row>> = {
 describe.each(Object.entries(rows))('%s', (_, { change, what, says, init }) => {
   it('is found', async () => {
     const args = await withChange(change);
-    const { code, found, text } = await findings(args, {}, edgeProgram);
+    const { code, found, text } = await findings(args, {}, inHere);
     const bad = found.filter(({ mark }) => mark !== 'ok');
     expect(bad.map((one) => one.what)).toEqual([what]);
     expect(`${bad[0]?.found} → ${bad[0]?.todo}`).toMatch(says);
     expect(code).toBe(1);
     expect(text).not.toMatch(/not-this-one|edge-proxy-secret/);
-    expect((await findings([...args, '--init'], {}, edgeProgram)).code).toBe(init);
+    expect((await findings([...args, '--init'], {}, inHere)).code).toBe(init);
   });
 });
 
@@ -140,6 +155,6 @@ it('a broker that hangs up is told', async () => {
 });
 
 it('options of a check need the check', async () => {
-  const { code, text } = await check(['--json'], {}, edgeProgram);
+  const { code, text } = await inProgram(['--json']);
   expect([code, text]).toEqual([2, expect.stringContaining('--json and --init need --check')]);
 });

@@ -274,7 +274,7 @@ describe('the configuration file', () => {
       broker: { ...good.broker, username: 'u', passwordFile: 'broker' },
     };
     const { hub, broker } = await read(given);
-    expect(hub).toEqual({ connectionString });
+    expect(hub).toEqual({ connectionString, webSockets: false });
     expect(broker).toEqual({ url: good.broker.url, username: 'u', password: ' secret ' });
   });
 
@@ -287,6 +287,17 @@ describe('the configuration file', () => {
       ],
     });
     await expect(readConfiguration(join(folder, 'nothing'))).rejects.toThrow('the file cannot be read: ENOENT');
+  });
+
+  it('names the empty file', async () => {
+    await writeFile(join(folder, 'empty'), '\n');
+    const broker = { ...good.broker, username: 'u', passwordFile: 'empty' };
+    await expect(read({ ...good, hub: { connectionStringFile: 'empty' }, broker })).rejects.toMatchObject({
+      problems: [
+        'line 1: hub.connectionStringFile: empty is empty: write the content into it',
+        'line 1: broker.passwordFile: empty is empty: write the content into it',
+      ],
+    });
   });
 
   it('names the missing parts of a connection string, without the string', async () => {

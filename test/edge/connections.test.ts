@@ -172,7 +172,7 @@ describe('the hub', () => {
     edge = await startTestEdge();
     const { connectionString, ca = '' } = edge.configuration.hub;
     const other = connectToHub({
-      ...{ connectionString, ca },
+      access: () => ({ connectionString, ca }),
       onInvocation: async () => failure('no_module', 'this is the other program'),
       isIdle: () => true,
       log: createLog('silent'),
@@ -193,12 +193,12 @@ describe('the hub', () => {
     let isIdle = false;
     const lines: string[] = [];
     const renewed = () => lines.filter((line) => line.includes('connected to the hub')).length;
+    const ofOther = connectionString
+      .replace('edge-1', 'edge-2')
+      .replace(/SharedAccessKey=.*/, `SharedAccessKey=${edge.hub.registry.get('edge-2')?.primaryKey}`);
     const hub = connectToHub({
-      connectionString: connectionString
-        .replace('edge-1', 'edge-2')
-        .replace(/SharedAccessKey=.*/, `SharedAccessKey=${edge.hub.registry.get('edge-2')?.primaryKey}`),
+      access: () => ({ connectionString: ofOther, ca }),
       ...{
-        ca,
         isIdle: () => isIdle,
         onInvocation: async () => failure('no_module', 'no module'),
       },

@@ -6,8 +6,8 @@ import { ensureCertificates } from 'iot-hub-emulator/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { urlProblem } from '../../edge/src/files/fileUrl.ts';
 import { createModuleFolder } from '../../edge/src/files/moduleFolder.ts';
-import { startAzurite } from '../../sandbox/methods/azurite.ts';
 import { createFileStorage } from '../../src/hub/methods/fileStorage.ts';
+import { storageAccount } from '../support/storageAccount.ts';
 import { type FileServer, startFileServer } from './support/fileServer.ts';
 import type { TestModule } from './support/module.ts';
 import { busObject, type Call, startTestEdge, type TestEdge, type TestEdgeOptions } from './support/testEdge.ts';
@@ -95,26 +95,21 @@ describe('a file', () => {
   });
 
   it('is downloaded from a storage account with the signature of a front door', async () => {
-    const azurite = await startAzurite();
-    try {
-      const { connectionString, port } = azurite;
-      const container = BlobServiceClient.fromConnectionString(connectionString).getContainerClient('files');
-      await container.create();
-      await container.getBlockBlobClient('a/ü.bin').uploadData(Buffer.from('firmware'));
-      const signer = createFileStorage({ account: connectionString, container: 'files', maxBytes: 100 });
-      const signed = await signer.sign('a/ü.bin', 60, AbortSignal.timeout(10_000));
-      if (signed.kind !== 'file') throw new Error(signed.kind);
-      await start({ files: { hosts: [`127.0.0.1:${port}`] } });
-      const calling = load(signed.file);
-      const request = await press.next();
-      expect(await readFile(join(edge.files, JSON.parse(request.text).image), 'utf8')).toBe('firmware');
-      request.reply(0);
-      await calling;
-      await container.getBlockBlobClient('a/ü.bin').uploadData(Buffer.from('FIRMWARE'));
-      expect((await load(signed.file)).payload.detail).toMatch(/it has changed since it was signed/);
-    } finally {
-      await azurite.close();
-    }
+    const { connectionString, port } = await storageAccount();
+    const container = BlobServiceClient.fromConnectionString(connectionString).getContainerClient('files');
+    await container.create();
+    await container.getBlockBlobClient('a/ü.bin').uploadData(Buffer.from('firmware'));
+    const signer = createFileStorage({ account: connectionString, container: 'files', maxBytes: 100 });
+    const signed = await signer.sign('a/ü.bin', 60, AbortSignal.timeout(10_000));
+    if (signed.kind !== 'file') throw new Error(signed.kind);
+    await start({ files: { hosts: [`127.0.0.1:${port}`] } });
+    const calling = load(signed.file);
+    const request = await press.next();
+    expect(await readFile(join(edge.files, JSON.parse(request.text).image), 'utf8')).toBe('firmware');
+    request.reply(0);
+    await calling;
+    await container.getBlockBlobClient('a/ü.bin').uploadData(Buffer.from('FIRMWARE'));
+    expect((await load(signed.file)).payload.detail).toMatch(/it has changed since it was signed/);
   });
 });
 

@@ -1,13 +1,13 @@
 import { mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Stamps } from 'telemetry/files/stamps.ts';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type Configuration, readConfiguration } from '../../edge/src/configuration/read.ts';
-import type { Stamps } from '../../edge/src/configuration/stamps.ts';
 import { watchConfiguration } from '../../edge/src/configuration/watch.ts';
 import { parseMetrics, sampleOf } from '../support/promText.ts';
 import { startFileServer } from './support/fileServer.ts';
-import { pressObject, startTestEdge, type TestEdge, type TestEdgeOptions } from './support/testEdge.ts';
+import { pressObject, startTestEdge, type TestEdge, type TestEdgeOptions, users } from './support/testEdge.ts';
 
 // The configuration is read again when its file changes (M10, D212).
 
@@ -242,14 +242,64 @@ describe('a changed configuration', () => {
     await module.close();
   });
 
-  it('of a connection takes effect at the next start, which the log says', async () => {
+  it('of the process or of its identity takes effect at the next start, which the log says', async () => {
     await start();
-    const { url } = edge.configuration.broker;
-    await take({ broker: { url, username: 'edge-proxy', password: 'another-secret' }, modules: [press()] });
-    expect(logged('configuration.restart_needed')).toMatchObject([{ settings: ['broker'] }]);
-    expect(JSON.stringify(edge.lines)).not.toContain('another-secret');
+    const { connectionString, ca: _, ...hub } = edge.configuration.hub;
+    const other = connectionString.replace('DeviceId=edge-1', 'DeviceId=edge-2');
+    await take({ hub: { ...hub, connectionString: other }, log: { level: 'info' }, modules: [press()] });
+    expect(logged('configuration.restart_needed')).toMatchObject([{ settings: ['log', 'hub'] }]);
+    expect(logged('hub.connected')).toHaveLength(1);
     await take({ modules: [press()] });
     expect(logged('configuration.restart_needed')).toHaveLength(1);
+  });
+
+  it('with the next password of the broker takes effect when no invocation is in progress', async () => {
+    const user = {
+      ...users['edge-proxy'],
+      publish: ['press/in/#'],
+      subscribe: ['press/out/#', 'bus/out/#', 'camera/out/#'],
+    };
+    const changing = { ...users, 'edge-proxy': { ...user, password: 'edge-proxy-secret' } };
+    await start({ users: changing });
+    await edge.ready();
+    const module = await edge.module('press');
+    const invoked = edge.call();
+    const request = await module.next();
+    changing['edge-proxy'] = { ...user, password: 'another-secret' };
+    const { url } = edge.configuration.broker;
+    await take({ broker: { url, username: 'edge-proxy', password: 'another-secret' } });
+    expect(logged('broker.connected')).toHaveLength(1);
+    request.reply(7);
+    expect((await invoked).payload).toEqual({ status: 7 });
+    await expect.poll(() => logged('broker.connected')).toHaveLength(2);
+    await expect.poll(subscriptions).toEqual(all);
+    const next = edge.call();
+    (await module.next()).reply(8);
+    expect((await next).payload).toEqual({ status: 8 });
+    expect(JSON.stringify(edge.lines)).not.toContain('another-secret');
+  });
+
+  it('with the other key at the hub takes effect when no invocation is in progress', async () => {
+    await start();
+    const module = await edge.module('press');
+    const invoked = edge.call();
+    const request = await module.next();
+    const { secondaryKey = '' } = edge.hub.registry.get('edge-1') ?? {};
+    const connectionString = edge.configuration.hub.connectionString.replace(
+      /SharedAccessKey=.*/,
+      `SharedAccessKey=${secondaryKey}`,
+    );
+    await take({ hub: { connectionString, caFile: edge.hub.caFile } });
+    edge.hub.registry.update('edge-1', { primaryKey: Buffer.alloc(32, 7).toString('base64'), secondaryKey });
+    expect(logged('hub.connected')).toHaveLength(1);
+    request.reply(7);
+    expect((await invoked).payload).toEqual({ status: 7 });
+    await expect.poll(() => logged('hub.connected')).toHaveLength(2);
+    await edge.ready();
+    const next = edge.call();
+    (await module.next()).reply(8);
+    expect((await next).payload).toEqual({ status: 8 });
+    expect(JSON.stringify(edge.lines)).not.toContain(secondaryKey);
   });
 
   it('takes effect while the broker is away, and is subscribed to when it is back', async () => {

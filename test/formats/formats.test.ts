@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ContainerClient } from '@azure/storage-blob';
 import { startHub } from 'iot-hub-emulator';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { idOf, parse } from '../../src/deadLetters/deadLetter.ts';
 import { createDirectory } from '../../src/deadLetters/directory.ts';
 import { decodeCompletion, isDone } from '../../src/engine/progress/completionMap.ts';
@@ -13,6 +12,7 @@ import { createBlobStore, createBlobText } from '../../src/hub/stores/blobStore.
 import { buildBefore } from '../../src/hub/stores/buildRecord.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
+import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
 import { builds, crashRecord, group, letters, place, positions, read, released } from './contents.ts';
 import { ids, type RecordedBlob, recordFormats } from './recordFormats.ts';
 
@@ -23,12 +23,11 @@ const versions = readdirSync(fixtures);
 /** Kept only while a hub runs, or made anew. */
 const passing = /(^|\/)hub(\.keys)?(\/|$)/;
 
-let azurite: Azurite;
+let storage: StorageAccount;
 let directory: string;
 beforeAll(async () => {
-  azurite = await startAzurite();
+  storage = await storageAccount();
 });
-afterAll(() => azurite.close());
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'formats-'));
   return () => rmSync(directory, { recursive: true });
@@ -75,12 +74,12 @@ describe.each(versions)('%s', (version) => {
   });
 
   it('checkpoints, ownership and builds in blobs', async () => {
-    const container = new ContainerClient(azurite.connectionString, `v${version.replaceAll('.', '-')}`);
+    const container = new ContainerClient(storage.connectionString, `v${version.replaceAll('.', '-')}`);
     await container.create();
     const all: RecordedBlob[] = JSON.parse(readFileSync(join(recorded, 'blobs.json'), 'utf8'));
     for (const { name, metadata, content } of all)
       await container.getBlockBlobClient(name).upload(content, Buffer.byteLength(content), { metadata });
-    const options = { account: azurite.connectionString, container: container.containerName, ...group };
+    const options = { account: storage.connectionString, container: container.containerName, ...group };
     const seen = await expectContents(createBlobStore(options));
     const { owner, wantedBy } = read;
     expect(seen.find(({ partition }) => partition === '0')).toMatchObject({ owner, wantedBy });

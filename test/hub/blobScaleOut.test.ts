@@ -1,33 +1,31 @@
 import { freshHub, inject } from 'iot-hub-emulator/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
+import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
 import { usualOpened, usualReading } from './support/reading.ts';
 
 cureHubSdks();
 
-let azurite: Azurite;
+let storage: StorageAccount;
 let hub: Awaited<ReturnType<typeof freshHub>>;
 const running = new Set<Consumer>();
 
 beforeAll(async () => {
-  [azurite, hub] = await Promise.all([startAzurite(), freshHub({ partitions: 4, consumerGroups: ['shared'] })]);
+  [storage, hub] = await Promise.all([storageAccount(), freshHub({ partitions: 4, consumerGroups: ['shared'] })]);
 });
 afterEach(async () => {
   await Promise.all([...running].map((one) => one.stop()));
   running.clear();
 });
-afterAll(async () => {
-  await Promise.all([hub.stop(), azurite.close()]);
-});
+afterAll(() => hub.stop());
 
 /** Each instance has a client of its own, as processes have. */
 const openStore = () =>
   createBlobStore({
-    account: azurite.connectionString,
+    account: storage.connectionString,
     container: 'checkpoints',
     namespace: 'localhost',
     hub: 'sandbox',

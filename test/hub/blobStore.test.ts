@@ -1,36 +1,36 @@
 import { ContainerClient } from '@azure/storage-blob';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Azurite, accountKey, connectionStringTo, startAzurite } from '../../sandbox/methods/azurite.ts';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { accountKey } from '../../sandbox/methods/azurite.ts';
 import { decodeCompletion, encodeCompletion } from '../../src/engine/progress/completionMap.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import { type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
+import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
 
-let azurite: Azurite;
+let storage: StorageAccount;
 let proxy: LossyProxy;
 let container: ContainerClient;
 let group = 0;
 beforeAll(async () => {
-  azurite = await startAzurite();
-  container = new ContainerClient(azurite.connectionString, 'progress');
+  storage = await storageAccount();
+  container = new ContainerClient(storage.connectionString, 'progress');
   await container.create();
 });
 beforeEach(async () => {
   group += 1;
-  proxy = await startLossyProxy(azurite.port);
+  proxy = await startLossyProxy(storage.port);
 });
 afterEach(async () => {
   vi.useRealTimers();
   await proxy.close();
 });
-afterAll(() => azurite.close());
 
 /** Short, so that a storage which does not answer is given up soon. */
 const limits = { attemptMs: 100, attempts: 3, pauseMs: 1, verbMs: 1_000 };
 const inPatience = { ...limits, attemptMs: 5_000, verbMs: 15_000 };
 
-const open = (port = azurite.port, given = inPatience) =>
+const open = (port = storage.port, given = inPatience) =>
   createBlobStore({
-    account: connectionStringTo(port),
+    account: storage.at(port),
     container: 'progress',
     namespace: 'Hub.Example',
     hub: 'Devices',
@@ -118,10 +118,10 @@ describe('the blob store’s records', () => {
   });
 
   it('are created again when the container was deleted', async () => {
-    const other = { account: azurite.connectionString, container: 'short-lived', limits: inPatience };
+    const other = { account: storage.connectionString, container: 'short-lived', limits: inPatience };
     const store = createBlobStore({ ...other, namespace: 'n', hub: 'h', consumerGroup: 'g' });
     expect(await store.ownerships()).toEqual([]);
-    await new ContainerClient(azurite.connectionString, 'short-lived').delete();
+    await new ContainerClient(storage.connectionString, 'short-lived').delete();
     await expect(store.change(undefined, claimed('me', 1))).rejects.toThrow('ContainerNotFound');
     expect(await store.ownerships()).toEqual([]);
     expect(await store.change(undefined, claimed('me', 1))).toMatchObject({ owner: 'me' });
@@ -346,7 +346,7 @@ describe('the blob store, when the storage fails', () => {
   );
 
   it('reports what failed and why, without the key or the request', async () => {
-    const ended = await startLossyProxy(azurite.port);
+    const ended = await startLossyProxy(storage.port);
     await ended.close();
     const failures = [await failureOf(open(ended.port, limits).progress('0'))];
     proxy.fate = () => 403;

@@ -2,25 +2,22 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { buildBefore, type DurableText } from '../../src/hub/stores/buildRecord.ts';
-import { openBuildRecord } from '../../src/hub/stores/openBuildRecord.ts';
+import { openDurableText } from '../../src/hub/stores/openDurableText.ts';
 import { openStore } from '../../src/hub/stores/openStore.ts';
 import { logStarted } from '../../src/operations/started.ts';
 import { recordingLog } from '../support/recordingLog.ts';
+import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
 
-let azurite: Azurite;
+let storage: StorageAccount;
 let directory: string;
 let groups = 0;
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'builds-'));
   mkdirSync(join(directory, 'checkpoints'));
-  azurite = await startAzurite();
+  storage = await storageAccount();
 });
-afterAll(async () => {
-  await azurite?.close();
-  rmSync(directory, { recursive: true, force: true });
-});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
 beforeEach(() => {
   groups += 1;
 });
@@ -39,15 +36,15 @@ const settings = (kind: 'file' | 'blob') =>
     data: { directory },
     identity: { kind: '' },
     backends: {},
-    store: { kind, connectionString: azurite.connectionString, accountUrl: '' },
+    store: { kind, connectionString: storage.connectionString, accountUrl: '' },
     checkpoints: { connectionString: '', accountUrl: '', container: 'builds-of-tests' },
-  }) as Parameters<typeof openBuildRecord>[0];
+  }) as Parameters<typeof openDurableText>[1];
 
 const since = (hour: number) => `2026-01-01T0${hour}:00:00.000Z`;
 const built = (build: string, hour = 1, version = '1.0.0') => ({ version, build, since: since(hour) });
 
 describe.each(['file', 'blob'] as const)('the record of builds, kept in a %s', (kind) => {
-  const open = () => openBuildRecord(settings(kind));
+  const open = () => openDurableText('builds', settings(kind));
   const started = (build: string, hour = 1, version?: string) => buildBefore(open(), built(build, hour, version));
 
   it('is nothing before the first start', async () => {
@@ -88,9 +85,9 @@ describe.each(['file', 'blob'] as const)('the record of builds, kept in a %s', (
 });
 
 it('of two instances that start at the same time with different builds, one names the other', async () => {
-  await buildBefore(openBuildRecord(settings('blob')), built('a'));
+  await buildBefore(openDurableText('builds', settings('blob')), built('a'));
   const named = await Promise.all(
-    ['b', 'c'].map((build) => buildBefore(openBuildRecord(settings('blob')), built(build))),
+    ['b', 'c'].map((build) => buildBefore(openDurableText('builds', settings('blob')), built(build))),
   );
   const [one, other] = named.map((before) => before?.build);
   expect([
@@ -100,7 +97,7 @@ it('of two instances that start at the same time with different builds, one name
 });
 
 it('no temporary file is left', async () => {
-  await buildBefore(openBuildRecord(settings('file')), built('a'));
+  await buildBefore(openDurableText('builds', settings('file')), built('a'));
   expect(readdirSync(join(directory, 'checkpoints')).filter((name) => name.endsWith('.new'))).toEqual([]);
 });
 
@@ -110,7 +107,7 @@ describe('the line program.started', () => {
     mkdirSync(place);
     const log = recordingLog();
     const ways = { events: 'key' };
-    await logStarted(openBuildRecord(settings('file')), { version: '1.0.0', build: 'a' }, ways, log as never);
+    await logStarted(openDurableText('builds', settings('file')), { version: '1.0.0', build: 'a' }, ways, log as never);
     expect(log.lines).toMatchObject([
       {
         level: 'info',

@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Azurite, connectionStringTo, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import { type Fate, type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
+import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
 import { at, readingLife, type Told, takeOver, toldNothing } from './support/readingLife.ts';
 
 // An instance dies before, or after, each of its requests to the storage; or a request of it is on its way until another
 // instance has taken over. Each verb of the store is several requests, so there are states that no verb leaves behind.
 
-let azurite: Azurite;
+let storage: StorageAccount;
 let proxy: LossyProxy;
 let group = 0;
 beforeAll(async () => {
-  azurite = await startAzurite();
-  proxy = await startLossyProxy(azurite.port);
+  storage = await storageAccount();
+  proxy = await startLossyProxy(storage.port);
 });
-afterAll(() => Promise.all([proxy.close(), azurite.close()]));
+afterAll(() => proxy.close());
 
 const limits = { attemptMs: 5_000, attempts: 1, pauseMs: 1, verbMs: 15_000 };
 const open = (port: number) =>
   createBlobStore({
-    account: connectionStringTo(port),
+    account: storage.at(port),
     container: 'deaths',
     namespace: 'hub.example',
     hub: 'devices',
@@ -47,7 +47,7 @@ async function requestsOfALife(): Promise<number> {
 
 /** What the next one finds and can do. */
 async function expectHeir(told: Told, place: string) {
-  const heir = open(azurite.port);
+  const heir = open(storage.port);
   const record = await takeOver(heir, 'heir');
   expect(record?.epoch, place).toBeGreaterThan(told.epoch);
   const found = await heir.progress('0');

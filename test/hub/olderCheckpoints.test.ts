@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ContainerClient } from '@azure/storage-blob';
 import { expect, it, onTestFinished } from 'vitest';
-import { startAzurite } from '../../sandbox/methods/azurite.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { events, partitionByHand } from '../engine/support/partitions.ts';
+import { storageAccount } from '../support/storageAccount.ts';
 
 // Recorded with the version before the map had one form: partition 0 has a short map, partition 1 a long one.
 
@@ -44,9 +44,7 @@ it('a file of an older version is continued, and its maps are ignored and remove
 });
 
 it('blobs of an older version are continued, and their maps are ignored', async () => {
-  const azurite = await startAzurite();
-  onTestFinished(azurite.close);
-  const { connectionString } = azurite;
+  const { connectionString } = await storageAccount();
   const container = new ContainerClient(connectionString, 'recorded');
   await container.create();
   const blobs: { name: string; metadata: Record<string, string>; content: string }[] = JSON.parse(

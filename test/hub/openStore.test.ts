@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ContainerClient } from '@azure/storage-blob';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { startAzurite } from '../../sandbox/methods/azurite.ts';
 import { openStore } from '../../src/hub/stores/openStore.ts';
 import { readSettings } from '../../src/settings/config.ts';
+import { storageAccount } from '../support/storageAccount.ts';
 
 let directory: string;
 beforeEach(() => {
@@ -37,16 +37,12 @@ describe('the store of the settings', () => {
   });
 
   it('can be the blobs of the namespace, hub and consumer group', async () => {
-    const azurite = await startAzurite();
-    try {
-      const store = await open({ STORE: 'blob', STORE_CONNECTION_STRING: azurite.connectionString });
-      await store.ownerships();
-      await store.change(undefined, claim);
-      const container = new ContainerClient(azurite.connectionString, 'checkpoints');
-      expect(await container.getBlobClient('hub.example/devices/$default/ownership/0').exists()).toBe(true);
-    } finally {
-      await azurite.close();
-    }
+    const { connectionString } = await storageAccount();
+    const store = await open({ STORE: 'blob', STORE_CONNECTION_STRING: connectionString });
+    await store.ownerships();
+    await store.change(undefined, claim);
+    const container = new ContainerClient(connectionString, 'checkpoints');
+    expect(await container.getBlobClient('hub.example/devices/$default/ownership/0').exists()).toBe(true);
   });
 
   it('loads the storage client for blobs only', async () => {

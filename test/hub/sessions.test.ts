@@ -33,7 +33,7 @@ async function setUp() {
   const released: (number | undefined)[] = [];
   const begun: string[] = [];
   const sessions = createPartitionSessions(
-    { client: () => client as never },
+    { client: () => client as never, another: () => client as never },
     { release: async (_, begun) => void released.push(begun) },
     {
       ...{ batchSize: 10, prefetch: 10, maxWaitSeconds: 1, drainMs: 1_000 },

@@ -3,6 +3,7 @@ import { inject } from 'iot-hub-emulator/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
+import type { StartPosition } from '../../src/hub/reading/startPosition.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
@@ -35,7 +36,7 @@ const textOf = ({ body }: HubEvent) => Buffer.from(body as Uint8Array).toString(
 
 function read(
   store: CheckpointStore,
-  startPosition: 'earliest' | 'latest' = 'earliest',
+  startPosition: StartPosition = 'earliest',
   handle: (text: string) => Promise<boolean> = async () => true,
 ) {
   const consumer = createConsumer({
@@ -85,6 +86,42 @@ describe('a partition without a checkpoint that is read from the latest event', 
     await first.stop();
     read(store, 'latest');
     await vi.waitFor(() => expect(seen).toEqual(['slow', 'slow']), soon);
+  });
+});
+
+describe('a partition without a checkpoint that is read from a time', () => {
+  const timeOf = (sequenceNumber: number) => {
+    const event = hub.partitions[0]?.at(sequenceNumber);
+    return new Date(event?.enqueuedTime ?? Number.NaN);
+  };
+  /** Two events in one millisecond have one time. */
+  const apart = () => new Promise((resolve) => setTimeout(resolve, 5));
+
+  it('is read from the first event that the hub received after it', async () => {
+    for (const text of ['old', 'older than the time', 'new', 'newer']) {
+      await send('0', text);
+      await apart();
+    }
+    read(createMemoryStore(), timeOf(1));
+    await vi.waitFor(() => expect(seen).toEqual(['new', 'newer']), soon);
+  });
+
+  it('is read from its first event when that is newer', async () => {
+    await send('0', 'first');
+    read(createMemoryStore(), new Date(timeOf(0).getTime() - 60_000));
+    await vi.waitFor(() => expect(seen).toEqual(['first']), soon);
+  });
+
+  it('is read from its end when all is older, and misses nothing afterwards, also for a later reader', async () => {
+    const store = createMemoryStore();
+    await send('0', 'old');
+    const start = new Date(timeOf(0).getTime() + 60_000);
+    const first = read(store, start);
+    await receiving(2);
+    await first.stop();
+    await send('0', 'while nobody read');
+    read(store, start);
+    await vi.waitFor(() => expect(seen).toEqual(['while nobody read']), soon);
   });
 });
 

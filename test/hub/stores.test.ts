@@ -2,25 +2,22 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
+import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'stores-'));
-let azurite: Azurite;
+let storage: StorageAccount;
 beforeAll(async () => {
-  azurite = await startAzurite();
+  storage = await storageAccount();
 });
-afterAll(async () => {
-  await azurite.close();
-  rmSync(directory, { recursive: true });
-});
+afterAll(() => rmSync(directory, { recursive: true }));
 
 const inBlobs = (place: string) =>
   createBlobStore({
-    account: azurite.connectionString,
+    account: storage.connectionString,
     container: 'checkpoints',
     namespace: 'hub.example',
     hub: 'devices',

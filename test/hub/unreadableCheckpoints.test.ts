@@ -3,11 +3,11 @@ import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ContainerClient } from '@azure/storage-blob';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { UnreadableCheckpoint } from '../../src/hub/stores/storedProgress.ts';
+import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
 
 const whole = { sequenceNumber: 41, offset: '4096', completed: '', note: '1 1 60 - -' };
 const huge = 'x'.repeat(300);
@@ -103,22 +103,21 @@ describe('the file of checkpoints', () => {
 });
 
 describe('a blob', () => {
-  let azurite: Azurite;
+  let storage: StorageAccount;
   let container: ContainerClient;
   let groups = 0;
   beforeAll(async () => {
-    azurite = await startAzurite();
-    container = new ContainerClient(azurite.connectionString, 'progress');
+    storage = await storageAccount();
+    container = new ContainerClient(storage.connectionString, 'progress');
     await container.create();
   });
   beforeEach(() => {
     groups += 1;
   });
-  afterAll(() => azurite.close());
 
   const open = () =>
     createBlobStore({
-      account: azurite.connectionString,
+      account: storage.connectionString,
       container: 'progress',
       ...{ namespace: 'hub.example', hub: 'devices', consumerGroup: `g${groups}` },
     });

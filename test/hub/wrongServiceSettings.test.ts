@@ -45,7 +45,7 @@ it.each([
     true,
     /breaks the connection off/,
   ],
-  ['a certificate that is not trusted', () => hub.serviceConnectionString, false, /not trusted: NODE_EXTRA_CA_CERTS/],
+  ['a certificate that is not trusted', () => hub.serviceConnectionString, false, /not trusted: NETWORK_CA_FILE/],
 ])('%s is logged in one line, with the setting and the remedy', async (_, connectionString, isTrusted, todo) => {
   const lines: Record<string, unknown>[] = [];
   const log = createLog('info', { write: (line) => lines.push(JSON.parse(line)) });

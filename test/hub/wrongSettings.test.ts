@@ -112,7 +112,7 @@ const cases: Record<string, Case> = {
         .replace(/;?UseDevelopmentEmulator=true/, ''),
     setting: settings,
     hubSaid: /self-signed certificate/,
-    todo: /not trusted: NODE_EXTRA_CA_CERTS/,
+    todo: /not trusted: NETWORK_CA_FILE/,
     isSilent: true,
   },
   'a partition that is not there': {

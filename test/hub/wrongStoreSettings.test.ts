@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
-import { startAzurite } from '../../sandbox/methods/azurite.ts';
 import { openDeadLetters } from '../../src/deadLetters/openDeadLetters.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
@@ -13,23 +12,21 @@ import { StorageError } from '../../src/storage/storageCalls.ts';
 import { StoreFailure, storeFailureOf } from '../../src/storage/storeFailure.ts';
 import { settings } from '../support/environment.ts';
 import { letter } from '../support/letters.ts';
+import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
 import { usualOpened, usualReading } from './support/reading.ts';
 
 // What somebody learns who has set something wrong about the stores.
 
 cureHubSdks();
 
-let azurite: Awaited<ReturnType<typeof startAzurite>>;
+let storage: StorageAccount;
 let directory: string;
 const hub = hubForAll({ partitions: 2 });
 beforeAll(async () => {
-  azurite = await startAzurite();
+  storage = await storageAccount();
   directory = mkdtempSync(join(tmpdir(), 'wrong-store-'));
 });
-afterAll(async () => {
-  await azurite.close();
-  rmSync(directory, { recursive: true });
-});
+afterAll(() => rmSync(directory, { recursive: true }));
 
 let consumer: Consumer | undefined;
 afterEach(async () => {
@@ -37,7 +34,7 @@ afterEach(async () => {
   consumer = undefined;
 });
 
-const wrongKey = () => azurite.connectionString.replace(/AccountKey=[^;]*/, 'AccountKey=d3Jvbmc=');
+const wrongKey = () => storage.connectionString.replace(/AccountKey=[^;]*/, 'AccountKey=d3Jvbmc=');
 const endpoint = /BlobEndpoint=[^;]*/;
 
 interface Case {
@@ -64,7 +61,7 @@ const cases: Record<string, Case> = {
   },
   'a host that is not there': {
     shared: () =>
-      azurite.connectionString.replace(endpoint, 'BlobEndpoint=http://no-such-host.invalid/devstoreaccount1'),
+      storage.connectionString.replace(endpoint, 'BlobEndpoint=http://no-such-host.invalid/devstoreaccount1'),
     setting: 'STORE_CONNECTION_STRING',
     storeSaid: /^(ENOTFOUND|EAI_AGAIN|REQUEST_SEND_ERROR)$/,
     todo: /compare AccountName or BlobEndpoint/,
@@ -76,8 +73,8 @@ it.each(Object.entries(cases))('%s of the checkpoints is logged at once, and sho
   const store = await openStore({
     ...settings,
     hub: { ...settings.hub, eventsConnectionString: hub.eventsConnectionString },
-    store: { kind: 'blob', connectionString: one.shared?.() ?? azurite.connectionString, accountUrl: '' },
-    checkpoints: { container: 'checkpoints', connectionString: one.checkpoints?.() ?? '', accountUrl: '' },
+    store: { ...settings.store, kind: 'blob', connectionString: one.shared?.() ?? storage.connectionString },
+    checkpoints: { ...settings.checkpoints, connectionString: one.checkpoints?.() ?? '' },
   });
   consumer = createConsumer({
     ...usualReading,
@@ -102,7 +99,7 @@ it('a wrong key of the dead letters is logged with its setting', async () => {
   const deadLetters = openDeadLetters(
     {
       ...settings,
-      store: { kind: 'blob', connectionString: azurite.connectionString, accountUrl: '' },
+      store: { ...settings.store, kind: 'blob', connectionString: storage.connectionString },
       deadLetters: { ...settings.deadLetters, connectionString: wrongKey() },
     },
     { warn: () => {} },
@@ -117,7 +114,7 @@ it('a wrong key of the dead letters is logged with its setting', async () => {
 
 it('a path that is not a folder is logged with its setting', async () => {
   writeFileSync(join(directory, 'dead-letters'), '');
-  const files = { ...settings, data: { directory }, store: { kind: 'file', connectionString: '', accountUrl: '' } };
+  const files = { ...settings, data: { directory }, store: { ...settings.store, kind: 'file' } };
   const failure = await openDeadLetters(files, { warn: () => {} })
     .park(letter(1))
     .catch((error: unknown) => error);

@@ -1,6 +1,7 @@
 import { BlobServiceClient } from '@azure/storage-blob';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Azurite, accountKey, startAzurite } from '../../sandbox/methods/azurite.ts';
+import { accountKey } from '../../sandbox/methods/azurite.ts';
+import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
 import { linesUntil } from '../support/tapLines.ts';
 import { type MethodDevice, methodDevice } from './support/methodDevice.ts';
 import { conveyor, idle, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
@@ -11,17 +12,17 @@ const operators = 'the-token-of-the-operators';
 const authorized = { authorization: `Bearer ${operators}` };
 const said: string[] = [];
 
-let azurite: Azurite;
+let storage: StorageAccount;
 let setup: TestFrontDoor;
 let motor: MethodDevice;
 let adminUrl: string;
 beforeAll(async () => {
-  azurite = await startAzurite();
-  const container = BlobServiceClient.fromConnectionString(azurite.connectionString).getContainerClient('firmware');
+  storage = await storageAccount();
+  const container = BlobServiceClient.fromConnectionString(storage.connectionString).getContainerClient('firmware');
   await container.create();
   await container.getBlockBlobClient('m-1.bin').upload('image', 5);
   const settings = {
-    METHODS_FILES_CONNECTION_STRING: azurite.connectionString,
+    METHODS_FILES_CONNECTION_STRING: storage.connectionString,
     METHODS_FILES_CONTAINER: 'firmware',
   };
   setup = await startTestFrontDoor({ settings: { ...settings, ADMIN_TOKEN: operators } });
@@ -31,7 +32,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await motor?.close();
   await setup?.close();
-  await azurite?.close();
 });
 
 async function ask(path: string) {

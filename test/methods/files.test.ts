@@ -1,18 +1,19 @@
 import { BlobServiceClient } from '@azure/storage-blob';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type Azurite, accountKey, connectionStringTo, startAzurite } from '../../sandbox/methods/azurite.ts';
+import { accountKey, connectionStringTo } from '../../sandbox/methods/azurite.ts';
 import type { Reason } from '../../src/protocol/methodFailures.ts';
+import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
 import { expectFailure } from './support/expectFailure.ts';
 import { type MethodDevice, methodDevice } from './support/methodDevice.ts';
 import { conveyor, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
 
 // Inputs that are files, with a real storage (M9).
 
-let azurite: Azurite;
+let storage: StorageAccount;
 let service: BlobServiceClient;
 beforeAll(async () => {
-  azurite = await startAzurite();
-  service = BlobServiceClient.fromConnectionString(azurite.connectionString);
+  storage = await storageAccount();
+  service = BlobServiceClient.fromConnectionString(storage.connectionString);
   for (const name of ['firmware', 'checkpoints']) await service.createContainer(name);
   const firmware = service.getContainerClient('firmware');
   for (const name of ['m-1.bin', 'sub/ü ?#%.bin', 'acme/m-1.bin', 'globex/m-1.bin', 'large.bin']) {
@@ -21,14 +22,13 @@ beforeAll(async () => {
   }
   await service.getContainerClient('checkpoints').getBlockBlobClient('x').upload('secret', 6);
 });
-afterAll(() => azurite.close());
 
 let setup: TestFrontDoor;
 let motor: MethodDevice;
 const start = async (settings: Record<string, string> = {}) => {
   setup = await startTestFrontDoor({
     settings: {
-      METHODS_FILES_CONNECTION_STRING: azurite.connectionString,
+      METHODS_FILES_CONNECTION_STRING: storage.connectionString,
       METHODS_FILES_CONTAINER: 'firmware',
       METHODS_FILES_MAX_BYTES: '1000',
       ...settings,
@@ -150,7 +150,7 @@ describe('the storage', () => {
   });
 
   it('refuses the key', async () => {
-    const wrong = azurite.connectionString.replace(accountKey, Buffer.from('wrong').toString('base64'));
+    const wrong = storage.connectionString.replace(accountKey, Buffer.from('wrong').toString('base64'));
     await start({ METHODS_FILES_CONNECTION_STRING: wrong });
     const line = await refused('m-1.bin', 503, 'storage_unavailable', /the file storage is unavailable/);
     expect(line['cause']).toMatch(/^403/);

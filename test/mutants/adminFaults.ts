@@ -7,18 +7,6 @@ export const adminFaults: readonly Fault[] = [
     'src/operations/adminAccess.ts',
     ['test/operations/admin.test.ts'],
     {
-      fault: 'answers by whatever host name',
-      find: ' ? undefined : noWebPage;',
-      replace: ' ? undefined : undefined;',
-      caughtBy: 'a host name that leads here (DNS rebinding)',
-    },
-    {
-      fault: 'answers web pages',
-      find: '    if (isOfPage) return noWebPage;\n',
-      replace: '',
-      caughtBy: 'refuses a web page',
-    },
-    {
       fault: 'answers pages of the same site',
       find: '/^(cross|same)-site$/',
       replace: '/^cross-site$/',
@@ -29,12 +17,6 @@ export const adminFaults: readonly Fault[] = [
       find: '/^(cross|same)-site$/',
       replace: '/^same-site$/',
       caughtBy: 'refuses an image in a web page',
-    },
-    {
-      fault: 'takes any token',
-      find: ' ? undefined : noToken;',
-      replace: ' ? undefined : undefined;',
-      caughtBy: 'with a token answers only requests that have it, by any host name, and still no web page',
     },
   ),
   ...inFile('src/settings/agreements.ts', ['test/settings/config.test.ts'], {
@@ -50,28 +32,6 @@ export const adminFaults: readonly Fault[] = [
     caughtBy: 'shows the settings without their secrets',
   }),
   ...inFile('src/operations/tapRoute.ts', ['test/operations/tapRoute.test.ts'], {
-    fault: 'keeps everything for a slow reader',
-    find: 'if (dropped > 0 || response.writableLength > mostBuffered) dropped += 1;',
-    replace: 'if (dropped > 0) dropped += 1;',
-    caughtBy: 'A slow reader delays nothing: excess lines are dropped, counted and reported',
-  }),
-  ...inFile(
-    'src/operations/tapRoute.ts',
-    ['test/operations/tapRoute.test.ts'],
-    {
-      fault: 'takes a gap of the partition for news of the device',
-      find: "if (event.stage !== 'gap') events += 1;",
-      replace: 'events += 1;',
-      caughtBy: 'A tap that has seen nothing of its device but gaps explains what that can mean',
-    },
-    {
-      fault: 'does not say at the end what was dropped',
-      find: 'response.end(dropped > 0 ? droppedLine(dropped) + line : line);',
-      replace: 'response.end(line);',
-      caughtBy: 'A reader that is too slow learns at the end how much was dropped',
-    },
-  ),
-  ...inFile('src/operations/tapRoute.ts', ['test/operations/tapRoute.test.ts'], {
     fault: 'shows bodies to all followers of a device',
     find: "bodies === 'true' ? own : undefined",
     replace: 'bodies ? own : undefined',
@@ -82,12 +42,6 @@ export const adminFaults: readonly Fault[] = [
     find: "          publish?.('left', { why: 'this instance no longer reads the partition' });\n",
     replace: '',
     caughtBy: 'shows that a message is abandoned when its partition is lost',
-  }),
-  ...inFile('src/dispatch/dispatch.ts', ['test/dispatch/dispatch.test.ts'], {
-    fault: 'takes a message that is left for handled to its end',
-    find: 'if (!isHandled) course.left();',
-    replace: '',
-    caughtBy: 'shows that a message is abandoned when its partition is lost during a call, and nothing after that',
   }),
   ...inFile(
     'telemetry/src/listening.ts',
@@ -189,37 +143,15 @@ export const adminFaults: readonly Fault[] = [
     replace: "redirect: 'follow'",
     caughtBy: 'A command follows no redirect',
   }),
-  ...inFile(
-    'src/operations/deadLetters/choice.ts',
-    ['test/operations/replay.test.ts'],
-    {
-      fault: 'takes what was parked at the very time for earlier',
-      find: 'letter.parkedAt < before',
-      replace: 'letter.parkedAt <= before',
-      caughtBy: 'by {"before":"2026-02-01',
-    },
-    {
-      fault: 'leaves out what was parked at the very time',
-      find: 'letter.parkedAt >= since',
-      replace: 'letter.parkedAt > since',
-      caughtBy: 'by {"since":"2026-02-01',
-    },
-    {
-      fault: 'passes over dead letters of a store that cannot be reached',
-      find: '    else if (found instanceof Error) throw found;\n',
-      replace: '    else if (found instanceof Error) continue;\n',
-      caughtBy: 'ends when the store cannot be reached',
-    },
-  ),
+  ...inFile('src/operations/deadLetters/choice.ts', ['test/operations/replay.test.ts'], {
+    fault: 'passes over dead letters of a store that cannot be reached',
+    find: '    else if (found instanceof Error) throw found;\n',
+    replace: '    else if (found instanceof Error) continue;\n',
+    caughtBy: 'ends when the store cannot be reached',
+  }),
   ...inFile(
     'src/operations/heldSteps.ts',
     ['test/operations/stopPreview.test.ts'],
-    {
-      fault: 'says that a message ends which waits for the end of an outage',
-      find: "waitsFor === 'circuit'",
-      replace: "waitsFor === ''",
-      caughtBy: 'that waits for the end of the outage',
-    },
     {
       fault: 'forgets that the service drops a reply when its time is over',
       find: " && !isDroppedBefore ? 'devices",
@@ -233,13 +165,6 @@ export const adminFaults: readonly Fault[] = [
       caughtBy: 'that has its turn after the drain',
     },
   ),
-  ...inFile('src/operations/stopPreview.ts', ['test/operations/stopPreview.test.ts'], {
-    fault: 'says that a stop is safe while checkpoints cannot be written',
-    find: 'repeated: stuck + (isFailing ? unwritten : 0),',
-    replace: 'repeated: stuck,',
-    caughtBy:
-      'the preview counts the messages in flight, the repeated and the remaining ones, per partition and in total',
-  }),
   ...inFile('src/engine/progress/checkpointWriter.ts', ['test/engine/checkpoints.test.ts'], {
     fault: 'takes for written what is being written',
     find: 'unwritten: changes.handled + inWriting,',
@@ -269,17 +194,5 @@ export const adminFaults: readonly Fault[] = [
     find: "    log.info({ ...own, access, err: error, ...storeFieldsOf(error) }, 'started');\n",
     replace: '    void [error, storeFieldsOf];\n',
     caughtBy: 'when the record cannot be reached',
-  }),
-  ...inFile('src/operations/build.ts', ['test/operations/build.test.ts'], {
-    fault: 'does not tell two builds of one version apart',
-    find: "build === 'unknown' ? version",
-    replace: "build !== '' ? version",
-    caughtBy: 'has the commit behind the version',
-  }),
-  ...inFile('src/operations/adminClient.ts', ['test/operations/adminClient.test.ts'], {
-    fault: 'sends the token to another host',
-    find: 'target.origin !== base.origin',
-    replace: "target.origin === ''",
-    caughtBy: 'sends the token to no other host',
   }),
 ];

@@ -11,12 +11,6 @@ export const backendFaults: readonly Fault[] = [
     replace: 'outage.now() !== undefined',
     caughtBy: 'A renewal that fails is logged, but no call waits while the token is valid',
   }),
-  ...inFile('src/backends/http.ts', ['test/backends/tokenOutage.test.ts'], {
-    fault: 'begins messages while the token endpoint is out',
-    find: "tokens.isOut() ? 'open' : circuit.state()",
-    replace: 'circuit.state()',
-    caughtBy: 'Messages do not begin during an outage of the token endpoint, and all continue when it issues a token',
-  }),
   ...inFile('src/observing/recentRequests.ts', ['test/backends/recentRequests.test.ts'], {
     fault: 'takes old requests for recent ones',
     find: '<= withinMs',
@@ -136,12 +130,6 @@ export const backendFaults: readonly Fault[] = [
       caughtBy: 'waits half of each pause and a random part of the rest',
     },
     {
-      fault: 'takes all whose replies are dropped for devices that do not fetch',
-      find: 'if (isFull) remember(',
-      replace: 'remember(',
-      caughtBy: 'remembers as not fetching only those whose queue was full',
-    },
-    {
       fault: 'takes all devices for not fetching when one is',
       find: 'notFetching.has(reply.deviceId)',
       replace: 'notFetching.size > 0',
@@ -166,26 +154,10 @@ export const backendFaults: readonly Fault[] = [
     replace: 'random: () => 1',
     caughtBy: 'with the random number 0 a reply is sent again after 50 ms',
   }),
-  ...inFile('src/hub/replies/encoding.ts', ['test/hub/encoding.test.ts'], {
-    fault: 'encodes an id that is a UUID as text',
-    find: '  if (!isUuid(id)) return writeText(bytes, at, string, id);\n',
-    replace: '  if (id) return writeText(bytes, at, string, id);\n',
-    caughtBy: 'the bytes of replies are those of the service client',
+  ...inFile('src/hub/replies/message.ts', ['test/hub/serviceConnection.test.ts'], {
+    fault: 'sends no content encoding',
+    find: '  message.contentEncoding = contentEncoding;\n',
+    replace: '  void contentEncoding;\n',
+    caughtBy: 'sends the system properties and the application properties of a reply, and no others (C1, C2)',
   }),
-  ...inFile(
-    'src/hub/replies/message.ts',
-    ['test/hub/serviceConnection.test.ts'],
-    {
-      fault: 'sends no system correlation id',
-      find: 'if (correlationId !== undefined) message.correlationId = correlationId;',
-      replace: 'void correlationId;',
-      caughtBy: 'sends the system properties and the application properties of a reply, and no others (C1, C2)',
-    },
-    {
-      fault: 'sends no content encoding',
-      find: '  message.contentEncoding = contentEncoding;\n',
-      replace: '  void contentEncoding;\n',
-      caughtBy: 'sends the system properties and the application properties of a reply, and no others (C1, C2)',
-    },
-  ),
 ];

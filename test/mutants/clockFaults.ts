@@ -31,12 +31,6 @@ export const clockFaults: readonly Fault[] = [
       caughtBy: 'at a rate that an operator has set',
     },
   ),
-  ...inFile('src/hub/replies/sendQueue.ts', stuckWatch, {
-    fault: 'counts how long nothing was sent, not how long something waits',
-    find: '      if (turns.size() === 0) movedAt = now();\n',
-    replace: '',
-    caughtBy: 'are counted from when no reply is before them, not from the last sent one',
-  }),
   ...inFile('src/hub/replies/stuckWatch.ts', stuckWatch, {
     fault: 'takes replies without a connection for stuck',
     find: 'isOpen() && sendQueue',

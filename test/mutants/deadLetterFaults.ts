@@ -157,12 +157,6 @@ export const deadLetterFaults: readonly Fault[] = [
       caughtBy: 'always costs a deletion without a session, as in a replay',
     },
   ),
-  ...inFile('src/operations/deadLetters/replay.ts', ['test/operations/replay.test.ts'], {
-    fault: 'replays what is older than a message that has been handled meanwhile',
-    find: 'if (handled === undefined) return letter;',
-    replace: 'if (handled !== null) return letter;',
-    caughtBy: 'skips a device when the service has handled a newer message of it, and names that message',
-  }),
   ...inFile('src/hub/reading/sessionOpener.ts', ['test/hub/sessions.test.ts'], {
     fault: 'does not tell that a session begins',
     find: '      options.sessionBegins?.(partition);\n',
@@ -175,32 +169,16 @@ export const deadLetterFaults: readonly Fault[] = [
     replace: "code !== ''",
     caughtBy: 'an unknown result code is refused, with the nearest one',
   }),
-  ...inFile(
-    'src/operations/deadLetters/delete.ts',
-    ['test/operations/deadLetterCommands.test.ts'],
-    {
-      fault: 'deletes all dead letters when nothing says which',
-      find: 'ids.length === 0 && criteria.length === 0',
-      replace: 'ids.length > 0 && criteria.length === 0 && isDryRun',
-      caughtBy: 'delete removes nothing without a selection, or with two',
-    },
-    {
-      fault: 'deletes in a dry run',
-      find: 'if (!isDryRun) await',
-      replace: 'await',
-      caughtBy: 'delete removes nothing in a dry run',
-    },
-  ),
+  ...inFile('src/operations/deadLetters/delete.ts', ['test/operations/deadLetterCommands.test.ts'], {
+    fault: 'deletes all dead letters when nothing says which',
+    find: 'ids.length === 0 && criteria.length === 0',
+    replace: 'ids.length > 0 && criteria.length === 0 && isDryRun',
+    caughtBy: 'delete removes nothing without a selection, or with two',
+  }),
   ...inFile('src/operations/deadLetters/order.ts', ['test/operations/deadLetterCommands.test.ts'], {
     fault: 'shows what is newer without the next one',
     find: 'own.slice(index + 1)',
     replace: 'own.slice(index + 2)',
     caughtBy: 'a dry replay shows the order, the precedence of live messages, the running handling and its waits',
-  }),
-  ...inFile('src/operations/deadLetters/replayPlan.ts', ['test/operations/deadLetterCommands.test.ts'], {
-    fault: 'shows that an unknown message would run',
-    find: 'findCard(generation, name) === undefined',
-    replace: "name === ''",
-    caughtBy: 'a dry replay shows refused messages and those with unknown names',
   }),
 ];

@@ -7,28 +7,12 @@ import { replyFaults } from './replyFaults.ts';
 export const deliveryFaults: readonly Fault[] = [
   ...replyFaults,
   ...dispatchFaults,
-  ...inFile(
-    'src/operations/deadLetters/replay.ts',
-    ['test/operations/replay.test.ts'],
-    {
-      fault: 'replays though a backend is out',
-      find: 'requirement?.isMet() === false && ',
-      replace: 'requirement?.isMet() === undefined && ',
-      caughtBy: 'waits for an unavailable backend, and delays no device that does not need it',
-    },
-    {
-      fault: 'counts what has no result as left by a stop',
-      find: "counts[stopping.aborted ? 'left' : 'heldBack'] += rest;",
-      replace: 'counts.left += rest;',
-      caughtBy: 'skips a device whose dead letter has no result, and continues with the others',
-    },
-    {
-      fault: 'gives up replaying when a backend is out',
-      find: '!(await requirement.met(stopping))',
-      replace: 'requirement.met(stopping) !== undefined',
-      caughtBy: 'waits for an unavailable backend, and delays no device that does not need it',
-    },
-  ),
+  ...inFile('src/operations/deadLetters/replay.ts', ['test/operations/replay.test.ts'], {
+    fault: 'gives up replaying when a backend is out',
+    find: '!(await requirement.met(stopping))',
+    replace: 'requirement.met(stopping) !== undefined',
+    caughtBy: 'waits for an unavailable backend, and delays no device that does not need it',
+  }),
   ...inFile(
     'src/programs/service.ts',
     ['test/hub/health.test.ts'],
@@ -111,12 +95,6 @@ export const deliveryFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'leaves replies of a lost partition undecided at once, even when the hub cannot be reached',
   }),
-  ...inFile('src/engine/partition/work.ts', ['test/engine/partition.test.ts'], {
-    fault: 'counts a message as done that was not handled to its end',
-    find: 'if (isHandled) end(begun);',
-    replace: 'end(begun);',
-    caughtBy: 'never checkpoints a message that was not handled to its end',
-  }),
   ...inFile('src/backends/attempt.ts', ['test/backends/attempt.test.ts'], {
     fault: 'gives the second attempt more time than the message has',
     find: 'Math.max(1, Math.min(timeoutMs, deadline.remaining()))',
@@ -159,34 +137,18 @@ export const deliveryFaults: readonly Fault[] = [
     replace: "writer.changed('handled');",
     caughtBy: 'for skipped events is written at the interval and no sooner, also with one handled message among them',
   }),
-  ...inFile('src/engine/progress/checkpointWriter.ts', ['test/engine/checkpoints.test.ts'], {
-    fault: 'writes on demand what another instance owns, from when the session has ended',
-    find: "if (mode !== 'never') mode = lost ?",
-    replace: 'mode = lost ?',
-    caughtBy: 'that was refused because of another owner, nothing is written, even if more is done and requested',
-  }),
   ...inFile('src/engine/progress/tracked.ts', ['test/engine/tracked.test.ts'], {
     fault: 'forgets what the reader before had done and this one has not come to yet',
     find: 'watermark.doneAbove(), before)',
     replace: 'watermark.doneAbove())',
     caughtBy: 'still has the work of the previous reader that this one has not reached',
   }),
-  ...inFile(
-    'src/engine/progress/completionMap.ts',
-    ['test/engine/completionMap.test.ts'],
-    {
-      fault: 'believes the map of another position',
-      find: 'if (writtenAt !== String(position)) return undefined;',
-      replace: 'if (writtenAt === undefined) return undefined;',
-      caughtBy: 'is valid for its own position only',
-    },
-    {
-      fault: 'inflates without limit what a store returns',
-      find: ', { maxOutputLength: maxBytes }',
-      replace: '',
-      caughtBy: 'is not inflated beyond its largest size',
-    },
-  ),
+  ...inFile('src/engine/progress/completionMap.ts', ['test/engine/completionMap.test.ts'], {
+    fault: 'inflates without limit what a store returns',
+    find: ', { maxOutputLength: maxBytes }',
+    replace: '',
+    caughtBy: 'is not inflated beyond its largest size',
+  }),
   ...inFile('src/backends/cache.ts', ['test/backends/cache.test.ts'], {
     fault: 'holds any number of answers',
     find: 'maxSize: maxEntries,',
@@ -247,33 +209,10 @@ export const deliveryFaults: readonly Fault[] = [
       'begin(event) {\n      const begun = checkpoints.begin(see(event));\n      checkpoints.end(begun);\n      return begun;\n    },',
     caughtBy: 'messages in the spool loses none of them, and keeps their order',
   }),
-  ...inFile(
-    'src/dispatch/dispatch.ts',
-    ['test/dispatch/dispatch.test.ts'],
-    {
-      fault: 'leaves the dead letter of a message that has succeeded in a repeat',
-      find: 'else if (arrival.redelivered) await letters.release(arrival);',
-      replace: '',
-      caughtBy: 'leaves no dead letter when it is handled again and succeeds',
-    },
-    {
-      fault: 'looks for a dead letter of every message',
-      find: 'else if (arrival.redelivered) await',
-      replace: 'else await',
-      caughtBy:
-        'leaves no dead letter when it is handled again and succeeds; only for a possible repeat one is looked for',
-    },
-  ),
   ...inFile('src/deadLetters/parking.ts', ['test/dispatch/dispatch.test.ts'], {
     fault: 'waits for a store that does not remove a dead letter',
     find: 'releaseWithinMs);\n    ',
     replace: '1e9);\n    ',
     caughtBy: 'is completed when its dead letter cannot be removed',
-  }),
-  ...inFile('src/protocol/acknowledgement.ts', ['test/dispatch/dispatch.test.ts'], {
-    fault: 'acknowledges a late success as if it were the failure again',
-    find: "isParked(result) ? 'failed acknowledgement' : 'acknowledgement'",
-    replace: "isParked(result) ? 'acknowledgement' : 'acknowledgement'",
-    caughtBy: 'under another message id when it succeeds after all',
   }),
 ];

@@ -22,22 +22,6 @@ export const detailFaults: readonly Fault[] = [
     },
   ),
   ...inFile(
-    'src/objectModel/parent.ts',
-    [table('v1/Svc.Device.Created')],
-    {
-      fault: 'lets a reference of the parent’s name lead elsewhere',
-      find: 'if (isNameTaken) {',
-      replace: 'if (isNameTaken === undefined) {',
-      caughtBy: 'fails when a reference of that name has another target, which stays unchanged, although it',
-    },
-    {
-      fault: 'writes a parent that stands already',
-      find: 'if (existing && isMarked(existing, parentMark)) return;',
-      replace: '',
-      caughtBy: 'keeps a parent that is the same as before',
-    },
-  ),
-  ...inFile(
     'src/objectModel/uniqueProperties.ts',
     [table('model.create')],
     {
@@ -48,36 +32,12 @@ export const detailFaults: readonly Fault[] = [
         'finds an existing model by the unique properties of a type and its base types, when the registry does not resolve them',
     },
     {
-      fault: 'reads any number of base types',
-      find: 'if (types.size > mostTypes)',
-      replace: 'if (types.size > 1000 * mostTypes)',
-      caughtBy: 'more base types than are read for one look-up',
-    },
-    {
-      fault: 'compares any number of unique properties',
-      find: 'if (names.size > mostNames)',
-      replace: 'if (names.size > 1000 * mostNames)',
-      caughtBy: 'more unique properties than are compared',
-    },
-    {
       fault: 'looks up without what an unknown base type says',
       find: 'if (definition === undefined) return undefined;',
       replace: 'if (definition === undefined) continue;',
       caughtBy: 'passes a model whose type has an unknown base type to the information model',
     },
   ),
-  ...inFile('src/objectModel/createOrUpdate.ts', [table('model.create')], {
-    fault: 'updates one of two models',
-    find: 'if (matches > 1)',
-    replace: 'if (matches > 9)',
-    caughtBy: 'updates none of two models',
-  }),
-  ...inFile('src/messages/model.create.ts', [table('model.create')], {
-    fault: 'takes null for an objectId',
-    find: "!json.members.has('objectId') || objectId === null",
-    replace: "!json.members.has('objectId')",
-    caughtBy: 'counts a null objectId as absent, and replaces it by the generated one without other changes',
-  }),
   ...inFile('src/messages/v1/Svc.Device.Created.ts', [table('v1/Svc.Device.Created')], {
     fault: 'refuses a parent that is null',
     find: 'absentWhenNull(parent)',
@@ -106,33 +66,9 @@ export const detailFaults: readonly Fault[] = [
       caughtBy: 'is a question mark before a name, of our messages too',
     },
   ),
-  ...inFile('src/dispatch/unknownName.ts', ['test/dispatch/dispatch.test.ts'], {
-    fault: 'repeats all of a name',
-    find: 'plain.length <= longest ? plain',
-    replace: 'plain.length <= 1000 * longest ? plain',
-    caughtBy: 'an action that would hide in a log, and is long',
-  }),
-  ...inFile('src/protocol/acknowledgement.ts', ['test/protocol/acknowledgement.test.ts'], {
-    fault: 'compresses the refusal of broken compression',
-    find: " || result.code === 'decompression_error'",
-    replace: '',
-    caughtBy: 'data is broken is not compressed',
-  }),
   ...inFile(
     'src/protocol/shortening.ts',
     ['test/protocol/acknowledgement.test.ts', table('v1/Svc.Device.Created')],
-    {
-      fault: 'drops an acknowledgement with too many related models',
-      find: 'if (fits(emptied)) return emptied;',
-      replace: 'return emptied;',
-      caughtBy: 'has as many as fit, the failed ones first, and the number of the rest:',
-    },
-    {
-      fault: 'leaves related models out that fit without their details',
-      find: 'if (fits(emptied)) return emptied;',
-      replace: '',
-      caughtBy: 'has them all when leaving their details empty is enough',
-    },
     {
       fault: 'leaves out the related models that failed',
       find: '[...bare.filter(({ success }) => !success), ...bare.filter(({ success }) => success)]',

@@ -33,27 +33,11 @@ export const edgeFaults: readonly Fault[] = [
       caughtBy: 'goes to the owner of its identity rather than to the gateway above',
     },
   ),
-  ...inFile(
-    'edge/src/configuration/jsonWithComments.ts',
-    test('configuration'),
-    {
-      fault: 'does not count the lines of comments',
-      find: "skipped.split('\\n').length - 1",
-      replace: "skipped.replaceAll(/\\/\\*.*?\\*\\//gs, '').split('\\n').length - 1",
-      caughtBy: 'knows the line of each value, and of the nearest one around what is missing',
-    },
-    {
-      fault: 'quotes the text at a fault',
-      find: "if (current.startsWith('\"')) return 'a string';",
-      replace: '',
-      caughtBy: 'never quotes a value: "secret"',
-    },
-  ),
-  ...inFile('edge/src/configuration/crossChecks.ts', test('configuration'), {
-    fault: 'allows topics below each other',
-    find: 'segments.slice(0, index + 1)',
-    replace: 'segments',
-    caughtBy: 'with a topic below that of another module names the place',
+  ...inFile('edge/src/configuration/jsonWithComments.ts', test('configuration'), {
+    fault: 'does not count the lines of comments',
+    find: "skipped.split('\\n').length - 1",
+    replace: "skipped.replaceAll(/\\/\\*.*?\\*\\//gs, '').split('\\n').length - 1",
+    caughtBy: 'knows the line of each value, and of the nearest one around what is missing',
   }),
   ...inFile('edge/src/invocations/proxy.ts', test('modules'), {
     fault: 'takes retained messages as replies',
@@ -111,12 +95,6 @@ export const edgeFaults: readonly Fault[] = [
     'edge/src/modules/exactJson.ts',
     test('exactJson'),
     {
-      fault: 'takes a key that is escaped for another',
-      find: "text.includes('\\\\') ? (JSON.parse(text) as string) : text.slice(1, -1)",
-      replace: 'text.slice(1, -1)',
-      caughtBy: 'does not arrive as it was: {"a":1,"\\u0061":1}',
-    },
-    {
       fault: 'compares the digits of numbers, and not their place',
       find: 'given.digits === carried.digits && given.exponent === carried.exponent',
       replace: 'given.digits.startsWith(carried.digits)',
@@ -146,12 +124,6 @@ export const edgeFaults: readonly Fault[] = [
     find: '} else if (!refused.has(topic)) {',
     replace: '} else {',
     caughtBy: 'refuses the subscription for one module: its calls get 503, others work',
-  }),
-  ...inFile('edge/src/modules/packetSizes.ts', test('packetSizes'), {
-    fault: 'reads packets of any size',
-    find: 'if (length > maxBytes) {',
-    replace: 'if (length > 2 ** 28) {',
-    caughtBy: 'a packet is reported before it is complete',
   }),
   ...inFile('edge/src/hub/hubConnection.ts', test('connections'), {
     fault: 'renews the connection while invocations are in progress',
@@ -261,23 +233,19 @@ export const edgeFaults: readonly Fault[] = [
     replace: 'createModuleFolder(path)',
     caughtBy: 'leaves downloads in progress with their module, their quota and their files',
   }),
-  ...inFile(
-    'edge/src/configuration/watch.ts',
-    test('reload'),
-    {
-      fault: 'reads a file that is being written',
-      find: '!isStill',
-      replace: '!isStill === undefined',
-      caughtBy: 'are left alone while one is being written',
-    },
-    {
-      fault: 'stops looking at the file when it had a fault',
-      find: 'await onRead(await readConfiguration(path, stamps));',
-      replace: 'await onRead(await readConfiguration(path));',
-      caughtBy: 'with a fault are refused once, and read when they are right again',
-    },
-  ),
-  ...inFile('edge/src/configuration/stamps.ts', test('reload'), {
+  ...inFile('edge/src/configuration/watch.ts', test('reload'), {
+    fault: 'stops looking at the file when it had a fault',
+    find: 'await readConfiguration(path, read)',
+    replace: 'await readConfiguration(path)',
+    caughtBy: 'with a fault are refused once, and read when they are right again',
+  }),
+  ...inFile('telemetry/src/files/watchFiles.ts', test('reload'), {
+    fault: 'reads a file that is being written',
+    find: '!isStill',
+    replace: '!isStill === undefined',
+    caughtBy: 'are left alone while one is being written',
+  }),
+  ...inFile('telemetry/src/files/stamps.ts', test('reload'), {
     fault: 'looks at a link, not at where it leads',
     find: 'await stat(path, { bigint: true })',
     replace: "await (await import('node:fs/promises')).lstat(path, { bigint: true })",

@@ -9,6 +9,7 @@ import { detailFaults } from './detailFaults.ts';
 import { edgeFaults } from './edgeFaults.ts';
 import { edgeMetricFaults } from './edgeMetricFaults.ts';
 import { emulatorFaults } from './emulatorFaults.ts';
+import { failoverFaults } from './failoverFaults.ts';
 import { identityFaults } from './identityFaults.ts';
 import { methodFaults } from './methodFaults.ts';
 import { methodMetricFaults } from './methodMetricFaults.ts';
@@ -23,7 +24,7 @@ import { traceFaults } from './traceFaults.ts';
 import { waitingFaults } from './waitingFaults.ts';
 import { workaroundFaults } from './workaroundFaults.ts';
 
-/** One deliberate fault, and the test that must notice it. */
+/** One deliberate fault that StrykerJS does not make (D395), and the test that must notice it. */
 export interface Fault {
   readonly fault: string;
   readonly file: string;
@@ -642,6 +643,7 @@ export const faults: readonly Fault[] = [
   ...answerFaults,
   ...methodMetricFaults,
   ...metricFaults,
+  ...failoverFaults,
   ...standstillFaults,
   ...clockFaults,
   ...stateFaults,

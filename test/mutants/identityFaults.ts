@@ -33,12 +33,6 @@ export const identityFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'puts the scope of the settings for the audience',
   }),
-  ...inFile('src/hub/methods/fileStorage.ts', ['test/methods/fileStorage.test.ts'], {
-    fault: 'signs for longer than the lent key lasts',
-    find: 'known !== undefined && known.until >= expiresOn',
-    replace: 'known !== undefined',
-    caughtBy: 'never for longer than it lasts',
-  }),
   ...inFile('src/backends/backendOpener.ts', ['test/backends/identityTokens.test.ts'], {
     fault: 'calls all backends with the token of the first',
     find: 'const known = sources.get(credential);',

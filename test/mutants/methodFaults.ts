@@ -75,28 +75,6 @@ export const methodFaults: readonly Fault[] = [
     },
   ),
   ...inFile(
-    'src/methods/server.ts',
-    test('input'),
-    {
-      fault: 'coerces types',
-      find: 'coerceTypes: false',
-      replace: 'coerceTypes: true',
-      caughtBy: 'which is neither rounded nor converted',
-    },
-    {
-      fault: 'drops unknown members',
-      find: 'removeAdditional: false',
-      replace: 'removeAdditional: true',
-      caughtBy: 'with another member is refused',
-    },
-  ),
-  ...inFile('src/methods/server.ts', test('load'), {
-    fault: 'keeps connections open while it stops',
-    find: "if (handler.isStopping()) reply.header('connection', 'close');",
-    replace: '',
-    caughtBy: 'that stops finishes the invocations in progress',
-  }),
-  ...inFile(
     'src/methods/requestHandler.ts',
     test('bodies'),
     {
@@ -112,34 +90,18 @@ export const methodFaults: readonly Fault[] = [
       caughtBy: 'is not told to callers who may not invoke',
     },
     {
-      fault: 'lets a caller send any number of slow bodies',
-      find: 'body.complete ?',
-      replace: 'body !== undefined ?',
-      caughtBy: 'counts for its caller',
-    },
-    {
       fault: 'keeps the place of a body that has come',
       find: '          received();\n',
       replace: '          void received;\n',
       caughtBy: 'counts for its caller',
     },
   ),
-  ...inFile(
-    'src/methods/requestHandler.ts',
-    test('acceptedTokens'),
-    {
-      fault: 'knows a token that was refused',
-      find: "if (reason === 'unauthorized') accepted.delete(hash);",
-      replace: '',
-      caughtBy: 'is not recognised by a token that was refused later, or always',
-    },
-    {
-      fault: 'knows tokens that differ from an accepted one',
-      find: 'const hash = tokenHash(token);',
-      replace: 'const hash = tokenHash(token.toLowerCase());',
-      caughtBy: 'is recognised by exactly the accepted token',
-    },
-  ),
+  ...inFile('src/methods/requestHandler.ts', test('acceptedTokens'), {
+    fault: 'knows tokens that differ from an accepted one',
+    find: 'const hash = tokenHash(token);',
+    replace: 'const hash = tokenHash(token.toLowerCase());',
+    caughtBy: 'is recognised by exactly the accepted token',
+  }),
   ...inFile('src/methods/acceptedTokens.ts', test('acceptedTokens'), {
     fault: 'knows tokens for ever',
     find: 'performance.now() + keptMs',
@@ -156,18 +118,6 @@ export const methodFaults: readonly Fault[] = [
     'src/backends/bulkhead.ts',
     lookUps,
     {
-      fault: 'lets look-ups of callers take all connections',
-      find: 'connections - Math.ceil(connections / 8)',
-      replace: 'connections',
-      caughtBy: 'have seven of eight connections',
-    },
-    {
-      fault: 'leaves callers no connection when there is one',
-      find: 'Math.max(1, connections - ',
-      replace: 'Math.max(0, connections - ',
-      caughtBy: 'have one connection when there is no other',
-    },
-    {
       fault: 'gives look-ups of callers more connections than there are',
       find: '        if (!all.tryAcquire()) await all.acquire(deadline, freeAt(waitingFor));\n',
       replace: '        all.tryAcquire();\n',
@@ -180,28 +130,12 @@ export const methodFaults: readonly Fault[] = [
       caughtBy: 'their slots are free again after their time-out',
     },
   ),
-  ...inFile(
-    'src/backends/onceFor.ts',
-    lookUps,
-    {
-      fault: 'keeps the place of a look-up at whose end the circuit is open',
-      find: '        bulkhead.leaveAsCaller();\n',
-      replace: '        if (!isOut()) bulkhead.leaveAsCaller();\n',
-      caughtBy: 'releases its slot also when the circuit is open at its end',
-    },
-    {
-      fault: 'sends look-ups while the circuit is open',
-      find: '      if (isOut()) return undefined;\n      const',
-      replace: '      const',
-      caughtBy: 'are not sent while the circuit is open',
-    },
-    {
-      fault: 'sends a look-up during whose wait the circuit has opened',
-      find: 'isOut() ? undefined : await send()',
-      replace: 'await send()',
-      caughtBy: 'releases its slot also when the circuit is open at its end',
-    },
-  ),
+  ...inFile('src/backends/onceFor.ts', lookUps, {
+    fault: 'keeps the place of a look-up at whose end the circuit is open',
+    find: '        bulkhead.leaveAsCaller();\n',
+    replace: '        if (!isOut()) bulkhead.leaveAsCaller();\n',
+    caughtBy: 'releases its slot also when the circuit is open at its end',
+  }),
   ...inFile('src/backends/http.ts', lookUps, {
     fault: 'renews our token when that of a caller is refused',
     find: 'createAttempt({ adapter: network, maxAnswerBytes, tokens, name })',
@@ -234,32 +168,16 @@ export const methodFaults: readonly Fault[] = [
   }),
   ...inFile('src/backends/backendOpener.ts', test('backends'), {
     fault: 'does not know our secrets that the information model may quote',
-    find: 'createRedaction([...secrets, settings.token, settings.clientSecret])',
+    find: 'createRedaction(secrets ?? [settings.token, settings.clientSecret])',
     replace: 'createRedaction([])',
     caughtBy: 'that quotes our secrets passes none of them on to callers',
   }),
   ...inFile('src/methods/httpServer.ts', test('tls'), {
     fault: 'takes the oldest TLS that Node allows',
-    find: ", minVersion: 'TLSv1.2'",
+    find: ", minVersion: 'TLSv1.2' as const",
     replace: '',
     caughtBy: 'with TLSv1.1',
   }),
-  ...inFile(
-    'src/hub/methods/fileStorage.ts',
-    test('fileStorage'),
-    {
-      fault: 'signs for plain HTTP, too',
-      find: 'isPlain ? SASProtocol.HttpsAndHttp : SASProtocol.Https',
-      replace: 'isPlain ? SASProtocol.HttpsAndHttp : SASProtocol.HttpsAndHttp',
-      caughtBy: 'with https is good for https',
-    },
-    {
-      fault: 'refuses a file of exactly the largest size',
-      find: 'contentLength > maxBytes',
-      replace: 'contentLength >= maxBytes',
-      caughtBy: 'a file may have exactly the largest size',
-    },
-  ),
   ...inFile('src/backends/bulkhead.ts', ['test/backends/bulkhead.test.ts'], {
     fault: 'lets calls with precedence wait behind the others',
     find: 'first.shift() ?? rest.shift()',
@@ -315,12 +233,6 @@ export const methodFaults: readonly Fault[] = [
     replace: 'await Promise.all(closed);',
     caughtBy: 'does not wait for a collector of spans',
   }),
-  ...inFile('src/hub/methods/hubAccess.ts', test('load'), {
-    fault: 'takes calls that a stop has ended for trouble of the hub',
-    find: "if (failure === 'stopped' ||",
-    replace: 'if (failure === undefined ||',
-    caughtBy: 'that stops after the drain time reports an unknown outcome',
-  }),
   ...inFile(
     'src/methods/inputs.ts',
     test('input'),
@@ -331,62 +243,24 @@ export const methodFaults: readonly Fault[] = [
       caughtBy: 'beyond 2^53 is refused with its name',
     },
     {
-      fault: 'accepts decimals that are rounded to an integer',
-      find: "dataType === 'integer' && rounded.has(name)",
-      replace: 'false',
-      caughtBy: 'that is only rounded to an integer is refused',
-    },
-    {
       fault: 'accepts undeclared inputs of methods without inputs',
       find: 'if (dataType === undefined) return',
       replace: 'if (dataType === undefined && declared !== undefined) return',
       caughtBy: 'of a method without inputs is refused',
     },
   ),
-  ...inFile(
-    'src/methods/concurrencyLimits.ts',
-    test('load'),
-    {
-      fault: 'lets one device use the total limit',
-      find: 'ofDevice >= inFlightPerDevice',
-      replace: 'ofDevice >= inFlight',
-      caughtBy: 'has a limit of invocations',
-    },
-    {
-      fault: 'has no total limit',
-      find: 'invocations.all() >= inFlight)',
-      replace: 'invocations.all() > inFlight * 2)',
-      caughtBy: 'accepts a thousand invocations at once, refuses one more',
-    },
-  ),
-  ...inFile(
-    'src/methods/concurrencyLimits.ts',
-    test('concurrencyLimits'),
-    {
-      fault: 'lets wrong tokens wait in the place of authorized callers',
-      find: 'const lookUpsPerInvocation = 4;',
-      replace: 'const lookUpsPerInvocation = 1;',
-      caughtBy: 'are four for each invocation in progress',
-    },
-    {
-      fault: 'lets one caller have all of a device while others ask',
-      find: 'othersAsk && ',
-      replace: 'othersAsk && device === "" && ',
-      caughtBy: 'is all but one while others ask',
-    },
-    {
-      fault: 'lets wrong tokens take the places of known ones',
-      find: "isKnown ? 'known' : 'other'",
-      replace: "isKnown ? 'other' : 'other'",
-      caughtBy: 'take no slot of those with recognised tokens',
-    },
-    {
-      fault: 'gives a place back twice',
-      find: 'if (!isReleased) release();',
-      replace: 'release();',
-      caughtBy: 'are limited for each device, and release their slot once',
-    },
-  ),
+  ...inFile('src/methods/concurrencyLimits.ts', test('load'), {
+    fault: 'lets one device use the total limit',
+    find: 'ofDevice >= inFlightPerDevice',
+    replace: 'ofDevice >= inFlight',
+    caughtBy: 'has a limit of invocations',
+  }),
+  ...inFile('src/methods/concurrencyLimits.ts', test('concurrencyLimits'), {
+    fault: 'lets wrong tokens wait in the place of authorized callers',
+    find: 'const lookUpsPerInvocation = 4;',
+    replace: 'const lookUpsPerInvocation = 1;',
+    caughtBy: 'are four for each invocation in progress',
+  }),
   ...inFile(
     'src/methods/requestEnd.ts',
     test('load'),
@@ -427,18 +301,6 @@ export const methodFaults: readonly Fault[] = [
     replace: '',
     caughtBy: '404 with code 404001 is device_unknown',
   }),
-  ...inFile('src/methods/requestBody.ts', test('input'), {
-    fault: 'passes on inputs that change on the way',
-    find: 'if (inexact !== undefined)',
-    replace: 'if (inexact === null)',
-    caughtBy: 'with a number that would become 0 is refused',
-  }),
-  ...inFile('src/methods/methodResponse.ts', test('methodResponse'), {
-    fault: 'passes on outputs that have changed on the way',
-    find: 'if (inexact !== undefined)',
-    replace: 'if (inexact === null)',
-    caughtBy: 'with a repeated key in the output is a bad reply',
-  }),
   ...inFile('src/methods/methodResponse.ts', test('device'), {
     fault: 'allows a device to report a wrong token',
     find: "  404: { reason: 'unknown_to_device'",
@@ -477,12 +339,6 @@ export const methodFaults: readonly Fault[] = [
       caughtBy: 'that a type redeclares keeps the inputs of its base types; the nearest declaration of an input counts',
     },
   ),
-  ...inFile('src/methods/declaration.ts', test('backends'), {
-    fault: 'takes an unknown type for one without methods',
-    find: ' || lineage.types.length === 0',
-    replace: '',
-    caughtBy: 'of a type that does not exist',
-  }),
   ...inFile('src/methods/requestHandler.ts', test('backends'), {
     fault: 'logs the path of an object at any length',
     find: 'fields.target = shortened(route.target, maxLoggedPath)',

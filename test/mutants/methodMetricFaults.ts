@@ -19,22 +19,12 @@ export const methodMetricFaults: readonly Fault[] = [
     replace: 'inUse: 0, waiting',
     caughtBy: 'the metrics have the connections, the circuits and the cache of the backends',
   }),
-  ...inFile(
-    'src/observing/invocationRecords.ts',
-    metrics,
-    {
-      fault: 'takes each call to the hub for answered',
-      find: "if (end.kind === 'response') recordCall(",
-      replace: 'if (end.kind !== undefined) recordCall(',
-      caughtBy: 'the metrics have the calls to the hub, by their outcome',
-    },
-    {
-      fault: 'takes the status of the device for that of the hub',
-      find: "recordCall(ms / 1000, '200', '')",
-      replace: "recordCall(ms / 1000, String(end.status), '')",
-      caughtBy: 'the metrics have the calls to the hub, by their outcome',
-    },
-  ),
+  ...inFile('src/observing/invocationRecords.ts', metrics, {
+    fault: 'takes the status of the device for that of the hub',
+    find: "recordCall(ms / 1000, '200', '')",
+    replace: "recordCall(ms / 1000, String(end.status), '')",
+    caughtBy: 'the metrics have the calls to the hub, by their outcome',
+  }),
   ...inFile('src/observing/invocationFields.ts', metrics, {
     fault: 'counts no reason of failed invocations',
     find: "failure?.reason ?? (status === undefined ? 'caller_gone' : undefined)",

@@ -3,7 +3,6 @@ import { inFile } from './inFile.ts';
 
 const counted = ['test/dispatch/handledMetrics.test.ts'];
 const reading = ['test/hub/readingMetrics.test.ts'];
-const meter = ['test/telemetry/meter.test.ts'];
 const every = ['test/metrics/everyMetric.test.ts'];
 const collected = ['test/metrics/otlp.test.ts'];
 
@@ -59,22 +58,12 @@ export const metricFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'cannot be parked is counted as a dead letter',
   }),
-  ...inFile(
-    'src/observing/callRecords.ts',
-    counted,
-    {
-      fault: 'counts first attempts as repeats',
-      find: 'if (attempts > 1) repeated();',
-      replace: 'repeated();',
-      caughtBy: 'with its requests, its waits and its replies',
-    },
-    {
-      fault: 'records no attempts',
-      find: 'measure(operation, method, end, ms);',
-      replace: '',
-      caughtBy: 'an attempt without a response is recorded with its reason',
-    },
-  ),
+  ...inFile('src/observing/callRecords.ts', counted, {
+    fault: 'records no attempts',
+    find: 'measure(operation, method, end, ms);',
+    replace: '',
+    caughtBy: 'an attempt without a response is recorded with its reason',
+  }),
   ...inFile('src/hub/replies/sender.ts', ['test/hub/replyMetrics.test.ts'], {
     fault: 'counts the time to connect as time of the hub',
     find: 'recordSend((now() - began) / 1000,',
@@ -98,28 +87,6 @@ export const metricFaults: readonly Fault[] = [
     find: 'if (arrival) {\n        options.onRead?.();',
     replace: 'options.onRead?.();\n      if (arrival) {',
     caughtBy: 'reported as read once',
-  }),
-  ...inFile(
-    'telemetry/src/series.ts',
-    meter,
-    {
-      fault: 'takes any number of series',
-      find: 'if (series.size >= mostSeries && values !== rest) return found(rest);',
-      replace: '',
-      caughtBy: 'the series of a metric are bounded: the rest is counted as _OTHER',
-    },
-    {
-      fault: 'begins no counter at 0',
-      find: 'if (combinations.length <= mostAtOnce) for',
-      replace: 'if (combinations.length < 0) for',
-      caughtBy: 'each series of small closed sets is 0 before anything is counted',
-    },
-  ),
-  ...inFile('telemetry/src/meter.ts', meter, {
-    fault: 'puts a value at a bound into the next bucket',
-    find: 'value > (bounds[bucket] as number)',
-    replace: 'value >= (bounds[bucket] as number)',
-    caughtBy: 'whose bound it does not exceed',
   }),
   ...inFile('src/metrics/producer.ts', collected, {
     fault: 'reports nothing when one metric cannot be read',

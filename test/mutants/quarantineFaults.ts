@@ -6,21 +6,9 @@ const rules = ['test/engine/quarantine/quarantine.test.ts'];
 
 /** In what keeps a message from ending the process for ever. */
 export const quarantineFaults: readonly Fault[] = [
-  ...inFile('src/engine/quarantine/crashRecord.ts', [...restarts, 'test/engine/quarantine/crashRecord.test.ts'], {
-    fault: 'counts unclean shutdowns anew whenever the position has moved',
-    find: 'position < upTo;',
-    replace: 'position < 0;',
-    caughtBy: 'is found during a slow flood, although the position moves between the shutdowns',
-  }),
   ...inFile(
     'src/engine/quarantine/crashRecord.ts',
     [...restarts, 'test/engine/quarantine/crashRecord.test.ts'],
-    {
-      fault: 'clears suspects that were in work at an unclean shutdown',
-      find: '!known.isInWork && known.ends === 0',
-      replace: 'known.isInWork && known.ends === 0',
-      caughtBy: 'the messages in progress at the shutdown',
-    },
     {
       fault: 'forgets that a cleared suspect is slow',
       find: 'return isCleared && !known.isSlow ?',
@@ -44,22 +32,10 @@ export const quarantineFaults: readonly Fault[] = [
     'src/engine/quarantine/suspectsInWork.ts',
     [...restarts, ...rules],
     {
-      fault: 'begins the suspects of several partitions together that are each to be alone',
-      find: '        if (isAlone && count() > 0) return;\n',
-      replace: '',
-      caughtBy: 'are not considered slow, and are handled as soon as the slow ones are known',
-    },
-    {
       fault: 'lets others begin while a suspect is recorded as alone',
       find: '        await waitForLone();',
       replace: '',
       caughtBy: 'ends before another suspect of the process begins, which waits for a second',
-    },
-    {
-      fault: 'does not record the only suspect that is left',
-      find: 'if (count() === 1) void inLine(recordWhoIsLeft);',
-      replace: '',
-      caughtBy: 'begins for the last suspect in progress as soon as the store has it',
     },
     {
       fault: 'counts the suspects of partitions that are closed',
@@ -100,12 +76,6 @@ export const quarantineFaults: readonly Fault[] = [
     'src/engine/quarantine/quarantine.ts',
     [...restarts, ...rules],
     {
-      fault: 'begins suspects that are not recorded',
-      find: 'while (!(await save()) && !draining.aborted)',
-      replace: 'while (!(await save()) && draining.aborted)',
-      caughtBy: 'does not begin before the store has taken the crash record',
-    },
-    {
       fault: 'parks a message that was alone at two unclean shutdowns',
       find: 'endsUntilParked = 3',
       replace: 'endsUntilParked = 2',
@@ -116,12 +86,6 @@ export const quarantineFaults: readonly Fault[] = [
       find: 'if (!isSlow) setTimeout(goOn, patienceMs,',
       replace: 'if (!isSlow) setTimeout(goOn, patienceMs * 1_000,',
       caughtBy: 'waits a second at most for slow suspects',
-    },
-    {
-      fault: 'takes suspects that are held up for slow ones',
-      find: 'if (wasHeldUp || suspect.wasHeldUp) return true;',
-      replace: '',
-      caughtBy: 'are not considered slow, and are handled as soon as the slow ones are known',
     },
     {
       fault: 'takes a suspect for slow that was held up a moment ago',
@@ -140,40 +104,6 @@ export const quarantineFaults: readonly Fault[] = [
       find: 'sequenceNumber > upTo || devices.has(deviceId)',
       replace: 'sequenceNumber > upTo',
       caughtBy: 'is the first message of a device',
-    },
-  ),
-  ...inFile('src/engine/progress/checkpointWriter.ts', ['test/engine/checkpoints.test.ts'], {
-    fault: 'writes checkpoints as rarely after unclean shutdowns as in normal times',
-    find: 'isWatchful ? Math.min(watchful.everyMs, limits.everyMs) : limits.everyMs',
-    replace: 'isWatchful ? limits.everyMs : limits.everyMs',
-    caughtBy: 'while unclean shutdowns are recorded',
-  }),
-  ...inFile('src/engine/progress/checkpointWriter.ts', ['test/engine/checkpoints.test.ts'], {
-    fault: 'writes checkpoints in quick succession for hours after an unclean shutdown',
-    find: ' && performance.now() < watchfulUntil',
-    replace: '',
-    caughtBy: 'is written at the usual intervals after four of them, even if messages of the shutdown are not done',
-  }),
-  ...inFile('src/engine/partition/work.ts', ['test/engine/quarantine/inPartition.test.ts'], {
-    fault: 'keeps the room of a message that is passed over',
-    find: "if (!('event' in kept)) await fetched(kept);",
-    replace: '',
-    caughtBy: 'a skipped message releases its room, and its device continues',
-  }),
-  ...inFile(
-    'src/engine/quarantine/quarantine.ts',
-    ['test/engine/quarantine/quarantine.test.ts'],
-    {
-      fault: 'records suspects that wait for one that is alone when the partition closes',
-      find: '      if (draining.aborted) return;\n      for (const one of suspects) inWork.set(one.sequenceNumber, one);',
-      replace: '      for (const one of suspects) inWork.set(one.sequenceNumber, one);',
-      caughtBy: 'begins no suspect that waited for an isolated run',
-    },
-    {
-      fault: 'writes crash records after the partition is closed',
-      find: '      if (draining.aborted) return false; // the drain writes the last checkpoint\n',
-      replace: '',
-      caughtBy: 'abandons waiting suspects and records nothing more',
     },
   ),
   ...inFile('src/engine/partition/intake.ts', restarts, {
@@ -206,11 +136,5 @@ export const quarantineFaults: readonly Fault[] = [
     find: 'seen !== undefined && seen.begun === undefined',
     replace: 'seen !== undefined',
     caughtBy: 'that was released is read without a new count, and the earlier count stays',
-  }),
-  ...inFile('src/dispatch/dispatch.ts', ['test/dispatch/dispatch.test.ts'], {
-    fault: 'executes a message that is to be parked unexecuted',
-    find: 'const handled = context.parkUnexecuted',
-    replace: 'const handled = context.parkUnexecuted === undefined',
-    caughtBy: 'without its body being read or a backend called',
   }),
 ];

@@ -70,12 +70,6 @@ export const readingFaults: readonly Fault[] = [
     'src/engine/spool/spool.ts',
     ['test/engine/spool.test.ts'],
     {
-      fault: 'gives a segment away that it still writes to',
-      find: 'left === 0 && segment !== current',
-      replace: 'left === 0',
-      caughtBy: 'never overwrites waiting messages, even if their segment was empty in between',
-    },
-    {
       fault: 'gives a segment away twice',
       find: 'free.pop() ??',
       replace: 'free.at(-1) ??',

@@ -27,6 +27,34 @@ export const settingFaults: readonly Fault[] = [
     replace: '[[name, value]]',
     caughtBy: 'is refused for its quotes alone',
   }),
+  ...inFile('src/settings/secretFile.ts', ['test/settings/secretFiles.test.ts'], {
+    fault: 'follows a changed file to another account',
+    find: ' && placeIn(value) !== placeIn(first)',
+    replace: " && placeIn(value) === ''",
+    caughtBy: 'is refused when it is for something else, or malformed',
+  }),
+  ...inFile(
+    'src/identity/secretFiles.ts',
+    ['test/identity/secretFiles.test.ts'],
+    {
+      fault: 'uses whatever stands in the file of a secret',
+      find: 'refuseUnfit(one, next, first);',
+      replace: '',
+      caughtBy: 'stays as it was while its file',
+    },
+    {
+      fault: 'does not know a secret that came later when it looks for secrets',
+      find: 'addSecret(settings, path, next);',
+      replace: '',
+      caughtBy: 'all secrets that there were stay out of what leaves the program',
+    },
+    {
+      fault: 'reads the file of a secret as often as others ask with a wrong one',
+      find: 'performance.now() - renewedAt >= restMs',
+      replace: 'true',
+      caughtBy: 'is read by the first of all that ask, and not again for a second',
+    },
+  ),
   ...inFile('src/settings/agreements.ts', ['test/settings/config.test.ts'], {
     fault: 'takes a fixed token beside a token endpoint',
     find: "if (token !== '' && tokenUrl !== '')",
@@ -80,32 +108,15 @@ export const settingFaults: readonly Fault[] = [
     replace: "store.kind !== ''",
     caughtBy: 'STORE=blob uses',
   }),
+  ...inFile('src/operations/writable.ts', ['test/operations/writable.test.ts'], {
+    fault: 'does not try to write',
+    find: "writeFileSync(trial, 'can be written\\n', { mode: 0o600, flush: true });",
+    replace: 'void writeFileSync;',
+    caughtBy: 'is refused when it exists and cannot be written',
+  }),
   ...inFile(
-    'src/operations/writable.ts',
-    ['test/operations/writable.test.ts'],
-    {
-      fault: 'does not try to write',
-      find: "writeFileSync(trial, 'can be written\\n', { mode: 0o600, flush: true });",
-      replace: 'void writeFileSync;',
-      caughtBy: 'is refused when it exists and cannot be written',
-    },
-    {
-      fault: 'does not look for room',
-      find: 'free >= leastBytes',
-      replace: 'free >= 0',
-      caughtBy: 'is refused when its disk has too little room',
-    },
-  ),
-  ...inFile(
-    'src/programs/service.ts',
+    'src/programs/reading.ts',
     ['test/hub/health.test.ts', 'test/hub/serviceSettings.test.ts'],
-    {
-      fault: 'never asks for a restart',
-      find: 'consumer.silentForMs() < stuckAfterMs ?',
-      replace: 'consumer.silentForMs() < Number.POSITIVE_INFINITY ?',
-      caughtBy:
-        'A service without an answer of the hub is not ready, stays live for five minutes, and then asks for a restart',
-    },
     {
       fault: 'drains for milliseconds instead of seconds',
       find: 'drainMs: delivery.drainSeconds * 1000',
@@ -157,7 +168,7 @@ export const settingFaults: readonly Fault[] = [
     caughtBy: 'each setting of the service has a row',
   }),
   ...inFile(
-    'src/programs/service.ts',
+    'src/programs/reading.ts',
     every,
     {
       fault: 'keeps as many messages of a device in memory as a partition has on disk',

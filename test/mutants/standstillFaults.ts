@@ -29,10 +29,4 @@ export const standstillFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'revoked after a standstill',
   }),
-  ...inFile('src/engine/partition/partition.ts', ['test/engine/partitionEnd.test.ts'], {
-    fault: 'writes the last checkpoint before messages in flight have left',
-    find: 'await condition.waitWhile(() => work.running() > 0, leaveMs);',
-    replace: '',
-    caughtBy: 'by draining records messages that end after the abort, for a second at most',
-  }),
 ];

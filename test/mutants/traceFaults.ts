@@ -12,12 +12,6 @@ export const traceFaults: readonly Fault[] = [
     replace: '...root(), traceId, samplingKey: traceId, link',
     caughtBy: 'does not follow the trace that a device has chosen',
   }),
-  ...inFile('src/observing/messageFields.ts', dispatching, {
-    fault: 'takes faults of devices for errors of the service',
-    find: "resultCodes[failure.code].fault !== 'device'",
-    replace: "resultCodes[failure.code].fault !== 'nobody'",
-    caughtBy: 'is no error when the device is at fault',
-  }),
   ...inFile('src/observing/messageRecords.ts', dispatching, {
     fault: 'ends no span of a message that another instance handles',
     find: "          span?.end({}, { type: 'released' });\n",
@@ -42,22 +36,12 @@ export const traceFaults: readonly Fault[] = [
     replace: 'traceparent: course.traceparent',
     caughtBy: 'with a child for each call',
   }),
-  ...inFile(
-    'src/observing/callRecords.ts',
-    dispatching,
-    {
-      fault: 'takes an expected refusal for an error',
-      find: '(thrown !== undefined || !expect.includes(status))',
-      replace: 'true',
-      caughtBy: 'is an error when the backend refuses it, unless that was expected',
-    },
-    {
-      fault: 'counts the first attempt as a repeat',
-      find: 'attempts > 1 ? attempts - 1 : undefined',
-      replace: 'attempts > 1 ? attempts : undefined',
-      caughtBy: 'has all its attempts',
-    },
-  ),
+  ...inFile('src/observing/callRecords.ts', dispatching, {
+    fault: 'counts the first attempt as a repeat',
+    find: 'attempts > 1 ? attempts - 1 : undefined',
+    replace: 'attempts > 1 ? attempts : undefined',
+    caughtBy: 'has all its attempts',
+  }),
   ...inFile(
     'src/tracing/recording.ts',
     spans,

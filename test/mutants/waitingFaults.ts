@@ -21,13 +21,6 @@ export const waitingFaults: readonly Fault[] = [
       caughtBy:
         'messages for an unavailable backend wait without a slot, and begin in order of arrival when it is back',
     },
-    {
-      fault: 'takes a place for a message whose backend is out',
-      find: 'if (!requirement.isMet()) {',
-      replace: 'if (requirement === undefined) {',
-      caughtBy:
-        'messages for an unavailable backend wait without a slot, and begin in order of arrival when it is back',
-    },
   ),
   ...inFile(
     'src/engine/partition/intake.ts',
@@ -96,28 +89,12 @@ export const waitingFaults: readonly Fault[] = [
       caughtBy: 'can leave the queue, and then nothing is charged, here or overall',
     },
   ),
-  ...inFile(
-    'src/engine/budget/pace.ts',
-    ['test/engine/pace.test.ts'],
-    {
-      fault: 'lets more begin while the event loop is full',
-      find: 'busy < shares.spare',
-      replace: 'busy >= 0',
-      caughtBy: 'are few while they keep the event loop busy',
-    },
-    {
-      fault: 'stays at the most that there ever were',
-      find: 'else if (busy > shares.busy)',
-      replace: 'else if (busy > 1)',
-      caughtBy: 'become fewer when they keep the event loop busy, but never fewer than the minimum',
-    },
-    {
-      fault: 'begins more messages though most of them wait for connections',
-      find: 'if (busy < shares.spare && !isInLine)',
-      replace: 'if (busy < shares.spare)',
-      caughtBy: 'while more than half of them wait for connections',
-    },
-  ),
+  ...inFile('src/engine/budget/pace.ts', ['test/engine/pace.test.ts'], {
+    fault: 'begins more messages though most of them wait for connections',
+    find: 'if (busy < shares.spare && !isInLine)',
+    replace: 'if (busy < shares.spare)',
+    caughtBy: 'while more than half of them wait for connections',
+  }),
   ...inFile(
     'src/engine/budget/budget.ts',
     ['test/engine/budget.test.ts'],
@@ -134,40 +111,10 @@ export const waitingFaults: readonly Fault[] = [
       caughtBy: 'are counted over all partitions',
     },
     {
-      fault: 'keeps the place of a large message that leaves the second line',
-      find: '      if (!isTaken) first.give(bytes);\n',
-      replace: '',
-      caughtBy: 'leave no charge behind when they end or leave either queue',
-    },
-    {
       fault: 'never gives back what large messages have taken together',
       find: '      second.give(bytes);\n      first.give(bytes);',
       replace: '      second.give(bytes);',
       caughtBy: 'take three quarters of the bytes at most',
     },
   ),
-  ...inFile('src/engine/order/lanes.ts', ['test/engine/lanes.test.ts'], {
-    fault: 'lets small messages wait behind a large one',
-    find: 'isLarge(first.cost) ? large : small',
-    replace: 'small',
-    caughtBy: 'a large message that waits for its bytes delays small ones of its own device only',
-  }),
-  ...inFile('src/engine/partition/intake.ts', ['test/engine/fairness.test.ts'], {
-    fault: 'reads no further while a large message waits for its bytes',
-    find: ' && (!isLarge(one.cost) || charge.hasRoom(one.cost))',
-    replace: '',
-    caughtBy: 'large messages of many devices delay no small message, in memory or in the hub',
-  }),
-  ...inFile('src/engine/budget/line.ts', ['test/engine/pace.test.ts'], {
-    fault: 'asks only once for more messages in flight',
-    find: '    if (queue.length > 0 && messages >= mostNow()) pace?.reached(admitNext);\n',
-    replace: '',
-    caughtBy: 'become more, up to the limit',
-  }),
-  ...inFile('src/dispatch/requirements.ts', ['test/dispatch/requirements.test.ts'], {
-    fault: 'lets what is refused wait for a backend',
-    find: 'return refusal ? undefined : requirement;',
-    replace: 'return refusal === null ? undefined : requirement;',
-    caughtBy: ', which is answered even if all backends are out',
-  }),
 ];

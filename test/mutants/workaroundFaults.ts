@@ -20,14 +20,14 @@ export const workaroundFaults: readonly Fault[] = [
     ['test/hub/standardError.test.ts'],
     {
       fault: 'lets the AMQP library of replies warn of a connection that its client has let go',
-      find: 'of [ConnectionOfReading, ConnectionOfReplies]',
-      replace: 'of [ConnectionOfReading]',
+      find: 'of [ConnectionOfReading, ConnectionOfReplies]) {\n    const { dispatch }',
+      replace: 'of [ConnectionOfReading]) {\n    const { dispatch }',
       caughtBy: 'prints no warning about the end of a connection without listeners',
     },
     {
       fault: 'lets the AMQP library of events warn of a connection that its client has let go',
-      find: 'of [ConnectionOfReading, ConnectionOfReplies]',
-      replace: 'of [ConnectionOfReplies]',
+      find: 'of [ConnectionOfReading, ConnectionOfReplies]) {\n    const { dispatch }',
+      replace: 'of [ConnectionOfReplies]) {\n    const { dispatch }',
       caughtBy: 'prints no warning about the end of a connection without listeners',
     },
     {
@@ -57,10 +57,10 @@ export const workaroundFaults: readonly Fault[] = [
   }),
   ...inFile('src/hub/reading/receiveCycle.ts', ['test/hub/receiveCycle.test.ts'], {
     fault: 'trap 20: counts events as taken before it knows how many there are',
-    find: `const events = await receive(most, Math.max(waitSeconds, idleSeconds), signal);
+    find: `const events = await receive(...asked);
     queued -= events.length;`,
-    replace: `queued -= most;
-    const events = await receive(most, Math.max(waitSeconds, idleSeconds), signal);`,
+    replace: `queued -= asked[0];
+    const events = await receive(...asked);`,
     caughtBy: 'an event is delivered when it comes, even if events come without a pause',
   }),
   ...inFile('src/hub/sdkCures.ts', ['test/hub/workaroundsOfReading.test.ts'], {
@@ -243,8 +243,8 @@ export const workaroundFaults: readonly Fault[] = [
   }),
   ...inFile('src/hub/reading/startPosition.ts', ['test/hub/consumer.test.ts'], {
     fault: 'trap 14: starts at the latest event',
-    find: "if (startPosition === 'earliest') {",
-    replace: "if (startPosition !== 'earliest') {",
+    find: "if (startPosition === 'earliest') return earliest;",
+    replace: "if (startPosition !== 'earliest') return earliest;",
     caughtBy: 'starts at the earliest event when there is no checkpoint',
   }),
   ...inFile('src/hub/reading/startPosition.ts', ['test/hub/startPosition.test.ts'], {

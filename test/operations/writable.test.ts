@@ -83,7 +83,7 @@ describe('of the folders under the data directory', () => {
     ['file', ['/data/checkpoints', '/data/dead-letters', '/data/spool']],
     ['blob', ['/data/spool']],
   ])('STORE=%s uses %j', (kind, expected) => {
-    const store = { kind, connectionString: '', accountUrl: '' };
+    const store = { kind, connectionString: '', connectionStringFile: '', accountUrl: '' };
     expect(usedDirectories({ data: { directory: '/data' }, store })).toEqual(expected);
   });
 });

@@ -32,6 +32,8 @@ const newMessage = (...args: string[]) => run(process.execPath, 'scripts/run.js'
 
 /** Besides the end-to-end tests, these are all that go by the catalogue, the stories or the pages. */
 const concerned = [
+  // It collects the titles of a hundred files: those of the new one are compared below.
+  '--exclude=test/docs/specification.test.ts',
   'test/shape.test.ts',
   'test/dispatch/requirements.test.ts',
   'test/dispatch/dispatch.test.ts',
@@ -39,6 +41,11 @@ const concerned = [
   'test/metrics/everyMetric.test.ts',
   'test/messages/model.archive.test.ts',
 ];
+
+/** As much of the runner's report as is read. */
+interface Report {
+  readonly testResults: readonly { readonly assertionResults: readonly { readonly title: string }[] }[];
+}
 
 /** What is marked in a page, and what a person makes of it. */
 const decisions = [
@@ -76,22 +83,37 @@ describe('npm run new-message', () => {
   });
 
   it('adds a message whose types, generated pages and tests are complete after the open decisions', async () => {
-    const inOneWorker = ['vitest', 'run', '--config=test/support/oneWorker.config.ts'];
+    const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config=test/support/oneWorker.config.ts'];
     const succeeds = async (program: string, ...args: string[]) => {
       const { status, said } = await run(program, ...args);
       expect(status, `${args.join(' ')}\n${said}`).toBe(0);
     };
+    const node = process.execPath; // npm takes half a second to start it
     await succeeds('npm', 'run', 'new-message', '--', 'model.archive');
     await succeeds('npm', 'run', 'docs');
-    const { status, said } = await run('npx', ...inOneWorker, 'test/docs/messagePages.test.ts');
+    const { status, said } = await run(node, ...vitest, 'test/docs/messagePages.test.ts');
     expect(status).toBe(1);
     for (const [page, marked, decided] of decisions) {
       expect(said).toContain(marked);
       const file = join(copy, page);
       writeFileSync(file, readFileSync(file, 'utf8').replace(marked, decided));
     }
-    await succeeds('npx', 'tsc', '--singleThreaded'); // several threads check what they share several times
-    await succeeds('npx', ...inOneWorker, ...concerned);
+    await succeeds(node, 'node_modules/typescript/bin/tsc', '--singleThreaded'); // several threads check what they share several times
+    const report = join(copy, 'report.json');
+    await succeeds(
+      node,
+      ...vitest,
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${report}`,
+      ...concerned,
+    );
+    const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report;
+    const titles = testResults.flatMap(({ assertionResults }) => assertionResults.map(({ title }) => title));
+    const rules = readFileSync(join(copy, 'docs/specification.md'), 'utf8');
+    const rows = [...rules.matchAll(/^- `messages\/model\.archive` › (?:.* > )?(.+)$/gm)].map(([, title]) => title);
+    expect(rows.length).toBeGreaterThan(0);
+    expect(rows.filter((row = '') => !titles.some((title) => title.startsWith(row.replace('…', ''))))).toEqual([]);
     for (const page of ['README.md', 'docs/devices.md', 'docs/specification.md', 'docs/contracts/asyncapi.yaml']) {
       expect(readFileSync(join(copy, page), 'utf8')).toContain('model.archive');
     }

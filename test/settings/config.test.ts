@@ -138,6 +138,13 @@ describe('settings', () => {
       expect(problemsOf({ ...enough, ADMIN_HOST: host })).toEqual([]);
   });
 
+  it('need no event endpoint beside the hub’s own connection string, which names it, and one without', () => {
+    const { HUB_EVENTS_CONNECTION_STRING: _, HUB_SERVICE_CONNECTION_STRING: __, ...others } = enough;
+    expect(problemsOf({ ...enough, HUB_EVENTS_CONNECTION_STRING: '' })).toEqual([]);
+    const keyless = { ...others, IDENTITY: 'managed', HUB_HOST_NAME: 'hub.example' };
+    expect(problemsOf(keyless)).toEqual([expect.stringContaining('set HUB_EVENTS_CONNECTION_STRING, or')]);
+  });
+
   it('require client credentials with the token endpoint', () => {
     const problems = problemsOf({ ...enough, BACKENDS_TOKEN: '', BACKENDS_TOKEN_URL: 'https://login.example/token' });
     expect(problems).toEqual([expect.stringContaining('backends.tokenUrl: needs BACKENDS_CLIENT_ID')]);
@@ -204,7 +211,9 @@ describe('settings', () => {
   it('that are secrets are refused in a file', () => {
     const problems = problemsOf({ ...enough, CONFIG_FILE: file({ backends: { token: key } }) });
     expect(problems).toEqual([
-      expect.stringMatching(/^backends\.token is a secret: set BACKENDS_TOKEN and remove it from /),
+      expect.stringMatching(
+        /^backends\.token is a secret: set BACKENDS_TOKEN or BACKENDS_TOKEN_FILE, and remove it from /,
+      ),
     ]);
   });
 
@@ -235,16 +244,73 @@ describe('settings', () => {
   });
 });
 
-it.each(['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'ALL_PROXY'])(
-  '%s is named: hub and backends are reached without',
-  (name) => {
-    const hint = 'hub and backends are reached without a proxy; only a storage account is reached through it';
-    expect(proxyVariables({ ...enough, [name]: 'http://proxy:3128', NO_PROXY: 'localhost' })).toEqual([
-      { variable: name, hint },
+describe('the proxies', () => {
+  const proxy = 'http://user:p%40ss@proxy:3128';
+  const direct = { ...enough, NO_PROXY: '*' };
+
+  it.each(['HTTPS_PROXY', 'https_proxy'])('are those of the conventional variables: %s', (name) => {
+    const { network } = readSettings({ ...direct, [name]: proxy }, directory);
+    expect(network).toMatchObject({ httpsProxy: proxy, httpProxy: '', noProxy: '*' });
+  });
+
+  it('are read in upper case first', () => {
+    const { network } = readSettings({ ...direct, https_proxy: 'http://other', HTTPS_PROXY: proxy }, directory);
+    expect(network.httpsProxy).toBe(proxy);
+  });
+
+  it.each(['HTTPS_PROXY', 'HTTP_PROXY'])('in %s are addresses; the value is in no message', (name) => {
+    const problems = problemsOf({ ...direct, [name]: 'user:p@ss@proxy:3128' });
+    expect(problems).toEqual([expect.stringMatching(new RegExp(`^${name}: must be the http or https address`))]);
+    expect(problems.join()).not.toContain('p@ss');
+  });
+
+  it.each(['ALL_PROXY', 'all_proxy'])('of %s are not used, which is said', (name) => {
+    expect(proxyVariables({ ...enough, [name]: proxy })).toEqual([
+      { variable: name, hint: 'set HTTPS_PROXY, HTTP_PROXY, NO_PROXY' },
     ]);
     expect(proxyVariables({ [name]: '' })).toEqual([]);
-  },
-);
+  });
+});
+
+describe('the transport of the hub', () => {
+  const proxied = { ...enough, HTTPS_PROXY: 'http://proxy:3128' };
+  const amqp = /^hub\.transport: AMQP at port 5671 passes no proxy, .* set HUB_TRANSPORT=websockets, or name the hosts/;
+
+  it.each([
+    ['a proxy', proxied],
+    ['a proxy that excepts only the event endpoint', { ...proxied, NO_PROXY: 'events.example' }],
+  ])('cannot be AMQP behind %s', (_, env) => {
+    const events = enough.HUB_EVENTS_CONNECTION_STRING.replace('hub.example', 'events.example');
+    expect(problemsOf({ ...env, HUB_EVENTS_CONNECTION_STRING: events })).toEqual([expect.stringMatching(amqp)]);
+  });
+
+  it.each([
+    ['WebSockets behind it', { ...proxied, HUB_TRANSPORT: 'websockets' }],
+    ['AMQP beside it', { ...proxied, NO_PROXY: '.example' }],
+    ['AMQP behind a proxy for addresses without TLS', { ...enough, HTTP_PROXY: 'http://proxy:3128' }],
+  ])('can be %s', (_, env) => {
+    expect(problemsOf(env)).toEqual([]);
+  });
+
+  it('cannot be WebSockets for an emulator without TLS', () => {
+    const events = `Endpoint=sb://127.0.0.1:5672;SharedAccessKeyName=n;SharedAccessKey=${key};EntityPath=hub;UseDevelopmentEmulator=true`;
+    const env = { ...enough, HUB_EVENTS_CONNECTION_STRING: events };
+    expect(problemsOf(env)).toEqual([]);
+    expect(problemsOf({ ...env, HUB_TRANSPORT: 'websockets' })).toEqual([
+      expect.stringMatching(/^hub\.transport: .*UseDevelopmentEmulator=true/),
+    ]);
+  });
+
+  it.each([
+    ['sb://[fd00::1]:5671/', 1],
+    ['sb://[::1]:5671/', 0],
+  ])('to the event endpoint at %s has %i problems without WebSockets', (endpoint, count) => {
+    const events = enough.HUB_EVENTS_CONNECTION_STRING.replace('sb://hub.example/', endpoint);
+    const env = { ...enough, HUB_EVENTS_CONNECTION_STRING: events };
+    expect(problemsOf(env)).toHaveLength(count);
+    expect(problemsOf({ ...env, HUB_TRANSPORT: 'websockets' })).toEqual([]);
+  });
+});
 
 describe('unknown variables that look like settings', () => {
   const unknown = (env: NodeJS.ProcessEnv) => unknownVariables(env, names);
@@ -272,7 +338,13 @@ describe('unknown variables that look like settings', () => {
   });
 
   it('are searched by the prefixes of all settings', () => {
-    expect(names.filter((name) => !prefixes.some((prefix) => name.startsWith(prefix)))).toEqual(['IDENTITY', 'STORE']);
+    expect(names.filter((name) => !prefixes.some((prefix) => name.startsWith(prefix)))).toEqual([
+      'IDENTITY',
+      'HTTPS_PROXY',
+      'HTTPS_PROXY_FILE',
+      'NO_PROXY',
+      'STORE',
+    ]);
     expect(prefixes.filter((prefix) => !names.some((name) => name.startsWith(prefix)))).toEqual([]);
   });
 });
@@ -354,14 +426,15 @@ describe('the pages that list the settings', () => {
   it('include README.md with the required ones, up to date: run `npm run docs`', () => {
     const readme = readFileSync('README.md', 'utf8');
     expect(withRequiredSettings(readme)).toBe(readme);
-    expect(required).toEqual(expect.arrayContaining(Object.keys(enough)));
-    for (const name of Object.keys(enough)) expect(problemsOf({ ...enough, [name]: '' })).not.toEqual([]);
+    const needed = Object.keys(enough).filter((name) => name !== 'HUB_EVENTS_CONNECTION_STRING');
+    expect(required).toEqual(expect.arrayContaining(needed));
+    for (const name of needed) expect(problemsOf({ ...enough, [name]: '' })).not.toEqual([]);
   });
 
   it('include docs/settings.md with each setting once, up to date: run `npm run docs`', () => {
     const page = readFileSync('docs/settings.md', 'utf8');
     expect(settingsPage()).toBe(page);
-    const listed = [...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+    const listed = [...page.matchAll(/(?:^\||secret, or) `(\w+)` \|/gm)].map(([, name]) => name);
     expect(listed.toSorted()).toEqual(names.toSorted());
   });
 

@@ -9,6 +9,7 @@ import type { Backends } from '../../src/backends/backends.ts';
 import type { MethodBackends } from '../../src/backends/methodBackends.ts';
 import type { Spool } from '../../src/engine/spool/spool.ts';
 import { openStore } from '../../src/hub/stores/openStore.ts';
+import { isSecret } from '../../src/identity/rotatingSecret.ts';
 import { createLog } from '../../src/log/log.ts';
 import { startFrontDoor } from '../../src/methods/frontDoor.ts';
 import { createHandling } from '../../src/programs/handling.ts';
@@ -20,11 +21,13 @@ import { callOf } from '../backends/harness.ts';
 import { at, callsOf, firstCall, forget, note } from './support/recording.ts';
 import {
   constantsOfFrontDoor,
+  constantsOfLookUp,
   constantsOfService,
   ofDoorWithIdentity,
   ofFrontDoor,
   ofIdentity,
   ofIdentityAndAccounts,
+  ofLookUp,
   ofOwnAccounts,
   ofService,
   ofSharedFiles,
@@ -53,6 +56,9 @@ vi.mock('../../src/methods/drain.ts', noted);
 vi.mock('../../src/deadLetters/blobs.ts', noted);
 vi.mock('../../src/deadLetters/directory.ts', noted);
 vi.mock('../../src/deadLetters/deadLetterStore.ts', noted);
+vi.mock('../../src/hub/endpoint/endpointDiagnosis.ts', noted);
+vi.mock('../../src/hub/endpoint/findEndpoint.ts', noted);
+vi.mock('../../src/hub/endpoint/followHub.ts', noted);
 vi.mock('../../src/hub/methods/directMethods.ts', noted);
 vi.mock('../../src/hub/methods/fileStorage.ts', noted);
 vi.mock('../../src/engine/budget/budget.ts', noted);
@@ -73,7 +79,10 @@ vi.mock('../../src/methods/fileInputs.ts', noted);
 vi.mock('../../src/methods/invoke.ts', noted);
 vi.mock('../../src/methods/server.ts', noted);
 vi.mock('../../src/operations/adminServer.ts', noted);
+vi.mock('../../src/hub/transport/hubTransport.ts', noted);
 vi.mock('telemetry/healthServer.ts', noted);
+vi.mock('telemetry/network/outbound.ts', noted);
+vi.mock('telemetry/network/trust.ts', noted);
 
 afterEach(() => {
   forget();
@@ -92,7 +101,20 @@ const fileWith = (name: string, text: string) => {
 const places = {
   ...{ directory, httpPort, adminPort, methodsPort },
   ...{ certificate: fileWith('chain.pem', cert), key: fileWith('private.pem', key) },
+  authority: fileWith('authority.pem', cert),
 };
+
+const secretVariables = settingDocs().flatMap(({ env, secret }) => (secret ? [env] : []));
+
+/** The same rows, with each secret in a file. */
+const inFiles = (rows: SettingRows): SettingRows =>
+  Object.fromEntries(
+    Object.entries(rows).map(([variable, [value, ...receivers]]) =>
+      secretVariables.includes(variable)
+        ? [`${variable}_FILE`, [fileWith(`${variable}-${value.length}`, value)[0], ...receivers]]
+        : [variable, [value, ...receivers]],
+    ),
+  );
 
 const environmentOf = (rows: SettingRows) =>
   Object.fromEntries(Object.entries(rows).map(([variable, [value]]) => [variable, value]));
@@ -141,6 +163,13 @@ async function runWithIdentity(rows: SettingRows) {
   await running.stop();
 }
 
+/** Nothing answers: it asks once. */
+async function runLookUp(rows: SettingRows) {
+  const running = await startService(readSettings(environmentOf(rows), directory), silent());
+  await vi.waitFor(() => expect(callsOf('findEndpoint')).not.toEqual([]));
+  await running.stop();
+}
+
 async function runFrontDoor(rows: SettingRows) {
   const settings = readMethodsSettings(environmentOf(rows), directory);
   await program(settings);
@@ -152,20 +181,29 @@ async function runFrontDoor(rows: SettingRows) {
   await running.stop();
 }
 
+/** What is in a file is handed on as what can change. */
+const unwrapped = (received: unknown): unknown =>
+  isSecret(received) && typeof received !== 'string' ? received.current() : received;
+
 function expectReceived(what: string, receivers: Receivers) {
   for (const [place, received] of receivers) {
     const [, receiver = '', path = ''] = /^(.+) (\S+)$/.exec(place) ?? [];
-    const found = callsOf(receiver).map(({ args }) => at(args, path));
+    const found = callsOf(receiver).map(({ args }) => unwrapped(at(args, path)));
     expect(found, `${what}: ${place}`).toContainEqual(received);
   }
 }
 
 const programs: readonly [string, SettingRows, Receivers, (rows: SettingRows) => Promise<void>][] = [
   ['the service', ofService(places), constantsOfService, runService],
+  ['the service that looks its endpoint up', ofLookUp(places), constantsOfLookUp, runLookUp],
   ['the service with a shared store', ofSharedStore, [], openShared],
   ['the service with accounts of their own for its stores', ofOwnAccounts, [], openShared],
   ['the service with an identity', ofIdentity(places), [], runWithIdentity],
   ['the service with an identity for accounts of their own', ofIdentityAndAccounts(places), [], runWithIdentity],
+  ['the service with its secrets in files', inFiles(ofService(places)), [], runService],
+  ['the service with the secrets of a shared store in files', inFiles(ofSharedStore), [], openShared],
+  ['the service with the secrets of several accounts in files', inFiles(ofOwnAccounts), [], openShared],
+  ['the front door with its secrets in files', inFiles(ofFrontDoor(places)), [], runFrontDoor],
   ['the front door', ofFrontDoor(places), constantsOfFrontDoor, runFrontDoor],
   ['the front door with an identity', ofDoorWithIdentity(places), [], runFrontDoor],
   ['the front door with files in the shared store', ofSharedFiles(places), constantsOfFrontDoor, runFrontDoor],
@@ -187,7 +225,7 @@ describe.each(programs)('of %s', (_, rows, constants, run) => {
 /** The front door reads them only to refuse the names: "refuse the container … for files of methods". */
 const refusedNames = ['CHECKPOINTS_CONTAINER', 'DEAD_LETTERS_CONTAINER'];
 /** Instead of the token endpoint, by the part that gets it in the service, too. */
-const either = ['BACKENDS_TOKEN'];
+const either = ['BACKENDS_TOKEN', 'BACKENDS_TOKEN_FILE'];
 
 it.each<[string, SettingRows, typeof schema | typeof methodsSchema, readonly string[]]>([
   [
@@ -198,13 +236,17 @@ it.each<[string, SettingRows, typeof schema | typeof methodsSchema, readonly str
       ...ofOwnAccounts,
       ...ofIdentity(places),
       ...ofIdentityAndAccounts(places),
+      ...inFiles(ofService(places)),
+      ...inFiles(ofSharedStore),
+      ...inFiles(ofOwnAccounts),
+      ...ofLookUp(places),
     },
     schema,
     [],
   ],
   [
     'the front door',
-    { ...ofFrontDoor(places), ...ofDoorWithIdentity(places) },
+    { ...ofFrontDoor(places), ...ofDoorWithIdentity(places), ...inFiles(ofFrontDoor(places)) },
     methodsSchema,
     [...refusedNames, ...either],
   ],

@@ -11,6 +11,8 @@ const common = {
   BACKENDS_TOKEN_URL: 'https://login.example/token',
   BACKENDS_CLIENT_ID: 'id',
   BACKENDS_CLIENT_SECRET: `${canary};x=1`,
+  HTTPS_PROXY: `http://user:${canary}@proxy.example:3128`,
+  NO_PROXY: '*',
 };
 
 const environment = {
@@ -40,6 +42,7 @@ it('redacted settings show the addresses and users of connections and all other 
     deadLetters: {
       connectionString: 'DefaultEndpointsProtocol=https;AccountName=a;AccountKey=[set];Odd=[set]',
     },
+    network: { httpsProxy: 'http://proxy.example:3128/', httpProxy: '', noProxy: '*' },
     log: { level: 'info', pretty: false },
   });
 });

@@ -1,17 +1,16 @@
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ContainerClient, ContainerSASPermissions } from '@azure/storage-blob';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { connectionStringTo, startAzurite } from '../../sandbox/methods/azurite.ts';
+import { afterEach, beforeAll, expect, it } from 'vitest';
 import { tryContainer, UnconditionalStorage } from '../../src/storage/containerTrial.ts';
+import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
 
 // What accounts are like shows in their headers: a proxy before azurite changes these.
 
-let azurite: Awaited<ReturnType<typeof startAzurite>>;
+let storage: StorageAccount;
 beforeAll(async () => {
-  azurite = await startAzurite();
+  storage = await storageAccount();
 });
-afterAll(() => azurite.close());
 
 let proxy: Server | undefined;
 afterEach(() => new Promise<void>((resolve) => (proxy ? proxy.close(() => resolve()) : resolve())));
@@ -27,7 +26,7 @@ interface Change {
 async function account({ answer = {}, takesAll = false }: Change): Promise<string> {
   proxy = createServer((incoming, outgoing) => {
     const { method, url: path, headers } = incoming;
-    const forward = request({ port: azurite.port, method, path, headers }, (response) => {
+    const forward = request({ port: storage.port, method, path, headers }, (response) => {
       const { statusCode = 0 } = response;
       const isTaken = takesAll && incoming.url?.includes('/check/') && (statusCode === 409 || statusCode === 412);
       outgoing.writeHead(isTaken ? 201 : statusCode, { ...response.headers, ...answer });
@@ -36,7 +35,7 @@ async function account({ answer = {}, takesAll = false }: Change): Promise<strin
     incoming.pipe(forward);
   });
   await new Promise<void>((resolve) => proxy?.listen(0, '127.0.0.1', resolve));
-  return connectionStringTo((proxy.address() as AddressInfo).port);
+  return storage.at((proxy.address() as AddressInfo).port);
 }
 
 let containers = 0;
@@ -44,9 +43,9 @@ const trial = (connectionString: string, container = `trial-${++containers}`) =>
   tryContainer({ account: connectionString, container, mustDelete: true, name: 'checkpoints', withinMs: 30_000 });
 
 it('leaves nothing in the container but the container', async () => {
-  await trial(azurite.connectionString, 'left');
+  await trial(storage.connectionString, 'left');
   const left = [];
-  for await (const { name } of new ContainerClient(azurite.connectionString, 'left').listBlobsFlat()) left.push(name);
+  for await (const { name } of new ContainerClient(storage.connectionString, 'left').listBlobsFlat()) left.push(name);
   expect(left).toEqual([]);
 });
 
@@ -67,14 +66,14 @@ it.each([
 });
 
 it('needs no right to delete where the service needs none, and says what stays', async () => {
-  const client = new ContainerClient(azurite.connectionString, 'signed');
+  const client = new ContainerClient(storage.connectionString, 'signed');
   await client.create();
   const url = await client.generateSasUrl({
     permissions: ContainerSASPermissions.parse('rcwl'),
     expiresOn: new Date(Date.now() + 3_600_000),
   });
   const { origin, search } = new URL(url);
-  const connectionString = `BlobEndpoint=${origin}/devstoreaccount1;SharedAccessSignature=${search.slice(1)}`;
+  const connectionString = `BlobEndpoint=${origin}/${client.accountName};SharedAccessSignature=${search.slice(1)}`;
   const options = { account: connectionString, container: 'signed', name: 'checkpoints', withinMs: 30_000 };
   const { left = '' } = await tryContainer({ ...options, mustDelete: false });
   expect(left).toMatch(/^check\//);

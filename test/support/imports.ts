@@ -7,31 +7,40 @@ export const filesBelow = (folder: string): string[] =>
     .map((file) => join(folder, file));
 
 /** What a file imports, types and dynamic imports included: relative imports as paths like that of the file. */
-export const importsOf = (file: string): string[] =>
-  [...readFileSync(file, 'utf8').matchAll(/(?:from |import |import\()'([^']+)'/g)].map(([, specifier = '']) =>
+export const importsOf = (file: string): string[] => importsIn(file, readFileSync(file, 'utf8'));
+
+/** The same without types, of which nothing is left when it runs, and with `telemetry` by its files. */
+const loadedBy = (file: string): string[] =>
+  importsIn(file, readFileSync(file, 'utf8').replace(/^(?:import|export) type [^;]*;/gm, '')).map((target) =>
+    target.replace(/^telemetry\/(?!src\/)/, 'telemetry/src/'),
+  );
+
+const importsIn = (file: string, text: string): string[] =>
+  [...text.matchAll(/(?:from |import |import\()'([^']+)'/g)].map(([, specifier = '']) =>
     specifier.startsWith('.') ? join(dirname(file), specifier) : specifier,
   );
 
-/** Those of the files that import a package, themselves or through others. */
-export function reaching(files: readonly string[], name: string): string[] {
-  const known = new Map<string, readonly string[]>();
-  /** Each file is read once, however many import it. */
-  function targetsOf(file: string): readonly string[] {
-    const targets = known.get(file) ?? (existsSync(file) ? importsOf(file) : []);
-    known.set(file, targets);
-    return targets;
-  }
+const known = new Map<string, readonly string[]>();
 
-  return files.filter((file) => {
-    const found = new Set([file]);
-    for (const one of found) {
-      const targets = targetsOf(one);
-      if (targets.includes(name)) return true;
-      for (const target of targets) if (target.endsWith('.ts')) found.add(target);
-    }
-    return false;
-  });
+/** Each file is read once, however many load it. */
+function targetsOf(file: string): readonly string[] {
+  const targets = known.get(file) ?? (existsSync(file) ? loadedBy(file) : []);
+  known.set(file, targets);
+  return targets;
 }
+
+/** What a file loads, itself or through others, and the file itself; packages by their names. */
+export function reachedFrom(file: string): ReadonlySet<string> {
+  const found = new Set([file]);
+  for (const one of found) {
+    if (one.endsWith('.ts')) for (const target of targetsOf(one)) found.add(target);
+  }
+  return found;
+}
+
+/** Those of the files that import a package, themselves or through others. */
+export const reaching = (files: readonly string[], name: string): string[] =>
+  files.filter((file) => reachedFrom(file).has(name));
 
 /** Cycles between folders, `root` and all folders below it, as `a → b → a`. At least one when there is any. */
 export const folderCycles = (root: string): string[] => cyclesBelow(root, dirname);

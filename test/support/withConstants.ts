@@ -1,11 +1,21 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { invocationLimits, spoolLimits, timing } from '../../src/settings/groups/constants.ts';
+import type {
+  failover,
+  invocationLimits,
+  reading,
+  secretFiles,
+  spoolLimits,
+  timing,
+} from '../../src/settings/groups/constants.ts';
 
 interface Changeable {
   readonly timing: typeof timing;
+  readonly reading: typeof reading;
+  readonly failover: typeof failover;
   readonly spoolLimits: typeof spoolLimits;
   readonly invocationLimits: typeof invocationLimits;
+  readonly secretFiles: typeof secretFiles;
 }
 
 const preload = pathToFileURL(join(import.meta.dirname, 'constantsPreload.js')).href;

@@ -1,23 +1,32 @@
 import { type Finding, failure, ok } from 'telemetry/check/finding.ts';
 import { createReport } from 'telemetry/check/report.ts';
 import { type Check, runChecks } from 'telemetry/check/runChecks.ts';
+import { proxySecrets } from 'telemetry/network/proxies.ts';
 import { createScrub } from 'telemetry/scrub.ts';
 import { type Configuration, ConfigurationError, readConfiguration } from '../configuration/read.ts';
+import { proxyIn, useNetwork } from '../connections/network.ts';
 import { secretsOf } from '../operations/startLine.ts';
 import { checkBroker } from './checkBroker.ts';
 import { checkFolders } from './checkFolders.ts';
 import { checkHub } from './checkHub.ts';
 
-/** Tries all that the proxy needs, beside one that runs too (D375). Returns the exit code. */
+/**
+ * Tries all that the proxy needs, beside one that runs too (D375).
+ * @param write is given the report
+ * @returns the exit code
+ */
 export async function checkEdge(
   file: string,
   options: { readonly isJson: boolean; readonly isInit: boolean },
+  write: (text: string) => void,
 ): Promise<number> {
   const { configuration, findings } = await read(file);
   const report = createReport({
     ...options,
-    cover: configuration ? createScrub(secretsOf(configuration)) : (text) => text,
-    write: (text) => process.stdout.write(text),
+    cover: configuration
+      ? createScrub([...secretsOf(configuration), ...proxySecrets(proxyIn(process.env))])
+      : (text) => text,
+    write,
     now: () => performance.now(),
   });
   for (const finding of findings) report.add(finding);
@@ -38,6 +47,7 @@ async function read(
   const what = 'configuration';
   try {
     const configuration = await readConfiguration(file);
+    useNetwork(configuration, process.env);
     return { configuration, findings: [ok(what, `${file} is valid, with ${configuration.modules.length} modules`)] };
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;

@@ -1,30 +1,32 @@
+import { isIP } from 'node:net';
 import { connect } from 'node:tls';
 import { type Finding, failure, ok, outage } from 'telemetry/check/finding.ts';
+import { tunnelTo } from 'telemetry/network/outbound.ts';
+import { hostOf } from 'telemetry/network/proxies.ts';
+import { ProxyFailure } from 'telemetry/network/tunnel.ts';
+import type { Configuration } from '../configuration/read.ts';
 import { errorMessage } from '../connections/errorMessage.ts';
+import { hubAddress } from '../connections/network.ts';
 
 const what = 'hub';
 const answerMs = 10_000;
-/** MQTT over TLS. */
-const usualPort = 8883;
+const usualPorts = { tls: 8883, webSockets: 443 };
 
 /**
  * Connects, and verifies the certificate. Does not sign in: a hub ends the other connection of an identity, which is that of
  * the running proxy. So a wrong key shows only at the start.
  */
-export async function checkHub({
-  connectionString,
-  ca,
-}: {
-  readonly connectionString: string;
-  readonly ca?: string;
-}): Promise<Finding[]> {
-  const [, name = ''] = /(?:^|;)\s*HostName=([^;]+)/.exec(connectionString) ?? [];
-  const { hostname: host, port } = new URL(`https://${name.trim()}`);
-  const at = { host, port: Number(port) || usualPort };
-  const where = `${at.host}:${at.port}`;
+export async function checkHub({ connectionString, ca, webSockets }: Configuration['hub']): Promise<Finding[]> {
+  const address = hubAddress(connectionString);
+  const host = hostOf(address);
+  const port = Number(address.port) || usualPorts[webSockets ? 'webSockets' : 'tls'];
+  const tunnel = tunnelTo(address);
+  const where = `${address.hostname}:${port}${tunnel === undefined ? '' : ` through ${tunnel.proxy.host} (HTTPS_PROXY)`}`;
   try {
+    const way = tunnel === undefined ? { host, port } : { host, socket: await tunnel.open(host, port) };
     const until = await new Promise<string>((resolve, reject) => {
-      const socket = connect({ ...at, servername: host, ...(ca !== undefined && { ca }), timeout: answerMs });
+      const servername = isIP(host) === 0 ? { servername: host } : {};
+      const socket = connect({ ...way, ...servername, ...(ca !== undefined && { ca }), timeout: answerMs });
       socket.once('secureConnect', () => {
         resolve(socket.getPeerCertificate().valid_to);
         socket.destroy();
@@ -37,11 +39,12 @@ export async function checkHub({
       ok(what, `${where} answers, its certificate is valid until ${day}; the key shows only when the proxy signs in`),
     ];
   } catch (error) {
+    if (error instanceof ProxyFailure) return [proxyFinding(where, error)];
     const { code = '' } = error as NodeJS.ErrnoException;
     const found = `${where}: ${code || errorMessage(error)}`;
     return [
       /CERT|ISSUER|SIGNATURE/.test(code)
-        ? failure(what, found, 'hub.caFile or NODE_EXTRA_CA_CERTS must name the authority of its certificate')
+        ? failure(what, found, 'hub.caFile or network.caFile must name the authority of its certificate')
         : outage(
             what,
             found,
@@ -49,4 +52,16 @@ export async function checkHub({
           ),
     ];
   }
+}
+
+const proxyTodos = {
+  EPROXYAUTH: 'put credentials that the proxy accepts into HTTPS_PROXY, as http://user:password@proxy:3128',
+  EPROXYREFUSED: 'have the proxy allow CONNECT to this address, or name the host in NO_PROXY',
+  EPROXYSILENT: 'compare HTTPS_PROXY with the proxy, or wait until it is back',
+  EPROXYDOWN: 'compare HTTPS_PROXY with the proxy, or wait until it is back',
+};
+
+function proxyFinding(where: string, { code, message }: ProxyFailure): Finding {
+  const isRefusal = code === 'EPROXYAUTH' || code === 'EPROXYREFUSED';
+  return (isRefusal ? failure : outage)(what, `${where}: ${message}`, proxyTodos[code]);
 }

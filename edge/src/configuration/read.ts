@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { type Stamps, stampOf } from 'telemetry/files/stamps.ts';
 import type { z } from 'zod';
 import { crossCheck, type Problem } from './crossChecks.ts';
 import { elementOf, type Json, JsonError, memberOf, readJsonWithComments } from './jsonWithComments.ts';
 import { type ConfigurationFile, schema } from './schema.ts';
-import { type Stamps, stampOf } from './stamps.ts';
 
 /** The configuration is invalid; each problem names its line and its place. */
 export class ConfigurationError extends Error {
@@ -17,8 +17,9 @@ export class ConfigurationError extends Error {
 }
 
 /** The configuration file with the contents of the files that it names. */
-export interface Configuration extends Omit<ConfigurationFile, 'hub' | 'broker' | 'files'> {
-  readonly hub: { readonly connectionString: string; readonly ca?: string };
+export interface Configuration extends Omit<ConfigurationFile, 'hub' | 'network' | 'broker' | 'files'> {
+  readonly hub: { readonly connectionString: string; readonly ca?: string; readonly webSockets: boolean };
+  readonly network: { readonly ca?: string };
   readonly broker: {
     readonly url: string;
     readonly username?: string;
@@ -99,7 +100,7 @@ const typeNames: Readonly<Record<string, string>> = {
 
 /** The configuration counts only if there are no problems. */
 async function loadFiles(
-  { hub, broker, files, ...rest }: ConfigurationFile,
+  { hub, network, broker, files, ...rest }: ConfigurationFile,
   folder: string,
   read: (path: string) => Promise<string>,
 ) {
@@ -107,7 +108,9 @@ async function loadFiles(
   async function content(place: string, path: string | undefined): Promise<string | undefined> {
     if (path === undefined) return undefined;
     try {
-      return await read(resolve(folder, path));
+      const text = await read(resolve(folder, path));
+      if (text.trim() === '') problems.push([place, `${path} is empty: write the content into it`]);
+      return text;
     } catch (error) {
       problems.push([place, `${path} cannot be read: ${(error as NodeJS.ErrnoException).code}`]);
       return undefined;
@@ -122,7 +125,12 @@ async function loadFiles(
       ...module,
       ...(module.files && { files: { ...module.files, folder: resolve(folder, module.files.folder) } }),
     })),
-    hub: defined({ connectionString: connectionString?.trim() ?? '', ca: await content('hub.caFile', hub.caFile) }),
+    hub: defined({
+      connectionString: connectionString?.trim() ?? '',
+      ca: await content('hub.caFile', hub.caFile),
+      webSockets: hub.webSockets,
+    }),
+    network: defined({ ca: await content('network.caFile', network.caFile) }),
     broker: defined({
       ...{ url, username, clientId },
       password: broker.password ?? (await content('broker.passwordFile', passwordFile))?.replace(/\r?\n$/, ''),

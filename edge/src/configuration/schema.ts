@@ -17,8 +17,22 @@ export const schema = z
         caFile: file.optional().meta({
           description: 'PEM file of certificate authorities that replace the default ones.',
         }),
+        webSockets: z.boolean().default(false).meta({
+          description:
+            'MQTT over WebSockets at port 443, as firewalls and proxies allow, instead of MQTT over TLS at port 8883.',
+        }),
       })
       .meta({ description: 'The IoT hub.' }),
+    network: z
+      .strictObject({
+        caFile: file.optional().meta({
+          description: 'PEM file of certificate authorities that are trusted besides the default ones, everywhere.',
+        }),
+      })
+      .prefault({})
+      .meta({
+        description: 'How other machines are reached. HTTPS_PROXY and NO_PROXY of the environment name a proxy.',
+      }),
     broker: z
       .strictObject({
         url: z

@@ -1,6 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
+import { tunnelTo } from 'telemetry/network/outbound.ts';
 import type { SignedFile } from '../hub/invocation.ts';
 
 type Fault = 'no_connection' | 'timeout' | 'connection_lost' | 'status' | 'changed' | 'unexpected';
@@ -54,8 +55,8 @@ export async function download(file: SignedFile, path: string, { ca, mode, signa
 function get({ url, etag }: SignedFile, ca: string | undefined, signal: AbortSignal): Promise<IncomingMessage> {
   const isTls = url.startsWith('https:');
   const options = {
-    headers: { 'if-match': etag, 'accept-encoding': 'identity' },
-    agent: false as const, // no connection is kept open
+    headers: { 'if-match': etag, 'accept-encoding': 'identity', connection: 'close' },
+    agent: tunnelTo(new URL(url)) ?? (false as const), // no connection is kept open
     signal,
     ...(isTls && ca !== undefined && { ca }),
   };

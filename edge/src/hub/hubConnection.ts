@@ -1,5 +1,6 @@
 import sdk from 'azure-iot-device';
 import { noMeter } from 'telemetry/meter.ts';
+import { outboundAgent } from 'telemetry/network/outbound.ts';
 import { errorMessage } from '../connections/errorMessage.ts';
 import {
   type Backoff,
@@ -14,9 +15,11 @@ import type { MethodResponse } from './methodResponse.ts';
 import { methodTransport } from './methodTransport.ts';
 
 interface HubOptions {
-  /** Of a device or a module. */
-  readonly connectionString: string;
-  readonly ca?: string;
+  /**
+   * As they are when a connection is opened: the connection string of a device or a module, the authorities to trust, and
+   * whether WebSockets take the place of TLS at port 8883.
+   */
+  readonly access: () => { readonly connectionString: string; readonly ca?: string; readonly webSockets?: boolean };
   /** Must not reject. */
   readonly onInvocation: (payload: unknown) => Promise<MethodResponse>;
   /** No invocation is in progress, so a reconnect interrupts none. */
@@ -53,12 +56,11 @@ const maxLoggedLength = 256;
 const noRetry = { shouldRetry: () => false, nextRetryTimeout: () => 0 };
 
 export function connectToHub(options: HubOptions): Reconnecting<Connection> {
-  const { connectionString, ca, onInvocation, isIdle, log } = options;
+  const { access, onInvocation, isIdle, log } = options;
   const { backoff = defaultBackoff, token = defaultToken, meter = noMeter } = options;
   const countLost = meter.counter('device_messaging.edge.responses.lost');
-  const transport = methodTransport((method) => {
+  const refuse = (method: string) =>
     log.warn({ method: method.slice(0, maxLoggedLength) }, 'a direct method other than invokeMethod was refused');
-  });
   const hub = createReconnecting({
     name: 'the hub',
     open,
@@ -71,6 +73,8 @@ export function connectToHub(options: HubOptions): Reconnecting<Connection> {
   return hub;
 
   async function open(signal: AbortSignal): Promise<Connection> {
+    const { connectionString, ca, webSockets = false } = access();
+    const transport = methodTransport(refuse, webSockets);
     const credentials = sdk.SharedAccessKeyAuthenticationProvider.fromConnectionString(connectionString, token.valid);
     const client = /(?:^|;)\s*ModuleId=/.test(connectionString)
       ? sdk.ModuleClient.fromAuthenticationProvider(credentials, transport)
@@ -101,7 +105,11 @@ export function connectToHub(options: HubOptions): Reconnecting<Connection> {
 
     try {
       const opening = (async () => {
-        await client.setOptions({ keepalive: keepAliveSeconds, ...(ca !== undefined && { ca }) });
+        await client.setOptions({
+          keepalive: keepAliveSeconds,
+          ...(ca !== undefined && { ca }),
+          ...(webSockets && { mqtt: { webSocketAgent: outboundAgent } }),
+        });
         await client.open();
         if (client instanceof sdk.ModuleClient) client.onMethod(methodName, onMethod);
         else client.onDeviceMethod(methodName, onMethod);

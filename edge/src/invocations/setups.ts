@@ -6,6 +6,7 @@ import type { Meter } from '../metrics/metrics.ts';
 import { createReplyTopics, type ReplyTopics } from '../modules/replyTopics.ts';
 import { createRouter } from '../modules/routing.ts';
 import type { Log } from '../operations/log.ts';
+import { identityOf } from '../operations/startLine.ts';
 import type { Setup } from './proxy.ts';
 
 /** The configuration in effect, which another one can replace while invocations are in progress (M10, D212). */
@@ -28,15 +29,18 @@ interface SetupsOptions {
   readonly meter: Meter;
   /** Subscribes to the topics of replies as they are now. */
   readonly resubscribe: () => Promise<void>;
+  /** The next connection has other credentials, or another address. */
+  readonly reconnect: (peer: (typeof peers)[number]) => void;
 }
 
-/** Settings of connections and of the process itself. */
-const atStartOnly = ['hub', 'broker', 'health', 'log'] as const;
+/** Settings of the process itself. */
+const atStartOnly = ['network', 'health', 'log'] as const;
+const peers = ['hub', 'broker'] as const;
 const mostProblems = 10;
 /** A broker that does not answer holds up no change. */
 const subscribeMs = 10_000;
 
-export function createSetups({ configuration: first, log, meter, resubscribe }: SetupsOptions): Setups {
+export function createSetups({ configuration: first, log, meter, resubscribe, reconnect }: SetupsOptions): Setups {
   const folders: Folders = new Map();
   const setupOf = (configuration: Configuration) => ({
     configuration,
@@ -62,7 +66,10 @@ export function createSetups({ configuration: first, log, meter, resubscribe }: 
     current: () => current,
     prepareFolders: () => prepare(current),
 
-    async take(configuration) {
+    async take(read) {
+      const isSameIdentity = identityOf(read) === identityOf(first);
+      const before = current.configuration;
+      const configuration = isSameIdentity ? read : { ...read, hub: before.hub };
       const next = setupOf(configuration);
       await prepare(next);
       // Subscribed before the first request, so that no module is without its replies.
@@ -73,7 +80,9 @@ export function createSetups({ configuration: first, log, meter, resubscribe }: 
       topics.use(configuration.modules);
       release();
       log.info({ modules: configuration.modules.length }, 'the configuration was read again and is in effect');
-      const settings = atStartOnly.filter((name) => !isDeepStrictEqual(configuration[name], first[name]));
+      for (const peer of peers) if (!isDeepStrictEqual(configuration[peer], before[peer])) reconnect(peer);
+      const settings: string[] = atStartOnly.filter((name) => !isDeepStrictEqual(configuration[name], first[name]));
+      if (!isSameIdentity) settings.push('hub');
       if (settings.length > 0) log.warn({ settings }, 'changed settings take effect at the next start only');
     },
 

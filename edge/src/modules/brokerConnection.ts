@@ -23,7 +23,8 @@ export interface Broker extends Reconnecting<BrokerConnection> {
 }
 
 interface BrokerOptions {
-  readonly broker: Configuration['broker'];
+  /** As it is when a connection is opened. */
+  readonly access: () => Configuration['broker'];
   readonly topics: ReplyTopics;
   readonly onReply: (reply: Reply) => void;
   readonly log: Log;
@@ -39,7 +40,7 @@ const maxSendBufferBytes = 33_554_432;
 const maxPacketBytes = 4_194_304;
 
 /** A connection that is subscribed to the replies of all modules. */
-export function connectToBroker({ broker, topics, onReply, log, meter }: BrokerOptions): Broker {
+export function connectToBroker({ access, topics, onReply, log, meter }: BrokerOptions): Broker {
   /** Of the latest connection. */
   let update = async () => {};
   const connection = createReconnecting({
@@ -54,6 +55,7 @@ export function connectToBroker({ broker, topics, onReply, log, meter }: BrokerO
   return { ...connection, resubscribe: () => update() };
 
   async function open(signal: AbortSignal): Promise<BrokerConnection> {
+    const broker = access();
     const client = mqtt.connect(broker.url, clientOptions(broker));
     const subscriptions = createSubscriptions(client, topics, log);
     let fail = (_reason: string) => {};

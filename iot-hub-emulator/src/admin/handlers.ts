@@ -3,13 +3,15 @@ import type { Devicebound } from '../cloudToDevice/deviceQueues.ts';
 import type { PartitionLog } from '../events/partitionLog.ts';
 import type { Faults } from '../faults/faults.ts';
 import { faultKinds } from '../faults/kinds.ts';
+import type { Addresses } from '../identity/addresses.ts';
+import type { Policies } from '../identity/policies.ts';
 import type { Device, Registry } from '../identity/registry.ts';
 import type { Journal } from '../journal/journal.ts';
 import { parseQuery, readJournal } from '../journal/read.ts';
 import { streamJournal } from '../journal/stream.ts';
 import { Refusal } from '../values/refusal.ts';
 import type { OperationId } from './operations.ts';
-import { newDevice } from './schemas.ts';
+import { newDevice, whichKey } from './schemas.ts';
 
 /** What the admin port shows and changes. */
 export interface AdminHub {
@@ -18,11 +20,12 @@ export interface AdminHub {
   registry: Registry;
   devicebound: Devicebound;
   journal: Journal;
-  partitions: readonly PartitionLog[];
+  partitions: () => readonly PartitionLog[];
   faults: Faults;
   counters: () => object;
   isConnected: (deviceId: string) => boolean;
-  deviceConnectionString: (deviceId: string) => string;
+  addresses: Addresses;
+  renewKey: Policies['renewKey'];
   /** Ends what is streamed. */
   closing: AbortSignal;
 }
@@ -60,19 +63,30 @@ export function createHandlers(
       if (!parsed.success) throw malformed('The body is {"deviceId": text, "primaryKey": base64 text or none}.');
       const { deviceId, primaryKey } = parsed.data;
       const device = registry.create(deviceId, { primaryKey });
-      const connectionString = hub.deviceConnectionString(deviceId);
+      const connectionString = hub.addresses.deviceConnectionString(deviceId);
       return { status: 201, body: { ...show(device), primaryKey: device.primaryKey, connectionString } };
     },
     removeDevice({ id }) {
       if (!registry.delete(id)) throw new Refusal('amqp:not-found', 'There is no device of this id.');
       return { status: 204 };
     },
+    async renewKey({ id: policy, body }) {
+      const parsed = whichKey.safeParse(body);
+      if (!parsed.success) throw malformed('The body is {"key": "primaryKey" or "secondaryKey"}.');
+      const { key } = parsed.data;
+      await hub.renewKey(policy, key);
+      const { connectionString, eventHubConnectionString } = hub.addresses;
+      return ok({
+        ...{ policy, key, connectionString: connectionString(policy, key) },
+        eventsConnectionString: eventHubConnectionString(policy, key),
+      });
+    },
     readJournal: ({ query }) => ok(readJournal(journal, parseQuery(query, malformed))),
     streamJournal({ query, request, response }) {
       streamJournal(journal, parseQuery(query, malformed), { request, response, closing });
       return 'written';
     },
-    listPartitions: () => ok({ partitions: hub.partitions.map(describePartition) }),
+    listPartitions: () => ok({ partitions: hub.partitions().map(describePartition) }),
     count: () => ok(hub.counters()),
     listFaults: () => ok({ faults: faults.list() }),
     listFaultKinds: () => ok({ kinds: faultKinds() }),

@@ -46,6 +46,14 @@ export const operations = {
     answers: { 204: { what: 'Removed.' } },
     refusals: [404],
   },
+  renewKey: {
+    method: 'POST',
+    path: '/policies/{id}/keys',
+    summary: 'Give a policy a new primary or secondary key: {key?}; links go on until the tokens of the old one expire',
+    body: schemas.whichKey,
+    answers: { 200: { what: 'The key is another one.', schema: schemas.renewedKey } },
+    refusals: [400, 404],
+  },
   readJournal: {
     method: 'GET',
     path: '/journal',

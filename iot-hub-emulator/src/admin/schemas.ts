@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { immediateFaults, standingFaults } from '../faults/schema.ts';
+import { keyNames } from '../identity/policies.ts';
 import { kinds } from '../journal/entry.ts';
 
 /** What the admin port takes and answers. */
@@ -9,6 +10,7 @@ const dateTime = z.string().meta({ format: 'date-time' });
 
 export const hub = z.object({
   name: z.string(),
+  eventHub: z.string().describe('Name of the event hub that is read at present: another one after a failover'),
   hostName: z.string(),
   ports: z.record(z.enum(['amqp', 'amqps', 'mqtts', 'https', 'admin']), z.int().min(1).max(65_535)),
   caFile: z.string().describe('PEM file of the authority behind the TLS ports'),
@@ -27,6 +29,17 @@ export const device = z.object({
   createdAt: dateTime,
   connected: z.boolean(),
   pending: count.describe('Cloud-to-device messages in its queue'),
+});
+
+export const whichKey = z.object({
+  key: z.enum(keyNames).default('primaryKey').describe('Which of the two keys of the policy'),
+});
+
+export const renewedKey = z.object({
+  policy: z.string(),
+  key: z.enum(keyNames),
+  connectionString: z.string().describe('With the new key, for the service clients'),
+  eventsConnectionString: z.string().describe('With the new key, for the event client'),
 });
 
 export const addedDevice = device.extend({ primaryKey: z.string(), connectionString: z.string() });

@@ -32,14 +32,15 @@ export function managementNode({
   access,
   faults,
 }: {
-  eventHubs: readonly ManagedEventHub[];
+  /** Those that can be read. */
+  eventHubs: () => readonly ManagedEventHub[];
   createdAt: Date;
   access: Access;
   faults: StandingFaults;
 }): Node {
   return requestNode('$management', ({ application_properties: asked = {} }, { claims }) => {
     const { operation, name, type, partition, security_token: token } = asked;
-    const hub = eventHubs.find((each) => each.name.toLowerCase() === String(name).toLowerCase());
+    const hub = eventHubs().find((each) => each.name.toLowerCase() === String(name).toLowerCase());
     if (!hub) {
       const { condition, message } = notFound(String(name));
       return failure(404, condition, message);

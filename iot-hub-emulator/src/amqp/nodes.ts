@@ -1,11 +1,12 @@
-import type { EventHub, HubCore } from '../core/core.ts';
+import type { HubCore } from '../core/core.ts';
+import type { EventHub } from '../events/regions.ts';
 import type { Right } from '../identity/policies.ts';
 import type { HubPorts } from '../network/hubPorts.ts';
 import type { Directory } from './amqpServer.ts';
 import { cbsNode } from './cbs.ts';
 import { consumerNode } from './consumer.ts';
 import { deviceNode, isDeviceAddress } from './device/node.ts';
-import type { Node } from './link/peer.ts';
+import { type Node, notFound } from './link/peer.ts';
 import { type ManagedEventHub, managementNode } from './management.ts';
 import { createOwners } from './owners.ts';
 import { producerNode } from './producer.ts';
@@ -15,15 +16,20 @@ import { deviceboundNode } from './serviceSender.ts';
 
 /** The AMQP nodes of a hub, the same on every port. */
 export function createDirectory(hub: HubCore, ports: Readonly<HubPorts>): Directory {
-  const { name, createdAt, access, events, routed, faults, now } = hub;
+  const { createdAt, access, regions, routed, faults, now } = hub;
   const cbs = cbsNode(access, faults, now);
-  const builtIn = eventNodes(hub, { name, events, rights: { listen: 'listen', send: 'send' }, keepsStamps: false });
-  const behind =
-    routed && eventNodes(hub, { ...routed, rights: { listen: 'routedListen', send: 'routedSend' }, keepsStamps: true });
-  const managed = [builtIn, ...(behind ? [behind] : [])].map((each) => each.managed);
-  const management = managementNode({ eventHubs: managed, createdAt: new Date(createdAt), access, faults });
-  const isBehind = (address: string) => address.split('/', 1)[0]?.toLowerCase() === routed?.name.toLowerCase();
-  const redirect = redirectNode(name, ports);
+  const builtIn = regions.all.map((each) =>
+    eventNodes(hub, { ...each, rights: { listen: 'listen', send: 'send' }, keepsStamps: false }),
+  );
+  const behind = routed
+    ? [eventNodes(hub, { ...routed, rights: { listen: 'routedListen', send: 'routedSend' }, keepsStamps: true })]
+    : [];
+  const isOpen = ({ managed }: EventNodes) =>
+    behind.some((each) => each.managed === managed) || regions.isOpen(managed.name);
+  const open = () => [...builtIn, ...behind].filter(isOpen);
+  const eventHubs = () => open().map(({ managed }) => managed);
+  const management = managementNode({ eventHubs, createdAt: new Date(createdAt), access, faults });
+  const redirect = redirectNode(() => regions.active().name, ports);
   const devices = deviceNode(hub);
   const toServices = serviceboundNode(hub);
   const toDevices = deviceboundNode(hub);
@@ -31,20 +37,28 @@ export function createDirectory(hub: HubCore, ports: Readonly<HubPorts>): Direct
   return (address, direction) => {
     if (address === '$cbs') return cbs;
     if (isOwnEventsAddress(address)) return redirect;
-    const { consumer, producer } = behind && isBehind(address) ? behind : builtIn;
     if (address.endsWith('$management')) return management;
     if (isDeviceAddress(address)) return devices;
     if (isServiceboundAddress(address)) return toServices;
-    if (direction === 'serve') return consumer;
-    return /^\/?messages\/devicebound$/i.test(address) ? toDevices : producer;
+    if (direction === 'accept' && /^\/?messages\/devicebound$/i.test(address)) return toDevices;
+    const name = address.split('/', 1)[0]?.toLowerCase();
+    const found = open().find(({ managed }) => managed.name.toLowerCase() === name);
+    if (!found) throw notFound(address);
+    return direction === 'serve' ? found.consumer : found.producer;
   };
+}
+
+interface EventNodes {
+  readonly managed: ManagedEventHub;
+  readonly consumer: Node;
+  readonly producer: Node;
 }
 
 /** The nodes of the built-in event endpoint, or of the event hub that a route leads to. */
 function eventNodes(
   { consumerGroups, journal, faults, idle, deliveryCounters: counters, now }: HubCore,
   own: EventHub & { readonly rights: { readonly listen: Right; readonly send: Right }; readonly keepsStamps: boolean },
-): { readonly managed: ManagedEventHub; readonly consumer: Node; readonly producer: Node } {
+): EventNodes {
   const { name, events, rights, keepsStamps } = own;
   const { partitions } = events;
   const { listen: right } = rights;

@@ -63,6 +63,8 @@ export interface Devicebound {
   flush(deviceId: string): void;
   /** Remove all messages not yet settled, delivered ones included. The answer is how many. */
   purge(deviceId: string): number;
+  /** Lose all messages of all devices, without feedback. */
+  lose(): void;
   /** Messages not yet settled, delivered ones included, oldest first. */
   pending(deviceId: string): Message[];
   /** Stop the timers: no message expires after that. */
@@ -213,6 +215,10 @@ export function createDevicebound(options: {
       const purged = queues.get(deviceId)?.queue.clear() ?? [];
       for (const queued of purged) settled(deviceId, queued, 'purged');
       return purged.length;
+    },
+
+    lose() {
+      for (const [deviceId, { queue }] of queues) for (const queued of queue.clear()) settled(deviceId, queued, 'lost');
     },
 
     close() {

@@ -50,6 +50,8 @@ export interface Feedback {
   add(record: Omit<FeedbackRecord, 'enqueuedTimeUtc' | 'description'>): void;
   /** The batches; all receivers share them. */
   readonly queue: LockedQueue<FeedbackBatch>;
+  /** Lose all of it. */
+  lose(): void;
   close(): void;
 }
 
@@ -113,6 +115,13 @@ export function createFeedback(options: {
       sendInTime();
     },
     queue,
+    lose() {
+      clearTimeout(timer);
+      timer = undefined;
+      for (const [id] of table?.entries() ?? []) table?.delete(id);
+      records = [];
+      queue.clear();
+    },
     close() {
       closed = true;
       clearTimeout(timer);

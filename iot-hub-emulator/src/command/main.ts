@@ -1,11 +1,12 @@
 import { join, resolve } from 'node:path';
 import { DirectoryInUse } from '../persistence/lock.ts';
 import { Refusal } from '../values/refusal.ts';
-import { type CommandLine, help, readArguments, UsageError } from './options.ts';
+import { type CommandLine, help, readArguments } from './options.ts';
 import { portTaken } from './portTaken.ts';
 import { introduction, show } from './print.ts';
 import { ask, HubRefused, requestFor } from './remote.ts';
 import { answers, describe, findAdminUrl, publish } from './stateFile.ts';
+import { UsageError } from './usageError.ts';
 
 /** Where a sandbox has its state, below the folder of the project in which the command runs (H2). */
 const sandboxDirectory = resolve('.sandbox');

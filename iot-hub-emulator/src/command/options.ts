@@ -4,6 +4,8 @@ import type { HubRules } from '../core/core.ts';
 import { tierRules } from '../core/tierRules.ts';
 import type { HubOptions } from '../hub.ts';
 import { type NotificationSource, notificationSources } from '../notifications/hubNotification.ts';
+import { readAuthority } from './authorityFile.ts';
+import { UsageError } from './usageError.ts';
 
 export const help = `Runs an IoT hub on this machine, alone, for any project; or talks to one that
 runs.
@@ -12,6 +14,9 @@ runs.
   npm run hub -- devices [list]       the devices
   npm run hub -- devices add D [KEY]  add a device; prints its connection string
   npm run hub -- devices remove D
+  npm run hub -- policies renew P [primaryKey|secondaryKey]
+                                      give a policy a new key; prints its
+                                      connection strings
   npm run hub -- faults [list]        the faults that stand
   npm run hub -- faults kinds         every kind of fault and its fields
   npm run hub -- faults add KIND [name=value …]
@@ -45,6 +50,12 @@ runs.
                      twinChangeEvents; may be given again
   --owner-may-send   the policy iothubowner may send events, which IoT Hub
                      allows to nobody
+  --authority FILE   also believe the tokens of an authority: JSON with its
+                     issuer and publicKey (PEM), and the rights of each object
+                     id, as in {"rights": {"<object id>": ["messageSend"]}}
+  --route-to E       what devices send goes to the event hub E, which only
+                     identities of the authority may read, and not to the
+                     built-in endpoint; --route-partitions N, default 4
   --strict           refuse property characters that IoT Hub does not document
                      as allowed
   --amqp-port N  --amqps-port N  --mqtts-port N  --https-port N  --admin-port N
@@ -58,11 +69,6 @@ runs.
                      the directory, or of a running sandbox
   --json             print JSON on stdout
   --help`;
-
-/** What was asked for makes no sense; the message says why. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
 
 /** A hub to run, or a command for one that runs. */
 export interface CommandLine {
@@ -99,6 +105,9 @@ export function readArguments(args: readonly string[], from: string, defaultDire
       name: text,
       directory: text,
       admin: text,
+      authority: text,
+      'route-to': text,
+      'route-partitions': text,
       group: { ...text, multiple: true },
       device: { ...text, multiple: true },
       source: { ...text, multiple: true },
@@ -122,6 +131,10 @@ export function readArguments(args: readonly string[], from: string, defaultDire
   const persist = values.persist === undefined ? undefined : resolve(from, values.persist);
   const directory = values.directory === undefined ? (persist ?? defaultDirectory) : resolve(from, values.directory);
   const [partitions, retention] = [number('partitions', 1, 1024), number('retention', 1, 1_048_576)];
+  const routePartitions = number('route-partitions', 1, 1024);
+  const routeTo = values['route-to'];
+  if (routeTo === undefined && routePartitions !== undefined)
+    throw new UsageError('--route-partitions needs --route-to.');
   const methodsAtOnce = number('methods-at-once', 1, 1_000_000);
   return {
     help: values.help,
@@ -151,6 +164,10 @@ export function readArguments(args: readonly string[], from: string, defaultDire
         ...(methodsAtOnce !== undefined && { methodsAtOnce }),
         ...(retention !== undefined && { bounds: { partition: retention * 2 ** 20 } }),
       },
+      ...(values.authority !== undefined && { authority: readAuthority(resolve(from, values.authority)) }),
+      ...(routeTo !== undefined && {
+        routeTo: { name: routeTo, ...(routePartitions !== undefined && { partitions: routePartitions }) },
+      }),
       ...(values.name !== undefined && { name: values.name }),
       ...(partitions !== undefined && { partitions }),
       ...(persist !== undefined && { persist: join(persist, 'data') }),

@@ -1,4 +1,4 @@
-import { UsageError } from './options.ts';
+import { UsageError } from './usageError.ts';
 
 /** A hub was asked and did not do it; the message is its sentence. */
 export class HubRefused extends Error {
@@ -22,6 +22,12 @@ export function requestFor(words: readonly string[]): Request {
       return { method: 'POST', path: '/devices', body: { deviceId: needed(first, 'a device id'), ...key(rest[1]) } };
     case 'devices remove':
       return { method: 'DELETE', path: `/devices/${encodeURIComponent(needed(first, 'a device id'))}` };
+    case 'policies renew':
+      return {
+        method: 'POST',
+        path: `/policies/${encodeURIComponent(needed(first, 'the name of a policy'))}/keys`,
+        body: rest[1] === undefined ? {} : { key: rest[1] },
+      };
     case 'faults list':
       return { method: 'GET', path: '/faults' };
     case 'faults kinds':

@@ -14,6 +14,7 @@ import {
 import type { StoredMessage } from '../cloudToDevice/queued.ts';
 import { createDeliveryCounters, type DeliveryCounters } from '../events/deliveryCounters.ts';
 import { createEvents, type Events } from '../events/events.ts';
+import { createRegions, type EventHub, eventsOf, type Regions } from '../events/regions.ts';
 import { createStandingFaults, type StandingFaults } from '../faults/standing.ts';
 import { type Access, createAccess } from '../identity/access.ts';
 import type { TrustedAuthority } from '../identity/bearer.ts';
@@ -28,6 +29,7 @@ import { limitsOfRates, type Rates, type Tier, tierLimits } from '../limits/tier
 import { createMethods, type Methods } from '../methods/methods.ts';
 import { type Connections, createConnections } from '../network/connections.ts';
 import type { Store } from '../persistence/store.ts';
+import type { Table } from '../persistence/table.ts';
 import { createModels, type Models } from '../twins/models.ts';
 import { createTwins, type StoredTwin, type Twins } from '../twins/twins.ts';
 
@@ -42,6 +44,9 @@ export interface HubCore {
   presence: Presence;
   /** The built-in endpoint. What devices send goes on to the event hub of a route, if there is one, and only there. */
   events: Events;
+  /** The built-in endpoint in each region. */
+  regions: Regions;
+  /** It is in memory only (H5). */
   routed: EventHub | undefined;
   devicebound: Devicebound;
   feedback: Feedback;
@@ -59,12 +64,6 @@ export interface HubCore {
   /** When it ends idle connections and links. */
   idle: IdleRules;
   now: () => number;
-}
-
-/** An event hub, by its name: the one behind a route is in memory only (H5). */
-export interface EventHub {
-  readonly name: string;
-  readonly events: Events;
 }
 
 /** The rules of a hub that can be other than IoT Hub's. */
@@ -122,19 +121,29 @@ export function createCore(options: {
     table: store?.table<StoredFeedback>('feedback'),
   });
   const common = { retention: bounded.partition, journal, now };
-  const builtIn = createEvents({ count: partitions, store, ...common });
+  const about = store?.table<string | number>('hub');
+  const regions = createRegions(
+    { name, events: createEvents({ count: partitions, store, ...common }) },
+    {
+      name: `${name}-secondary`,
+      events: createEvents({ count: partitions, store: store?.secondary, ...common }),
+    },
+    stored(about, 'active', name),
+    (active) => about?.put('active', active),
+  );
   const routed = routeTo && {
     name: routeTo.name,
     events: createEvents({ count: routeTo.partitions ?? partitions, ...common }),
   };
   return {
     name,
-    createdAt: store ? creationTime(store, now()) : now(),
+    createdAt: stored(about, 'createdAt', now()),
     consumerGroups: options.consumerGroups,
     registry,
     access: createAccess({ hubName: name, policies, registry, authority, routedHub: routeTo?.name, now }),
     presence: createPresence(registry, now),
-    events: routed ? { ...builtIn, accept: routed.events.accept } : builtIn,
+    events: eventsOf(regions, routed?.events.accept),
+    regions,
     routed,
     devicebound: createDevicebound({
       registry,
@@ -161,13 +170,12 @@ export function createCore(options: {
   };
 }
 
-/** When the first hub with this store was created. */
-function creationTime(store: Store, at: number): number {
-  const table = store.table<number>('hub');
-  const [known] = table.entries();
-  if (known) return known[1];
-  table.put('createdAt', at);
-  return at;
+/** What the first hub with this store has said of itself, or the latest. */
+function stored<V extends string | number>(about: Table<string | number> | undefined, key: string, otherwise: V): V {
+  const known = about?.entries().find(([name]) => name === key)?.[1];
+  if (known !== undefined) return known as V;
+  about?.put(key, otherwise);
+  return otherwise;
 }
 
 /** Bring back the identities that were stored, and store what becomes of them from now on. */

@@ -26,7 +26,7 @@ export function createEvents(options: {
   count: number;
   retention: number;
   journal: Journal;
-  store?: Store | undefined;
+  store?: Pick<Store, 'events'> | undefined;
   now: () => number;
 }): Events {
   const { count, retention, journal, store, now } = options;

@@ -9,6 +9,8 @@ export interface FaultTargets {
   connections: Connections;
   standing: StandingFaults;
   listeners: readonly Listener[];
+  /** Go over to the other region, and lose what is lost with that. */
+  failOver: (fault: FaultOf<'failover'>) => void;
   /** Append events as if a device (one of all, if none is named) had sent them. */
   burst: (fault: FaultOf<'burst'>) => Promise<number>;
 }
@@ -39,6 +41,9 @@ export async function strikeNow(fault: ImmediateFault, targets: FaultTargets): P
       return applyToAll(receiversOf(fault, targets), (link) => link.detach(stolen, true));
     case 'move':
       return move(fault, targets);
+    case 'failover':
+      targets.failOver(fault);
+      return applyToAll(targets.connections.list(), (connection) => connection.close(failedOver));
     case 'redeliver':
       return receiversOf(fault, targets).reduce((sum, link) => sum + (link.rewind?.(fault.events) ?? 0), 0);
     case 'burst':
@@ -52,6 +57,7 @@ const stolen = {
   condition: 'amqp:link:stolen',
   description: 'A receiver with a higher owner level took this partition.',
 };
+const failedOver = { condition: 'amqp:connection:forced', description: 'The hub fails over.' };
 const moved = { condition: 'amqp:link:detach-forced', description: 'The partition moves to another node.' };
 
 /** End the socket of a connection without the close of its protocol. */

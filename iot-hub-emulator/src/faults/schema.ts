@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { leftEndpoints } from '../events/regions.ts';
 import { connectionKinds, linksAtClose } from '../network/connections.ts';
 import { deviceId, ms, often, text } from './fields.ts';
 import { requestFaults } from './requestFaults.ts';
@@ -123,6 +124,17 @@ export const immediateFaults = [
   z
     .strictObject({ kind: z.literal('restart'), downMs: ms.optional().describe('default 0') })
     .describe('All connections break and all ports are closed for a while, then open again, the same ones.'),
+  z
+    .strictObject({
+      kind: z.literal('failover'),
+      left: z
+        .enum(leftEndpoints)
+        .optional()
+        .describe('the event endpoint before it: not there any more (default), or there without new events'),
+    })
+    .describe(
+      'The hub fails over to its other region, or back: another event endpoint, whose numbers and offsets begin anew; all connections end, messages to devices and feedback are lost.',
+    ),
   z
     .strictObject({ kind: z.literal('redeliver'), events: z.int().positive().describe('how many'), partition, group })
     .describe('Receivers go back by some events and get them again.'),

@@ -71,7 +71,8 @@ export function createAccess(options: {
 
   const policyOf = (token: SasToken, encoding: KeyEncoding): Policy => {
     const policy = policies.get(token.keyName ?? '');
-    if (!policy || !isSignedWith(token, policy.key, encoding))
+    const isKnown = (key: string) => isSignedWith(token, key, encoding);
+    if (!policy || ![policy.primaryKey, policy.secondaryKey].some(isKnown))
       throw unauthorized('The signature of the token is wrong, or its policy is unknown.');
     return policy;
   };

@@ -1,13 +1,13 @@
 import type { HubPorts } from '../network/hubPorts.ts';
-import type { Policy } from './policies.ts';
+import type { KeyName, Policy } from './policies.ts';
 import { clientIdOf, type Registry } from './registry.ts';
 
 /** What clients are given to find the hub and to prove who they are. All of these hold secrets. */
 export interface Addresses {
   /** For `azure-iothub`, over TLS, with this policy: `iothubowner`, `service`, `device`, `registryRead` … */
-  connectionString(policy: string): string;
+  connectionString(policy: string, key?: KeyName): string;
   /** For `@azure/event-hubs`, in plain TCP, with this policy: `events` may only listen. Nobody may send. */
-  eventHubConnectionString(policy: string): string;
+  eventHubConnectionString(policy: string, key?: KeyName): string;
   /** For the device clients, whatever their protocol; of a device, or a module of one. Throws when there is none. */
   deviceConnectionString(deviceId: string, moduleId?: string): string;
 }
@@ -17,23 +17,24 @@ const usual = { amqp: 5672, amqps: 5671, mqtts: 8883 };
 
 /** Addresses that follow the ports as they are opened. */
 export function createAddresses(hub: {
-  name: string;
+  /** Of the event hub that is read at present. */
+  eventHub: () => string;
   ports: Readonly<HubPorts>;
   policies: ReadonlyMap<string, Policy>;
   registry: Registry;
 }): Addresses {
-  const { name, ports, policies, registry } = hub;
-  const keyOf = (policy: string): string => {
+  const { eventHub, ports, policies, registry } = hub;
+  const keyOf = (policy: string, key: KeyName = 'primaryKey'): string => {
     const found = policies.get(policy);
     if (!found) throw new Error(`The hub has no policy ${policy}.`);
-    return `SharedAccessKeyName=${policy};SharedAccessKey=${found.key}`;
+    return `SharedAccessKeyName=${policy};SharedAccessKey=${found[key]}`;
   };
   const at = (host: string, port: keyof typeof usual): string =>
     ports[port] === usual[port] ? host : `${host}:${ports[port]}`;
   return {
-    connectionString: (policy) => `HostName=${at('localhost', 'amqps')};${keyOf(policy)}`,
-    eventHubConnectionString: (policy) =>
-      `Endpoint=sb://${at('127.0.0.1', 'amqp')};${keyOf(policy)};EntityPath=${name};UseDevelopmentEmulator=true`,
+    connectionString: (policy, key) => `HostName=${at('localhost', 'amqps')};${keyOf(policy, key)}`,
+    eventHubConnectionString: (policy, key) =>
+      `Endpoint=sb://${at('127.0.0.1', 'amqp')};${keyOf(policy, key)};EntityPath=${eventHub()};UseDevelopmentEmulator=true`,
     deviceConnectionString(deviceId, moduleId) {
       const identity = registry.get(clientIdOf(deviceId, moduleId));
       if (!identity) throw new Error('There is no device of this id.');

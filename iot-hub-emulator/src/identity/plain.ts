@@ -26,7 +26,8 @@ export function claimByPassword(
 }
 
 function claimByKey(policy: Policy | undefined, key: string): Claim {
-  if (!policy || !timingSafeEqual(digest(policy.key), digest(key)))
+  const isKey = (one: string) => timingSafeEqual(digest(one), digest(key));
+  if (!policy || ![policy.primaryKey, policy.secondaryKey].some(isKey))
     throw new Refusal('amqp:unauthorized-access', 'There is no such policy, or it has another key.');
   const rights = new Set(eventRights.filter((right) => policy.rights.has(right)));
   return { policy: policy.name, rights, clientId: undefined, path: [], expiresAt: Number.POSITIVE_INFINITY };

@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { Refusal } from '../values/refusal.ts';
 import { readIfThere, writeWhole } from './secretFile.ts';
+
+export const identityRights = ['messageSend', 'methodInvoke', 'routedListen', 'routedSend'] as const;
 
 /**
  * What a token may be used for. `listen` and `send` are the event side, the others are IoT Hub's permissions. Only
- * identities have the last four: parts of service connect, as data actions of a role, and the event hub that a route leads to.
+ * identities have those of `identityRights`: parts of service connect, as data actions of a role, and the event hub that a route leads to.
  */
 export type Right =
   | 'listen'
@@ -13,15 +16,16 @@ export type Right =
   | 'deviceConnect'
   | 'registryRead'
   | 'registryWrite'
-  | 'messageSend'
-  | 'methodInvoke'
-  | 'routedListen'
-  | 'routedSend';
+  | (typeof identityRights)[number];
 
-/** A shared access policy: the name and key (base64) that tokens are signed with, and what they may do. */
-export interface Policy {
+export const keyNames = ['primaryKey', 'secondaryKey'] as const;
+
+/** Which of the two keys of a policy. */
+export type KeyName = (typeof keyNames)[number];
+
+/** A shared access policy: its name, the two keys (base64) of which either may sign tokens, and what they may do. */
+export interface Policy extends Readonly<Record<KeyName, string>> {
   readonly name: string;
-  readonly key: string;
   readonly rights: ReadonlySet<Right>;
 }
 
@@ -29,8 +33,11 @@ export interface Policy {
 export interface Policies {
   /** By name. */
   readonly all: ReadonlyMap<string, Policy>;
-  /** Give a policy another key. Tokens that were signed with the old one are no longer believed. */
-  renewKey(name: string): Promise<void>;
+  /**
+   * Give a policy another key in the place of one of the two. Tokens that were signed with the old one are no longer believed;
+   * what they have opened stays open until they expire (H6).
+   */
+  renewKey(name: string, which?: KeyName): Promise<void>;
 }
 
 // The five that every IoT hub is born with, and one of least privilege for those that only read events. None may send to the
@@ -50,26 +57,38 @@ const rightsOf: Record<string, readonly Right[]> = {
  */
 export async function ensurePolicies(directory: string, ownerMaySend = false): Promise<Policies> {
   const file = join(directory, 'policies.json');
-  const write = (all: Readonly<Record<string, string>>) => writeWhole(file, `${JSON.stringify(all, undefined, 2)}\n`);
   const text = await readIfThere(file);
-  const stored = text === undefined ? {} : (JSON.parse(text) as Record<string, string>);
-  const keys = Object.fromEntries(Object.keys(rightsOf).map((name) => [name, stored[name] ?? newKey()]));
-  if (Object.keys(keys).some((name) => stored[name] === undefined)) await write(keys);
+  const stored = text === undefined ? {} : (JSON.parse(text) as Record<string, string | Keys>);
   const policies = new Map<string, Policy>();
-  const set = (name: string, key: string): void => {
+  const set = (name: string, keys: Keys): void => {
     const sending: Right[] = name === 'iothubowner' && ownerMaySend ? ['send'] : [];
-    policies.set(name, { name, key, rights: new Set([...(rightsOf[name] ?? []), ...sending]) });
+    policies.set(name, { name, ...keys, rights: new Set([...(rightsOf[name] ?? []), ...sending]) });
   };
-  for (const [name, key] of Object.entries(keys)) set(name, key);
+  const write = () => {
+    const keys = [...policies.values()].map(
+      ({ name, primaryKey, secondaryKey }) => [name, { primaryKey, secondaryKey }] as const,
+    );
+    return writeWhole(file, `${JSON.stringify(Object.fromEntries(keys), undefined, 2)}\n`);
+  };
+  for (const name of Object.keys(rightsOf)) set(name, keysIn(stored[name]));
+  if (Object.keys(rightsOf).some((name) => typeof stored[name] !== 'object')) await write();
 
   return {
     all: policies,
-    async renewKey(name) {
-      if (!policies.has(name)) throw new Error(`The hub has no policy ${name}.`);
-      set(name, newKey());
-      await write(Object.fromEntries([...policies.values()].map((policy) => [policy.name, policy.key])));
+    async renewKey(name, which = 'primaryKey') {
+      const policy = policies.get(name);
+      if (!policy) throw new Refusal('amqp:not-found', `The hub has no policy ${name}.`);
+      const { primaryKey, secondaryKey } = policy;
+      set(name, { primaryKey, secondaryKey, [which]: newKey() });
+      await write();
     },
   };
 }
+
+type Keys = Readonly<Record<KeyName, string>>;
+
+/** An older file has one key for each policy. */
+const keysIn = (stored: string | Keys | undefined): Keys =>
+  typeof stored === 'object' ? stored : { primaryKey: stored ?? newKey(), secondaryKey: newKey() };
 
 const newKey = () => randomBytes(32).toString('base64');

@@ -79,10 +79,10 @@ export const kinds: Readonly<Record<JournalEvent['kind'], string>> = {
 export type Kind = JournalEvent['kind'];
 
 /**
- * How a queued message ends: taken or rejected by the device, too old, abandoned too often, removed by a service, or its
- * device deleted.
+ * How a queued message ends: taken or rejected by the device, too old, abandoned too often, removed by a service, lost in a
+ * failover of the hub, or its device deleted.
  */
-export type C2dOutcome = 'completed' | 'rejected' | 'expired' | 'undeliverable' | 'purged' | 'device-deleted';
+export type C2dOutcome = 'completed' | 'rejected' | 'expired' | 'undeliverable' | 'purged' | 'lost' | 'device-deleted';
 
 export type DeviceProtocol = 'mqtt' | 'amqp';
 

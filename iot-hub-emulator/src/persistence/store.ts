@@ -9,6 +9,8 @@ import { openTable, type Table } from './table.ts';
 /** What a hub keeps on disk. */
 export interface Store {
   events(partition: number, each: (event: LoggedEvent) => void): EventStore;
+  /** The same of the event endpoint in the other region. */
+  readonly secondary: Pick<Store, 'events'>;
   /** The table in the file `name`.log; ask once for each. */
   table<V>(name: string): Table<V>;
   close(): void;
@@ -30,8 +32,13 @@ export function openStore(directory: string, partitions: number): Store {
     files.push(file);
     return file;
   };
+  const eventsIn =
+    (prefix: string): Store['events'] =>
+    (partition, each) =>
+      opened(openEventStore(join(directory, `${prefix}-${partition}.log`), each));
   return {
-    events: (partition, each) => opened(openEventStore(join(directory, `partition-${partition}.log`), each)),
+    events: eventsIn('partition'),
+    secondary: { events: eventsIn('secondary-partition') },
     table: <V>(name: string) => opened(openTable<V>(join(directory, `${name}.log`))),
     close() {
       if (closed) return;

@@ -1,7 +1,12 @@
-import { describe, expect, test } from 'vitest';
-import { readArguments, UsageError } from '../../src/command/options.ts';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { readArguments } from '../../src/command/options.ts';
 import { show } from '../../src/command/print.ts';
 import { requestFor } from '../../src/command/remote.ts';
+import { UsageError } from '../../src/command/usageError.ts';
+import { createTokenSigner } from '../../src/identity/tokens.ts';
 
 const read = (...args: string[]) => readArguments(args, '/from', '/default');
 
@@ -37,8 +42,42 @@ describe('the options of a hub', () => {
     ['--amqp-port', '65536'],
     ['--retention', 'x'],
     ['--tier', 'S4'],
+    ['--route-partitions', '2'],
   ])('are refused when they are invalid: %s %s', (...args) => {
     expect(() => read(...args)).toThrow(UsageError);
+  });
+});
+
+describe('an authority and a route', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'words-'));
+  afterAll(() => rmSync(directory, { recursive: true }));
+  const file = (content: object) => {
+    const path = join(directory, 'authority.json');
+    writeFileSync(path, JSON.stringify(content));
+    return path;
+  };
+  const trust = { issuer: 'https://sts.example/', publicKey: createTokenSigner().publicKey };
+  const rights = { 'an-object-id': ['messageSend', 'routedListen'] };
+
+  test('are taken from a file, and from the name of an event hub', () => {
+    const path = file({ ...trust, rights });
+    expect(read('--authority', path, '--route-to', 'routed', '--route-partitions', '2').hub).toMatchObject({
+      authority: { ...trust, rights },
+      routeTo: { name: 'routed', partitions: 2 },
+    });
+    expect(read('--route-to', 'routed').hub).toMatchObject({ routeTo: { name: 'routed' } });
+  });
+  test.each([
+    ['without an issuer', { publicKey: trust.publicKey, rights }, /issuer/],
+    ['with another key', { ...trust, publicKey: 'none', rights }, /publicKey: is not the PEM of an RSA key/],
+    ['with an unknown right', { ...trust, rights: { someone: ['everything'] } }, /rights\.someone/],
+  ])('are refused %s', (_, content, why) => {
+    const path = file(content);
+    expect(() => read('--authority', path)).toThrow(UsageError);
+    expect(() => read('--authority', path)).toThrow(why);
+  });
+  test('are refused when the file is not there', () => {
+    expect(() => read('--authority', join(directory, 'none'))).toThrow(/--authority .*ENOENT/);
   });
 });
 
@@ -47,6 +86,11 @@ describe('a command', () => {
     ['devices', { method: 'GET', path: '/devices' }],
     ['devices add d/1 KEY', { method: 'POST', path: '/devices', body: { deviceId: 'd/1', primaryKey: 'KEY' } }],
     ['devices remove d/1', { method: 'DELETE', path: '/devices/d%2F1' }],
+    ['policies renew service', { method: 'POST', path: '/policies/service/keys', body: {} }],
+    [
+      'policies renew a/b secondaryKey',
+      { method: 'POST', path: '/policies/a%2Fb/keys', body: { key: 'secondaryKey' } },
+    ],
     ['faults clear', { method: 'DELETE', path: '/faults' }],
     ['faults clear 7', { method: 'DELETE', path: '/faults/7' }],
     ['counters', { method: 'GET', path: '/counters' }],
@@ -65,12 +109,17 @@ describe('a command', () => {
       properties: { a: '1', b: 'x=y' },
     });
   });
-  test.each(['dance', 'devices add', 'devices dance', 'faults add', 'faults add drop how', 'journal x'])(
-    'that does not exist is refused: %s',
-    (words) => {
-      expect(() => requestFor(words.split(' '))).toThrow(UsageError);
-    },
-  );
+  test.each([
+    'dance',
+    'devices add',
+    'devices dance',
+    'policies renew',
+    'faults add',
+    'faults add drop how',
+    'journal x',
+  ])('that does not exist is refused: %s', (words) => {
+    expect(() => requestFor(words.split(' '))).toThrow(UsageError);
+  });
 });
 
 test('answers are printed as a table, as lines, or as one word', () => {

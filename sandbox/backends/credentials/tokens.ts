@@ -28,6 +28,7 @@ function credentials(form: URLSearchParams, authorization: string | undefined): 
 export function createTokens(client: Client, lifetimeSeconds: number, now: () => number = Date.now) {
   /** Token → when it expires, in ms; insertion order is order of expiry. */
   const expiries = new Map<string, number>();
+  let secrets: readonly string[] = [client.clientSecret];
 
   function forgetExpired(): void {
     for (const [token, expiry] of expiries) {
@@ -41,7 +42,7 @@ export function createTokens(client: Client, lifetimeSeconds: number, now: () =>
     issue(text: string, authorization: string | undefined): Answer {
       const form = new URLSearchParams(text);
       const { clientId, clientSecret } = credentials(form, authorization);
-      if (clientId !== client.clientId || clientSecret !== client.clientSecret) {
+      if (clientId !== client.clientId || !secrets.includes(clientSecret)) {
         return refusal(401, 'invalid_client', 'the client id or secret is wrong');
       }
       if (form.get('grant_type') !== 'client_credentials') {
@@ -56,6 +57,10 @@ export function createTokens(client: Client, lifetimeSeconds: number, now: () =>
     accepts(authorization: string | undefined): boolean {
       const token = /^bearer (.+)$/i.exec(authorization ?? '')?.[1];
       return token !== undefined && (expiries.get(token) ?? 0) > now();
+    },
+    /** The secrets that the client has from now on: two while one replaces the other. */
+    setSecrets(...others: readonly string[]) {
+      secrets = others;
     },
     /** Makes every token invalid at once, as a rotated key would. */
     revokeAll: () => expiries.clear(),

@@ -1,8 +1,9 @@
 import type { ServiceAccess } from '../../identity/access.ts';
 import type { ScopedTokens } from '../../identity/identity.ts';
+import { currentOf, isSecret, renewed, whenChanged } from '../../identity/rotatingSecret.ts';
 import type { MethodFailure } from '../../protocol/methodFailures.ts';
 import { clientFor } from '../replies/identityClient.ts';
-import { createHttpsRequests, type HttpsResponse } from './httpsRequests.ts';
+import { createHttpsRequests, type HttpsRequests, type HttpsResponse } from './httpsRequests.ts';
 import { type HubError, readHubError } from './hubError.ts';
 
 export interface DirectMethod {
@@ -45,62 +46,80 @@ const noRetry = { shouldRetry: () => false, nextRetryTimeout: () => -1 };
  * @param ca certificate authorities to trust instead of the usual ones, PEM
  */
 export function createDirectMethods(access: ServiceAccess, ca?: string): DirectMethods {
-  const hostName =
-    typeof access === 'string' ? (/(?:^|;)\s*HostName=([^;]+)/.exec(access)?.[1] ?? '') : access.hostName;
-  const requests = createHttpsRequests(hostName, ca);
-  const client = clientFor(access);
-  client.setRetryPolicy(noRetry); // the default retries methods for four minutes
-  const rest: RestClient = Reflect.get(client, '_restApiClient');
-  Reflect.set(rest, '_http', requests);
-  const authorize = typeof access === 'string' ? undefined : authorizing(rest, access.credential);
-
+  const requests = createHttpsRequests(hostNameOf(access), ca);
   const pending = new Set<() => void>();
+  let caller = callerFor(access, requests);
+  whenChanged(access, () => {
+    caller = callerFor(access, requests);
+  });
+
+  async function invokeOnce({ device, module, payload, timeoutSeconds }: DirectMethod): Promise<DirectMethodResult> {
+    const { client, authorize } = caller;
+    const authorized = await authorize?.().catch(() => 'no token' as const);
+    if (authorized === 'no token') return { kind: 'failure', failure: 'unavailable' };
+    return new Promise((resolve) => {
+      const parameters = {
+        methodName,
+        payload,
+        responseTimeoutInSeconds: timeoutSeconds,
+        connectTimeoutInSeconds: 0,
+      };
+      const sinceSent = () => {
+        const sentAt = request?.sentAt();
+        return sentAt === undefined ? undefined : performance.now() - sentAt;
+      };
+      const settle = (result: DirectMethodResult) => {
+        clearTimeout(timer);
+        pending.delete(abort);
+        resolve(result);
+      };
+      const done = (error: Error | null | undefined, result?: unknown, response?: unknown) =>
+        settle(
+          error
+            ? { kind: 'failure', ...readHubError(error, sinceSent()) }
+            : readResult(result, (response as HttpsResponse).text),
+        );
+      const request = requests.capture(() =>
+        module === ''
+          ? client.invokeDeviceMethod(device, parameters, done)
+          : client.invokeDeviceMethod(device, module, parameters, done),
+      );
+      const end = (unsent: MethodFailure, sent: MethodFailure) => {
+        settle({ kind: 'failure', failure: request?.sentAt() === undefined ? unsent : sent });
+        request?.abort();
+      };
+      const abort = () => end('stopped_unsent', 'stopped');
+      const timer = setTimeout(() => end('unavailable', 'no_reply'), timeoutSeconds * 1000 + graceMs);
+      pending.add(abort);
+    });
+  }
 
   return {
-    async invoke({ device, module, payload, timeoutSeconds }) {
-      const authorized = await authorize?.().catch(() => 'no token' as const);
-      if (authorized === 'no token') return { kind: 'failure', failure: 'unavailable' };
-      return new Promise((resolve) => {
-        const parameters = {
-          methodName,
-          payload,
-          responseTimeoutInSeconds: timeoutSeconds,
-          connectTimeoutInSeconds: 0,
-        };
-        const sinceSent = () => {
-          const sentAt = request?.sentAt();
-          return sentAt === undefined ? undefined : performance.now() - sentAt;
-        };
-        const settle = (result: DirectMethodResult) => {
-          clearTimeout(timer);
-          pending.delete(abort);
-          resolve(result);
-        };
-        const done = (error: Error | null | undefined, result?: unknown, response?: unknown) =>
-          settle(
-            error
-              ? { kind: 'failure', ...readHubError(error, sinceSent()) }
-              : readResult(result, (response as HttpsResponse).text),
-          );
-        const request = requests.capture(() =>
-          module === ''
-            ? client.invokeDeviceMethod(device, parameters, done)
-            : client.invokeDeviceMethod(device, module, parameters, done),
-        );
-        const end = (unsent: MethodFailure, sent: MethodFailure) => {
-          settle({ kind: 'failure', failure: request?.sentAt() === undefined ? unsent : sent });
-          request?.abort();
-        };
-        const abort = () => end('stopped_unsent', 'stopped');
-        const timer = setTimeout(() => end('unavailable', 'no_reply'), timeoutSeconds * 1000 + graceMs);
-        pending.add(abort);
-      });
+    async invoke(method) {
+      const key = isSecret(access) ? currentOf(access) : '';
+      const result = await invokeOnce(method);
+      const isRefused = result.kind === 'failure' && result.failure === 'refused';
+      if (!isRefused || !isSecret(access)) return result;
+      // The hub has not passed it on: with another key it is sent once (D397).
+      return (await renewed(access, key)) === key ? result : invokeOnce(method);
     },
     abort() {
       for (const abort of pending) abort();
     },
     close: requests.close,
   };
+}
+
+const hostNameOf = (access: ServiceAccess): string =>
+  isSecret(access) ? (/(?:^|;)\s*HostName=([^;]+)/.exec(currentOf(access))?.[1] ?? '') : access.hostName;
+
+/** The hub's client, with the key of the moment, and what gets the next token of an identity. */
+function callerFor(access: ServiceAccess, requests: HttpsRequests) {
+  const client = clientFor(access);
+  client.setRetryPolicy(noRetry); // the default retries methods for four minutes
+  const rest: RestClient = Reflect.get(client, '_restApiClient');
+  Reflect.set(rest, '_http', requests);
+  return { client, authorize: isSecret(access) ? undefined : authorizing(rest, access.credential) };
 }
 
 /** What sends the client's requests. */

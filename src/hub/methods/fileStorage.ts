@@ -8,8 +8,9 @@ import {
   type UserDelegationKey,
 } from '@azure/storage-blob';
 import type { AccountAccess } from '../../identity/access.ts';
-import { clientOptions } from '../../storage/containerIn.ts';
-import { StorageError } from '../../storage/storageCalls.ts';
+import { isSecret } from '../../identity/rotatingSecret.ts';
+import { accountClient, clientOptions } from '../../storage/containerIn.ts';
+import { isRefusal, StorageError } from '../../storage/storageCalls.ts';
 
 /** A file that a device can download. */
 export interface SignedFile {
@@ -64,23 +65,25 @@ const unavailable = (status: number | undefined, code = 'no code'): SignResult =
 });
 
 export function createFileStorage({ account, container, maxBytes }: FileStorageOptions): FileStorage {
-  const service =
-    typeof account === 'string'
-      ? BlobServiceClient.fromConnectionString(account, clientOptions)
-      : new BlobServiceClient(account.url.replace(/\/+$/, ''), account.credential, clientOptions);
-  const keys = typeof account === 'string' ? undefined : delegationKeys(service);
-  const containerClient = service.getContainerClient(container);
-  const isPlain = new URL(service.url).protocol === 'http:'; // the settings allow it on this machine only
+  const { client: serviceNow, attempt: beginAttempt } = accountClient(account, (now) =>
+    typeof now === 'string'
+      ? BlobServiceClient.fromConnectionString(now, clientOptions())
+      : new BlobServiceClient(now.url.replace(/\/+$/, ''), now.credential, clientOptions()),
+  );
+  const keys = isSecret(account) ? undefined : delegationKeys(serviceNow());
+  const clientOf = (name: string) => serviceNow().getContainerClient(container).getBlobClient(name);
+  const isPlain = new URL(serviceNow().url).protocol === 'http:'; // the settings allow it on this machine only
   const protocol = isPlain ? SASProtocol.HttpsAndHttp : SASProtocol.Https;
 
   async function propertiesOf(name: string, signal: AbortSignal) {
-    const client = containerClient.getBlobClient(name);
     for (let attempt = 1; ; attempt += 1) {
+      const hasOtherKey = beginAttempt();
       try {
         const limited = AbortSignal.any([signal, AbortSignal.timeout(attemptMs)]);
-        return await client.getProperties({ abortSignal: limited });
+        return await clientOf(name).getProperties({ abortSignal: limited });
       } catch (error) {
         const { statusCode } = error as ClientError;
+        if (isRefusal(statusCode) && !signal.aborted && (await hasOtherKey())) continue;
         if (attempt >= attempts || signal.aborted || !transient.includes(statusCode)) throw error;
         await sleep(pauseMs);
       }
@@ -90,11 +93,12 @@ export function createFileStorage({ account, container, maxBytes }: FileStorageO
   return {
     maxBytes,
     async sign(name, seconds, signal) {
-      const client = containerClient.getBlobClient(name);
+      const named = clientOf(name);
       // The client resolves `..` segments.
-      if (client.name !== name || client.containerName !== container) return { kind: 'changed_name' };
+      if (named.name !== name || named.containerName !== container) return { kind: 'changed_name' };
       try {
         const { contentLength, etag } = await propertiesOf(name, signal);
+        const client = clientOf(name); // with the key that the account has accepted
         if (contentLength === undefined || etag === undefined) return unavailable(undefined, 'no length or no etag');
         if (contentLength > maxBytes) return { kind: 'too_large', bytes: contentLength };
         const expiresOn = new Date(Date.now() + seconds * 1000);

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
-import Pool from 'undici/lib/dispatcher/pool.js';
 import { createJoined } from '../../backends/joined.ts';
+import { openPool } from '../../network/pool.ts';
 
 /** HTTPS for the hub's client, in place of its own, which uses Node's (D356). */
 export interface HttpsRequests {
@@ -54,13 +54,7 @@ const maxResponseBytes = 2 * 1024 * 1024;
  * @param ca PEM of certificate authorities that replace the default ones
  */
 export function createHttpsRequests(hostName: string, ca?: string): HttpsRequests {
-  const pool = new Pool(`https://${hostName}`, {
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    keepAliveTimeout: idleMs,
-    keepAliveMaxTimeout: idleMs,
-    connect: { timeout: connectMs, ...(ca !== undefined && { ca }) },
-  });
+  const pool = openPool(`https://${hostName}`, { connectMs, idleMs, ca });
   let captured: HttpsRequest | undefined;
 
   return {

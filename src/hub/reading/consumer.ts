@@ -3,6 +3,7 @@ import { createRepeating } from '../../concurrency/repeating.ts';
 import { within } from '../../concurrency/within.ts';
 import type { DeviceWork } from '../../engine/order/deviceWork.ts';
 import type { DeviceEvent } from '../../engine/partition/intake.ts';
+import { isSecret, whenChanged } from '../../identity/rotatingSecret.ts';
 import { createTroubles } from '../../log/troubles.ts';
 import type { Ownership } from '../stores/checkpointStore.ts';
 import { type EventHubConnectionOptions, openEventHubConnection } from './eventHubConnection.ts';
@@ -12,6 +13,7 @@ import { createOwnerships } from './ownerships.ts';
 import { createPartitionIds } from './partitionIds.ts';
 import { type PartitionState, partitionStateOf } from './partitionState.ts';
 import { missingOf, silentMsAt } from './readiness.ts';
+import { ofIdentity, type ReadingDiagnosis } from './readingDiagnosis.ts';
 import { createReadingTroubles, wholeHub } from './readingTroubles.ts';
 import { createRounds, type RoundLimits } from './rounds.ts';
 import type { PartitionSession } from './session.ts';
@@ -60,6 +62,8 @@ export interface ConsumerOptions<A extends DeviceEvent>
     RoundLimits {
   /** Owner of its partitions in the ownership records; a random one when omitted. */
   readonly instance?: string;
+  /** What a diagnosis means for the way in which the hub is read; as it is when omitted. */
+  readonly told?: (found: ReadingDiagnosis) => ReadingDiagnosis;
 }
 
 /** The hub is asked for the newest event of each partition in every second round. */
@@ -74,8 +78,12 @@ const roundEndsWithinMs = 2_000;
 export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A>): Consumer {
   const { log, roundMs, balance, answerMs, silentMs, startPosition, store, instance: me = randomUUID() } = options;
   const allTroubles = createTroubles(log, () => ({ waiting: waiting() }));
-  const troubles = createReadingTroubles(allTroubles, typeof options.access !== 'string');
+  const troubles = createReadingTroubles(allTroubles, {
+    told: options.told ?? (isSecret(options.access) ? undefined : ofIdentity),
+    refused: () => connection.refused(),
+  });
   const connection = openEventHubConnection({ ...options, troubles: allTroubles });
+  let isStopping = false;
   const ownerships = createOwnerships(store, me, answerMs, balance.expiryMs / 3);
   const partitionIds = createPartitionIds({
     ask: () => ofHub(within(connection.client().getPartitionIds(), answerMs)),
@@ -87,6 +95,10 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
     partitionIds: partitionIds.all,
     troubles,
     allTroubles,
+  });
+  // The next token would be made with the key that is replaced, and the client keeps its key (D397).
+  whenChanged(options.access, () => {
+    if (!isStopping) connection.reconnect(sessions.reading());
   });
   const watch = createHubWatch(connection, sessions, {
     ...{ answerMs, everyMs: roundMs * roundsBetweenQuestions, startPosition, store, log, allTroubles },
@@ -153,6 +165,7 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
       log.warn(fields, 'this process stood still: reading its partitions again from their checkpoints');
     },
     async stop() {
+      isStopping = true;
       const stopped = within(repeating.stop(), roundEndsWithinMs);
       await stopped.catch(() => log.warn({}, 'stopping in the middle of a round'));
       const renewing = setInterval(() => void rounds.renew(), roundMs);

@@ -1,6 +1,7 @@
 import type { EventHubConsumerClient } from '@azure/event-hubs';
 import { within } from '../../concurrency/within.ts';
 import type { EventsAccess } from '../../identity/access.ts';
+import { currentOf, isSecret, renewed } from '../../identity/rotatingSecret.ts';
 import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
 import { openEventClient } from './eventClient.ts';
@@ -18,6 +19,8 @@ export interface EventHubConnection {
   replace(): void;
   /** Replaces the connection and subscribes to all partitions on the new one. */
   reconnect(sessions: readonly Pick<PartitionSession, 'reader'>[]): void;
+  /** The hub refuses the key: looks for another one, whose users are told (D397). */
+  refused(): void;
   close(): Promise<void>;
 }
 
@@ -77,6 +80,9 @@ export function openEventHubConnection(options: EventHubConnectionOptions): Even
     reconnect(sessions) {
       replace();
       for (const { reader } of sessions) reader.restart(client);
+    },
+    refused() {
+      if (isSecret(access)) void renewed(access, currentOf(access));
     },
     close: () => close(client),
   };

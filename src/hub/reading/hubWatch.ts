@@ -7,6 +7,7 @@ import { firstEventTime } from './firstEvent.ts';
 import { createNewestEvents, type NewestEvents } from './newestEvents.ts';
 import type { PartitionSessions } from './sessions.ts';
 import { createStallWatch } from './stallWatch.ts';
+import type { StartPosition } from './startPosition.ts';
 import { createUnownedPartitions, type UnownedPartitions } from './unowned.ts';
 
 /** Compares what the hub has with what it delivers, and connects again when it has fallen silent. */
@@ -25,7 +26,7 @@ interface HubWatchOptions {
   readonly answerMs: number;
   /** Interval of the questions for the newest event of each partition. */
   readonly everyMs: number;
-  readonly startPosition: 'earliest' | 'latest';
+  readonly startPosition: StartPosition;
   readonly store: Pick<CheckpointStore, 'progress'>;
   readonly log: Log;
   readonly allTroubles: Pick<Troubles, 'raise'>;

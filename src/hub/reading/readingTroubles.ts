@@ -1,5 +1,5 @@
 import type { Troubles } from '../../log/troubles.ts';
-import { ofIdentity, type ReadingDiagnosis } from './readingDiagnosis.ts';
+import type { ReadingDiagnosis } from './readingDiagnosis.ts';
 
 /** The place of a trouble that concerns the hub as a whole; the others are ids of partitions. */
 export const wholeHub = 'hub';
@@ -13,8 +13,17 @@ export interface ReadingTroubles {
   places(): readonly string[];
 }
 
-/** @param isByIdentity how the hub is read, for what is told; default by a connection string */
-export function createReadingTroubles(troubles: Troubles, isByIdentity = false): ReadingTroubles {
+interface ReadingTroublesOptions {
+  /** What a diagnosis means for the way in which the hub is read; default by a connection string that was given. */
+  readonly told?: ((found: ReadingDiagnosis) => ReadingDiagnosis) | undefined;
+  /** The hub refuses whom the service says it is. */
+  readonly refused?: () => void;
+}
+
+export function createReadingTroubles(
+  troubles: Troubles,
+  { told = (found) => found, refused }: ReadingTroublesOptions = {},
+): ReadingTroubles {
   const known = new Map<string, ReadingDiagnosis>();
   const sourceOf = ({ cause }: ReadingDiagnosis) => `reading: ${cause}`;
   const sharing = (cause: string) => [...known].filter(([, one]) => one.cause === cause).map(([place]) => place);
@@ -29,9 +38,10 @@ export function createReadingTroubles(troubles: Troubles, isByIdentity = false):
 
   return {
     raise(place, found) {
-      const diagnosis = isByIdentity ? ofIdentity(found) : found;
+      const diagnosis = told(found);
       if (known.get(place)?.cause !== diagnosis.cause) clear(place);
       known.set(place, diagnosis);
+      if (diagnosis.cause.startsWith('UnauthorizedError')) refused?.();
       const { cause, level, setting, hubSaid, todo } = diagnosis;
       troubles.raise(sourceOf(diagnosis), {
         level,

@@ -1,3 +1,4 @@
+import type { EventPosition } from '@azure/event-hubs';
 import { within } from '../../concurrency/within.ts';
 import type { DeviceEvent } from '../../engine/partition/intake.ts';
 import type { PartitionOptions } from '../../engine/partition/partition.ts';
@@ -10,6 +11,7 @@ import { storeFieldsOf } from '../../storage/storeFailure.ts';
 import type { Taps } from '../../tap/taps.ts';
 import type { CheckpointStore, Ownership } from '../stores/checkpointStore.ts';
 import type { EventHubConnection } from './eventHubConnection.ts';
+import { firstEventFrom } from './firstEvent.ts';
 import { createForeignCheckpointCheck } from './foreignCheckpoint.ts';
 import { createGapReports } from './gaps.ts';
 import { ofHub } from './hubFailure.ts';
@@ -17,7 +19,7 @@ import type { PartitionReaderOptions } from './reader.ts';
 import type { ReadingDiagnosis } from './readingDiagnosis.ts';
 import { beginPartitionSession, type PartitionSession } from './session.ts';
 import type { Revocation } from './sessionLife.ts';
-import { startPositionOf } from './startPosition.ts';
+import { type StartPosition, startPositionOf } from './startPosition.ts';
 
 /** Opens sessions of partitions that this instance owns. */
 export interface SessionOpener {
@@ -34,7 +36,7 @@ export interface SessionOpener {
 export interface SessionOpenerOptions<A extends DeviceEvent>
   extends Pick<PartitionReaderOptions, 'batchSize' | 'prefetch' | 'maxWaitSeconds' | 'log'> {
   /** For a partition without a checkpoint. */
-  readonly startPosition: 'earliest' | 'latest';
+  readonly startPosition: StartPosition;
   /** All partitions of the hub, as they were last counted. */
   readonly partitionIds: () => readonly string[];
   readonly store: CheckpointStore;
@@ -64,7 +66,7 @@ interface SessionEvents {
 }
 
 export function createSessionOpener<A extends DeviceEvent>(
-  connection: Pick<EventHubConnection, 'client'>,
+  connection: Pick<EventHubConnection, 'client' | 'another'>,
   options: SessionOpenerOptions<A>,
   { heard, failed, noticed, revoke }: SessionEvents,
 ): SessionOpener {
@@ -77,7 +79,10 @@ export function createSessionOpener<A extends DeviceEvent>(
     writeProgress: (reader, progress) => answered(options.store.writeProgress(reader, progress)),
   };
   const extentOf = (partition: string) => ofHub(answered(connection.client().getPartitionProperties(partition)));
-  const fixed = { store, extentOf, partitionIds, startPosition, checkCheckpoint: createForeignCheckpointCheck() };
+  const firstFrom = (partition: string, position: EventPosition) =>
+    ofHub(firstEventFrom(connection.another(), partition, position, options.answerMs));
+  const checkCheckpoint = createForeignCheckpointCheck();
+  const fixed = { store, extentOf, firstFrom, partitionIds, startPosition, checkCheckpoint };
   const newestOf = async (partition: string) => (await extentOf(partition)).lastEnqueuedSequenceNumber;
   const oldestOf = async (partition: string) => (await extentOf(partition)).beginningSequenceNumber;
   const sourceOf = (partition: string, message: LogText<'error'>) => `partition ${partition}: ${message}`;

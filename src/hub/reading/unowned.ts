@@ -2,6 +2,7 @@ import { pastMoment } from '../../concurrency/clocks.ts';
 import type { Position } from '../../engine/progress/watermark.ts';
 import { type Behind, behindOf } from './behind.ts';
 import type { NewestEvents } from './newestEvents.ts';
+import type { StartPosition } from './startPosition.ts';
 
 /** A partition of which no instance has a session, as far as this one knows. */
 export interface UnownedState extends Behind {
@@ -18,7 +19,7 @@ export interface UnownedPartitions {
 interface UnownedOptions {
   readonly checkpointOf: (partition: string) => Promise<Position | undefined>;
   /** For a partition without a checkpoint. */
-  readonly startPosition: 'earliest' | 'latest';
+  readonly startPosition: StartPosition;
   readonly newest: Pick<NewestEvents, 'of' | 'hasFailed'>;
   /** When the hub received the first event after this offset, or the first of all; undefined when there is none. */
   readonly firstAfter: (partition: string, offset: string | undefined) => Promise<Date | undefined>;

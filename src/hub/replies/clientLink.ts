@@ -31,7 +31,8 @@ interface Sender {
 }
 
 interface Connection {
-  readonly socket?: Writable;
+  /** Over WebSockets only what the library needs of one. */
+  readonly socket?: Pick<Writable, 'write'> & Partial<Pick<Writable, 'cork' | 'uncork'>>;
   /** Writes the frames that it has made. */
   output(): void;
 }
@@ -73,9 +74,9 @@ export function writeOnce(connection: Connection): void {
   process.nextTick(() => {
     Reflect.deleteProperty(connection, 'output');
     const { socket } = connection;
-    socket?.cork();
+    socket?.cork?.();
     connection.output();
-    socket?.uncork();
+    socket?.uncork?.();
   });
 }
 

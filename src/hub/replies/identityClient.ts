@@ -2,7 +2,10 @@ import type { Client } from 'azure-iothub';
 import { comingMoment } from '../../concurrency/clocks.ts';
 import type { ServiceAccess } from '../../identity/access.ts';
 import type { ScopedTokens } from '../../identity/identity.ts';
+import { currentOf, isSecret } from '../../identity/rotatingSecret.ts';
+import { overWebSockets } from '../transport/hubTransport.ts';
 import { Client as ServiceClient, ServiceTransport } from './serviceSdk.ts';
+import { serviceWebSockets } from './serviceWebSockets.ts';
 
 /** What the client gives its transport, and its requests over HTTPS: one object for both. */
 interface TransportConfig {
@@ -19,9 +22,11 @@ const fixedScope = 'https://iothubs.azure.net/.default';
  * @throws Error for another version of the client, which this does not fit
  */
 export function clientFor(access: ServiceAccess): Client {
-  if (typeof access === 'string') return ServiceClient.fromConnectionString(access);
+  const webSockets = overWebSockets();
+  const Transport = webSockets === undefined ? ServiceTransport : serviceWebSockets(webSockets);
+  if (isSecret(access)) return ServiceClient.fromConnectionString(currentOf(access), Transport as never);
   const { hostName, credential } = access;
-  class ScopedTransport extends ServiceTransport {
+  class ScopedTransport extends Transport {
     readonly tokens: WatchedTokens;
 
     constructor(config: TransportConfig) {

@@ -25,6 +25,7 @@ interface ReplySettings extends Readonly<Settings['replies']> {
   readonly maxWaitSeconds: number;
   /** Of the connection. */
   readonly isByIdentity?: boolean;
+  readonly refused?: () => void;
 }
 
 /** Creates the connection and the sender for replies from the settings. */
@@ -35,10 +36,10 @@ export function createReplies(
   troubles: Troubles,
   meter?: Meter,
 ): Replies {
-  const { sendsPerMinute, maxWaitSeconds, isByIdentity } = settings;
+  const { sendsPerMinute, maxWaitSeconds, isByIdentity, refused } = settings;
   const answerWithinMs = settleWithinMs(maxWaitSeconds);
   const now = () => performance.now();
-  const connection = createServiceConnection({ newClient, answerWithinMs, isByIdentity, log, troubles });
+  const connection = createServiceConnection({ newClient, answerWithinMs, isByIdentity, refused, log, troubles });
   const ceiling = sendsPerMinute > 0 ? sendsPerMinute / 60 : Number.POSITIVE_INFINITY;
   const rateLimit = createRateLimit({ ceiling, answerWithinMs, now });
   const sendQueue = createSendQueue({ rateLimit, maxInFlight: mostRepliesInFlight, now });

@@ -6,7 +6,7 @@ import type { Reply } from '../../protocol/c2d.ts';
 import { clientFor } from './identityClient.ts';
 import type { SendRefusal } from './sendFailure.ts';
 import { openServiceClient, type ServiceClient } from './serviceClient.ts';
-import { diagnoseService } from './serviceDiagnosis.ts';
+import { diagnoseService, isRefusal } from './serviceDiagnosis.ts';
 import type { Client } from './serviceSdk.ts';
 
 /** The connection to the hub's service endpoint; replaced when it is lost or old, not because of one reply (C4). */
@@ -19,6 +19,8 @@ export interface ServiceConnection {
   /** Connects, and connects again whenever the connection is lost, also without replies to send. Never rejects. */
   open(): Promise<void>;
   isOpen(): boolean;
+  /** Connects anew: there is another key. Sends in flight are still answered on the old connection (D397). */
+  renew(): void;
   close(): Promise<void>;
 }
 
@@ -29,6 +31,8 @@ interface ConnectionOptions {
   readonly answerWithinMs: number;
   /** How the clients get in, for what the log says; default a connection string. */
   readonly isByIdentity?: boolean | undefined;
+  /** The hub refuses the key. */
+  readonly refused?: (() => void) | undefined;
   readonly log: Log;
   readonly troubles: Troubles;
 }
@@ -44,7 +48,7 @@ const unreachable: SendRefusal = { kind: 'connection', reason: 'hub_unavailable'
 const source = 'service endpoint';
 
 export function createServiceConnection(options: ConnectionOptions): ServiceConnection {
-  const { newClient, answerWithinMs, isByIdentity, log, troubles } = options;
+  const { newClient, answerWithinMs, isByIdentity, refused, log, troubles } = options;
   let current: ServiceClient | undefined;
   let open = false;
   let wasEverOpen = false;
@@ -105,6 +109,7 @@ export function createServiceConnection(options: ConnectionOptions): ServiceConn
           still: () => ({}),
         });
       lose(client);
+      if (isRefusal(error)) refused?.();
       return false;
     }
     if (current !== client) return true;
@@ -127,6 +132,13 @@ export function createServiceConnection(options: ConnectionOptions): ServiceConn
       if (first) await connected(first);
     },
     isOpen: () => open,
+    renew() {
+      if (current) replace(current);
+      notBefore = 0;
+      clearTimeout(timer);
+      timer = undefined;
+      if (isWanted) openAgainIn(0);
+    },
     async close() {
       isWanted = false;
       clearTimeout(timer);

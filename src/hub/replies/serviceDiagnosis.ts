@@ -36,6 +36,9 @@ export function diagnoseService(error: unknown, isByIdentity = false): ServiceDi
   return { setting, hubSaid, todo: refusal ?? todoOf(code, compare) ?? unclear };
 }
 
+/** Whether the hub has answered that this client may not connect. */
+export const isRefusal = (error: unknown): boolean => causeOf(error).constructor.name === 'UnauthorizedError';
+
 /** The client wraps the answer of the hub, or the error of the socket, in one that only says that it could not connect. */
 function causeOf(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error));

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ContainerClient } from '@azure/storage-blob';
 import { beginningOf } from '../../storage/boundedReads.ts';
+import type { AccountClient } from '../../storage/containerIn.ts';
 import { type CallLimits, createStorageCalls } from '../../storage/storageCalls.ts';
 
 /** A blob without its content. */
@@ -49,7 +50,7 @@ const maxContentBytes = 4 * 1024 * 1024;
 /** The label by which a writer recognises its own write after a lost answer. */
 const mark = 'mark';
 
-export function createLabelledBlobs(container: ContainerClient, limits: CallLimits): LabelledBlobs {
+export function createLabelledBlobs(container: AccountClient<ContainerClient>, limits: CallLimits): LabelledBlobs {
   const { attempt, ensureContainer } = createStorageCalls(container, 'checkpoint storage', limits);
   let aheadMs = 0;
 
@@ -60,7 +61,7 @@ export function createLabelledBlobs(container: ContainerClient, limits: CallLimi
 
   async function readOnce(name: string, abortSignal: AbortSignal): Promise<WholeBlob | undefined> {
     try {
-      const answer = await container.getBlobClient(name).download(0, undefined, { abortSignal });
+      const answer = await container.client().getBlobClient(name).download(0, undefined, { abortSignal });
       const { metadata: labels = {}, etag = '', lastModified, date, readableStreamBody } = answer;
       observeServerTime(date);
       const content = readableStreamBody && (await beginningOf(readableStreamBody, maxContentBytes));
@@ -77,7 +78,7 @@ export function createLabelledBlobs(container: ContainerClient, limits: CallLimi
     etag: string | undefined,
     abortSignal: AbortSignal,
   ) {
-    const blob = container.getBlockBlobClient(name);
+    const blob = container.client().getBlockBlobClient(name);
     const conditions = etag === undefined ? { ifNoneMatch: '*' } : { ifMatch: etag };
     const written =
       etag !== undefined && content === undefined
@@ -92,7 +93,8 @@ export function createLabelledBlobs(container: ContainerClient, limits: CallLimi
       await ensureContainer(by);
       return attempt('listing', by, async (abortSignal) => {
         const found: LabelledBlob[] = [];
-        for await (const page of container.listBlobsFlat({ prefix, includeMetadata: true, abortSignal }).byPage()) {
+        const pages = container.client().listBlobsFlat({ prefix, includeMetadata: true, abortSignal }).byPage();
+        for await (const page of pages) {
           observeServerTime(page.date);
           for (const { name, metadata = {}, properties } of page.segment.blobItems) {
             found.push({

@@ -1,5 +1,6 @@
 import type convict from 'convict';
 import { day, hour } from './measures.ts';
+import { secret } from './secret.ts';
 
 export const backends = {
   informationModelUrl: {
@@ -41,13 +42,11 @@ export const backends = {
     default: '',
     env: 'PRINCIPAL_MANAGER_SCOPE',
   },
-  token: {
+  ...secret('token', {
     doc: 'Fixed bearer token for the backends, instead of the token endpoint.',
     format: 'bearer-token',
-    default: '',
     env: 'BACKENDS_TOKEN',
-    sensitive: true,
-  },
+  }),
   tokenUrl: {
     doc: 'OAuth2 token endpoint (client credentials) that issues the bearer tokens for the backends.',
     format: 'optional-url',
@@ -61,13 +60,11 @@ export const backends = {
     default: '',
     env: 'BACKENDS_CLIENT_ID',
   },
-  clientSecret: {
+  ...secret('clientSecret', {
     doc: 'Client secret for the token endpoint.',
     format: 'optional-text',
-    default: '',
     env: 'BACKENDS_CLIENT_SECRET',
-    sensitive: true,
-  },
+  }),
   tokenScope: {
     doc: 'Scope for the token request; none when empty.',
     format: 'optional-text',

@@ -2,8 +2,20 @@ import { mebibyte } from './measures.ts';
 
 /** Values that no operator would choose. They are passed to the factories as settings are (D66). */
 
-/** Options for reading from the hub. An idle partition is reported first after `maxWaitSeconds`; the service is not ready before (D145). */
-export const reading = { batchSize: 50, prefetch: 100, maxWaitSeconds: 0.1, silentMs: 11_000 };
+/** Options for reading from the hub. An idle partition reports every `maxWaitSeconds` (D145); the service is not ready before. */
+export const reading = { batchSize: 50, prefetch: 100, maxWaitSeconds: 0.5, silentMs: 11_000 };
+
+/**
+ * When the hub is asked for its event endpoint again: after this time in which a partition is not read, and after this one
+ * without any event. Then how the other endpoint is begun (D402, D403).
+ */
+export const failover = {
+  unreadMs: 30_000,
+  eventlessMs: 120_000,
+  answerMs: 15_000,
+  overlapMs: 300_000,
+  finishMs: 300_000,
+};
 
 /** Limits for one message and for what is read of the answers to it (P2, R6, A4, A10, D185). */
 export const messageLimits = {
@@ -54,3 +66,6 @@ export const invocationLimits = { inFlight: 1_000, inFlightPerDevice: 10 };
 
 /** Most bodies that are being received, 256 KiB each, in all and of one caller (M14). */
 export const mostBodies = { inAll: 400, ofCaller: 100 };
+
+/** The files of secrets are looked at so often (D396). */
+export const secretFiles = { lookMs: 5_000 };

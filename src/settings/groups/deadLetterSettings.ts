@@ -1,14 +1,13 @@
 import type convict from 'convict';
 import { gibibyte } from './measures.ts';
+import { secret } from './secret.ts';
 
 export const deadLetters = {
-  connectionString: {
+  ...secret('connectionString', {
     doc: 'Connection string of an account of its own for the dead letters; when empty, `STORE_CONNECTION_STRING` is used.',
     format: 'storage-connection-string',
-    default: '',
     env: 'DEAD_LETTERS_CONNECTION_STRING',
-    sensitive: true,
-  },
+  }),
   accountUrl: {
     doc: 'URL of the blob service of an account of its own for the dead letters, used with `IDENTITY`.',
     format: 'optional-https-url',

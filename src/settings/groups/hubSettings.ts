@@ -1,13 +1,12 @@
 import type convict from 'convict';
+import { secret } from './secret.ts';
 
 export const hub = {
-  eventsConnectionString: {
-    doc: 'Connection string of the hub’s built-in event endpoint (Event Hub-compatible), with `EntityPath` and a listen right.',
+  ...secret('eventsConnectionString', {
+    doc: 'Connection string of the hub’s built-in event endpoint (Event Hub-compatible), with `EntityPath` and a listen right. Without it, the endpoint is looked up through `HUB_SERVICE_CONNECTION_STRING`, and again when the hub fails over (D401).',
     format: 'events-connection-string',
-    default: '',
     env: 'HUB_EVENTS_CONNECTION_STRING',
-    sensitive: true,
-  },
+  }),
   eventsNamespace: {
     doc: 'Instead of that connection string: host name of the Event Hubs namespace with the event hub to which the hub routes its messages, read with `IDENTITY`.',
     format: 'host-name',
@@ -26,18 +25,22 @@ export const hub = {
     default: '',
     env: 'HUB_EVENTS_SENDERS',
   },
-  serviceConnectionString: {
+  ...secret('serviceConnectionString', {
     doc: 'Connection string of the hub itself with the service connect right, for replies to devices and for methods of devices.',
     format: 'service-connection-string',
-    default: '',
     env: 'HUB_SERVICE_CONNECTION_STRING',
-    sensitive: true,
-  },
+  }),
   hostName: {
     doc: 'Instead of that connection string: host name of the hub, for replies and methods with `IDENTITY`.',
     format: 'host-name',
     default: '',
     env: 'HUB_HOST_NAME',
+  },
+  transport: {
+    doc: 'How the hub is read and sent replies: `amqp` (AMQP over TLS, port 5671) or `websockets` (AMQP over WebSockets, port 443, as firewalls and proxies allow) (D405).',
+    format: ['amqp', 'websockets'],
+    default: 'amqp',
+    env: 'HUB_TRANSPORT',
   },
   consumerGroup: {
     doc: 'Consumer group that only this service uses.',
@@ -50,5 +53,11 @@ export const hub = {
     format: ['earliest', 'latest'],
     default: 'earliest',
     env: 'HUB_START_POSITION',
+  },
+  failoverPosition: {
+    doc: 'The same at an endpoint that a failover has brought, if it is looked up: `overlap` begins five minutes before the newest event read at the endpoint before; `earliest`; `latest`, which passes over what has come meanwhile (D403).',
+    format: ['overlap', 'earliest', 'latest'],
+    default: 'overlap',
+    env: 'HUB_FAILOVER_POSITION',
   },
 } satisfies convict.Schema<unknown>;

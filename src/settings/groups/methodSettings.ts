@@ -1,5 +1,6 @@
 import type convict from 'convict';
 import { gibibyte, hour, mebibyte } from './measures.ts';
+import { secret } from './secret.ts';
 
 export const methods = {
   port: {
@@ -36,13 +37,11 @@ export const methods = {
 } satisfies convict.Schema<unknown>;
 
 export const files = {
-  connectionString: {
+  ...secret('connectionString', {
     doc: 'Connection string, with the account’s key, of an account of its own for the files of methods; when empty, `STORE_CONNECTION_STRING` is used.',
     format: 'signing-connection-string',
-    default: '',
     env: 'METHODS_FILES_CONNECTION_STRING',
-    sensitive: true,
-  },
+  }),
   accountUrl: {
     doc: 'URL of the blob service of an account of its own for the files of methods, used with `IDENTITY`.',
     format: 'optional-https-url',

@@ -1,4 +1,5 @@
 import type convict from 'convict';
+import { secret } from './secret.ts';
 
 export const http = {
   host: {
@@ -29,13 +30,11 @@ export const admin = {
     default: 8082,
     env: 'ADMIN_PORT',
   },
-  token: {
+  ...secret('token', {
     doc: 'Bearer token for the admin port, at least 16 characters. When empty, every program on this machine can use the port.',
     format: 'admin-token',
-    default: '',
     env: 'ADMIN_TOKEN',
-    sensitive: true,
-  },
+  }),
 } satisfies convict.Schema<unknown>;
 
 export const log = {

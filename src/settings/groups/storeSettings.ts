@@ -1,4 +1,5 @@
 import type convict from 'convict';
+import { secret } from './secret.ts';
 
 export const data = {
   directory: {
@@ -17,13 +18,11 @@ export const store = {
     default: 'file',
     env: 'STORE',
   },
-  connectionString: {
+  ...secret('connectionString', {
     doc: 'Connection string of the storage account: with the account’s key, or with a shared access signature. Files for methods need the key.',
     format: 'storage-connection-string',
-    default: '',
     env: 'STORE_CONNECTION_STRING',
-    sensitive: true,
-  },
+  }),
   accountUrl: {
     doc: 'Instead of that connection string: URL of the blob service of the storage account, used with `IDENTITY`.',
     format: 'optional-https-url',
@@ -34,13 +33,11 @@ export const store = {
 } satisfies convict.Schema<unknown>;
 
 export const checkpoints = {
-  connectionString: {
+  ...secret('connectionString', {
     doc: 'Connection string of an account of its own for the checkpoints; when empty, `STORE_CONNECTION_STRING` is used.',
     format: 'storage-connection-string',
-    default: '',
     env: 'CHECKPOINTS_CONNECTION_STRING',
-    sensitive: true,
-  },
+  }),
   accountUrl: {
     doc: 'URL of the blob service of an account of its own for the checkpoints, used with `IDENTITY`.',
     format: 'optional-https-url',

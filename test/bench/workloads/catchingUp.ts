@@ -125,7 +125,7 @@ async function catchUp(
 ): Promise<Caught> {
   const stage = await openStage(2 * devices, partitions);
   let requests = 0;
-  const azurite = store === 'blob' ? await startAzurite(() => (requests += 1)) : undefined;
+  const azurite = store === 'blob' ? await startAzurite({ onRequest: () => (requests += 1) }) : undefined;
   try {
     if (azurite !== undefined) await writeLetters(azurite.connectionString, letters);
     const inBlobs = azurite && { STORE: 'blob', STORE_CONNECTION_STRING: azurite.connectionString };

@@ -1,6 +1,9 @@
-import { spawn } from '../../../sandbox/service/endWithUs.ts';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { fork, spawn } from '../../../sandbox/service/endWithUs.ts';
 import { inherited } from '../../../sandbox/service/process.ts';
-import { projectDirectory } from '../../../sandbox/state/directories.ts';
+import { launcher, projectDirectory } from '../../../sandbox/state/directories.ts';
+import type { Answered, Asked } from './sharedProgram.ts';
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -39,9 +42,32 @@ export function check(args: readonly string[], environment: Environment, program
 export async function findings(
   args: readonly string[],
   environment: Environment,
-  program?: string,
+  run: (args: readonly string[], environment: Environment) => Promise<Checked> = check,
 ): Promise<{ readonly code: number | null; readonly found: readonly Found[]; readonly text: string }> {
-  const { code, text } = await check([...args, '--json'], environment, program);
+  const { code, text } = await run([...args, '--json'], environment);
   const { findings } = JSON.parse(text) as { readonly findings: readonly Found[] };
   return { code, found: findings, text };
+}
+
+const sharedProgram = fileURLToPath(new URL('./sharedProgram.ts', import.meta.url));
+
+/**
+ * A process for any number of checks: to start one for each would take far more time than the checks.
+ * @param environment what must be there when a process starts
+ */
+export function openSharedChecks(environment: Environment) {
+  const child = fork(launcher, [sharedProgram], { cwd: projectDirectory, env: { ...inherited(), ...environment } });
+  const waiting = new Map<number, (checked: Checked) => void>();
+  child.on('message', ({ number, ...checked }: Answered) => waiting.get(number)?.(checked));
+  const ended = once(child, 'exit').then(() => Promise.reject(new Error('the process of the checks has ended')));
+  ended.catch(() => undefined);
+  return {
+    check(args: readonly string[], environment: Environment): Promise<Checked> {
+      const number = waiting.size;
+      const checked = new Promise<Checked>((resolve) => waiting.set(number, resolve));
+      child.send({ number, args, environment: { ...inherited(), ...environment } } satisfies Asked);
+      return Promise.race([checked, ended]);
+    },
+    close: () => void child.kill('SIGKILL'),
+  };
 }

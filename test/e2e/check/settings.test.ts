@@ -2,37 +2,39 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startAzurite } from '../../../sandbox/methods/azurite.ts';
 import { type Sandbox, startSandbox } from '../../../sandbox/sandbox.ts';
 import { checkSettings } from '../../../src/check/checkSettings.ts';
 import { atMost } from '../../../src/concurrency/atMost.ts';
 import { readCertificate } from '../../../src/methods/certificate.ts';
 import { configDirectory, readMethodsSettings, readSettings, settingDocs } from '../../../src/settings/config.ts';
 import { methodsSchema, schema } from '../../../src/settings/schema.ts';
-import { type Found, findings } from './run.ts';
+import { type StorageAccount, storageAccount } from '../../support/storageAccount.ts';
+import { check, type Found, findings, openSharedChecks } from './run.ts';
 
 // The command beside a hub, backends and a storage account, with each setting broken in turn.
 
 let sandbox: Sandbox;
-let azurite: Awaited<ReturnType<typeof startAzurite>>;
+let storage: StorageAccount;
 let directory: string;
+let shared: ReturnType<typeof openSharedChecks>;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'check-'));
-  azurite = await startAzurite();
+  storage = await storageAccount();
   sandbox = await startSandbox({ directory, service: false, methods: 'prepared' });
+  shared = openSharedChecks({ NODE_EXTRA_CA_CERTS: sandbox.hub.caFile });
   await writeFile(join(directory, 'a-file'), '');
   await writeFile(join(directory, 'wrong.json'), '{ "delivery": { "maxMessages": "many" } }');
 });
 afterAll(async () => {
+  shared?.close();
   await sandbox?.close();
-  await azurite?.close();
   await rm(directory, { recursive: true, force: true });
 });
 
 type Environment = Readonly<Record<string, string>>;
 const ofService = (): Environment => ({
   ...sandbox.state.service.environment,
-  ...{ STORE: 'blob', STORE_CONNECTION_STRING: azurite.connectionString },
+  ...{ STORE: 'blob', STORE_CONNECTION_STRING: storage.connectionString },
 });
 const ofMethods = (): Environment => sandbox.state.methods?.environment ?? {};
 
@@ -45,6 +47,8 @@ interface Row {
   readonly mark?: Found['mark'];
   /** The exit code with `--init`, where that is tried too. */
   readonly init?: number;
+  /** Nothing that reading the settings alone finds. */
+  readonly isOfProcess?: boolean;
 }
 
 const wrongKey = 'd3Jvbmcta2V5LXdyb25nLWtleQ==';
@@ -64,6 +68,18 @@ const accountOf = (name: string) => (right: Environment) => ({
 const withoutIdentity = (name: string, value: string) =>
   invalid(name, value, new RegExp(`${name} needs IDENTITY beside it`));
 const wrongScope = (name: string) => [invalid(name, 'a b', new RegExp(`${name}: must end with /.default`))];
+
+/** The event endpoint behind TLS. */
+const withTls = (): Environment => ({
+  HUB_EVENTS_CONNECTION_STRING: (ofService()['HUB_EVENTS_CONNECTION_STRING'] ?? '')
+    .replace(/sb:\/\/[^;]*/, `sb://127.0.0.1:${sandbox.hub.ports.amqps}/`)
+    .replace(';UseDevelopmentEmulator=true', ''),
+});
+
+/** Found when the process begins to use it. */
+const unusable = (file: string, says: RegExp): Row => ({
+  ...{ set: to('NETWORK_CA_FILE', file), what: 'settings', says, isOfProcess: true },
+});
 
 const common: Readonly<Record<string, readonly Row[]>> = {
   IDENTITY: [
@@ -119,6 +135,28 @@ const common: Readonly<Record<string, readonly Row[]>> = {
       says: /TYPE_REGISTRY_URL/,
       init: 0,
     },
+  ],
+  HTTPS_PROXY: [
+    invalid('HTTPS_PROXY', 'proxy:3128', /HTTPS_PROXY: must be the http or https address of a proxy/),
+    {
+      set: () => ({ HTTPS_PROXY: 'http://127.0.0.1:1', HUB_TRANSPORT: 'websockets', ...withTls() }),
+      what: 'network of service endpoint',
+      says: /the proxy 127\.0\.0\.1:1 cannot be used: ECONNREFUSED → compare HTTPS_PROXY/,
+      init: 0,
+    },
+  ],
+  HTTP_PROXY: [
+    {
+      set: to('HTTP_PROXY', 'http://127.0.0.1:1'),
+      what: 'network of information model',
+      says: /the proxy 127\.0\.0\.1:1 cannot be used: ECONNREFUSED/,
+      init: 0,
+    },
+  ],
+  NO_PROXY: [invalid('NO_PROXY', 'a\tb', /NO_PROXY: must be without control/)],
+  NETWORK_CA_FILE: [
+    unusable('/none', /NETWORK_CA_FILE: \/none cannot be read \(ENOENT\)/),
+    unusable('package.json', /NETWORK_CA_FILE: package.json has no certificate in PEM/),
   ],
   BACKENDS_TOKEN: [
     invalid('BACKENDS_TOKEN', 'one-token', /two ways to get a token/),
@@ -182,11 +220,20 @@ const service: Readonly<Record<string, readonly Row[]>> = {
       says: /ECONNREFUSED → nobody answers there: compare Endpoint/,
       init: 0,
     },
-    invalid(
-      'HUB_EVENTS_CONNECTION_STRING',
-      '',
-      /set HUB_EVENTS_CONNECTION_STRING, or HUB_EVENTS_NAMESPACE with IDENTITY/,
-    ),
+    {
+      set: to('HUB_EVENTS_CONNECTION_STRING', ''),
+      what: 'event endpoint',
+      says: /localhost:\d+\/sandbox-hub, named by the hub: 4 partitions/,
+      mark: 'ok',
+    },
+    {
+      set: (right) => ({
+        HUB_EVENTS_CONNECTION_STRING: '',
+        ...replaced('HUB_SERVICE_CONNECTION_STRING', key, `SharedAccessKey=${wrongKey}`)(right),
+      }),
+      what: 'event endpoint',
+      says: /does not name its event endpoint: .*HUB_SERVICE_CONNECTION_STRING.* has service connect/,
+    },
   ],
   HUB_EVENTS_NAMESPACE: [
     withoutIdentity('HUB_EVENTS_NAMESPACE', 'namespace.invalid'),
@@ -195,6 +242,16 @@ const service: Readonly<Record<string, readonly Row[]>> = {
   HUB_EVENTS_NAME: [invalid('HUB_EVENTS_NAME', 'events', /not used without HUB_EVENTS_NAMESPACE/)],
   HUB_EVENTS_SENDERS: [invalid('HUB_EVENTS_SENDERS', 'all', /HUB_EVENTS_SENDERS: must be one of/)],
   HUB_CONSUMER_GROUP: [invalid('HUB_CONSUMER_GROUP', 'a\nb', /HUB_CONSUMER_GROUP: must be without control/)],
+  HUB_TRANSPORT: [
+    invalid('HUB_TRANSPORT', 'mqtt', /HUB_TRANSPORT: must be one of/),
+    invalid('HUB_TRANSPORT', 'websockets', /UseDevelopmentEmulator=true .* has none/),
+    {
+      set: () => ({ HTTPS_PROXY: 'http://127.0.0.1:1', ...withTls() }),
+      what: 'settings',
+      says: /AMQP at port 5671 passes no proxy/,
+    },
+  ],
+  HUB_FAILOVER_POSITION: [invalid('HUB_FAILOVER_POSITION', 'before', /HUB_FAILOVER_POSITION/)],
   HUB_START_POSITION: [invalid('HUB_START_POSITION', 'first', /HUB_START_POSITION/)],
   PRINCIPAL_MANAGER_SCOPE: wrongScope('PRINCIPAL_MANAGER_SCOPE'),
   PRINCIPAL_MANAGER_URL: [invalid('PRINCIPAL_MANAGER_URL', 'ftp://x', /http or https URL/)],
@@ -259,7 +316,7 @@ const service: Readonly<Record<string, readonly Row[]>> = {
     {
       set: to('NODE_EXTRA_CA_CERTS', ''),
       what: 'network of service endpoint',
-      says: /not trusted: NODE_EXTRA_CA_CERTS/,
+      says: /not trusted: NETWORK_CA_FILE/,
     },
   ],
 };
@@ -294,17 +351,46 @@ const methods: Readonly<Record<string, readonly Row[]>> = {
   METHODS_FILES_MAX_BYTES: [invalid('METHODS_FILES_MAX_BYTES', '0', /whole number/)],
 };
 
-/** Each is a process. */
+/** Each secret in a file that is not there. */
+const ofFiles = (own: typeof schema | typeof methodsSchema): Readonly<Record<string, readonly Row[]>> =>
+  Object.fromEntries(
+    settingDocs(own).flatMap(({ env, holds = '' }) =>
+      holds === ''
+        ? []
+        : [
+            [
+              env,
+              [
+                {
+                  set: () => ({ [holds]: '', [env]: '/none' }),
+                  what: 'settings',
+                  says: new RegExp(`^${env}: /none cannot be read`),
+                },
+              ],
+            ],
+          ],
+    ),
+  );
+
 const inTurn = atMost(3);
+/** A process trusts what it is told at its start, and has one proxy. */
+const runWith = ({ NODE_EXTRA_CA_CERTS: caFile, NETWORK_CA_FILE, HTTPS_PROXY }: Environment) =>
+  caFile === sandbox.hub.caFile && !NETWORK_CA_FILE && !HTTPS_PROXY ? shared.check : check;
 const lineOf = ({ found, todo = '' }: Found) => `${found} → ${todo}`;
 
 describe.each([
   {
-    ...{ program: 'service', args: [], rows: service, environment: ofService, own: schema },
+    ...{ program: 'service', args: [], rows: { ...service, ...ofFiles(schema) }, environment: ofService, own: schema },
     read: (env: Environment) => checkSettings(() => readSettings(env, configDirectory), env),
   },
   {
-    ...{ program: 'methods', args: ['methods'], rows: methods, environment: ofMethods, own: methodsSchema },
+    ...{
+      program: 'methods',
+      args: ['methods'],
+      rows: { ...methods, ...ofFiles(methodsSchema) },
+      environment: ofMethods,
+      own: methodsSchema,
+    },
     read: (env: Environment) =>
       checkSettings(() => {
         const settings = readMethodsSettings(env, configDirectory);
@@ -324,7 +410,7 @@ describe.each([
   });
 
   const each = Object.entries(rows).flatMap(([name, all]) => all.map((row, index) => ({ name, index, ...row })));
-  const isRead = ({ what }: Row) => what === 'settings' || what === 'variables';
+  const isRead = ({ what, isOfProcess }: Row) => !isOfProcess && (what === 'settings' || what === 'variables');
 
   it.each(each.filter(isRead))('$name, broken in way $index, is found', ({ set, what, says, mark = 'failure' }) => {
     const right = environment();
@@ -338,7 +424,7 @@ describe.each([
   it('ends with 1 when a setting is wrong, also with --init, and tries nothing else', async () => {
     const wrong = { ...environment(), LOG_LEVEL: 'loud' };
     for (const options of [[], ['--init']]) {
-      const { code, found } = await findings([...args, ...options], wrong);
+      const { code, found } = await findings([...args, ...options], wrong, runWith(wrong));
       expect([code, found.map(({ what }) => what)]).toEqual([1, ['settings']]);
     }
   });
@@ -347,15 +433,15 @@ describe.each([
   it.concurrent.each(tried)('$name, broken in way $index, is found', async ({ set, what, says, mark, init }) => {
     const right = environment();
     const wrong = { ...right, ...set(right) };
-    const { code, found, text } = await inTurn(() => findings(args, wrong));
+    const { code, found, text } = await inTurn(() => findings(args, wrong, runWith(wrong)));
     const bad = found.filter((one) => one.what === what && says.test(lineOf(one)));
     expect(bad, text).not.toEqual([]);
     expect(text).not.toContain(wrongKey);
     if (what === 'memory') return; // this machine may have enough
     expect(bad[0]?.mark).toBe(mark ?? 'failure');
-    expect(code).toBe(mark === 'warning' ? 2 : 1);
+    expect(code, text).toBe({ ok: 0, warning: 2, failure: 1 }[mark ?? 'failure']);
     if (init === undefined) return;
-    const begun = await inTurn(() => findings([...args, '--init'], wrong));
+    const begun = await inTurn(() => findings([...args, '--init'], wrong, runWith(wrong)));
     expect(begun.code, begun.text).toBe(init);
   });
 });

@@ -188,6 +188,10 @@ export const rightAnswers: Readonly<Record<string, Check>> = {
     else expect(total.inFlight + total.unstarted).toBe(undone);
   },
 
+  'Has the hub failed over?'([lines]) {
+    expect(objectsOf(lines)).toEqual([]);
+  },
+
   'Who floods?'([now, afterwards], { name }) {
     const [first] = objectsOf(now);
     if (name === 'a device floods') expect(first).toEqual(['flooder', flooded]);

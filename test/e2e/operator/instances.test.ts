@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { ContainerClient } from '@azure/storage-blob';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Azurite, startAzurite } from '../../../sandbox/methods/azurite.ts';
 import { freePort } from '../../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../../sandbox/service/process.ts';
+import { type StorageAccount, storageAccount } from '../../support/storageAccount.ts';
 import { withConstants } from '../../support/withConstants.ts';
 import { startTestSandbox } from '../testSandbox.ts';
 import { createAsking } from './asking.ts';
@@ -12,18 +12,18 @@ import { tableRows } from './table.ts';
 
 // Two instances share the partitions of one hub.
 
-let azurite: Azurite;
+let storage: StorageAccount;
 let sandbox: TestSandbox;
 let second: ServiceProcess;
 let addressesOf: readonly Addresses[];
 let desks: readonly ReturnType<typeof createDesk>[];
 beforeAll(async () => {
-  azurite = await startAzurite();
+  storage = await storageAccount();
   sandbox = await startTestSandbox({
     environment: {
       ADMIN_TOKEN: operatorsToken,
       STORE: 'blob',
-      STORE_CONNECTION_STRING: azurite.connectionString,
+      STORE_CONNECTION_STRING: storage.connectionString,
       ...withConstants({ timing: { expirySeconds: 6, checkpointSeconds: 1 } }),
     },
   });
@@ -41,7 +41,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await second?.stop();
   await sandbox?.close();
-  await azurite?.close();
 });
 
 interface Shown {
@@ -86,7 +85,7 @@ it('Which instance spoke? Log, metrics and admin port name it, and each admin po
 
 it('How far behind is a partition that no instance reads? Every instance reports it, by the first event after its checkpoint', async () => {
   const partition = '3';
-  const blobs = new ContainerClient(azurite.connectionString, 'checkpoints');
+  const blobs = new ContainerClient(storage.connectionString, 'checkpoints');
   const record = blobs.getBlobClient(
     (await namesIn(blobs)).find((name) => name.endsWith(`/ownership/${partition}`)) ?? '',
   );

@@ -2,9 +2,9 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Hub, startHub } from 'iot-hub-emulator';
+import type { Stamps } from 'telemetry/files/stamps.ts';
 import { expect, vi } from 'vitest';
 import { type Configuration, readConfiguration } from '../../../edge/src/configuration/read.ts';
-import type { Stamps } from '../../../edge/src/configuration/stamps.ts';
 import { startEdge } from '../../../edge/src/edge.ts';
 import { createLog } from '../../../edge/src/operations/log.ts';
 import { type Broker, type BrokerUser, startBroker } from '../../../sandbox/edge/broker.ts';
@@ -84,6 +84,8 @@ export interface TestEdgeOptions {
   readonly moduleId?: string;
   /** Start the proxy as a process. */
   readonly process?: ProcessOptions;
+  /** WebSockets to the hub, whose authority is trusted everywhere. */
+  readonly isNarrow?: boolean;
   readonly isHubDown?: boolean;
   readonly isBrokerDown?: boolean;
   readonly users?: Readonly<Record<string, BrokerUser>>;
@@ -122,7 +124,9 @@ export async function startTestEdge(options: TestEdgeOptions = {}): Promise<Test
 
   const file = join(folder, 'edge-proxy.json');
   const written = {
-    hub: { connectionString, caFile: hub.caFile },
+    ...(options.isNarrow
+      ? { hub: { connectionString, webSockets: true }, network: { caFile: hub.caFile } }
+      : { hub: { connectionString, caFile: hub.caFile } }),
     broker: { url: broker.url, username: 'edge-proxy', password: 'edge-proxy-secret', ...options.broker },
     modules: [
       {

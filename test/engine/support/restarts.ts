@@ -103,7 +103,12 @@ export async function runToTheEnd(given: Given) {
     async function open(index: number): Promise<Partition> {
       const own = events[index] as HubEvent[];
       const newest = own.at(-1)?.sequenceNumber ?? -1;
-      const extent = { beginningSequenceNumber: 0, lastEnqueuedSequenceNumber: newest, lastEnqueuedOffset: 'last' };
+      const extent = {
+        beginningSequenceNumber: 0,
+        lastEnqueuedSequenceNumber: newest,
+        lastEnqueuedOffset: 'last',
+        lastEnqueuedOnUtc: new Date(0),
+      };
       const store = storeOf(index);
       const record = { partition: String(index), owner: 'me', epoch: 1 } as Parameters<typeof startPositionOf>[0];
       const afterUncleanShutdown = number > 0 && isGivenBack[index] === false;
@@ -111,6 +116,7 @@ export async function runToTheEnd(given: Given) {
       const progress = await startPositionOf(record, {
         store,
         extentOf,
+        firstFrom: async () => undefined,
         partitionIds: () => Object.keys(events),
         checkCheckpoint: createForeignCheckpointCheck(),
         startPosition: 'earliest',

@@ -37,6 +37,7 @@ export async function openSessions(circumstances: Circumstances = {}) {
   const take = () => Promise.reject(new Error('the disk is broken'));
   const sessions = createPartitionSessions(
     {
+      another: () => client as never,
       client: () =>
         ({
           ...client,

@@ -236,7 +236,7 @@ async function record(meter: Meter): Promise<void> {
   const server = await startFileServer();
   const files = { hosts: [server.host], loopbackHttp: true, atOnce: 1 };
   const configuration = { modules: modules(folder), files } as unknown as Configuration;
-  const setups = createSetups({ configuration, log, meter, resubscribe: async () => {} });
+  const setups = createSetups({ configuration, log, meter, resubscribe: async () => {}, reconnect: () => {} });
   try {
     await setups.prepareFolders();
     await invocations({ meter, time, server, folder, setups });

@@ -22,6 +22,16 @@ describe('tokens', () => {
     }
   });
 
+  it('are issued for each of the secrets that the client has', () => {
+    const tokens = createTokens(client, 60);
+    const statusWith = (client_secret: string) =>
+      tokens.issue(form({ ...grant, client_id: client.clientId, client_secret }), undefined).status;
+    tokens.setSecrets('next', client.clientSecret);
+    expect([statusWith('next'), statusWith(client.clientSecret)]).toEqual([200, 200]);
+    tokens.setSecrets('next');
+    expect([statusWith('next'), statusWith(client.clientSecret)]).toEqual([200, 401]);
+  });
+
   it.each([
     ['a wrong secret', form({ ...grant, client_id: 'service', client_secret: 'x' }), 401, 'invalid_client'],
     ['no client', form(grant), 401, 'invalid_client'],

@@ -16,6 +16,7 @@ interface Places {
   /** Files, and what is in them. */
   readonly certificate: readonly [file: string, text: string];
   readonly key: readonly [file: string, text: string];
+  readonly authority: readonly [file: string, text: string];
 }
 
 const secretKey = Buffer.from('not a key').toString('base64');
@@ -44,6 +45,13 @@ const backends: SettingRows = {
   BACKENDS_CONNECTIONS: ['41', ['createTransport 1.connections', 41], ['createBulkhead 1', 41]],
 };
 
+const network = ({ authority: [file, text] }: Places): SettingRows => ({
+  HTTPS_PROXY: ['http://one.invalid:3128', ['useProxies 0.https', 'http://one.invalid:3128']],
+  HTTP_PROXY: ['http://two.invalid:3128', ['useProxies 0.http', 'http://two.invalid:3128']],
+  NO_PROXY: ['localhost,three.invalid', ['useProxies 0.except', 'localhost,three.invalid']],
+  NETWORK_CA_FILE: [file, ['trustAlso 0', text]],
+});
+
 const operations = ({ httpPort, adminPort }: Places): SettingRows => ({
   HTTP_HOST: ['127.0.0.1', ['serveHealth 0.host', '127.0.0.1']],
   HTTP_PORT: [String(httpPort), ['serveHealth 0.port', httpPort]],
@@ -60,6 +68,8 @@ export const ofService = (places: Places): SettingRows => ({
   HUB_SERVICE_CONNECTION_STRING: [service, ['newServiceClient 0', service]],
   HUB_CONSUMER_GROUP: ['group-1', ['createConsumer 0.consumerGroup', 'group-1']],
   HUB_START_POSITION: ['latest', ['createConsumer 0.startPosition', 'latest']],
+  ...network(places),
+  HUB_FAILOVER_POSITION: ['overlap'],
   ...backends,
   PRINCIPAL_MANAGER_URL: [pm, ['createBackend(principalManager) 0.url', pm], ['principalManager 2.url', pm]],
   BACKENDS_TOKEN: ['t0ken', ['staticToken 0', 't0ken']],
@@ -83,6 +93,17 @@ export const ofService = (places: Places): SettingRows => ({
   DEAD_LETTERS_RETENTION_DAYS: ['15', ['createDeadLetters 0.limits.retentionMs', 15 * 86_400_000]],
   ...operations(places),
 });
+
+/** The same, with the event endpoint that the hub names. */
+export const ofLookUp = (places: Places): SettingRows => {
+  const { HUB_EVENTS_CONNECTION_STRING: _, HUB_CONSUMER_GROUP: __, ...rest } = ofService(places);
+  return {
+    ...Object.fromEntries(Object.entries(rest).map(([name, [value]]) => [name, [value]] as const)),
+    HUB_CONSUMER_GROUP: ['group-1', ['ofLookedUp 1', 'group-1']],
+    HUB_START_POSITION: ['latest', ['followHub 0.startPosition', 'latest']],
+    HUB_FAILOVER_POSITION: ['earliest', ['followHub 0.failoverPosition', 'earliest']],
+  };
+};
 
 /** What the service does otherwise with a token endpoint and with its stores in blobs. */
 export const ofSharedStore: SettingRows = {
@@ -142,6 +163,7 @@ export const ofIdentity = (places: Places): SettingRows => {
     // Allows the start.
     HUB_EVENTS_SENDERS: ['hub-only'],
     HUB_HOST_NAME: ['hub.invalid', ['newServiceClient 0.hostName', 'hub.invalid']],
+    HUB_TRANSPORT: ['websockets', ['useHubTransport 0.transport', 'websockets']],
     IDENTITY_HUB_SCOPE: [hubScope, ['newServiceClient 0.credential.scope', hubScope]],
     IDENTITY_EVENTS_SCOPE: [eventsScope, ['createConsumer 0.access.credential.scope', eventsScope]],
     IDENTITY_STORAGE_SCOPE: [storageScope, ['createBlobStore 0.account.credential.scope', storageScope]],
@@ -180,6 +202,7 @@ export const ofDoorWithIdentity = (places: Places): SettingRows => ({
 /** The front door with a token endpoint. */
 export const ofFrontDoor = (places: Places): SettingRows => ({
   HUB_SERVICE_CONNECTION_STRING: [service, ['createDirectMethods 0', service]],
+  ...network(places),
   ...backends,
   ...tokenEndpoint,
   BACKENDS_CACHE_SECONDS: ['32', ['lineages 3', 32_000]],
@@ -209,7 +232,7 @@ export const ofSharedFiles = (places: Places): SettingRows => {
 export const constantsOfService: Receivers = [
   ['createConsumer 0.batchSize', 50],
   ['createConsumer 0.prefetch', 100],
-  ['createConsumer 0.maxWaitSeconds', 0.1],
+  ['createConsumer 0.maxWaitSeconds', 0.5],
   ['createConsumer 0.silentMs', 11_000],
   ['createConsumer 0.answerMs', 20_000],
   ['createPace 0.least', 48],
@@ -227,6 +250,15 @@ export const constantsOfService: Receivers = [
   ['createSender 0.answerWithinMs', 10_000],
   ['createDeadLetters 0.limits.deviceLetters', 1_000],
   ['createDeadLetters 0.limits.maxLetters', 100_000],
+];
+
+export const constantsOfLookUp: Receivers = [
+  ['followHub 0.limits.unreadMs', 30_000],
+  ['followHub 0.limits.eventlessMs', 120_000],
+  ['followHub 0.limits.overlapMs', 300_000],
+  ['followHub 0.limits.finishMs', 300_000],
+  ['followHub 0.limits.othersMs', 363_000],
+  ['findEndpoint 1', 15_000],
 ];
 
 export const constantsOfFrontDoor: Receivers = [

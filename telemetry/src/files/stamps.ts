@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 
-/** The files of a configuration, each with what was known of it just before it was read. */
+/** Files, each with what was known of it just before it was read. */
 export type Stamps = Map<string, string>;
 
 /** Changes with each change of the file, also when a link to it, or above it, leads to another file. */
@@ -13,9 +13,9 @@ export async function stampOf(path: string): Promise<string> {
   }
 }
 
-/** The present stamps of the same files. */
-export async function stampsNow(stamps: Stamps): Promise<Stamps> {
-  const now = [...stamps.keys()].map(async (path) => [path, await stampOf(path)] as const);
+/** The present stamps of these files. */
+export async function stampsNow(paths: Iterable<string>): Promise<Stamps> {
+  const now = [...paths].map(async (path) => [path, await stampOf(path)] as const);
   return new Map(await Promise.all(now));
 }
 

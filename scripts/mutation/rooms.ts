@@ -1,0 +1,63 @@
+import { filesBelow } from '../../test/support/imports.ts';
+
+export interface Room {
+  readonly folder: string;
+  /** Tests that are asked, and folders of them. */
+  readonly tests: readonly string[];
+  /** Those of the tests that start no program, although what they load could. */
+  readonly quick?: readonly string[];
+}
+
+const tests = (folder: string, ...names: readonly string[]) => names.map((name) => `test/${folder}/${name}.test.ts`);
+
+/** What is mutated, in the order in which it is measured: what is most harmful when it is wrong comes first. */
+export const rooms: readonly Room[] = [
+  { folder: 'src/backends', tests: ['test/backends'] },
+  { folder: 'src/dispatch', tests: ['test/dispatch'] },
+  {
+    folder: 'src/hub/replies',
+    tests: [
+      ...tests(
+        'hub',
+        'encoding',
+        'fairQueue',
+        'identityClient',
+        'rateLimit',
+        'replyClock',
+        'replyMetrics',
+        'replyRate',
+      ),
+      ...tests('hub', 'replySettings', 'sender', 'serviceConnection', 'serviceReopening', 'stuckWatch'),
+      ...tests('hub', 'workaroundsOfReplying', 'wrongServiceSettings'),
+    ],
+  },
+  { folder: 'src/methods', tests: ['test/methods'] },
+  { folder: 'src/hub/methods', tests: ['test/methods'] },
+  {
+    folder: 'src/observing',
+    tests: [
+      'test/dispatch',
+      ...tests('backends', 'recentRequests', 'caches', 'circuit', 'steps'),
+      ...tests('hub', 'replyMetrics'),
+      ...tests('methods', 'everyField', 'metrics'),
+    ],
+  },
+  { folder: 'src/operations', tests: ['test/operations'] },
+  { folder: 'telemetry/src', tests: ['test/telemetry', 'test/log'] },
+  {
+    folder: 'edge/src',
+    tests: ['test/edge'],
+    quick: tests('edge', 'connections', 'load', 'metrics', 'modules', 'reload'),
+  },
+  { folder: 'src/protocol', tests: ['test/protocol', 'test/dispatch', 'test/messages'] },
+  { folder: 'src/objectModel', tests: ['test/objectModel', 'test/messages'] },
+  { folder: 'src/messages', tests: ['test/messages'] },
+  { folder: 'src/engine', tests: ['test/engine'] },
+];
+
+const isCode = (file: string): boolean => !file.endsWith('.d.ts');
+
+export const filesOf = ({ folder }: Room): string[] => filesBelow(folder).filter(isCode).sort();
+
+/** The room with the file, or undefined when it is not mutated. */
+export const roomOf = (file: string): Room | undefined => rooms.find(({ folder }) => file.startsWith(`${folder}/`));

@@ -1,0 +1,44 @@
+import { todoOf } from '../../text/absence.ts';
+import type { ReadingDiagnosis } from '../reading/readingDiagnosis.ts';
+import { NoEndpoint } from './lookUp.ts';
+
+/** What a failed look-up of the event endpoint means for an operator. */
+export interface LookUpDiagnosis {
+  readonly cause: string;
+  readonly setting: string;
+  readonly hubSaid: string;
+  readonly todo: string;
+  /** The hub has answered. */
+  readonly isAnswer: boolean;
+}
+
+const setting = 'HUB_SERVICE_CONNECTION_STRING';
+const compare = 'compare HostName of HUB_SERVICE_CONNECTION_STRING with that of the hub';
+const right = 'SharedAccessKeyName and SharedAccessKey must be those of a policy of this hub that has service connect';
+
+export function diagnoseLookUp(error: unknown): LookUpDiagnosis {
+  const { code, message } = error instanceof NoEndpoint ? error : new NoEndpoint(String(error), '');
+  const isAnswer = code.includes(':');
+  const todo = code === 'amqp:unauthorized-access' ? right : todoOf(code, compare);
+  const more = isAnswer
+    ? 'if it stays, set HUB_EVENTS_CONNECTION_STRING'
+    : 'nothing, if it passes: the hub is asked again';
+  return { cause: code || 'NoEndpoint', setting, hubSaid: message, todo: todo ?? more, isAnswer };
+}
+
+/** What an error of the endpoint means that was looked up: no setting names it. */
+export const ofLookedUp =
+  (hubName: string, consumerGroup: string) =>
+  (diagnosis: ReadingDiagnosis): ReadingDiagnosis => {
+    const { cause, setting: blamed } = diagnosis;
+    if (blamed === 'HUB_CONSUMER_GROUP') {
+      const create = `az iot hub consumer-group create --hub-name ${hubName} --name '${consumerGroup}'`;
+      return {
+        ...diagnosis,
+        todo: `if it stays, the consumer group is missing at this endpoint: create it with ${create}, or name one that is there`,
+      };
+    }
+    if (blamed !== 'HUB_EVENTS_CONNECTION_STRING') return diagnosis;
+    if (cause.startsWith('UnauthorizedError')) return { ...diagnosis, setting, todo: right };
+    return { ...diagnosis, setting, todo: `nothing, if it passes: the endpoint is looked up again; else ${compare}` };
+  };

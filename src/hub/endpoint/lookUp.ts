@@ -1,0 +1,101 @@
+import { createHmac } from 'node:crypto';
+import type { Socket } from 'node:net';
+import type { SecureContextOptions } from 'node:tls';
+import { Connection, type EventContext } from 'rhea-promise';
+import { within } from '../../concurrency/within.ts';
+import { amqpsPort, type HubLogin, hubNameOf } from '../../settings/hubLogin.ts';
+import { overWebSockets } from '../transport/hubTransport.ts';
+import { type EventEndpoint, endpointIn } from './eventEndpoint.ts';
+
+/** The hub has not named its event endpoint. The message has no key. */
+export class NoEndpoint extends Error {
+  override readonly name = 'NoEndpoint';
+  /** AMQP's condition, or the code of the socket’s error; empty when there is none. */
+  readonly code: string;
+
+  constructor(message: string, code: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+const tokenSeconds = 300;
+const closesWithinMs = 1_000;
+
+/**
+ * Asks the hub where its events are read: it redirects a receiver of `messages/events` (D401).
+ * @param how to connect, beside the usual
+ * @throws NoEndpoint
+ */
+export async function lookUpEndpoint(
+  login: HubLogin,
+  answerMs: number,
+  how: Pick<SecureContextOptions, 'ca'> = {},
+): Promise<EventEndpoint> {
+  const { host, port, policy } = login;
+  const resource = `${host}/messages/events`;
+  const webSocketOptions = overWebSockets()?.connectionWebSockets(port === amqpsPort ? host : `${host}:${port}`);
+  const connection = new Connection({
+    ...how,
+    ...{ transport: 'tls', host, hostname: host, port, reconnect: false },
+    ...(webSocketOptions && { webSocketOptions }),
+    ...{ username: `${policy}@sas.root.${hubNameOf(login)}`, password: signed(resource, login) },
+  });
+  try {
+    const info = await within(redirection(connection, `amqps://${resource}/$management`), answerMs);
+    const endpoint = endpointIn(info);
+    if (endpoint === undefined) throw new NoEndpoint('the hub redirects to an address that cannot be understood', '');
+    return endpoint;
+  } catch (error) {
+    throw noEndpointOf(error);
+  } finally {
+    void within(connection.close(), closesWithinMs)
+      .catch(() => undefined)
+      .then(() => breakOff(connection));
+  }
+}
+
+/** The library closes only what has been opened: a socket that the hub leaves without an answer would stay. */
+function breakOff(connection: Connection): void {
+  const { socket }: { readonly socket?: Partial<Pick<Socket, 'destroy'>> } = Reflect.get(connection, '_connection');
+  socket?.destroy?.();
+}
+
+/** The end of a link, as AMQP or the client tells it. */
+interface LinkEnd {
+  readonly condition?: string;
+  readonly info?: unknown;
+  readonly description?: string;
+  readonly code?: string;
+  readonly name?: string;
+  readonly message?: string;
+}
+
+/** @throws what the client throws, or the hub answers */
+async function redirection(connection: Connection, address: string): Promise<unknown> {
+  await connection.open();
+  const end = await new Promise<LinkEnd | undefined>((resolve) => {
+    // Listens from the beginning: the redirect can come in one packet with the answer to the attach.
+    const onError = ({ receiver, session }: EventContext) => resolve(receiver?.error ?? session?.error);
+    connection
+      .createReceiver({ source: { address }, credit_window: 0, onError, onSessionError: onError })
+      .catch(resolve);
+  });
+  if (end?.condition !== 'amqp:link:redirect') throw end ?? new Error('the hub ends the link without a reason');
+  return end.info;
+}
+
+function noEndpointOf(error: unknown): NoEndpoint {
+  if (error instanceof NoEndpoint) return error;
+  const { condition, code, name, description, message } = error as LinkEnd;
+  const known = condition ?? code ?? (name === 'TooLate' ? name : '');
+  return new NoEndpoint(description || message || known || 'the hub ends the connection', known);
+}
+
+/** A shared access signature of the hub's policy. */
+function signed(resource: string, { policy, key }: HubLogin): string {
+  const expiry = Math.ceil(Date.now() / 1000) + tokenSeconds;
+  const name = encodeURIComponent(resource);
+  const signature = createHmac('sha256', Buffer.from(key, 'base64')).update(`${name}\n${expiry}`).digest('base64');
+  return `SharedAccessSignature sr=${name}&sig=${encodeURIComponent(signature)}&se=${expiry}&skn=${encodeURIComponent(policy)}`;
+}

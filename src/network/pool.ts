@@ -1,0 +1,52 @@
+import { tunnelTo } from 'telemetry/network/outbound.ts';
+import { hostOf } from 'telemetry/network/proxies.ts';
+import type { buildConnector as BuildConnector } from 'undici';
+import buildConnector from 'undici/lib/core/connect.js';
+import Pool from 'undici/lib/dispatcher/pool.js';
+
+interface PoolLimits {
+  /** Most connections; default any number. */
+  readonly connections?: number;
+  /** For a connection, TLS included. */
+  readonly connectMs: number;
+  /** A connection without a request is kept for this time; the library's own when omitted. */
+  readonly idleMs?: number;
+  /** PEM of certificate authorities that replace the default ones. */
+  readonly ca?: string | undefined;
+}
+
+/**
+ * Connections to one origin, through its proxy if it has one (D406). Has no time-outs of requests: those of the library fire up to
+ * half a second late, and do not count the time in the queue.
+ */
+export function openPool(origin: string, { connections, connectMs, idleMs, ca }: PoolLimits): Pool {
+  const tls = { timeout: connectMs, ...(ca !== undefined && { ca }) };
+  const address = new URL(origin);
+  return new Pool(origin, {
+    ...(connections !== undefined && { connections }),
+    ...(idleMs !== undefined && { keepAliveTimeout: idleMs, keepAliveMaxTimeout: idleMs }),
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: tunnelTo(address) === undefined ? tls : connectorThrough(() => tunnelTo(address), tls),
+  });
+}
+
+/** @param tunnelNow asked for each connection: the proxy's password can change (D397) */
+function connectorThrough(
+  tunnelNow: () => ReturnType<typeof tunnelTo>,
+  tls: BuildConnector.BuildOptions,
+): BuildConnector.connector {
+  const connect = buildConnector(tls);
+  return (wanted, done) => {
+    const tunnel = tunnelNow();
+    if (tunnel === undefined) return connect(wanted, done);
+    const isSecure = wanted.protocol === 'https:';
+    tunnel.open(hostOf(wanted), Number(wanted.port) || (isSecure ? 443 : 80)).then(
+      (httpSocket) => {
+        if (isSecure) connect({ ...wanted, httpSocket }, done);
+        else done(null, httpSocket.setNoDelay(true));
+      },
+      (error) => done(error, null),
+    );
+  };
+}

@@ -1,0 +1,61 @@
+import { expect, it } from 'vitest';
+import type { BackendCall } from '../../sandbox/backends/calls/calls.ts';
+import { inHubOrder, partedBy } from './hubOrder.ts';
+
+const callOf = (id: string, position: number, traceparent = 'one') =>
+  ({ headers: { 'x-correlation-id': id, traceparent }, position }) as unknown as BackendCall;
+
+/** What was sent, in this order: where it stands, and the position of its first call in the journal. */
+const orderOf = (sent: readonly (readonly [id: string, hub: string, call?: number])[]) =>
+  inHubOrder(
+    sent.map(([id]) => ({ id })),
+    {
+      failovers: [
+        { position: 100, hub: 'secondary' },
+        { position: 200, hub: 'primary' },
+      ],
+      places: new Map(sent.map(([id, hub]) => [id, [{ hub, partition: '0', sequenceNumber: 0, enqueuedTime: 0 }]])),
+      replies: [],
+    },
+    sent.flatMap(([id, , position]) => (position === undefined ? [] : [callOf(id, position)])),
+    [],
+    'primary',
+  ).map(({ id }) => id);
+
+it('what a failover leaves unread comes behind what was sent to the other endpoint', () => {
+  const read = ['read', 'primary', 50] as const;
+  const unread = ['unread', 'primary', 250] as const;
+  expect(orderOf([read, unread, ['there', 'secondary', 150], ['back', 'primary', 260]])).toEqual([
+    'read',
+    'there',
+    'unread',
+    'back',
+  ]);
+});
+
+it('what is finished after a failover was read before it, and comes before what was sent to the other endpoint', () => {
+  expect(
+    orderOf([
+      ['late', 'primary', 110],
+      ['there', 'secondary', 150],
+    ]),
+  ).toEqual(['late', 'there']);
+  expect(
+    orderOf([
+      ['there', 'secondary', 210],
+      ['back', 'primary', 220],
+    ]),
+  ).toEqual(['there', 'back']);
+});
+
+it('without a failover, the order is that in which they were sent', () => {
+  const sent = [{ id: 'b' }, { id: 'a' }];
+  const stage = { failovers: [], places: new Map(), replies: [] };
+  expect(inHubOrder(sent, stage, [], [], 'primary')).toEqual(sent);
+});
+
+it('messages that were begun again on the other side of a failover are parted, and those begun again before it are not', () => {
+  const failovers = [{ position: 100, hub: 'secondary' }];
+  const calls = [callOf('a', 50), callOf('a', 150, 'two'), callOf('b', 50), callOf('b', 60, 'two'), callOf('c', 150)];
+  expect(partedBy(failovers, calls)).toEqual(new Set(['a']));
+});

@@ -1,0 +1,442 @@
+import { randomUUID, X509Certificate } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { Agent, request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TLSSocket } from 'node:tls';
+import { promisify } from 'node:util';
+import { ContainerClient } from '@azure/storage-blob';
+import { type Hub, startHub } from 'iot-hub-emulator';
+import { createJournal } from 'iot-hub-emulator/journal';
+import { ensureCertificates } from 'iot-hub-emulator/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Backends, startBackends } from '../../sandbox/backends/backends.ts';
+import { connectDevice, type Device } from '../../sandbox/device/device.ts';
+import { buildService } from '../../sandbox/service/build.ts';
+import { execFile } from '../../sandbox/service/endWithUs.ts';
+import { freePort } from '../../sandbox/service/freePort.ts';
+import { startService } from '../../sandbox/service/process.ts';
+import { type RotatingAzurite, startRotatingAzurite } from '../support/rotatingAzurite.ts';
+import { createSecretVolume, type SecretVolume } from '../support/secretVolume.ts';
+import { withConstants } from '../support/withConstants.ts';
+
+// The built programs while every secret that they have is replaced, one by one, under load: nothing is lost, nothing is
+// repeated, and no secret gets out (D397).
+
+type Line = Readonly<Record<string, unknown>>;
+
+let directory: string;
+let hub: Hub;
+let backends: Backends;
+let account: RotatingAzurite;
+/** Those that the backends take as the token of all. */
+const tokens = new Set<string>();
+/** All that there ever were. */
+const secrets = new Set<string>();
+
+const known = <S extends string>(secret: S): S => {
+  const keys = secret.split(';').flatMap((part) => /^(?:SharedAccessKey|AccountKey)=(.*)$/.exec(part)?.[1] ?? []);
+  for (const one of keys.length > 0 ? keys : [secret]) secrets.add(one);
+  return secret;
+};
+const newToken = () => known(`token-${randomUUID()}`);
+
+beforeAll(async () => {
+  await buildService();
+  directory = mkdtempSync(join(tmpdir(), 'rotation-'));
+  [hub, backends, account] = await Promise.all([
+    startHub({ directory: join(directory, 'hub'), devices: [{ deviceId: 'pump-1' }, { deviceId: 'motor-1' }] }),
+    startBackends({
+      seed: true,
+      accepts: (_, token) => tokens.has(token),
+      journal: createJournal({ bytes: 2 ** 28 }),
+    }),
+    startRotatingAzurite(),
+  ]);
+});
+afterAll(async () => {
+  await Promise.all([hub?.close(), backends?.close(), account?.close()]);
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** Of the file with this name in the folder of secrets: mostly that of the variable. */
+const settingOf = (name: string): string =>
+  ({ 'tls.crt': 'METHODS_TLS_CERTIFICATE_FILE', 'tls.key': 'METHODS_TLS_KEY_FILE' })[name] ?? `${name}_FILE`;
+
+/** A program with its secrets in a mounted folder. */
+interface Program {
+  readonly volume: SecretVolume;
+  lines(): readonly Line[];
+  /** Replaces secrets in the folder, and waits until the program says that it uses them. */
+  use(changes: Readonly<Record<string, string>>): Promise<void>;
+  /** Something else that it has put out. */
+  hasSaid(text: string): void;
+  /** Ends it. Nothing that it has put out may have a secret. */
+  end(): Promise<void>;
+}
+
+/** @param held secrets by the name of their variable */
+async function start(
+  name: string,
+  held: Readonly<Record<string, string>>,
+  environment: Readonly<Record<string, string>>,
+  command?: readonly string[],
+): Promise<Program> {
+  const volume = createSecretVolume(join(directory, `${name}-secrets`), held);
+  const files = Object.keys(held).map((name) => [settingOf(name), volume.file(name)]);
+  const port = await freePort();
+  const logFile = join(directory, `${name}.log`);
+  const running = await startService({
+    environment: {
+      ...{ NODE_ENV: 'production', HTTP_HOST: '127.0.0.1', HTTP_PORT: String(port), NODE_EXTRA_CA_CERTS: hub.caFile },
+      ...{ INFORMATION_MODEL_URL: backends.informationModelUrl, TYPE_REGISTRY_URL: backends.typeRegistryUrl },
+      ...environment,
+      ...withConstants({ secretFiles: { lookMs: 100 } }),
+      ...Object.fromEntries(files),
+    },
+    ...{ readyzUrl: `http://127.0.0.1:${port}/readyz`, logFile, command },
+  });
+  const lines = () =>
+    readFileSync(logFile, 'utf8')
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line));
+  const said: string[] = [];
+  const changesOf = (name: string) =>
+    lines().filter(({ event, setting }) => event === 'secret.changed' && setting === settingOf(name)).length;
+  return {
+    volume,
+    lines,
+    async use(changes) {
+      const told = Object.keys(changes).filter((name) => name !== 'tls.key'); // with its certificate
+      const before = told.map((name) => [name, changesOf(name)] as const);
+      for (const [name, secret] of Object.entries(changes)) if (name !== 'tls.crt') known(secret);
+      volume.put(changes);
+      for (const [name, count] of before) await expect.poll(() => changesOf(name)).toBe(count + 1);
+    },
+    hasSaid: (text) => void said.push(text),
+    async end() {
+      said.push(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text());
+      await running.stop();
+      const all = [...said, readFileSync(logFile, 'utf8')].join('\n');
+      for (const secret of secrets) expect(all).not.toContain(secret);
+      expect(all).not.toMatch(/sig=|Bearer [\w-]{8}/);
+    },
+  };
+}
+
+/** What opened a link with the old key must be renewed from now on. */
+const expire = (connections: 'events' | 'service') => hub.faults.strike({ kind: 'expire-tokens', connections });
+
+describe('the service', () => {
+  let program: Program;
+  let pump: Device;
+  let adminPort: number;
+  let operators = '';
+  const sent: string[] = [];
+  const acknowledged: string[] = [];
+  let isLoaded = true;
+  let load: Promise<unknown>;
+
+  beforeAll(async () => {
+    adminPort = await freePort();
+    operators = newToken();
+    program = await start(
+      'service',
+      {
+        HUB_EVENTS_CONNECTION_STRING: known(hub.eventHubConnectionString('events')),
+        HUB_SERVICE_CONNECTION_STRING: known(hub.connectionString('service')),
+        STORE_CONNECTION_STRING: known(account.connectionStringOf(0)),
+        BACKENDS_CLIENT_SECRET: known(backends.token.clientSecret),
+        ADMIN_TOKEN: operators,
+      },
+      {
+        PRINCIPAL_MANAGER_URL: backends.principalManagerUrl,
+        BACKENDS_TOKEN_URL: backends.token.url,
+        BACKENDS_CLIENT_ID: backends.token.clientId,
+        ...{ STORE: 'blob', DATA_DIRECTORY: join(directory, 'data'), ADMIN_PORT: String(adminPort) },
+      },
+    );
+    pump = await connectDevice({
+      ...{ id: 'pump-1', connectionString: hub.deviceConnectionString('pump-1'), caFile: hub.caFile },
+    });
+    load = Promise.all([sendAlways(), receiveAlways()]);
+  });
+  afterAll(async () => {
+    isLoaded = false;
+    await load;
+    await pump?.close();
+    await program?.end();
+  });
+
+  async function sendAlways() {
+    while (isLoaded) {
+      const correlationId = randomUUID();
+      const body = JSON.stringify({ model: 'svc.device', type: 'pump', properties: { serial: correlationId } });
+      const properties = { msgType: 'action', action: 'model.create', version: '2', correlationId, ack: 'all' };
+      await pump.send(properties, Buffer.from(body));
+      sent.push(correlationId);
+      await sleep(20);
+    }
+  }
+
+  async function receiveAlways() {
+    while (isLoaded || acknowledged.length < sent.length) {
+      const reply = await pump.next(isLoaded ? 100 : 120_000);
+      if (reply?.properties['msgType'] !== 'ack') continue;
+      expect(JSON.parse(reply.body.toString())).toMatchObject({ success: true });
+      acknowledged.push(reply.properties['correlationId'] ?? reply.correlationId ?? '');
+    }
+  }
+
+  /** What is sent from now on is answered. */
+  async function works() {
+    const later = sent.length + 10;
+    await expect.poll(() => acknowledged.length).toBeGreaterThan(later);
+  }
+
+  it('goes on while either key of the event endpoint is renewed', async () => {
+    await works();
+    await program.use({ HUB_EVENTS_CONNECTION_STRING: hub.eventHubConnectionString('events', 'secondaryKey') });
+    await hub.renewKey('events', 'primaryKey');
+    await expire('events');
+    await works();
+    await program.use({ HUB_EVENTS_CONNECTION_STRING: hub.eventHubConnectionString('events', 'primaryKey') });
+    await hub.renewKey('events', 'secondaryKey');
+    await expire('events');
+    await works();
+  });
+
+  it('goes on while either key of the service endpoint is renewed', async () => {
+    await program.use({ HUB_SERVICE_CONNECTION_STRING: hub.connectionString('service', 'secondaryKey') });
+    await hub.renewKey('service', 'primaryKey');
+    await expire('service');
+    await works();
+    await program.use({ HUB_SERVICE_CONNECTION_STRING: hub.connectionString('service', 'primaryKey') });
+    await hub.renewKey('service', 'secondaryKey');
+    await expire('service');
+    await works();
+  });
+
+  it('catches up when a key is revoked before there is another one', async () => {
+    await hub.renewKey('service', 'primaryKey');
+    await hub.renewKey('events', 'primaryKey');
+    await Promise.all([expire('service'), expire('events')]);
+    await expect.poll(() => program.lines().some(({ event }) => event === 'service_endpoint.unreachable')).toBe(true);
+    await program.use({
+      HUB_SERVICE_CONNECTION_STRING: hub.connectionString('service', 'primaryKey'),
+      HUB_EVENTS_CONNECTION_STRING: hub.eventHubConnectionString('events', 'primaryKey'),
+    });
+    await works();
+  });
+
+  it('goes on while either key of the storage account is renewed', async () => {
+    await program.use({ STORE_CONNECTION_STRING: account.connectionStringOf(1) });
+    await account.renew(0);
+    await works();
+    await program.use({ STORE_CONNECTION_STRING: account.connectionStringOf(0) });
+    await account.renew(1);
+    await works();
+    const failed = program.lines().filter(({ event }) => /^(checkpoint|ownership|message)\.not_/.test(String(event)));
+    expect(failed).toEqual([]);
+  });
+
+  it('gets its tokens with the next client secret', async () => {
+    const next = newToken();
+    backends.token.setSecrets(backends.token.clientSecret, next);
+    await program.use({ BACKENDS_CLIENT_SECRET: next });
+    backends.token.setSecrets(next);
+    backends.token.revokeAll();
+    await works();
+    // The endpoint refuses the secret before the file is looked at.
+    const last = newToken();
+    backends.token.setSecrets(last);
+    program.volume.put({ BACKENDS_CLIENT_SECRET: last });
+    backends.token.revokeAll();
+    await works();
+  });
+
+  it('lets operators in with the token of the moment', async () => {
+    const ask = (token: string, path = '/settings') =>
+      fetch(`http://127.0.0.1:${adminPort}${path}`, { headers: { authorization: `Bearer ${token}` } });
+    const settings = await ask(operators);
+    expect(settings.status).toBe(200);
+    program.hasSaid(await settings.text());
+    const next = newToken();
+    program.volume.put({ ADMIN_TOKEN: next });
+    expect((await ask(next)).status).toBe(200);
+    expect((await ask(operators)).status).toBe(401);
+    const env = {
+      PATH: process.env['PATH'],
+      ADMIN_PORT: String(adminPort),
+      ADMIN_TOKEN_FILE: program.volume.file('ADMIN_TOKEN'),
+    };
+    const { stdout } = await promisify(execFile)(process.execPath, ['dist/admin.js', '/settings'], { env });
+    expect(stdout).toContain('HUB_EVENTS_CONNECTION_STRING');
+    program.hasSaid(stdout);
+  });
+
+  it('keeps what it has while a file is missing or empty, and says so', async () => {
+    const said = (event: string) =>
+      program.lines().filter((line) => line['event'] === event && line['setting'] === 'STORE_CONNECTION_STRING_FILE');
+    for (const content of [undefined, '']) {
+      const before = said('secret.unusable').length;
+      program.volume.put({ STORE_CONNECTION_STRING: content });
+      await expect.poll(() => said('secret.unusable').length).toBe(before + 1);
+      await works();
+      program.volume.put({ STORE_CONNECTION_STRING: account.connectionStringOf(0) });
+      await expect.poll(() => said('secret.usable').length).toBe(before + 1);
+    }
+  });
+
+  it('has lost nothing and repeated nothing', async () => {
+    isLoaded = false;
+    await load;
+    expect(acknowledged.toSorted()).toEqual(sent.toSorted());
+    const handled = program.lines().filter(({ msg }) => msg === 'handled');
+    await expect.poll(() => program.lines().filter(({ msg }) => msg === 'handled')).toHaveLength(sent.length);
+    expect(new Set(handled.map(({ correlationId }) => correlationId)).size).toBe(handled.length);
+    const created = backends
+      .calls()
+      .filter(({ method, path, status }) => method === 'POST' && path.startsWith('/object?') && status === 201);
+    expect(created).toHaveLength(sent.length);
+  });
+});
+
+describe('the front door', () => {
+  const container = 'rotated';
+  let program: Program;
+  let motor: Device;
+  let port: number;
+  let path: string;
+  let trusted: string[];
+  /** Of the certificate that the latest new connection has got. */
+  let issuer = '';
+  const statuses: number[] = [];
+  let isLoaded = true;
+  let load: Promise<unknown>;
+
+  beforeAll(async () => {
+    port = await freePort();
+    const token = newToken();
+    tokens.add(token);
+    const { ca, cert, key } = await ensureCertificates(join(directory, 'first'));
+    trusted = [ca];
+    const files = new ContainerClient(account.connectionStringOf(0), container);
+    await files.create();
+    await files.uploadBlockBlob('curve.json', '{"a":1}', 7);
+    motor = await connectDevice({
+      ...{ id: 'motor-1', connectionString: hub.deviceConnectionString('motor-1'), caFile: hub.caFile },
+    });
+    await motor.onMethod('invokeMethod', (_, send) => send(200, { status: 0, output: {} }));
+    const object = backends.world.objects.list().find(({ name }) => name === 'Conveyor motor');
+    path = `/objects/${object?.objectId}/models/svc.device/methods/loadFirmware`;
+    program = await start(
+      'front-door',
+      {
+        HUB_SERVICE_CONNECTION_STRING: known(hub.connectionString('service')),
+        METHODS_FILES_CONNECTION_STRING: known(account.connectionStringOf(0)),
+        BACKENDS_TOKEN: token,
+        ...{ 'tls.crt': cert, 'tls.key': known(key) },
+      },
+      { METHODS_PORT: String(port), METHODS_FILES_CONTAINER: container, ADMIN_PORT: '0' },
+      ['node', 'dist/methods.js'],
+    );
+    load = Promise.all([invokeAlways(new Agent({ keepAlive: true })), invokeAlways(new Agent({ keepAlive: false }))]);
+  });
+  afterAll(async () => {
+    isLoaded = false;
+    await load;
+    await motor?.close();
+    await program?.end();
+  });
+
+  async function invokeAlways(agent: Agent) {
+    while (isLoaded) {
+      statuses.push(await invoke(agent));
+      await sleep(20);
+    }
+    agent.destroy();
+  }
+
+  function invoke(agent: Agent): Promise<number> {
+    const application = { name: 'control-room', tenant: 'acme', mayInvoke: true };
+    const headers = {
+      authorization: `Bearer ${backends.applications.issue(application, 600)}`,
+      'content-type': 'application/json',
+    };
+    return new Promise((resolve, reject) => {
+      const options = { agent, ca: trusted, port, host: 'localhost', path, method: 'POST', headers };
+      const outgoing = request(options, (answer) => {
+        answer.resume().once('end', () => resolve(answer.statusCode ?? 0));
+      });
+      outgoing.on('socket', (socket) => {
+        if (outgoing.reusedSocket) return;
+        socket.once('secureConnect', () => {
+          if (socket instanceof TLSSocket) issuer = socket.getPeerCertificate().fingerprint256;
+        });
+      });
+      outgoing.on('error', reject);
+      outgoing.end(JSON.stringify({ input: { image: 'curve.json' } }));
+    });
+  }
+
+  async function works() {
+    const later = statuses.length + 10;
+    await expect.poll(() => statuses.length).toBeGreaterThan(later);
+    expect(statuses.filter((status) => status !== 200)).toEqual([]);
+  }
+
+  it('goes on while either key of the hub is renewed', async () => {
+    await works();
+    await program.use({ HUB_SERVICE_CONNECTION_STRING: hub.connectionString('service', 'secondaryKey') });
+    await hub.renewKey('service', 'primaryKey');
+    await works();
+    // Revoked before the file is looked at: the hub refuses the first call.
+    await hub.renewKey('service', 'secondaryKey');
+    program.volume.put({ HUB_SERVICE_CONNECTION_STRING: known(hub.connectionString('service', 'primaryKey')) });
+    await works();
+  });
+
+  it('goes on while either key of the files is renewed', async () => {
+    await program.use({ METHODS_FILES_CONNECTION_STRING: account.connectionStringOf(1) });
+    await account.renew(0);
+    await works();
+  });
+
+  it('goes on with the next token for the backends, also when the old one is refused at once', async () => {
+    for (const isToldFirst of [true, false]) {
+      const next = newToken();
+      tokens.add(next);
+      if (isToldFirst) await program.use({ BACKENDS_TOKEN: next });
+      else program.volume.put({ BACKENDS_TOKEN: next });
+      tokens.clear();
+      tokens.add(next);
+      await works();
+    }
+  });
+
+  it('shows its next certificate to new connections, and keeps the old one while the next is not whole', async () => {
+    const before = issuer;
+    const next = await ensureCertificates(join(directory, 'next'));
+    trusted.push(next.ca);
+    known(next.key);
+    program.volume.put({ 'tls.crt': next.cert });
+    await expect
+      .poll(() => program.lines().find(({ event }) => event === 'secret.unusable'))
+      .toMatchObject({ cause: expect.stringContaining('does not match the key in METHODS_TLS_KEY_FILE') });
+    await works();
+    expect(issuer).toBe(before);
+    await program.use({ 'tls.key': next.key, 'tls.crt': next.cert });
+    await expect.poll(() => issuer).toBe(new X509Certificate(next.cert).fingerprint256);
+    await works();
+    expect(program.lines().filter(({ event }) => event === 'secret.usable')).toHaveLength(1);
+  });
+
+  it('has answered every call with the reply of the device', async () => {
+    isLoaded = false;
+    await load;
+    expect(statuses.filter((status) => status !== 200)).toEqual([]);
+  });
+});

@@ -1,0 +1,138 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, request } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Axios } from 'axios';
+import { ensureCertificates } from 'iot-hub-emulator/testing';
+import { outboundAgent, tunnelTo, useProxies } from 'telemetry/network/outbound.ts';
+import { trustAlso } from 'telemetry/network/trust.ts';
+import { Tunnel } from 'telemetry/network/tunnel.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createTransport } from '../../src/backends/transport.ts';
+import { serve } from '../backends/harness.ts';
+import { type ConnectProxy, startConnectProxy } from '../support/connectProxy.ts';
+
+// Clients of Node's own HTTP, and of undici, through a proxy to servers whose authority only a setting names (D406, D407).
+
+let directory: string;
+let server: ReturnType<typeof createServer>;
+let proxy: ConnectProxy;
+let secureUrl: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'tunnel-'));
+  const { cert, key, caFile } = await ensureCertificates(directory);
+  trustAlso(readFileSync(caFile, 'utf8'));
+  server = createServer({ cert, key }, (_, response) => response.end('secure'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  secureUrl = `https://localhost:${(server.address() as AddressInfo).port}`;
+  proxy = await startConnectProxy();
+});
+beforeEach(() => {
+  proxy.behave('leads');
+  use(proxy.url);
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  await Promise.all([proxy.close(), new Promise((resolve) => server.close(resolve))]);
+  await rm(directory, { recursive: true });
+});
+
+const use = (url: string, except = '') => useProxies({ https: url, http: url, except });
+const authority = (url: string) => new URL(url).host;
+
+/** By the transport of the backends. */
+async function byPool(url: string, attemptTimeoutMs = 30_000): Promise<string> {
+  const transport = createTransport(url, { connections: 2, attemptTimeoutMs });
+  try {
+    const axios = new Axios({ adapter: transport.adapter, maxContentLength: 1000 });
+    return (await axios.request({ method: 'GET', url: '/' })).data.toString();
+  } finally {
+    await transport.close();
+  }
+}
+
+/** By the HTTP of Node.js, as the storage client, the identity library and exporters. */
+const byAgent = (url: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const asking = request(url, { agent: outboundAgent }, async (response) => {
+      let text = '';
+      for await (const piece of response) text += piece;
+      resolve(text);
+    });
+    asking.once('error', reject).end();
+  });
+
+const clients = [
+  ['undici', byPool],
+  ['Node.js', byAgent],
+] as const;
+
+describe.each(clients)('a client of %s', (_, ask) => {
+  it('asks the proxy for the address, and speaks TLS through it', async () => {
+    const before = proxy.asked.length;
+    expect(await ask(secureUrl)).toBe('secure');
+    expect(proxy.asked.slice(before)).toEqual([authority(secureUrl)]);
+  });
+
+  it('waits for a proxy that hesitates', async () => {
+    proxy.behave('hesitates');
+    expect(await ask(secureUrl)).toBe('secure');
+  });
+
+  it('gives the credentials of the address', async () => {
+    proxy.behave('asks');
+    use(proxy.urlWithCredentials);
+    expect(await ask(secureUrl)).toBe('secure');
+  });
+
+  it.each([
+    ['asks', /asks for credentials that it accepts \(HTTP 407\)/],
+    ['refuses', /does not lead to localhost:\d+: HTTP 403/],
+    ['cuts', /the proxy 127\.0\.0\.1:\d+ cannot be used: /],
+  ] as const)('fails with what the proxy does when it %s, after one request', async (how, says) => {
+    proxy.behave(how);
+    const before = proxy.asked.length;
+    await expect(ask(secureUrl)).rejects.toThrow(says);
+    expect(proxy.asked.slice(before)).toEqual([authority(secureUrl)]);
+  });
+
+  it('fails when there is no proxy at the address', async () => {
+    use('http://127.0.0.1:1');
+    await expect(ask(secureUrl)).rejects.toThrow(/the proxy 127\.0\.0\.1:1 cannot be used: ECONNREFUSED/);
+  });
+
+  it('goes directly to what is excepted', async () => {
+    use(proxy.url, 'localhost');
+    const before = proxy.asked.length;
+    expect(await ask(secureUrl)).toBe('secure');
+    expect(proxy.asked.slice(before)).toEqual([]);
+  });
+});
+
+it('a client of undici asks the proxy of HTTP_PROXY for an address without TLS', async () => {
+  const plainUrl = await serve((_, response) => response.end('plain'));
+  const before = proxy.asked.length;
+  expect(await byPool(plainUrl)).toBe('plain');
+  expect(proxy.asked.slice(before)).toEqual([authority(plainUrl)]);
+});
+
+it('a proxy that keeps silent is given up, and its connection is closed', async () => {
+  proxy.behave('keeps silent');
+  const tunnel = new Tunnel(new URL(proxy.url), 100);
+  await expect(tunnel.open('localhost', 1)).rejects.toMatchObject({ code: 'EPROXYSILENT' });
+  await expect.poll(() => proxy.open()).toBe(0);
+});
+
+it('no error has the password of the proxy', async () => {
+  use(proxy.urlWithCredentials);
+  proxy.behave('refuses');
+  const error: Error = await byPool(secureUrl).catch((error) => error);
+  const told = `${error.message} ${error.stack} ${JSON.stringify(error)}`;
+  for (const secret of proxy.secrets) expect(told).not.toContain(secret);
+});
+
+it('one proxy has one pool of connections', () => {
+  expect(tunnelTo(new URL('https://one.example'))).toBe(tunnelTo(new URL('https://two.example')));
+});

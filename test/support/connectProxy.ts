@@ -1,0 +1,130 @@
+import { connect, createServer, type Socket } from 'node:net';
+
+/** What a proxy does with the connections that it is asked for. */
+export type ProxyBehaviour =
+  | 'leads'
+  /** HTTP 403. */
+  | 'refuses'
+  /** HTTP 407, unless the right credentials come along. */
+  | 'asks'
+  /** Reads the request, and hangs up. */
+  | 'cuts'
+  /** Reads the request, and never answers. */
+  | 'keeps silent'
+  /** Answers after a while. */
+  | 'hesitates';
+
+export interface ConnectProxy {
+  /** Without credentials. */
+  readonly url: string;
+  /** With the right ones, which have characters that a URL cannot have. */
+  readonly urlWithCredentials: string;
+  /** The password as it stands in that URL, and as it is. */
+  readonly secrets: readonly string[];
+  /** `host:port` of each request, in order. */
+  readonly asked: readonly string[];
+  /** Ports from which it has connected to addresses. */
+  readonly ports: ReadonlySet<number | undefined>;
+  /** Connections that are there. */
+  open(): number;
+  behave(how: ProxyBehaviour): void;
+  /** Ends the connections that it has led somewhere; returns how many. */
+  cut(): number;
+  close(): Promise<void>;
+}
+
+const user = 'proxy-user';
+const password = 'p@ss:w/rd';
+const hesitationMs = 300;
+
+/** An outbound proxy that knows CONNECT and nothing else. Listens on the loopback interface. */
+export async function startConnectProxy(): Promise<ConnectProxy> {
+  const asked: string[] = [];
+  const ports = new Set<number | undefined>();
+  const sockets = new Set<Socket>();
+  const led = new Set<Socket>();
+  let behaviour: ProxyBehaviour = 'leads';
+  const right = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+
+  function lead(socket: Socket, host: string, port: number, rest: Buffer) {
+    const onward = connect({ host, port });
+    onward.on('error', () => socket.destroy());
+    onward.once('connect', () => {
+      ports.add(onward.localPort);
+      socket.write('HTTP/1.1 200 Connection established\r\nVia: 1.1 test\r\n\r\n');
+      if (rest.length > 0) onward.write(rest);
+      led.add(socket);
+      socket.pipe(onward).pipe(socket);
+    });
+    socket.once('close', () => onward.destroy());
+    onward.once('close', () => socket.destroy());
+  }
+
+  function answer(socket: Socket, head: string, rest: Buffer) {
+    const [, authority = '', host = '', port = ''] = /^CONNECT ((.+):(\d+)) HTTP\/1\.1\r\n/.exec(head) ?? [];
+    asked.push(authority);
+    const [, credentials] = /^proxy-authorization: (.*)$/im.exec(head) ?? [];
+    const refuse = (status: string, more = '') => socket.end(`HTTP/1.1 ${status}\r\n${more}Content-Length: 0\r\n\r\n`);
+    const onward = () => lead(socket, host.replace(/^\[(.*)\]$/, '$1'), Number(port), rest);
+    switch (behaviour) {
+      case 'leads':
+        return onward();
+      case 'hesitates':
+        return setTimeout(onward, hesitationMs);
+      case 'refuses':
+        return refuse('403 Forbidden');
+      case 'asks':
+        return credentials === right
+          ? onward()
+          : refuse('407 Proxy Authentication Required', 'Proxy-Authenticate: Basic realm="test"\r\n');
+      case 'cuts':
+        return socket.destroy();
+      case 'keeps silent':
+        return;
+    }
+  }
+
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.once('close', () => {
+      sockets.delete(socket);
+      led.delete(socket);
+    });
+    let head = Buffer.alloc(0);
+    const read = (piece: Buffer) => {
+      head = Buffer.concat([head, piece]);
+      const end = head.indexOf('\r\n\r\n');
+      if (end < 0) return;
+      socket.off('data', read);
+      socket.pause();
+      answer(socket, head.subarray(0, end + 2).toString('latin1'), head.subarray(end + 4));
+    };
+    socket.on('data', read);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const place = `127.0.0.1:${typeof address === 'object' ? address?.port : undefined}`;
+  const encoded = encodeURIComponent(password);
+
+  return {
+    url: `http://${place}`,
+    urlWithCredentials: `http://${user}:${encoded}@${place}`,
+    secrets: [password, encoded, right.slice('Basic '.length)],
+    asked,
+    ports,
+    open: () => sockets.size,
+    behave(how) {
+      behaviour = how;
+    },
+    cut() {
+      const count = led.size;
+      for (const socket of led) socket.destroy();
+      return count;
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A folder of secrets as Kubernetes mounts one: each file is a link through `..data`, which is replaced as a whole. */
+export interface SecretVolume {
+  /** Path of a secret. */
+  file(name: string): string;
+  /** Replaces the link to all secrets at once; `undefined` takes one away. */
+  put(changes: Readonly<Record<string, string | undefined>>): void;
+}
+
+export function createSecretVolume(directory: string, first: Readonly<Record<string, string>>): SecretVolume {
+  let contents: Record<string, string | undefined> = {};
+  let version = 0;
+  mkdirSync(directory, { recursive: true });
+
+  const volume: SecretVolume = {
+    file: (name) => join(directory, name),
+    put(changes) {
+      contents = { ...contents, ...changes };
+      const before = join(directory, `..${version}`);
+      version += 1;
+      const folder = `..${version}`;
+      mkdirSync(join(directory, folder));
+      for (const [name, content] of Object.entries(contents))
+        if (content !== undefined) writeFileSync(join(directory, folder, name), content, { mode: 0o600 });
+      symlinkSync(folder, join(directory, '..new'));
+      renameSync(join(directory, '..new'), join(directory, '..data'));
+      rmSync(before, { recursive: true, force: true });
+    },
+  };
+  volume.put(first);
+  for (const name of Object.keys(first)) symlinkSync(join('..data', name), volume.file(name));
+  return volume;
+}
