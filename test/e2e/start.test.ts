@@ -114,7 +114,7 @@ describe('the service', () => {
       ...settings,
       DELIVERY_DRAIN_SECOND: 's3cret',
       CHECKPOINTS_STORE: 's3cret',
-      https_proxy: 'http://s3cret',
+      all_proxy: 'http://s3cret',
     });
     const hints: Record<string, string> = {};
     for await (const line of createInterface(child.stdout)) {
@@ -127,7 +127,7 @@ describe('the service', () => {
     expect(hints).toEqual({
       'warn DELIVERY_DRAIN_SECOND': 'the nearest name is DELIVERY_DRAIN_SECONDS',
       'warn CHECKPOINTS_STORE': 'the nearest name is CHECKPOINTS_CONTAINER',
-      'warn https_proxy': expect.stringMatching(/^hub and backends are reached without a proxy/),
+      'warn all_proxy': 'set HTTPS_PROXY, HTTP_PROXY, NO_PROXY',
     });
   });
 });
