@@ -4,7 +4,6 @@ import { findObject } from '../../sandbox/invoke/find.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { withConstants } from '../../test/support/withConstants.ts';
 import type { Episode } from './episode.ts';
-import { nestedLists } from './harmfulBody.ts';
 import type { Stage } from './stage.ts';
 
 type HubFault = Parameters<Sandbox['hub']['faults']['add']>[0];
@@ -135,17 +134,22 @@ export const episodes: Readonly<Record<string, Episode>> = {
     fires: ['HubSuspended'],
     trouble: hubFault({ kind: 'settle', answer: 'reject', condition: 'com.microsoft:iot-hub-suspended', link: 'c2d' }),
   },
+  'devices removed': {
+    fires: ['RepliesDropped'],
+    trouble: hubFault({ kind: 'settle', answer: 'reject', condition: 'amqp:not-found', link: 'c2d' }),
+    scrapes: 60,
+  },
   'hub throttles replies': {
-    fires: ['RepliesThrottled', 'RepliesDropped'],
+    fires: ['RepliesThrottled'],
     environment: withConstants({ timing: { replySeconds: 2 } }),
-    hubRules: { rates: { c2d: 0.2 } },
+    hubRules: { rates: { c2d: 0.01 } },
     scrapes: anHour,
   },
   'hub says nothing': {
     fires: ['BehindUnknown'],
     async trouble({ sandbox }) {
-      sandbox.hub.faults.add({ kind: 'refuse-connection', answer: 'silent', port: 'amqps' });
-      await sandbox.hub.faults.strike({ kind: 'drop', connections: 'service' });
+      sandbox.hub.faults.add({ kind: 'refuse-connection', answer: 'silent' });
+      await sandbox.hub.faults.strike({ kind: 'drop', connections: 'events' });
     },
     scrapes: 330,
   },
@@ -157,13 +161,6 @@ export const episodes: Readonly<Record<string, Episode>> = {
       await sandbox.hub.faults.strike({ kind: 'burst', events: 20_000 });
       await sleep(500);
       instance.thaw();
-    },
-  },
-  'harmful body': {
-    fires: ['EventUndecodable'],
-    async trouble({ sandbox }) {
-      const sections = nestedLists(33).toString('base64');
-      await sandbox.hub.faults.strike({ kind: 'burst', events: 1, sections, deviceId: 'pump-1' });
     },
   },
   'quota used up': { fires: ['HubQuotaUsedUp'], trouble: hubFault({ kind: 'quota' }) },

@@ -100,8 +100,10 @@ async function main(): Promise<number> {
   return failed.length > 0 ? 1 : 0;
 }
 
+/** The rounds of a figure in one line. */
 async function writeRun(file: string, run: object): Promise<void> {
-  await writeFile(file, `${JSON.stringify(run, null, 2)}\n`);
+  const text = JSON.stringify(run, null, 2);
+  await writeFile(file, `${text.replace(/\[[-+.\de,\s]*\]/g, (numbers) => numbers.replace(/\s+/g, ' '))}\n`);
 }
 
 /** @throws UsageError when no run was written there */

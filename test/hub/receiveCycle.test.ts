@@ -21,14 +21,14 @@ afterEach(async () => {
 
 const textOf = ({ body }: ReceivedEventData) => String(body);
 
-function read(processEvents: (events: readonly string[]) => Promise<void>, errors: string[] = []) {
+function read(processEvents: (events: readonly string[]) => Promise<void>, errors: string[] = [], waitSeconds = 0.5) {
   const handlers = {
     processEvents: (events: ReceivedEventData[]) => processEvents(events.map(textOf)),
     processError: async (error: Error) => void errors.push(error.name),
   };
   const startPosition = { offset: '-1' };
-  const options = { startPosition, maxBatchSize: 50, prefetchCount: 100, maxWaitTimeInSeconds: 0.5, ownerLevel: 1 };
-  return client.subscribe('0', handlers, { ...options, skipParsingBodyAsJson: true });
+  const options = { startPosition, maxBatchSize: 50, prefetchCount: 100, ownerLevel: 1, skipParsingBodyAsJson: true };
+  return client.subscribe('0', handlers, { ...options, maxWaitTimeInSeconds: waitSeconds });
 }
 
 it('an event is delivered when it comes, even if no timer of the client ends', async () => {
@@ -46,6 +46,25 @@ it('an event is delivered when it comes, even if no timer of the client ends', a
   await vi.waitUntil(() => seen.length === 2, { timeout: 60_000, interval: 0 });
   vi.useRealTimers();
   expect(seen).toEqual(['first', 'second']);
+  await subscription.close();
+});
+
+it('an idle partition is reported when its link is open, and then every half second', async () => {
+  let rounds = 0;
+  const count = async () => {
+    rounds += 1;
+  };
+  const subscription = read(count, [], 0.001);
+  await expect.poll(() => rounds).toBeGreaterThan(0);
+  const reported = rounds;
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  await vi.waitUntil(() => rounds > reported, { timeout: 60_000, interval: 0 }); // its timer was begun before
+  await vi.waitUntil(() => vi.getTimerCount() > 0, { timeout: 60_000, interval: 0 });
+  await vi.advanceTimersByTimeAsync(499);
+  expect(rounds).toBe(reported + 1);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(rounds).toBe(reported + 2);
+  vi.useRealTimers();
   await subscription.close();
 });
 

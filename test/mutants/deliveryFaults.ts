@@ -119,6 +119,18 @@ export const deliveryFaults: readonly Fault[] = [
     replace: 'forceMs: drainMs + 15_000',
     caughtBy: 'a forced takeover comes neither before the owner’s expiry nor before its drain limit, for any settings',
   }),
+  ...inFile('src/hub/reading/balance.ts', ['test/hub/balance.test.ts'], {
+    fault: 'leaves a partition to itself that it does not need any more',
+    find: 'const withdraw = [...needless, ',
+    replace: 'const withdraw = [',
+    caughtBy: 'a request for more than the share of an instance is withdrawn when others have come (D412)',
+  }),
+  ...inFile('src/hub/reading/balance.ts', ['test/hub/balance.test.ts'], {
+    fault: 'requests the same partitions as other instances that decide at the same time',
+    find: 'inOrderOf(me, available,',
+    replace: "inOrderOf('', available,",
+    caughtBy: 'instances that decide at the same time request different partitions',
+  }),
   ...inFile('src/engine/progress/checkpoints.ts', ['test/engine/checkpoints.test.ts'], {
     fault: 'counts what is passed over as handled',
     find: "writer.changed('passed');",

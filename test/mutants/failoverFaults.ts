@@ -57,7 +57,7 @@ export const failoverFaults: readonly Fault[] = [
   }),
   ...inFile('src/hub/endpoint/lookUp.ts', ['test/hub/endpoint/lookUp.test.ts'], {
     fault: 'leaves its socket open',
-    find: 'socket?.destroy();',
+    find: 'socket?.destroy?.();',
     replace: '',
     caughtBy: 'a hub that says nothing is given up in time, and no connection is left',
   }),

@@ -315,8 +315,8 @@ export const readingFaults: readonly Fault[] = [
   ),
   ...inFile('src/concurrency/repeating.ts', ['test/concurrency/repeating.test.ts'], {
     fault: 'begins another round after a stop',
-    find: 'if (!isStopped) after(pauseMs);',
-    replace: 'after(pauseMs);',
+    find: 'if (!isStopped) after(pauseMs());',
+    replace: 'after(pauseMs());',
     caughtBy: 'no other begins',
   }),
   ...inFile('src/hub/reading/gaps.ts', ['test/hub/gaps.test.ts'], {

@@ -57,10 +57,10 @@ export const workaroundFaults: readonly Fault[] = [
   }),
   ...inFile('src/hub/reading/receiveCycle.ts', ['test/hub/receiveCycle.test.ts'], {
     fault: 'trap 20: counts events as taken before it knows how many there are',
-    find: `const events = await receive(...asked);
+    find: `const events = await receive(most, Math.max(waitSeconds, idleSeconds), signal);
     queued -= events.length;`,
-    replace: `queued -= asked[0];
-    const events = await receive(...asked);`,
+    replace: `queued -= most;
+    const events = await receive(most, Math.max(waitSeconds, idleSeconds), signal);`,
     caughtBy: 'an event is delivered when it comes, even if events come without a pause',
   }),
   ...inFile('src/hub/sdkCures.ts', ['test/hub/workaroundsOfReading.test.ts'], {

@@ -65,7 +65,8 @@ export function createAccount(time: VirtualTime, clockAheadMs: number): Account 
   const dateNow = () => time.outside(() => new Date(Date.now() + clockAheadMs)).toUTCString();
 
   function answerTo(request: HttpRequest): Answer {
-    if (requests.inSecond(refused) > account.mostPerSecond || Math.random() < account.refusedShare) {
+    const isOthersTurn = account.refusedShare > 0 && Math.random() < account.refusedShare;
+    if (isOthersTurn || requests.inSecond(refused) > account.mostPerSecond) {
       refused.count();
       return error(503, 'ServerBusy');
     }

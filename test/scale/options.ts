@@ -13,12 +13,12 @@ export interface Options {
 
 const most = 32;
 
-export const usage = `Usage: npm run scale -- [names of scenarios] [--seed N] [--instances N] [--partitions N]
-                        [--json FILE]
+export const usage = `Usage: npm run scale -- [names of scenarios] [--seed N] [--instances N]
+                        [--partitions N] [--json FILE]
 
-What happens to partitions, checkpoints and replies when instances of the service
-come and go: its own code, in a world in memory whose time passes as fast as the
-work is done. A quarter of an hour of it takes about 10 seconds.
+What happens to partitions, checkpoints and replies when instances of the
+service come and go: its own code, in a world in memory whose time passes as
+fast as the work is done. Ten minutes with 32 instances take about a minute.
 
   --seed N        of all that happens at random, 1 unless said otherwise; the
                   same seed has the same outcome

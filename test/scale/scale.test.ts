@@ -33,6 +33,13 @@ describe('instances that share a hub, in a simulated world with the seed 1,', ()
     expect(outcome.work.sent).toBeGreaterThan(300);
   });
 
+  it('that start together have their shares after two rounds or three, and ask the hub twice about each partition', async () => {
+    const { outcome } = await run('start of all', { ...small, instances: 12, partitions: 12 });
+    expect(outcome.seconds).toBeLessThanOrEqual(15);
+    expect(outcome.unread.worst).toBeLessThanOrEqual(5);
+    expect(outcome.mostQuestions).toBeLessThanOrEqual(24); // D413
+  });
+
   it('do the same each time', async () => {
     const [first, again] = [await run('one crash'), await run('one crash')];
     expect(again).toEqual(first);

@@ -125,6 +125,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   },
   'storage refuses half': {
     about: 'for 3 minutes the storage refuses every other request, as when others use the account up',
+    unwrittenSeconds: 30,
     async play({ account }) {
       account.refusedShare = 0.5;
       await sleep(180);
@@ -133,7 +134,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   },
   'storage allows half': {
     about: 'for 3 minutes the storage takes only half as many requests a second as are usual',
-    unwrittenSeconds: 60,
+    unwrittenSeconds: 180,
     async play({ account, partitions }, all) {
       account.mostPerSecond = Math.ceil((all + 2 * partitions.length) / 5 / 2);
       await sleep(180);

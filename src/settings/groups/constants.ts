@@ -2,8 +2,8 @@ import { mebibyte } from './measures.ts';
 
 /** Values that no operator would choose. They are passed to the factories as settings are (D66). */
 
-/** Options for reading from the hub. An idle partition reports every `maxWaitSeconds` (D145); the service is not ready before. */
-export const reading = { batchSize: 50, prefetch: 100, maxWaitSeconds: 0.5, silentMs: 11_000 };
+/** Options for reading from the hub. An idle partition is reported first after `maxWaitSeconds`; the service is not ready before (D145). */
+export const reading = { batchSize: 50, prefetch: 100, maxWaitSeconds: 0.1, silentMs: 11_000 };
 
 /**
  * When the hub is asked for its event endpoint again: after this time in which a partition is not read, and after this one

@@ -118,26 +118,29 @@ async function send(load: Load): Promise<void> {
   if (atOnce) served.began = performance.now();
 }
 
-/** One message of a device that hangs, and more and more of one that floods, until the process ends. */
-function disturb({
-  hanging,
-  flooding,
-  ratePerSecond,
-}: {
-  hanging: number;
-  flooding: number;
-  ratePerSecond: number;
-}): void {
-  unchecked.add(hanging).add(flooding);
-  append('update', hanging);
-  setInterval(() => {
-    for (let index = 0; index < ratePerSecond / 100; index += 1) append('update', flooding);
+let disturbance: NodeJS.Timeout | undefined;
+
+/** Messages of these devices, in turn, until the next disturbance; their replies are not counted. */
+function disturb({ devices, ratePerSecond }: { devices: readonly number[]; ratePerSecond: number }): void {
+  clearInterval(disturbance);
+  for (const device of devices) unchecked.add(device);
+  let nth = 0;
+  disturbance = setInterval(() => {
+    for (let left = ratePerSecond / 100; left > 0; left -= 1)
+      append('update', devices[nth++ % devices.length] as number);
   }, 10);
+}
+
+/** One message of a device that hangs. */
+function hang(device: number): void {
+  unchecked.add(device);
+  append('update', device);
 }
 
 answerParent({
   send,
   disturb,
+  hang,
   /** How much of the load is done, and whether that is all: replies, or events handed over where no reply is due. */
   progress: () => {
     if (expected > 0) return { done: served.replies, isAll: served.replies >= expected && waiting.size === 0 };

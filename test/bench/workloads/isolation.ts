@@ -7,24 +7,42 @@ import type { Workload } from './workload.ts';
 const others = 100;
 const hanging = others;
 const flooding = others + 1;
+/** As many messages as the one that floods, of as many devices. */
+const spread = Array.from({ length: 500 }, (_, nth) => flooding + 1 + nth);
+const ratePerSecond = spread.length;
+
+const situations = [
+  'alone',
+  'beside 500 a second of 500 devices',
+  'beside 500 a second of one, and one that hangs',
+] as const;
+const [alone, busy, troubled] = situations;
 
 export const isolation: Workload = {
   name: 'isolation',
   about: `${others} devices send 100 updates a second, while one device hangs and one floods`,
   async run({ quick, rounds, progress }) {
-    const quiet: Load = { kind: 'update', messages: quick ? 200 : 1_000, devices: others, rate: 100 };
-    const [without, beside]: [number[], number[]] = [[], []];
-    for (let round = 0; round < Math.min(rounds, 5); round += 1) {
-      const arena = await openArena({ program: 'service', devices: others + 2 });
+    const load: Load = { kind: 'update', messages: quick ? 200 : 1_000, devices: others, rate: 100 };
+    const p99 = Object.fromEntries(situations.map((situation) => [situation, [] as number[]])) as Record<
+      (typeof situations)[number],
+      number[]
+    >;
+    for (let round = 1; round <= Math.min(rounds, 5); round += 1) {
+      const arena = await openArena({ program: 'service', devices: others + 2 + spread.length });
+      const measure = async (situation: (typeof situations)[number]) => {
+        progress(`round ${round}: ${situation}`);
+        await arena.hub.call('send', load);
+        p99[situation].push(percentile((await arena.served(load)).latencies, 0.99));
+      };
       try {
-        await arena.run({ ...quiet, messages: quick ? 500 : 2_000, rate: 500 });
-        progress(`round ${round + 1}: without trouble`);
-        without.push(percentile((await arena.run(quiet)).latencies, 0.99));
-        progress(`round ${round + 1}: beside a device that hangs and one that floods`);
+        await arena.run({ ...load, messages: quick ? 500 : 2_000, rate: 500 });
+        await measure(alone);
+        await arena.hub.call('disturb', { devices: spread, ratePerSecond });
+        await measure(busy);
         await arena.hang(deviceId(hanging));
-        await arena.hub.call('disturb', { hanging, flooding, ratePerSecond: 500 });
-        await arena.hub.call('send', quiet);
-        beside.push(percentile((await arena.served(quiet)).latencies, 0.99));
+        await arena.hub.call('hang', hanging);
+        await arena.hub.call('disturb', { devices: [flooding], ratePerSecond });
+        await measure(troubled);
       } finally {
         await arena.stop();
       }
@@ -32,16 +50,17 @@ export const isolation: Workload = {
     return {
       rows: [
         {
-          measure: 'p99 of the others, with / without',
-          figure: ratios(beside, without),
+          measure: 'p99 of the others, beside a flood / beside as much of 500 devices',
+          figure: ratios(p99[troubled], p99[busy]),
           unit: '×',
           goal: { atMost: 1.2 },
         },
+        { measure: 'p99 of the others, beside a flood / alone', figure: ratios(p99[troubled], p99[alone]), unit: '×' },
       ],
-      absolute: [
-        { program: 'without them', figures: [{ what: 'p99', figure: figure(without), unit: 'ms' }] },
-        { program: 'beside them', figures: [{ what: 'p99', figure: figure(beside), unit: 'ms' }] },
-      ],
+      absolute: situations.map((program) => ({
+        program,
+        figures: [{ what: 'p99', figure: figure(p99[program]), unit: 'ms' }],
+      })),
       notes: [],
     };
   },

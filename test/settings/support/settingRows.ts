@@ -232,7 +232,7 @@ export const ofSharedFiles = (places: Places): SettingRows => {
 export const constantsOfService: Receivers = [
   ['createConsumer 0.batchSize', 50],
   ['createConsumer 0.prefetch', 100],
-  ['createConsumer 0.maxWaitSeconds', 0.5],
+  ['createConsumer 0.maxWaitSeconds', 0.1],
   ['createConsumer 0.silentMs', 11_000],
   ['createConsumer 0.answerMs', 20_000],
   ['createPace 0.least', 48],
