@@ -30,6 +30,7 @@ export function missingOf(
   }
   return owned
     .filter((partition) => !isEnding(partition) && !isHeard(partition))
+    .toSorted((one, other) => one.localeCompare(other, 'en', { numeric: true }))
     .map((partition) => {
       const trouble = troubleOf(partition);
       return `partition ${partition} of the hub: ${trouble ? why(trouble) : (ofStore ?? 'no sign of life yet')}`;
