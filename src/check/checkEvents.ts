@@ -26,13 +26,9 @@ export async function checkEvents(settings: EventSettings): Promise<Finding[]> {
   try {
     const found = await findEndpoint(hub.serviceConnectionString, answerMs);
     const told = ofLookedUp(hubNameOf(hubLoginOf(hub.serviceConnectionString)), hub.consumerGroup);
-    const { namespace, eventHub, connectionString } = found;
-    return checkEndpoint(
-      settingsAt(settings, found),
-      connectionString,
-      told,
-      `${namespace}/${eventHub}, named by the hub: `,
-    );
+    const at = settingsAt(settings, found);
+    const where = `${found.namespace}/${found.eventHub}, named by the hub: `;
+    return checkEndpoint(at, at.hub.eventsConnectionString, told, where);
   } catch (error) {
     const { isAnswer, hubSaid, setting, todo } = diagnoseLookUp(error);
     const found = `the hub does not name its event endpoint: ${hubSaid} (${setting})`;

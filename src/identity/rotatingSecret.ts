@@ -6,8 +6,11 @@ export interface RotatingSecret {
    * rejects.
    */
   renew(refused: string): Promise<string>;
-  /** @param listener called after each change */
-  onChange(listener: () => void): void;
+  /**
+   * @param listener called after each change
+   * @returns ends that
+   */
+  onChange(listener: () => void): () => void;
 }
 
 /** A secret of the settings: fixed, or in a file. */
@@ -36,7 +39,9 @@ export function derivedFrom(secret: Secret, make: (value: string) => string): Se
   };
 }
 
-/** Calls the listener after each change of what is used with a key; an identity has none. */
-export function whenChanged(access: unknown, listener: () => void): void {
-  if (isSecret(access) && typeof access !== 'string') access.onChange(listener);
-}
+/**
+ * Calls the listener after each change of what is used with a key; an identity has none.
+ * @returns ends that
+ */
+export const whenChanged = (access: unknown, listener: () => void): (() => void) =>
+  isSecret(access) && typeof access !== 'string' ? access.onChange(listener) : () => {};

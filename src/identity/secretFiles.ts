@@ -68,7 +68,7 @@ function rotating(
   const first = String(settingIn({ ...settings }, path));
   const source = `file of ${variable}`;
   const fields = { setting: variable, file };
-  const listeners: (() => void)[] = [];
+  const listeners = new Set<() => void>();
   let value = first;
   let reading: Promise<boolean> | undefined;
   let renewedAt = Number.NEGATIVE_INFINITY;
@@ -114,6 +114,9 @@ function rotating(
       if (isDue || reading !== undefined) await look();
       return value;
     },
-    onChange: (listener) => void listeners.push(listener),
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
   };
 }

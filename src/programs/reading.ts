@@ -89,9 +89,8 @@ function othersAt(settings: Settings, { instance, access, stores }: ReadingParts
   const known = new Map<string, Promise<Ownerships>>();
 
   async function openOwnerships(endpoint: EventEndpoint): Promise<Ownerships> {
-    const place = { connectionString: connectionStringTo(endpoint, hubLoginOf(currentOf(hubOf(access)))) };
     return createOwnerships(
-      await openStore(settingsAt(settings, place), stores, access),
+      await openStore(settingsAt(settings, endpoint), stores, access),
       instance,
       answerMs,
       expiryMs / 3,
@@ -102,6 +101,7 @@ function othersAt(settings: Settings, { instance, access, stores }: ReadingParts
     const name = JSON.stringify(endpoint);
     const opened = known.get(name) ?? openOwnerships(endpoint);
     known.set(name, opened);
+    opened.catch(() => known.delete(name));
     const records = await (await opened).look();
     return records.filter((one) => !['', instance].includes(one.owner) && one.unrenewedMs < expiryMs).length;
   }

@@ -77,6 +77,12 @@ describe.each(['file', 'blob'] as const)('the record of builds, kept in a %s', (
     expect(await started('b')).toMatchObject({ build: 'a' });
   });
 
+  it('is replaced when it is larger than any of ours', async () => {
+    await open().write(' '.repeat(70_000), undefined);
+    expect(await started('a')).toBeUndefined();
+    expect(await started('b')).toMatchObject({ build: 'a' });
+  });
+
   it('is neither a checkpoint nor an ownership', async () => {
     await started('a');
     const store = await openStore(settings(kind));

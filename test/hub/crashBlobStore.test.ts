@@ -46,17 +46,17 @@ async function requestsOfALife(): Promise<number> {
 }
 
 /** What the next one finds and can do. */
-async function expectHeir(told: Told, place: string) {
-  const heir = open(storage.port);
-  const record = await takeOver(heir, 'heir');
+async function expectNextOwner(told: Told, place: string) {
+  const nextOwner = open(storage.port);
+  const record = await takeOver(nextOwner, 'next');
   expect(record?.epoch, place).toBeGreaterThan(told.epoch);
-  const found = await heir.progress('0');
+  const found = await nextOwner.progress('0');
   const { sequenceNumber = -1 } = found ?? {};
   if (found) expect(found, place).toEqual(at(sequenceNumber));
   expect(sequenceNumber, place).toBeGreaterThanOrEqual(told.written);
   expect(sequenceNumber, place).toBeLessThanOrEqual(told.given);
   if (record === undefined) throw new Error('not taken over');
-  return { heir, record, found };
+  return { nextOwner, record, found };
 }
 
 it('an instance that dies before or after any request leaves all confirmed changes, and the next one continues from them', async () => {
@@ -74,9 +74,9 @@ it('an instance that dies before or after any request leaves all confirmed chang
         live(fate, told).then(dead, () => dead());
       });
       const place = `died ${last === 'hang' ? 'before' : 'after'} request ${request} of ${requests}`;
-      const { heir, record } = await expectHeir(told, place);
-      expect(await heir.writeProgress(record, at(30)), place).toBe(true);
-      expect(await heir.progress('0'), place).toEqual(at(30));
+      const { nextOwner, record } = await expectNextOwner(told, place);
+      expect(await nextOwner.writeProgress(record, at(30)), place).toBe(true);
+      expect(await nextOwner.progress('0'), place).toEqual(at(30));
     }
   }
 });
@@ -102,15 +102,16 @@ it.each(['before', 'after'])(
         }, told);
       });
       const place = `request ${late} of ${requests} was late`;
-      const { heir, record, found } = await expectHeir(told, place);
-      if (when === 'after') expect(await heir.writeProgress(record, at(30)), place).toBe(true);
+      const { nextOwner, record, found } = await expectNextOwner(told, place);
+      if (when === 'after') expect(await nextOwner.writeProgress(record, at(30)), place).toBe(true);
       arrive();
       await life;
       // Where there was no checkpoint yet, the late one may become the first: it says what is done.
-      if (when === 'after' || found) expect(await heir.progress('0'), place).toEqual(when === 'after' ? at(30) : found);
-      expect(await heir.writeProgress(record, at(31)), place).toBe(true);
-      expect(await heir.progress('0'), place).toEqual(at(31));
-      expect(await heir.ownerships(), place).toMatchObject([{ owner: 'heir', epoch: record.epoch }]);
+      if (when === 'after' || found)
+        expect(await nextOwner.progress('0'), place).toEqual(when === 'after' ? at(30) : found);
+      expect(await nextOwner.writeProgress(record, at(31)), place).toBe(true);
+      expect(await nextOwner.progress('0'), place).toEqual(at(31));
+      expect(await nextOwner.ownerships(), place).toMatchObject([{ owner: 'next', epoch: record.epoch }]);
     }
   },
 );

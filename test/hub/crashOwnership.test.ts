@@ -79,9 +79,9 @@ describe('instances that share a hub', () => {
   );
 
   it('lose nothing, and repeat nothing in a checkpoint, when the successor dies as well', async () => {
-    const [points, heirs] = [await pointsOf('first'), await pointsOf('second')];
+    const [points, pointsOfNext] = [await pointsOf('first'), await pointsOf('second')];
     for (let crashAt = 1; crashAt <= points; crashAt += 1) {
-      const then = 1 + ((crashAt * 7) % heirs);
+      const then = 1 + ((crashAt * 7) % pointsOfNext);
       const outcome = await run(surroundings, { first: crashingAt(crashAt), second: crashingAt(then) });
       expectWhole(outcome, `first died at point ${crashAt}, second at its ${then}`);
     }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { tunnelTo, useProxies } from 'telemetry/network/outbound.ts';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { accessOf } from '../../src/identity/access.ts';
+import { derivedFrom } from '../../src/identity/rotatingSecret.ts';
 import { openSecretFiles } from '../../src/identity/secretFiles.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import { useNetwork } from '../../src/network/useNetwork.ts';
@@ -187,4 +188,21 @@ it('a proxy in a file is followed by the connections that begin after a change, 
   proxies.put({ proxy: proxy('next-pa55word') });
   await vi.waitFor(() => expect(wayTo()).toContain('next-pa55word'), soon);
   expect(secretsOf(settings)).toEqual(expect.arrayContaining(['0ld-pa55word', 'next-pa55word']));
+});
+
+it('a secret that is made of another one changes with it, until its user does not listen any more', async () => {
+  const { service } = open(never);
+  const made = derivedFrom(service, (text) => `of ${text}`);
+  if (typeof made === 'string') throw new Error('the secret is in a file');
+  const changes: string[] = [];
+  const end = made.onChange(() => void changes.push(made.current()));
+  volume.put({ service: withKey('bmV4dA==') });
+  expect(await made.renew(`of ${withKey(key)}`)).toBe(`of ${withKey('bmV4dA==')}`);
+  expect(await made.renew('an older one')).toBe(`of ${withKey('bmV4dA==')}`);
+  expect(changes).toEqual([`of ${withKey('bmV4dA==')}`]);
+  end();
+  volume.put({ service: withKey('bGFzdA==') });
+  await vi.waitFor(async () => expect(await service.renew(withKey('bmV4dA=='))).toBe(withKey('bGFzdA==')), soon);
+  expect(changes).toHaveLength(1);
+  expect(derivedFrom('fixed', (text) => `of ${text}`)).toBe('of fixed');
 });

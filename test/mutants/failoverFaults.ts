@@ -43,10 +43,10 @@ export const failoverFaults: readonly Fault[] = [
       caughtBy: 'is read at the other endpoint, from before the newest event of the first, counted and logged',
     },
     {
-      fault: 'takes another key for another endpoint',
-      find: 'if (named && !isSameEndpoint(named, found)) tellFailover',
-      replace: 'if (named) tellFailover',
-      caughtBy: 'is opened anew, which is no failover, when its key has changed',
+      fault: 'counts the endpoint that it reads as another one',
+      find: 'if (named && isSameEndpoint(named, found)) return;',
+      replace: '',
+      caughtBy: 'is not left when it names the same endpoint again',
     },
   ),
   ...inFile('src/hub/endpoint/endpointRecord.ts', ['test/hub/endpoint/endpointRecord.test.ts'], {

@@ -3,18 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { envExample, required, settingsPage, withRequiredSettings } from '../../scripts/settingsPages.ts';
-import {
-  ConfigurationError,
-  configDirectory,
-  fileEffect,
-  readSettings,
-  settingDocs,
-} from '../../src/settings/config.ts';
+import { configDirectory, fileEffect, readSettings, settingDocs } from '../../src/settings/config.ts';
 import { roundMs } from '../../src/settings/derived.ts';
 import { timing } from '../../src/settings/groups/constants.ts';
 import { proxyVariables } from '../../src/settings/proxies.ts';
 import { schema } from '../../src/settings/schema.ts';
 import { prefixes, unknownVariables } from '../../src/settings/variables.ts';
+import { settingProblems } from './support/settingProblems.ts';
 
 const key = 'bm90LWEtcmVhbC1rZXk=';
 const enough = {
@@ -35,15 +30,7 @@ const file = (values: unknown) => {
   return path;
 };
 
-function problemsOf(env: NodeJS.ProcessEnv): readonly string[] {
-  try {
-    readSettings(env, directory);
-  } catch (error) {
-    if (error instanceof ConfigurationError) return error.problems;
-    throw error;
-  }
-  return [];
-}
+const problemsOf = (env: NodeJS.ProcessEnv) => settingProblems(env, directory);
 
 describe('settings', () => {
   it('have defaults except for the hub and the backends', () => {

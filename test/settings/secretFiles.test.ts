@@ -2,16 +2,11 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import {
-  ConfigurationError,
-  readAdminSettings,
-  readMethodsSettings,
-  readSettings,
-  settingDocs,
-} from '../../src/settings/config.ts';
+import { readAdminSettings, readMethodsSettings, readSettings, settingDocs } from '../../src/settings/config.ts';
 import { redactedSettings } from '../../src/settings/redacted.ts';
 import { methodsSchema, schema } from '../../src/settings/schema.ts';
 import { refuseUnfit } from '../../src/settings/secretFile.ts';
+import { settingProblems } from './support/settingProblems.ts';
 
 // Each secret can be in a file instead of its variable (D396).
 
@@ -57,16 +52,7 @@ const inFiles = (env: Readonly<Record<string, string>>, end = '\n') =>
     ),
   );
 
-function problemsOf(env: NodeJS.ProcessEnv): readonly string[] {
-  try {
-    readSettings(env, directory);
-  } catch (error) {
-    if (error instanceof ConfigurationError) return error.problems;
-    throw error;
-  }
-  return [];
-}
-
+const problemsOf = (env: NodeJS.ProcessEnv) => settingProblems(env, directory);
 const without = (env: Readonly<Record<string, string>>, ...names: readonly string[]) =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)));
 const enough = {

@@ -11,16 +11,11 @@ import type { EndpointEntry, KnownEndpoint } from './endpointRecord.ts';
 import { type EventEndpoint, isSameEndpoint } from './eventEndpoint.ts';
 import { createLookUpTimes, type LookUpLimits } from './lookUpTimes.ts';
 
-/** The endpoint that the hub has named, and how it is opened. */
-export interface FoundEndpoint extends EventEndpoint {
-  readonly connectionString: string;
-}
-
 export type FailoverPosition = 'overlap' | 'earliest' | 'latest';
 
 export interface FollowOptions {
   /** @throws NoEndpoint */
-  readonly lookUp: () => Promise<FoundEndpoint>;
+  readonly lookUp: () => Promise<EventEndpoint>;
   /** Enters the endpoint in the record of those that this hub has had. */
   readonly enter: (endpoint: KnownEndpoint) => Promise<EndpointEntry>;
   /**
@@ -28,7 +23,7 @@ export interface FollowOptions {
    * @param seen to be called for each event
    */
   readonly open: (
-    endpoint: FoundEndpoint,
+    endpoint: EventEndpoint,
     start: StartPosition,
     seen: (event: Pick<HubEvent, 'enqueuedTimeUtc'>) => void,
   ) => Promise<Consumer>;
@@ -53,12 +48,12 @@ export interface FollowLimits extends LookUpLimits {
 }
 
 interface Current {
-  readonly found: FoundEndpoint;
+  readonly found: EventEndpoint;
   readonly consumer: Consumer;
 }
 
 interface Next {
-  readonly found: FoundEndpoint;
+  readonly found: EventEndpoint;
   readonly since: number;
 }
 
@@ -112,9 +107,10 @@ export function followHub(options: FollowOptions): Consumer {
       answeredAt = performance.now();
       troubles.clear(notFound);
       const named = next?.found ?? current?.found;
-      if (named && !isSameEndpoint(named, found)) tellFailover(named, found);
-      if (found.connectionString === current?.found.connectionString) next = undefined;
-      else if (found.connectionString !== next?.found.connectionString) next = { found, since: answeredAt };
+      if (named && isSameEndpoint(named, found)) return;
+      if (named) tellFailover(named, found);
+      const isBack = current && isSameEndpoint(current.found, found);
+      next = isBack ? undefined : { found, since: answeredAt };
     } catch (error) {
       const { isAnswer, cause, ...diagnosis } = diagnoseLookUp(error);
       againAt = performance.now() + againMs;
@@ -136,8 +132,7 @@ export function followHub(options: FollowOptions): Consumer {
 
   async function change({ found }: Next): Promise<void> {
     const before = current;
-    const isNew = before !== undefined && !isSameEndpoint(before.found, found);
-    const after = isNew && newest !== undefined ? new Date(newest.getTime() - limits.overlapMs) : undefined;
+    const after = before && newest && new Date(newest.getTime() - limits.overlapMs);
     const { namespace, eventHub } = found;
     const entry = await enter({ namespace, eventHub, since: new Date(), after });
     const start = startAt(entry);
@@ -154,9 +149,9 @@ export function followHub(options: FollowOptions): Consumer {
     const last = entry.others.at(-1);
     if (before === undefined && entry.isNew && last) tellFailover(last, found);
     if (isStopping) return;
-    if (isNew) log.info({ endpoint: nameOf(found) }, 'the hub can be read again');
+    if (before) log.info({ endpoint: nameOf(found) }, 'the hub can be read again');
     const fields = { endpoint: nameOf(found), start: start instanceof Date ? start.toISOString() : start };
-    log.info({ ...fields, ...(isNew && { unfinished }) }, 'the hub’s event endpoint is found');
+    log.info({ ...fields, ...(before && { unfinished }) }, 'the hub’s event endpoint is found');
     consumer.start();
   }
 

@@ -83,7 +83,6 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
     refused: () => connection.refused(),
   });
   const connection = openEventHubConnection({ ...options, troubles: allTroubles });
-  let isStopping = false;
   const ownerships = createOwnerships(store, me, answerMs, balance.expiryMs / 3);
   const partitionIds = createPartitionIds({
     ask: () => ofHub(within(connection.client().getPartitionIds(), answerMs)),
@@ -97,9 +96,7 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
     allTroubles,
   });
   // The next token would be made with the key that is replaced, and the client keeps its key (D397).
-  whenChanged(options.access, () => {
-    if (!isStopping) connection.reconnect(sessions.reading());
-  });
+  const unfollow = whenChanged(options.access, () => connection.reconnect(sessions.reading()));
   const watch = createHubWatch(connection, sessions, {
     ...{ answerMs, everyMs: roundMs * roundsBetweenQuestions, startPosition, store, log, allTroubles },
   });
@@ -165,7 +162,7 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
       log.warn(fields, 'this process stood still: reading its partitions again from their checkpoints');
     },
     async stop() {
-      isStopping = true;
+      unfollow();
       const stopped = within(repeating.stop(), roundEndsWithinMs);
       await stopped.catch(() => log.warn({}, 'stopping in the middle of a round'));
       const renewing = setInterval(() => void rounds.renew(), roundMs);

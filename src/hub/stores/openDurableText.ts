@@ -6,7 +6,7 @@ import { createStoreRecords } from '../../observing/storeRecords.ts';
 import { isLookedUp, placeOf } from '../../settings/derived.ts';
 import { directoriesOf } from '../../settings/directories.ts';
 import { amqpsPort, hubLoginOf, hubNameOf } from '../../settings/hubLogin.ts';
-import { readBounded } from '../../storage/boundedReads.ts';
+import { ForeignFile, readBounded } from '../../storage/boundedReads.ts';
 import { createInstrumentedCall } from '../../storage/instrumentedCall.ts';
 import type { DurableText } from './buildRecord.ts';
 import { hubPlaceOf, type StoreSettings } from './openStore.ts';
@@ -44,6 +44,7 @@ function inFile(what: RecordName, { hub, data }: StoreSettings): DurableText {
         return { text: readBounded(path, mostBytes), etag: '' };
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+        if (error instanceof ForeignFile) return { text: '', etag: '' }; // not ours: replaced, as in a blob
         throw error;
       }
     },

@@ -5,7 +5,7 @@ import { createProxies, inUrl, type Proxies, type ProxyVariables } from './proxi
 import { Tunnel } from './tunnel.ts';
 
 /*
- * The proxies are those of the process, as its routes are those of the machine: set once at the start, asked by every client
+ * The proxies are those of the process, as its routes are those of the machine: set in one place, asked by every client
  * (D406). A client that nobody has thought of would otherwise go its own way.
  */
 
@@ -16,6 +16,7 @@ const tunnels = new Map<string, Tunnel>();
 /** @throws TypeError for a proxy that `proxyProblem` refuses */
 export function useProxies(variables: ProxyVariables): void {
   proxies = createProxies(variables);
+  tunnels.clear(); // connections in use stay; those of another password are not used again
 }
 
 /** The way to an address through its proxy; undefined when it is reached directly. */

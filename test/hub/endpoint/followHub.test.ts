@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { enterEndpoint } from '../../../src/hub/endpoint/endpointRecord.ts';
-import { type FollowOptions, type FoundEndpoint, followHub } from '../../../src/hub/endpoint/followHub.ts';
+import type { EventEndpoint } from '../../../src/hub/endpoint/eventEndpoint.ts';
+import { type FollowOptions, followHub } from '../../../src/hub/endpoint/followHub.ts';
 import { NoEndpoint } from '../../../src/hub/endpoint/lookUp.ts';
 import type { Consumer } from '../../../src/hub/reading/consumer.ts';
 import type { DurableText } from '../../../src/hub/stores/buildRecord.ts';
@@ -13,14 +14,7 @@ import { recordingLog } from '../../support/recordingLog.ts';
 
 withFakeTimers();
 
-const at = (eventHub: string, key = 'k'): FoundEndpoint => {
-  const namespace = `${eventHub}.example`;
-  return {
-    namespace,
-    eventHub,
-    connectionString: `Endpoint=sb://${namespace}/;SharedAccessKey=${key};EntityPath=${eventHub}`,
-  };
-};
+const at = (eventHub: string): EventEndpoint => ({ namespace: `${eventHub}.example`, eventHub });
 
 const limits = {
   ...{ unreadMs: 30_000, eventlessMs: 120_000, overlapMs: 300_000 },
@@ -29,7 +23,7 @@ const limits = {
 
 /** A hub that can fail over, a store for the record of its endpoints, and what the endpoints do. */
 function setUp(more: Partial<FollowOptions> = {}) {
-  const hub = { named: at('east') as FoundEndpoint | Error, asked: 0 };
+  const hub = { named: at('east') as EventEndpoint | Error, asked: 0 };
   const states = new Map<string, { missing: string[]; waiting: number; others: number }>();
   const stateOf = (eventHub: string) => {
     const state = states.get(eventHub) ?? { missing: [], waiting: 0, others: 0 };
@@ -111,17 +105,6 @@ describe('a hub that has no failover', () => {
     stateOf('east').missing = ['partition 0'];
     await seconds(95);
     expect([hub.asked, course]).toEqual([4, ['east is read from latest']]);
-  });
-
-  it('is opened anew, which is no failover, when its key has changed', async () => {
-    const { hub, course, begin, stateOf, events } = setUp();
-    begin();
-    await seconds(1);
-    hub.named = at('east', 'another');
-    stateOf('east').missing = ['partition 0'];
-    await seconds(35);
-    expect(course).toEqual(['east is read from latest', 'east is left', 'east is read from latest']);
-    expect(events()).not.toContain(failedOver);
   });
 
   it('that cannot be asked is asked every five seconds, and the readiness and one trouble say why', async () => {
