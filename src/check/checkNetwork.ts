@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { type Finding, failure, ok, outage, warning } from 'telemetry/check/finding.ts';
+import { proxyFinding } from 'telemetry/check/proxyFinding.ts';
 import { tunnelTo } from 'telemetry/network/outbound.ts';
 import { inUrl } from 'telemetry/network/proxies.ts';
 import { ProxyFailure } from 'telemetry/network/tunnel.ts';
@@ -39,7 +40,7 @@ export async function checkNetwork(endpoint: Endpoint, what: string): Promise<Fi
       leftMs < soonMs ? warning(what, found, `ask who runs the ${name} to renew its certificate`) : ok(what, found),
     ];
   } catch (error) {
-    if (error instanceof ProxyFailure) return [proxyFinding(what, where, error, variable)];
+    if (error instanceof ProxyFailure) return [proxyFinding(what, where, error)];
     const { code = '', message, name: kind } = error as NodeJS.ErrnoException;
     const todo = todoOf(code || kind, `compare ${setting}`) ?? `compare ${setting}, or wait until it is back`;
     const found = `${where}: ${code || message}`;
@@ -51,13 +52,6 @@ async function resolved(host: string, where: string): Promise<string> {
   if (isIP(host)) return where;
   const addresses = await within(lookup(host, { all: true }), answerMs);
   return `${where} is ${addresses.map(({ address }) => address).join(', ')}`;
-}
-
-/** A proxy that refuses does so until somebody changes its rules, or the credentials. */
-function proxyFinding(what: string, where: string, { code, message }: ProxyFailure, variable: string): Finding {
-  const todo = todoOf(code, `compare ${variable}`) ?? `compare ${variable}`;
-  const isRefusal = code === 'EPROXYAUTH' || code === 'EPROXYREFUSED';
-  return isRefusal ? failure(what, `${where}: ${message}`, todo) : outage(what, `${where}: ${message}`, todo);
 }
 
 const isOfCertificate = (code: string): boolean => /CERT|ISSUER|SIGNATURE/.test(code);

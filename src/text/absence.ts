@@ -1,6 +1,7 @@
+import { isProxyFault, proxyAdvice } from 'telemetry/network/tunnel.ts';
+
 /** Why there is no answer of another machine. */
-type Absence = 'unknown host' | 'nobody' | 'untrusted' | 'wrong name' | 'wrong date' | 'no TLS' | ProxyAbsence;
-type ProxyAbsence = 'proxy asks' | 'proxy refuses' | 'proxy away';
+type Absence = 'unknown host' | 'nobody' | 'untrusted' | 'wrong name' | 'wrong date' | 'no TLS';
 
 /** By the codes of the operating system and of TLS, or our own time-out. */
 const known: Readonly<Record<string, Absence>> = {
@@ -22,10 +23,6 @@ const known: Readonly<Record<string, Absence>> = {
   CERT_NOT_YET_VALID: 'wrong date',
   ECONNRESET: 'no TLS',
   EPROTO: 'no TLS',
-  EPROXYAUTH: 'proxy asks',
-  EPROXYREFUSED: 'proxy refuses',
-  EPROXYSILENT: 'proxy away',
-  EPROXYDOWN: 'proxy away',
 };
 
 /**
@@ -47,13 +44,7 @@ export function todoOf(code: string, compare: string): string | undefined {
       return 'its certificate is out of date: compare the clock of this machine';
     case 'no TLS':
       return `what is there breaks the connection off: ${compare}, and look for a proxy or a firewall between`;
-    case 'proxy asks':
-      return 'the proxy asks for credentials: put those that it accepts into HTTPS_PROXY, as http://user:password@proxy:3128';
-    case 'proxy refuses':
-      return 'have the proxy allow CONNECT to this address, or name the host in NO_PROXY';
-    case 'proxy away':
-      return 'compare HTTPS_PROXY with the proxy, or wait until it is back';
     case undefined:
-      return undefined;
+      return isProxyFault(code) ? proxyAdvice[code] : undefined;
   }
 }

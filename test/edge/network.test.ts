@@ -65,6 +65,20 @@ describe('the edge proxy refuses to start', () => {
       { HTTPS_PROXY_FILE: '/none' },
       /^HTTPS_PROXY_FILE: \/none cannot be read \(ENOENT\)/,
     ],
+    [
+      'a file of the proxy that is empty',
+      hub,
+      {},
+      { HTTPS_PROXY_FILE: '/dev/null' },
+      /^HTTPS_PROXY_FILE: \/dev\/null is empty/,
+    ],
+    [
+      'a proxy and a file of it',
+      hub,
+      {},
+      { https_proxy: 'http://proxy:3128', HTTPS_PROXY_FILE: '/dev/null' },
+      /^HTTPS_PROXY and HTTPS_PROXY_FILE are two ways/,
+    ],
     ['a file without certificates', hub, { ca: 'none' }, {}, /^network\.caFile: has no certificate/],
   ])('with %s', (_, hub, network, env, says) => {
     expect(() => useNetwork({ hub, network }, env)).toThrow(says);

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { connect } from 'node:tls';
 import { type Finding, failure, ok, outage } from 'telemetry/check/finding.ts';
+import { proxyFinding } from 'telemetry/check/proxyFinding.ts';
 import { tunnelTo } from 'telemetry/network/outbound.ts';
 import { hostOf } from 'telemetry/network/proxies.ts';
 import { ProxyFailure } from 'telemetry/network/tunnel.ts';
@@ -39,7 +40,7 @@ export async function checkHub({ connectionString, ca, webSockets }: Configurati
       ok(what, `${where} answers, its certificate is valid until ${day}; the key shows only when the proxy signs in`),
     ];
   } catch (error) {
-    if (error instanceof ProxyFailure) return [proxyFinding(where, error)];
+    if (error instanceof ProxyFailure) return [proxyFinding(what, where, error)];
     const { code = '' } = error as NodeJS.ErrnoException;
     const found = `${where}: ${code || errorMessage(error)}`;
     return [
@@ -52,16 +53,4 @@ export async function checkHub({ connectionString, ca, webSockets }: Configurati
           ),
     ];
   }
-}
-
-const proxyTodos = {
-  EPROXYAUTH: 'put credentials that the proxy accepts into HTTPS_PROXY, as http://user:password@proxy:3128',
-  EPROXYREFUSED: 'have the proxy allow CONNECT to this address, or name the host in NO_PROXY',
-  EPROXYSILENT: 'compare HTTPS_PROXY with the proxy, or wait until it is back',
-  EPROXYDOWN: 'compare HTTPS_PROXY with the proxy, or wait until it is back',
-};
-
-function proxyFinding(where: string, { code, message }: ProxyFailure): Finding {
-  const isRefusal = code === 'EPROXYAUTH' || code === 'EPROXYREFUSED';
-  return (isRefusal ? failure : outage)(what, `${where}: ${message}`, proxyTodos[code]);
 }

@@ -12,12 +12,22 @@ const variable = (env: Environment, name: string): string => env[name] || env[na
 
 /**
  * The proxy, which can have a password; empty when there is none.
- * @throws ConfigurationError when its file cannot be read
+ * @throws ConfigurationError when its file cannot be read or is empty, or both ways name one
  */
 export function proxyIn(env: Environment): string {
   const file = env['HTTPS_PROXY_FILE'];
   const given = variable(env, 'HTTPS_PROXY');
-  if (given !== '' || !file) return given;
+  if (!file) return given;
+  if (given !== '')
+    throw new ConfigurationError([
+      'HTTPS_PROXY and HTTPS_PROXY_FILE are two ways to give the same secret; remove one of them',
+    ]);
+  const found = contentOf(file);
+  if (found === '') throw new ConfigurationError([`HTTPS_PROXY_FILE: ${file} is empty: write the address into it`]);
+  return found;
+}
+
+function contentOf(file: string): string {
   try {
     return readFileSync(file, 'utf8').trim();
   } catch (error) {

@@ -8,6 +8,19 @@ import { inUrl } from './proxies.ts';
 /** What has kept the proxy from leading to an address. */
 export type ProxyFault = 'EPROXYAUTH' | 'EPROXYREFUSED' | 'EPROXYSILENT' | 'EPROXYDOWN';
 
+const compareProxy = 'compare HTTPS_PROXY with the proxy, or wait until it is back';
+
+/** What an operator can do about it. */
+export const proxyAdvice: Readonly<Record<ProxyFault, string>> = {
+  EPROXYAUTH:
+    'the proxy asks for credentials: put those that it accepts into HTTPS_PROXY, as http://user:password@proxy:3128',
+  EPROXYREFUSED: 'have the proxy allow CONNECT to this address, or name the host in NO_PROXY',
+  EPROXYSILENT: compareProxy,
+  EPROXYDOWN: compareProxy,
+};
+
+export const isProxyFault = (code: string): code is ProxyFault => Object.hasOwn(proxyAdvice, code);
+
 /** The proxy has not led to an address. The message has no credentials. */
 export class ProxyFailure extends Error {
   override readonly name = 'ProxyFailure';
