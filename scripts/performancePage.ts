@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { costTable, sizingTable } from '../test/bench/absoluteTables.ts';
 import { chartsOf } from '../test/bench/charts.ts';
 import { type Measured, type Rows, tableOf } from '../test/bench/printer.ts';
+import { withTexts } from './writtenPart.ts';
 
 /**
  * The tables and charts of `docs/performance.md`, of what the bench measured and wrote to `docs/measurements`. `npm run docs`
@@ -14,6 +15,23 @@ const run = <Of>(name: string): readonly Of[] =>
 
 const before: readonly Rows[] = run('before');
 const now: readonly Measured[] = run('now');
+const polling: readonly Rows[] = run('polling');
+
+/** What the client's pause of 20 ms between its reads could change. */
+const ofPause = new Set([
+  'CPU, service / no-op consumer',
+  'CPU, service / floor',
+  'p50',
+  'p99',
+  'updates, 1 partition',
+  'skips, 1 partition',
+  'skips, 4 partitions',
+  'time until ready',
+]);
+const only = (measured: readonly Rows[], measures: ReadonlySet<string>): readonly Rows[] =>
+  measured
+    .map(({ workload, rows }) => ({ workload, rows: rows.filter(({ measure }) => measures.has(measure)) }))
+    .filter(({ rows }) => rows.length > 0);
 
 /** By file name. */
 export const charts = chartsOf([
@@ -21,21 +39,14 @@ export const charts = chartsOf([
   { name: 'now', measured: now },
 ]);
 
-const marks = (name: string) => [`<!-- ${name}: written by \`npm run docs\` -->`, `<!-- /${name} -->`] as const;
-
 /** The page with its tables as they should be. */
-export function withTables(page: string): string {
-  const tables = {
+export const withTables = (page: string): string =>
+  withTexts(page, {
     cost: costTable(now, before),
     ratios: tableOf(now, before),
+    'without the pause': tableOf(only(now, ofPause), polling),
     'one instance': sizingTable(now),
-  };
-  return Object.entries(tables).reduce((text, [name, table]) => {
-    const [begin, end] = marks(name);
-    const [first = '', rest = ''] = text.split(begin);
-    return `${first}${begin}\n\n${table}\n\n${end}${rest.slice(rest.indexOf(end) + end.length)}`;
-  }, page);
-}
+  });
 
 export function writePerformancePage(): void {
   writeFileSync(performancePage, withTables(readFileSync(performancePage, 'utf8')));
