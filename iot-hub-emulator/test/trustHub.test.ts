@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { get } from 'node:https';
 import tls from 'node:tls';
-import { trustHub } from 'iot-hub-emulator/clients';
 import { expect, test } from 'vitest';
+import { trustHub } from '../src/clients/trustHub.ts';
 import { hubForAll } from './support/sharedHub.ts';
 
 const hub = hubForAll();
