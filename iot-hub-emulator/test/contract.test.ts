@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { issueCertificate } from '../src/identity/issueCertificate.ts';
 import { append, eventReceiver } from './support/bare.ts';
 import { connectedDevice, publishPacket } from './support/device.ts';
 import { hubForAll } from './support/sharedHub.ts';
@@ -53,6 +54,28 @@ test('every answer complies with the contract', async () => {
   expect(await ask('post', '/devices', '/devices', {})).toBe(400);
   expect(await ask('delete', '/devices/{id}', '/devices/d')).toBe(204);
   expect(await ask('delete', '/devices/{id}', '/devices/d')).toBe(404);
+  const authority = await issueCertificate({ name: 'Factory', role: 'authority' });
+  const registered = { name: 'factory', certificate: authority.cert };
+  expect(await ask('post', '/certificates', '/certificates', registered)).toBe(201);
+  expect(await ask('post', '/certificates', '/certificates', { ...registered, name: '' })).toBe(400);
+  expect(await ask('post', '/certificates', '/certificates', {})).toBe(400);
+  expect(await ask('get', '/certificates', '/certificates')).toBe(200);
+  const [code, verify] = ['/certificates/{id}/generateVerificationCode', '/certificates/{id}/verify'];
+  expect(await ask('post', code, '/certificates/factory/generateVerificationCode')).toBe(200);
+  expect(await ask('post', code, '/certificates/none/generateVerificationCode')).toBe(404);
+  const { verificationCode } = await (
+    await fetch(`${hub.adminUrl}/certificates/factory/generateVerificationCode`, { method: 'POST' })
+  ).json();
+  const { cert: certificate } = await issueCertificate({ name: verificationCode, role: 'client', issuer: authority });
+  expect(await ask('post', verify, '/certificates/factory/verify', registered)).toBe(400);
+  expect(await ask('post', verify, '/certificates/factory/verify', {})).toBe(400);
+  expect(await ask('post', verify, '/certificates/none/verify', { certificate })).toBe(404);
+  expect(await ask('post', verify, '/certificates/factory/verify', { certificate })).toBe(200);
+  expect(hub.certificates.verified()).toHaveLength(1);
+  expect(await ask('delete', '/certificates/{id}', '/certificates/factory')).toBe(204);
+  expect(await ask('delete', '/certificates/{id}', '/certificates/factory')).toBe(404);
+  const signed = { deviceId: 'signed', authentication: { type: 'certificateAuthority' } };
+  expect(await ask('post', '/devices', '/devices', signed)).toBe(201);
   expect(await ask('get', '/journal', '/journal')).toBe(200);
   expect(await ask('get', '/journal', '/journal?since=x')).toBe(400);
   expect(await ask('get', '/journal/stream', '/journal/stream?since=x')).toBe(400);

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { issueCertificate } from 'iot-hub-emulator/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkBroker } from '../../edge/src/check/checkBroker.ts';
 import { checkEdge } from '../../edge/src/check/checkEdge.ts';
@@ -8,7 +9,7 @@ import { checkFolders } from '../../edge/src/check/checkFolders.ts';
 import { readOptions } from '../../edge/src/options.ts';
 import { check, findings } from '../e2e/check/run.ts';
 import { edgeProgram } from './support/process.ts';
-import { startTestEdge, type TestEdge } from './support/testEdge.ts';
+import { startTestEdge, type TestEdge, writeCertificate } from './support/testEdge.ts';
 
 // `--check` of the edge proxy beside one that runs.
 
@@ -22,6 +23,8 @@ beforeAll(async () => {
   edge = await startTestEdge({ process: {} });
   await edge.ready();
   file = JSON.parse(await readFile(join(edge.folder, 'edge-proxy.json'), 'utf8'));
+  const [from, until] = [Date.UTC(2020, 0), Date.UTC(2021, 0)];
+  await writeCertificate(edge.folder, await issueCertificate({ name: 'edge-1', role: 'client', from, until }));
 });
 afterAll(() => edge.close());
 
@@ -98,6 +101,17 @@ const rows: Readonly<Record<string, Row>> = {
     change: ({ hub }) => ({ hub: { connectionString: hub['connectionString'] } }),
     what: 'hub',
     says: /hub\.caFile or network\.caFile must name/,
+    init: 1,
+  },
+  'a certificate that has expired': {
+    change: ({ hub }) => ({
+      hub: {
+        ...{ ...hub, certificateFile: 'device.pem', keyFile: 'device.key' },
+        connectionString: String(hub['connectionString']).replace(/SharedAccessKey=.*/, 'x509=true'),
+      },
+    }),
+    what: 'hub',
+    says: /certificate of the proxy is valid from 2020-01-01 until 2021-01-01 → put another one/,
     init: 1,
   },
   'a broker that is not there': {
