@@ -63,9 +63,8 @@ test('every answer complies with the contract', async () => {
   const [code, verify] = ['/certificates/{id}/generateVerificationCode', '/certificates/{id}/verify'];
   expect(await ask('post', code, '/certificates/factory/generateVerificationCode')).toBe(200);
   expect(await ask('post', code, '/certificates/none/generateVerificationCode')).toBe(404);
-  const { verificationCode } = await (
-    await fetch(`${hub.adminUrl}/certificates/factory/generateVerificationCode`, { method: 'POST' })
-  ).json();
+  const answer = await fetch(`${hub.adminUrl}/certificates/factory/generateVerificationCode`, { method: 'POST' });
+  const { verificationCode } = (await answer.json()) as { verificationCode: string };
   const { cert: certificate } = await issueCertificate({ name: verificationCode, role: 'client', issuer: authority });
   expect(await ask('post', verify, '/certificates/factory/verify', registered)).toBe(400);
   expect(await ask('post', verify, '/certificates/factory/verify', {})).toBe(400);

@@ -104,12 +104,30 @@ describe('a query selects', () => {
   });
 
   test.each([
-    ['SELECT deviceId FROM devices', [['d1', 'd2'], ['d3', 'd4']]],
+    [
+      'SELECT deviceId FROM devices',
+      [
+        ['d1', 'd2'],
+        ['d3', 'd4'],
+      ],
+    ],
     ["SELECT deviceId FROM devices WHERE tags.place.region = 'US'", [['d1', 'd3']]],
     ["SELECT deviceId FROM devices WHERE deviceId != 'd2'", [['d1', 'd3'], ['d4']]],
-    ['SELECT deviceId FROM devices ORDER BY deviceId DESC', [['d4', 'd3'], ['d2', 'd1']]],
+    [
+      'SELECT deviceId FROM devices ORDER BY deviceId DESC',
+      [
+        ['d4', 'd3'],
+        ['d2', 'd1'],
+      ],
+    ],
     ['SELECT TOP 3 deviceId FROM devices', [['d1', 'd2'], ['d3']]],
-    ['SELECT deviceId, COUNT() AS n FROM devices GROUP BY deviceId', [['d1', 'd2'], ['d3', 'd4']]],
+    [
+      'SELECT deviceId, COUNT() AS n FROM devices GROUP BY deviceId',
+      [
+        ['d1', 'd2'],
+        ['d3', 'd4'],
+      ],
+    ],
   ])('%s in pages', (query, pages) => {
     const found: unknown[] = [];
     let after: string | undefined;
@@ -187,7 +205,11 @@ describe('a page', () => {
 describe('the registry client', () => {
   const hub = hubForAll({ devices: ['a', 'b', 'c'].map((deviceId) => ({ deviceId })) });
   beforeAll(() => {
-    for (const [deviceId, region] of [['a', 'US'], ['b', 'DE'], ['c', 'US']] as const)
+    for (const [deviceId, region] of [
+      ['a', 'US'],
+      ['b', 'DE'],
+      ['c', 'US'],
+    ] as const)
       hub.twins.change(deviceId, { tags: { region } });
     hub.registry.create('b', { moduleId: 'camera' });
     hub.twins.report('b/camera', { state: 'scanning' });
@@ -195,7 +217,10 @@ describe('the registry client', () => {
   const all = async (query: string, size?: number) => {
     const asked = registryClient(hub, 'service').createQuery(query, size);
     const rows: unknown[] = [];
-    while (asked.hasMoreResults) rows.push(...(await asked.next(asked.continuationToken as never)).result);
+    while (asked.hasMoreResults) {
+      const { result } = (await asked.next(asked.continuationToken as never)) as unknown as { result: unknown[] };
+      rows.push(...result);
+    }
     return rows;
   };
 
@@ -204,9 +229,9 @@ describe('the registry client', () => {
       { deviceId: 'a', tags: { region: 'US' }, authenticationType: 'sas' },
       { deviceId: 'c', properties: { reported: { $version: 1 } } },
     ]);
-    expect(await all("SELECT deviceId, moduleId FROM devices.modules WHERE properties.reported.state = 'scanning'")).toEqual([
-      { deviceId: 'b', moduleId: 'camera' },
-    ]);
+    expect(
+      await all("SELECT deviceId, moduleId FROM devices.modules WHERE properties.reported.state = 'scanning'"),
+    ).toEqual([{ deviceId: 'b', moduleId: 'camera' }]);
     expect(await all('SELECT tags.region AS region, COUNT() AS n FROM devices GROUP BY tags.region', 1)).toEqual([
       { region: 'US', n: 2 },
       { region: 'DE', n: 1 },

@@ -9,7 +9,14 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startHub } from '../src/hub.ts';
 import type { Authentication } from '../src/identity/authentication.ts';
 import { type Issued, issueCertificate } from '../src/identity/issueCertificate.ts';
-import { agentOf, deviceMessage, nextMessage, registryClient, serviceClient, serviceMessage } from './support/clients.ts';
+import {
+  agentOf,
+  deviceMessage,
+  nextMessage,
+  registryClient,
+  serviceClient,
+  serviceMessage,
+} from './support/clients.ts';
 import { hubForAll } from './support/sharedHub.ts';
 
 // Devices that prove by a certificate who they are, as the official clients do it (H19).
@@ -87,7 +94,10 @@ describe.each(transports)('over %s', (name, Transport, isOverWebSockets) => {
     const own = await issueCertificate({ name: 'anything', role: 'client' });
     const [primaryThumbprint, secondaryThumbprint] = ['A'.repeat(64), sha256(own)];
     deviceWith(`own-${name}`, { type: 'selfSigned', primaryThumbprint, secondaryThumbprint });
-    for (const [deviceId, certificate] of [[`own-${name}`, own], ['signed', signed]] as const) {
+    for (const [deviceId, certificate] of [
+      [`own-${name}`, own],
+      ['signed', signed],
+    ] as const) {
       const client = await clientOf(deviceId, certificate, Transport, isOverWebSockets);
       await client.open();
       await client.sendEvent(deviceMessage('{}'));
@@ -98,7 +108,10 @@ describe.each(transports)('over %s', (name, Transport, isOverWebSockets) => {
 
   test('not by the certificate of another device', async () => {
     deviceWith(`own-${name}`, { type: 'selfSigned', primaryThumbprint: sha1(root) });
-    for (const [deviceId, certificate] of [[`own-${name}`, signed], ['signed', await chained('other')]] as const) {
+    for (const [deviceId, certificate] of [
+      [`own-${name}`, signed],
+      ['signed', await chained('other')],
+    ] as const) {
       const client = await clientOf(deviceId, certificate, Transport, isOverWebSockets);
       const attempt = client.open().then(() => client.sendEvent(deviceMessage('{}')));
       await expect(attempt).rejects.toMatchObject({ name: 'UnauthorizedError' });
@@ -109,7 +122,12 @@ describe.each(transports)('over %s', (name, Transport, isOverWebSockets) => {
 test('a module has its device and its own id as the common name', async () => {
   hub.registry.create('signed', { moduleId: 'camera', authentication: { type: 'certificateAuthority' } });
   const { cert, key } = await chained('signed/camera');
-  const credentials = { host: `localhost:${hub.ports.mqtts}`, deviceId: 'signed', moduleId: 'camera', x509: { cert, key } };
+  const credentials = {
+    host: `localhost:${hub.ports.mqtts}`,
+    deviceId: 'signed',
+    moduleId: 'camera',
+    x509: { cert, key },
+  };
   const provider = new device.X509AuthenticationProvider(credentials);
   const client = device.ModuleClient.fromAuthenticationProvider(provider, mqtt.Mqtt);
   client.setRetryPolicy({ shouldRetry: () => false, nextRetryTimeout: () => 0 });
@@ -121,7 +139,7 @@ test('a module has its device and its own id as the common name', async () => {
 });
 
 test('the registry client registers thumbprints and authorities, and queries them', async () => {
-  const registry = registryClient(hub);
+  const registry = registryClient(hub, 'iothubowner');
   const own = await issueCertificate({ name: 'anything', role: 'client' });
   const authentication = { x509Thumbprint: { primaryThumbprint: sha256(own), secondaryThumbprint: null } };
   const { responseBody } = await registry.create({ deviceId: 'own', authentication } as never);
@@ -130,10 +148,10 @@ test('the registry client registers thumbprints and authorities, and queries the
     symmetricKey: { primaryKey: null, secondaryKey: null },
     x509Thumbprint: { primaryThumbprint: sha256(own), secondaryThumbprint: null },
   });
-  const found = registryClient(hub, 'service').createQuery(
+  const found = registry.createQuery(
     "SELECT deviceId FROM devices WHERE authenticationType = 'selfSigned' AND deviceId = 'own'",
   );
-  expect((await found.next(null as never)).result).toEqual([{ deviceId: 'own' }]);
+  expect(await found.next(null as never)).toMatchObject({ result: [{ deviceId: 'own' }] });
   await registry.update({ deviceId: 'own', authentication: { type: 'certificateAuthority' } } as never);
   expect((await registry.getTwin('own')).responseBody).toMatchObject({
     authenticationType: 'certificateAuthority',

@@ -329,7 +329,11 @@ describe('the configuration file', () => {
     });
 
     it.each([
-      ['no certificate', { connectionString: address }, 'connectionString: has x509: hub.certificateFile and hub.keyFile'],
+      [
+        'no certificate',
+        { connectionString: address },
+        'connectionString: has x509: hub.certificateFile and hub.keyFile',
+      ],
       ['a shared access key too', { connectionString, ...files }, 'connectionString: has a SharedAccessKey, and'],
       ['no device', { connectionString: 'HostName=h;x509=true', ...files }, 'connectionString: has no DeviceId: '],
       [

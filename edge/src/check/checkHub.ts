@@ -68,5 +68,7 @@ function ownCertificate(certificate: string): Finding {
   const [from, until] = [validFrom, validTo].map((time) => new Date(time).toISOString().slice(0, 10));
   const text = `the certificate of the proxy is valid from ${from} until ${until}`;
   const isValid = Date.parse(validFrom) <= Date.now() && Date.now() < Date.parse(validTo);
-  return isValid ? ok(what, text) : failure(what, text, 'put another one into hub.certificateFile, and its key into hub.keyFile');
+  return isValid
+    ? ok(what, text)
+    : failure(what, text, 'put another one into hub.certificateFile, and its key into hub.keyFile');
 }

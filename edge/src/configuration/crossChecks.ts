@@ -59,7 +59,10 @@ function dependencies({ hub, broker, limits }: ConfigurationFile): Problem[] {
   ];
 }
 
-const pairs = (place: string, files: { certificateFile?: string | undefined; keyFile?: string | undefined }): Problem[] =>
+const pairs = (
+  place: string,
+  files: { certificateFile?: string | undefined; keyFile?: string | undefined },
+): Problem[] =>
   problemIf(
     (files.certificateFile === undefined) !== (files.keyFile === undefined),
     place,

@@ -25,7 +25,8 @@ export function credentialProblems(hub: HubCredentials, file: string | undefined
   if (has('SharedAccessKey'))
     return [[place, 'has a SharedAccessKey, and hub.certificateFile names a certificate: remove one of them']];
   const missing = ['HostName', 'DeviceId'].filter((name) => !has(name));
-  if (missing.length > 0) return [[place, `has no ${missing.join(', no ')}: HostName=…;DeviceId=…;x509=true is required`]];
+  if (missing.length > 0)
+    return [[place, `has no ${missing.join(', no ')}: HostName=…;DeviceId=…;x509=true is required`]];
   return pairProblems(certificate, key);
 }
 
@@ -34,7 +35,9 @@ function pairProblems(certificate: string, key: string): Problem[] {
   if (!own) return [['hub.certificateFile', 'has no certificate in the form PEM']];
   const secret = attempt(() => createPrivateKey(key));
   if (!secret) return [['hub.keyFile', 'has no key in the form PEM, or one with a passphrase']];
-  return own.checkPrivateKey(secret) ? [] : [['hub.keyFile', 'is not the key of the certificate in hub.certificateFile']];
+  return own.checkPrivateKey(secret)
+    ? []
+    : [['hub.keyFile', 'is not the key of the certificate in hub.certificateFile']];
 }
 
 function attempt<T>(make: () => T): T | undefined {

@@ -1,6 +1,6 @@
 import sdk from 'azure-iot-device';
-import type { Configuration } from '../configuration/read.ts';
 import { partOf } from '../configuration/connectionString.ts';
+import type { Configuration } from '../configuration/read.ts';
 
 type Hub = Pick<Configuration['hub'], 'connectionString' | 'certificate' | 'key'>;
 

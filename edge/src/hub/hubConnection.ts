@@ -1,6 +1,8 @@
 import sdk from 'azure-iot-device';
 import { noMeter } from 'telemetry/meter.ts';
 import { outboundAgent } from 'telemetry/network/outbound.ts';
+import { partOf } from '../configuration/connectionString.ts';
+import type { Configuration } from '../configuration/read.ts';
 import { errorMessage } from '../connections/errorMessage.ts';
 import {
   type Backoff,
@@ -9,8 +11,6 @@ import {
   type Reconnecting,
   unlessAborted,
 } from '../connections/reconnecting.ts';
-import { partOf } from '../configuration/connectionString.ts';
-import type { Configuration } from '../configuration/read.ts';
 import type { Meter } from '../metrics/metrics.ts';
 import type { Log } from '../operations/log.ts';
 import { createCredentials } from './credentials.ts';
@@ -79,9 +79,10 @@ export function connectToHub(options: HubOptions): Reconnecting<Connection> {
     const { ca, webSockets = false, ...identity } = access();
     const transport = methodTransport(refuse, webSockets);
     const credentials = createCredentials(identity, token.valid);
-    const client = partOf(identity.connectionString, 'ModuleId') !== undefined
-      ? sdk.ModuleClient.fromAuthenticationProvider(credentials, transport)
-      : sdk.Client.fromAuthenticationProvider(credentials, transport);
+    const client =
+      partOf(identity.connectionString, 'ModuleId') !== undefined
+        ? sdk.ModuleClient.fromAuthenticationProvider(credentials, transport)
+        : sdk.Client.fromAuthenticationProvider(credentials, transport);
     client.setRetryPolicy(noRetry); // the client's own retries hide errors for minutes, and may stop
     const closed = new Promise<string>((resolve) => {
       client.on('disconnect', (error: unknown) => resolve(errorMessage(error)));

@@ -79,7 +79,8 @@ export function createHandlers(
     listCertificates: () => ok({ certificates: certificates.list() }),
     addCertificate({ body }) {
       const parsed = newCertificate.safeParse(body);
-      if (!parsed.success) throw malformed('The body is {"name": text, "certificate": PEM, "isVerified": true, false or none}.');
+      if (!parsed.success)
+        throw malformed('The body is {"name": text, "certificate": PEM, "isVerified": true, false or none}.');
       const { name, certificate, isVerified } = parsed.data;
       return { status: 201, body: certificates.add(name, certificate, isVerified) };
     },

@@ -32,7 +32,11 @@ export function requestFor(words: readonly string[], from = process.cwd()): Requ
     case 'certificates add': {
       const certificate = read(needed(rest[1], 'the file of a certificate'), from);
       const isVerified = rest[2] === 'verified';
-      return { method: 'POST', path: '/certificates', body: { name: needed(first, 'a name'), certificate, isVerified } };
+      return {
+        method: 'POST',
+        path: '/certificates',
+        body: { name: needed(first, 'a name'), certificate, isVerified },
+      };
     }
     case 'certificates code':
       return { method: 'POST', path: `${certificatePath(first)}/generateVerificationCode` };

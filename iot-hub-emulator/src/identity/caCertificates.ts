@@ -74,7 +74,8 @@ export function createCaCertificates(now: () => number, table?: Table<StoredCaCe
 
     add(name, text, isVerified = false) {
       if (!validName.test(name)) throw refused('The name of a certificate has 1 to 64 letters, digits or - . _');
-      if (!certificates.has(name) && certificates.size >= most) throw refused(`A hub has ${most} CA certificates at most.`);
+      if (!certificates.has(name) && certificates.size >= most)
+        throw refused(`A hub has ${most} CA certificates at most.`);
       const parsed = parse(text);
       if (!parsed.ca) throw refused('The certificate may issue none: it is no CA certificate.');
       if (!isValidAt(parsed, now())) throw refused('The certificate has expired, or is not valid yet.');
@@ -92,7 +93,8 @@ export function createCaCertificates(now: () => number, table?: Table<StoredCaCe
     verify(name, text) {
       const found = find(name);
       const proof = parse(text);
-      if (found.verificationCode === undefined) throw refused('No verification code was generated for the certificate.');
+      if (found.verificationCode === undefined)
+        throw refused('No verification code was generated for the certificate.');
       if (commonNameOf(proof) !== found.verificationCode)
         throw refused('The common name of the certificate is not the verification code that was generated last.');
       if (!isIssuedBy(proof, found.parsed) || !isValidAt(proof, now()))

@@ -55,7 +55,10 @@ export async function issueCertificate(request: CertificateRequest): Promise<Iss
   };
 }
 
-async function extensionsFor(role: CertificateRequest['role'], publicKey: webcrypto.CryptoKey): Promise<x509.Extension[]> {
+async function extensionsFor(
+  role: CertificateRequest['role'],
+  publicKey: webcrypto.CryptoKey,
+): Promise<x509.Extension[]> {
   if (role === 'authority' || role === 'finalAuthority')
     return [
       new x509.BasicConstraintsExtension(true, role === 'authority' ? undefined : 0, true),

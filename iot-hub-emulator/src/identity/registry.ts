@@ -29,7 +29,9 @@ export type Device = Identity;
 
 /** What can be said of an identity when it is created or changed; it has keys, random ones, unless something else is given. */
 export type IdentitySettings = {
-  [K in 'authentication' | 'primaryKey' | 'secondaryKey' | 'status' | 'statusReason' | 'managedBy']?: Identity[K] | undefined;
+  [K in 'authentication' | 'primaryKey' | 'secondaryKey' | 'status' | 'statusReason' | 'managedBy']?:
+    | Identity[K]
+    | undefined;
 };
 
 export type RegistryChange = 'created' | 'updated' | 'deleted';

@@ -47,7 +47,8 @@ export function createCursor(query: string): Cursor {
     },
     nested(read) {
       depth += 1;
-      if (depth > deepest) throw refused(`The query is nested more than ${deepest} deep at character ${next().position}.`);
+      if (depth > deepest)
+        throw refused(`The query is nested more than ${deepest} deep at character ${next().position}.`);
       const result = read();
       depth -= 1;
       return result;

@@ -70,7 +70,8 @@ function rowOf(select: readonly Column[], { values, tallies }: Group): JsonObjec
   for (const [i, { name, aggregate }] of select.entries()) {
     const tally = tallies[i] as Tally;
     const hasResult = aggregate === 'COUNT' || tally.numbers > 0;
-    const value: Json | undefined = aggregate === undefined ? values[i] : hasResult ? results[aggregate](tally) : undefined;
+    const value: Json | undefined =
+      aggregate === undefined ? values[i] : hasResult ? results[aggregate](tally) : undefined;
     if (value !== undefined) row[name] = value;
   }
   return row;

@@ -1,4 +1,4 @@
-import { createCursor, type Cursor } from './cursor.ts';
+import { type Cursor, createCursor } from './cursor.ts';
 import { type Expression, readCondition } from './expressions.ts';
 import { type Path, readName, readPath } from './paths.ts';
 import { refused, type Token, unexpected } from './tokens.ts';

@@ -42,10 +42,10 @@ export function tokensOf(query: string): readonly Token[] {
 
 /** The text between the quotes. Escapes are `\'`, `\"`, `\\` and `\u` with four digits. */
 function textIn(source: string, position: number): string {
-  return source.slice(1, -1).replace(/\\(?:u(?<code>[\da-f]{4})|(?<one>.))/gisu, (escape, code, one, at) => {
+  return source.slice(1, -1).replace(/\\(?:u(?<code>[\da-f]{4})|(?<one>.))/gisu, (found, code, one, at) => {
     if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));
     if (!['"', "'", '\\'].includes(one))
-      throw refused(`The query has ${JSON.stringify(escape)} at character ${position + 1 + at}, which is no escape.`);
+      throw refused(`The query has ${JSON.stringify(found)} at character ${position + 1 + at}, which is no escape.`);
     return one;
   });
 }
