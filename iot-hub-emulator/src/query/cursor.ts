@@ -1,4 +1,4 @@
-import { refused, type Token, tokensOf, unexpected } from './tokens.ts';
+import { refused, type Token, tokensOf, unexpected } from './tokenizer.ts';
 
 /** Goes through a query, part by part. */
 export interface Cursor {

@@ -2,7 +2,7 @@ import type { Json } from '../values/json.ts';
 import type { Cursor } from './cursor.ts';
 import { comparisons, isAmong, negate, type Operator, products, sums } from './operators.ts';
 import { readPath, type Twin, type Value, valueAt } from './paths.ts';
-import { refused, type Token, unexpected } from './tokens.ts';
+import { refused, type Token, unexpected } from './tokenizer.ts';
 
 /** What a part of a condition is for a twin. */
 export type Expression = (twin: Twin) => Value;

@@ -1,4 +1,4 @@
-import { refused } from './tokens.ts';
+import { refused } from './tokenizer.ts';
 
 /** A part of a result; with `continuation` one asks for the next. */
 export interface Page<T> {

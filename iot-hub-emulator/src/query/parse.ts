@@ -1,7 +1,7 @@
 import { type Cursor, createCursor } from './cursor.ts';
 import { type Expression, readCondition } from './expressions.ts';
 import { type Path, readName, readPath } from './paths.ts';
-import { refused, type Token, unexpected } from './tokens.ts';
+import { refused, type Token, unexpected } from './tokenizer.ts';
 
 export const aggregates = ['COUNT', 'AVG', 'SUM', 'MIN', 'MAX'] as const;
 export type Aggregate = (typeof aggregates)[number];

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../values/json.ts';
 import type { Cursor } from './cursor.ts';
-import { type Token, unexpected } from './tokens.ts';
+import { type Token, unexpected } from './tokenizer.ts';
 
 /** What a query finds in a twin; undefined where there is nothing. */
 export type Value = Json | undefined;
@@ -30,7 +30,7 @@ const ownNames = new Map(
 );
 
 /** Whether a word names a property, and is none of the language. */
-export const isName = ({ kind, source }: Token): boolean =>
+const isName = ({ kind, source }: Token): boolean =>
   kind === 'name' || (kind === 'word' && !reserved.has(source.toUpperCase()));
 
 // path = name *("." name)   name = word / "[[" any "]]"
