@@ -1,4 +1,6 @@
-import { X509Certificate } from 'node:crypto';
+import 'reflect-metadata';
+import { createPrivateKey, KeyObject, webcrypto, X509Certificate } from 'node:crypto';
+import { X509CertificateGenerator } from '@peculiar/x509';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createAccess } from '../src/identity/access.ts';
 import { type CaCertificates, createCaCertificates } from '../src/identity/caCertificates.ts';
@@ -34,7 +36,23 @@ beforeAll(async () => {
   ]);
   await make('forged', { name: 'd1', issuer: { ...(made['impostor'] as Issued) } });
   await make('by a device', { name: 'd1', issuer: made['direct'] });
+  made['bare'] = await withoutExtensions('d2', made['root'] as Issued);
+  await make('by bare', { name: 'd1', issuer: made['bare'] });
 });
+
+/** A certificate as `openssl x509 -req` makes it: it does not say what it may be used for. */
+async function withoutExtensions(name: string, issuer: Issued): Promise<Issued> {
+  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+  const der = createPrivateKey(issuer.key).export({ type: 'pkcs8', format: 'der' });
+  const certificate = await X509CertificateGenerator.create({
+    ...{ serialNumber: '01', subject: `CN=${name}`, issuer: 'CN=root', signingAlgorithm: algorithm },
+    ...{ notBefore: new Date(start), notAfter: new Date(start + year), publicKey: keys.publicKey },
+    signingKey: await webcrypto.subtle.importKey('pkcs8', der, algorithm, false, ['sign']),
+  });
+  const key = KeyObject.from(keys.privateKey).export({ type: 'pkcs8', format: 'pem' }).toString();
+  return { cert: certificate.toString('pem'), key };
+}
 
 let registry: Registry;
 let authorities: CaCertificates;
@@ -73,6 +91,7 @@ describe('a device behind an authority', () => {
     ['by itself', ['self'], /No registered and verified/],
     ['behind another authority of the same name', ['forged', 'impostor'], /No registered and verified/],
     ['behind another device', ['by a device', 'direct'], /No registered and verified/],
+    ['behind one that says nothing of its use', ['by bare', 'bare'], /No registered and verified/],
     ['in the name of another device', ['middle'], /common name/],
     ['before its time', ['later'], /expired, or is not valid yet/],
     ['after its time', ['direct'], /expired, or is not valid yet/, () => (now = start + year)],

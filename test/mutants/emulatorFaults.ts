@@ -38,7 +38,7 @@ export const emulatorFaults: readonly Fault[] = [
       fault: 'lets a device issue certificates',
       find: 'issuer.ca && certificate.checkIssued(issuer)',
       replace: 'certificate.checkIssued(issuer)',
-      caughtBy: 'a device behind an authority does not get in behind another device',
+      caughtBy: 'a device behind an authority does not get in behind one that says nothing of its use',
     },
     {
       fault: 'believes the name of an issuer',
