@@ -145,6 +145,15 @@ describe('access', () => {
     ];
     expect(all.flatMap((one) => access.loginBy(claim, ...one)?.identity.clientId ?? [])).toEqual(opened);
   });
+  test('a claim of a key counts no more when the device has a certificate, one of a policy does', () => {
+    const resource = 'localhost/devices/d1';
+    const claims = [undefined, 'device'].map((policy) =>
+      access.claim(signSas(resource, policy ? otherKey : key, 'base64', later, policy), resource),
+    );
+    registry.update('d1', { authentication: { type: 'certificateAuthority' } });
+    expect(claims.map((claim) => access.loginBy(claim, 'd1', undefined)?.identity.clientId)).toEqual([undefined, 'd1']);
+    expect(() => access.claim(signSas(resource, key, 'base64', later), resource)).toThrow(unauthorized);
+  });
   test('an unregistered module is refused', () => {
     const token = signSas('localhost/devices/d1/modules/m', key, 'base64', later);
     expect(() => logIn('d1', 'm', token)).toThrow(unauthorized);

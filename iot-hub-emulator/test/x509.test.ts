@@ -167,6 +167,12 @@ test('the registry client registers thumbprints and authorities, and queries the
     });
 });
 
+test('events can be put in its name', async () => {
+  const before = hub.journal.list({ deviceId: 'signed', kind: 'd2c' }).length;
+  await hub.faults.strike({ kind: 'burst', events: 2, deviceId: 'signed' });
+  expect(hub.journal.list({ deviceId: 'signed', kind: 'd2c' })).toHaveLength(before + 2);
+});
+
 test('each connection has a handshake of its own', async () => {
   const options = { port: hub.ports.mqtts, host: '127.0.0.1', servername: 'localhost', ca: readFileSync(hub.caFile) };
   const socket = connect(options);
