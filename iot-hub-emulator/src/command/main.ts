@@ -24,7 +24,7 @@ async function main(): Promise<number> {
     const asked = readArguments(process.argv.slice(2), from, ownDirectory);
     given = asked.given;
     if (asked.help) console.log(help);
-    else if (asked.words.length > 0) await command(asked);
+    else if (asked.words.length > 0) await command(asked, from);
     else await run(asked);
     return 0;
   } catch (error) {
@@ -33,8 +33,8 @@ async function main(): Promise<number> {
   }
 }
 
-async function command({ words, adminUrl, directory, json }: CommandLine): Promise<void> {
-  const request = requestFor(words);
+async function command({ words, adminUrl, directory, json }: CommandLine, from: string): Promise<void> {
+  const request = requestFor(words, from);
   const url = adminUrl ?? findAdminUrl(directory, sandboxDirectory);
   if (url === undefined || !(await answers(url)))
     throw new UsageError(`No hub runs there. Start one with: ${called}, or name its admin port: --admin URL`);

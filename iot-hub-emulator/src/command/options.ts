@@ -16,7 +16,19 @@ Usage: ${called} COMMAND [options]
 
   devices [list]          the devices
   devices add D [KEY]     add a device; prints its connection string
+  devices add D certificate=FILE [certificate=FILE]
+                          one with a certificate or two of its own
+  devices add D authority
+                          one whose certificate a registered CA certificate
+                          stands behind
   devices remove D
+  certificates [list]     the CA certificates by which devices get in
+  certificates add N FILE [verified]
+                          register one; verified: without proof
+  certificates code N     a code to prove that you have its key
+  certificates verify N FILE
+                          the proof: a certificate, issued by N for the code
+  certificates remove N
   policies renew P [primaryKey|secondaryKey]
                           give a policy a new key; prints its connection strings
   faults [list]           the faults that stand
