@@ -1,4 +1,5 @@
 import rhea from 'rhea';
+import type { Numbering } from '../events/numbering.ts';
 import type { PartitionLog } from '../events/partitionLog.ts';
 import type { StandingFaults } from '../faults/standing.ts';
 import type { Access } from '../identity/access.ts';
@@ -31,12 +32,14 @@ export function managementNode({
   createdAt,
   access,
   faults,
+  numbering,
 }: {
   /** Those that can be read. */
   eventHubs: () => readonly ManagedEventHub[];
   createdAt: Date;
   access: Access;
   faults: StandingFaults;
+  numbering: Numbering;
 }): Node {
   return requestNode('$management', ({ application_properties: asked = {} }, { claims }) => {
     const { operation, name, type, partition, security_token: token } = asked;
@@ -93,9 +96,9 @@ export function managementNode({
       name: hub.name,
       type: 'com.microsoft:partition',
       partition: String(log.id),
-      begin_sequence_number: wrap_long(log.first()),
-      last_enqueued_sequence_number: wrap_long(lastNumber),
-      last_enqueued_offset: fault?.answer === 'no-offset' ? null : String(last?.offset ?? -1),
+      begin_sequence_number: wrap_long(numbering.sequenceNumber(log.first())),
+      last_enqueued_sequence_number: wrap_long(lastNumber < 0 ? lastNumber : numbering.sequenceNumber(lastNumber)),
+      last_enqueued_offset: fault?.answer === 'no-offset' ? null : numbering.offset(last?.offset ?? -1),
       last_enqueued_time_utc: wrap_timestamp(last?.enqueuedTime ?? 0),
       is_partition_empty: last === undefined,
     };

@@ -14,3 +14,4 @@ export {
 } from '../faults/schema.ts';
 export { type Hub, type HubOptions, startHub } from '../hub.ts';
 export type { HubPorts } from '../network/hubPorts.ts';
+export { type Way, ways } from '../otherwise/ways.ts';
