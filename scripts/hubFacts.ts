@@ -1,3 +1,4 @@
+import { ways } from 'iot-hub-emulator';
 import { hubFacts } from 'iot-hub-emulator/facts';
 import { reliances } from './hubFacts/reliances.ts';
 
@@ -31,6 +32,11 @@ async function probe(): Promise<number> {
 }
 
 async function runService(only: readonly string[]): Promise<number> {
+  const unknown = only.find((id) => !Object.hasOwn(ways, id));
+  if (unknown !== undefined) {
+    process.stderr.write(`--service takes ${Object.keys(ways).join(', ')}, not ${unknown}\n`);
+    return 3;
+  }
   const { serviceAgainstWays } = await import('./hubFacts/againstWays.ts');
   const print = (line: string) => void process.stdout.write(`${line}\n`);
   return (await serviceAgainstWays({ only, print, signal: ending.signal })) === 0 ? 0 : 1;

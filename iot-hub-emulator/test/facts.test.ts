@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { facts } from '../facts/catalogue.ts';
+import { mostDevices } from '../facts/command/announcement.ts';
 import { hubFacts, targetOf } from '../facts/command/command.ts';
 import { probeAll } from '../facts/command/run.ts';
 import { prefix } from '../facts/lab/lab.ts';
@@ -33,10 +34,12 @@ const ask = async (hub: Hub, only: readonly string[]) => probeAll(await targetOf
 
 describe('each fact holds', () => {
   const outcomes = new Map<string, Outcome>();
+  const made: string[] = [];
   const hub = hubForAll(quickly);
   const fullHub = hubForAll(full);
   beforeAll(async () => {
     await fillUp(fullHub);
+    hub.registry.watch((change, { deviceId }) => void (change === 'created' && made.push(deviceId)));
     const usual = probed.map(({ id }) => id).filter((id) => id !== afterRetention);
     for (const outcome of [...(await ask(hub, usual)), ...(await ask(fullHub, [afterRetention]))])
       outcomes.set(outcome.id, outcome);
@@ -45,8 +48,10 @@ describe('each fact holds', () => {
   test.each(probed.map(({ id }) => id))('%s', (id) => {
     expect(outcomes.get(id)).toEqual({ id, result: 'held' });
   });
-  test('and no device is left', () => {
+  test('and no device is left of those that were made, as many as was said at most', () => {
     expect(hub.registry.list()).toEqual([]);
+    expect(new Set(made).size).toBeGreaterThan(mostDevices / 2);
+    expect(new Set(made).size).toBeLessThanOrEqual(mostDevices);
   });
 });
 
@@ -84,24 +89,44 @@ describe('the command, at a hub that it knows by connection strings only', () =>
     HUB_EVENTS_CONNECTION_STRING: hub.eventsConnectionString,
   });
 
-  test('only says what it would do without --yes', async () => {
+  const run = async (args: readonly string[], given: Readonly<Record<string, string>>) => {
     let said = '';
-    const stdout = {
+    const out = {
       write(text: string) {
         said += text;
         return true;
       },
-    };
-    const around = {
-      environment: environment(),
-      folder: tmpdir(),
-      signal: new AbortController().signal,
-      reliances: {},
-    };
-    expect(await hubFacts({ ...around, args: [], stdout: stdout as never, stderr: stdout as never })).toBe(0);
-    expect(said).toContain('messages of the daily quota');
-    expect(said).toContain('Nothing was done');
+    } as never;
+    const around = { folder: tmpdir(), signal: new AbortController().signal, reliances: {}, stdout: out, stderr: out };
+    const code = await hubFacts({ ...around, args, environment: given });
+    return { code, said };
+  };
+
+  test('only says what it would do without --yes', async () => {
+    const { code, said } = await run([], environment());
+    expect([code, said]).toEqual([0, expect.stringContaining('Nothing was done')]);
+    expect(said).toMatch(/probes \d+ of \d+ facts.*creates up to \d+ devices.*sends \d+ messages of the daily quota/s);
     expect([hub.registry.list(), hub.journal.list({})]).toEqual([[], []]);
+  });
+  test('skips more where the tier has less, and says less of what it does', async () => {
+    const facts = async (...args: string[]) => Number(/probes (\d+)/.exec((await run(args, environment())).said)?.[1]);
+    expect(await facts('--tier', 'B1')).toBeLessThan(await facts());
+    expect(await facts('--group', 'own')).toBeGreaterThan(await facts());
+  });
+  test.each<[string, readonly string[], (() => Readonly<Record<string, string>>)?]>([
+    ['--no-such-option', ['--no-such-option']],
+    ['--tier takes F1', ['--tier', 'S4']],
+    ['--only takes the id of a fact', ['--only', 'events.none']],
+    ['--otherwise takes events.hub-time', ['--otherwise', 'events.none']],
+    ['--otherwise is for the emulator', ['--otherwise', 'c2d.size'], environment],
+    ['HUB_EVENTS_CONNECTION_STRING must be', [], () => ({ ...environment(), HUB_EVENTS_CONNECTION_STRING: 'x' })],
+    ['HUB_OWNER_CONNECTION_STRING must be', [], () => ({ ...environment(), HUB_OWNER_CONNECTION_STRING: 'x' })],
+  ])('refuses what it cannot do: %s', async (sentence, args, given = () => ({})) => {
+    expect(await run(args, given())).toEqual({ code: 3, said: expect.stringContaining(sentence) });
+  });
+  test('describes itself within 80 columns', async () => {
+    const { code, said } = await run(['--help'], {});
+    expect([code, said.split('\n').filter((line) => line.length > 80)]).toEqual([0, []]);
   });
 
   test('removes its devices after Ctrl-C, and reports what it has seen', async () => {

@@ -20,7 +20,7 @@ export async function serviceAgainstWays({ only, print, signal }: Options): Prom
   let wrong = 0;
   for (const way of names) {
     const { works } = expected[way];
-    const seen = await serviceAt([way], works ? replyWithinMs : shortlyMs, signal);
+    const seen = await serviceAt([way], works ? replyWithinMs : shortlyMs, signal).catch(notRunning);
     const faults = faultsOf(way, seen);
     if (faults.length > 0) wrong += 1;
     print(`${faults.length === 0 ? '✓' : '✗'} ${way}: ${ways[way]}`);
@@ -30,6 +30,8 @@ export async function serviceAgainstWays({ only, print, signal }: Options): Prom
   print(`\n${names.length - wrong} ✓  ${wrong} ✗`);
   return wrong;
 }
+
+const notRunning = (error: Error): Seen => ({ problems: [error.message.split('\n', 1)[0] ?? ''], events: [] });
 
 function faultsOf(way: Way, { problems, events }: Seen): readonly string[] {
   const { works, events: logged = [] } = expected[way];

@@ -27,6 +27,7 @@ export const reliances: Reliances = {
   'reading.last-offset': { rules: ['G1'], files: ['src/hub/reading/startPosition.ts'] },
   'reading.stale-info': { rules: ['D22'], files: ['src/hub/reading/foreignCheckpoint.ts'] },
   'reading.empty-partition': { rules: ['G1'], files: ['src/hub/reading/startPosition.ts'] },
+  'reading.credit': { rules: [], files: ['src/hub/reading/receiveCycle.ts'] },
   'reading.redirect': { rules: ['D401'], files: ['src/hub/endpoint/lookUp.ts'] },
   'reading.questions': { rules: ['D413'], files: ['src/hub/reading/gaps.ts', 'src/hub/reading/newestEvents.ts'] },
   'c2d.arrives': { rules: ['C1'], files: ['src/hub/replies/message.ts'] },

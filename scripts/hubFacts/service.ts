@@ -29,7 +29,7 @@ export async function serviceAt(otherwise: readonly Way[], waitMs: number, signa
     sandbox = await startSandbox({ directory, otherwise, signal, ...(withMethods && { methods: 'running' }) });
     const problems = withMethods
       ? await invocations(sandbox, signal)
-      : await nineMessages(sandbox, { waitMs, signal, restarts: !otherwise.some((way) => way.startsWith('c2d.')) });
+      : await nineMessages(sandbox, { waitMs, signal, restarts: otherwise.some((way) => !way.startsWith('c2d.')) });
     const { logFile = '' } = sandbox.state.service;
     return { problems, events: troublesIn(await readFile(logFile, 'utf8')) };
   } finally {

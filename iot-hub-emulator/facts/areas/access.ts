@@ -37,6 +37,19 @@ export const accessFacts: readonly Fact[] = [
     },
   },
   {
+    id: 'access.cbs',
+    says: 'A token that is put at `$cbs` is answered with 202 by the event endpoint, and with 200 by the hub: each client takes no other for success.',
+    sources: [client('`@azure/core-amqp`, `cbs.js`; `azure-iot-amqp-base`, `amqp_cbs.js`')],
+    check: {
+      async run(lab) {
+        holds('readers get in', (await lab.consumer().getPartitionIds()).length > 0);
+        const service = lab.service();
+        same('the refusal of services', (await within('the answer', refusalOf(service.open())))?.text, undefined);
+        await service.close();
+      },
+    },
+  },
+  {
     id: 'access.second-login',
     says: 'A second connection with the identity of a device ends the first.',
     sources: [pages.mqtt, pages.errors],

@@ -259,6 +259,13 @@ export const readingFacts: readonly Fact[] = [
     },
   },
   {
+    id: 'reading.credit',
+    says: 'The endpoint sends no more events than the receiver has granted credit for. The client grants more in every cycle, whatever it has not used.',
+    sources: [client('`@azure/event-hubs`, `partitionReceiver.js`'), thread('Azure/azure-sdk-for-js#39452')],
+    check: 'no official client shows it',
+    noOtherWay: 'AMQP has it so; a hub that sent more would break every client',
+  },
+  {
     id: 'reading.settled',
     says: 'Events are sent settled: a receiver need not answer.',
     sources: [inference('the clients set `autoaccept`, and no page tells of outcomes')],

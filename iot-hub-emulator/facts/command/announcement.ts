@@ -7,8 +7,8 @@ import { hostOf, type Target } from '../lab/target.ts';
 const isProbed = (fact: Fact, permissions: Permissions): fact is Fact & { readonly check: Probe } =>
   skipped(fact, permissions) === undefined;
 
-/** At most, of all probes together. */
-const devices = 30;
+/** Of all probes together. */
+export const mostDevices = 30;
 
 /** What a run does to a real hub, and what that costs. */
 export function announcement(
@@ -27,7 +27,7 @@ export function announcement(
   }, 0);
   return [
     `At ${hostOf(target.hub)} this probes ${probed.length} of ${facts.length} facts. What it does:`,
-    `  - It creates up to ${devices} devices, whose ids begin with ${prefix}, and removes them at the end, also after Ctrl-C: some ${3 * devices} requests to the registry, of which the hub takes 100 a minute for each unit (S3: 5,000).`,
+    `  - It creates up to ${mostDevices} devices, whose ids begin with ${prefix}, and removes them at the end, also after Ctrl-C: some ${3 * mostDevices} requests to the registry, of which the hub takes 100 a minute for each unit (S3: 5,000).`,
     `  - It sends ${messages} messages of the daily quota, in units of 4 KB, and reads all partitions in the consumer group ${target.consumerGroup} meanwhile, with whatever comes there.`,
     permissions.mayDisturbReaders
       ? `  - Other readers of ${target.consumerGroup} may lose a partition.`

@@ -35,6 +35,9 @@ Without --yes it only says what it would do to a real hub, and what that costs.
   --only FACT        this one; may be given again
   --otherwise FACT   the emulator has the contrary of it; may be given again
   --report FILE      default hub-facts-report.md
+  --service [FACT …] first of all: this project's service handles its messages
+                     at emulators that have the contrary of these facts, or
+                     of all that only a thread or an inference backs
   --help
 
 Exit code: 0 when all that was tried held, 1 when something differs, 2 when

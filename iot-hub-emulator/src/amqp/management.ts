@@ -4,6 +4,7 @@ import type { PartitionLog } from '../events/partitionLog.ts';
 import type { StandingFaults } from '../faults/standing.ts';
 import type { Access } from '../identity/access.ts';
 import type { Right } from '../identity/policies.ts';
+import type { Ways } from '../otherwise/ways.ts';
 import { Refusal } from '../values/refusal.ts';
 import { claimRequired, noSuchPartition } from './conditions.ts';
 import type { Claims } from './link/claims.ts';
@@ -33,6 +34,8 @@ export function managementNode({
   access,
   faults,
   numbering,
+  otherwise,
+  now,
 }: {
   /** Those that can be read. */
   eventHubs: () => readonly ManagedEventHub[];
@@ -40,6 +43,8 @@ export function managementNode({
   access: Access;
   faults: StandingFaults;
   numbering: Numbering;
+  otherwise: Ways;
+  now: () => number;
 }): Node {
   return requestNode('$management', ({ application_properties: asked = {} }, { claims }) => {
     const { operation, name, type, partition, security_token: token } = asked;
@@ -90,7 +95,8 @@ export function managementNode({
   function describePartition(hub: ManagedEventHub, log: PartitionLog): Record<string, unknown> {
     const fault = faults.strike('partition-info', { partition: String(log.id) })?.fault;
     const missed = fault?.answer === 'stale' ? (fault.events ?? 100) : 0;
-    const lastNumber = Math.max(log.first() - 1, log.next() - 1 - missed);
+    const newest = otherwise.has('reading.stale-info') ? newestOnce(log, now() - staleMs) : log.next() - 1;
+    const lastNumber = Math.max(log.first() - 1, newest - missed);
     const last = log.at(lastNumber);
     return {
       name: hub.name,
@@ -104,6 +110,12 @@ export function managementNode({
     };
   }
 }
+
+const staleMs = 10_000;
+
+/** The newest event at that time. */
+const newestOnce = (log: PartitionLog, at: number): number =>
+  log.find({ by: 'enqueuedTime', value: at, inclusive: false }) - 1;
 
 function failure(status: number, condition: string, description: string): Answer {
   return { status, condition, description };

@@ -16,7 +16,7 @@ import { deviceboundNode } from './serviceSender.ts';
 
 /** The AMQP nodes of a hub, the same on every port. */
 export function createDirectory(hub: HubCore, ports: Readonly<HubPorts>): Directory {
-  const { createdAt, access, regions, routed, faults, numbering, now } = hub;
+  const { createdAt, access, regions, routed, faults, numbering, otherwise, now } = hub;
   const cbs = cbsNode(access, faults, now);
   const builtIn = regions.all.map((each) =>
     eventNodes(hub, { ...each, rights: { listen: 'listen', send: 'send' }, keepsStamps: false }),
@@ -28,7 +28,15 @@ export function createDirectory(hub: HubCore, ports: Readonly<HubPorts>): Direct
     behind.some((each) => each.managed === managed) || regions.isOpen(managed.name);
   const open = () => [...builtIn, ...behind].filter(isOpen);
   const eventHubs = () => open().map(({ managed }) => managed);
-  const management = managementNode({ eventHubs, createdAt: new Date(createdAt), access, faults, numbering });
+  const management = managementNode({
+    eventHubs,
+    createdAt: new Date(createdAt),
+    access,
+    faults,
+    numbering,
+    otherwise,
+    now,
+  });
   const redirect = redirectNode(() => regions.active().name, ports);
   const devices = deviceNode(hub);
   const toServices = serviceboundNode(hub);

@@ -12,7 +12,6 @@ const rules: Partial<Record<Way, HubRules>> = {
 const faults: Partial<Record<Way, StandingFault>> = {
   'reading.settled': { kind: 'unsettled' },
   'reading.last-offset': { kind: 'partition-info', answer: 'no-offset' },
-  'reading.stale-info': { kind: 'partition-info', answer: 'stale', events: 5 },
   'c2d.quick': { kind: 'settle', link: 'c2d', answer: 'delay', ms: 1100 },
   'c2d.quota': { kind: 'settle', link: 'c2d', answer: 'reject', condition: 'amqp:resource-limit-exceeded', times: 3 },
   'c2d.rate': {

@@ -17,7 +17,7 @@ export const ways = {
   'reading.five': 'any number of receivers without an owner level share a partition',
   'reading.no-such-partition': 'a partition that is not there is `amqp:not-found`',
   'reading.last-offset': 'the newest offset is always null',
-  'reading.stale-info': 'what is said of a partition is always five events old',
+  'reading.stale-info': 'what is said of a partition is ten seconds old',
   'reading.settled': 'events have to be settled',
   'reading.words': 'refusals of links have other words',
   'reading.idle': 'a sender’s link ends after a second without messages, and a connection a second after its last link',
