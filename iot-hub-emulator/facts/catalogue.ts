@@ -1,4 +1,5 @@
 import { accessFacts } from './areas/access.ts';
+import { certificateFacts, queryFacts } from './areas/certificates.ts';
 import { detailFacts } from './areas/details.ts';
 import { eventFacts } from './areas/events.ts';
 import { methodFacts } from './areas/methods.ts';
@@ -20,6 +21,8 @@ export const areas: readonly Area[] = [
   { title: 'Direct methods', facts: methodFacts },
   { title: 'Access, registry, devices', facts: accessFacts },
   { title: 'Storage', facts: storageFacts },
+  { title: 'Certificates of devices', facts: certificateFacts },
+  { title: 'Queries', facts: queryFacts },
   { title: 'Details', facts: detailFacts },
 ];
 

@@ -31,7 +31,7 @@ export const accessFacts: readonly Fact[] = [
         );
         holds('to services', /Unauthorized/.test([error?.name, error?.amqpError?.name, error?.message].join()), error);
         const { connectionString } = await lab.specimen();
-        const connection = await lab.device(wrongKey(connectionString));
+        const connection = lab.device(wrongKey(connectionString));
         same('to devices', (await within('the refusal', refusalOf(connection.open())))?.name, 'UnauthorizedError');
       },
     },
@@ -72,7 +72,7 @@ export const accessFacts: readonly Fact[] = [
     check: {
       async run(lab) {
         const { connectionString } = await lab.specimen({ status: 'disabled' });
-        const connection = await lab.device(connectionString);
+        const connection = lab.device(connectionString);
         const found = await within('the refusal', refusalOf(connection.open()));
         holds('the device is refused', found !== undefined);
       },

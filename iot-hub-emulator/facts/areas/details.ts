@@ -3,7 +3,7 @@ import { holds } from '../lab/differs.ts';
 
 // What no service of this project asks for, but other clients of the emulator may.
 
-const detail = (id: string, says: string, ...sources: readonly Source[]): Fact => ({
+export const detail = (id: string, says: string, ...sources: readonly Source[]): Fact => ({
   ...{ id, says, sources, check: 'no code here but the emulator relies on it' },
   ...(sources.some(({ kind }) => kind === 'thread' || kind === 'inference') && {
     noOtherWay: 'the service does not depend on it',

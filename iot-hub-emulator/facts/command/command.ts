@@ -1,7 +1,7 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { startHub } from '../../src/hub.ts';
+import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { trustHub } from '../../src/clients/trustHub.ts';
+import { type Hub, startHub } from '../../src/hub.ts';
 import type { Outcome, Permissions } from '../lab/probe.ts';
 import { hostOf, type Target } from '../lab/target.ts';
 import { announcement } from './announcement.ts';
@@ -40,27 +40,23 @@ export async function hubFacts(around: Surroundings): Promise<number> {
 }
 
 async function examineEmulator(options: Options, around: Surroundings): Promise<number> {
-  const directory = await mkdtemp(join(tmpdir(), 'hub-facts-'));
-  const hub = await startHub({ directory, otherwise: options.otherwise });
+  const hub = await startHub({ otherwise: options.otherwise });
+  const distrust = trustHub(hub);
   try {
-    const target = await targetOf(hub);
     const permissions = { has: needsOf('S1', false), mayDisturbReaders: true };
-    return await examine(target, permissions, 'the emulator', options, around);
+    return await examine(targetOf(hub), permissions, 'the emulator', options, around);
   } finally {
+    distrust();
     await hub.close();
-    await rm(directory, { recursive: true, force: true });
   }
 }
 
-/** A running emulator as a target. */
-export async function targetOf(hub: Awaited<ReturnType<typeof startHub>>): Promise<Target> {
-  return {
-    hub: hub.connectionString('iothubowner'),
-    events: hub.eventsConnectionString,
-    consumerGroup: usualGroup,
-    ca: await readFile(hub.caFile, 'utf8'),
-  };
-}
+/** A running emulator, which this process must trust, as a target. */
+export const targetOf = (hub: Pick<Hub, 'connectionString' | 'eventsConnectionString'>): Target => ({
+  hub: hub.connectionString('iothubowner'),
+  events: hub.eventsConnectionString,
+  consumerGroup: usualGroup,
+});
 
 async function examineReal(options: Options, around: Surroundings): Promise<number> {
   const { environment, stdout } = around;

@@ -84,7 +84,7 @@ export function createLab(target: Target): Lab {
       };
     },
     async connected({ connectionString }, transport, prepare) {
-      const connection = await clients.device(connectionString, transport);
+      const connection = clients.device(connectionString, transport);
       connection.on('error', () => undefined);
       prepare?.(connection);
       steps.push(() => connection.close());

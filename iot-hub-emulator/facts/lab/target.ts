@@ -8,8 +8,6 @@ export interface Target {
   readonly consumerGroup: string;
   /** Of a storage account. */
   readonly storage?: string;
-  /** PEM of the authority behind its certificate; absent: one that Node.js trusts. */
-  readonly ca?: string;
 }
 
 export const hostOf = (connectionString: string): string =>
