@@ -54,6 +54,12 @@ export const certificateFacts: readonly Fact[] = [
 
 export const queryFacts: readonly Fact[] = [
   detail(
+    'queries.shape',
+    '`SELECT [TOP n] * or columns FROM devices or devices.modules [WHERE …] [GROUP BY …] [ORDER BY …]`.',
+    language,
+    queries,
+  ),
+  detail(
     'queries.conditions',
     'Conditions have `AND`, `OR`, `NOT`, `=`, `!=`, `<>`, `<`, `<=`, `>`, `>=`, `IN`, `NIN`, `+ - * / %`, `IS_DEFINED`, nested paths, texts in either quotes with four escapes, decimal and hexadecimal numbers, `true`, `false`, `null`, `undefined`. `COUNT`, `AVG`, `SUM`, `MIN` and `MAX` have an alias.',
     language,
