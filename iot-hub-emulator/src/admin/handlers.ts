@@ -10,8 +10,9 @@ import type { Journal } from '../journal/journal.ts';
 import { parseQuery, readJournal } from '../journal/read.ts';
 import { streamJournal } from '../journal/stream.ts';
 import { Refusal } from '../values/refusal.ts';
+import type { Twins } from '../twins/twins.ts';
 import type { OperationId } from './operations.ts';
-import { newDevice, whichKey } from './schemas.ts';
+import { faultQuery, newDevice, whichKey } from './schemas.ts';
 
 /** What the admin port shows and changes. */
 export interface AdminHub {
@@ -19,6 +20,7 @@ export interface AdminHub {
   describe: () => Record<string, unknown>;
   registry: Registry;
   devicebound: Devicebound;
+  twins: Twins;
   journal: Journal;
   partitions: () => readonly PartitionLog[];
   faults: Faults;
@@ -48,7 +50,7 @@ const ok = (body: unknown): HandlerResult => ({ status: 200, body });
 export function createHandlers(
   hub: AdminHub,
 ): Readonly<Record<OperationId, (call: Call) => HandlerResult | Promise<HandlerResult>>> {
-  const { registry, devicebound, journal, faults, closing } = hub;
+  const { registry, devicebound, twins, journal, faults, closing } = hub;
 
   const show = ({ deviceId, generationId, createdAt }: Device) => {
     const pending = devicebound.pending(deviceId).length;
@@ -70,6 +72,14 @@ export function createHandlers(
       if (!registry.delete(id)) throw new Refusal('amqp:not-found', 'There is no device of this id.');
       return { status: 204 };
     },
+    showTwin: ({ id }) => ok(twins.get(id)),
+    listQueue({ id }) {
+      if (!registry.get(id)) throw new Refusal('amqp:not-found', 'There is no device of this id.');
+      const messages = devicebound.pending(id).map(({ system, properties, body }) => {
+        return { system, properties, bytes: body.length };
+      });
+      return ok({ messages });
+    },
     async renewKey({ id: policy, body }) {
       const parsed = whichKey.safeParse(body);
       if (!parsed.success) throw malformed('The body is {"key": "primaryKey" or "secondaryKey"}.');
@@ -90,8 +100,10 @@ export function createHandlers(
     count: () => ok(hub.counters()),
     listFaults: () => ok({ faults: faults.list() }),
     listFaultKinds: () => ok({ kinds: faultKinds() }),
-    async addFault({ body }) {
-      const answer = await faults.ask(body);
+    async addFault({ query, body }) {
+      const parsed = faultQuery.safeParse(Object.fromEntries(query));
+      if (!parsed.success) throw malformed('seconds is a whole number from 1 to 86400.');
+      const answer = await faults.ask(body, parsed.data.seconds);
       return { status: 'id' in answer ? 201 : 200, body: answer };
     },
     clearFaults: () => ok({ ended: faults.clear() }),

@@ -14,6 +14,8 @@ runs.
   npm run hub -- devices [list]       the devices
   npm run hub -- devices add D [KEY]  add a device; prints its connection string
   npm run hub -- devices remove D
+  npm run hub -- devices twin D       its tags, desired and reported properties
+  npm run hub -- devices queue D      the messages that wait for it
   npm run hub -- policies renew P [primaryKey|secondaryKey]
                                       give a policy a new key; prints its
                                       connection strings
@@ -21,7 +23,8 @@ runs.
   npm run hub -- faults kinds         every kind of fault and its fields
   npm run hub -- faults add KIND [name=value …]
                                       inject a fault, standing or immediate:
-                                      faults add drop connections=events
+                                      faults add drop connections=events;
+                                      seconds=60: a standing one for a minute
   npm run hub -- faults clear [ID]    end one fault, or all
   npm run hub -- counters             connections, links, credit, events, queues
   npm run hub -- journal [name=value …]

@@ -22,6 +22,11 @@ export function requestFor(words: readonly string[]): Request {
       return { method: 'POST', path: '/devices', body: { deviceId: needed(first, 'a device id'), ...key(rest[1]) } };
     case 'devices remove':
       return { method: 'DELETE', path: `/devices/${encodeURIComponent(needed(first, 'a device id'))}` };
+    case 'devices twin':
+    case 'devices queue': {
+      const device = `/devices/${encodeURIComponent(needed(first, 'a device id'))}`;
+      return { method: 'GET', path: `${device}/${verb === 'twin' ? 'twin' : 'messages'}` };
+    }
     case 'policies renew':
       return {
         method: 'POST',
@@ -33,7 +38,7 @@ export function requestFor(words: readonly string[]): Request {
     case 'faults kinds':
       return { method: 'GET', path: '/faults/kinds' };
     case 'faults add':
-      return { method: 'POST', path: '/faults', body: { kind: needed(first, 'a kind'), ...pairs(rest.slice(1)) } };
+      return addFault(needed(first, 'a kind'), rest.slice(1));
     case 'faults clear':
       return { method: 'DELETE', path: first === undefined ? '/faults' : `/faults/${encodeURIComponent(first)}` };
     case 'counters list':
@@ -56,6 +61,13 @@ export async function ask(adminUrl: string, { method, path, body }: Request): Pr
   if (!response.ok)
     throw new HubRefused((answer as { error?: string } | undefined)?.error ?? `status ${response.status}`);
   return answer;
+}
+
+/** `seconds=N` says for how long; the other words are the fields of the fault. */
+function addFault(kind: string, words: readonly string[]): Request {
+  const [ofTime, ofFault] = [true, false].map((is) => words.filter((word) => word.startsWith('seconds=') === is));
+  const query = new URLSearchParams(ofTime?.map(split)).toString();
+  return { method: 'POST', path: `/faults${query === '' ? '' : `?${query}`}`, body: { kind, ...pairs(ofFault ?? []) } };
 }
 
 const numbers = new Set(['times', 'skip', 'ms', 'downMs', 'events', 'bytes', 'status', 'connection']);

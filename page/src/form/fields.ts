@@ -1,0 +1,70 @@
+/** One field of a form, made from a contract. */
+export interface Field {
+  readonly name: string;
+  readonly description: string;
+  readonly isNeeded: boolean;
+  /** `json`: what is written is JSON. */
+  readonly type: 'text' | 'number' | 'json';
+  /** The only values that it takes. */
+  readonly options?: readonly string[];
+  /** The only value. */
+  readonly constant?: string;
+  readonly usual?: string;
+}
+
+/** The part of JSON Schema that forms are made from. */
+export interface Schema {
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly default?: unknown;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly allOf?: readonly Schema[];
+}
+
+/** A schema and those that it is all of, as one. */
+function merged(schema: Schema): Schema {
+  const { allOf = [], ...own } = schema;
+  return [...allOf.map(merged), own].reduce<Schema>((all, one) => {
+    const properties = { ...all.properties, ...one.properties };
+    const required = [...(all.required ?? []), ...(one.required ?? [])];
+    return { ...all, ...one, ...(Object.keys(properties).length > 0 && { properties }), required };
+  }, {});
+}
+
+/** The fields of an object; those that are needed first. Empty for what is no object. */
+export function fieldsOf(schema: Schema): Field[] {
+  const { properties = {}, required = [] } = merged(schema);
+  const fields = Object.entries(properties).map(([name, one]) => fieldOf(name, one, required.includes(name)));
+  return [...fields.filter(({ isNeeded }) => isNeeded), ...fields.filter(({ isNeeded }) => !isNeeded)];
+}
+
+export function fieldOf(name: string, schema: Schema, isNeeded: boolean): Field {
+  const { type, description = '', enum: options, const: constant, default: usual } = merged(schema);
+  const isText = type === 'string' || (options ?? [constant]).every((one) => typeof one === 'string');
+  return {
+    ...{ name, description, isNeeded },
+    type: isText ? 'text' : type === 'integer' || type === 'number' ? 'number' : 'json',
+    ...(type === 'boolean' ? { options: ['true', 'false'] } : options && { options: options.map(String) }),
+    ...(constant !== undefined && { constant: String(constant) }),
+    ...(usual !== undefined && usual !== '' && { usual: String(usual) }),
+  };
+}
+
+/** The JSON text of what was written into a field. */
+export function rawOf({ type }: Field, written: string): string {
+  return type === 'text' ? JSON.stringify(written) : written.trim();
+}
+
+/** What stands in a field for this JSON text. */
+export function writtenOf({ type }: Field, raw: string): string {
+  if (type !== 'text') return raw;
+  try {
+    const value: unknown = JSON.parse(raw);
+    return typeof value === 'string' ? value : raw;
+  } catch {
+    return raw;
+  }
+}
