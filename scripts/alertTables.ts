@@ -4,6 +4,7 @@ import { edgeAlerts, edgeUnalerted } from './alerts/edge.ts';
 import { frontDoorAlerts } from './alerts/frontDoor.ts';
 import { serviceAlerts, serviceUnalerted } from './alerts/service.ts';
 import { prometheusNames } from './metricsPage.ts';
+import { withTexts } from './writtenPart.ts';
 
 /**
  * The tables of alerts in four pages, from the declarations in `scripts/alerts`. `npm run docs` rewrites them; a test fails when
@@ -59,31 +60,23 @@ function onEvents(programs: readonly Program[], unalerted: Readonly<Record<strin
 }
 
 /** The tables by page and by the name of their place in it. */
-const pages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
-  'docs/operations.md': { 'alerts of the service': () => ofProgram('service') },
-  'docs/methods.md': {
-    'alerts of the front door': () => ofProgram('front door'),
-    'alerts of the edge proxy': () => ofProgram('edge proxy'),
-  },
-  'docs/metrics.md': { 'alerts on metrics': onMetrics },
-  'docs/log-events.md': {
-    'alerts on events': () => onEvents(['service', 'front door'], serviceUnalerted),
-    'alerts on events of the edge proxy': () => onEvents(['edge proxy'], edgeUnalerted),
-  },
+const pages: Readonly<Record<string, () => Readonly<Record<string, string>>>> = {
+  'docs/operations.md': () => ({ 'alerts of the service': ofProgram('service') }),
+  'docs/methods.md': () => ({
+    'alerts of the front door': ofProgram('front door'),
+    'alerts of the edge proxy': ofProgram('edge proxy'),
+  }),
+  'docs/metrics.md': () => ({ 'alerts on metrics': onMetrics() }),
+  'docs/log-events.md': () => ({
+    'alerts on events': onEvents(['service', 'front door'], serviceUnalerted),
+    'alerts on events of the edge proxy': onEvents(['edge proxy'], edgeUnalerted),
+  }),
 };
 
 export const alertPages = Object.keys(pages);
 
 /** The page with its tables renewed. */
-export function withAlerts(file: string, page: string): string {
-  return Object.entries(pages[file] ?? {}).reduce((text, [name, written]) => {
-    const [begin, end] = [`<!-- ${name}: written by \`npm run docs\` -->`, `<!-- /${name} -->`];
-    const [before, rest] = text.split(begin);
-    const [, after] = rest?.split(end) ?? [];
-    if (before === undefined || after === undefined) throw new Error(`${file} lacks the lines ${begin} and ${end}`);
-    return `${before}${begin}\n\n${written()}\n\n${end}${after}`;
-  }, page);
-}
+export const withAlerts = (file: string, page: string): string => withTexts(page, pages[file]?.() ?? {});
 
 export function writeAlertTables(): void {
   for (const file of alertPages) writeFileSync(file, withAlerts(file, readFileSync(file, 'utf8')));

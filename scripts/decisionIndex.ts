@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { beginOf, withText } from './writtenPart.ts';
 
 /**
  * The pages that have decisions, each with an index of its own. `npm run docs` rewrites the indexes; a test fails when one is behind.
@@ -11,8 +12,8 @@ export const decisionPages = [
   'test/DECISIONS.md',
 ] as const;
 
-const begin = '<!-- index of decisions: written by `npm run docs` -->';
-const end = '<!-- /index of decisions -->';
+const index = 'index of decisions';
+const begin = beginOf(index);
 
 export interface Decision {
   readonly id: string;
@@ -42,14 +43,11 @@ export const anchorOf = (heading: string): string =>
     .replaceAll(' ', '-');
 
 /** The page with its index renewed. */
-export function withIndex(file: string, page: string): string {
-  const [before, rest] = page.split(begin);
-  const [, after] = rest?.split(end) ?? [];
-  if (before === undefined || after === undefined) throw new Error(`${file} lacks the lines ${begin} and ${end}`);
+export function withIndex(page: string): string {
   const links = decisionsIn(page).map(({ id, heading }) => `[${id}](#${anchorOf(heading)})`);
-  return `${before}${begin}\n\n${links.join(' ·\n')}\n\n${end}${after}`;
+  return withText(page, index, links.join(' ·\n'));
 }
 
 export function writeDecisionIndexes(): void {
-  for (const file of decisionPages) writeFileSync(file, withIndex(file, readFileSync(file, 'utf8')));
+  for (const file of decisionPages) writeFileSync(file, withIndex(readFileSync(file, 'utf8')));
 }

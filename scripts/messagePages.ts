@@ -6,6 +6,7 @@ import type { Card } from '../src/card/card.ts';
 import { catalogue } from '../src/messages/index.ts';
 import { meanings } from './asyncapi/headers.ts';
 import { createSchemas, type Schema } from './asyncapi/schemas.ts';
+import { beginOf, endOf, withText } from './writtenPart.ts';
 
 /**
  * What pages say of each message: README's catalogue from the cards, the examples of the guide for devices from the
@@ -20,17 +21,6 @@ export const messagePages: Readonly<Record<string, (page: string) => string>> = 
 
 /** Marks what a person has to decide in a new chapter (D345). */
 export const undecided = 'TODO:';
-
-const begin = (name: string) => `<!-- ${name}: written by \`npm run docs\` -->`;
-const end = (name: string) => `<!-- /${name} -->`;
-
-/** The page with other text between these marks. */
-function withText(page: string, name: string, text: string): string {
-  const [head, rest] = page.split(begin(name));
-  const [, tail] = rest?.split(end(name)) ?? [];
-  if (tail === undefined) throw new Error(`a page lacks the lines ${begin(name)} and ${end(name)}`);
-  return `${head}${begin(name)}\n\n${text}\n\n${end(name)}${tail}`;
-}
 
 const table = (...rows: readonly (readonly string[])[]): string =>
   rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
@@ -55,7 +45,7 @@ const newChapter = ({ name, purpose, headers }: Card): string =>
     `### \`${name}\``,
     `${purpose}.`,
     table(['property', 'required', 'value'], ['---', '---', '---'], ...propertyRows(headers)),
-    `${begin(`example of ${name}`)}\n${end(`example of ${name}`)}`,
+    `${beginOf(`example of ${name}`)}\n${endOf(`example of ${name}`)}`,
     `**Repeated**: ${undecided} what a second one does; begin with gives, succeeds or refused.\n\n`,
   ].join('\n\n');
 

@@ -2,15 +2,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { Attribute, Declaration } from 'telemetry/declaration.ts';
 import { edgeMetrics } from '../edge/src/metrics/declared/edgeMetrics.ts';
 import { chapters as ofServer } from '../src/metrics/metrics.ts';
+import { withText } from './writtenPart.ts';
 
 /** The tables of `docs/metrics.md`, from the declarations. `npm run docs` rewrites them; a test fails when they are behind. */
 export const metricsFile = 'docs/metrics.md';
 
 /** Those of the process are the same in all programs. */
 const chapters = { ...ofServer, 'Remote methods, at the edge proxy': edgeMetrics } as const;
-
-const begin = '<!-- metrics: written by `npm run docs` -->';
-const end = '<!-- /metrics -->';
 
 /** As the exporter for Prometheus names it. */
 export function prometheusNameOf(name: string, { kind }: Pick<Declaration, 'kind'>): string {
@@ -66,13 +64,8 @@ function constants(): string {
   return ['### Attributes that never change\n', '| metric | attributes |', '|---|---|', ...rows, ''].join('\n');
 }
 
-export function withMetrics(page: string): string {
-  const [before, rest] = page.split(begin);
-  const [, after] = rest?.split(end) ?? [];
-  if (before === undefined || after === undefined) throw new Error(`the page lacks the lines ${begin} and ${end}`);
-  const tables = [...Object.entries(chapters).map(chapter), constants()].join('\n');
-  return `${before}${begin}\n\n${tables}\n${end}${after}`;
-}
+export const withMetrics = (page: string): string =>
+  withText(page, 'metrics', [...Object.entries(chapters).map(chapter), constants()].join('\n').trimEnd());
 
 export function writeMetricsPage(): void {
   writeFileSync(metricsFile, withMetrics(readFileSync(metricsFile, 'utf8')));

@@ -1,14 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type SettingDoc, settingDocs } from '../src/settings/config.ts';
 import { everySetting, methodsSchema, schema } from '../src/settings/schema.ts';
+import { withText } from './writtenPart.ts';
 
 /**
  * The pages that list the settings, written from the schema: `docs/settings.md`, the table of README.md with those that
  * have to be set, and `.env.example`. `npm run docs` rewrites them; a test fails when they are behind.
  */
-
-const begin = '<!-- settings: written by `npm run docs` -->';
-const end = '<!-- /settings -->';
 
 /** What has to be set; of the last four either the first or the others. */
 export const required = [
@@ -122,10 +120,7 @@ const shown = ({ env, secret, default: fallback }: SettingDoc): string =>
 /** README with its table of what has to be set renewed. */
 export function withRequiredSettings(readme: string): string {
   const rows = settingDocs().flatMap(({ env, doc }) => (required.includes(env) ? [`| \`${env}\` | ${doc} |`] : []));
-  const table = ['| variable | what it does |', '|---|---|', ...rows].join('\n');
-  const [before, rest] = split(readme, begin);
-  const [, after] = split(rest, end);
-  return `${before}${begin}\n\n${table}\n\n${end}${after}`;
+  return withText(readme, 'settings', ['| variable | what it does |', '|---|---|', ...rows].join('\n'));
 }
 
 /** `.env.example`: what has no default stands open, the rest is commented out with its default. */
@@ -140,12 +135,6 @@ export function envExample(): string {
     '# Copy to .env: `npm start`, `npm run methods` and `npm run dead-letters` read it, and `docker run` with `--env-file .env`.',
     '# Variables that are set already win. An empty value counts as not set. No quotes: `docker run` would keep them.',
   ].join('\n')}\n\n${lines.join('\n')}`;
-}
-
-function split(text: string, marker: string): [string, string] {
-  const at = text.indexOf(marker);
-  if (at < 0) throw new Error(`the page lacks the line ${marker}`);
-  return [text.slice(0, at), text.slice(at + marker.length)];
 }
 
 export function writeSettingsPages(): void {

@@ -3,6 +3,7 @@ import { type Tier, tierLimits } from 'iot-hub-emulator/limits';
 import { medianIn, type Run, table } from '../test/bench/absoluteTables.ts';
 import type { Outcome } from '../test/scale/run.ts';
 import { tableOf } from '../test/scale/table.ts';
+import { withTexts } from './writtenPart.ts';
 
 /**
  * The tables of `docs/sizing.md`: what a hub lets through and how many instances that takes, by what the bench has measured, and what
@@ -93,17 +94,10 @@ export function hubTable(run: Run): string {
 
 const number = (value: number): string => (value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString('en'));
 
-const marks = (name: string) => [`<!-- ${name}: written by \`npm run docs\` -->`, `<!-- /${name} -->`] as const;
-
 /** The page with its tables as they should be. */
 export function withTables(page: string): string {
   const outcomes: readonly Outcome[] = read('scale').outcomes;
-  const tables = { hubs: hubTable(read('now').measured), scenarios: tableOf(outcomes) };
-  return Object.entries(tables).reduce((text, [name, one]) => {
-    const [begin, end] = marks(name);
-    const [first = '', rest = ''] = text.split(begin);
-    return `${first}${begin}\n\n${one}\n\n${end}${rest.slice(rest.indexOf(end) + end.length)}`;
-  }, page);
+  return withTexts(page, { hubs: hubTable(read('now').measured), scenarios: tableOf(outcomes) });
 }
 
 export function writeSizingPage(): void {

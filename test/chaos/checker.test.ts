@@ -315,6 +315,8 @@ describe('The checker of histories', () => {
       };
       expect(found(again)).toEqual([]);
       expect(found({ ...again, handled })).toEqual(['wrong notification s']);
+      // Its first beginning was cut off by a failover.
+      expect(found({ ...again, handled, parted: new Set(['s']) })).toEqual([]);
     });
   });
 

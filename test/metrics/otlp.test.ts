@@ -15,7 +15,7 @@ beforeEach(async () => {
   // The exporter of the SDK reads the environment itself.
   vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url);
   vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', `api-key=${canary}`);
-  vi.stubEnv('OTEL_METRIC_EXPORT_INTERVAL', '50');
+  vi.stubEnv('OTEL_METRIC_EXPORT_INTERVAL', '1000'); // which is the time-out, too
   vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'deployment.environment.name=test');
 });
 afterEach(async () => {

@@ -280,7 +280,7 @@ export const edgeFaults: readonly Fault[] = [
       fault: 'says nothing of settings that need a restart',
       find: 'if (settings.length > 0)',
       replace: 'if (settings.length > atStartOnly.length)',
-      caughtBy: 'of a connection takes effect at the next start, which the log says',
+      caughtBy: 'of the process or of its identity takes effect at the next start, which the log says',
     },
     {
       fault: 'forgets that the file has a fault',
