@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
 import type { FaultRequest } from '../sandbox/backends/calls/faults.ts';
 import { startSandbox } from '../sandbox/sandbox.ts';
-import { propertiesOf, envelope } from '../sandbox/stories/wire.ts';
 import { stories } from '../sandbox/stories/index.ts';
+import { envelope, propertiesOf } from '../sandbox/stories/wire.ts';
 import { findBrowser } from '../test/browser/findBrowser.ts';
 
 const pictures = 'docs/pictures';
@@ -27,9 +27,15 @@ const [first, ...others] = stories;
 const out: FaultRequest = { backend: 'informationModel', status: 503 };
 
 try {
-  for (const { message, example } of [first, ...others].flatMap((story) => story ?? [])) await exchange(message, example);
+  for (const { message, example } of [first, ...others].flatMap((story) => story ?? []))
+    await exchange(message, example);
   backends.faults.add({ ...out, method: 'POST', path: '/object', times: 1 });
-  if (first) await exchange(first.message, { ...first.example, id: 'second-boot', body: first.example.body.replace('TP-7', 'TP-8') });
+  if (first)
+    await exchange(first.message, {
+      ...first.example,
+      id: 'second-boot',
+      body: first.example.body.replace('TP-7', 'TP-8'),
+    });
   backends.faults.add({ backend: 'principalManager', delayMs: 800, times: 20 });
   await picture('sandbox', `${state.page?.url}/#/messages`, async (page) => {
     await page.getByRole('option').first().click();

@@ -118,9 +118,15 @@ describe('the admin port', () => {
   });
   test('shows the twin of a device, and what waits for it, without bodies', async () => {
     await post('{"deviceId":"absent-1"}');
-    hub.devicebound.enqueue('absent-1', { system: { messageId: 'm-1' }, properties: { a: 'b' }, body: Buffer.from('secret') }, 'p');
+    hub.devicebound.enqueue(
+      'absent-1',
+      { system: { messageId: 'm-1' }, properties: { a: 'b' }, body: Buffer.from('secret') },
+      'p',
+    );
     const { messages } = (await ask('/devices/absent-1/messages')).body;
-    expect(messages).toEqual([{ system: expect.objectContaining({ messageId: 'm-1' }), properties: { a: 'b' }, bytes: 6 }]);
+    expect(messages).toEqual([
+      { system: expect.objectContaining({ messageId: 'm-1' }), properties: { a: 'b' }, bytes: 6 },
+    ]);
     expect((await ask('/devices/absent-1/twin')).body).toMatchObject({ tags: {}, desired: { $version: 1 } });
   });
   test('refuses web pages', async () => {

@@ -51,7 +51,11 @@ test('every answer complies with the contract', async () => {
   expect(await ask('post', '/devices', '/devices', { deviceId: 'd' })).toBe(201);
   expect(await ask('post', '/devices', '/devices', { deviceId: 'd' })).toBe(409);
   expect(await ask('post', '/devices', '/devices', {})).toBe(400);
-  hub.devicebound.enqueue('pump-1', { system: { messageId: 'm' }, properties: { a: 'b' }, body: Buffer.from('x') }, 'service');
+  hub.devicebound.enqueue(
+    'pump-1',
+    { system: { messageId: 'm' }, properties: { a: 'b' }, body: Buffer.from('x') },
+    'service',
+  );
   expect(await ask('get', '/devices/{id}/twin', '/devices/pump-1/twin')).toBe(200);
   expect(await ask('get', '/devices/{id}/twin', '/devices/none/twin')).toBe(404);
   expect(await ask('get', '/devices/{id}/messages', '/devices/pump-1/messages')).toBe(200);

@@ -1,4 +1,4 @@
-import { type IncomingMessage, request as ask, type ServerResponse } from 'node:http';
+import { request as ask, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 
 /** Headers that are passed on: no `origin`, with which an admin port takes a request for one of a foreign web page. */

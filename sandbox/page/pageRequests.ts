@@ -20,5 +20,8 @@ export const newInvocation = z.strictObject({
   /** JSON text, sent as it is; empty: none. */
   input: text(256 * 1024).default(''),
   /** Seconds; empty: the front door's own. */
-  timeout: z.string().regex(/^\d{0,6}$/).default(''),
+  timeout: z
+    .string()
+    .regex(/^\d{0,6}$/)
+    .default(''),
 });

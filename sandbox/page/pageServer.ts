@@ -71,7 +71,8 @@ export async function openPage(sandbox: PageSandbox, port: number, directory = p
       forward(new URL(`${base}/${rest.join('/')}${query === '' ? '' : `?${query}`}`), request, response);
       return 'written';
     }
-    if (method === 'POST' && path === '/messages') return json({ position: await senders.send(newMessage.parse(await bodyOf(request))) });
+    if (method === 'POST' && path === '/messages')
+      return json({ position: await senders.send(newMessage.parse(await bodyOf(request))) });
     if (method === 'POST' && path === '/invocations') return json(await invoke(await bodyOf(request)));
     if (method !== 'GET') throw new Refused(405, `There is no ${method} ${path}.`);
     if (path === '/sandbox') return json(describe(state));
@@ -84,7 +85,10 @@ export async function openPage(sandbox: PageSandbox, port: number, directory = p
   async function invoke(asked: unknown): Promise<object> {
     const { caller, input, timeout, ...about } = newInvocation.parse(asked);
     const token = caller === 'none' ? undefined : state.methods?.tokens[caller];
-    const members = [...(input === '' ? [] : [`"input":${input}`]), ...(timeout === '' ? [] : [`"timeout":${timeout}`])];
+    const members = [
+      ...(input === '' ? [] : [`"input":${input}`]),
+      ...(timeout === '' ? [] : [`"timeout":${timeout}`]),
+    ];
     const since = journal.last;
     const request = { ...about, token, body: `{${members.join(',')}}` };
     const { status, answer, tookMs, correlationId } = await callFrontDoor(state, request, invocationMs);

@@ -14,12 +14,17 @@ export async function buildPage(home, directory) {
   const bundle = await rolldown({
     input: { page: `page/src/${home}/main.tsx` },
     platform: 'browser',
-    transform: { jsx: { runtime: 'automatic', importSource: 'preact' }, target: 'es2022' },
+    transform: { target: 'es2022' }, // `page/tsconfig.json` says the rest
     onLog: (_, { message }) => {
       throw new Error(message);
     },
   });
-  const { output } = await bundle.generate({ format: 'es', entryFileNames: '[name].js', comments: false, minify: true });
+  const { output } = await bundle.generate({
+    format: 'es',
+    entryFileNames: '[name].js',
+    comments: false,
+    minify: true,
+  });
   await bundle.close();
   const [chunk, ...others] = output;
   if (others.length > 0) throw new Error('the page is more than one file');

@@ -66,7 +66,7 @@ export function currentTroubles(): CurrentTrouble[] {
       const { latest, total } = episode;
       const { level, message } = latest;
       const fields = { ...told(latest), ...latest.still?.() };
-      return { event: eventOf(message), level, message, fields, times: total, forSeconds: secondsOf(episode) };
+      return { event: eventOf(message) ?? '', level, message, fields, times: total, forSeconds: secondsOf(episode) };
     });
 }
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ClientLimits, createLimitedServer, type Listening, listen } from 'telemetry/listening.ts';
-import type { PageFiles } from '../../page/server/pageFiles.ts';
 import { printableJson } from 'telemetry/printable.ts';
 import { z } from 'zod';
+import type { PageFiles } from '../../page/server/pageFiles.ts';
 import type { Secret } from '../identity/rotatingSecret.ts';
 import { createAdminAccess } from './adminAccess.ts';
 

@@ -34,7 +34,9 @@ describe.skipIf(isSkipped)('the page of the admin port', () => {
     await page.getByRole('button', { name: 'Use it' }).click();
     await page.getByText('a bearer token is needed').waitFor();
     await entered(page);
-    const stored = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href]));
+    const stored = await page.evaluate(
+      'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])',
+    );
     expect(stored).not.toContain(token);
     await page.reload();
     await page.getByLabel(/^Token/).waitFor();
@@ -47,7 +49,7 @@ describe.skipIf(isSkipped)('the page of the admin port', () => {
     await entered(page);
     await page.getByRole('row').filter({ hasText: '✓ closed' }).first().waitFor();
     sandbox.backends.faults.add({ backend: 'informationModel', status: 503 });
-    onTestFinished(() => sandbox.backends.faults.clear());
+    onTestFinished(() => void sandbox.backends.faults.clear());
     const device = await sandbox.connect('pump-1');
     onTestFinished(() => device.close());
     const body = Buffer.from('{"model":"svc.device","type":"pump","properties":{"serial":"S"}}');
@@ -71,8 +73,14 @@ describe.skipIf(isSkipped)('the page of the admin port', () => {
     const device = await sandbox.connect('pump-2');
     onTestFinished(() => device.close());
     await device.send(envelope('model.create', '<img src=x>'), Buffer.from('{"model":"<img src=x>"}'));
-    await page.getByRole('option', { name: /handled/ }).first().click();
-    await page.getByRole('option', { name: /<img src=x>/ }).first().waitFor();
+    await page
+      .getByRole('option', { name: /handled/ })
+      .first()
+      .click();
+    await page
+      .getByRole('option', { name: /<img src=x>/ })
+      .first()
+      .waitFor();
     expect(await page.locator('img').count()).toBe(0);
   });
 
@@ -94,10 +102,23 @@ describe.skipIf(isSkipped)('the page of the admin port', () => {
 
   it('gives nothing without the token but the page itself, and a foreign page nothing at all', async () => {
     const { adminUrl } = sandbox.state.service;
-    const paths = ['/', '/partitions', '/devices', '/backends', '/replies', '/troubles', '/dead-letters', '/settings', '/tap?device=pump-1'];
+    const paths = [
+      '/',
+      '/partitions',
+      '/devices',
+      '/backends',
+      '/replies',
+      '/troubles',
+      '/dead-letters',
+      '/settings',
+      '/tap?device=pump-1',
+    ];
     for (const path of paths) expect((await fetch(adminUrl + path)).status, path).toBe(401);
-    for (const path of ['/page/../settings', '/page/%2e%2e/settings', '/page/constructor']) expect((await fetch(adminUrl + path)).ok, path).toBe(false);
-    const foreign = createServer((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>foreign</title>'));
+    for (const path of ['/page/../settings', '/page/%2e%2e/settings', '/page/constructor'])
+      expect((await fetch(adminUrl + path)).ok, path).toBe(false);
+    const foreign = createServer((_, response) =>
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>foreign</title>'),
+    );
     await once(foreign.listen(0, '127.0.0.1'), 'listening');
     onTestFinished(() => void foreign.close());
     const page = await open(`http://127.0.0.1:${(foreign.address() as AddressInfo).port}/`);

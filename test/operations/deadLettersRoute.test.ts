@@ -12,12 +12,23 @@ it('shows the dead letters that are meant, without bodies, up to the limit, and 
   const store = lettersInDirectory(directory);
   for (const number of [1, 2, 3]) await store.park(letter(number, { details: 'backend is out' }));
   await store.park(letter(4, { deviceId: 'd2' }));
-  const ask = (query: string) => deadLettersRoute(store).get?.(new URLSearchParams(query)) as Promise<Record<string, object[]>>;
+  const ask = (query: string) =>
+    deadLettersRoute(store).get?.(new URLSearchParams(query)) as Promise<Record<string, object[]>>;
 
   const first = await ask('device=d1&limit=2');
   expect(first).toMatchObject({ isMore: true, unreadable: 0 });
   expect(first['deadLetters']?.map((one) => Object.keys(one))).toEqual(
-    Array(2).fill(['id', 'device', 'message', 'code', 'details', 'attempts', 'parkedAt', 'partition', 'sequenceNumber']),
+    Array(2).fill([
+      'id',
+      'device',
+      'message',
+      'code',
+      'details',
+      'attempts',
+      'parkedAt',
+      'partition',
+      'sequenceNumber',
+    ]),
   );
   expect(first['deadLetters']?.[0]).toMatchObject({ id: idOf(letter(1)), device: 'd1', details: 'backend is out' });
   expect(await ask('device=d2')).toMatchObject({ isMore: false, deadLetters: [{ device: 'd2' }] });

@@ -7,8 +7,8 @@ const secret = 'a-secret-of-the-settings';
 
 /** What the route shows of these troubles: other tests of the process may have some of their own. */
 function shown(event: string) {
-  const { troubles } = troublesRoute([secret]).get?.(new URLSearchParams()) as { troubles: { event: string }[] };
-  return troubles.filter((one) => one.event === event);
+  const shownNow = troublesRoute([secret]).get?.(new URLSearchParams()) as { troubles: { event: string }[] };
+  return shownNow.troubles.filter((one) => one.event === event);
 }
 
 it('a trouble is shown while it lasts, with its numbers', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Entry } from '../../page/src/flow/entry.ts';
 import { copiesOf, curlOfCall } from '../../page/src/flow/copies.ts';
+import type { Entry } from '../../page/src/flow/entry.ts';
 import { createFlows } from '../../page/src/flow/flows.ts';
 import { lanesOf, stepsOf } from '../../page/src/flow/steps.ts';
 
@@ -17,11 +17,36 @@ function journal(...all: readonly (readonly [atMs: number, entry: Partial<Entry>
   }));
 }
 
-const properties = { msgType: 'action', action: 'model.create', version: '2', correlationId: 'c1', ack: 'all', owner: "it's" };
+const properties = {
+  msgType: 'action',
+  action: 'model.create',
+  version: '2',
+  correlationId: 'c1',
+  ack: 'all',
+  owner: "it's",
+};
 const sent = { kind: 'd2c', properties, text: '{"name":"a","big":9007199254740993}', body: 'eA==' };
-const call = { kind: 'http-request', server: 'informationModel', method: 'POST', path: '/object', headers: { 'content-type': 'application/json' }, body: '{"a":1}' };
-const reply = (request: number, status: number | null) => ({ kind: 'http-response', server: 'informationModel', request, status, body: '{"b":1e400}' });
-const ack = { kind: 'c2d', properties: { msgType: 'ack' }, text: '{"success":true,"code":"ok"}', system: { messageId: 'm1' } };
+const call = {
+  kind: 'http-request',
+  server: 'informationModel',
+  method: 'POST',
+  path: '/object',
+  headers: { 'content-type': 'application/json' },
+  body: '{"a":1}',
+};
+const reply = (request: number, status: number | null) => ({
+  kind: 'http-response',
+  server: 'informationModel',
+  request,
+  status,
+  body: '{"b":1e400}',
+});
+const ack = {
+  kind: 'c2d',
+  properties: { msgType: 'ack' },
+  text: '{"success":true,"code":"ok"}',
+  system: { messageId: 'm1' },
+};
 
 const whole = journal(
   [0, sent],
@@ -45,7 +70,14 @@ describe('the flow of a message', () => {
   it('has its calls and replies, its result, and the time until the acknowledgement', () => {
     const [flow, ...others] = flowsOf(whole).list();
     expect(others).toEqual([]);
-    expect(flow).toMatchObject({ id: 1, what: 'message', device: 'd1', name: 'model.create', tookMs: 660, isStruck: true });
+    expect(flow).toMatchObject({
+      id: 1,
+      what: 'message',
+      device: 'd1',
+      name: 'model.create',
+      tookMs: 660,
+      isStruck: true,
+    });
     expect(flow?.outcome).toEqual({ is: 'ok', text: 'ok' });
     expect(flow?.entries).toHaveLength(9);
   });
@@ -79,12 +111,25 @@ describe('the flow of a message', () => {
     );
     const flows = flowsOf(entries);
     const steps = stepsOf(flows.list()[0] as never, flows.connections('d1'));
-    expect(steps.filter(({ is }) => is === 'lost').map(({ label }) => label)).toEqual(['the connection ends: reset', 'no answer after 20 ms']);
+    expect(steps.filter(({ is }) => is === 'lost').map(({ label }) => label)).toEqual([
+      'the connection ends: reset',
+      'no answer after 20 ms',
+    ]);
   });
 
   it('is another one for the same correlation id later on, and of another device', () => {
-    const entries = journal([0, sent], [10, ack], [20, sent], [25, { ...sent, deviceId: 'd2' }], [30, { ...ack, text: '{"success":false,"code":"conflict"}' }]);
-    expect(flowsOf(entries).list().map(({ device, outcome, tookMs }) => [device, outcome.text, tookMs])).toEqual([
+    const entries = journal(
+      [0, sent],
+      [10, ack],
+      [20, sent],
+      [25, { ...sent, deviceId: 'd2' }],
+      [30, { ...ack, text: '{"success":false,"code":"conflict"}' }],
+    );
+    expect(
+      flowsOf(entries)
+        .list()
+        .map(({ device, outcome, tookMs }) => [device, outcome.text, tookMs]),
+    ).toEqual([
       ['d1', 'ok', 10],
       ['d1', 'conflict', 10],
       ['d2', 'waits', undefined],
@@ -113,7 +158,8 @@ describe('the flow of a message', () => {
 
   it('is forgotten when there are too many, the oldest first', () => {
     const flows = createFlows();
-    for (let position = 1; position <= 30_000; position += 1) flows.add({ ...sent, position, time: new Date(begun).toISOString(), correlationId: `c${position}` });
+    for (let position = 1; position <= 30_000; position += 1)
+      flows.add({ ...sent, position, time: new Date(begun).toISOString(), correlationId: `c${position}` });
     expect(flows.list().length).toBeLessThan(23_000);
     expect(flows.list().at(-1)?.id).toBe(30_000);
   });

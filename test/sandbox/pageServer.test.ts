@@ -90,7 +90,12 @@ describe('the server of the page', () => {
       const { status, body } = await ask('/messages', 'POST', json, JSON.stringify(message));
       expect(status, body).toBe(200);
       const entry = sandbox.hub.journal.at(JSON.parse(body).position);
-      expect(entry).toMatchObject({ kind: 'd2c', deviceId: 'page-1', properties: message.properties, body: Buffer.from(message.body) });
+      expect(entry).toMatchObject({
+        kind: 'd2c',
+        deviceId: 'page-1',
+        properties: message.properties,
+        body: Buffer.from(message.body),
+      });
     }
     expect(sandbox.hub.journal.list({ deviceId: 'page-1', kind: 'connected' })).toHaveLength(1);
   });
@@ -108,9 +113,13 @@ describe('the server of the page', () => {
 
   it('tells about the sandbox without its keys', async () => {
     const { body } = await ask('/sandbox');
-    expect(JSON.parse(body)).toMatchObject({ methods: null, messages: expect.arrayContaining([expect.objectContaining({ name: 'model.create' })]) });
+    expect(JSON.parse(body)).toMatchObject({
+      methods: null,
+      messages: expect.arrayContaining([expect.objectContaining({ name: 'model.create' })]),
+    });
     const { deviceKeySecret, serviceConnectionString } = sandbox.state.hub;
     const key = /SharedAccessKey=(.*)/.exec(serviceConnectionString)?.[1] ?? '';
-    for (const secret of [deviceKeySecret, key, sandbox.state.backends.token.clientSecret]) expect(body).not.toContain(secret);
+    for (const secret of [deviceKeySecret, key, sandbox.state.backends.token.clientSecret])
+      expect(body).not.toContain(secret);
   });
 });

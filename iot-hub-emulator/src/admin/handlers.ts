@@ -9,8 +9,8 @@ import type { Device, Registry } from '../identity/registry.ts';
 import type { Journal } from '../journal/journal.ts';
 import { parseQuery, readJournal } from '../journal/read.ts';
 import { streamJournal } from '../journal/stream.ts';
-import { Refusal } from '../values/refusal.ts';
 import type { Twins } from '../twins/twins.ts';
+import { Refusal } from '../values/refusal.ts';
 import type { OperationId } from './operations.ts';
 import { faultQuery, newDevice, whichKey } from './schemas.ts';
 

@@ -1,6 +1,7 @@
 import { members } from '../text/rawJson.ts';
 import { type Entry, textOf } from './entry.ts';
 import type { Flow } from './flows.ts';
+import { acknowledges } from './outcome.ts';
 
 /** Ways to do again what was seen: each is a text to copy. */
 export interface Copy {
@@ -8,7 +9,7 @@ export interface Copy {
   readonly text: string;
 }
 
-/** Properties that `npm run device` adds by itself. */
+/** Properties that every message of its generation has: `npm run device` and the tables add them. */
 const ofCommand = new Set([
   ...['msgType', 'action', 'version', 'correlationId', 'ack'],
   ...['svc-messagetype', 'eventType', 'id'],
@@ -56,16 +57,15 @@ function deviceCommand(entry: Entry): string {
   const { deviceId = '', properties = {} } = entry;
   const name = String(properties['action'] ?? properties['eventType'] ?? 'telemetry');
   const more = textProperties(entry).filter(([property]) => !ofCommand.has(property));
-  const ack = properties['ack'] === undefined || properties['ack'] === 'all' ? [] : ['--ack', String(properties['ack'])];
+  const ack =
+    properties['ack'] === undefined || properties['ack'] === 'all' ? [] : ['--ack', String(properties['ack'])];
   const words = ['--id', deviceId, ...ack, ...more.flatMap(([property, value]) => ['--prop', `${property}=${value}`])];
   return `printf %s ${quoted(textOf(entry) ?? '')} | npm run device -- ${[...words, name].map(quoted).join(' ')} -`;
 }
 
-const ofEnvelope = ofCommand;
-
 /** A row of the table of a message in `test/messages`: what it asks of the backends, and what the device gets. */
 function testRow(flow: Flow, first: Entry): string {
-  const properties = Object.fromEntries(textProperties(first).filter(([name]) => !ofEnvelope.has(name)));
+  const properties = Object.fromEntries(textProperties(first).filter(([name]) => !ofCommand.has(name)));
   const calls = flow.entries.filter(({ kind }) => kind === 'http-request');
   const answerOf = (call: Entry) => flow.entries.find(({ request }) => request === call.position);
   const rows = calls.map((call) => {
@@ -74,10 +74,7 @@ function testRow(flow: Flow, first: Entry): string {
     const body = call.body ? `, body: ${asLiteral(call.body)}` : '';
     return `    { call: ${JSON.stringify(`${call.method} ${call.path}`)}${body}, reply: [${reply.join(', ')}] },`;
   });
-  const ack = flow.entries.find(
-    ({ kind, properties: its = {} }) =>
-      kind === 'c2d' && (its['msgType'] === 'ack' || its['svc-messagetype'] === 'platformEventAck'),
-  );
+  const ack = flow.entries.find(acknowledges);
   return [
     '{',
     `  it: ${JSON.stringify(`answers ${flow.name}`)},`,

@@ -51,8 +51,9 @@ export function outcomeOf(flow: Flow, entry: Entry): Outcome {
   const { ack, msgType, 'svc-messagetype': ofEvent } = entry.properties ?? {};
   const isRequest = msgType === 'action' || ofEvent === 'platformEvent';
   if (!isRequest) return { is: 'none', text: '' };
-  if (ack === 'all') return { is: 'waiting', text: 'waits' };
-  return { is: 'none', text: ack === undefined || ack === 'none' ? 'no answer asked' : `answer if ${ack}` };
+  const asked = String(ack ?? '').toLowerCase();
+  if (asked === 'all' || asked === 'full') return { is: 'waiting', text: 'waits' };
+  return { is: 'none', text: asked === '' || asked === 'none' ? 'no answer asked' : `answer if ${asked}` };
 }
 
 function ofAcknowledgement({ text = '', properties = {} }: Entry): Outcome {

@@ -27,11 +27,10 @@ export interface Schema {
 /** A schema and those that it is all of, as one. */
 function merged(schema: Schema): Schema {
   const { allOf = [], ...own } = schema;
-  return [...allOf.map(merged), own].reduce<Schema>((all, one) => {
-    const properties = { ...all.properties, ...one.properties };
-    const required = [...(all.required ?? []), ...(one.required ?? [])];
-    return { ...all, ...one, ...(Object.keys(properties).length > 0 && { properties }), required };
-  }, {});
+  const all = [...allOf.map(merged), own];
+  const properties = Object.assign({}, ...all.map((one) => one.properties));
+  const required = all.flatMap((one) => one.required ?? []);
+  return { ...Object.assign({}, ...all), properties, required };
 }
 
 /** The fields of an object; those that are needed first. Empty for what is no object. */

@@ -20,7 +20,10 @@ export function withToken(token: string): void {
 
 /** @throws Refused */
 export async function fetched(path: string, init: RequestInit = {}): Promise<Response> {
-  const headers = { ...(init.body ? { 'content-type': 'application/json' } : {}), ...(authorization ? { authorization } : {}) };
+  const headers = {
+    ...(init.body ? { 'content-type': 'application/json' } : {}),
+    ...(authorization ? { authorization } : {}),
+  };
   const response = await fetch(path, { ...init, headers, cache: 'no-store' }).catch(() => undefined);
   if (response === undefined) throw new Refused(0, 'it does not answer');
   if (response.ok) return response;

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
 import { quoted } from '../flow/copies.ts';
 import { fetched } from '../kit/ask.ts';
+import { Body } from '../kit/Body.tsx';
 import { Command } from '../kit/Copyable.tsx';
 import { RowList } from '../kit/RowList.tsx';
 import { changeQuery } from '../kit/route.ts';
 import { useSession } from '../kit/session.ts';
-import { Body } from '../kit/Body.tsx';
 import { inWords } from './StateView.tsx';
 
 interface TapLine {
@@ -105,7 +105,7 @@ function Followed({ device, hasBodies }: { readonly device: string; readonly has
           </>
         )}
       />
-      {line && <Body text={line.json} isCompressed={false} />}
+      {line && <Body text={line.json} />}
     </>
   );
 }

@@ -31,7 +31,8 @@ export function OperatorsHome() {
   const current = existing.some(([name]) => name === view) ? (view as keyof typeof views) : 'now';
 
   function content(): ComponentChildren {
-    if (!program) return error && error.status !== 401 ? <p role="alert">The admin port cannot be asked: {error.message}</p> : null;
+    if (!program)
+      return error && error.status !== 401 ? <p role="alert">The admin port cannot be asked: {error.message}</p> : null;
     switch (current) {
       case 'now':
         return <StateView program={program} />;

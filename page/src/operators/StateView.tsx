@@ -9,8 +9,14 @@ const everyMs = 2_000;
 export function StateView({ program }: { readonly program: Program }) {
   const has = (path: string) => `GET ${path}` in program.paths;
   const troubles = usePolled<{ troubles: readonly Trouble[] }>('../troubles', everyMs).value;
-  const backends = usePolled<Readonly<Record<string, Backend>>>(has('/backends') ? '../backends' : undefined, everyMs).value;
-  const replies = usePolled<Readonly<Record<string, unknown>>>(has('/replies') ? '../replies' : undefined, everyMs).value;
+  const backends = usePolled<Readonly<Record<string, Backend>>>(
+    has('/backends') ? '../backends' : undefined,
+    everyMs,
+  ).value;
+  const replies = usePolled<Readonly<Record<string, unknown>>>(
+    has('/replies') ? '../replies' : undefined,
+    everyMs,
+  ).value;
   const partitions = usePolled<Partitions>(has('/partitions') ? '../partitions' : undefined, everyMs).value;
   const requests = usePolled<Requests>(has('/requests') ? '../requests' : undefined, everyMs).value;
   return (
@@ -25,7 +31,10 @@ export function StateView({ program }: { readonly program: Program }) {
         rows={troubles?.troubles ?? []}
         keyOf={({ event, fields }) => `${event} ${JSON.stringify(fields)}`}
         columns={[
-          { title: 'what', of: ({ level, message }) => <span class={level === 'error' ? 'is-failed' : ''}>{message}</span> },
+          {
+            title: 'what',
+            of: ({ level, message }) => <span class={level === 'error' ? 'is-failed' : ''}>{message}</span>,
+          },
           { title: 'for', isNumber: true, of: ({ forSeconds }) => shownSeconds(forSeconds) },
           { title: 'times', isNumber: true, of: ({ times }) => times },
           { title: 'more', of: ({ fields }) => inWords(fields) },
@@ -47,7 +56,10 @@ export function StateView({ program }: { readonly program: Program }) {
 
 interface Requests {
   readonly inProgress: number;
-  readonly requests: readonly (Readonly<Record<string, unknown>> & { readonly waitsFor: string; readonly seconds: number })[];
+  readonly requests: readonly (Readonly<Record<string, unknown>> & {
+    readonly waitsFor: string;
+    readonly seconds: number;
+  })[];
 }
 
 function RequestsTable({ requests: { inProgress, requests } }: { readonly requests: Requests }) {
@@ -83,7 +95,9 @@ function BackendsTable({ backends }: { readonly backends: Readonly<Record<string
           {
             title: 'circuit',
             of: ([, { circuit }]) => (
-              <span class={circuit === 'open' ? 'is-failed' : 'is-ok'}>{circuit === 'open' ? '✗ open' : '✓ closed'}</span>
+              <span class={circuit === 'open' ? 'is-failed' : 'is-ok'}>
+                {circuit === 'open' ? '✗ open' : '✓ closed'}
+              </span>
             ),
           },
           {
@@ -108,10 +122,17 @@ function PartitionsTable({ all: { partitions, elsewhere, unowned } }: { readonly
         rows={partitions}
         keyOf={({ partition }) => partition}
         columns={[
-          { title: 'partition', of: ({ partition, state }) => `${partition}${state === 'reading' ? '' : `, ${state}`}` },
+          {
+            title: 'partition',
+            of: ({ partition, state }) => `${partition}${state === 'reading' ? '' : `, ${state}`}`,
+          },
           { title: 'behind', isNumber: true, of: ({ behindSeconds }) => shownSeconds(behindSeconds) },
           { title: 'read up to', isNumber: true, of: ({ position }) => (position < 0 ? 'nothing' : position) },
-          { title: 'oldest not done', of: ({ oldest }) => (oldest ? `${oldest.sequenceNumber}, read ${shownSeconds(oldest.seconds)} ago` : 'none') },
+          {
+            title: 'oldest not done',
+            of: ({ oldest }) =>
+              oldest ? `${oldest.sequenceNumber}, read ${shownSeconds(oldest.seconds)} ago` : 'none',
+          },
           { title: 'checkpoint', of: ({ checkpoint }) => shownCheckpoint(checkpoint) },
         ]}
       />

@@ -98,7 +98,7 @@ function DeviceDetails({ device }: { readonly device: string }) {
       {twin.error ? (
         <p class="is-failed">{twin.error.message}</p>
       ) : (
-        <Body text={twin.value && JSON.stringify(twin.value)} isCompressed={false} />
+        <Body text={twin.value && JSON.stringify(twin.value)} />
       )}
     </section>
   );

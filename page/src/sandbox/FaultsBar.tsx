@@ -8,7 +8,11 @@ export function FaultsBar({ faults: { active, clear, clearAll } }: { readonly fa
         <span key={`${one.place} ${one.id}`} class="chip">
           ⚡ {inWords(one)} <span class="quiet">struck {one.struck}</span>
           {one.until !== undefined && <span class="quiet"> until {one.until.slice(11, 19)}</span>}{' '}
-          <button type="button" aria-label={`Turn off: ${inWords(one)}`} onClick={() => void clear(one).catch(() => {})}>
+          <button
+            type="button"
+            aria-label={`Turn off: ${inWords(one)}`}
+            onClick={() => void clear(one).catch(() => {})}
+          >
             off
           </button>
         </span>

@@ -1,8 +1,8 @@
+import { useState } from 'preact/hooks';
 import { FieldInput } from '../form/FieldInput.tsx';
-import { fieldsOf, rawOf } from '../form/fields.ts';
+import { type Field, fieldsOf, rawOf } from '../form/fields.ts';
 import { usePolled } from '../kit/ask.ts';
 import { useSession } from '../kit/session.ts';
-import { useState } from 'preact/hooks';
 import { objectOf } from '../text/rawJson.ts';
 import type { FaultKind, Faults, Place } from './faults.ts';
 
@@ -40,22 +40,22 @@ interface FaultFormProps {
 
 type Written = Readonly<Record<string, string>>;
 
-const forSeconds = {
+const forSeconds: Field = {
   ...{ name: 'seconds', isNeeded: false, type: 'number' },
   description: 'how long it is on; until it is turned off when empty',
-} as const;
+};
 
 function FaultForm({ place, kind: { kind, happens, what, schema }, faults }: FaultFormProps) {
   const key = `fault-${place}-${kind}`;
   const [written, setWritten] = useSession<Written>(key, {});
   const [said, setSaid] = useState('');
   const fields = fieldsOf(schema);
-  const valueOf = ({ name, constant, isNeeded, options }: (typeof fields)[number]) =>
+  const givenFor = ({ name, constant, isNeeded, options }: (typeof fields)[number]) =>
     constant ?? written[name] ?? (isNeeded ? (options?.[0] ?? '') : '');
 
   async function turnOn(event: SubmitEvent): Promise<void> {
     event.preventDefault();
-    const given = fields.map((field) => [field, valueOf(field)] as const).filter(([, value]) => value !== '');
+    const given = fields.map((field) => [field, givenFor(field)] as const).filter(([, value]) => value !== '');
     try {
       const fault = JSON.parse(objectOf(given.map(([field, value]) => [field.name, rawOf(field, value)])));
       setSaid(await faults.add(place, fault, happens === 'at once' ? '' : (written['seconds'] ?? '')));
@@ -77,7 +77,7 @@ function FaultForm({ place, kind: { kind, happens, what, schema }, faults }: Fau
               key={field.name}
               of={key}
               field={field}
-              value={valueOf(field)}
+              value={givenFor(field)}
               change={(value) => setWritten({ ...written, [field.name]: value })}
             />
           ))}

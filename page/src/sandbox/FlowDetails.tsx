@@ -53,7 +53,7 @@ export function FlowDetails({ flow, connections, about, step }: FlowDetailsProps
 function Said({ entry, urls }: { readonly entry: Entry; readonly urls: About['backends'] }) {
   const { kind, properties, headers, system, payload, fault, refused } = entry;
   const named = { ...system, ...properties, ...headers };
-  const isCompressed = named['content-encoding'] === 'gzip';
+  const encoding = named['content-encoding'];
   return (
     <article class="said" aria-label="What was said">
       <h3>
@@ -68,7 +68,9 @@ function Said({ entry, urls }: { readonly entry: Entry; readonly urls: About['ba
       )}
       {fault !== undefined && <p class="is-failed">{fault} struck this call.</p>}
       {refused !== undefined && (
-        <p class="is-failed">{typeof refused === 'string' ? refused : `${refused.condition}: ${refused.description}`}</p>
+        <p class="is-failed">
+          {typeof refused === 'string' ? refused : `${refused.condition}: ${refused.description}`}
+        </p>
       )}
       {Object.keys(named).length > 0 && (
         <table>
@@ -83,7 +85,11 @@ function Said({ entry, urls }: { readonly entry: Entry; readonly urls: About['ba
           </tbody>
         </table>
       )}
-      <Body text={payload ?? textOf(entry)} bytes={entry.body ?? undefined} isCompressed={isCompressed} />
+      <Body
+        text={payload ?? textOf(entry)}
+        bytes={entry.body ?? undefined}
+        encoding={encoding === undefined ? undefined : String(encoding)}
+      />
       {kind === 'http-request' && <Copies copies={[{ as: 'curl', text: curlOfCall(entry, urls) }]} />}
     </article>
   );

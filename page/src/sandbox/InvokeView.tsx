@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { FieldInput } from '../form/FieldInput.tsx';
-import { fieldsOf, rawOf } from '../form/fields.ts';
+import { type Field, fieldsOf, rawOf } from '../form/fields.ts';
 import { ask, usePolled } from '../kit/ask.ts';
 import { Body } from '../kit/Body.tsx';
 import { linkTo } from '../kit/route.ts';
@@ -25,10 +25,10 @@ interface Invoked {
   readonly position: number | null;
 }
 
-const timeoutField = {
+const timeoutField: Field = {
   ...{ name: 'timeout', isNeeded: false, type: 'number' },
   description: 'seconds that the device may take, 5 to 300',
-} as const;
+};
 
 /** Invokes a remote method as an application, by a form made from the type of the object. */
 export function InvokeView({ about: { methods } }: { readonly about: About }) {
@@ -87,7 +87,10 @@ export function InvokeView({ about: { methods } }: { readonly about: About }) {
               </option>
             ))}
           </select>
-          <p class="quiet">The modules of edge-1 answer always; motor-1 answers while a program does: npm run device -- --methods --id motor-1</p>
+          <p class="quiet">
+            The modules of edge-1 answer always; motor-1 answers while a program does: npm run device -- --methods --id
+            motor-1
+          </p>
         </div>
         <div class="field">
           <label for="method">Method</label>
@@ -148,7 +151,7 @@ export function InvokeView({ about: { methods } }: { readonly about: About }) {
               <a href={linkTo('messages', { open: String(answered.position) })}>Its way through front door and hub</a>
             </p>
           )}
-          <Body text={answered.answer} isCompressed={false} />
+          <Body text={answered.answer} />
         </article>
       )}
     </section>

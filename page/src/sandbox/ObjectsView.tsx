@@ -67,7 +67,7 @@ export function ObjectsView({ query }: { readonly query: URLSearchParams }) {
         {object && (
           <>
             <h3>{object.name ?? object.objectId}</h3>
-            <Body text={JSON.stringify(object)} isCompressed={false} />
+            <Body text={JSON.stringify(object)} />
           </>
         )}
       </section>

@@ -30,7 +30,8 @@ export function SandboxHome() {
   const current = view in views ? (view as keyof typeof views) : 'messages';
 
   function content(): ComponentChildren {
-    if (!about) return <p role="status">{error ? `The sandbox cannot be asked: ${error.message}` : 'The sandbox is asked …'}</p>;
+    if (!about)
+      return <p role="status">{error ? `The sandbox cannot be asked: ${error.message}` : 'The sandbox is asked …'}</p>;
     switch (current) {
       case 'messages':
         return <MessagesView live={live} query={query} about={about} />;

@@ -107,15 +107,15 @@ function MessageSender({ form }: { readonly form: MessageForm }) {
         <legend>Body</legend>
         {bodyFields.length > 0 && (
           <label>
-            <input type="checkbox" checked={!hasFields} onChange={(event) => setAsText(event.currentTarget.checked)} /> as
-            text{parts === undefined && ' (it is no JSON object)'}
+            <input type="checkbox" checked={!hasFields} onChange={(event) => setAsText(event.currentTarget.checked)} />{' '}
+            as text{parts === undefined && ' (it is no JSON object)'}
           </label>
         )}
         {hasFields ? (
           <BodyFields fields={bodyFields} parts={parts} change={(body) => setDraft({ ...draft, body })} />
         ) : (
           <textarea
-            class="code"
+            class="code wide"
             aria-label="body as text"
             rows={Math.min(24, Math.max(8, draft.body.split('\n').length))}
             spellcheck={false}

@@ -61,7 +61,6 @@ export function Sequence({ steps, chosen, choose, names }: SequenceProps) {
             </>
           );
           return (
-            // biome-ignore lint/suspicious/noArrayIndexKey: steps are only ever added at the end
             <li key={index} style={columns} class={`step step-${is}`}>
               <span class="at quiet">{shownMs(atMs)}</span>
               {entry ? (

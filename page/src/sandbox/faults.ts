@@ -1,5 +1,5 @@
-import { ask, usePolled } from '../kit/ask.ts';
 import type { Schema } from '../form/fields.ts';
+import { ask, usePolled } from '../kit/ask.ts';
 
 /** Where a fault happens. */
 export type Place = 'hub' | 'backends';
@@ -39,7 +39,11 @@ interface HubFault {
   readonly until?: string;
 }
 
-type BackendFault = Readonly<Record<string, unknown>> & { readonly id: string; readonly struck: number; readonly until?: string };
+type BackendFault = Readonly<Record<string, unknown>> & {
+  readonly id: string;
+  readonly struck: number;
+  readonly until?: string;
+};
 
 /** The faults that are on, in hub and backends, looked up every second. */
 export function useFaults(): Faults {
@@ -76,6 +80,8 @@ export function useFaults(): Faults {
 /** A fault in a few words. */
 export function inWords({ place, fault }: Pick<ActiveFault, 'place' | 'fault'>): string {
   const { kind, backend, ...rest } = fault;
-  const more = Object.entries(rest).map(([name, value]) => `${name} ${typeof value === 'object' ? JSON.stringify(value) : value}`);
+  const more = Object.entries(rest).map(
+    ([name, value]) => `${name} ${typeof value === 'object' ? JSON.stringify(value) : value}`,
+  );
   return [place === 'hub' ? `hub: ${kind}` : String(backend), ...more].join(', ');
 }

@@ -25,12 +25,14 @@ function follow(url: string): Follower {
   let version = 0;
   let isConnected = false;
   let last = 0;
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isDue = false;
 
   const changed = () => {
     version += 1;
-    timer ??= setTimeout(() => {
-      timer = undefined;
+    if (isDue) return;
+    isDue = true;
+    setTimeout(() => {
+      isDue = false;
       for (const listener of listeners) listener();
     }, showEveryMs);
   };

@@ -14,7 +14,7 @@ const entries = async (query: string) =>
 
 it('the admin port describes the backends', async () => {
   const { json } = await test.admin('GET', '/');
-  expect(Object.keys((json as { routes: object }).routes)).toContain('POST /faults');
+  expect(Object.keys((json as { routes: object }).routes)).toContain('POST /faults?seconds=');
 });
 
 it('faults are described, are there for so many seconds, and end one by one', async () => {
