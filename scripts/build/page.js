@@ -5,7 +5,7 @@ import { rolldown } from 'rolldown';
 
 /**
  * Makes the web page of one home: one file of JavaScript, and the files beside it. Nothing is left to be fetched from
- * elsewhere.
+ * elsewhere. It is no module: modules are fetched with an `Origin`, which an admin port refuses.
  * @param {'sandbox' | 'operators'} home
  * @param {string} directory
  * @returns {Promise<string[]>} the files that it has code of

@@ -1,5 +1,5 @@
 import axe from 'axe-core';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { browserNames, findBrowser } from './findBrowser.ts';
 
@@ -29,13 +29,18 @@ export function useBrowser(): (url: string, options?: BrowserContextOptions) => 
     const problems: string[] = [];
     page.on('pageerror', (error) => problems.push(String(error)));
     page.on('console', (message) => {
-      if (message.type() === 'error' && !/^Failed to load resource/.test(message.text())) problems.push(message.text());
+      if (message.type() === 'error' && !/^Failed to load resource|blocked by CORS policy/.test(message.text()))
+        problems.push(message.text());
     });
     onTestFinished(() => expect(problems, 'errors in the page').toEqual([]));
     await page.goto(url);
     return page;
   };
 }
+
+/** A row of the list, of which only those in sight are in the document. */
+export const row = (page: Page, which?: Parameters<Page['getByRole']>[1]): Locator =>
+  page.getByRole('listbox').getByRole('option', which);
 
 /** What is wrong with the accessibility of a page (WCAG 2.2 A and AA, and best practices). */
 export async function accessibilityProblems(page: Page): Promise<string[]> {

@@ -50,10 +50,13 @@ describe.skipIf(isSkipped)('the page of the admin port', () => {
     await page.getByRole('row').filter({ hasText: '✓ closed' }).first().waitFor();
     sandbox.backends.faults.add({ backend: 'informationModel', status: 503 });
     onTestFinished(() => void sandbox.backends.faults.clear());
-    const device = await sandbox.connect('pump-1');
-    onTestFinished(() => device.close());
     const body = Buffer.from('{"model":"svc.device","type":"pump","properties":{"serial":"S"}}');
-    for (let sent = 0; sent < 8; sent += 1) await device.send(envelope('model.create', `outage-${sent}`), body);
+    // Of several devices: one alone is not believed.
+    for (const id of ['pump-1', 'pump-2', 'gateway-1', 'motor-1']) {
+      const device = await sandbox.connect(id);
+      onTestFinished(() => device.close());
+      for (let sent = 0; sent < 5; sent += 1) await device.send(envelope('model.create', `outage-${sent}`), body);
+    }
     await page.getByRole('row').filter({ hasText: '✗ open' }).first().waitFor();
     await page.getByRole('region', { name: 'Troubles' }).getByText('backend is out, calls to it wait').waitFor();
     await page.getByRole('link', { name: 'Waiting devices' }).click();

@@ -52,6 +52,9 @@ it('every message has a form: its headers are those of the contract, and the exa
 
 it('a field writes texts as JSON strings, and everything else as it stands', () => {
   const [text, number] = fieldsOf({ properties: { a: { type: 'string' }, b: { type: 'integer' } } });
+  expect(
+    fieldsOf({ properties: { c: { type: ['string', 'null'] }, d: { oneOf: [{ type: 'string' }, { type: 'null' }] } } }),
+  ).toMatchObject([{ type: 'text' }, { type: 'text' }]);
   if (!text || !number) throw new Error('there are two fields');
   expect([rawOf(text, 'a"b'), rawOf(number, ' 9007199254740993 ')]).toEqual(['"a\\"b"', '9007199254740993']);
   expect(writtenOf(text, '"a\\"b"')).toBe('a"b');

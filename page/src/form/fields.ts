@@ -22,12 +22,16 @@ export interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly allOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly anyOf?: readonly Schema[];
 }
 
-/** A schema and those that it is all of, as one. */
+/** A schema and those that it is all of, as one. What may also be null is what it is otherwise. */
 function merged(schema: Schema): Schema {
-  const { allOf = [], ...own } = schema;
-  const all = [...allOf.map(merged), own];
+  const { allOf = [], oneOf = [], anyOf = [], ...own } = schema;
+  const [only, ...others] = [...oneOf, ...anyOf].filter(({ type }) => type !== 'null');
+  const chosen = only && others.length === 0 ? [only] : [];
+  const all = [...[...allOf, ...chosen].map(merged), own];
   const properties = Object.assign({}, ...all.map((one) => one.properties));
   const required = all.flatMap((one) => one.required ?? []);
   return { ...Object.assign({}, ...all), properties, required };
@@ -42,7 +46,7 @@ export function fieldsOf(schema: Schema): Field[] {
 
 export function fieldOf(name: string, schema: Schema, isNeeded: boolean): Field {
   const { type, description = '', enum: options, const: constant, default: usual } = merged(schema);
-  const isText = type === 'string' || (options ?? [constant]).every((one) => typeof one === 'string');
+  const isText = [type].flat().includes('string') || (options ?? [constant]).every((one) => typeof one === 'string');
   return {
     ...{ name, description, isNeeded },
     type: isText ? 'text' : type === 'integer' || type === 'number' ? 'number' : 'json',
