@@ -38,7 +38,7 @@ try {
     });
   backends.faults.add({ backend: 'principalManager', delayMs: 800, times: 20 });
   await picture('sandbox', `${state.page?.url}/#/messages`, async (page) => {
-    await page.getByRole('option').first().click();
+    await page.getByRole('listbox').getByRole('option').first().click();
     await page.getByText('completed').last().waitFor();
   });
 
