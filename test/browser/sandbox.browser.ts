@@ -66,7 +66,7 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
     await page.getByRole('group', { name: 'Body' }).getByLabel('properties').fill('{ "serial": "retried" }');
     await page.getByLabel('correlationId').fill('retried');
     await send(page);
-    await way(page).getByText('(attempt 2)').waitFor();
+    await way(page).getByText('attempt 2').waitFor();
     await way(page).getByText('201 after').waitFor();
     await way(page).getByText('fault-').first().waitFor();
     await way(page).getByText('503 after').waitFor();

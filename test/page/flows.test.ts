@@ -92,7 +92,7 @@ describe('the flow of a message', () => {
       'informationModel> fault-1 strikes struck',
       'informationModel>service 503 after 10 ms failed',
       'service> nothing for 600 ms waited',
-      'service>informationModel POST /object (attempt 2) sent',
+      'service>informationModel attempt 2: POST /object sent',
       'informationModel>service 201 after 20 ms answered',
       'service>hub ack refused: too many failed',
       'service>hub ack answered',

@@ -28,7 +28,7 @@ beforeEach(() => {
     mkdirSync(join(directory, dirname(file)), { recursive: true });
     writeFileSync(join(directory, file), '');
   }
-  for (const path of [...files, 'src', 'telemetry', ...files.map(dirname)]) at(path, 1_000);
+  for (const path of [...files, 'src', 'telemetry', 'page/src', ...files.map(dirname)]) at(path, 1_000);
   for (const path of programs) at(path, 2_000);
 });
 afterEach(() => rmSync(directory, { recursive: true }));

@@ -64,9 +64,8 @@ export function stepsOf(flow: Flow, connections: readonly Entry[]): Step[] {
       requests.set(entry.position, entry);
       underWay += 1;
       const attempt = (attempts.get(callOf(entry)) ?? 0) + 1;
-      const again = attempt > 1 ? ` (attempt ${attempt})` : '';
       steps.push({
-        ...{ from: 'service', to: laneOf(entry.server), label: `${entry.method} ${entry.path}${again}` },
+        ...{ from: 'service', to: laneOf(entry.server), label: `${attempt > 1 ? `attempt ${attempt}: ` : ''}${entry.method} ${entry.path}` },
         ...{ atMs, is: 'sent', entry },
       });
       if (entry.fault !== undefined)

@@ -44,7 +44,7 @@ export function fieldsOf(schema: Schema): Field[] {
   return [...fields.filter(({ isNeeded }) => isNeeded), ...fields.filter(({ isNeeded }) => !isNeeded)];
 }
 
-export function fieldOf(name: string, schema: Schema, isNeeded: boolean): Field {
+function fieldOf(name: string, schema: Schema, isNeeded: boolean): Field {
   const { type, description = '', enum: options, const: constant, default: usual } = merged(schema);
   const isText = [type].flat().includes('string') || (options ?? [constant]).every((one) => typeof one === 'string');
   return {

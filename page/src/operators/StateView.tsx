@@ -160,7 +160,7 @@ function PartitionsTable({ all: { partitions, elsewhere, unowned } }: { readonly
 
 function shownCheckpoint({ sequenceNumber, ageSeconds, unwritten, isFailing }: Partition['checkpoint']): string {
   return [
-    ...(sequenceNumber === undefined ? [] : [`at ${sequenceNumber}`]),
+    ...(sequenceNumber === undefined || sequenceNumber < 0 ? ['none yet'] : [`at ${sequenceNumber}`]),
     `${shownSeconds(ageSeconds)} old`,
     ...(unwritten ? [`lacks ${unwritten}`] : []),
     ...(isFailing ? ['✗ cannot be written'] : []),

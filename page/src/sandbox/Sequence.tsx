@@ -22,7 +22,7 @@ const marks: Readonly<Record<Step['is'], string>> = {
 export function Sequence({ steps, chosen, choose, names }: SequenceProps) {
   const lanes = lanesOf(steps);
   const called = { ...laneNames, ...names };
-  const columns = { gridTemplateColumns: `4.5rem repeat(${2 * lanes.length}, minmax(2.6rem, 1fr))` };
+  const columns = { gridTemplateColumns: `4.5rem repeat(${2 * lanes.length}, minmax(0, 1fr))` };
   /** The grid line in the middle of a lane. */
   const middle = (lane: Lane) => 3 + 2 * lanes.indexOf(lane);
 
@@ -38,51 +38,53 @@ export function Sequence({ steps, chosen, choose, names }: SequenceProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard
     <section class="sequence" aria-label="The way of the message" tabIndex={0}>
-      <div class="lanes" style={columns} aria-hidden="true">
-        <span />
-        {lanes.map((lane) => (
-          <span key={lane} class="lane">
-            {called[lane]}
-          </span>
-        ))}
-      </div>
-      <ol>
-        {steps.map((step, index) => {
-          const { from, to, label, atMs, is, entry } = step;
-          const { style, way } = place(step);
-          const parties = `${from ? called[from] : ''}${to ? ` to ${called[to]}` : ''}: `;
-          const content = (
-            <>
-              <span class="unseen">{parties}</span>
-              <span class="label">
-                {marks[is]}
-                {label}
-              </span>
-            </>
-          );
-          return (
-            <li key={index} style={columns} class={`step step-${is}`}>
-              <span class="at quiet">{shownMs(atMs)}</span>
-              {entry ? (
-                <button
-                  type="button"
-                  class={`arrow ${way}`}
-                  style={style}
-                  title={`${parties}${label}`}
-                  aria-pressed={entry.position === chosen}
-                  onClick={() => choose(entry.position)}
-                >
-                  {content}
-                </button>
-              ) : (
-                <span class={`arrow ${way}`} style={style} title={label}>
-                  {content}
+      <div class="picture" style={{ minWidth: `${5 + 6.5 * lanes.length}rem` }}>
+        <div class="lanes" style={columns} aria-hidden="true">
+          <span />
+          {lanes.map((lane) => (
+            <span key={lane} class="lane">
+              {called[lane]}
+            </span>
+          ))}
+        </div>
+        <ol>
+          {steps.map((step, index) => {
+            const { from, to, label, atMs, is, entry } = step;
+            const { style, way } = place(step);
+            const parties = `${from ? called[from] : ''}${to ? ` to ${called[to]}` : ''}: `;
+            const content = (
+              <>
+                <span class="unseen">{parties}</span>
+                <span class="label">
+                  {marks[is]}
+                  {label}
                 </span>
-              )}
-            </li>
-          );
-        })}
-      </ol>
+              </>
+            );
+            return (
+              <li key={index} style={columns} class={`step step-${is}`}>
+                <span class="at quiet">{shownMs(atMs)}</span>
+                {entry ? (
+                  <button
+                    type="button"
+                    class={`arrow ${way}`}
+                    style={style}
+                    title={`${parties}${label}`}
+                    aria-pressed={entry.position === chosen}
+                    onClick={() => choose(entry.position)}
+                  >
+                    {content}
+                  </button>
+                ) : (
+                  <span class={`arrow ${way}`} style={style} title={label}>
+                    {content}
+                  </span>
+                )}
+              </li>
+            );
+          })}
+        </ol>
+      </div>
     </section>
   );
 }
