@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Socket } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
 import { createAdmin } from './admin/adminServer.ts';
 import { createAmqpServer } from './amqp/amqpServer.ts';
 import { createDirectory } from './amqp/nodes.ts';
@@ -10,7 +11,9 @@ import type { PartitionLog } from './events/partitionLog.ts';
 import { burst } from './faults/burst.ts';
 import { createFaults, type Faults, interceptedByFault } from './faults/faults.ts';
 import { type Addresses, createAddresses } from './identity/addresses.ts';
+import type { Authentication } from './identity/authentication.ts';
 import type { TrustedAuthority } from './identity/bearer.ts';
+import type { CaCertificates } from './identity/caCertificates.ts';
 import { ensureCertificates } from './identity/certificates.ts';
 import { claimByPassword } from './identity/plain.ts';
 import { ensurePolicies, type KeyName } from './identity/policies.ts';
@@ -29,6 +32,13 @@ import { openStore } from './persistence/store.ts';
 import { createRestServer } from './rest/restServer.ts';
 import type { Twins } from './twins/twins.ts';
 
+/** A device that is there from the start: with keys, unless it proves otherwise who it is. */
+interface NewDevice {
+  readonly deviceId: string;
+  readonly primaryKey?: string;
+  readonly authentication?: Authentication;
+}
+
 /** How to start a hub. Only `directory` is needed. */
 export interface HubOptions {
   /** Name of the hub and of its event hub; default `sandbox-hub`. */
@@ -42,7 +52,7 @@ export interface HubOptions {
   /** Ports to listen on; 0 or absent: a free one. */
   ports?: Partial<HubPorts>;
   /** Devices that are there from the start. */
-  devices?: readonly { deviceId: string; primaryKey?: string }[];
+  devices?: readonly NewDevice[];
   /** Refuse cloud-to-device properties with characters that IoT Hub does not document as allowed; default false. */
   strictProperties?: boolean;
   /** The policy `iothubowner` may send to the event endpoint, which IoT Hub allows to nobody; default false. */
@@ -86,6 +96,8 @@ export interface Hub extends Addresses {
   /** For `azure-iothub`, over TLS; policy `service`. */
   serviceConnectionString: string;
   registry: Registry;
+  /** The CA certificates by which devices get in, as the hub's owner manages them. */
+  certificates: CaCertificates;
   /** Of the event endpoint at the start. */
   partitions: readonly PartitionLog[];
   /** Of the event hub that a route leads to; none without one. */
@@ -110,7 +122,7 @@ export interface Hub extends Addresses {
 /** Start an IoT hub on the loopback interface. */
 export async function startHub(options: HubOptions): Promise<Hub> {
   const { name = 'sandbox-hub', directory, partitions: count = 4, now = Date.now } = options;
-  const certificates = await ensureCertificates(directory, now());
+  const tls = await ensureCertificates(directory, now());
   const { all: policies, renewKey } = await ensurePolicies(directory, options.ownerMaySend);
   const store = options.persist === undefined ? undefined : openStore(options.persist, count);
   const core = createCore({
@@ -154,7 +166,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     eventHub: regions.active().name,
     hostName: 'localhost',
     ports,
-    caFile: certificates.caFile,
+    caFile: tls.caFile,
     partitions: count,
   });
   const open = new Map<keyof HubPorts, Listener>();
@@ -167,7 +179,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       devicebound.lose();
       core.feedback.lose();
     },
-    burst: (fault) => burst(fault, { events, registry, access, now }),
+    burst: (fault) => burst(fault, { events, registry, access }),
   });
   const counters = () =>
     countAll({
@@ -183,6 +195,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     faults,
     counters,
     registry,
+    certificates: core.certificates,
     devicebound,
     twins,
     journal,
@@ -208,7 +221,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   try {
     const servers = { amqp, mqtt, rest, admin };
     const intercept = (port: keyof HubPorts, socket: Socket) => interceptedByFault(standing, port, socket);
-    await openPorts({ wanted: options.ports ?? {}, ports, open, tls: certificates, servers, intercept });
+    await openPorts({ wanted: options.ports ?? {}, ports, open, tls, servers, intercept });
   } catch (error) {
     await close();
     throw error;
@@ -218,7 +231,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     name,
     hostName: 'localhost',
     ports,
-    caFile: certificates.caFile,
+    caFile: tls.caFile,
     adminUrl: `http://127.0.0.1:${ports.admin}`,
     restUrl: `https://localhost:${ports.https}`,
     endpoint: () => ({ name: regions.active().name, partitions: events.partitions }),
@@ -226,6 +239,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     serviceConnectionString: addresses.connectionString('service'),
     ...addresses,
     registry,
+    certificates: core.certificates,
     partitions: events.partitions,
     routedPartitions: core.routed?.events.partitions ?? [],
     devicebound,
@@ -240,10 +254,12 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   };
 }
 
-/** Add a device; one that was stored stays, with the key that was asked for if there is one. */
-function addDevice(registry: Registry, device: { deviceId: string; primaryKey?: string }, stored: boolean): void {
-  const { deviceId, primaryKey } = device;
+/** Add a device; one that was stored stays, with the key and the authentication that were asked for if there are. */
+function addDevice(registry: Registry, { deviceId, ...asked }: NewDevice, stored: boolean): void {
   const present = stored ? registry.get(deviceId) : undefined;
-  if (!present) registry.create(deviceId, { primaryKey });
-  else if (primaryKey !== undefined && primaryKey !== present.primaryKey) registry.update(deviceId, { primaryKey });
+  const { primaryKey = present?.primaryKey, authentication = present?.authentication } = asked;
+  const settings = { primaryKey, authentication };
+  if (!present) registry.create(deviceId, settings);
+  else if (!isDeepStrictEqual(settings, { primaryKey: present.primaryKey, authentication: present.authentication }))
+    registry.update(deviceId, settings);
 }

@@ -4,6 +4,7 @@ import type { PartitionLog } from '../events/partitionLog.ts';
 import type { Faults } from '../faults/faults.ts';
 import { faultKinds } from '../faults/kinds.ts';
 import type { Addresses } from '../identity/addresses.ts';
+import type { CaCertificates } from '../identity/caCertificates.ts';
 import type { Policies } from '../identity/policies.ts';
 import type { Device, Registry } from '../identity/registry.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -12,13 +13,18 @@ import { streamJournal } from '../journal/stream.ts';
 import type { Twins } from '../twins/twins.ts';
 import { Refusal } from '../values/refusal.ts';
 import type { OperationId } from './operations.ts';
+<<<<<<< HEAD
 import { faultQuery, newDevice, whichKey } from './schemas.ts';
+=======
+import { newCertificate, newDevice, proofOfPossession, whichKey } from './schemas.ts';
+>>>>>>> main
 
 /** What the admin port shows and changes. */
 export interface AdminHub {
   /** Host, ports and so on: the answer to GET /. */
   describe: () => Record<string, unknown>;
   registry: Registry;
+  certificates: CaCertificates;
   devicebound: Devicebound;
   twins: Twins;
   journal: Journal;
@@ -50,7 +56,11 @@ const ok = (body: unknown): HandlerResult => ({ status: 200, body });
 export function createHandlers(
   hub: AdminHub,
 ): Readonly<Record<OperationId, (call: Call) => HandlerResult | Promise<HandlerResult>>> {
+<<<<<<< HEAD
   const { registry, devicebound, twins, journal, faults, closing } = hub;
+=======
+  const { registry, certificates, devicebound, journal, faults, closing } = hub;
+>>>>>>> main
 
   const show = ({ deviceId, generationId, createdAt }: Device) => {
     const pending = devicebound.pending(deviceId).length;
@@ -62,16 +72,21 @@ export function createHandlers(
     listDevices: () => ok({ devices: registry.list().map(show) }),
     addDevice({ body }) {
       const parsed = newDevice.safeParse(body);
-      if (!parsed.success) throw malformed('The body is {"deviceId": text, "primaryKey": base64 text or none}.');
-      const { deviceId, primaryKey } = parsed.data;
-      const device = registry.create(deviceId, { primaryKey });
+      if (!parsed.success)
+        throw malformed(
+          'The body is {"deviceId": text, "primaryKey": base64 text or none, "authentication": {"type": "sas", "selfSigned" or "certificateAuthority", …} or none}.',
+        );
+      const { deviceId, ...settings } = parsed.data;
+      const device = registry.create(deviceId, settings);
       const connectionString = hub.addresses.deviceConnectionString(deviceId);
-      return { status: 201, body: { ...show(device), primaryKey: device.primaryKey, connectionString } };
+      const key = device.authentication.type === 'sas' ? { primaryKey: device.primaryKey } : {};
+      return { status: 201, body: { ...show(device), ...key, connectionString } };
     },
     removeDevice({ id }) {
       if (!registry.delete(id)) throw new Refusal('amqp:not-found', 'There is no device of this id.');
       return { status: 204 };
     },
+<<<<<<< HEAD
     showTwin: ({ id }) => ok(twins.get(id)),
     listQueue({ id }) {
       if (!registry.get(id)) throw new Refusal('amqp:not-found', 'There is no device of this id.');
@@ -79,6 +94,25 @@ export function createHandlers(
         return { system, properties, bytes: body.length };
       });
       return ok({ messages });
+=======
+    listCertificates: () => ok({ certificates: certificates.list() }),
+    addCertificate({ body }) {
+      const parsed = newCertificate.safeParse(body);
+      if (!parsed.success)
+        throw malformed('The body is {"name": text, "certificate": PEM, "isVerified": true, false or none}.');
+      const { name, certificate, isVerified } = parsed.data;
+      return { status: 201, body: certificates.add(name, certificate, isVerified) };
+    },
+    generateVerificationCode: ({ id }) => ok({ verificationCode: certificates.generateVerificationCode(id) }),
+    verifyCertificate({ id, body }) {
+      const parsed = proofOfPossession.safeParse(body);
+      if (!parsed.success) throw malformed('The body is {"certificate": PEM}.');
+      return ok(certificates.verify(id, parsed.data.certificate));
+    },
+    removeCertificate({ id }) {
+      if (!certificates.remove(id)) throw new Refusal('amqp:not-found', 'There is no CA certificate of this name.');
+      return { status: 204 };
+>>>>>>> main
     },
     async renewKey({ id: policy, body }) {
       const parsed = whichKey.safeParse(body);

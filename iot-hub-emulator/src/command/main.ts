@@ -22,7 +22,7 @@ async function main(): Promise<number> {
     const asked = readArguments(process.argv.slice(2), from, join(sandboxDirectory, 'hub-alone'));
     given = asked.given;
     if (asked.help) console.log(help);
-    else if (asked.words.length > 0) await command(asked);
+    else if (asked.words.length > 0) await command(asked, from);
     else await run(asked);
     return 0;
   } catch (error) {
@@ -31,8 +31,8 @@ async function main(): Promise<number> {
   }
 }
 
-async function command({ words, adminUrl, directory, json }: CommandLine): Promise<void> {
-  const request = requestFor(words);
+async function command({ words, adminUrl, directory, json }: CommandLine, from: string): Promise<void> {
+  const request = requestFor(words, from);
   const url = adminUrl ?? findAdminUrl(directory, sandboxDirectory);
   if (url === undefined || !(await answers(url)))
     throw new UsageError('No hub runs there. Start one with: npm run hub, or name its admin port: --admin URL');

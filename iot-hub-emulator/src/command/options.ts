@@ -13,9 +13,25 @@ runs.
   npm run hub -- [options]            run a hub until Ctrl-C
   npm run hub -- devices [list]       the devices
   npm run hub -- devices add D [KEY]  add a device; prints its connection string
+  npm run hub -- devices add D certificate=FILE [certificate=FILE]
+                                      one with a certificate or two of its own
+  npm run hub -- devices add D authority
+                                      one whose certificate a registered CA
+                                      certificate stands behind
   npm run hub -- devices remove D
+<<<<<<< HEAD
   npm run hub -- devices twin D       its tags, desired and reported properties
   npm run hub -- devices queue D      the messages that wait for it
+=======
+  npm run hub -- certificates [list]  the CA certificates by which devices get in
+  npm run hub -- certificates add N FILE [verified]
+                                      register one; verified: without proof
+  npm run hub -- certificates code N  a code to prove that you have its key
+  npm run hub -- certificates verify N FILE
+                                      the proof: a certificate, issued by N for
+                                      the code
+  npm run hub -- certificates remove N
+>>>>>>> main
   npm run hub -- policies renew P [primaryKey|secondaryKey]
                                       give a policy a new key; prints its
                                       connection strings

@@ -1,3 +1,6 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { UsageError } from './usageError.ts';
 
 /** A hub was asked and did not do it; the message is its sentence. */
@@ -11,22 +14,46 @@ interface Request {
   body?: Record<string, unknown>;
 }
 
-/** What the admin port is asked for these words. Throws `UsageError`. */
-export function requestFor(words: readonly string[]): Request {
+/** What the admin port is asked for these words. Paths of files count from `from`. Throws `UsageError`. */
+export function requestFor(words: readonly string[], from = process.cwd()): Request {
   const [subject = '', verb = 'list', ...rest] = words;
   const [first] = rest;
   switch (`${subject} ${verb}`) {
     case 'devices list':
       return { method: 'GET', path: '/devices' };
     case 'devices add':
-      return { method: 'POST', path: '/devices', body: { deviceId: needed(first, 'a device id'), ...key(rest[1]) } };
+      return {
+        method: 'POST',
+        path: '/devices',
+        body: { deviceId: needed(first, 'a device id'), ...proof(rest.slice(1), from) },
+      };
     case 'devices remove':
       return { method: 'DELETE', path: `/devices/${encodeURIComponent(needed(first, 'a device id'))}` };
+<<<<<<< HEAD
     case 'devices twin':
     case 'devices queue': {
       const device = `/devices/${encodeURIComponent(needed(first, 'a device id'))}`;
       return { method: 'GET', path: `${device}/${verb === 'twin' ? 'twin' : 'messages'}` };
     }
+=======
+    case 'certificates add': {
+      const certificate = read(needed(rest[1], 'the file of a certificate'), from);
+      const isVerified = rest[2] === 'verified';
+      return {
+        method: 'POST',
+        path: '/certificates',
+        body: { name: needed(first, 'a name'), certificate, isVerified },
+      };
+    }
+    case 'certificates code':
+      return { method: 'POST', path: `${certificatePath(first)}/generateVerificationCode` };
+    case 'certificates verify': {
+      const certificate = read(needed(rest[1], 'the file of a certificate'), from);
+      return { method: 'POST', path: `${certificatePath(first)}/verify`, body: { certificate } };
+    }
+    case 'certificates remove':
+      return { method: 'DELETE', path: certificatePath(first) };
+>>>>>>> main
     case 'policies renew':
       return {
         method: 'POST',
@@ -41,6 +68,7 @@ export function requestFor(words: readonly string[]): Request {
       return addFault(needed(first, 'a kind'), rest.slice(1));
     case 'faults clear':
       return { method: 'DELETE', path: first === undefined ? '/faults' : `/faults/${encodeURIComponent(first)}` };
+    case 'certificates list':
     case 'counters list':
     case 'partitions list':
       return { method: 'GET', path: `/${subject}` };
@@ -97,4 +125,32 @@ function needed(word: string | undefined, what: string): string {
   return word;
 }
 
-const key = (primaryKey: string | undefined) => (primaryKey === undefined ? {} : { primaryKey });
+const certificatePath = (name: string | undefined): string =>
+  `/certificates/${encodeURIComponent(needed(name, 'the name of a certificate'))}`;
+
+/** How a device proves who it is: `certificate=FILE`, once or twice, or `authority`; else a key, or nothing is said of it. */
+function proof(words: readonly string[], from: string): Record<string, unknown> {
+  const [first] = words;
+  if (first === undefined) return {};
+  if (first === 'authority') return { authentication: { type: 'certificateAuthority' } };
+  if (!first.startsWith('certificate=')) return { primaryKey: first };
+  const [primaryThumbprint, secondaryThumbprint] = words.map((word) => thumbprint(split(word)[1], from));
+  return { authentication: { type: 'selfSigned', primaryThumbprint, secondaryThumbprint } };
+}
+
+function thumbprint(file: string, from: string): string {
+  try {
+    return new X509Certificate(read(file, from)).fingerprint256.replaceAll(':', '');
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`${file} is no certificate in the form PEM.`);
+  }
+}
+
+function read(file: string, from: string): string {
+  try {
+    return readFileSync(resolve(from, file), 'utf8');
+  } catch (error) {
+    throw new UsageError(`${file} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+  }
+}

@@ -18,6 +18,7 @@ import { createRegions, type EventHub, eventsOf, type Regions } from '../events/
 import { createStandingFaults, type StandingFaults } from '../faults/standing.ts';
 import { type Access, createAccess } from '../identity/access.ts';
 import type { TrustedAuthority } from '../identity/bearer.ts';
+import { type CaCertificates, createCaCertificates, type StoredCaCertificate } from '../identity/caCertificates.ts';
 import type { Policy } from '../identity/policies.ts';
 import { createPresence, type Presence } from '../identity/presence.ts';
 import { createRegistry, type Identity, type Registry } from '../identity/registry.ts';
@@ -40,6 +41,7 @@ export interface HubCore {
   createdAt: number;
   consumerGroups: readonly string[];
   registry: Registry;
+  certificates: CaCertificates;
   access: Access;
   presence: Presence;
   /** The built-in endpoint. What devices send goes on to the event hub of a route, if there is one, and only there. */
@@ -114,6 +116,7 @@ export function createCore(options: {
   const bounded = { ...bounds, ...rules.bounds };
   const registry = createRegistry(now);
   if (store) persistRegistry(registry, store);
+  const certificates = createCaCertificates(now, store?.table<StoredCaCertificate>('certificates'));
   const feedback = createFeedback({
     rules: { ...feedbackRules, ...rules.feedback },
     bytes: bounded.feedback,
@@ -140,7 +143,8 @@ export function createCore(options: {
     createdAt: stored(about, 'createdAt', now()),
     consumerGroups: options.consumerGroups,
     registry,
-    access: createAccess({ hubName: name, policies, registry, authority, routedHub: routeTo?.name, now }),
+    certificates,
+    access: createAccess({ hubName: name, policies, registry, certificates, authority, routedHub: routeTo?.name, now }),
     presence: createPresence(registry, now),
     events: eventsOf(regions, routed?.events.accept),
     regions,

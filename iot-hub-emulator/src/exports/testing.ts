@@ -3,6 +3,7 @@ export { encodeDeviceEvent, positionAnnotations } from '../events/deviceEvent.ts
 export { stableHash } from '../events/events.ts';
 export type { PartitionLog } from '../events/partitionLog.ts';
 export { ensureCertificates } from '../identity/certificates.ts';
+export { type Issued, issueCertificate } from '../identity/issueCertificate.ts';
 export { signSas } from '../identity/sas.ts';
 export { freshHub } from '../testing/freshHub.ts';
 export { inject } from '../testing/inject.ts';

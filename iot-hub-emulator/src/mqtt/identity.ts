@@ -18,6 +18,8 @@ export function readIdentity(packet: IConnectPacket): {
   const { client, query } = userName.exec(packet.username ?? '')?.groups ?? {};
   if (client === undefined || !/(^|&)api-version=/.test(query ?? ''))
     throw new Refusal('amqp:unauthorized-access', 'The user name is not {host}/{client id}/?api-version={version}.');
+  if (client !== packet.clientId && client.startsWith('registrations/'))
+    throw new Refusal('amqp:unauthorized-access', 'This hub does not provision devices.');
   if (client !== packet.clientId)
     throw new Refusal('amqp:unauthorized-access', 'The user name and the client id name different devices.');
   const [deviceId = '', moduleId] = client.split('/');
