@@ -13,11 +13,7 @@ import { streamJournal } from '../journal/stream.ts';
 import type { Twins } from '../twins/twins.ts';
 import { Refusal } from '../values/refusal.ts';
 import type { OperationId } from './operations.ts';
-<<<<<<< HEAD
-import { faultQuery, newDevice, whichKey } from './schemas.ts';
-=======
-import { newCertificate, newDevice, proofOfPossession, whichKey } from './schemas.ts';
->>>>>>> main
+import { faultQuery, newCertificate, newDevice, proofOfPossession, whichKey } from './schemas.ts';
 
 /** What the admin port shows and changes. */
 export interface AdminHub {
@@ -56,11 +52,7 @@ const ok = (body: unknown): HandlerResult => ({ status: 200, body });
 export function createHandlers(
   hub: AdminHub,
 ): Readonly<Record<OperationId, (call: Call) => HandlerResult | Promise<HandlerResult>>> {
-<<<<<<< HEAD
-  const { registry, devicebound, twins, journal, faults, closing } = hub;
-=======
-  const { registry, certificates, devicebound, journal, faults, closing } = hub;
->>>>>>> main
+  const { registry, certificates, devicebound, twins, journal, faults, closing } = hub;
 
   const show = ({ deviceId, generationId, createdAt }: Device) => {
     const pending = devicebound.pending(deviceId).length;
@@ -86,7 +78,6 @@ export function createHandlers(
       if (!registry.delete(id)) throw new Refusal('amqp:not-found', 'There is no device of this id.');
       return { status: 204 };
     },
-<<<<<<< HEAD
     showTwin: ({ id }) => ok(twins.get(id)),
     listQueue({ id }) {
       if (!registry.get(id)) throw new Refusal('amqp:not-found', 'There is no device of this id.');
@@ -94,7 +85,7 @@ export function createHandlers(
         return { system, properties, bytes: body.length };
       });
       return ok({ messages });
-=======
+    },
     listCertificates: () => ok({ certificates: certificates.list() }),
     addCertificate({ body }) {
       const parsed = newCertificate.safeParse(body);
@@ -112,7 +103,6 @@ export function createHandlers(
     removeCertificate({ id }) {
       if (!certificates.remove(id)) throw new Refusal('amqp:not-found', 'There is no CA certificate of this name.');
       return { status: 204 };
->>>>>>> main
     },
     async renewKey({ id: policy, body }) {
       const parsed = whichKey.safeParse(body);

@@ -46,7 +46,6 @@ export const operations = {
     answers: { 204: { what: 'Removed.' } },
     refusals: [404],
   },
-<<<<<<< HEAD
   showTwin: {
     method: 'GET',
     path: '/devices/{id}/twin',
@@ -64,7 +63,8 @@ export const operations = {
         schema: z.object({ messages: z.array(schemas.queuedMessage) }),
       },
     },
-=======
+    refusals: [404],
+  },
   listCertificates: {
     method: 'GET',
     path: '/certificates',
@@ -104,7 +104,6 @@ export const operations = {
     path: '/certificates/{id}',
     summary: 'Remove a CA certificate; connections stay',
     answers: { 204: { what: 'Removed.' } },
->>>>>>> main
     refusals: [404],
   },
   renewKey: {

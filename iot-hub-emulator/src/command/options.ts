@@ -19,10 +19,8 @@ runs.
                                       one whose certificate a registered CA
                                       certificate stands behind
   npm run hub -- devices remove D
-<<<<<<< HEAD
   npm run hub -- devices twin D       its tags, desired and reported properties
   npm run hub -- devices queue D      the messages that wait for it
-=======
   npm run hub -- certificates [list]  the CA certificates by which devices get in
   npm run hub -- certificates add N FILE [verified]
                                       register one; verified: without proof
@@ -31,7 +29,6 @@ runs.
                                       the proof: a certificate, issued by N for
                                       the code
   npm run hub -- certificates remove N
->>>>>>> main
   npm run hub -- policies renew P [primaryKey|secondaryKey]
                                       give a policy a new key; prints its
                                       connection strings

@@ -29,13 +29,11 @@ export function requestFor(words: readonly string[], from = process.cwd()): Requ
       };
     case 'devices remove':
       return { method: 'DELETE', path: `/devices/${encodeURIComponent(needed(first, 'a device id'))}` };
-<<<<<<< HEAD
     case 'devices twin':
     case 'devices queue': {
       const device = `/devices/${encodeURIComponent(needed(first, 'a device id'))}`;
       return { method: 'GET', path: `${device}/${verb === 'twin' ? 'twin' : 'messages'}` };
     }
-=======
     case 'certificates add': {
       const certificate = read(needed(rest[1], 'the file of a certificate'), from);
       const isVerified = rest[2] === 'verified';
@@ -53,7 +51,6 @@ export function requestFor(words: readonly string[], from = process.cwd()): Requ
     }
     case 'certificates remove':
       return { method: 'DELETE', path: certificatePath(first) };
->>>>>>> main
     case 'policies renew':
       return {
         method: 'POST',
