@@ -65,7 +65,11 @@ export function stepsOf(flow: Flow, connections: readonly Entry[]): Step[] {
       underWay += 1;
       const attempt = (attempts.get(callOf(entry)) ?? 0) + 1;
       steps.push({
-        ...{ from: 'service', to: laneOf(entry.server), label: `${attempt > 1 ? `attempt ${attempt}: ` : ''}${entry.method} ${entry.path}` },
+        ...{
+          from: 'service',
+          to: laneOf(entry.server),
+          label: `${attempt > 1 ? `attempt ${attempt}: ` : ''}${entry.method} ${entry.path}`,
+        },
         ...{ atMs, is: 'sent', entry },
       });
       if (entry.fault !== undefined)
