@@ -31,6 +31,7 @@ import { sendNotifications } from './notifications/sendNotifications.ts';
 import { openStore } from './persistence/store.ts';
 import { createRestServer } from './rest/restServer.ts';
 import type { Twins } from './twins/twins.ts';
+import { workingDirectory } from './values/workingDirectory.ts';
 
 /** A device that is there from the start: with keys, unless it proves otherwise who it is. */
 interface NewDevice {
@@ -39,12 +40,15 @@ interface NewDevice {
   readonly authentication?: Authentication;
 }
 
-/** How to start a hub. Only `directory` is needed. */
+/** How to start a hub; nothing of it is needed. */
 export interface HubOptions {
   /** Name of the hub and of its event hub; default `sandbox-hub`. */
   name?: string;
-  /** Where the certificate authority and all keys are kept; they are made at the first start. */
-  directory: string;
+  /**
+   * Where the certificate authority and all keys are kept; they are made at the first start. Default a temporary directory, which
+   * goes when the hub is closed.
+   */
+  directory?: string;
   /** Number of partitions; default 4. */
   partitions?: number;
   /** Consumer groups besides `$Default`. */
@@ -79,9 +83,11 @@ export interface HubOptions {
   now?: () => number;
 }
 
-/** A running hub. */
-export interface Hub extends Addresses {
+/** A running hub. `await using` closes it at the end of a block. */
+export interface Hub extends Addresses, AsyncDisposable {
   name: string;
+  /** Where its certificate authority and its keys are. */
+  directory: string;
   hostName: 'localhost';
   ports: HubPorts;
   /** PEM file that clients must trust. */
@@ -115,12 +121,31 @@ export interface Hub extends Addresses {
    */
   renewKey(policy: string, which?: KeyName): Promise<void>;
   isConnected(deviceId: string): boolean;
-  /** Close all ports and connections. */
+  /** Close all ports and connections, and remove a temporary directory. Again, it is the same as once. */
   close(): Promise<void>;
 }
 
-/** Start an IoT hub on the loopback interface. */
-export async function startHub(options: HubOptions): Promise<Hub> {
+/** Start an IoT hub on the loopback interface. Throws when a port or the directory cannot be used. */
+export async function startHub(options: HubOptions = {}): Promise<Hub> {
+  const { directory, remove } = await workingDirectory(options.directory);
+  try {
+    const hub = await openHub({ ...options, directory });
+    let closing: Promise<void> | undefined;
+    const close = (): Promise<void> => {
+      closing ??= hub.close().then(remove);
+      return closing;
+    };
+    return { ...hub, directory, close, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+/** A hub that leaves its directory alone. */
+async function openHub(
+  options: HubOptions & { directory: string },
+): Promise<Omit<Hub, 'directory' | typeof Symbol.asyncDispose>> {
   const { name = 'sandbox-hub', directory, partitions: count = 4, now = Date.now } = options;
   const tls = await ensureCertificates(directory, now());
   const { all: policies, renewKey } = await ensurePolicies(directory, options.ownerMaySend);

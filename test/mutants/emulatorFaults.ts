@@ -194,4 +194,32 @@ export const emulatorFaults: readonly Fault[] = [
     replace: 'const changed = { ...identity, ...given };',
     caughtBy: 'updates and deletes many only if their etags match',
   }),
+  ...inFile(
+    'iot-hub-emulator/src/clients/trustHub.ts',
+    ['iot-hub-emulator/test/trustHub.test.ts'],
+    {
+      fault: 'believes the hub under every name',
+      find: 'options?.ca === undefined && isToThisMachine(options)',
+      replace: 'options?.ca === undefined',
+      caughtBy: 'a hub is believed only as this machine, and not by a client that names its own authorities',
+    },
+    {
+      fault: 'believes the hub where the client names other authorities',
+      find: 'options?.ca === undefined && isToThisMachine(options)',
+      replace: 'isToThisMachine(options)',
+      caughtBy: 'a hub is believed only as this machine, and not by a client that names its own authorities',
+    },
+    {
+      fault: 'goes on to believe the hub',
+      find: '    authorities.delete(one);\n',
+      replace: '',
+      caughtBy: 'a process believes the authority of a hub from then on, until it ends that',
+    },
+  ),
+  ...inFile('iot-hub-emulator/src/hub.ts', ['iot-hub-emulator/test/hub.test.ts'], {
+    fault: 'leaves its temporary directory',
+    find: 'closing ??= hub.close().then(remove);',
+    replace: 'closing ??= hub.close();',
+    caughtBy: 'has a temporary one until the block ends in which it is used, or until it is closed',
+  }),
 ];

@@ -5,45 +5,45 @@ import { tierRules } from '../core/tierRules.ts';
 import type { HubOptions } from '../hub.ts';
 import { type NotificationSource, notificationSources } from '../notifications/hubNotification.ts';
 import { readAuthority } from './authorityFile.ts';
+import { called } from './called.ts';
 import { UsageError } from './usageError.ts';
 
-export const help = `Runs an IoT hub on this machine, alone, for any project; or talks to one that
-runs.
+export const help = `Usage: ${called} [options]
+  Runs an IoT hub on this machine until Ctrl-C, for clients of any kind.
 
-  npm run hub -- [options]            run a hub until Ctrl-C
-  npm run hub -- devices [list]       the devices
-  npm run hub -- devices add D [KEY]  add a device; prints its connection string
-  npm run hub -- devices add D certificate=FILE [certificate=FILE]
-                                      one with a certificate or two of its own
-  npm run hub -- devices add D authority
-                                      one whose certificate a registered CA
-                                      certificate stands behind
-  npm run hub -- devices remove D
-  npm run hub -- devices twin D       its tags, desired and reported properties
-  npm run hub -- devices queue D      the messages that wait for it
-  npm run hub -- certificates [list]  the CA certificates by which devices get in
-  npm run hub -- certificates add N FILE [verified]
-                                      register one; verified: without proof
-  npm run hub -- certificates code N  a code to prove that you have its key
-  npm run hub -- certificates verify N FILE
-                                      the proof: a certificate, issued by N for
-                                      the code
-  npm run hub -- certificates remove N
-  npm run hub -- policies renew P [primaryKey|secondaryKey]
-                                      give a policy a new key; prints its
-                                      connection strings
-  npm run hub -- faults [list]        the faults that stand
-  npm run hub -- faults kinds         every kind of fault and its fields
-  npm run hub -- faults add KIND [name=value …]
-                                      inject a fault, standing or immediate:
-                                      faults add drop connections=events;
-                                      seconds=60: a standing one for a minute
-  npm run hub -- faults clear [ID]    end one fault, or all
-  npm run hub -- counters             connections, links, credit, events, queues
-  npm run hub -- journal [name=value …]
-                                      what was received and sent; since,
-                                      deviceId, correlationId, kind
-  npm run hub -- partitions           how far the partitions reach
+Usage: ${called} COMMAND [options]
+  Asks a hub that runs:
+
+  devices [list]          the devices
+  devices add D [KEY]     add a device; prints its connection string
+  devices add D certificate=FILE [certificate=FILE]
+                          one with a certificate or two of its own
+  devices add D authority
+                          one whose certificate a registered CA certificate
+                          stands behind
+  devices remove D
+  devices twin D          its tags, desired and reported properties
+  devices queue D         the messages that wait for it
+  certificates [list]     the CA certificates by which devices get in
+  certificates add N FILE [verified]
+                          register one; verified: without proof
+  certificates code N     a code to prove that you have its key
+  certificates verify N FILE
+                          the proof: a certificate, issued by N for the code
+  certificates remove N
+  policies renew P [primaryKey|secondaryKey]
+                          give a policy a new key; prints its connection strings
+  faults [list]           the faults that stand
+  faults kinds            every kind of fault and its fields
+  faults add KIND [name=value …]
+                          inject a fault, standing or immediate:
+                          faults add drop connections=events;
+                          seconds=60: a standing one for a minute
+  faults clear [ID]       end one fault, or all
+  counters                connections, links, credit, events, queues
+  journal [name=value …]  what was received and sent; since, deviceId,
+                          correlationId, kind
+  partitions              how far the partitions reach
 
   Running a hub:
   --partitions N     default 4
@@ -80,7 +80,7 @@ runs.
 
   Both:
   --directory D      where keys, certificates and the state file are: default
-                     DIR of --persist, or .sandbox/hub-alone
+                     DIR of --persist, or .iot-hub-emulator
   --admin URL        the admin port of the hub to talk to; by default that of
                      the directory, or of a running sandbox
   --json             print JSON on stdout

@@ -1,21 +1,11 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { AdminRequest } from '../admin/ask.ts';
 import { UsageError } from './usageError.ts';
 
-/** A hub was asked and did not do it; the message is its sentence. */
-export class HubRefused extends Error {
-  override readonly name = 'HubRefused';
-}
-
-interface Request {
-  method: 'GET' | 'POST' | 'DELETE';
-  path: string;
-  body?: Record<string, unknown>;
-}
-
 /** What the admin port is asked for these words. Paths of files count from `from`. Throws `UsageError`. */
-export function requestFor(words: readonly string[], from = process.cwd()): Request {
+export function requestFor(words: readonly string[], from = process.cwd()): AdminRequest {
   const [subject = '', verb = 'list', ...rest] = words;
   const [first] = rest;
   switch (`${subject} ${verb}`) {
@@ -75,17 +65,6 @@ export function requestFor(words: readonly string[], from = process.cwd()): Requ
     return { method: 'GET', path: `/journal?${query}` };
   }
   throw new UsageError(`There is no command "${words.join(' ')}"; --help lists what there is.`);
-}
-
-/** Ask a hub. The answer is its own, as data; undefined when it has nothing to say. Throws `HubRefused`. */
-export async function ask(adminUrl: string, { method, path, body }: Request): Promise<unknown> {
-  const init = body === undefined ? { method } : { method, body: JSON.stringify(body) };
-  const response = await fetch(adminUrl + path, init);
-  const text = await response.text();
-  const answer: unknown = text === '' ? undefined : JSON.parse(text);
-  if (!response.ok)
-    throw new HubRefused((answer as { error?: string } | undefined)?.error ?? `status ${response.status}`);
-  return answer;
 }
 
 /** `seconds=N` says for how long; the other words are the fields of the fault. */

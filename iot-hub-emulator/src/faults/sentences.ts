@@ -13,7 +13,7 @@ const types: Readonly<Record<string, string>> = {
 
 /** What is wrong with a fault that somebody asked for, in one sentence for each field. */
 export const faultSentences = ({ issues }: ZodError): string =>
-  `That is no fault: ${issues.map(clause).join('; ')}. All kinds and their fields: npm run hub -- faults kinds.`;
+  `That is no fault: ${issues.map(clause).join('; ')}. All kinds and their fields: GET /faults/kinds of the admin port, or the command faults kinds.`;
 
 function clause(issue: Issue): string {
   const field = issue.path.join('.') || 'a fault';
