@@ -37,6 +37,9 @@ describe('README', () => {
       '/',
     );
     if (words.length === 0 || help) return;
+    // Files of the reader are not here.
+    const named = words.find((word) => word.endsWith('.pem'));
+    if (named !== undefined) return expect(() => requestFor(words, '/none')).toThrow(/\.pem cannot be read/);
     const { path, body } = requestFor(words);
     if (path.startsWith('/faults') && body) parseFault(body);
   });

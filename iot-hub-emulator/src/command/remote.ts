@@ -68,7 +68,7 @@ export function requestFor(words: readonly string[], from = process.cwd()): Admi
 }
 
 /** `seconds=N` says for how long; the other words are the fields of the fault. */
-function addFault(kind: string, words: readonly string[]): Request {
+function addFault(kind: string, words: readonly string[]): AdminRequest {
   const [ofTime, ofFault] = [true, false].map((is) => words.filter((word) => word.startsWith('seconds=') === is));
   const query = new URLSearchParams(ofTime?.map(split)).toString();
   return { method: 'POST', path: `/faults${query === '' ? '' : `?${query}`}`, body: { kind, ...pairs(ofFault ?? []) } };
