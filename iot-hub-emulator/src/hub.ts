@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { createAdmin } from './admin/adminServer.ts';
 import { createAmqpServer } from './amqp/amqpServer.ts';
 import { createDirectory } from './amqp/nodes.ts';
+import { checkOptions } from './checkOptions.ts';
 import type { Devicebound } from './cloudToDevice/deviceQueues.ts';
 import { createCore, type HubRules } from './core/core.ts';
 import { type Counters, countAll } from './core/counters.ts';
@@ -107,8 +108,9 @@ export interface Hub extends Addresses {
   close(): Promise<void>;
 }
 
-/** Start an IoT hub on the loopback interface. */
+/** Start an IoT hub on the loopback interface. Options that it does not have are refused with a sentence. */
 export async function startHub(options: HubOptions): Promise<Hub> {
+  checkOptions(options);
   const { name = 'sandbox-hub', directory, partitions: count = 4, now = Date.now } = options;
   const certificates = await ensureCertificates(directory, now());
   const { all: policies, renewKey } = await ensurePolicies(directory, options.ownerMaySend);
@@ -186,8 +188,10 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     journal,
     partitions: () => events.partitions,
     isConnected: presence.isConnected,
+    connections: connections.list,
     addresses,
     renewKey,
+    headersMs: core.idle.beginning,
     closing: closing.signal,
   });
 
@@ -196,7 +200,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     stopNotifications();
     amqp.close();
     mqtt.close();
-    rest.closeIdleConnections();
+    rest.close();
     core.feedback.close();
     devicebound.close();
     core.throttle.close();
@@ -206,7 +210,10 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   try {
     const servers = { amqp, mqtt, rest, admin };
     const intercept = (port: keyof HubPorts, socket: Socket) => interceptedByFault(standing, port, socket);
-    await openPorts({ wanted: options.ports ?? {}, ports, open, tls: certificates, servers, intercept });
+    await openPorts({
+      ...{ wanted: options.ports ?? {}, ports, open, tls: certificates, servers, intercept },
+      beginningMs: core.idle.beginning,
+    });
   } catch (error) {
     await close();
     throw error;

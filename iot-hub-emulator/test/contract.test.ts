@@ -53,6 +53,10 @@ test('every answer complies with the contract', async () => {
   expect(await ask('post', '/devices', '/devices', {})).toBe(400);
   expect(await ask('delete', '/devices/{id}', '/devices/d')).toBe(204);
   expect(await ask('delete', '/devices/{id}', '/devices/d')).toBe(404);
+  expect(await ask('post', '/devices/{id}/messages', '/devices/pump-1/messages', { body: 'x' })).toBe(201);
+  expect(await ask('post', '/devices/{id}/messages', '/devices/pump-1/messages', { body: 1 })).toBe(400);
+  expect(await ask('post', '/devices/{id}/messages', '/devices/nobody/messages', {})).toBe(404);
+  expect(await ask('get', '/connections', '/connections')).toBe(200);
   expect(await ask('get', '/journal', '/journal')).toBe(200);
   expect(await ask('get', '/journal', '/journal?since=x')).toBe(400);
   expect(await ask('get', '/journal/stream', '/journal/stream?since=x')).toBe(400);

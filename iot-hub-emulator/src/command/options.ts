@@ -14,6 +14,10 @@ runs.
   npm run hub -- devices [list]       the devices
   npm run hub -- devices add D [KEY]  add a device; prints its connection string
   npm run hub -- devices remove D
+  npm run hub -- devices send D TEXT [name=value …]
+                                      send it a message; messageId, ack,
+                                      properties.colour=red
+  npm run hub -- connections          who is connected, and with which links
   npm run hub -- policies renew P [primaryKey|secondaryKey]
                                       give a policy a new key; prints its
                                       connection strings

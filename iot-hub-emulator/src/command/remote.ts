@@ -20,6 +20,12 @@ export function requestFor(words: readonly string[]): Request {
       return { method: 'GET', path: '/devices' };
     case 'devices add':
       return { method: 'POST', path: '/devices', body: { deviceId: needed(first, 'a device id'), ...key(rest[1]) } };
+    case 'devices send':
+      return {
+        method: 'POST',
+        path: `/devices/${encodeURIComponent(needed(first, 'a device id'))}/messages`,
+        body: { body: needed(rest[1], 'a text'), ...pairs(rest.slice(2)) },
+      };
     case 'devices remove':
       return { method: 'DELETE', path: `/devices/${encodeURIComponent(needed(first, 'a device id'))}` };
     case 'policies renew':
@@ -36,6 +42,7 @@ export function requestFor(words: readonly string[]): Request {
       return { method: 'POST', path: '/faults', body: { kind: needed(first, 'a kind'), ...pairs(rest.slice(1)) } };
     case 'faults clear':
       return { method: 'DELETE', path: first === undefined ? '/faults' : `/faults/${encodeURIComponent(first)}` };
+    case 'connections list':
     case 'counters list':
     case 'partitions list':
       return { method: 'GET', path: `/${subject}` };

@@ -162,7 +162,7 @@ export function createCore(options: {
     throttle: createThrottle(limits, now, { ms: shapingMs, backlog: shapingBacklog }),
     journal,
     deliveryCounters: createDeliveryCounters(),
-    connections: createConnections(),
+    connections: createConnections(now),
     faults: createStandingFaults(),
     bounds: bounded,
     idle: { ...idleRules, ...rules.idle },
