@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { limits } from './cloudToDevice/deviceQueues.ts';
 import { feedbackRules } from './cloudToDevice/feedback.ts';
 import type { HubRules } from './core/core.ts';
-import type { HubOptions } from './hub.ts';
 import { bounds } from './limits/bounds.ts';
 import { idleRules } from './limits/idle.ts';
 import { notificationSources } from './notifications/hubNotification.ts';
@@ -31,7 +30,7 @@ const rules: Record<keyof HubRules, z.ZodType> = {
   shapingBacklog: z.number().min(0).optional(),
 };
 
-const options: Record<keyof HubOptions, z.ZodType> = {
+const options = {
   name: text.optional(),
   directory: text,
   partitions: partitions.optional(),
@@ -47,11 +46,15 @@ const options: Record<keyof HubOptions, z.ZodType> = {
   persist: text.optional(),
   journal: anything,
   now: z.custom((value) => typeof value === 'function', 'takes a function').optional(),
-};
+} as const satisfies Record<string, z.ZodType>;
+
+/** None, unless an option was added that is not checked. */
+type Unchecked<Options> = { readonly [Name in Exclude<keyof Options, keyof typeof options>]: never };
+
 const schema = z.strictObject(options);
 
 /** Refuses options that a hub does not have, or that are out of range, with a sentence: programs in plain JavaScript are not checked before. */
-export function checkOptions(given: HubOptions): void {
+export function checkOptions<Options extends object>(given: Options & Unchecked<Options>): void {
   const { error } = schema.safeParse(given);
   if (!error) return;
   const clauses = clausesOf(error.issues, 'the options', (name) => `there is no option ${name}`);

@@ -76,7 +76,13 @@ describe('the admin port', () => {
     const send = (id: string, body: object) =>
       ask(`/devices/${id}/messages`, { method: 'POST', body: JSON.stringify(body) });
     await post('{"deviceId":"made-4"}');
-    const message = { body: 'ü', messageId: 'm1', ack: 'full', contentType: 'text/plain', properties: { colour: 'red' } };
+    const message = {
+      body: 'ü',
+      messageId: 'm1',
+      ack: 'full',
+      contentType: 'text/plain',
+      properties: { colour: 'red' },
+    };
     expect(await send('made-4', message)).toEqual({ status: 201, body: { messageId: 'm1', pending: 1 } });
     const { body: second } = await send('made-4', { base64: '/w==' });
     expect(second).toEqual({ messageId: expect.stringMatching(/^[0-9a-f-]{36}$/), pending: 2 });
@@ -112,7 +118,9 @@ describe('the admin port', () => {
     expect(found).toMatchObject({
       protocol: 'amqp',
       client: connection.container.id,
-      links: [{ direction: 'out', address: 'sandbox-hub/ConsumerGroups/$Default/Partitions/0', credit: 7, transfers: 0 }],
+      links: [
+        { direction: 'out', address: 'sandbox-hub/ConsumerGroups/$Default/Partitions/0', credit: 7, transfers: 0 },
+      ],
     });
     await hub.faults.strike({ kind: 'drop', connection: found.id });
     const left = async () => (await ask('/connections')).body.connections.map(({ id }: { id: number }) => id);

@@ -93,7 +93,17 @@ describe('a session in which a link was closed and another attached in the same 
 
 describe('frames', () => {
   /** How many fields AMQP gives each kind. */
-  const complete = { open: 10, begin: 8, attach: 14, flow: 11, transfer: 11, disposition: 6, detach: 3, end: 1, close: 1 };
+  const complete = {
+    open: 10,
+    begin: 8,
+    attach: 14,
+    flow: 11,
+    transfer: 11,
+    disposition: 6,
+    detach: 3,
+    end: 1,
+    close: 1,
+  };
 
   test('have all their fields, and so has what is in them', async () => {
     append(hub, ['x']);
@@ -125,13 +135,26 @@ describe('frames', () => {
   test('that answer an attach repeat its source, target and properties; those that refuse it have neither', async () => {
     const client = await started();
     const properties = map(symbol('com.microsoft:epoch'), Buffer.from([0x55, 7]));
-    const filter = map(symbol('apache.org:selector-filter:string'), Buffer.concat([
-      Buffer.from([0, 0x80, 0, 0, 0x46, 0x8c, 0, 0, 0, 4]),
-      text("amqp.annotation.x-opt-offset > '-1'"),
-    ]));
+    const filter = map(
+      symbol('apache.org:selector-filter:string'),
+      Buffer.concat([
+        Buffer.from([0, 0x80, 0, 0, 0x46, 0x8c, 0, 0, 0, 4]),
+        text("amqp.annotation.x-opt-offset > '-1'"),
+      ]),
+    );
     const asked = described(0x28, list(text(`amqps://localhost/${partition}`), ...Array(6).fill(nothing), filter));
     client.send(
-      frame('attach', [text('a'), uint(0), yes, nothing, nothing, asked, target('here'), ...Array(6).fill(nothing), properties]),
+      frame('attach', [
+        text('a'),
+        uint(0),
+        yes,
+        nothing,
+        nothing,
+        asked,
+        target('here'),
+        ...Array(6).fill(nothing),
+        properties,
+      ]),
       attachReceiver('b', 1, 'nowhere'),
     );
     const [answered, refused] = await client.has('attach', 2);

@@ -6,7 +6,12 @@ const [, after = ''] = page.split('<!-- cases:');
 const rows = after
   .split('\n')
   .filter((line) => /^\| (?!suite|---)/.test(line))
-  .map((line) => line.slice(1, -1).split(' | ').map((cell) => cell.trim()));
+  .map((line) =>
+    line
+      .slice(1, -1)
+      .split(' | ')
+      .map((cell) => cell.trim()),
+  );
 
 test.each(rows)('%s, %s is %s', (_, __, here = '') => {
   const [, file = '', title = ''] = /^`([\w./]+)` › (.+)$/.exec(here) ?? [];

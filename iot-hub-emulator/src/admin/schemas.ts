@@ -55,7 +55,10 @@ export const queuedMessage = z.object({
 });
 
 export const connection = z.object({
-  id: z.int().min(1).describe('The faults `drop`, `close`, `mute`, `detach` and `expire-tokens` take it as `connection`'),
+  id: z
+    .int()
+    .min(1)
+    .describe('The faults `drop`, `close`, `mute`, `detach` and `expire-tokens` take it as `connection`'),
   protocol: z.enum(['amqp', 'mqtt']),
   kind: z.enum(connectionKinds).optional().describe('Absent until the client says what it wants'),
   deviceId: z.string().optional().describe('Of the first device that logged in on it'),

@@ -113,7 +113,7 @@ export function createAmqpServer(
         idle_time_out: idleTimeoutMs,
         max_frame_size: maxFrameSize,
         channel_max: channelMax,
-        sender_options: { snd_settle_mode: 1 },
+        sender_options: { snd_settle_mode: 1, max_message_size: bounds.message },
         receiver_options: { autoaccept: false, credit_window: 0, max_message_size: bounds.message },
         port: 0,
       });
@@ -181,9 +181,9 @@ export function createAmqpServer(
 }
 
 /** What a client says of itself when it opens a connection. */
-function clientOf({ properties = {}, container_id: container }: Connection): string {
-  const { 'user-agent': agent, product, version }: Record<string, unknown> = properties;
-  const named = agent ?? [product, version].filter((part) => part !== undefined).join(' ');
+function clientOf({ properties, container_id: container }: Connection): string {
+  const { 'user-agent': agent, product, version }: Record<string, unknown> = properties ?? {};
+  const named = agent ?? [product, version].filter((part) => part !== undefined && part !== null).join(' ');
   return String(named || container).slice(0, 256);
 }
 

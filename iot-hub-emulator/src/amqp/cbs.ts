@@ -4,6 +4,7 @@ import { isOfEvents, kindOfAudience } from '../network/connections.ts';
 import { Refusal } from '../values/refusal.ts';
 import type { Node } from './link/peer.ts';
 import { requestNode } from './link/requestNode.ts';
+import { tokenOf } from './link/tokenOf.ts';
 
 // operation=put-token, name=<audience>, body = the token, as text or bytes
 // type=servicebus.windows.net:sastoken or jwt; clients mix them up, and the token itself says what it is
@@ -40,10 +41,4 @@ export function cbsNode(access: Access, faults: StandingFaults, now: () => numbe
     // Event Hubs answers 202; IoT Hub 200, and its client takes nothing else for success
     return isOfEvents(name) ? { status: 202, description: 'Accepted' } : { status: 200, description: 'OK' };
   });
-}
-
-function tokenOf(body: unknown): string | undefined {
-  const content: unknown = (body as { content?: unknown } | undefined)?.content ?? body;
-  if (Buffer.isBuffer(content)) return content.toString('utf8');
-  return typeof content === 'string' ? content : undefined;
 }

@@ -137,9 +137,10 @@ test('answers are printed as a table, as lines, or as one word', () => {
   expect(show({ one: 1, two: { three: null } })).toBe('one  1\ntwo.three  null');
   expect(show({ rows: [] })).toBe('None.');
   const link = { name: 'n', address: 'a/b', direction: 'out', credit: 1, transfers: 2 };
-  const [device, events] = [{ id: 1, kind: 'device', links: [] }, { id: 2, kind: 'events', links: [link] }];
-  expect(show({ connections: [device, events] })).toBe(
-    '1  device\n2  events\n    out  a/b  credit 1, messages 2',
-  );
+  const [device, events] = [
+    { id: 1, kind: 'device', links: [] },
+    { id: 2, kind: 'events', links: [link] },
+  ];
+  expect(show({ connections: [device, events] })).toBe('1  device\n2  events\n    out  a/b  credit 1, messages 2');
   expect(show(undefined)).toBe('Done.');
 });

@@ -19,17 +19,17 @@ export interface RawValue {
 }
 
 const kinds: Readonly<Record<number, string>> = {
-  0x10: 'open',
-  0x11: 'begin',
-  0x12: 'attach',
-  0x13: 'flow',
-  0x14: 'transfer',
-  0x15: 'disposition',
-  0x16: 'detach',
-  0x17: 'end',
-  0x18: 'close',
-  0x40: 'mechanisms',
-  0x44: 'outcome',
+  16: 'open',
+  17: 'begin',
+  18: 'attach',
+  19: 'flow',
+  20: 'transfer',
+  21: 'disposition',
+  22: 'detach',
+  23: 'end',
+  24: 'close',
+  64: 'mechanisms',
+  68: 'outcome',
 };
 
 const codes = Object.fromEntries(Object.entries(kinds).map(([code, kind]) => [kind, Number(code)]));
@@ -44,8 +44,7 @@ export const nothing = bytes(0x40);
 export const yes = bytes(0x41);
 export const no = bytes(0x42);
 export const uint = (value: number): Buffer => Buffer.concat([bytes(0x70), uint32(value)]);
-const sized = (code: number, content: Buffer): Buffer =>
-  Buffer.concat([bytes(code), uint32(content.length), content]);
+const sized = (code: number, content: Buffer): Buffer => Buffer.concat([bytes(code), uint32(content.length), content]);
 export const text = (value: string): Buffer => sized(0xb1, Buffer.from(value));
 export const symbol = (value: string): Buffer => sized(0xb3, Buffer.from(value));
 export const binary = (value: Buffer | string): Buffer => sized(0xb0, Buffer.from(value));
@@ -56,7 +55,12 @@ export const source = (address: string): Buffer => described(0x28, list(text(add
 export const target = (address: string): Buffer => described(0x29, list(text(address)));
 
 /** A frame for the hub. */
-export function frame(kind: string, fields: readonly Buffer[], payload = Buffer.alloc(0), type = 0): Buffer {
+export function frame(
+  kind: string,
+  fields: readonly Buffer[],
+  payload: Uint8Array = Buffer.alloc(0),
+  type = 0,
+): Buffer {
   const content = Buffer.concat([described(codes[kind] ?? 0x41, list(...fields)), payload]);
   return Buffer.concat([uint32(content.length + 8), bytes(2, type, 0, 0), content]);
 }

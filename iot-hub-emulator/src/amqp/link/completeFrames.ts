@@ -5,20 +5,20 @@ import type { Connection } from 'rhea';
 
 /** How many fields the composite types have that a hub writes, by descriptor. */
 const fieldCounts: Readonly<Record<number, number>> = {
-  0x10: 10, // open
-  0x11: 8, // begin
-  0x12: 14, // attach
-  0x13: 11, // flow
-  0x14: 11, // transfer
-  0x15: 6, // disposition
-  0x16: 3, // detach
-  0x17: 1, // end
-  0x18: 1, // close
-  0x1d: 3, // error
-  0x25: 1, // rejected
-  0x27: 3, // modified
-  0x28: 11, // source
-  0x29: 7, // target
+  16: 10, // open
+  17: 8, // begin
+  18: 14, // attach
+  19: 11, // flow
+  20: 11, // transfer
+  21: 6, // disposition
+  22: 3, // detach
+  23: 1, // end
+  24: 1, // close
+  29: 3, // error
+  37: 1, // rejected
+  39: 3, // modified
+  40: 11, // source
+  41: 7, // target
 };
 
 const transfer = 0x14; // nothing in it has fields of its own

@@ -2,7 +2,7 @@ import type { Receiver, Sender, Session } from 'rhea';
 import type { StandingFaults } from '../../faults/standing.ts';
 import type { Connection, Link } from '../../network/connections.ts';
 import { Refusal } from '../../values/refusal.ts';
-import { pathOf } from '../address.ts';
+import { pathOf } from './address.ts';
 
 /** What faults call a link on which a client sends. */
 type InboundLink = 'c2d' | 'd2c' | 'events';

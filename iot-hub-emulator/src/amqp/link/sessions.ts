@@ -27,7 +27,9 @@ export function serveSessions(connection: Connection, most: SessionLimits, end: 
       links += 1;
       if (links > most.links) rules.broken(tooMany('links', most.links));
     },
-    closed: () => void (links -= 1),
+    closed() {
+      links -= 1;
+    },
     broken(reason) {
       if (!isOver) end(reason);
       isOver = true;
