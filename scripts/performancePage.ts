@@ -15,6 +15,23 @@ const run = <Of>(name: string): readonly Of[] =>
 
 const before: readonly Rows[] = run('before');
 const now: readonly Measured[] = run('now');
+const polling: readonly Rows[] = run('polling');
+
+/** What the client's pause of 20 ms between its reads could change. */
+const ofPause = new Set([
+  'CPU, service / no-op consumer',
+  'CPU, service / floor',
+  'p50',
+  'p99',
+  'updates, 1 partition',
+  'skips, 1 partition',
+  'skips, 4 partitions',
+  'time until ready',
+]);
+const only = (measured: readonly Rows[], measures: ReadonlySet<string>): readonly Rows[] =>
+  measured
+    .map(({ workload, rows }) => ({ workload, rows: rows.filter(({ measure }) => measures.has(measure)) }))
+    .filter(({ rows }) => rows.length > 0);
 
 /** By file name. */
 export const charts = chartsOf([
@@ -27,6 +44,7 @@ export const withTables = (page: string): string =>
   withTexts(page, {
     cost: costTable(now, before),
     ratios: tableOf(now, before),
+    'without the pause': tableOf(only(now, ofPause), polling),
     'one instance': sizingTable(now),
   });
 

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Alert } from './alerts/alert.ts';
 import { alerts } from './alertTables.ts';
+import { edgeEpisodes } from './recording/edgeEpisodes.ts';
+import { recordEdgeEpisode } from './recording/edgeStage.ts';
 import { episodes } from './recording/episodes.ts';
 import { recordingFile } from './recording/recordings.ts';
 import { seriesOf } from './recording/series.ts';
@@ -12,19 +14,31 @@ import { recordEpisode } from './recording/stage.ts';
  * Records what `/metrics` says in a good time and in troubles: `npm run record-troubles`, or with the names of some. The
  * tests of alerts and dashboards play it.
  */
-const queries = [...alerts.service, ...alerts['front door']].map(({ metric = '' }: Alert) => metric).join(' ');
-const asked = new Set(queries.match(/\w+/g));
+const everyAlert: readonly Alert[] = Object.values(alerts).flat();
+const asked = new Set(
+  everyAlert
+    .map(({ metric = '' }) => metric)
+    .join(' ')
+    .match(/\w+/g),
+);
 
-const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(episodes);
+/** What became of an episode, and the job that a recording of it has. */
+async function recordOf(name: string, directory: string) {
+  const [episode, ofEdge] = [episodes[name], edgeEpisodes[name]];
+  if (episode)
+    return { ...episode, job: episode.job ?? 'device-messaging', scrapes: await recordEpisode(episode, directory) };
+  if (ofEdge) return { ...ofEdge, job: 'edge-proxy', scrapes: await recordEdgeEpisode(ofEdge, directory) };
+  throw new Error(`there is no episode ${name}`);
+}
+
+const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys({ ...episodes, ...edgeEpisodes });
 for (const name of names) {
-  const episode = episodes[name];
-  if (episode === undefined) throw new Error(`there is no episode ${name}`);
   const directory = await mkdtemp(join(tmpdir(), 'recording-'));
   try {
     console.log(name);
-    const scrapes = await recordEpisode(episode, directory);
-    const isGood = episode.fires.length === 0;
-    const series = seriesOf(scrapes, (metric) => isGood || asked.has(metric), episode.job ?? 'device-messaging');
+    const { fires, job, scrapes } = await recordOf(name, directory);
+    const isGood = fires.length === 0;
+    const series = seriesOf(scrapes, (metric) => isGood || asked.has(metric), job);
     const file = recordingFile(name);
     await mkdir(join(file, '..'), { recursive: true });
     await writeFile(file, `${JSON.stringify({ scrapes: scrapes.length, series }, undefined, 1)}\n`);

@@ -36,8 +36,9 @@ export const edgeAlerts: readonly EdgeAlert[] = [
     id: 'EdgeHubUnstable',
     severity: 'page',
     events: ['hub.unstable'],
+    // The pauses of two such proxies grow to a minute: then each opens five connections in ten.
     metric:
-      'increase(device_messaging_edge_connections_total{device_messaging_peer="hub",device_messaging_result="opened"}[10m]) > 5',
+      'increase(device_messaging_edge_connections_total{device_messaging_peer="hub",device_messaging_result="opened"}[15m]) > 5',
     means: 'Two proxies, or a device program, have the same connection string.',
     todo: 'Give each an identity of its own.',
     runbook: 'remote-methods-fail',

@@ -3,9 +3,9 @@ import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { putExampleFiles } from '../../sandbox/methods/fileStorage.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
 import { createInstance, type Instance } from '../../test/chaos/instance.ts';
-import { parseMetrics } from '../../test/support/promText.ts';
 import { sendSteadily } from '../charts/devices.ts';
 import { type Episode, goodScrapes } from './episode.ts';
+import { createScraper } from './scraper.ts';
 import type { Scrapes } from './series.ts';
 
 /** A hub, backends, a storage account and the program that is watched. */
@@ -17,12 +17,6 @@ export interface Stage {
   /** Aborts when the recording is over. */
   readonly ended: AbortSignal;
 }
-
-/** Real time between two scrapes, which are a minute apart where they are played (D388). */
-const scrapeMs = 250;
-
-/** A start takes seconds, not minutes: no more scrapes without an answer follow each other. */
-const mostMissed = 2;
 
 /** Runs an episode: scrapes of a good time, then of the trouble. */
 export async function recordEpisode(episode: Episode, directory: string): Promise<Scrapes> {
@@ -60,14 +54,7 @@ export async function recordEpisode(episode: Episode, directory: string): Promis
       episode.meanwhile?.(stage),
       ...(ofFrontDoor ? [] : Array.from({ length: episode.devices ?? 2 }, (_, index) => send(stage, index))),
     ];
-    const scrapes: Scrapes[number][] = [];
-    const scrape = async (count: number) => {
-      for (let index = 0; index < count; index += 1) {
-        const scraped = await scrapeOnce(url);
-        if (scraped !== undefined || scrapes.slice(-mostMissed).some((one) => one !== undefined)) scrapes.push(scraped);
-        await sleep(scrapeMs);
-      }
-    };
+    const { scrapes, scrape } = createScraper(url);
     await sleep(2_000); // devices have begun
     await scrape(goodScrapes);
     const trouble = episode.trouble?.(stage);
@@ -88,12 +75,3 @@ const send = ({ sandbox, ended }: Stage, index: number) =>
   sendSteadily(sandbox, `pump-${index + 11}`, index, ended).catch((error) => {
     if (!ended.aborted) console.log(`a device has ended: ${error}`);
   });
-
-async function scrapeOnce(url: string): Promise<Scrapes[number]> {
-  try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(5_000) });
-    return response.ok ? parseMetrics(await response.text()) : undefined;
-  } catch {
-    return undefined;
-  }
-}

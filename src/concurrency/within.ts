@@ -10,7 +10,7 @@ export class TooLate extends Error {
 export async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TooLate(`no answer within ${ms} ms`)), ms);
+    timer = setTimeout(() => reject(new TooLate(`no answer within ${Math.round(ms)} ms`)), ms);
   });
   try {
     return await Promise.race([promise, limit]);

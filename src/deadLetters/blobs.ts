@@ -62,8 +62,7 @@ export function createBlobs({ account, container, limits = defaultLimits }: Blob
             const { readableStreamBody } = await blobOf(id).download(0, undefined, { abortSignal });
             return readableStreamBody ? await beginningOf(readableStreamBody, mostBytes) : Buffer.alloc(0);
           } catch (error) {
-            if ((error as { statusCode?: number }).statusCode === 404) return undefined;
-            throw error;
+            return unlessMissing(error);
           }
         }),
       );
@@ -85,8 +84,16 @@ export function createBlobs({ account, container, limits = defaultLimits }: Blob
     },
     async remove(id) {
       await inTurn(() =>
-        attempt(`deleting ${id}`, deadline(), (abortSignal) => blobOf(id).deleteIfExists({ abortSignal })),
+        attempt(`deleting ${id}`, deadline(), (abortSignal) => blobOf(id).delete({ abortSignal }).catch(unlessMissing)),
       );
     },
   };
+}
+
+/**
+ * Before the first letter, the container is missing, too.
+ * @throws the error of a storage that has not answered 404
+ */
+function unlessMissing(error: unknown): undefined {
+  if ((error as { statusCode?: number }).statusCode !== 404) throw error;
 }

@@ -142,6 +142,14 @@ describe('The checker of histories', () => {
       expect(found({ effects: [a, c, b, ...rest] })).toEqual(['inverted b']);
     });
 
+    it('no effect of a request that had been given up', () => {
+      const [a, b, c, ...rest] = well.effects;
+      if (!(a && b && c)) throw new Error('three effects');
+      const late = { effects: [a, c, b, ...rest], handled: logged('b', { code: 'timeout_exceeded' }) };
+      expect(found({ ...late, struck: new Set(['b']), parked: new Set(['b']) })).not.toContain('inverted b');
+      expect(found(late)).toContain('inverted b');
+    });
+
     it('replies in another order than that of the hub', () => {
       const [x, r] = [told('x', 'operation_not_supported'), told('r', 'ok')];
       const swapped = replies.map((reply) => (reply.id === 'x' ? r : reply.id === 'r' ? x : reply));
@@ -315,6 +323,8 @@ describe('The checker of histories', () => {
       };
       expect(found(again)).toEqual([]);
       expect(found({ ...again, handled })).toEqual(['wrong notification s']);
+      // Its first beginning was cut off by a failover.
+      expect(found({ ...again, handled, parted: new Set(['s']) })).toEqual([]);
     });
   });
 

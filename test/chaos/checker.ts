@@ -58,6 +58,9 @@ function checkOrder({ sent, effects, told, parted }: History, traces: readonly T
   // What was dropped, or not worth telling, may be told when the message is handled again, behind later ones.
   const retold = new Set(traces.filter((one) => hasDropped(one) || codesOf(one).size > 1).map((one) => one.sent.id));
   const whole = told.filter(({ id }) => !retold.has(id));
+  // A request that was given up may still be carried out.
+  const failed = new Set(traces.filter(({ hasFailed }) => hasFailed).map((one) => one.sent.id));
+  const sure = effects.filter(({ id }) => !failed.has(id));
   const findingsOf = (events: readonly { id: string }[], word: string) =>
     inversions(
       sent,
@@ -65,7 +68,7 @@ function checkOrder({ sent, effects, told, parted }: History, traces: readonly T
     ).map(({ id, after }): Finding => {
       return { what: 'inverted', id, why: `its ${word} comes after that of ${after}, which was sent later` };
     });
-  return [...findingsOf(effects, 'effect'), ...findingsOf(whole, 'reply')];
+  return [...findingsOf(sure, 'effect'), ...findingsOf(whole, 'reply')];
 }
 
 const codesOf = ({ handled }: Traces) => new Set(handled.map(({ code }) => code));

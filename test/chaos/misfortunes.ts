@@ -132,7 +132,7 @@ export const failover: Misfortune = {
       await untilSo(stage, () => areAllAt(stage, there));
       const before = await stage.checkpointsOf(name);
       const sendAgain = await stage.silenceDevices();
-      await untilSo(stage, () => isHandledAt(stage, there));
+      await untilSo(stage, () => isHandledAt(stage, there), quietMs);
       const after = await stage.checkpointsOf(name);
       await cutting(stage, stage.failOver);
       sendAgain();
@@ -145,13 +145,22 @@ export const failover: Misfortune = {
 
 /** What is not so after that will never be: the checker says what that means. */
 const patienceMs = 300_000;
+/** The longest that a service which still has work calls no backend. */
+const quietMs = 90_000;
 /** The service finishes what it has read before it follows: faults that still wait to be met would keep it from that. */
 const unmetMs = 60_000;
 
-async function untilSo({ hub, backends }: Stage, isSo: () => Promise<boolean>): Promise<void> {
+async function untilSo(
+  { hub, backends }: Stage,
+  isSo: () => Promise<boolean>,
+  mostQuietMs = patienceMs,
+): Promise<void> {
   const since = performance.now();
   let isCleared = false;
-  while (performance.now() - since < patienceMs && !(await isSo())) {
+  let [calls, calledAt] = [0, since];
+  while (performance.now() - since < patienceMs && performance.now() - calledAt < mostQuietMs && !(await isSo())) {
+    const seen = backends.calls().length;
+    if (seen !== calls) [calls, calledAt] = [seen, performance.now()];
     if (!isCleared && performance.now() - since > unmetMs) {
       isCleared = true;
       hub.faults.clear();

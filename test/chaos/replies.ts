@@ -35,12 +35,12 @@ export function checkAcknowledgements(one: Traces, { codes, notices }: Due, find
 
 /** Holds the notifications of one message against what is due. */
 export function checkNotifications(one: Traces, { notices }: Due, course: Course, find: Find): void {
-  const { told, handled, isStruck, isRefused, hasFailed } = one;
+  const { told, handled, isStruck, isRefused, isParted, hasFailed } = one;
   const seen = told.filter(hasSubject);
   const fits = (about: Subject, { object, model }: Due['notices'][number]) =>
     about.model === model && (object ?? about.object) === about.object;
   // A repeat tells what is stored by then; and what failed before may have come late, or not yet.
-  const isVague = handled.length > 1 || course.isUncertain();
+  const isVague = handled.length > 1 || isParted || course.isUncertain();
 
   for (const { about } of seen) {
     const notice = notices.find((each) => fits(about, each));

@@ -12,6 +12,8 @@ export interface Traces {
   readonly isRefused: boolean;
   readonly isParked: boolean;
   readonly isUnexecuted: boolean;
+  /** Begun before a failover, and again behind others when the hub was back. */
+  readonly isParted: boolean;
   /** It failed through our side, as a fault explains. */
   readonly hasFailed: boolean;
 }
@@ -19,7 +21,8 @@ export interface Traces {
 /** Codes that say nothing of the message: they are right when the faults explain them. */
 export const ourFault: ReadonlySet<string | undefined> = new Set(['timeout_exceeded', 'internal_platform_error']);
 
-export function tracesOf({ sent, effects, told, handled, struck, refused, parked, unexecuted }: History): Traces[] {
+export function tracesOf(history: History): Traces[] {
+  const { sent, effects, told, handled, struck, refused, parked, unexecuted, parted } = history;
   const effectsOf = grouped(effects, ({ id }) => id);
   const toldOf = grouped(told, ({ id }) => id);
   const handledOf = grouped(handled, ({ id }) => id);
@@ -36,6 +39,7 @@ export function tracesOf({ sent, effects, told, handled, struck, refused, parked
       isRefused: refused.has(id),
       isParked: parked.has(id),
       isUnexecuted: unexecuted.has(id),
+      isParted: parted?.has(id) ?? false,
       hasFailed: isStruck && [...replies, ...lines].some(({ code }) => ourFault.has(code)),
     };
   });

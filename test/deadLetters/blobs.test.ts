@@ -39,6 +39,11 @@ describe('the container of dead letters', () => {
     expect(await blob.getProperties()).toMatchObject({ contentType: 'application/json' });
   });
 
+  it('has nothing to be removed before it is there', async () => {
+    await open().remove(id);
+    expect(await allLetters(lettersIn(open()))).toEqual([]);
+  });
+
   it('must be created by the operator when the key has no right to create it', async () => {
     await new ContainerClient(storage.connectionString, container).create();
     proxy.fate = ({ method, url = '' }) => (method === 'PUT' && url.includes('restype=container') ? 403 : 'pass');

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { behindRules } from '../../scripts/alertRules.ts';
 import { anchorOf } from '../../scripts/decisionIndex.ts';
+import { edgeEpisodes } from '../../scripts/recording/edgeEpisodes.ts';
 import { goodScrapes } from '../../scripts/recording/episode.ts';
 import { episodes } from '../../scripts/recording/episodes.ts';
 import { readRecording, recordingFile, recordingFolder } from '../../scripts/recording/recordings.ts';
@@ -21,7 +22,17 @@ interface Rules {
 }
 const rulesIn = (file: string) => (parse(readFileSync(file, 'utf8')) as Rules).groups.flatMap(({ rules }) => rules);
 const files = ['deploy/monitoring/alerts.yaml', 'deploy/monitoring/edge-alerts.yaml'] as const;
-const rules = rulesIn(files[0]);
+const [rulesOfServer, rulesOfEdge] = files;
+
+/** With the file whose rules are for them. */
+const recorded = [
+  ...Object.entries(episodes).map(([name, { fires, before, environment }]) => ({
+    ...{ name, fires, file: rulesOfServer, startsInTrouble: before !== undefined || environment !== undefined },
+  })),
+  ...Object.entries(edgeEpisodes).map(([name, { fires }]) => ({
+    ...{ name, fires, file: rulesOfEdge, startsInTrouble: false },
+  })),
+];
 
 /** Alerts whose trouble no recording has, and why. */
 const unrecorded: Readonly<Record<string, string>> = {
@@ -31,6 +42,7 @@ const unrecorded: Readonly<Record<string, string>> = {
     'test/hub/decodable.test.ts has what a reader would not survive, and the hub takes none of it from a device',
   EventUnattributed: 'the hub emulator stamps every event, as the built-in endpoint does',
   SpoolFull: 'a full disk is none of a recording’s business: it could be that of others',
+  EdgeDefect: 'a defect that is known is repaired',
 };
 
 it('the files of rules are as the alerts are declared: run `npm run docs`', () => {
@@ -44,15 +56,15 @@ it('every rule names a chapter of docs/troubleshooting.md', () => {
   expect(wrong.map(({ alert }) => alert)).toEqual([]);
 });
 
-it('every rule of service and front door fires in a recorded trouble, or has a reason why there is none', () => {
-  const fired = new Set(Object.values(episodes).flatMap(({ fires }) => fires));
-  const missing = rules.filter(({ alert }) => fired.has(alert) === (unrecorded[alert] !== undefined));
+it('every rule fires in a recorded trouble, or has a reason why there is none', () => {
+  const fired = new Set(recorded.flatMap(({ fires }) => fires));
+  const missing = files.flatMap(rulesIn).filter(({ alert }) => fired.has(alert) === (unrecorded[alert] !== undefined));
   expect(missing.map(({ alert }) => alert)).toEqual([]);
   expect(fired.size).toBeGreaterThanOrEqual(15);
 });
 
 it('every recording is of an episode: run `npm run record-troubles` for a new one', () => {
-  const expected = Object.keys(episodes).map((name) => basename(recordingFile(name)));
+  const expected = recorded.map(({ name }) => basename(recordingFile(name)));
   expect(readdirSync(recordingFolder).toSorted()).toEqual(expected.toSorted());
 });
 
@@ -61,17 +73,17 @@ describe.skipIf(isSkipped)('promtool, of the Debian package prometheus,', () => 
     expect(await promtool('check', 'rules', file)).toContain('SUCCESS');
   });
 
-  it.each(Object.entries(episodes))(
+  it.each(recorded.map((recording) => [recording.name, recording] as const))(
     'has the alerts of “%s” fire in the trouble, and not before',
-    async (name, { fires }) => {
+    async (name, recording) => {
+      const { fires, file, startsInTrouble } = recording;
       const { scrapes } = readRecording(name);
       const minutes = Array.from({ length: Math.floor(scrapes / 2) }, (_, index) => 2 * index + 1);
-      const answers = await ask(name, ['count by (alertname) (ALERTS{alertstate="firing"})'], minutes, [files[0]]);
+      const answers = await ask(name, ['count by (alertname) (ALERTS{alertstate="firing"})'], minutes, [file]);
       const fired = answers.flatMap(({ minute, samples }) =>
         [...samples.matchAll(/alertname="(\w+)"/g)].map(([, alert = '']) => ({ alert, minute })),
       );
       const before = fired.filter(({ alert, minute }) => minute < goodScrapes && fires.includes(alert));
-      const startsInTrouble = episodes[name]?.before !== undefined || episodes[name]?.environment !== undefined;
       if (!startsInTrouble) expect(before).toEqual([]);
       const all = [...new Set(fired.map(({ alert }) => alert))];
       if (fires.length === 0) expect(all).toEqual([]);

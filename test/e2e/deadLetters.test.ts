@@ -13,12 +13,11 @@ beforeAll(async () => {
   storage = await storageAccount();
 });
 
-const stores: Record<string, () => Record<string, string>> = {
-  directory: () => ({}),
-  blob: () => ({ STORE: 'blob', STORE_CONNECTION_STRING: storage.connectionString }),
-};
+const lines = (stdout: string) => stdout.split('\n').filter((line) => line !== '');
+const idsOf = (stdout: string) => lines(stdout).map((line) => line.split('  ')[0] ?? '');
 
-describe.each(Object.entries(stores))('npm run dead-letters, with dead letters in a %s', (_kind, settingsOf) => {
+/** Two devices with three dead letters each, and the command; the service has stopped. */
+function withLetters(settingsOf: () => Record<string, string>) {
   let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
   let environment: Record<string, string>;
   const devices: Device[] = [];
@@ -61,13 +60,17 @@ describe.each(Object.entries(stores))('npm run dead-letters, with dead letters i
     return { child, ended };
   }
   const run = (...args: string[]) => start(...args).ended;
-  const lines = (stdout: string) => stdout.split('\n').filter((line) => line !== '');
-  const idsOf = (stdout: string) => lines(stdout).map((line) => line.split('  ')[0] ?? '');
   const changes = (since: number) =>
     sandbox.backends
       .calls({ since })
       .filter(({ method, status }) => method === 'PUT' && status !== null && status < 300)
       .map(({ headers }) => headers['x-correlation-id'] ?? '');
+
+  return { devices, start, run, changes, backends: () => sandbox.backends };
+}
+
+describe('npm run dead-letters, with dead letters in a directory', () => {
+  const { devices, start, run, changes, backends } = withLetters(() => ({}));
 
   it('lists a line for each dead letter, or for the selected ones', async () => {
     const { code, stdout, stderr } = await run('list');
@@ -95,11 +98,11 @@ describe.each(Object.entries(stores))('npm run dead-letters, with dead letters i
   });
 
   it('warns and does nothing in a dry run', async () => {
-    const mark = sandbox.backends.journal.last;
+    const mark = backends().journal.last;
     const { code, stdout, stderr } = await run('replay', '--device', 'pump-1', '--dry-run');
     expect([code, lines(stdout).length, changes(mark)]).toEqual([0, 3, []]);
     expect(stderr).toContain('can overwrite what devices have sent since');
-    expect(sandbox.backends.calls({ since: mark })).toEqual([]);
+    expect(backends().calls({ since: mark })).toEqual([]);
   });
 
   it('keeps the dead letters of a device that fails again, in order, and ends with 1', async () => {
@@ -119,11 +122,11 @@ describe.each(Object.entries(stores))('npm run dead-letters, with dead letters i
   });
 
   it('stops at Ctrl-C after the dead letters in progress, and prints how many are left', async () => {
-    sandbox.backends.faults.clear();
-    sandbox.backends.faults.add({ backend: 'principalManager', method: 'PUT', delayMs: 4_000 });
-    const mark = sandbox.backends.journal.last;
+    backends().faults.clear();
+    backends().faults.add({ backend: 'principalManager', method: 'PUT', delayMs: 4_000 });
+    const mark = backends().journal.last;
     const { child, ended } = start('replay', '--device', 'pump-2');
-    const calls = () => sandbox.backends.calls({ since: mark }).length;
+    const calls = () => backends().calls({ since: mark }).length;
     await expect.poll(calls, { timeout: 120_000, interval: 10 }).toBeGreaterThan(0);
     child.kill('SIGINT');
     const { code, stderr } = await ended;
@@ -133,8 +136,8 @@ describe.each(Object.entries(stores))('npm run dead-letters, with dead letters i
   });
 
   it('handles each device’s dead letters in order after the cause is fixed, answers the devices, and deletes them', async () => {
-    sandbox.backends.faults.clear();
-    const mark = sandbox.backends.journal.last;
+    backends().faults.clear();
+    const mark = backends().journal.last;
     const { code, stdout, stderr } = await run('replay');
     expect(stderr).toContain('5 handled\n');
     expect([code, stdout]).toEqual([0, '']);
@@ -150,6 +153,24 @@ describe.each(Object.entries(stores))('npm run dead-letters, with dead letters i
         ]);
       }
     }
+    expect((await run('list')).stderr).toContain('0 dead letters');
+  });
+});
+
+describe('npm run dead-letters, with dead letters in blobs', () => {
+  const { devices, run, changes, backends } = withLetters(() => ({
+    STORE: 'blob',
+    STORE_CONNECTION_STRING: storage.connectionString,
+  }));
+
+  it('lists them, handles each device’s in order, and deletes them', async () => {
+    expect(lines((await run('list')).stdout)).toHaveLength(6);
+    backends().faults.clear();
+    const mark = backends().journal.last;
+    const { code, stderr } = await run('replay');
+    expect([code, stderr]).toEqual([0, expect.stringContaining('6 handled\n')]);
+    for (const { id } of devices)
+      expect(changes(mark).filter((of) => of.startsWith(id))).toEqual([`${id}-1`, `${id}-2`, `${id}-3`]);
     expect((await run('list')).stderr).toContain('0 dead letters');
   });
 });

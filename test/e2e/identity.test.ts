@@ -16,6 +16,7 @@ import { freePort } from '../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
 import { http } from '../sandbox/backends/client.ts';
 import { appendEvent } from '../support/appendEvent.ts';
+import { type ConnectProxy, startConnectProxy } from '../support/connectProxy.ts';
 
 // The built programs without a single key: tokens of the stand-in for the platform, which the hub, the event hub behind a
 // route, the storage account and the backends check (D365).
@@ -33,6 +34,7 @@ let authority: Authority;
 let hub: Hub;
 let backends: Backends;
 let storage: Azurite;
+let proxy: ConnectProxy;
 let pump: Device;
 beforeAll(async () => {
   await buildService();
@@ -53,7 +55,8 @@ beforeAll(async () => {
     routeTo: { name: 'routed', partitions: 2 },
   });
   const certificate = { cert: join(hubDirectory, 'server.pem'), key: join(hubDirectory, 'server.key') };
-  [backends, storage] = await Promise.all([
+  [proxy, backends, storage] = await Promise.all([
+    startConnectProxy(),
     startBackends({ seed: true, accepts: (backend, token) => authority.accepts(token, scopes[backend] ?? '') }),
     startAzurite({ certificate }),
   ]);
@@ -63,7 +66,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await pump?.close();
-  await Promise.all([hub?.close(), backends?.close(), storage?.close(), authority?.close()]);
+  await Promise.all([hub?.close(), backends?.close(), storage?.close(), authority?.close(), proxy?.close()]);
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -79,6 +82,10 @@ const workload = (token = own.federatedToken) => {
     AZURE_FEDERATED_TOKEN_FILE: file,
   };
 };
+const behindProxy = () => ({
+  ...{ ...workload(), HUB_TRANSPORT: 'websockets' },
+  ...{ HTTPS_PROXY: proxy.urlWithCredentials, NO_PROXY: '' },
+});
 /** Of the first principal: an app has one unless it names another. */
 const app = () => ({ IDENTITY: 'managed', ...authority.appService });
 const managed = () => ({ IDENTITY: 'managed', IDENTITY_CLIENT_ID: own.clientId, ...authority.machine });
@@ -119,7 +126,7 @@ async function start(
     await process.stop();
     const written = metrics + readFileSync(logFile, 'utf8');
     const secrets = [own.federatedToken, authority.appService['IDENTITY_HEADER'] ?? '', 'eyJ', 'Bearer ', 'sig='];
-    for (const secret of secrets) expect(written).not.toContain(secret);
+    for (const secret of [...secrets, ...proxy.secrets]) expect(written).not.toContain(secret);
   });
   const lines = () =>
     readFileSync(logFile, 'utf8')
@@ -164,7 +171,7 @@ async function createsModel(correlationId: string) {
 
 describe('the service', () => {
   it.each([
-    ['a workload', workload],
+    ['a workload behind a proxy', behindProxy],
     ['a machine', managed],
     ['an app', app],
   ])('with the identity of %s reads, calls the backends, answers and checkpoints', async (who, identity) => {
@@ -179,9 +186,12 @@ describe('the service', () => {
     const asked = new Set(authority.requests.filter(({ granted }) => granted).map(({ resource }) => resource));
     expect([...asked].sort()).toEqual([...platform, ...Object.values(scopes)].sort());
     await expect.poll(() => lines().filter(({ msg }) => msg === 'handled')).toHaveLength(1);
+    // With HTTPS; the backends of this test have none.
+    const ways = [authority.url, storage.url, `https://${common().HUB_HOST_NAME}`].map((url) => new URL(url).host);
+    expect([...new Set(proxy.asked)].sort()).toEqual(ways.sort());
     // One after the other takes up where the one before was: the checkpoints are in the account.
     const reading = lines().filter(({ event }) => event === 'partition.reading');
-    if (who !== 'a workload') expect(reading.map(({ from }) => from)).not.toContain('earliest');
+    if (who !== 'a workload behind a proxy') expect(reading.map(({ from }) => from)).not.toContain('earliest');
   });
 });
 

@@ -25,7 +25,7 @@ fast as the work is done. Ten minutes with 32 instances take about a minute.
   --instances N   when all run, 2 to ${most}; ${most} unless said otherwise
   --partitions N  of the hub, 1 to ${most}; ${most} unless said otherwise
   --json FILE     keeps the outcomes; \`npm run docs\` makes the table of
-                  docs/performance.md from docs/measurements/scale.json
+                  docs/sizing.md from docs/measurements/scale.json
   -h, --help      says this
 
 Scenarios:
