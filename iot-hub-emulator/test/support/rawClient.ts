@@ -33,7 +33,9 @@ const kinds: Readonly<Record<number, string>> = {
 };
 
 /** The code of each kind of frame. */
-export const codes: Readonly<Record<string, number>> = Object.fromEntries(Object.entries(kinds).map(([code, kind]) => [kind, Number(code)]));
+export const codes: Readonly<Record<string, number>> = Object.fromEntries(
+  Object.entries(kinds).map(([code, kind]) => [kind, Number(code)]),
+);
 const bytes = (...all: number[]): Buffer => Buffer.from(all);
 const uint32 = (value: number): Buffer => {
   const written = Buffer.alloc(4);
