@@ -68,7 +68,7 @@ export function frame(
   return Buffer.concat([uint32(content.length + 8), bytes(2, type, 0, 0), content]);
 }
 
-export const header = Buffer.from('AMQP\0\x01\0\0', 'latin1');
+const header = Buffer.from('AMQP\0\x01\0\0', 'latin1');
 const saslHeader = Buffer.from('AMQP\x03\x01\0\0', 'latin1');
 
 /** SASL PLAIN of a policy with its key, which may listen to events. */

@@ -6,7 +6,7 @@ import type { Reason } from '../../network/connections.ts';
 // once, and choose names and handles as they like.
 
 /** The greatest handle that a client may choose, as IoT Hub announces it to devices and services. */
-export const handleMax = 262_143;
+const handleMax = 262_143;
 
 /** What a client may have open on one connection. */
 export interface SessionLimits {
