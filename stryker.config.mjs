@@ -4,7 +4,7 @@ export default {
   plugins: ['@stryker-mutator/vitest-runner', './scripts/mutation/reporter.js'],
   // Finding out which tests are related misses some; which tests reach a change is measured anyway.
   vitest: { configFile: 'test/mutation/vitest.config.ts', related: false },
-  ignorePatterns: ['dist', '.sandbox', '.data'],
+  ignorePatterns: ['dist', '.sandbox', '.iot-hub-emulator', '.data'],
   ignoreStatic: true,
   // There are no references between projects to mend, and TypeScript 7 has no interface for reading them.
   tsconfigFile: 'none.json',

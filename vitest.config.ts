@@ -66,6 +66,11 @@ class LongestFirst extends BaseSequencer {
 /** A worker that goes on when its runner was killed would keep ports and processes. */
 const endWithRunner = "data:text/javascript,process.once('disconnect',()=>process.kill(process.pid,'SIGKILL'))";
 
+/** Has the hub emulator come from its sources, as the compiler and scripts/run.js have it, too (H15); the rest is what is usual. */
+export const fromSources = {
+  ssr: { resolve: { conditions: ['iot-hub-emulator-source', 'module', 'node', 'development|production'] } },
+};
+
 /** For `npm run mutants`, too. */
 export const common = {
   // Generous: a busy machine is slow, and what hangs is ended all the same.
@@ -84,6 +89,7 @@ const waiting = { maxWorkers: Math.max(6, availableParallelism()), sequence: { g
 const computing = { maxWorkers: Math.max(3, availableParallelism()), sequence: { groupOrder: 1 } };
 
 export default defineConfig({
+  ...fromSources,
   plugins: [titlesOfFaults],
   test: {
     ...common,

@@ -85,7 +85,8 @@ Left to a person, at commit ${commit}:
          --file edge/Dockerfile --tag REGISTRY/edge-proxy:${version} --push .
   5. Sign the images by their digests, and push the tag:  git push origin v${version}
   6. Publish the files of release/${version} with SHA256SUMS.asc.
-  7. Write ${commit} into .ci/mixed-version: the next builds run beside this one.
+  7. Publish the package of the hub emulator:  npm publish --workspace iot-hub-emulator
+  8. Write ${commit} into .ci/mixed-version: the next builds run beside this one.
 `;
 
 async function release(version: string, isDry: boolean): Promise<number> {

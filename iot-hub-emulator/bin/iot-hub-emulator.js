@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // @ts-check
 /** The command of the package: it runs what the build makes of `src`. In this project, `npm run hub` does the same without a build. */
+import './nodeVersion.js';
 import { existsSync } from 'node:fs';
 
 const program = new URL('../dist/command/main.js', import.meta.url);

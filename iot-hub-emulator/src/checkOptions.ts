@@ -5,6 +5,7 @@ import type { HubRules } from './core/core.ts';
 import { bounds } from './limits/bounds.ts';
 import { idleRules } from './limits/idle.ts';
 import { notificationSources } from './notifications/hubNotification.ts';
+import { ways } from './otherwise/ways.ts';
 import { Refusal } from './values/refusal.ts';
 import { clausesOf } from './values/sentences.ts';
 
@@ -32,7 +33,7 @@ const rules: Record<keyof HubRules, z.ZodType> = {
 
 const options = {
   name: text.optional(),
-  directory: text,
+  directory: text.optional(),
   partitions: partitions.optional(),
   consumerGroups: z.array(text).optional(),
   ports: z.strictObject({ amqp: port, amqps: port, mqtts: port, https: port, admin: port }).optional(),
@@ -42,6 +43,7 @@ const options = {
   authority: anything,
   routeTo: z.strictObject({ name: text, partitions: partitions.optional() }).optional(),
   sources: z.array(z.enum(notificationSources)).optional(),
+  otherwise: z.array(z.enum(Object.keys(ways))).optional(),
   rules: z.strictObject(rules).optional(),
   persist: text.optional(),
   journal: anything,

@@ -1,17 +1,21 @@
 import { setMaxListeners } from 'node:events';
 import type { Socket } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
 import { createAdmin } from './admin/adminServer.ts';
 import { createAmqpServer } from './amqp/amqpServer.ts';
 import { createDirectory } from './amqp/nodes.ts';
 import { checkOptions } from './checkOptions.ts';
 import type { Devicebound } from './cloudToDevice/deviceQueues.ts';
+import { faultsOtherwise, rulesOtherwise } from './core/contraryRules.ts';
 import { createCore, type HubRules } from './core/core.ts';
 import { type Counters, countAll } from './core/counters.ts';
 import type { PartitionLog } from './events/partitionLog.ts';
 import { burst } from './faults/burst.ts';
 import { createFaults, type Faults, interceptedByFault } from './faults/faults.ts';
 import { type Addresses, createAddresses } from './identity/addresses.ts';
+import type { Authentication } from './identity/authentication.ts';
 import type { TrustedAuthority } from './identity/bearer.ts';
+import type { CaCertificates } from './identity/caCertificates.ts';
 import { ensureCertificates } from './identity/certificates.ts';
 import { claimByPassword } from './identity/plain.ts';
 import { ensurePolicies, type KeyName } from './identity/policies.ts';
@@ -26,16 +30,28 @@ import { openPorts } from './network/ports.ts';
 import { acceptWebSockets } from './network/webSockets.ts';
 import type { NotificationSource } from './notifications/hubNotification.ts';
 import { sendNotifications } from './notifications/sendNotifications.ts';
+import type { Way } from './otherwise/ways.ts';
 import { openStore } from './persistence/store.ts';
 import { createRestServer } from './rest/restServer.ts';
 import type { Twins } from './twins/twins.ts';
+import { workingDirectory } from './values/workingDirectory.ts';
 
-/** How to start a hub. Only `directory` is needed. */
+/** A device that is there from the start: with keys, unless it proves otherwise who it is. */
+interface NewDevice {
+  readonly deviceId: string;
+  readonly primaryKey?: string;
+  readonly authentication?: Authentication;
+}
+
+/** How to start a hub; nothing of it is needed. */
 export interface HubOptions {
   /** Name of the hub and of its event hub; default `sandbox-hub`. */
   name?: string;
-  /** Where the certificate authority and all keys are kept; they are made at the first start. */
-  directory: string;
+  /**
+   * Where the certificate authority and all keys are kept; they are made at the first start. Default a temporary directory, which
+   * goes when the hub is closed.
+   */
+  directory?: string;
   /** Number of partitions; default 4. */
   partitions?: number;
   /** Consumer groups besides `$Default`. */
@@ -43,7 +59,7 @@ export interface HubOptions {
   /** Ports to listen on; 0 or absent: a free one. */
   ports?: Partial<HubPorts>;
   /** Devices that are there from the start. */
-  devices?: readonly { deviceId: string; primaryKey?: string }[];
+  devices?: readonly NewDevice[];
   /** Refuse cloud-to-device properties with characters that IoT Hub does not document as allowed; default false. */
   strictProperties?: boolean;
   /** The policy `iothubowner` may send to the event endpoint, which IoT Hub allows to nobody; default false. */
@@ -57,6 +73,8 @@ export interface HubOptions {
   routeTo?: { readonly name: string; readonly partitions?: number };
   /** Events of the hub's own that come beside those of devices, as if routes sent them to the event endpoint; default none. */
   sources?: readonly NotificationSource[];
+  /** Facts of IoT Hub that are only believed, and of which this hub has the contrary (H24); default none. */
+  otherwise?: readonly Way[];
   /** Rules other than IoT Hub's: of queues, feedback, throttling and how much is kept. */
   rules?: HubRules;
   /**
@@ -70,9 +88,11 @@ export interface HubOptions {
   now?: () => number;
 }
 
-/** A running hub. */
-export interface Hub extends Addresses {
+/** A running hub. `await using` closes it at the end of a block. */
+export interface Hub extends Addresses, AsyncDisposable {
   name: string;
+  /** Where its certificate authority and its keys are. */
+  directory: string;
   hostName: 'localhost';
   ports: HubPorts;
   /** PEM file that clients must trust. */
@@ -87,6 +107,8 @@ export interface Hub extends Addresses {
   /** For `azure-iothub`, over TLS; policy `service`. */
   serviceConnectionString: string;
   registry: Registry;
+  /** The CA certificates by which devices get in, as the hub's owner manages them. */
+  certificates: CaCertificates;
   /** Of the event endpoint at the start. */
   partitions: readonly PartitionLog[];
   /** Of the event hub that a route leads to; none without one. */
@@ -104,16 +126,36 @@ export interface Hub extends Addresses {
    */
   renewKey(policy: string, which?: KeyName): Promise<void>;
   isConnected(deviceId: string): boolean;
-  /** Close all ports and connections. */
+  /** Close all ports and connections, and remove a temporary directory. Again, it is the same as once. */
   close(): Promise<void>;
 }
 
-/** Start an IoT hub on the loopback interface. Options that it does not have are refused with a sentence. */
-export async function startHub(options: HubOptions): Promise<Hub> {
+/** Start an IoT hub on the loopback interface. Throws when an option is wrong, or a port or the directory cannot be used. */
+export async function startHub(options: HubOptions = {}): Promise<Hub> {
   checkOptions(options);
+  const { directory, remove } = await workingDirectory(options.directory);
+  try {
+    const hub = await openHub({ ...options, directory });
+    let closing: Promise<void> | undefined;
+    const close = (): Promise<void> => {
+      closing ??= hub.close().then(remove);
+      return closing;
+    };
+    return { ...hub, directory, close, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+/** A hub that leaves its directory alone. */
+async function openHub(
+  options: HubOptions & { directory: string },
+): Promise<Omit<Hub, 'directory' | typeof Symbol.asyncDispose>> {
   const { name = 'sandbox-hub', directory, partitions: count = 4, now = Date.now } = options;
-  const certificates = await ensureCertificates(directory, now());
+  const tls = await ensureCertificates(directory, now());
   const { all: policies, renewKey } = await ensurePolicies(directory, options.ownerMaySend);
+  const otherwise = new Set(options.otherwise ?? []);
   const store = options.persist === undefined ? undefined : openStore(options.persist, count);
   const core = createCore({
     name,
@@ -123,7 +165,8 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     authority: options.authority,
     routeTo: options.routeTo,
     strictProperties: options.strictProperties ?? false,
-    rules: options.rules ?? {},
+    otherwise,
+    rules: rulesOtherwise(options.rules ?? {}, otherwise),
     journal: options.journal ?? createJournal({ bytes: options.rules?.bounds?.journal ?? bounds.journal, now }),
     store,
     now,
@@ -155,7 +198,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     eventHub: regions.active().name,
     hostName: 'localhost',
     ports,
-    caFile: certificates.caFile,
+    caFile: tls.caFile,
     partitions: count,
   });
   const open = new Map<keyof HubPorts, Listener>();
@@ -168,8 +211,9 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       devicebound.lose();
       core.feedback.lose();
     },
-    burst: (fault) => burst(fault, { events, registry, access, now }),
+    burst: (fault) => burst(fault, { events, registry, access }),
   });
+  for (const fault of faultsOtherwise(otherwise)) faults.add(fault);
   const counters = () =>
     countAll({
       connections,
@@ -184,6 +228,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     faults,
     counters,
     registry,
+    certificates: core.certificates,
     devicebound,
     journal,
     partitions: () => events.partitions,
@@ -211,7 +256,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     const servers = { amqp, mqtt, rest, admin };
     const intercept = (port: keyof HubPorts, socket: Socket) => interceptedByFault(standing, port, socket);
     await openPorts({
-      ...{ wanted: options.ports ?? {}, ports, open, tls: certificates, servers, intercept },
+      ...{ wanted: options.ports ?? {}, ports, open, tls, servers, intercept },
       beginningMs: core.idle.beginning,
     });
   } catch (error) {
@@ -223,7 +268,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     name,
     hostName: 'localhost',
     ports,
-    caFile: certificates.caFile,
+    caFile: tls.caFile,
     adminUrl: `http://127.0.0.1:${ports.admin}`,
     restUrl: `https://localhost:${ports.https}`,
     endpoint: () => ({ name: regions.active().name, partitions: events.partitions }),
@@ -231,6 +276,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     serviceConnectionString: addresses.connectionString('service'),
     ...addresses,
     registry,
+    certificates: core.certificates,
     partitions: events.partitions,
     routedPartitions: core.routed?.events.partitions ?? [],
     devicebound,
@@ -245,10 +291,12 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   };
 }
 
-/** Add a device; one that was stored stays, with the key that was asked for if there is one. */
-function addDevice(registry: Registry, device: { deviceId: string; primaryKey?: string }, stored: boolean): void {
-  const { deviceId, primaryKey } = device;
+/** Add a device; one that was stored stays, with the key and the authentication that were asked for if there are. */
+function addDevice(registry: Registry, { deviceId, ...asked }: NewDevice, stored: boolean): void {
   const present = stored ? registry.get(deviceId) : undefined;
-  if (!present) registry.create(deviceId, { primaryKey });
-  else if (primaryKey !== undefined && primaryKey !== present.primaryKey) registry.update(deviceId, { primaryKey });
+  const { primaryKey = present?.primaryKey, authentication = present?.authentication } = asked;
+  const settings = { primaryKey, authentication };
+  if (!present) registry.create(deviceId, settings);
+  else if (!isDeepStrictEqual(settings, { primaryKey: present.primaryKey, authentication: present.authentication }))
+    registry.update(deviceId, settings);
 }

@@ -1,6 +1,7 @@
 import iothub from 'azure-iothub';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type Access, createAccess } from '../src/identity/access.ts';
+import { createCaCertificates } from '../src/identity/caCertificates.ts';
 import type { Policy } from '../src/identity/policies.ts';
 import { createRegistry, type Registry } from '../src/identity/registry.ts';
 import { isSignedWith, parseSas, signSas } from '../src/identity/sas.ts';
@@ -10,6 +11,7 @@ const otherKey = Buffer.from('another key of as many bytes or so').toString('bas
 const secondaryKey = Buffer.from('the second key of every policy').toString('base64');
 const now = 1_700_000_000_000;
 const later = now / 1000 + 60;
+const certificates = createCaCertificates(() => now);
 const unauthorized = expect.objectContaining({ condition: 'amqp:unauthorized-access' });
 
 describe('shared access signatures', () => {
@@ -47,10 +49,10 @@ describe('access', () => {
       ['service', { name: 'service', primaryKey: key, secondaryKey, rights: new Set(['serviceConnect', 'listen']) }],
       ['device', { name: 'device', primaryKey: otherKey, secondaryKey, rights: new Set(['deviceConnect']) }],
     ]);
-    access = createAccess({ hubName: 'Hub', policies, registry, now: () => now });
+    access = createAccess({ hubName: 'Hub', policies, registry, certificates, now: () => now });
   });
   const logIn = (deviceId: string, moduleId: string | undefined, token: string) =>
-    access.login(deviceId, moduleId, { kind: 'key', token });
+    access.login(deviceId, moduleId, { token });
 
   const service = (resource: string, expiry = later, signer = key, name = 'service') =>
     signSas(resource, signer, resource.includes('://') ? 'utf8' : 'base64', expiry, name);
@@ -142,6 +144,15 @@ describe('access', () => {
       ['d2', undefined],
     ];
     expect(all.flatMap((one) => access.loginBy(claim, ...one)?.identity.clientId ?? [])).toEqual(opened);
+  });
+  test('a claim of a key counts no more when the device has a certificate, one of a policy does', () => {
+    const resource = 'localhost/devices/d1';
+    const claims = [undefined, 'device'].map((policy) =>
+      access.claim(signSas(resource, policy ? otherKey : key, 'base64', later, policy), resource),
+    );
+    registry.update('d1', { authentication: { type: 'certificateAuthority' } });
+    expect(claims.map((claim) => access.loginBy(claim, 'd1', undefined)?.identity.clientId)).toEqual([undefined, 'd1']);
+    expect(() => access.claim(signSas(resource, key, 'base64', later), resource)).toThrow(unauthorized);
   });
   test('an unregistered module is refused', () => {
     const token = signSas('localhost/devices/d1/modules/m', key, 'base64', later);

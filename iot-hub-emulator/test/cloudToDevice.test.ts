@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import type iothub from 'azure-iothub';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
-import { freshHub } from '../src/testing/freshHub.ts';
+import { startHub } from '../src/hub.ts';
 import { deviceClient, nameOfError, nextMessage, serviceClient, serviceMessage } from './support/clients.ts';
 import { hubForAll } from './support/sharedHub.ts';
 
@@ -150,12 +150,12 @@ describe('refusing', () => {
 });
 
 test('in strict mode a property with characters that IoT Hub does not document is refused', async () => {
-  const strict = await freshHub({ strictProperties: true, devices: [{ deviceId: 'pump' }] });
+  const strict = await startHub({ strictProperties: true, devices: [{ deviceId: 'pump' }] });
   const client = serviceClient(strict);
   await client.open();
   await client.send('pump', serviceMessage('x', { properties: { good: 'a-b' } }));
   await expect(client.send('pump', serviceMessage('x', { properties: { bad: 'a/b' } }))).rejects.toThrow();
   await client.close();
   expect(strict.devicebound.pending('pump')).toHaveLength(1);
-  await strict.stop();
+  await strict.close();
 });

@@ -3,15 +3,15 @@ import type device from 'azure-iot-device';
 import amqp from 'azure-iot-device-amqp';
 import { expect, onTestFinished, test } from 'vitest';
 import type { DeviceboundRules } from '../src/cloudToDevice/deviceQueues.ts';
-import { freshHub } from '../src/testing/freshHub.ts';
+import { startHub } from '../src/hub.ts';
 import { deviceClient, serviceClient, serviceMessage } from './support/clients.ts';
 import { connectedDevice, subscribe } from './support/device.ts';
 
 // What counts as a delivery: only what the device abandons.
 
 const start = async (devicebound: Partial<DeviceboundRules>) => {
-  const hub = await freshHub({ devices: [{ deviceId: 'pump' }], rules: { devicebound } });
-  onTestFinished(() => hub.stop());
+  const hub = await startHub({ devices: [{ deviceId: 'pump' }], rules: { devicebound } });
+  onTestFinished(() => hub.close());
   const service = serviceClient(hub);
   await service.open();
   onTestFinished(async () => void (await service.close()));

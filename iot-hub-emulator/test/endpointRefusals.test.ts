@@ -1,6 +1,6 @@
 import { EventHubConsumerClient, EventHubProducerClient } from '@azure/event-hubs';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { freshHub } from '../src/testing/freshHub.ts';
+import { startHub } from '../src/hub.ts';
 import { inject } from '../src/testing/inject.ts';
 import { listenToEvents } from './support/clients.ts';
 import { hubForAll } from './support/sharedHub.ts';
@@ -141,8 +141,8 @@ describe('a receiver', () => {
 
 describe('a key that is renewed', () => {
   test('is refused at the next management request, while open links still get events', async () => {
-    const renewed = await freshHub({ partitions: 1 });
-    onTestFinished(() => renewed.stop());
+    const renewed = await startHub({ partitions: 1 });
+    onTestFinished(() => renewed.close());
     const listening = listenToEvents(renewed, { partition: '0', startPosition: earliest });
     onTestFinished(() => listening.stop());
     const client = new EventHubConsumerClient('$Default', renewed.eventsConnectionString, {

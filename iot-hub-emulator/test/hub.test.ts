@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { Agent, get } from 'node:https';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import amqp from 'azure-iot-device-amqp';
 import mqtt from 'azure-iot-device-mqtt';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
-test('keys, policies and certificates survive a restart', async () => {
+test('keys, policies and certificates survive a restart in the same directory', async () => {
   const first = await startHub({ directory });
   const keys = [first.serviceConnectionString, first.eventsConnectionString].map((text) => text.replace(/:\d+/, ''));
   await first.close();
@@ -28,6 +28,40 @@ test('keys, policies and certificates survive a restart', async () => {
     [second.serviceConnectionString, second.eventsConnectionString].map((text) => text.replace(/:\d+/, '')),
   ).toEqual(keys);
   await second.close();
+});
+
+describe('a hub without a directory', () => {
+  const before = process.env['TMPDIR'];
+  beforeEach(() => {
+    process.env['TMPDIR'] = directory;
+  });
+  afterEach(() => {
+    if (before === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = before;
+  });
+
+  test('has a temporary one until the block ends in which it is used, or until it is closed', async () => {
+    let admin = '';
+    {
+      await using hub = await startHub();
+      admin = hub.adminUrl;
+      expect(await readdir(directory)).toEqual([basename(hub.directory)]);
+      expect(hub.caFile).toBe(join(hub.directory, 'ca.pem'));
+    }
+    await expect(fetch(admin)).rejects.toThrow();
+    expect(await readdir(directory)).toEqual([]);
+
+    const hub = await startHub();
+    await Promise.all([hub.close(), hub.close()]);
+    await hub.close();
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  test('leaves none behind when it cannot start', async () => {
+    await using hub = await startHub();
+    await expect(startHub({ ports: { admin: hub.ports.admin } })).rejects.toThrow('EADDRINUSE');
+    expect(await readdir(directory)).toEqual([basename(hub.directory)]);
+  });
 });
 
 test('closing ends every connection and frees every port', async () => {

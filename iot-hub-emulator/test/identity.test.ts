@@ -10,6 +10,7 @@ import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { type Authority, startAuthority } from '../src/authority/authority.ts';
 import { type Hub, startHub } from '../src/hub.ts';
 import { createAccess } from '../src/identity/access.ts';
+import { createCaCertificates } from '../src/identity/caCertificates.ts';
 import type { Right } from '../src/identity/policies.ts';
 import { createRegistry } from '../src/identity/registry.ts';
 import { deviceClient, deviceMessage } from './support/clients.ts';
@@ -25,6 +26,7 @@ const rights: Record<string, Right[]> = {
   [forger.objectId]: ['routedSend'],
 };
 
+const certificates = createCaCertificates(Date.now);
 let directory: string;
 let authority: Authority;
 let hub: Hub;
@@ -122,6 +124,7 @@ describe('a token', () => {
       hubName: 'hub',
       policies: new Map(),
       registry: createRegistry(() => at),
+      certificates,
       authority: { ...authority.trust, rights },
       routedHub: 'routed',
       now: () => at,
@@ -161,7 +164,7 @@ describe('a token', () => {
 
   test('of an authority that the hub does not trust is refused', () => {
     const { policies, registry } = { policies: new Map(), registry: createRegistry(Date.now) };
-    const alone = createAccess({ hubName: 'hub', policies, registry, now: Date.now });
+    const alone = createAccess({ hubName: 'hub', policies, registry, certificates, now: Date.now });
     expect(() => alone.claim(`Bearer ${issue('https://iothubs.azure.net')}`, hubScope)).toThrow(/Signature/);
   });
 });

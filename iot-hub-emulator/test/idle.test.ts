@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { EventHubConsumerClient, EventHubProducerClient } from '@azure/event-hubs';
 import { expect, onTestFinished, test } from 'vitest';
+import { startHub } from '../src/hub.ts';
 import type { IdleRules } from '../src/limits/idle.ts';
-import { freshHub } from '../src/testing/freshHub.ts';
 import { bareConnection, eventReceiver, outcomeOf, putToken, serviceLink, toDevice } from './support/bare.ts';
 import { serviceClient, serviceMessage } from './support/clients.ts';
 
@@ -10,8 +10,8 @@ import { serviceClient, serviceMessage } from './support/clients.ts';
 
 const start = async (idle: Partial<IdleRules> = {}) => {
   const devices = [{ deviceId: 'pump-1' }];
-  const hub = await freshHub({ devices, partitions: 1, ownerMaySend: true, rules: { idle } });
-  onTestFinished(() => hub.stop());
+  const hub = await startHub({ devices, partitions: 1, ownerMaySend: true, rules: { idle } });
+  onTestFinished(() => hub.close());
   return hub;
 };
 

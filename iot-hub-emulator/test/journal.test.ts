@@ -33,6 +33,26 @@ describe('the journal', () => {
     expect(positions({ kind: 'd2c' })).toEqual([]);
     expect(positions({ since: 7 })).toEqual([]);
   });
+  test('gives the next entry that passes, or one that it has', async () => {
+    const journal = createJournal();
+    const next = journal.next({ kind: 'connected', deviceId: 'a' });
+    const later = journal.next({ kind: 'connected', deviceId: 'a', since: 3 });
+    journal.add(sent('a', 1));
+    journal.add(connected('b'));
+    journal.add(connected('a'));
+    expect(await next).toMatchObject({ position: 3, deviceId: 'a' });
+    journal.add(connected('a'));
+    expect(await later).toMatchObject({ position: 4 });
+    expect(await journal.next({ kind: 'connected' })).toMatchObject({ position: 2 });
+  });
+  test('ends the waiting for an entry with a signal', async () => {
+    const journal = createJournal();
+    const waiting = new AbortController();
+    const next = journal.next({}, waiting.signal);
+    waiting.abort(new Error('enough'));
+    await expect(next).rejects.toThrow('enough');
+    await expect(journal.next({}, waiting.signal)).rejects.toThrow('enough');
+  });
   test('keeps the latest entries within its bound of bytes', () => {
     const journal = createJournal({ bytes: 100_000 });
     for (let i = 0; i < 5000; i += 1) {

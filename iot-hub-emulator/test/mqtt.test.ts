@@ -73,6 +73,13 @@ describe('connecting', () => {
     const { password: _, ...packet } = connectPacket(hub, 'pump-1');
     expect(await answerTo(packet)).toBe(5);
   });
+  test('provisioning is refused by name', async () => {
+    const username = '0ne0000/registrations/pump-1/api-version=2019-03-31';
+    expect(await answerTo(connectPacket(hub, 'pump-1', { username }))).toBe(5);
+    expect(hub.journal.list({ kind: 'refused' }).at(-1)).toMatchObject({
+      reason: 'This hub does not provision devices.',
+    });
+  });
   test('refusals are in the journal, with no part of the token', async () => {
     await answerTo(connectPacket(hub, 'nobody'));
     const [entry] = hub.journal.list({ kind: 'refused' });

@@ -1,7 +1,7 @@
 import type { ReceivedEventData } from '@azure/event-hubs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startHub } from '../src/hub.ts';
 import { notificationSources } from '../src/notifications/hubNotification.ts';
-import { freshHub } from '../src/testing/freshHub.ts';
 import { called, deviceClient, listenToEvents, moduleClient, registryClient } from './support/clients.ts';
 import { hubForAll } from './support/sharedHub.ts';
 
@@ -127,12 +127,12 @@ describe('a notification', () => {
 });
 
 test('no notification is sent unless its source is enabled', async () => {
-  const silent = await freshHub({ partitions: 1, devices: [{ deviceId: 'pump-1' }] });
+  const silent = await startHub({ partitions: 1, devices: [{ deviceId: 'pump-1' }] });
   const device = await deviceClient(silent, 'pump-1');
   await device.open();
   silent.twins.change('pump-1', { tags: { hall: 1 } });
   await device.close();
   silent.registry.delete('pump-1');
   expect(silent.counters().appended).toBe(0);
-  await silent.stop();
+  await silent.close();
 });

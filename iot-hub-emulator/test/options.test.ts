@@ -8,7 +8,7 @@ const hub = hubForAll();
 
 test.each<[object, string]>([
   [{ partition: 4 }, 'there is no option partition'],
-  [{ directory: undefined }, 'directory takes a text'],
+  [{ directory: 1 }, 'directory takes a text'],
   [{ partitions: 0 }, 'partitions is at least 1'],
   [{ partitions: '4' }, 'partitions takes a whole number'],
   [{ ports: { ampqs: 5671 } }, 'there is no option ports.ampqs'],
@@ -24,7 +24,8 @@ test.each<[object, string]>([
 
 test('a fault that is none is refused in the words of the admin port, also in code', async () => {
   const wrong = { kind: 'drop', how: 'slowly' } as never;
-  const sentence = 'That is no fault: how takes fin, rst. All kinds and their fields: npm run hub -- faults kinds.';
+  const sentence =
+    'That is no fault: how takes fin, rst. All kinds and their fields: GET /faults/kinds of the admin port';
   expect(() => hub.faults.strike(wrong)).toThrow(sentence);
   expect(() => hub.faults.add({ kind: 'no-credit', link: 'up' } as never)).toThrow('link takes c2d, d2c, events');
   await expect(hub.faults.ask(wrong)).rejects.toThrow(sentence);

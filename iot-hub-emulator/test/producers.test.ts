@@ -1,6 +1,6 @@
 import { EventHubProducerClient } from '@azure/event-hubs';
 import { expect, onTestFinished, test } from 'vitest';
-import { freshHub } from '../src/testing/freshHub.ts';
+import { startHub } from '../src/hub.ts';
 import { listenToEvents } from './support/clients.ts';
 import { hubForAll } from './support/sharedHub.ts';
 
@@ -17,8 +17,8 @@ const producer = (of = hub, policy = 'iothubowner') => {
 };
 
 test('no client may send to the event endpoint, not even the owner', async () => {
-  const strict = await freshHub();
-  onTestFinished(() => strict.stop());
+  const strict = await startHub();
+  onTestFinished(() => strict.close());
   await expect(producer(strict).sendBatch([{ body: 1 }])).rejects.toMatchObject({
     code: 'UnauthorizedError',
     message: expect.stringContaining(

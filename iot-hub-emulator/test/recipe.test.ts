@@ -1,14 +1,13 @@
-import { readFileSync } from 'node:fs';
 import device from 'azure-iot-device';
 import mqtt from 'azure-iot-device-mqtt';
-import { freshHub } from 'iot-hub-emulator/testing';
-import { expect, onTestFinished, test } from 'vitest';
+import { startHub } from 'iot-hub-emulator';
+import { trustHub } from 'iot-hub-emulator/clients';
+import { expect, test } from 'vitest';
 
 test('a device that was refused once sends again', async () => {
-  const hub = await freshHub({ devices: [{ deviceId: 'pump-1' }] });
-  onTestFinished(() => hub.stop());
+  await using hub = await startHub({ devices: [{ deviceId: 'pump-1' }] });
+  using _ = trustHub(hub);
   const client = device.Client.fromConnectionString(hub.deviceConnectionString('pump-1'), mqtt.Mqtt);
-  await client.setOptions({ ca: readFileSync(hub.caFile, 'utf8') });
 
   hub.faults.add({ kind: 'refuse-token', answer: 'refuse', deviceId: 'pump-1', times: 1 });
   await expect(client.open()).rejects.toThrow('Not authorized');

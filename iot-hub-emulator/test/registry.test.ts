@@ -40,6 +40,21 @@ test('a device that is created again has another generation id', () => {
   expect(registry.create('a').generationId).not.toBe(first);
 });
 
+test('an identity of an older hub, which knew keys only, proves by them who it is', () => {
+  const { authentication: _, ...older } = createRegistry(() => 0).create('a');
+  const registry = createRegistry(() => 0);
+  registry.restore(older);
+  expect(registry.get('a')).toEqual({ ...older, authentication: { type: 'sas' } });
+});
+
+test('an identity keeps its keys while it has a certificate', () => {
+  const registry = createRegistry(() => 0);
+  const { primaryKey } = registry.create('a');
+  registry.update('a', { authentication: { type: 'certificateAuthority' } });
+  registry.update('a', { status: 'disabled' });
+  expect(registry.get('a')).toMatchObject({ primaryKey, authentication: { type: 'certificateAuthority' } });
+});
+
 test.each(['', 'not base64!', Buffer.alloc(15).toString('base64'), Buffer.alloc(65).toString('base64')])(
   'a device cannot have the key %j',
   (primaryKey) => {

@@ -1,6 +1,10 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
+import { text } from 'node:stream/consumers';
 import iothub from 'azure-iothub';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { called, nameOfError, registryClient, viaAgent } from './support/clients.ts';
+import { agentOf, called, nameOfError, registryClient, viaAgent } from './support/clients.ts';
 import { connectedDevice } from './support/device.ts';
 import { hubForAll } from './support/sharedHub.ts';
 
@@ -140,8 +144,7 @@ describe('the registry client', () => {
     ['capabilities.iotEdge', { capabilities: { iotEdge: true } }],
     ['deviceScope', { deviceScope: 'ms-azure-iot-edge://parent-1' }],
     ['parentScopes', { parentScopes: ['ms-azure-iot-edge://parent-1'] }],
-    ['authentication.x509Thumbprint', { authentication: { x509Thumbprint: { primaryThumbprint: 'A'.repeat(40) } } }],
-    ['symmetric keys only', { authentication: { type: 'certificateAuthority' } }],
+    ['authentication type \\"none', { authentication: { type: 'none' } }],
     ['tags', { tags: { site: 1 } }],
   ])('gets an error that names what the hub does not imitate: %s', async (name, asked) => {
     const refusal = { name: 'ArgumentError', responseBody: expect.stringContaining(name) };
@@ -288,4 +291,26 @@ describe('a fault of REST', () => {
     expect(await Promise.race([silent, Promise.resolve('nothing yet')])).toBe('nothing yet');
     hub.faults.clear(id);
   });
+});
+
+test.each([
+  ['POST', '/jobs/v2/query', 'jobs'],
+  ['PUT', '/jobs/v2/job-1', 'jobs'],
+  ['POST', '/jobs/create', 'jobs'],
+  ['GET', '/configurations', 'configurations'],
+  ['PUT', '/configurations/c-1', 'configurations'],
+  ['POST', '/devices/d-1/applyConfigurationContent', 'edge deployments'],
+  ['POST', '/devices/d-1/files', 'the upload of files'],
+  ['POST', '/devices/d-1/files/notifications', 'the upload of files'],
+  ['POST', '/devices/d-1/messages/events', 'devices over HTTPS'],
+  ['GET', '/devices/d-1/messages/deviceBound', 'devices over HTTPS'],
+  ['GET', '/messages/serviceBound/feedback', 'feedback over HTTPS'],
+  ['GET', '/digitaltwins/d-1', 'digital twins'],
+  ['PUT', '/0ne0000/registrations/d-1/register', 'the provisioning of devices'],
+  ['PUT', '/enrollments/e-1', 'the provisioning of devices'],
+])('%s %s is refused by name: %s', async (method, path, name) => {
+  const asked = request(`${hub.restUrl}${path}?api-version=2021-04-12`, { method, agent: agentOf(hub) }).end();
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  expect(response.statusCode).toBe(501);
+  expect(await text(response)).toContain(`ErrorCode:NotImplemented;This hub does not imitate ${name}.`);
 });

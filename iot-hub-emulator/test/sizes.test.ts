@@ -3,8 +3,7 @@ import { EventHubProducerClient } from '@azure/event-hubs';
 import amqp from 'azure-iot-device-amqp';
 import rhea, { type EventContext, type Sender } from 'rhea';
 import { expect, onTestFinished, test } from 'vitest';
-import type { HubOptions } from '../src/hub.ts';
-import { freshHub } from '../src/testing/freshHub.ts';
+import { type HubOptions, startHub } from '../src/hub.ts';
 import { bareConnection, ended, nextOutcome, outcomeOf, putDeviceToken, putToken } from './support/bare.ts';
 import { deviceClient, deviceMessage, nameOfError } from './support/clients.ts';
 
@@ -12,8 +11,8 @@ import { deviceClient, deviceMessage, nameOfError } from './support/clients.ts';
 
 const devices = [{ deviceId: 'pump-1' }];
 const start = async (options: Omit<HubOptions, 'directory'> = {}) => {
-  const hub = await freshHub({ devices, partitions: 1, ownerMaySend: true, ...options });
-  onTestFinished(() => hub.stop());
+  const hub = await startHub({ devices, partitions: 1, ownerMaySend: true, ...options });
+  onTestFinished(() => hub.close());
   return hub;
 };
 const message = (bytes: number) => ({ body: rhea.message.data_section(Buffer.alloc(bytes)) });

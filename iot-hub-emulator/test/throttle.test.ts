@@ -3,9 +3,9 @@ import mqtt from 'azure-iot-device-mqtt';
 import type iothub from 'azure-iothub';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { HubRules } from '../src/core/core.ts';
+import { startHub } from '../src/hub.ts';
 import { createThrottle } from '../src/limits/throttle.ts';
 import { limitsOfRates, tierLimits } from '../src/limits/tiers.ts';
-import { freshHub } from '../src/testing/freshHub.ts';
 import {
   deviceClient,
   deviceMessage,
@@ -146,8 +146,8 @@ describe('shaping', () => {
 describe('a hub that throttles', () => {
   const start = async (rules: HubRules) => {
     const frozen = Date.now();
-    const hub = await freshHub({ rules, devices: [{ deviceId: 'pump' }], now: () => frozen });
-    onTestFinished(() => hub.stop());
+    const hub = await startHub({ rules, devices: [{ deviceId: 'pump' }], now: () => frozen });
+    onTestFinished(() => hub.close());
     return hub;
   };
   const opened = async (hub: Awaited<ReturnType<typeof start>>): Promise<iothub.Client> => {

@@ -30,10 +30,12 @@ const overTls = async (to = hub) => {
   await once(socket, 'secureConnect');
   return socket;
 };
-const end = async (socket: ReturnType<typeof raw>): Promise<void> => {
-  socket.resume();
-  if (!socket.closed) await once(socket, 'close');
-};
+const end = (socket: ReturnType<typeof raw>): Promise<void> =>
+  new Promise((resolve) => {
+    socket.resume();
+    if (socket.closed) resolve();
+    socket.on('close', () => resolve());
+  });
 
 describe.concurrent('a client is disconnected', () => {
   test('that says nothing to a TLS port', async () => {

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import mqtt from 'mqtt';
 import { expect, onTestFinished, test } from 'vitest';
-import { freshHub } from '../src/testing/freshHub.ts';
+import { startHub } from '../src/hub.ts';
 import { listenToEvents } from './support/clients.ts';
 import { connectPacket } from './support/device.ts';
 
 // The device clients have no will: mqtt.js has.
 
 test('the will of a device whose connection breaks reaches the event client, marked as a will', async () => {
-  const hub = await freshHub({ devices: [{ deviceId: 'pump' }] });
-  onTestFinished(() => hub.stop());
+  const hub = await startHub({ devices: [{ deviceId: 'pump' }] });
+  onTestFinished(() => hub.close());
   const { username = '', password = '', clientId } = connectPacket(hub, 'pump');
   const client = await mqtt.connectAsync({
     protocol: 'mqtts',

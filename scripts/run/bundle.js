@@ -33,6 +33,7 @@ async function bundled() {
     input: { main: program },
     platform: 'node',
     external: isPackage,
+    resolve: { conditionNames: ['iot-hub-emulator-source', 'import', 'node'] },
     plugins: [
       {
         name: 'places',

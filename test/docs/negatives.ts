@@ -562,7 +562,7 @@ export const unproven: Readonly<Record<string, readonly string[]>> = {
     'a session that the broker keeps for you',
     'that do not speak MQTT',
     'the proxy cannot check this',
-    'certificates and the IoT Edge workload interface',
+    'the IoT Edge workload interface is not supported',
   ],
   'edge/README.md': ['each reads its requests and writes its replies'],
   'docs/devices.md': [

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { issueCertificate } from 'iot-hub-emulator/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkBroker } from '../../edge/src/check/checkBroker.ts';
 import { checkEdge } from '../../edge/src/check/checkEdge.ts';
@@ -8,7 +9,7 @@ import { checkFolders } from '../../edge/src/check/checkFolders.ts';
 import { readOptions } from '../../edge/src/options.ts';
 import { check, findings } from '../e2e/check/run.ts';
 import { edgeProgram } from './support/process.ts';
-import { startTestEdge, type TestEdge } from './support/testEdge.ts';
+import { startTestEdge, type TestEdge, writeCertificate } from './support/testEdge.ts';
 
 // `--check` of the edge proxy beside one that runs.
 
@@ -133,6 +134,21 @@ describe.each(Object.entries(rows))('%s', (_, { change, what, says, init }) => {
     expect(text).not.toMatch(/not-this-one|edge-proxy-secret/);
     expect((await findings([...args, '--init'], {}, inHere)).code).toBe(init);
   });
+});
+
+it('tells until when the certificate of the proxy is valid', async () => {
+  const [from, until] = [Date.UTC(2020, 0), Date.UTC(2021, 0)];
+  await writeCertificate(edge.folder, await issueCertificate({ name: 'edge-1', role: 'client', from, until }));
+  const args = await withChange(({ hub }) => ({
+    hub: {
+      ...{ ...hub, certificateFile: 'device.pem', keyFile: 'device.key' },
+      connectionString: String(hub['connectionString']).replace(/SharedAccessKey=.*/, 'x509=true'),
+    },
+  }));
+  const { found } = await findings(args, {}, inHere);
+  expect(found.map(({ what, mark, found }) => `${what} ${mark} ${found}`)).toContain(
+    'hub ok the certificate of the proxy is valid from 2020-01-01 until 2021-01-01',
+  );
 });
 
 it('a disk without room for the quotas is told', () => {

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { type Issued, issueCertificate } from 'iot-hub-emulator/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readJsonWithComments } from '../../edge/src/configuration/jsonWithComments.ts';
 import { ConfigurationError, parseConfiguration, readConfiguration } from '../../edge/src/configuration/read.ts';
@@ -155,6 +156,11 @@ describe('a configuration', () => {
       having({ hub: { connectionString, connectionStringFile: 'x' } }),
       'hub: exactly one of connectionString and connectionStringFile is required',
     ],
+    [
+      'a certificate without its key',
+      having({ hub: { connectionString, certificateFile: 'x' } }),
+      'hub: certificateFile and keyFile require each other',
+    ],
     ['a number for a string', having({ hub: { connectionString: 7 } }), 'hub.connectionString: must be a string'],
     ['an array for an object', having({ limits: [] }), 'limits: must be an object'],
     ['an invalid port', having({ health: { port: 70_000 } }), 'health.port: must be a whole number from 0 to 65535'],
@@ -304,6 +310,50 @@ describe('the configuration file', () => {
     await expect(read({ ...good, hub: { connectionString: 'HostName=h;SharedAccessKey=c2VjcmV0' } })).rejects.toThrow(
       /^line 1: hub.connectionString: has no DeviceId: /,
     );
+  });
+
+  describe('with a certificate for the hub', () => {
+    const address = 'HostName=h;DeviceId=d;x509=true';
+    const files = { certificateFile: 'device.pem', keyFile: 'device.key' };
+    let own: Issued;
+    beforeAll(async () => {
+      own = await issueCertificate({ name: 'd', role: 'client' });
+      await writeFile(join(folder, 'device.pem'), own.cert);
+      await writeFile(join(folder, 'device.key'), own.key);
+      await writeFile(join(folder, 'other.key'), (await issueCertificate({ name: 'd', role: 'client' })).key);
+    });
+
+    it('has both', async () => {
+      const { hub } = await read({ ...good, hub: { connectionString: address, ...files } });
+      expect(hub).toEqual({ connectionString: address, certificate: own.cert, key: own.key, webSockets: false });
+    });
+
+    it.each([
+      [
+        'no certificate',
+        { connectionString: address },
+        'connectionString: has x509: hub.certificateFile and hub.keyFile',
+      ],
+      ['a shared access key too', { connectionString, ...files }, 'connectionString: has a SharedAccessKey, and'],
+      ['no device', { connectionString: 'HostName=h;x509=true', ...files }, 'connectionString: has no DeviceId: '],
+      [
+        'the key of another certificate',
+        { connectionString: address, ...files, keyFile: 'other.key' },
+        'keyFile: is not the key of the certificate in hub.certificateFile',
+      ],
+      [
+        'a key in the place of the certificate',
+        { connectionString: address, ...files, certificateFile: 'device.key' },
+        'certificateFile: has no certificate in the form PEM',
+      ],
+      [
+        'a certificate in the place of the key',
+        { connectionString: address, ...files, keyFile: 'device.pem' },
+        'keyFile: has no key in the form PEM, or one with a passphrase',
+      ],
+    ])('is refused with %s', async (_, hub, problem) => {
+      await expect(read({ ...good, hub })).rejects.toThrow(`line 1: hub.${problem}`);
+    });
   });
 
   it('has a valid example with every setting', async () => {

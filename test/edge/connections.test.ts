@@ -168,6 +168,24 @@ describe('the hub', () => {
     await expectWorking();
   });
 
+  it('knows the proxy by a certificate, over WebSockets, too', async () => {
+    edge = await startTestEdge({ hasCertificate: true });
+    await expectWorking();
+    const lines: string[] = [];
+    const hub = connectToHub({
+      access: () => ({ ...edge.configuration.hub, webSockets: true }),
+      onInvocation: async () => failure('no_module', 'no module'),
+      isIdle: () => true,
+      log: createLog('info', { write: (line) => void lines.push(line) }),
+    });
+    try {
+      await expect.poll(() => lines.join()).toContain('connected to the hub');
+    } finally {
+      await hub.close();
+    }
+    await expectWorking();
+  });
+
   it('has two programs with the same identity: the log names the cause, and the proxy works again', async () => {
     edge = await startTestEdge();
     const { connectionString, ca = '' } = edge.configuration.hub;

@@ -1,13 +1,22 @@
 import { mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { issueCertificate } from 'iot-hub-emulator/testing';
 import type { Stamps } from 'telemetry/files/stamps.ts';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type Configuration, readConfiguration } from '../../edge/src/configuration/read.ts';
 import { watchConfiguration } from '../../edge/src/configuration/watch.ts';
 import { parseMetrics, sampleOf } from '../support/promText.ts';
 import { startFileServer } from './support/fileServer.ts';
-import { pressObject, startTestEdge, type TestEdge, type TestEdgeOptions, users } from './support/testEdge.ts';
+import {
+  authenticationBy,
+  pressObject,
+  startTestEdge,
+  type TestEdge,
+  type TestEdgeOptions,
+  users,
+  writeCertificate,
+} from './support/testEdge.ts';
 
 // The configuration is read again when its file changes (M10, D212).
 
@@ -300,6 +309,31 @@ describe('a changed configuration', () => {
     (await module.next()).reply(8);
     expect((await next).payload).toEqual({ status: 8 });
     expect(JSON.stringify(edge.lines)).not.toContain(secondaryKey);
+  });
+
+  it('with the next certificate of the proxy takes effect when no invocation is in progress', async () => {
+    await start({ hasCertificate: true });
+    const module = await edge.module('press');
+    const invoked = edge.call();
+    const request = await module.next();
+    const own = await issueCertificate({ name: 'edge-1', role: 'client' });
+    edge.hub.registry.update('edge-1', { authentication: authenticationBy(own) });
+    await writeFile(join(edge.folder, 'device.pem'), own.cert);
+    await expect.poll(() => logged('configuration.refused')).toHaveLength(1);
+    expect(logged('configuration.refused')[0]).toMatchObject({
+      problems: [expect.stringMatching(/hub\.keyFile: is not the key of the certificate/)],
+    });
+    await writeCertificate(edge.folder, own);
+    await expect.poll(() => logged('configuration.taken')).toHaveLength(1);
+    expect(logged('hub.connected')).toHaveLength(1);
+    request.reply(7);
+    expect((await invoked).payload).toEqual({ status: 7 });
+    await expect.poll(() => logged('hub.connected')).toHaveLength(2);
+    await edge.ready();
+    const next = edge.call();
+    (await module.next()).reply(8);
+    expect((await next).payload).toEqual({ status: 8 });
+    expect(JSON.stringify(edge.lines)).not.toContain(own.key.split('\n')[1]);
   });
 
   it('takes effect while the broker is away, and is subscribed to when it is back', async () => {

@@ -1,4 +1,5 @@
-import { freshHub, inject } from 'iot-hub-emulator/testing';
+import { type Hub, startHub } from 'iot-hub-emulator';
+import { inject } from 'iot-hub-emulator/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
@@ -10,17 +11,17 @@ import { usualOpened, usualReading } from './support/reading.ts';
 cureHubSdks();
 
 let storage: StorageAccount;
-let hub: Awaited<ReturnType<typeof freshHub>>;
+let hub: Hub;
 const running = new Set<Consumer>();
 
 beforeAll(async () => {
-  [storage, hub] = await Promise.all([storageAccount(), freshHub({ partitions: 4, consumerGroups: ['shared'] })]);
+  [storage, hub] = await Promise.all([storageAccount(), startHub({ partitions: 4, consumerGroups: ['shared'] })]);
 });
 afterEach(async () => {
   await Promise.all([...running].map((one) => one.stop()));
   running.clear();
 });
-afterAll(() => hub.stop());
+afterAll(() => hub.close());
 
 /** Each instance has a client of its own, as processes have. */
 const openStore = () =>

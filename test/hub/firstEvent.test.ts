@@ -1,5 +1,6 @@
 import { EventHubConsumerClient } from '@azure/event-hubs';
-import { freshHub, inject } from 'iot-hub-emulator/testing';
+import { type Hub, startHub } from 'iot-hub-emulator';
+import { inject } from 'iot-hub-emulator/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { firstEventTime } from '../../src/hub/reading/firstEvent.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
@@ -11,16 +12,16 @@ cureHubSdks();
 const hour = 3_600_000;
 const ages = [3, 2, 1]; // hours
 let aheadMs = 0;
-let hub: Awaited<ReturnType<typeof freshHub>>;
+let hub: Hub;
 beforeAll(async () => {
-  hub = await freshHub({ partitions: 2, now: () => Date.now() + aheadMs });
+  hub = await startHub({ partitions: 2, now: () => Date.now() + aheadMs });
   for (const age of ages) {
     aheadMs = -age * hour;
     await inject(hub, [`of ${age} hours ago`]);
   }
   aheadMs = 0;
 });
-afterAll(() => hub?.stop());
+afterAll(() => hub?.close());
 
 const clientOf = () => new EventHubConsumerClient('$Default', hub.eventsConnectionString);
 const first = (partition: string, after?: number) =>

@@ -1,5 +1,5 @@
 import { EventHubConsumerClient, type SubscriptionEventHandlers } from '@azure/event-hubs';
-import { freshHub } from 'iot-hub-emulator/testing';
+import { startHub } from 'iot-hub-emulator';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Partition } from '../../src/engine/partition/partition.ts';
 import { createPartitionReader, type PartitionReader } from '../../src/hub/reading/reader.ts';
@@ -96,12 +96,12 @@ it.each([
 ])(
   'a reader learns from the hub that it lost the partition to a reader with a higher epoch that %s',
   async (_, epochs, loser) => {
-    const hub = await freshHub({ partitions: 1 });
+    const hub = await startHub({ partitions: 1 });
     const clients = epochs.map(() => new EventHubConsumerClient('$Default', hub.eventsConnectionString));
     const readers: PartitionReader[] = [];
     onTestFinished(async () => {
       for (const one of [...readers, ...clients]) await one.close();
-      await hub.stop();
+      await hub.close();
     });
     const lost: number[] = [];
     for (const [index, client] of clients.entries()) {

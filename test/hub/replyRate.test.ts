@@ -1,5 +1,4 @@
-import type { HubRules } from 'iot-hub-emulator';
-import { freshHub } from 'iot-hub-emulator/testing';
+import { type Hub, type HubRules, startHub } from 'iot-hub-emulator';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createServiceConnection, type ServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
@@ -10,16 +9,16 @@ import { replyTo, senderOver, silence, untold } from './support/replying.ts';
 
 cureHubSdks();
 
-let hub: Awaited<ReturnType<typeof freshHub>>;
+let hub: Hub;
 let connection: ServiceConnection;
 let clients: number;
 afterEach(async () => {
   await connection.close();
-  await hub.stop();
+  await hub.close();
 });
 
 async function setUp(rules: HubRules, answerWithinMs: number, devices: readonly string[]) {
-  hub = await freshHub({ devices: devices.map((deviceId) => ({ deviceId })), rules });
+  hub = await startHub({ devices: devices.map((deviceId) => ({ deviceId })), rules });
   clients = 0;
   const newClient = () => {
     clients += 1;

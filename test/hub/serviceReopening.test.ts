@@ -1,5 +1,5 @@
 import type { Client } from 'azure-iothub';
-import { freshHub } from 'iot-hub-emulator/testing';
+import { startHub } from 'iot-hub-emulator';
 import { expect, it, vi } from 'vitest';
 import { serviceClient } from '../../iot-hub-emulator/test/support/clients.ts';
 import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
@@ -46,7 +46,7 @@ it('a new connection is opened even if its timer fires a little early', async ()
 });
 
 it('a new connection is opened at once when the hub has closed an unused one, but not repeatedly', async () => {
-  const hub = await freshHub({ rules: { idle: { unusedConnection: 1_000 } } });
+  const hub = await startHub({ rules: { idle: { unusedConnection: 1_000 } } });
   let now = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => now);
   const clients: Client[] = [];
@@ -76,7 +76,7 @@ it('a new connection is opened at once when the hub has closed an unused one, bu
   } finally {
     vi.restoreAllMocks();
     await connection.close();
-    await hub.stop();
+    await hub.close();
   }
 });
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { freshHub, inject } from 'iot-hub-emulator/testing';
+import { startHub } from 'iot-hub-emulator';
+import { inject } from 'iot-hub-emulator/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
@@ -41,7 +42,7 @@ async function wayTo(port: number) {
 }
 
 it('a hub that becomes silent on open connections is reported, and so is the end of the silence', async () => {
-  const hub = await freshHub({ partitions: 1 });
+  const hub = await startHub({ partitions: 1 });
   const [, port] = /:(\d+)/.exec(hub.eventsConnectionString) ?? [];
   const way = await wayTo(Number(port));
   const seen: number[] = [];
@@ -62,7 +63,7 @@ it('a hub that becomes silent on open connections is reported, and so is the end
   onTestFinished(async () => {
     way.freeze(false);
     await consumer.stop();
-    await hub.stop();
+    await hub.close();
   });
   consumer.start();
   await inject(hub, ['one']);

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
-import { freshHub } from 'iot-hub-emulator/testing';
+import { startHub } from 'iot-hub-emulator';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { plainService, send, transportOf } from '../traps/support/plain.ts';
@@ -26,7 +26,7 @@ afterEach(() => vi.restoreAllMocks());
 const closeOf = (socket: Socket) => new Promise((resolve) => socket.once('close', resolve));
 
 it('the service client prints no warning about a connection that the hub closes', async () => {
-  const hub = await freshHub({ devices: [{ deviceId: 'pump-1' }] });
+  const hub = await startHub({ devices: [{ deviceId: 'pump-1' }] });
   const client = plainService(hub);
   try {
     await send(client, 'pump-1', 'x');
@@ -37,7 +37,7 @@ it('the service client prints no warning about a connection that the hub closes'
     expect(told).toEqual([]);
   } finally {
     await client.close();
-    await hub.stop();
+    await hub.close();
   }
 });
 

@@ -1,8 +1,9 @@
 import { defineConfig } from 'vitest/config';
-import { common } from '../../vitest.config.ts';
+import { common, fromSources } from '../../vitest.config.ts';
 
 /** Needs another build, which `npm run mixed-versions` makes. */
 export default defineConfig({
+  ...fromSources,
   test: {
     ...common,
     include: ['test/mixed/*.long.ts'],

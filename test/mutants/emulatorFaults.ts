@@ -32,6 +32,28 @@ export const emulatorFaults: readonly Fault[] = [
     },
   ),
   ...inFile(
+    'iot-hub-emulator/src/identity/chain.ts',
+    ['iot-hub-emulator/test/certificateProof.test.ts'],
+    {
+      fault: 'lets a device issue certificates',
+      find: 'issuer.ca && certificate.checkIssued(issuer)',
+      replace: 'certificate.checkIssued(issuer)',
+      caughtBy: 'a device behind an authority does not get in behind one that says nothing of its use',
+    },
+    {
+      fault: 'believes the name of an issuer',
+      find: ' && certificate.verify(issuer.publicKey)',
+      replace: '',
+      caughtBy: 'a device behind an authority does not get in behind another authority of the same name',
+    },
+  ),
+  ...inFile('iot-hub-emulator/src/network/listener.ts', ['iot-hub-emulator/test/x509.test.ts'], {
+    fault: 'takes a session up again, without the certificates above that of the device',
+    find: ', secureOptions: constants.SSL_OP_NO_TICKET',
+    replace: '',
+    caughtBy: 'each connection has a handshake of its own',
+  }),
+  ...inFile(
     'iot-hub-emulator/src/amqp/management.ts',
     ['iot-hub-emulator/test/amqp.test.ts'],
     {
@@ -171,5 +193,33 @@ export const emulatorFaults: readonly Fault[] = [
     find: 'const changed = { ...identity, ...given, etag: randomTag() };',
     replace: 'const changed = { ...identity, ...given };',
     caughtBy: 'updates and deletes many only if their etags match',
+  }),
+  ...inFile(
+    'iot-hub-emulator/src/clients/trustHub.ts',
+    ['iot-hub-emulator/test/trustHub.test.ts'],
+    {
+      fault: 'believes the hub under every name',
+      find: 'options?.ca === undefined && isToThisMachine(options)',
+      replace: 'options?.ca === undefined',
+      caughtBy: 'a hub is believed only as this machine, and not by a client that names its own authorities',
+    },
+    {
+      fault: 'believes the hub where the client names other authorities',
+      find: 'options?.ca === undefined && isToThisMachine(options)',
+      replace: 'isToThisMachine(options)',
+      caughtBy: 'a hub is believed only as this machine, and not by a client that names its own authorities',
+    },
+    {
+      fault: 'goes on to believe the hub',
+      find: '    authorities.delete(one);\n',
+      replace: '',
+      caughtBy: 'a process believes the authority of a hub from then on, until it ends that',
+    },
+  ),
+  ...inFile('iot-hub-emulator/src/hub.ts', ['iot-hub-emulator/test/hub.test.ts'], {
+    fault: 'leaves its temporary directory',
+    find: 'closing ??= hub.close().then(remove);',
+    replace: 'closing ??= hub.close();',
+    caughtBy: 'has a temporary one until the block ends in which it is used, or until it is closed',
   }),
 ];

@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { common } from '../../vitest.config.ts';
+import { common, fromSources } from '../../vitest.config.ts';
 import { reachedFrom } from '../support/imports.ts';
 import { keptThread } from './keptThread.ts';
 
@@ -17,6 +17,7 @@ class NearestFirst extends BaseSequencer {
 
 /** For `npm run mutation`, which names the tests. */
 export default defineConfig({
+  ...fromSources,
   // Otherwise found in `node_modules`, where no file is changed.
   resolve: { alias: [{ find: /^telemetry\//, replacement: join(root, 'telemetry/src/') }] },
   plugins: [

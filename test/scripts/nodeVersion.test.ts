@@ -22,6 +22,7 @@ describe('an old Node.js is refused with one sentence by', () => {
   it.each([
     ...['main', 'methods', 'deadLetters', 'admin', 'tap', 'envFile'].map((name) => [`dist/${name}.js`]),
     ['edge/dist/main.js'],
+    ['iot-hub-emulator/bin/iot-hub-emulator.js'],
     ...['sandbox/main.ts', 'sandbox/device/main.ts', 'iot-hub-emulator/src/command/main.ts'].map((file) => [
       'scripts/run.js',
       file,
@@ -46,9 +47,12 @@ it.each(['20.19.0', '20.20.2', '21.0.0', '22.1.0', '100.0.0'])('Node %s is new e
   expect(runWith(version, 'scripts/run/nodeVersion.js')).toEqual({ status: 0, stdout: '', stderr: '' });
 });
 
-it.each(['package.json', 'edge/package.json'])('%s requires the same version', (file) => {
-  expect(JSON.parse(readFileSync(file, 'utf8')).engines.node).toBe('>=20.19');
-});
+it.each(['package.json', 'edge/package.json', 'iot-hub-emulator/package.json'])(
+  '%s requires the same version',
+  (file) => {
+    expect(JSON.parse(readFileSync(file, 'utf8')).engines.node).toBe('>=20.19');
+  },
+);
 
 it('the launcher imports nothing on which an old Node.js fails before the check', () => {
   expect(importsOf('scripts/run.js')).toEqual(['scripts/run/nodeVersion.js', 'scripts/run/launch.js']);

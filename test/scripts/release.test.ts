@@ -16,9 +16,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 
-it('all parts have one version, which the changelog has too', () => {
+it('all parts have one version, which both changelogs have, too', () => {
   expect(otherVersions(version)).toEqual([]);
   expect(sectionOf(readFileSync('CHANGELOG.md', 'utf8'), version)).toBeDefined();
+  expect(readFileSync('iot-hub-emulator/CHANGELOG.md', 'utf8')).toContain(`\n## ${version} (`);
 });
 
 it('another version would change the manifests, the lock file and the labels of the images', () => {

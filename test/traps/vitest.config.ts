@@ -1,8 +1,9 @@
 import { defineConfig } from 'vitest/config';
-import { common } from '../../vitest.config.ts';
+import { common, fromSources } from '../../vitest.config.ts';
 
 // `npm run traps`: the traps of the hub's client libraries, those with long waits too, all of which wait at the same time.
 export default defineConfig({
+  ...fromSources,
   test: {
     ...common,
     include: ['test/traps/**/*.test.ts', 'test/traps/**/*.long.ts'],

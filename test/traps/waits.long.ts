@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EventHubConsumerClient } from '@azure/event-hubs';
-import type { HubOptions } from 'iot-hub-emulator';
-import { freshHub } from 'iot-hub-emulator/testing';
+import { type HubOptions, startHub } from 'iot-hub-emulator';
 import { describe, test } from 'vitest';
 import { viaAgent } from '../../iot-hub-emulator/test/support/clients.ts';
 import { append, bodies, memoryStore, plainService, send, signal } from './support/plain.ts';
@@ -10,7 +9,7 @@ import { append, bodies, memoryStore, plainService, send, signal } from './suppo
 // by default; what is measured may differ by a few.
 
 const hubFor = (options: Omit<HubOptions, 'directory'> = {}) =>
-  freshHub({ devices: [{ deviceId: 'pump-1' }], partitions: 1, ...options });
+  startHub({ devices: [{ deviceId: 'pump-1' }], partitions: 1, ...options });
 const seconds = (since: number) => (performance.now() - since) / 1000;
 const pending = async (promise: Promise<unknown>) =>
   (await Promise.race([promise.then(String, String), sleep(10, 'pending')])) === 'pending';
@@ -34,7 +33,7 @@ describe.concurrent('traps that need patience', () => {
     expect(seconds(began)).toBeGreaterThan(40);
     expect(seconds(began)).toBeLessThan(60);
     for (const outcome of outcomes) expect(outcome).toMatchObject({ status: 'rejected', reason: { name: 'Error' } });
-    await hub.stop();
+    await hub.close();
   });
 
   test('trap 5: open() on a port that refuses does not fail within a minute, and succeeds when the port opens', async ({
@@ -49,7 +48,7 @@ describe.concurrent('traps that need patience', () => {
     hub.faults.clear();
     await opening;
     await client.close();
-    await hub.stop();
+    await hub.close();
   });
 
   test('trap 5: a method call without an answer has not ended a minute after its time-out', async ({ expect }) => {
@@ -63,7 +62,7 @@ describe.concurrent('traps that need patience', () => {
     await sleep(65_000);
     expect(await pending(calling)).toBe(true);
     expect(hub.faults.list()[0]?.struck).toBe(1);
-    await hub.stop();
+    await hub.close();
   });
 
   test('trap 11: an unreachable hub is reported after 90 s, for any retry options', async ({ expect }) => {
@@ -83,7 +82,7 @@ describe.concurrent('traps that need patience', () => {
     expect(seconds(began)).toBeLessThan(110);
     await subscription.close();
     await client.close();
-    await hub.stop();
+    await hub.close();
   });
 
   test('trap 11: after 2.5 s without a hub the events come back after 30 s, by default', async ({ expect }) => {
@@ -103,7 +102,7 @@ describe.concurrent('traps that need patience', () => {
     expect(seconds(began)).toBeGreaterThan(25);
     await subscription.close();
     await client.close();
-    await hub.stop();
+    await hub.close();
   });
 
   test('trap 12: a drop while a partition is idle is not detected for 60 s, by default', async ({ expect }) => {
@@ -123,7 +122,7 @@ describe.concurrent('traps that need patience', () => {
     expect(seconds(began)).toBeGreaterThan(50);
     await subscription.close();
     await client.close();
-    await hub.stop();
+    await hub.close();
   });
 
   test('trap 9: the ownership of a partition that an error stopped blocks all instances for 60 s, by default', async ({
@@ -158,6 +157,6 @@ describe.concurrent('traps that need patience', () => {
     expect(seconds(began)).toBeGreaterThan(45);
     await Promise.all([first.close(), second.close()]);
     await Promise.all([broken.close(), healthy.close()]);
-    await hub.stop();
+    await hub.close();
   });
 });

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { connect } from 'node:tls';
 import { type Finding, failure, ok, outage } from 'telemetry/check/finding.ts';
@@ -17,7 +18,12 @@ const usualPorts = { tls: 8883, webSockets: 443 };
  * Connects, and verifies the certificate. Does not sign in: a hub ends the other connection of an identity, which is that of
  * the running proxy. So a wrong key shows only at the start.
  */
-export async function checkHub({ connectionString, ca, webSockets }: Configuration['hub']): Promise<Finding[]> {
+export async function checkHub({
+  connectionString,
+  ca,
+  certificate,
+  webSockets,
+}: Configuration['hub']): Promise<Finding[]> {
   const address = hubAddress(connectionString);
   const host = hostOf(address);
   const port = Number(address.port) || usualPorts[webSockets ? 'webSockets' : 'tls'];
@@ -38,6 +44,7 @@ export async function checkHub({ connectionString, ca, webSockets }: Configurati
     const day = new Date(until).toISOString().slice(0, 10);
     return [
       ok(what, `${where} answers, its certificate is valid until ${day}; the key shows only when the proxy signs in`),
+      ...(certificate === undefined ? [] : [ownCertificate(certificate)]),
     ];
   } catch (error) {
     if (error instanceof ProxyFailure) return [proxyFinding(what, where, error)];
@@ -53,4 +60,11 @@ export async function checkHub({ connectionString, ca, webSockets }: Configurati
           ),
     ];
   }
+}
+
+/** Until when the certificate of the proxy itself is valid: the hub refuses one that has expired without a reason. */
+function ownCertificate(certificate: string): Finding {
+  const { validFrom, validTo } = new X509Certificate(certificate);
+  const [from, until] = [validFrom, validTo].map((time) => new Date(time).toISOString().slice(0, 10));
+  return ok(what, `the certificate of the proxy is valid from ${from} until ${until}`);
 }

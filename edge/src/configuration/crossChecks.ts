@@ -45,15 +45,12 @@ const alternatives = ({ hub, broker }: ConfigurationFile): Problem[] => [
   ),
 ];
 
-function dependencies({ broker, limits }: ConfigurationFile): Problem[] {
+function dependencies({ hub, broker, limits }: ConfigurationFile): Problem[] {
   const hasPassword = broker.password !== undefined || broker.passwordFile !== undefined;
   return [
     ...problemIf(hasPassword && broker.username === undefined, 'broker.username', 'is required with a password'),
-    ...problemIf(
-      (broker.certificateFile === undefined) !== (broker.keyFile === undefined),
-      'broker',
-      'certificateFile and keyFile require each other',
-    ),
+    ...pairs('hub', hub),
+    ...pairs('broker', broker),
     ...problemIf(
       limits.inFlightPerModule > limits.inFlight,
       'limits.inFlightPerModule',
@@ -61,6 +58,16 @@ function dependencies({ broker, limits }: ConfigurationFile): Problem[] {
     ),
   ];
 }
+
+const pairs = (
+  place: string,
+  files: { certificateFile?: string | undefined; keyFile?: string | undefined },
+): Problem[] =>
+  problemIf(
+    (files.certificateFile === undefined) !== (files.keyFile === undefined),
+    place,
+    'certificateFile and keyFile require each other',
+  );
 
 function duplicates(
   modules: readonly Module[],

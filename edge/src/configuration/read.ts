@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { type Stamps, stampOf } from 'telemetry/files/stamps.ts';
 import type { z } from 'zod';
 import { crossCheck, type Problem } from './crossChecks.ts';
+import { credentialProblems } from './hubCredentials.ts';
 import { elementOf, type Json, JsonError, memberOf, readJsonWithComments } from './jsonWithComments.ts';
 import { type ConfigurationFile, schema } from './schema.ts';
 
@@ -18,7 +19,13 @@ export class ConfigurationError extends Error {
 
 /** The configuration file with the contents of the files that it names. */
 export interface Configuration extends Omit<ConfigurationFile, 'hub' | 'network' | 'broker' | 'files'> {
-  readonly hub: { readonly connectionString: string; readonly ca?: string; readonly webSockets: boolean };
+  readonly hub: {
+    readonly connectionString: string;
+    readonly ca?: string;
+    readonly certificate?: string;
+    readonly key?: string;
+    readonly webSockets: boolean;
+  };
   readonly network: { readonly ca?: string };
   readonly broker: {
     readonly url: string;
@@ -128,6 +135,8 @@ async function loadFiles(
     hub: defined({
       connectionString: connectionString?.trim() ?? '',
       ca: await content('hub.caFile', hub.caFile),
+      certificate: await content('hub.certificateFile', hub.certificateFile),
+      key: await content('hub.keyFile', hub.keyFile),
       webSockets: hub.webSockets,
     }),
     network: defined({ ca: await content('network.caFile', network.caFile) }),
@@ -143,8 +152,7 @@ async function loadFiles(
       ca: await content('files.caFile', files.caFile),
     }),
   };
-  if (problems.length === 0)
-    problems.push(...connectionStringProblems(configuration.hub.connectionString, connectionStringFile));
+  if (problems.length === 0) problems.push(...credentialProblems(configuration.hub, connectionStringFile));
   return { configuration, problems };
 }
 
@@ -154,13 +162,3 @@ type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
 
 const defined = <T extends object>(value: T) =>
   Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Defined<T>;
-
-/** The hub's client does not name the missing parts. */
-function connectionStringProblems(connectionString: string, file: string | undefined): Problem[] {
-  const place = file === undefined ? 'hub.connectionString' : 'hub.connectionStringFile';
-  const names = connectionString.split(';').map((part) => part.slice(0, part.indexOf('=')));
-  const missing = ['HostName', 'DeviceId', 'SharedAccessKey'].filter((name) => !names.includes(name));
-  return missing.length === 0
-    ? []
-    : [[place, `has no ${missing.join(', no ')}: HostName=…;DeviceId=…;SharedAccessKey=… is required`]];
-}

@@ -9,7 +9,8 @@ export const schema = z
     hub: z
       .strictObject({
         connectionString: z.string().optional().meta({
-          description: 'Connection string, with a shared access key, of the device or of a module of it.',
+          description:
+            'Connection string of the device or of a module of it: with a shared access key, or with x509=true and a certificate.',
         }),
         connectionStringFile: file.optional().meta({
           description: 'File with the connection string, which keeps the key out of this file.',
@@ -17,6 +18,11 @@ export const schema = z
         caFile: file.optional().meta({
           description: 'PEM file of certificate authorities that replace the default ones.',
         }),
+        certificateFile: file.optional().meta({
+          description:
+            'PEM file of the X.509 certificate of the device or module, and of those that issued it, in the place of a key.',
+        }),
+        keyFile: file.optional().meta({ description: 'PEM file of the key of the certificate.' }),
         webSockets: z.boolean().default(false).meta({
           description:
             'MQTT over WebSockets at port 443, as firewalls and proxies allow, instead of MQTT over TLS at port 8883.',

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { tunnelTo, useProxies } from 'telemetry/network/outbound.ts';
 import { hostOf, proxyProblem } from 'telemetry/network/proxies.ts';
 import { trustAlso } from 'telemetry/network/trust.ts';
+import { partOf } from '../configuration/connectionString.ts';
 import { type Configuration, ConfigurationError } from '../configuration/read.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -64,6 +65,5 @@ export function useNetwork({ hub, network }: Pick<Configuration, 'hub' | 'networ
 
 /** Of the gateway, if the connection string names one. */
 export function hubAddress(connectionString: string): URL {
-  const part = (name: string) => new RegExp(`(?:^|;)\\s*${name}=([^;]+)`).exec(connectionString)?.[1]?.trim();
-  return new URL(`https://${part('GatewayHostName') ?? part('HostName')}`);
+  return new URL(`https://${partOf(connectionString, 'GatewayHostName') ?? partOf(connectionString, 'HostName')}`);
 }

@@ -1,6 +1,8 @@
 import sdk from 'azure-iot-device';
 import { noMeter } from 'telemetry/meter.ts';
 import { outboundAgent } from 'telemetry/network/outbound.ts';
+import { partOf } from '../configuration/connectionString.ts';
+import type { Configuration } from '../configuration/read.ts';
 import { errorMessage } from '../connections/errorMessage.ts';
 import {
   type Backoff,
@@ -11,15 +13,16 @@ import {
 } from '../connections/reconnecting.ts';
 import type { Meter } from '../metrics/metrics.ts';
 import type { Log } from '../operations/log.ts';
+import { createCredentials } from './credentials.ts';
 import type { MethodResponse } from './methodResponse.ts';
 import { methodTransport } from './methodTransport.ts';
 
 interface HubOptions {
   /**
-   * As they are when a connection is opened: the connection string of a device or a module, the authorities to trust, and
-   * whether WebSockets take the place of TLS at port 8883.
+   * As they are when a connection is opened: the connection string of a device or a module, its certificate if it has no key
+   * there, the authorities to trust, and whether WebSockets take the place of TLS at port 8883.
    */
-  readonly access: () => { readonly connectionString: string; readonly ca?: string; readonly webSockets?: boolean };
+  readonly access: () => Omit<Configuration['hub'], 'webSockets'> & { readonly webSockets?: boolean };
   /** Must not reject. */
   readonly onInvocation: (payload: unknown) => Promise<MethodResponse>;
   /** No invocation is in progress, so a reconnect interrupts none. */
@@ -73,12 +76,13 @@ export function connectToHub(options: HubOptions): Reconnecting<Connection> {
   return hub;
 
   async function open(signal: AbortSignal): Promise<Connection> {
-    const { connectionString, ca, webSockets = false } = access();
+    const { ca, webSockets = false, ...identity } = access();
     const transport = methodTransport(refuse, webSockets);
-    const credentials = sdk.SharedAccessKeyAuthenticationProvider.fromConnectionString(connectionString, token.valid);
-    const client = /(?:^|;)\s*ModuleId=/.test(connectionString)
-      ? sdk.ModuleClient.fromAuthenticationProvider(credentials, transport)
-      : sdk.Client.fromAuthenticationProvider(credentials, transport);
+    const credentials = createCredentials(identity, token.valid);
+    const client =
+      partOf(identity.connectionString, 'ModuleId') !== undefined
+        ? sdk.ModuleClient.fromAuthenticationProvider(credentials, transport)
+        : sdk.Client.fromAuthenticationProvider(credentials, transport);
     client.setRetryPolicy(noRetry); // the client's own retries hide errors for minutes, and may stop
     const closed = new Promise<string>((resolve) => {
       client.on('disconnect', (error: unknown) => resolve(errorMessage(error)));
@@ -123,6 +127,7 @@ export function connectToHub(options: HubOptions): Reconnecting<Connection> {
       throw new Error(errorMessage(error));
     }
 
+    if (identity.certificate !== undefined) return connection; // there is no token to renew
     const openedAt = performance.now();
     renewal = setInterval(() => {
       const seconds = (performance.now() - openedAt) / 1000;

@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { partOf } from '../configuration/connectionString.ts';
 import type { Configuration } from '../configuration/read.ts';
-
-const partOf = (connectionString: string, name: string): string | undefined =>
-  new RegExp(`(?:^|;)\\s*${name}\\s*=\\s*([^;]*)`).exec(connectionString)?.[1]?.trim();
 
 /** The device, or the module of it, as which the proxy connects to the hub. */
 export function identityOf({ hub }: Configuration): string {
@@ -12,7 +10,9 @@ export function identityOf({ hub }: Configuration): string {
 
 /** Texts that the log must not have. */
 export const secretsOf = ({ hub, broker }: Configuration): string[] =>
-  [partOf(hub.connectionString, 'SharedAccessKey'), broker.password, broker.key].filter((one) => one !== undefined);
+  [partOf(hub.connectionString, 'SharedAccessKey'), hub.key, broker.password, broker.key].filter(
+    (one) => one !== undefined,
+  );
 
 /** Of the proxy. */
 export const version = (): string =>

@@ -4,6 +4,7 @@ import type { PartitionLog } from '../events/partitionLog.ts';
 import type { Faults } from '../faults/faults.ts';
 import { faultKinds } from '../faults/kinds.ts';
 import type { Addresses } from '../identity/addresses.ts';
+import type { CaCertificates } from '../identity/caCertificates.ts';
 import type { Policies } from '../identity/policies.ts';
 import type { Device, Registry } from '../identity/registry.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -13,13 +14,14 @@ import type { Connection } from '../network/connections.ts';
 import { Refusal } from '../values/refusal.ts';
 import { readMessage } from './newMessage.ts';
 import type { OperationId } from './operations.ts';
-import { newDevice, whichKey } from './schemas.ts';
+import { newCertificate, newDevice, proofOfPossession, whichKey } from './schemas.ts';
 
 /** What the admin port shows and changes. */
 export interface AdminHub {
   /** Host, ports and so on: the answer to GET /. */
   describe: () => Record<string, unknown>;
   registry: Registry;
+  certificates: CaCertificates;
   devicebound: Devicebound;
   journal: Journal;
   partitions: () => readonly PartitionLog[];
@@ -53,7 +55,7 @@ const ok = (body: unknown): HandlerResult => ({ status: 200, body });
 export function createHandlers(
   hub: AdminHub,
 ): Readonly<Record<OperationId, (call: Call) => HandlerResult | Promise<HandlerResult>>> {
-  const { registry, devicebound, journal, faults, closing } = hub;
+  const { registry, certificates, devicebound, journal, faults, closing } = hub;
 
   const show = ({ deviceId, generationId, createdAt }: Device) => {
     const pending = devicebound.pending(deviceId).length;
@@ -65,11 +67,15 @@ export function createHandlers(
     listDevices: () => ok({ devices: registry.list().map(show) }),
     addDevice({ body }) {
       const parsed = newDevice.safeParse(body);
-      if (!parsed.success) throw malformed('The body is {"deviceId": text, "primaryKey": base64 text or none}.');
-      const { deviceId, primaryKey } = parsed.data;
-      const device = registry.create(deviceId, { primaryKey });
+      if (!parsed.success)
+        throw malformed(
+          'The body is {"deviceId": text, "primaryKey": base64 text or none, "authentication": {"type": "sas", "selfSigned" or "certificateAuthority", …} or none}.',
+        );
+      const { deviceId, ...settings } = parsed.data;
+      const device = registry.create(deviceId, settings);
       const connectionString = hub.addresses.deviceConnectionString(deviceId);
-      return { status: 201, body: { ...show(device), primaryKey: device.primaryKey, connectionString } };
+      const key = device.authentication.type === 'sas' ? { primaryKey: device.primaryKey } : {};
+      return { status: 201, body: { ...show(device), ...key, connectionString } };
     },
     removeDevice({ id }) {
       if (!registry.delete(id)) throw new Refusal('amqp:not-found', 'There is no device of this id.');
@@ -81,6 +87,24 @@ export function createHandlers(
       return { status: 201, body: { messageId: message.system.messageId, pending: devicebound.pending(id).length } };
     },
     listConnections: () => ok({ connections: hub.connections().map(describeConnection) }),
+    listCertificates: () => ok({ certificates: certificates.list() }),
+    addCertificate({ body }) {
+      const parsed = newCertificate.safeParse(body);
+      if (!parsed.success)
+        throw malformed('The body is {"name": text, "certificate": PEM, "isVerified": true, false or none}.');
+      const { name, certificate, isVerified } = parsed.data;
+      return { status: 201, body: certificates.add(name, certificate, isVerified) };
+    },
+    generateVerificationCode: ({ id }) => ok({ verificationCode: certificates.generateVerificationCode(id) }),
+    verifyCertificate({ id, body }) {
+      const parsed = proofOfPossession.safeParse(body);
+      if (!parsed.success) throw malformed('The body is {"certificate": PEM}.');
+      return ok(certificates.verify(id, parsed.data.certificate));
+    },
+    removeCertificate({ id }) {
+      if (!certificates.remove(id)) throw new Refusal('amqp:not-found', 'There is no CA certificate of this name.');
+      return { status: 204 };
+    },
     async renewKey({ id: policy, body }) {
       const parsed = whichKey.safeParse(body);
       if (!parsed.success) throw malformed('The body is {"key": "primaryKey" or "secondaryKey"}.');

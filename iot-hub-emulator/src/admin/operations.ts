@@ -34,7 +34,7 @@ export const operations = {
   addDevice: {
     method: 'POST',
     path: '/devices',
-    summary: 'Add a device: {deviceId, primaryKey?}; the answer has its key and connection string',
+    summary: 'Add a device: {deviceId, primaryKey?, authentication?}; the answer has its key and connection string',
     body: schemas.newDevice,
     answers: { 201: { what: 'Added.', schema: schemas.addedDevice } },
     refusals: [400, 409],
@@ -64,6 +64,47 @@ export const operations = {
         schema: z.object({ connections: z.array(schemas.connection) }),
       },
     },
+  },
+  listCertificates: {
+    method: 'GET',
+    path: '/certificates',
+    summary: 'The CA certificates by which devices get in',
+    answers: {
+      200: {
+        what: 'Those that are registered, verified or not.',
+        schema: z.object({ certificates: z.array(schemas.certificate) }),
+      },
+    },
+  },
+  addCertificate: {
+    method: 'POST',
+    path: '/certificates',
+    summary: 'Register a CA certificate, or replace the one of that name: {name, certificate, isVerified?}',
+    body: schemas.newCertificate,
+    answers: { 201: { what: 'Registered.', schema: schemas.certificate } },
+    refusals: [400],
+  },
+  generateVerificationCode: {
+    method: 'POST',
+    path: '/certificates/{id}/generateVerificationCode',
+    summary: 'A new verification code for a CA certificate; earlier ones count no more',
+    answers: { 200: { what: 'The code.', schema: schemas.verificationCode } },
+    refusals: [404],
+  },
+  verifyCertificate: {
+    method: 'POST',
+    path: '/certificates/{id}/verify',
+    summary: 'Prove that you have the key of a CA certificate: {certificate}, issued by it for the verification code',
+    body: schemas.proofOfPossession,
+    answers: { 200: { what: 'Verified.', schema: schemas.certificate } },
+    refusals: [400, 404],
+  },
+  removeCertificate: {
+    method: 'DELETE',
+    path: '/certificates/{id}',
+    summary: 'Remove a CA certificate; connections stay',
+    answers: { 204: { what: 'Removed.' } },
+    refusals: [404],
   },
   renewKey: {
     method: 'POST',

@@ -22,6 +22,18 @@ export const hub = z.object({
 export const newDevice = z.object({
   deviceId: z.string(),
   primaryKey: z.string().optional().describe('Base64 of 16 to 64 bytes; random when absent'),
+  authentication: z
+    .discriminatedUnion('type', [
+      z.object({ type: z.literal('sas') }),
+      z.object({
+        type: z.literal('selfSigned'),
+        primaryThumbprint: z.string().optional(),
+        secondaryThumbprint: z.string().optional(),
+      }),
+      z.object({ type: z.literal('certificateAuthority') }),
+    ])
+    .optional()
+    .describe('How it proves who it is: with a key when absent; thumbprints are SHA-1 or SHA-256, hexadecimal'),
 });
 
 export const device = z.object({
@@ -86,7 +98,34 @@ export const renewedKey = z.object({
   eventsConnectionString: z.string().describe('With the new key, for the event client'),
 });
 
-export const addedDevice = device.extend({ primaryKey: z.string(), connectionString: z.string() });
+export const addedDevice = device.extend({
+  primaryKey: z.string().optional().describe('Absent when the device proves with a certificate who it is'),
+  connectionString: z.string(),
+});
+
+const pem = z.string().describe('PEM');
+
+export const newCertificate = z.object({
+  name: z.string(),
+  certificate: pem,
+  isVerified: z.boolean().default(false).describe('Without the proof that you have its key'),
+});
+
+export const proofOfPossession = z.object({
+  certificate: pem.describe('PEM; issued by the registered one, with the verification code as its common name'),
+});
+
+export const verificationCode = z.object({ verificationCode: z.string() });
+
+export const certificate = z.object({
+  name: z.string(),
+  subject: z.string(),
+  thumbprint: z.string().describe('SHA-1, hexadecimal'),
+  expiry: dateTime,
+  isVerified: z.boolean().describe('Devices get in by it'),
+  created: dateTime,
+  updated: dateTime,
+});
 
 export const entry = z
   .object({

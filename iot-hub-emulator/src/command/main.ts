@@ -1,15 +1,17 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
+import { ask, HubRefused } from '../admin/ask.ts';
 import { DirectoryInUse } from '../persistence/lock.ts';
 import { Refusal } from '../values/refusal.ts';
+import { called } from './called.ts';
 import { type CommandLine, help, readArguments } from './options.ts';
 import { portTaken } from './portTaken.ts';
 import { introduction, show } from './print.ts';
-import { ask, HubRefused, requestFor } from './remote.ts';
-import { answers, describe, findAdminUrl, publish } from './stateFile.ts';
+import { requestFor } from './remote.ts';
+import { answers, describe, findAdminUrl, hideFromGit, publish } from './stateFile.ts';
 import { UsageError } from './usageError.ts';
 
-/** Where a sandbox has its state, below the folder of the project in which the command runs (H2). */
-const sandboxDirectory = resolve('.sandbox');
+/** Where a hub has its state unless a directory is named, and where a sandbox has its own: in the folder in which the command runs (H2). */
+const [ownDirectory, sandboxDirectory] = [resolve('.iot-hub-emulator'), resolve('.sandbox')];
 /** Errors that say all there is to say; any other deserves its stack. */
 const expected = [UsageError, HubRefused, DirectoryInUse, Refusal];
 
@@ -19,10 +21,10 @@ async function main(): Promise<number> {
   let given: CommandLine['given'] = {};
   try {
     const from = process.env['INIT_CWD'] ?? process.cwd();
-    const asked = readArguments(process.argv.slice(2), from, join(sandboxDirectory, 'hub-alone'));
+    const asked = readArguments(process.argv.slice(2), from, ownDirectory);
     given = asked.given;
     if (asked.help) console.log(help);
-    else if (asked.words.length > 0) await command(asked);
+    else if (asked.words.length > 0) await command(asked, from);
     else await run(asked);
     return 0;
   } catch (error) {
@@ -31,11 +33,11 @@ async function main(): Promise<number> {
   }
 }
 
-async function command({ words, adminUrl, directory, json }: CommandLine): Promise<void> {
-  const request = requestFor(words);
+async function command({ words, adminUrl, directory, json }: CommandLine, from: string): Promise<void> {
+  const request = requestFor(words, from);
   const url = adminUrl ?? findAdminUrl(directory, sandboxDirectory);
   if (url === undefined || !(await answers(url)))
-    throw new UsageError('No hub runs there. Start one with: npm run hub, or name its admin port: --admin URL');
+    throw new UsageError(`No hub runs there. Start one with: ${called}, or name its admin port: --admin URL`);
   const answer = await ask(url.replace(/\/$/, ''), request);
   console.log(json ? JSON.stringify(answer ?? {}, undefined, 2) : show(answer));
 }
@@ -45,6 +47,7 @@ async function run({ directory, hub: options, json }: CommandLine): Promise<void
   if (other !== undefined && (await answers(other)))
     throw new UsageError(`A hub runs in ${directory} already: ${other}. A second one needs a --directory of its own.`);
   const ending = interrupted();
+  if (directory === ownDirectory) await hideFromGit(directory);
   const { startHub } = await import('../hub.ts'); // a command for a hub that runs needs none of it
   const hub = await startHub(options);
   const state = describe(hub, new Date());

@@ -4,34 +4,48 @@ import type { HubRules } from '../core/core.ts';
 import { tierRules } from '../core/tierRules.ts';
 import type { HubOptions } from '../hub.ts';
 import { type NotificationSource, notificationSources } from '../notifications/hubNotification.ts';
+import { isWay, type Way, ways } from '../otherwise/ways.ts';
 import { readAuthority } from './authorityFile.ts';
+import { called } from './called.ts';
 import { UsageError } from './usageError.ts';
 
-export const help = `Runs an IoT hub on this machine, alone, for any project; or talks to one that
-runs.
+export const help = `Usage: ${called} [options]
+  Runs an IoT hub on this machine until Ctrl-C, for clients of any kind.
 
-  npm run hub -- [options]            run a hub until Ctrl-C
-  npm run hub -- devices [list]       the devices
-  npm run hub -- devices add D [KEY]  add a device; prints its connection string
-  npm run hub -- devices remove D
-  npm run hub -- devices send D TEXT [name=value …]
-                                      send it a message; messageId, ack,
-                                      properties.colour=red
-  npm run hub -- connections          who is connected, and with which links
-  npm run hub -- policies renew P [primaryKey|secondaryKey]
-                                      give a policy a new key; prints its
-                                      connection strings
-  npm run hub -- faults [list]        the faults that stand
-  npm run hub -- faults kinds         every kind of fault and its fields
-  npm run hub -- faults add KIND [name=value …]
-                                      inject a fault, standing or immediate:
-                                      faults add drop connections=events
-  npm run hub -- faults clear [ID]    end one fault, or all
-  npm run hub -- counters             connections, links, credit, events, queues
-  npm run hub -- journal [name=value …]
-                                      what was received and sent; since,
-                                      deviceId, correlationId, kind
-  npm run hub -- partitions           how far the partitions reach
+Usage: ${called} COMMAND [options]
+  Asks a hub that runs:
+
+  devices [list]          the devices
+  devices add D [KEY]     add a device; prints its connection string
+  devices add D certificate=FILE [certificate=FILE]
+                          one with a certificate or two of its own
+  devices add D authority
+                          one whose certificate a registered CA certificate
+                          stands behind
+  devices remove D
+  devices send D TEXT [name=value …]
+                          send it a message; messageId, ack,
+                          properties.colour=red
+  connections             who is connected, and with which links
+  certificates [list]     the CA certificates by which devices get in
+  certificates add N FILE [verified]
+                          register one; verified: without proof
+  certificates code N     a code to prove that you have its key
+  certificates verify N FILE
+                          the proof: a certificate, issued by N for the code
+  certificates remove N
+  policies renew P [primaryKey|secondaryKey]
+                          give a policy a new key; prints its connection strings
+  faults [list]           the faults that stand
+  faults kinds            every kind of fault and its fields
+  faults add KIND [name=value …]
+                          inject a fault, standing or immediate:
+                          faults add drop connections=events
+  faults clear [ID]       end one fault, or all
+  counters                connections, links, credit, events, queues
+  journal [name=value …]  what was received and sent; since, deviceId,
+                          correlationId, kind
+  partitions              how far the partitions reach
 
   Running a hub:
   --partitions N     default 4
@@ -60,6 +74,8 @@ runs.
   --route-to E       what devices send goes to the event hub E, which only
                      identities of the authority may read, and not to the
                      built-in endpoint; --route-partitions N, default 4
+  --otherwise FACT   the contrary of a fact of docs/facts.md, for programs that
+                     must bear it, too; may be given again
   --strict           refuse property characters that IoT Hub does not document
                      as allowed
   --amqp-port N  --amqps-port N  --mqtts-port N  --https-port N  --admin-port N
@@ -68,7 +84,7 @@ runs.
 
   Both:
   --directory D      where keys, certificates and the state file are: default
-                     DIR of --persist, or .sandbox/hub-alone
+                     DIR of --persist, or .iot-hub-emulator
   --admin URL        the admin port of the hub to talk to; by default that of
                      the directory, or of a running sandbox
   --json             print JSON on stdout
@@ -115,6 +131,7 @@ export function readArguments(args: readonly string[], from: string, defaultDire
       group: { ...text, multiple: true },
       device: { ...text, multiple: true },
       source: { ...text, multiple: true },
+      otherwise: { ...text, multiple: true },
       'amqp-port': text,
       'amqps-port': text,
       'mqtts-port': text,
@@ -161,6 +178,7 @@ export function readArguments(args: readonly string[], from: string, defaultDire
       strictProperties: values.strict,
       ownerMaySend: values['owner-may-send'],
       sources: (values.source ?? []).map(sourceOf),
+      otherwise: (values.otherwise ?? []).map(wayOf),
       consumerGroups: values.group ?? [],
       devices: (values.device ?? []).map((deviceId) => ({ deviceId })),
       rules: {
@@ -183,6 +201,11 @@ function sourceOf(given: string): NotificationSource {
   const source = notificationSources.find((name) => name === given);
   if (!source) throw new UsageError(`--source takes ${notificationSources.join(', ')}.`);
   return source;
+}
+
+function wayOf(given: string): Way {
+  if (!isWay(given)) throw new UsageError(`--otherwise takes ${Object.keys(ways).join(', ')}.`);
+  return given;
 }
 
 function rulesOf(tier: string | undefined, units: number | undefined): HubRules {

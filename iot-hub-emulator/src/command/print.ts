@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { connection } from '../admin/schemas.ts';
 import type { FaultKind } from '../faults/kinds.ts';
+import { called } from './called.ts';
 import type { HubState } from './stateFile.ts';
 
 /** A hub that has just started, for a person. */
@@ -8,9 +9,7 @@ export function introduction(state: HubState): string {
   const { ports, devices } = state;
   const names = Object.keys(devices);
   const device =
-    names.length > 0
-      ? names.map((name) => `  ${name}  ${devices[name]}`)
-      : ['  none: npm run hub -- devices add pump-1'];
+    names.length > 0 ? names.map((name) => `  ${name}  ${devices[name]}`) : [`  none: ${called} devices add pump-1`];
   return `
 The hub ${state.name} listens on ${state.hostName}: MQTT ${ports.mqtts} (TLS), AMQP ${ports.amqp} and ${ports.amqps} (TLS)
 

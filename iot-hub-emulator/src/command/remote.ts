@@ -1,25 +1,22 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { AdminRequest } from '../admin/ask.ts';
 import { UsageError } from './usageError.ts';
 
-/** A hub was asked and did not do it; the message is its sentence. */
-export class HubRefused extends Error {
-  override readonly name = 'HubRefused';
-}
-
-interface Request {
-  method: 'GET' | 'POST' | 'DELETE';
-  path: string;
-  body?: Record<string, unknown>;
-}
-
-/** What the admin port is asked for these words. Throws `UsageError`. */
-export function requestFor(words: readonly string[]): Request {
+/** What the admin port is asked for these words. Paths of files count from `from`. Throws `UsageError`. */
+export function requestFor(words: readonly string[], from = process.cwd()): AdminRequest {
   const [subject = '', verb = 'list', ...rest] = words;
   const [first] = rest;
   switch (`${subject} ${verb}`) {
     case 'devices list':
       return { method: 'GET', path: '/devices' };
     case 'devices add':
-      return { method: 'POST', path: '/devices', body: { deviceId: needed(first, 'a device id'), ...key(rest[1]) } };
+      return {
+        method: 'POST',
+        path: '/devices',
+        body: { deviceId: needed(first, 'a device id'), ...proof(rest.slice(1), from) },
+      };
     case 'devices send':
       return {
         method: 'POST',
@@ -28,6 +25,23 @@ export function requestFor(words: readonly string[]): Request {
       };
     case 'devices remove':
       return { method: 'DELETE', path: `/devices/${encodeURIComponent(needed(first, 'a device id'))}` };
+    case 'certificates add': {
+      const certificate = read(needed(rest[1], 'the file of a certificate'), from);
+      const isVerified = rest[2] === 'verified';
+      return {
+        method: 'POST',
+        path: '/certificates',
+        body: { name: needed(first, 'a name'), certificate, isVerified },
+      };
+    }
+    case 'certificates code':
+      return { method: 'POST', path: `${certificatePath(first)}/generateVerificationCode` };
+    case 'certificates verify': {
+      const certificate = read(needed(rest[1], 'the file of a certificate'), from);
+      return { method: 'POST', path: `${certificatePath(first)}/verify`, body: { certificate } };
+    }
+    case 'certificates remove':
+      return { method: 'DELETE', path: certificatePath(first) };
     case 'policies renew':
       return {
         method: 'POST',
@@ -43,6 +57,7 @@ export function requestFor(words: readonly string[]): Request {
     case 'faults clear':
       return { method: 'DELETE', path: first === undefined ? '/faults' : `/faults/${encodeURIComponent(first)}` };
     case 'connections list':
+    case 'certificates list':
     case 'counters list':
     case 'partitions list':
       return { method: 'GET', path: `/${subject}` };
@@ -52,17 +67,6 @@ export function requestFor(words: readonly string[]): Request {
     return { method: 'GET', path: `/journal?${query}` };
   }
   throw new UsageError(`There is no command "${words.join(' ')}"; --help lists what there is.`);
-}
-
-/** Ask a hub. The answer is its own, as data; undefined when it has nothing to say. Throws `HubRefused`. */
-export async function ask(adminUrl: string, { method, path, body }: Request): Promise<unknown> {
-  const init = body === undefined ? { method } : { method, body: JSON.stringify(body) };
-  const response = await fetch(adminUrl + path, init);
-  const text = await response.text();
-  const answer: unknown = text === '' ? undefined : JSON.parse(text);
-  if (!response.ok)
-    throw new HubRefused((answer as { error?: string } | undefined)?.error ?? `status ${response.status}`);
-  return answer;
 }
 
 const numbers = new Set(['times', 'skip', 'ms', 'downMs', 'events', 'bytes', 'status', 'connection']);
@@ -92,4 +96,32 @@ function needed(word: string | undefined, what: string): string {
   return word;
 }
 
-const key = (primaryKey: string | undefined) => (primaryKey === undefined ? {} : { primaryKey });
+const certificatePath = (name: string | undefined): string =>
+  `/certificates/${encodeURIComponent(needed(name, 'the name of a certificate'))}`;
+
+/** How a device proves who it is: `certificate=FILE`, once or twice, or `authority`; else a key, or nothing is said of it. */
+function proof(words: readonly string[], from: string): Record<string, unknown> {
+  const [first] = words;
+  if (first === undefined) return {};
+  if (first === 'authority') return { authentication: { type: 'certificateAuthority' } };
+  if (!first.startsWith('certificate=')) return { primaryKey: first };
+  const [primaryThumbprint, secondaryThumbprint] = words.map((word) => thumbprint(split(word)[1], from));
+  return { authentication: { type: 'selfSigned', primaryThumbprint, secondaryThumbprint } };
+}
+
+function thumbprint(file: string, from: string): string {
+  try {
+    return new X509Certificate(read(file, from)).fingerprint256.replaceAll(':', '');
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`${file} is no certificate in the form PEM.`);
+  }
+}
+
+function read(file: string, from: string): string {
+  try {
+    return readFileSync(resolve(from, file), 'utf8');
+  } catch (error) {
+    throw new UsageError(`${file} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+  }
+}

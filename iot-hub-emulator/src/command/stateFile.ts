@@ -52,6 +52,9 @@ export async function publish(directory: string, state: HubState): Promise<() =>
   return () => rm(fileOf(directory), { force: true });
 }
 
+/** Keys must not get into a repository: what is in a directory that was not asked for is nothing that git sees. */
+export const hideFromGit = (directory: string): Promise<void> => writeWhole(join(directory, '.gitignore'), '*\n');
+
 /** The admin URL of the hub that was started in `directory`; failing that, of the sandbox that was started in `sandbox`. */
 export function findAdminUrl(directory: string, sandbox: string): string | undefined {
   return (

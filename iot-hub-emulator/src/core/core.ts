@@ -13,11 +13,14 @@ import {
 } from '../cloudToDevice/feedback.ts';
 import type { StoredMessage } from '../cloudToDevice/queued.ts';
 import { createDeliveryCounters, type DeliveryCounters } from '../events/deliveryCounters.ts';
+import { createEventForm } from '../events/eventForm.ts';
 import { createEvents, type Events } from '../events/events.ts';
+import { createNumbering, type Numbering } from '../events/numbering.ts';
 import { createRegions, type EventHub, eventsOf, type Regions } from '../events/regions.ts';
 import { createStandingFaults, type StandingFaults } from '../faults/standing.ts';
 import { type Access, createAccess } from '../identity/access.ts';
 import type { TrustedAuthority } from '../identity/bearer.ts';
+import { type CaCertificates, createCaCertificates, type StoredCaCertificate } from '../identity/caCertificates.ts';
 import type { Policy } from '../identity/policies.ts';
 import { createPresence, type Presence } from '../identity/presence.ts';
 import { createRegistry, type Identity, type Registry } from '../identity/registry.ts';
@@ -28,6 +31,7 @@ import { createThrottle, type Throttle } from '../limits/throttle.ts';
 import { limitsOfRates, type Rates, type Tier, tierLimits } from '../limits/tiers.ts';
 import { createMethods, type Methods } from '../methods/methods.ts';
 import { type Connections, createConnections } from '../network/connections.ts';
+import type { Ways } from '../otherwise/ways.ts';
 import type { Store } from '../persistence/store.ts';
 import type { Table } from '../persistence/table.ts';
 import { createModels, type Models } from '../twins/models.ts';
@@ -40,6 +44,7 @@ export interface HubCore {
   createdAt: number;
   consumerGroups: readonly string[];
   registry: Registry;
+  certificates: CaCertificates;
   access: Access;
   presence: Presence;
   /** The built-in endpoint. What devices send goes on to the event hub of a route, if there is one, and only there. */
@@ -63,6 +68,9 @@ export interface HubCore {
   bounds: Bounds;
   /** When it ends idle connections and links. */
   idle: IdleRules;
+  /** In what it differs from the hub that is known. */
+  otherwise: Ways;
+  numbering: Numbering;
   now: () => number;
 }
 
@@ -102,25 +110,30 @@ export function createCore(options: {
   authority?: TrustedAuthority | undefined;
   routeTo?: { readonly name: string; readonly partitions?: number } | undefined;
   strictProperties: boolean;
+  otherwise: Ways;
   rules: HubRules;
   journal: Journal;
   /** Where it keeps what outlives the process; absent: nowhere. */
   store?: Store | undefined;
   now: () => number;
 }): HubCore {
-  const { name, partitions, policies, authority, routeTo, strictProperties, rules, journal, store, now } = options;
+  const { name, partitions, policies, authority, routeTo, strictProperties, otherwise, rules, journal, store, now } =
+    options;
   const { tier, units, rates = {}, shapingMs, shapingBacklog } = rules;
   const limits = { ...(tier ? tierLimits(tier, units) : {}), ...limitsOfRates(rates) };
   const bounded = { ...bounds, ...rules.bounds };
   const registry = createRegistry(now);
   if (store) persistRegistry(registry, store);
+  const certificates = createCaCertificates(now, store?.table<StoredCaCertificate>('certificates'));
   const feedback = createFeedback({
     rules: { ...feedbackRules, ...rules.feedback },
     bytes: bounded.feedback,
     now,
     table: store?.table<StoredFeedback>('feedback'),
   });
-  const common = { retention: bounded.partition, journal, now };
+  const numbering = createNumbering(otherwise);
+  const form = createEventForm(otherwise, numbering);
+  const common = { retention: bounded.partition, journal, numbering, form, now };
   const about = store?.table<string | number>('hub');
   const regions = createRegions(
     { name, events: createEvents({ count: partitions, store, ...common }) },
@@ -140,7 +153,8 @@ export function createCore(options: {
     createdAt: stored(about, 'createdAt', now()),
     consumerGroups: options.consumerGroups,
     registry,
-    access: createAccess({ hubName: name, policies, registry, authority, routedHub: routeTo?.name, now }),
+    certificates,
+    access: createAccess({ hubName: name, policies, registry, certificates, authority, routedHub: routeTo?.name, now }),
     presence: createPresence(registry, now),
     events: eventsOf(regions, routed?.events.accept),
     regions,
@@ -151,7 +165,8 @@ export function createCore(options: {
       feedback,
       rules: { ...queueLimits, ...rules.devicebound },
       bytes: bounded.queues,
-      strict: strictProperties,
+      strict: strictProperties || otherwise.has('c2d.characters'),
+      otherwise,
       table: store?.table<StoredMessage>('devicebound'),
       now,
     }),
@@ -166,6 +181,8 @@ export function createCore(options: {
     faults: createStandingFaults(),
     bounds: bounded,
     idle: { ...idleRules, ...rules.idle },
+    otherwise,
+    numbering,
     now,
   };
 }

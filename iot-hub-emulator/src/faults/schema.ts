@@ -172,7 +172,7 @@ export function parseFault(asked: unknown): FaultRequest {
   const { success, data, error } = anyFault.safeParse(asked);
   if (success) return data;
   const clauses = clausesOf(error.issues, 'a fault', (field) => `this kind has no field ${field}`);
-  const sentence = `That is no fault: ${clauses}. All kinds and their fields: npm run hub -- faults kinds.`;
+  const sentence = `That is no fault: ${clauses}. All kinds and their fields: GET /faults/kinds of the admin port, or the command faults kinds.`;
   throw new Refusal('com.microsoft:argument-error', sentence);
 }
 

@@ -1,7 +1,9 @@
 import { Refusal } from '../values/refusal.ts';
 import { claimByToken, type TrustedAuthority } from './bearer.ts';
+import type { CaCertificates } from './caCertificates.ts';
+import { checkCertificates } from './certificateProof.ts';
 import type { Claim } from './claim.ts';
-import type { Credential } from './credential.ts';
+import type { Credentials } from './credential.ts';
 import type { Policy } from './policies.ts';
 import { clientIdOf, type Identity, type Registry } from './registry.ts';
 import { isSignedWith, type KeyEncoding, parseSas, type SasToken } from './sas.ts';
@@ -21,10 +23,12 @@ export interface Access {
   /** Verify a token that a client puts for `audience`. Refuses with `amqp:unauthorized-access`. */
   claim(token: string, audience: string): Claim;
   /**
-   * Verify the credential by which a device or module connects: of a key of its own, or of a policy that lets devices
-   * connect. Refuses with `amqp:unauthorized-access`, a disabled one as well.
+   * Verify by what a device or module connects: its certificate, a token of a key of its own, or one of a policy that lets
+   * devices connect. Refuses with `amqp:unauthorized-access`, a disabled one as well.
    */
-  login(deviceId: string, moduleId: string | undefined, credential: Credential): DeviceLogin;
+  login(deviceId: string, moduleId: string | undefined, credentials: Credentials): DeviceLogin;
+  /** The login of a device as if it had proved who it is. Refuses an unknown or disabled one. */
+  presume(deviceId: string): DeviceLogin;
   /** The login of a device or module by a claim; undefined when the claim is not for it, or it is gone or disabled. */
   loginBy(claim: Claim, deviceId: string, moduleId: string | undefined): DeviceLogin | undefined;
 }
@@ -45,12 +49,14 @@ export function createAccess(options: {
   hubName: string;
   policies: ReadonlyMap<string, Policy>;
   registry: Registry;
+  /** By which devices get in that a certificate authority signs for. */
+  certificates: Pick<CaCertificates, 'verified'>;
   authority?: TrustedAuthority | undefined;
   /** Name of the event hub that a route leads to. */
   routedHub?: string | undefined;
   now: () => number;
 }): Access {
-  const { hubName, policies, registry, authority, routedHub, now } = options;
+  const { hubName, policies, registry, certificates, authority, routedHub, now } = options;
   const hosts = new Set([
     'localhost',
     '127.0.0.1',
@@ -84,7 +90,7 @@ export function createAccess(options: {
     const [devices, deviceId = '', modules, moduleId] = path;
     if (devices !== 'devices' || (modules !== undefined && modules !== 'modules'))
       throw unauthorized('The token names no policy, and no device.');
-    const { identity, expiresAt } = access.login(deviceId, moduleId, { kind: 'key', token: text });
+    const { identity, expiresAt } = access.login(deviceId, moduleId, { token: text });
     return { policy: '', rights: new Set(), clientId: identity.clientId, path, expiresAt };
   };
 
@@ -96,18 +102,28 @@ export function createAccess(options: {
       if (path.length !== resource.path.length) throw unauthorized('The token is for another device.');
       if (![primaryKey, secondaryKey].some((key) => isSignedWith(token, key, 'base64')))
         throw unauthorized('The signature of the token is wrong.');
-      return { authMethod: authMethod(moduleId === undefined ? 'device' : 'module'), expiresAt };
+      return { authMethod: authMethod(scopeOf(moduleId)), expiresAt };
     }
     if (!policyOf(token, 'base64').rights.has('deviceConnect'))
       throw unauthorized('The policy of the token lets no device connect.');
     return { authMethod: authMethod('hub'), expiresAt };
   };
 
-  const prove = (credential: Credential, identity: Identity): Proof => {
-    switch (credential.kind) {
-      case 'key':
-        return proveByKey(credential.token, identity);
-    }
+  /** A connection outlives its certificate, as connections to IoT Hub do. */
+  const prove = ({ token, certificates: presented = [] }: Credentials, identity: Identity): Proof => {
+    const { authentication, moduleId } = identity;
+    if (authentication.type === 'sas' && token === undefined)
+      throw unauthorized('The device proves who it is by a token, and sent none.');
+    if (authentication.type === 'sas') return proveByKey(token ?? '', identity);
+    checkCertificates(presented, identity, certificates.verified(), now());
+    return { authMethod: authMethod(scopeOf(moduleId), 'x509'), expiresAt: Number.POSITIVE_INFINITY };
+  };
+
+  const find = (deviceId: string, moduleId: string | undefined): Identity => {
+    const identity = registry.get(clientIdOf(deviceId, moduleId));
+    if (!identity) throw unauthorized('There is no device of this id.');
+    if (!isEnabled(identity)) throw unauthorized('The device is disabled.');
+    return identity;
   };
 
   const access: Access = {
@@ -123,20 +139,23 @@ export function createAccess(options: {
       return { policy: name, rights, clientId: undefined, path: resource.path, expiresAt };
     },
 
-    login(deviceId, moduleId, credential) {
-      const identity = registry.get(clientIdOf(deviceId, moduleId));
-      if (!identity) throw unauthorized('There is no device of this id.');
-      if (!isEnabled(identity)) throw unauthorized('The device is disabled.');
-      return { identity, ...prove(credential, identity) };
+    login(deviceId, moduleId, credentials) {
+      const identity = find(deviceId, moduleId);
+      return { identity, ...prove(credentials, identity) };
+    },
+
+    presume(deviceId) {
+      const identity = find(deviceId, undefined);
+      const type = identity.authentication.type === 'sas' ? 'sas' : 'x509';
+      return { identity, authMethod: authMethod('device', type), expiresAt: Number.POSITIVE_INFINITY };
     },
 
     loginBy({ clientId, rights, path, expiresAt }, deviceId, moduleId) {
       const own = clientId === clientIdOf(deviceId, moduleId);
       if (!own && !(rights.has('deviceConnect') && covers(path, pathOf(deviceId, moduleId)))) return undefined;
-      const scope = moduleId === undefined ? 'device' : 'module';
       const identity = registry.get(clientIdOf(deviceId, moduleId));
-      if (!identity || !isEnabled(identity)) return undefined;
-      return { identity, authMethod: authMethod(own ? scope : 'hub'), expiresAt };
+      if (!identity || !isEnabled(identity) || (own && identity.authentication.type !== 'sas')) return undefined;
+      return { identity, authMethod: authMethod(own ? scopeOf(moduleId) : 'hub'), expiresAt };
     },
   };
   return access;
@@ -170,8 +189,10 @@ function decode(text: string): string {
   }
 }
 
-function authMethod(scope: 'device' | 'module' | 'hub'): string {
-  return JSON.stringify({ scope, type: 'sas', issuer: 'iothub', acceptingIpFilterRule: null });
+const scopeOf = (moduleId: string | undefined) => (moduleId === undefined ? 'device' : 'module');
+
+function authMethod(scope: 'device' | 'module' | 'hub', type: 'sas' | 'x509' = 'sas'): string {
+  return JSON.stringify({ scope, type, issuer: 'iothub', acceptingIpFilterRule: null });
 }
 
 function unauthorized(description: string): Refusal {

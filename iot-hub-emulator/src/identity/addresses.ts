@@ -39,7 +39,8 @@ export function createAddresses(hub: {
       const identity = registry.get(clientIdOf(deviceId, moduleId));
       if (!identity) throw new Error('There is no device of this id.');
       const whom = moduleId === undefined ? deviceId : `${deviceId};ModuleId=${moduleId}`;
-      return `HostName=${at('localhost', 'mqtts')};DeviceId=${whom};SharedAccessKey=${identity.primaryKey}`;
+      const proof = identity.authentication.type === 'sas' ? `SharedAccessKey=${identity.primaryKey}` : 'x509=true';
+      return `HostName=${at('localhost', 'mqtts')};DeviceId=${whom};${proof}`;
     },
   };
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Refusal } from '../values/refusal.ts';
+import { type Authentication, checkAuthentication } from './authentication.ts';
 
 /** A device, or a module of one. Keys are base64; times are ISO 8601. */
 export interface Identity {
@@ -11,6 +12,8 @@ export interface Identity {
   generationId: string;
   /** Changes with every update. */
   etag: string;
+  authentication: Authentication;
+  /** Either key signs tokens; they count only if that is how the identity proves who it is. */
   primaryKey: string;
   secondaryKey: string;
   createdAt: string;
@@ -24,9 +27,11 @@ export interface Identity {
 
 export type Device = Identity;
 
-/** What can be said of an identity when it is created or changed; keys are random unless given. */
+/** What can be said of an identity when it is created or changed; it has keys, random ones, unless something else is given. */
 export type IdentitySettings = {
-  [K in 'primaryKey' | 'secondaryKey' | 'status' | 'statusReason' | 'managedBy']?: Identity[K] | undefined;
+  [K in 'authentication' | 'primaryKey' | 'secondaryKey' | 'status' | 'statusReason' | 'managedBy']?:
+    | Identity[K]
+    | undefined;
 };
 
 export type RegistryChange = 'created' | 'updated' | 'deleted';
@@ -35,8 +40,8 @@ export type RegistryChange = 'created' | 'updated' | 'deleted';
 export interface Registry {
   /** Add a device, or (`moduleId`) a module to a device. Refuses an invalid id or key, and an id that exists. */
   create(deviceId: string, settings?: IdentitySettings & { moduleId?: string | undefined }): Identity;
-  /** Put an identity back as it was before a restart, without calling the listeners. */
-  restore(identity: Identity): void;
+  /** Put an identity back as it was before a restart, without calling the listeners. Older ones have no `authentication`. */
+  restore(identity: Omit<Identity, 'authentication'> & Partial<Pick<Identity, 'authentication'>>): void;
   get(clientId: string): Identity | undefined;
   /** The devices, without their modules. */
   list(): Device[];
@@ -95,7 +100,8 @@ export function createRegistry(now: () => number): Registry {
       const clientId = clientIdOf(deviceId, moduleId);
       const table = tableFor(deviceId, moduleId);
       const { primaryKey = randomKey(), secondaryKey = randomKey(), status = 'enabled' } = settings;
-      check({ ...settings, primaryKey, secondaryKey });
+      const { authentication = { type: 'sas' } } = settings;
+      check({ ...settings, authentication, primaryKey, secondaryKey });
       if (table.has(clientId))
         throw new Refusal('com.microsoft:device-already-exists', 'A device of this id exists already.');
       if (table !== devices && table.size >= maxModules) throw refused(`A device may have ${maxModules} modules.`);
@@ -105,6 +111,7 @@ export function createRegistry(now: () => number): Registry {
         moduleId,
         generationId: BigInt(`0x${randomBytes(7).toString('hex')}`).toString(),
         etag: randomTag(),
+        authentication,
         primaryKey,
         secondaryKey,
         createdAt: time(),
@@ -118,7 +125,8 @@ export function createRegistry(now: () => number): Registry {
       return identity;
     },
 
-    restore: (identity) => void tableFor(identity.deviceId, identity.moduleId).set(identity.clientId, identity),
+    restore: ({ authentication = { type: 'sas' }, ...identity }) =>
+      void tableFor(identity.deviceId, identity.moduleId).set(identity.clientId, { ...identity, authentication }),
     get,
     list: () => [...devices.values()],
     modules: (deviceId) => [...(modules.get(deviceId)?.values() ?? [])],
@@ -152,7 +160,9 @@ export function createRegistry(now: () => number): Registry {
   };
 }
 
-function check({ primaryKey = '', secondaryKey = '', statusReason = '', managedBy = '' }: IdentitySettings): void {
+function check({ authentication, primaryKey = '', secondaryKey = '', ...texts }: IdentitySettings): void {
+  const { statusReason = '', managedBy = '' } = texts;
+  if (authentication) checkAuthentication(authentication);
   if (![primaryKey, secondaryKey].every(isKey)) throw refused('A device key is base64 text of 16 to 64 bytes.');
   if ([statusReason, managedBy].some(({ length }) => length > longestText))
     throw refused(`The reason of a status, and who manages a module, have ${longestText} characters at most.`);

@@ -15,6 +15,11 @@ export interface Journal {
   readonly last: number;
   /** Call `listener` with every entry from now on; the answer ends it. */
   watch(listener: (entry: JournalEntry) => void): () => void;
+  /**
+   * The first entry that passes: one that the journal still has, or the next one. Rejects with the signal's reason when that ends
+   * the waiting.
+   */
+  next<K extends Kind = Kind>(filter?: JournalFilter<K>, signal?: AbortSignal): Promise<EntryOf<K>>;
 }
 
 export interface JournalOptions {
@@ -48,6 +53,18 @@ export function createJournal({ bytes: most = bounds.journal, now = Date.now }: 
 
   const at = (position: number): JournalEntry | undefined => entries[gone + position - firstKept()];
 
+  function* kept<K extends Kind>(filter: JournalFilter<K>): Generator<EntryOf<K>, undefined> {
+    for (let position = Math.max((filter.since ?? 0) + 1, firstKept()); position <= last; position += 1) {
+      const entry = at(position);
+      if (entry && passes(filter, entry)) yield entry;
+    }
+  }
+
+  const watch = (listener: (entry: JournalEntry) => void) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  };
+
   return {
     add(event) {
       last += 1;
@@ -61,12 +78,7 @@ export function createJournal({ bytes: most = bounds.journal, now = Date.now }: 
       return entry;
     },
     list<K extends Kind = Kind>(filter: JournalFilter<K> = {}) {
-      const found: EntryOf<K>[] = [];
-      for (let position = Math.max((filter.since ?? 0) + 1, firstKept()); position <= last; position += 1) {
-        const entry = at(position);
-        if (entry && passes(filter, entry)) found.push(entry);
-      }
-      return found;
+      return [...kept(filter)];
     },
     at,
     get first() {
@@ -75,9 +87,27 @@ export function createJournal({ bytes: most = bounds.journal, now = Date.now }: 
     get last() {
       return last;
     },
-    watch(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
+    watch,
+    next<K extends Kind = Kind>(filter: JournalFilter<K> = {}, signal?: AbortSignal) {
+      return new Promise<EntryOf<K>>((resolve, reject) => {
+        signal?.throwIfAborted();
+        const found = kept(filter).next().value;
+        if (found) return resolve(found);
+        const end = (): void => {
+          unwatch();
+          signal?.removeEventListener('abort', abort);
+        };
+        const abort = (): void => {
+          end();
+          reject(signal?.reason);
+        };
+        const unwatch = watch((entry) => {
+          if (entry.position <= (filter.since ?? 0) || !passes(filter, entry)) return;
+          end();
+          resolve(entry);
+        });
+        signal?.addEventListener('abort', abort);
+      });
     },
   };
 }

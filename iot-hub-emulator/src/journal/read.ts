@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type JournalEntry, type Kind, kinds } from './entry.ts';
+import { type EntryOf, type JournalEntry, type Kind, kinds } from './entry.ts';
 import type { Journal } from './journal.ts';
 
 const names = Object.keys(kinds) as [Kind, ...Kind[]];
@@ -22,14 +22,18 @@ export function parseQuery(query: URLSearchParams, refuse: (sentence: string) =>
 }
 
 /** The entries that a query asks for, and the position to go on from. */
-export function readJournal(journal: Journal, query: JournalQuery): { entries: PrintedEntry[]; last: number } {
+export function readJournal(journal: Journal, query: JournalQuery): { entries: object[]; last: number } {
   return { entries: journal.list(query).map(printed), last: journal.last };
 }
 
 /** An entry as JSON has it: the time in ISO 8601, the bytes of a message as base64, and as text where they are UTF-8. */
-export type PrintedEntry = Readonly<Record<string, unknown>>;
+export type PrintedEntry<K extends Kind = Kind> = Printed<EntryOf<K>>;
 
-export function printed(entry: JournalEntry): PrintedEntry {
+type Printed<E> = E extends { body: Buffer }
+  ? Omit<E, 'time' | 'body'> & { time: string; body: string; text?: string }
+  : Omit<E, 'time'> & { time: string };
+
+export function printed(entry: JournalEntry): object {
   const { position, time, kind, ...rest } = entry;
   const dated = { position, time: new Date(time).toISOString(), kind, ...rest };
   if (!('body' in entry) || !Buffer.isBuffer(entry.body)) return dated;

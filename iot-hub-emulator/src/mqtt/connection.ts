@@ -3,6 +3,7 @@ import { type IConnectPacket, type Packet, type Parser, parser, writeToStream } 
 import { maxEventSize } from '../events/events.ts';
 import type { DeviceLogin } from '../identity/access.ts';
 import { nameOf } from '../identity/registry.ts';
+import { certificatesOf } from '../network/clientCertificates.ts';
 import { endSoon } from '../network/listener.ts';
 import { Refusal } from '../values/refusal.ts';
 import { readIdentity } from './identity.ts';
@@ -57,7 +58,7 @@ export function serve(socket: Duplex, hub: MqttHub): MqttConnection {
     deviceId: undefined,
     socket,
     close: (reason) => end(reason?.description ?? 'the hub closed it'),
-    expire: () => login && end('the token expired'),
+    expire: () => login && Number.isFinite(login.expiresAt) && end('the token expired'),
   });
 
   const endWhenExpired = (expiresAt: number): void => {
@@ -75,8 +76,8 @@ export function serve(socket: Duplex, hub: MqttHub): MqttConnection {
     const refused = hub.faults.strike('refuse-token', { connections: 'device', deviceId });
     if (refused?.fault.answer === 'silent') return;
     if (refused) throw new Refusal('amqp:unauthorized-access', 'A fault refuses this token.');
-    const credential = { kind: 'key', token: packet.password?.toString('utf8') ?? '' } as const;
-    const proven = hub.access.login(deviceId, moduleId, credential);
+    const credentials = { token: packet.password?.toString('utf8'), certificates: certificatesOf(socket) };
+    const proven = hub.access.login(deviceId, moduleId, credentials);
     hub.models.named(proven.identity.clientId, modelId);
     login = { ...proven, modelId };
     const short = hub.faults.strike('token-life', { connections: 'device', deviceId });

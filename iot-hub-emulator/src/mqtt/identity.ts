@@ -20,6 +20,8 @@ export function readIdentity(packet: IConnectPacket): {
   const { client: named, query } = userName.exec(packet.username ?? '')?.groups ?? {};
   if (named === undefined || !/(^|&)api-version=/.test(query ?? ''))
     throw new Refusal('amqp:unauthorized-access', 'The user name is not {host}/{client id}/?api-version={version}.');
+  if (named !== packet.clientId && named.startsWith('registrations/'))
+    throw new Refusal('amqp:unauthorized-access', 'This hub does not provision devices.');
   if (named !== packet.clientId)
     throw new Refusal('amqp:unauthorized-access', 'The user name and the client id name different devices.');
   const [deviceId = '', moduleId] = named.split('/');

@@ -1,3 +1,4 @@
+import { constants } from 'node:crypto';
 import { createServer, type Server, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,6 +24,7 @@ const retryMs = 50;
 const backlog = 4096;
 const host = '127.0.0.1';
 const rawSockets = new WeakMap<Duplex, Socket>();
+const carriers = new WeakMap<Duplex, Duplex>();
 
 /** How a port speaks TLS: with this key and certificate, to clients that are through with it within so many milliseconds. */
 export interface TlsOptions {
@@ -43,7 +45,10 @@ export function listen(
 ): Promise<Listener> {
   if (!tls) return listenWith(createServer({ noDelay: true }), port, intercept, accept);
   const { key, cert, handshakeMs } = tls;
-  const server = createTlsServer({ key, cert, minVersion: 'TLSv1.2', noDelay: true }, accept);
+  // Devices may have any certificate, or none: their login says which counts. A session that is taken up again would be
+  // without the certificates above the client's own, so each connection has a handshake of its own.
+  const options = { requestCert: true, rejectUnauthorized: false, secureOptions: constants.SSL_OP_NO_TICKET };
+  const server = createTlsServer({ key, cert, ...options, minVersion: 'TLSv1.2', noDelay: true }, accept);
   return listenWith(server, port, intercept, limitHandshakes(server, handshakeMs));
 }
 
@@ -123,9 +128,13 @@ export async function listenWith(
 
 /** Say that a stream goes over this socket, so that to break it is to break the socket. */
 export function layer(stream: Duplex, socket: Duplex): void {
+  carriers.set(stream, socket);
   const raw = rawSockets.get(socket) ?? socket;
   if (raw instanceof Socket) rawSockets.set(stream, raw);
 }
+
+/** What a stream goes over; itself, if it is a socket. */
+export const carrierOf = (stream: Duplex): Duplex => carriers.get(stream) ?? stream;
 
 /** End a stream as soon as what was written has left; what still comes is not waited for. */
 export function endSoon(stream: Duplex): void {

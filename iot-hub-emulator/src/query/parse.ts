@@ -1,55 +1,131 @@
-import { Refusal } from '../values/refusal.ts';
+import { type Cursor, createCursor } from './cursor.ts';
+import { type Expression, readCondition } from './expressions.ts';
+import { type Path, readName, readPath } from './paths.ts';
+import { refused, type Token, unexpected } from './tokenizer.ts';
+
+export const aggregates = ['COUNT', 'AVG', 'SUM', 'MIN', 'MAX'] as const;
+export type Aggregate = (typeof aggregates)[number];
+
+/** One member of the rows of a result. */
+export interface Column {
+  name: string;
+  /** What is made of many twins; absent: the value at the path. */
+  aggregate: Aggregate | undefined;
+  /** Absent for COUNT alone. */
+  path: Path | undefined;
+}
 
 /** A query about twins. */
 export interface TwinQuery {
+  /** Undefined for `*`, the whole twin. */
+  select: readonly Column[] | undefined;
+  /** Most rows. */
+  top: number | undefined;
   from: 'devices' | 'devices.modules';
+  where: Expression | undefined;
+  groupBy: readonly Path[];
+  orderBy: readonly { path: Path; descending: boolean }[];
 }
 
-/** A word or a sign of a query; at its end, an empty one. */
-interface Token {
-  text: string;
-  /** Counts from 1. */
-  position: number;
-}
-
-const next = /\s*(?<text>[\p{L}\p{N}_$]+|\S|$)/uy;
-const longestName = 40;
+// SELECT [TOP n] ("*" / column *("," column)) FROM devices[.modules]
+//   [WHERE condition] [GROUP BY path *("," path)] [ORDER BY path [ASC / DESC] *("," …)] [";"]
+// column = path ["AS" name] / "COUNT" "(" ")" "AS" name / ("AVG" / "SUM" / "MIN" / "MAX") "(" path ")" "AS" name
 
 /**
- * Read a query: `SELECT * FROM devices` or `devices.modules`, in any case, with a semicolon or without. Refuses any other
- * by the first text that does not belong there, with its position.
+ * Read a query, its words in any case. Refuses one that is not of this form by the first part that does not belong where
+ * it stands, and its position.
  */
 export function parseQuery(query: string): TwinQuery {
-  let at = 0;
-  let token = advance();
-
-  function advance(): Token {
-    next.lastIndex = at;
-    const { text = '' } = next.exec(query)?.groups ?? {};
-    at = next.lastIndex;
-    return { text, position: at - text.length + 1 };
-  }
-  const take = (wanted: string): boolean => {
-    if (token.text.toUpperCase() !== wanted) return false;
-    token = advance();
-    return true;
-  };
-  const need = (wanted: string): void => {
-    if (!take(wanted)) throw unexpected(token, wanted);
-  };
-
-  for (const wanted of ['SELECT', '*', 'FROM', 'DEVICES']) need(wanted);
-  const from = take('.') ? 'devices.modules' : 'devices';
-  if (from === 'devices.modules') need('MODULES');
-  take(';');
-  if (token.text !== '') throw unexpected(token, 'the end');
-  return { from };
+  const cursor = createCursor(query);
+  cursor.need('SELECT');
+  const top = cursor.take('TOP') && Number(readWhole(cursor).value);
+  const isWhole = cursor.take('*') !== undefined;
+  const columns = isWhole ? [] : readListOf(cursor, readColumn);
+  cursor.need('FROM');
+  const from = readFrom(cursor);
+  const where = cursor.take('WHERE') && readCondition(cursor);
+  const groupBy = takeBy(cursor, 'GROUP') ? readListOf(cursor, readPath) : [];
+  const isGrouped = groupBy.length > 0 || columns.some(({ aggregate }) => aggregate !== undefined);
+  if (isGrouped && cursor.sees('ORDER')) throw unexpected(cursor.next(), 'the end of a query that groups');
+  const orderBy = takeBy(cursor, 'ORDER') ? readListOf(cursor, readOrder) : [];
+  cursor.take(';');
+  cursor.needKind('end', 'the end');
+  checkColumns(columns, isGrouped, groupBy, isWhole);
+  return { select: isWhole ? undefined : columns, top, from, where, groupBy, orderBy };
 }
 
-function unexpected({ text, position }: Token, wanted: string): Refusal {
-  const found = text === '' ? 'ends' : `has ${JSON.stringify(text.slice(0, longestName))}`;
-  return new Refusal(
-    'com.microsoft:argument-error',
-    `The query ${found} at character ${position}, where ${wanted} is expected. This hub knows SELECT * FROM devices, or devices.modules.`,
+function readFrom(cursor: Cursor): TwinQuery['from'] {
+  cursor.need('DEVICES');
+  if (!cursor.take('.')) return 'devices';
+  if (cursor.sees('JOBS'))
+    throw refused(`The query is about jobs at character ${cursor.next().position}, which this hub does not imitate.`);
+  cursor.need('MODULES');
+  return 'devices.modules';
+}
+
+function readListOf<T>(cursor: Cursor, read: (cursor: Cursor) => T): readonly T[] {
+  const list = [read(cursor)];
+  while (cursor.take(',')) list.push(read(cursor));
+  return list;
+}
+
+function takeBy(cursor: Cursor, word: 'GROUP' | 'ORDER'): boolean {
+  if (!cursor.take(word)) return false;
+  cursor.need('BY');
+  return true;
+}
+
+function readWhole(cursor: Cursor): Token {
+  const token = cursor.needKind('number', 'a whole number');
+  if (!/^\d{1,9}$/.test(token.value)) throw unexpected(token, 'a whole number');
+  return token;
+}
+
+function readColumn(cursor: Cursor): Column {
+  const path = readPath(cursor);
+  const aggregate = cursor.sees('(') ? aggregateOf(path) : undefined;
+  if (aggregate === undefined) {
+    const name = cursor.take('AS') ? readName(cursor) : (path.names.at(-1) ?? '');
+    return { name, aggregate, path };
+  }
+  cursor.need('(');
+  const of = aggregate === 'COUNT' ? undefined : readPath(cursor);
+  cursor.need(')');
+  cursor.need('AS');
+  return { name: readName(cursor), aggregate, path: of };
+}
+
+function aggregateOf({ names, position }: Path): Aggregate {
+  const name = names.join('.');
+  const found = aggregates.find((one) => one === name.toUpperCase());
+  if (found) return found;
+  throw refused(
+    `The query selects the function ${JSON.stringify(name.slice(0, 40))} at character ${position}; it may be ${aggregates.join(', ')}.`,
   );
+}
+
+function readOrder(cursor: Cursor): TwinQuery['orderBy'][number] {
+  const path = readPath(cursor);
+  const word = cursor.take('ASC', 'DESC');
+  return { path, descending: word?.source.toUpperCase() === 'DESC' };
+}
+
+const placeOf = ({ names }: Path): string => JSON.stringify(names);
+
+/** Refuses two columns of one name, and a column of a group that has not the same value in all of it. */
+function checkColumns(
+  columns: readonly Column[],
+  isGrouped: boolean,
+  groupBy: readonly Path[],
+  isWhole: boolean,
+): void {
+  if (isGrouped && isWhole) throw refused('A query with GROUP BY selects columns, not *.');
+  const grouped = new Set(groupBy.map(placeOf));
+  const names = new Set<string>();
+  for (const { name, aggregate, path } of columns) {
+    if (names.has(name)) throw refused(`The query has two columns ${JSON.stringify(name.slice(0, 40))}.`);
+    names.add(name);
+    if (isGrouped && aggregate === undefined && path && !grouped.has(placeOf(path)))
+      throw refused(`The query selects at character ${path.position} what it does not group by.`);
+  }
 }

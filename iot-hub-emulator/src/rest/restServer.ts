@@ -11,6 +11,7 @@ import { commandRoutes } from './commands.ts';
 import { codeOf, errorAnswer } from './errors.ts';
 import { identityRoutes } from './identities.ts';
 import { methodRoutes } from './methodRoutes.ts';
+import { notImitated } from './notImitated.ts';
 import type { RestAnswer } from './request.ts';
 import { statisticsRoutes } from './statistics.ts';
 import { twinRoutes } from './twinRoutes.ts';
@@ -44,6 +45,8 @@ async function respond(hub: HubCore, request: IncomingMessage): Promise<RestAnsw
   const { method = '', url = '', headers } = request;
   const { path, query: search } = splitUrl(url);
   const { route, params } = find(method, path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path);
+  const missing = route ? undefined : notImitated(path);
+  if (missing) return errorAnswer(501, 'NotImplemented', `This hub does not imitate ${missing}.`);
   if (!route) return errorAnswer(404, 'NotFound', `There is no ${method} ${path}.`);
   const { device = '', module } = params;
   const query = new URLSearchParams(search);
@@ -55,7 +58,8 @@ async function respond(hub: HubCore, request: IncomingMessage): Promise<RestAnsw
     if (route.counts) hub.throttle.take(route.counts);
     return await route.handle({ hub, device, module, query, headers, body: await bodyOf(request) });
   } catch (error) {
-    if (error instanceof Refusal && route.refuse) return route.refuse(error);
+    if (error instanceof Refusal && route.refuse && !hub.otherwise.has('methods.error-form'))
+      return route.refuse(error, hub.otherwise);
     throw error;
   }
 }

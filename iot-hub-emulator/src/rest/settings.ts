@@ -1,3 +1,4 @@
+import { type Authentication, authenticationTypes } from '../identity/authentication.ts';
 import type { IdentitySettings } from '../identity/registry.ts';
 import { isObject, type Json, type JsonObject } from '../values/json.ts';
 import { Refusal } from '../values/refusal.ts';
@@ -7,10 +8,6 @@ const unsupported: Readonly<Record<string, (described: JsonObject) => Json | und
   'capabilities.iotEdge': ({ capabilities }) => isObject(capabilities) && capabilities['iotEdge'],
   deviceScope: ({ deviceScope }) => deviceScope,
   parentScopes: ({ parentScopes }) => Array.isArray(parentScopes) && parentScopes.length > 0,
-  'authentication.x509Thumbprint': ({ authentication }) => {
-    const { x509Thumbprint } = isObject(authentication) ? authentication : {};
-    return isObject(x509Thumbprint) && Object.values(x509Thumbprint).some((thumbprint) => thumbprint);
-  },
   tags: ({ tags }) => tags,
   properties: ({ properties }) => properties,
 };
@@ -20,18 +17,33 @@ export function settingsIn(described: JsonObject): IdentitySettings {
   for (const [name, isRequested] of Object.entries(unsupported))
     if (isRequested(described)) throw refused(`This hub does not imitate ${name} of an identity.`);
   const { authentication, status, statusReason, managedBy } = described;
-  const { type, symmetricKey } = isObject(authentication) ? authentication : {};
-  if (type !== undefined && type !== 'sas') throw refused('This hub authenticates devices by symmetric keys only.');
+  const { symmetricKey, ...proof } = isObject(authentication) ? authentication : {};
   if (status !== undefined && status !== 'enabled' && status !== 'disabled')
     throw refused('The status of a device is enabled or disabled.');
   const { primaryKey, secondaryKey } = isObject(symmetricKey) ? symmetricKey : {};
   return {
+    authentication: authenticationIn(proof),
     primaryKey: textIn(primaryKey),
     secondaryKey: textIn(secondaryKey),
     status,
     statusReason: textIn(statusReason),
     managedBy: textIn(managedBy),
   };
+}
+
+/** How the identity is to prove who it is; undefined when nothing is said of it. Refuses types that this hub does not know. */
+function authenticationIn({ type, x509Thumbprint }: JsonObject): Authentication | undefined {
+  const thumbprints = isObject(x509Thumbprint) ? x509Thumbprint : {};
+  const primaryThumbprint = textIn(thumbprints['primaryThumbprint']);
+  const secondaryThumbprint = textIn(thumbprints['secondaryThumbprint']);
+  const hasThumbprint = (primaryThumbprint ?? secondaryThumbprint) !== undefined;
+  if (type === 'selfSigned' || (type === undefined && hasThumbprint))
+    return { type: 'selfSigned', primaryThumbprint, secondaryThumbprint };
+  if (hasThumbprint) throw refused('Thumbprints go with the authentication type selfSigned.');
+  const known = authenticationTypes.find((one) => one === type);
+  if (type !== undefined && known === undefined)
+    throw refused(`This hub does not imitate the authentication type ${JSON.stringify(type).slice(0, 40)}.`);
+  return known === undefined || known === 'selfSigned' ? undefined : { type: known };
 }
 
 /** A text; undefined for an empty one, null or nothing. Refuses anything else. */

@@ -1,4 +1,5 @@
 import type { HubCore } from '../core/core.ts';
+import type { Authentication } from '../identity/authentication.ts';
 import type { Identity } from '../identity/registry.ts';
 import type { JsonObject } from '../values/json.ts';
 
@@ -15,12 +16,16 @@ function presenceOf(hub: HubCore, { clientId }: Identity) {
   };
 }
 
-function authenticationOf({ primaryKey, secondaryKey }: Identity): JsonObject {
-  return {
-    symmetricKey: { primaryKey, secondaryKey },
-    x509Thumbprint: { primaryThumbprint: null, secondaryThumbprint: null },
-    type: 'sas',
-  };
+function authenticationOf({ authentication, ...keys }: Identity): JsonObject {
+  const { type } = authentication;
+  const { primaryKey, secondaryKey } = type === 'sas' ? keys : { primaryKey: null, secondaryKey: null };
+  return { symmetricKey: { primaryKey, secondaryKey }, x509Thumbprint: thumbprintsIn(authentication), type };
+}
+
+function thumbprintsIn(authentication: Authentication): JsonObject {
+  if (authentication.type !== 'selfSigned') return { primaryThumbprint: null, secondaryThumbprint: null };
+  const { primaryThumbprint = null, secondaryThumbprint = null } = authentication;
+  return { primaryThumbprint, secondaryThumbprint };
 }
 
 /** An identity as the registry's clients see it, keys included. */
@@ -52,8 +57,8 @@ export function twinShape(hub: HubCore, identity: Identity): JsonObject {
     connectionState,
     lastActivityTime,
     cloudToDeviceMessageCount,
-    authenticationType: 'sas',
-    x509Thumbprint: { primaryThumbprint: null, secondaryThumbprint: null },
+    authenticationType: identity.authentication.type,
+    x509Thumbprint: thumbprintsIn(identity.authentication),
     modelId: hub.models.of(identity.clientId) ?? '',
     version,
     tags,

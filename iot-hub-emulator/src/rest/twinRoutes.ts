@@ -1,6 +1,8 @@
-import { evaluate } from '../query/evaluate.ts';
-import { pageOf } from '../query/page.ts';
-import { parseQuery } from '../query/parse.ts';
+import type { HubCore } from '../core/core.ts';
+import type { Identity } from '../identity/registry.ts';
+import { rangeOf } from '../query/page.ts';
+import { parseQuery, type TwinQuery } from '../query/parse.ts';
+import { selectPage } from '../query/select.ts';
 import { checkMatch, identityOf, objectIn, type RestRequest, type Route } from './request.ts';
 import { twinShape } from './shapes.ts';
 
@@ -20,17 +22,26 @@ const change = (replace: boolean) => (request: RestRequest) => {
 const query = (request: RestRequest) => {
   const { hub, headers } = request;
   const { query: text } = objectIn(request);
-  const found = evaluate(parseQuery(typeof text === 'string' ? text : ''), hub.registry);
+  const asked = parseQuery(typeof text === 'string' ? text : '');
   const [after, count] = [headers['x-ms-continuation'], headers['x-ms-max-item-count']].map((value) =>
     value?.toString(),
   );
-  const { items, continuation } = pageOf(found, after, count);
+  const twinOf = (identity: Identity) => twinShape(hub, identity);
+  const { items, continuation } = selectPage(asked, identitiesIn(hub, asked), twinOf, rangeOf(after, count));
   return {
     status: 200,
-    body: items.map((identity) => twinShape(hub, identity)),
-    ...(continuation === undefined ? {} : { headers: { 'x-ms-continuation': continuation } }),
+    body: items,
+    headers: {
+      'x-ms-item-type': asked.select ? 'Raw' : 'Twin',
+      ...(continuation === undefined ? {} : { 'x-ms-continuation': continuation }),
+    },
   };
 };
+
+function identitiesIn({ registry }: HubCore, { from }: TwinQuery): Identity[] {
+  const devices = registry.list();
+  return from === 'devices' ? devices : devices.flatMap(({ deviceId }) => registry.modules(deviceId));
+}
 
 /** Twins of devices and modules, and queries about them. */
 export const twinRoutes: readonly Route[] = [

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import { readArguments } from '../../src/command/options.ts';
 import { show } from '../../src/command/print.ts';
 import { requestFor } from '../../src/command/remote.ts';
 import { UsageError } from '../../src/command/usageError.ts';
+import { issueCertificate } from '../../src/identity/issueCertificate.ts';
 import { createTokenSigner } from '../../src/identity/tokens.ts';
 
 const read = (...args: string[]) => readArguments(args, '/from', '/default');
@@ -82,9 +84,19 @@ describe('an authority and a route', () => {
 });
 
 describe('a command', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'words-'));
+  afterAll(() => rmSync(directory, { recursive: true }));
+
   test.each([
     ['devices', { method: 'GET', path: '/devices' }],
     ['devices add d/1 KEY', { method: 'POST', path: '/devices', body: { deviceId: 'd/1', primaryKey: 'KEY' } }],
+    [
+      'devices add d/1 authority',
+      { method: 'POST', path: '/devices', body: { deviceId: 'd/1', authentication: { type: 'certificateAuthority' } } },
+    ],
+    ['certificates', { method: 'GET', path: '/certificates' }],
+    ['certificates code a/b', { method: 'POST', path: '/certificates/a%2Fb/generateVerificationCode' }],
+    ['certificates remove a/b', { method: 'DELETE', path: '/certificates/a%2Fb' }],
     ['devices remove d/1', { method: 'DELETE', path: '/devices/d%2F1' }],
     ['policies renew service', { method: 'POST', path: '/policies/service/keys', body: {} }],
     [
@@ -107,6 +119,28 @@ describe('a command', () => {
   ])('%s is this request', (words, request) => {
     expect(requestFor(words.split(' '))).toEqual(request);
   });
+  test('reads certificates from files', async () => {
+    const [own, next] = await Promise.all(
+      ['own', 'next'].map(async (name) => {
+        const { cert } = await issueCertificate({ name, role: 'client' });
+        writeFileSync(join(directory, `${name}.pem`), cert);
+        return { cert, thumbprint: new X509Certificate(cert).fingerprint256.replaceAll(':', '') };
+      }),
+    );
+    const bodyOf = (words: string) => requestFor(words.split(' '), directory).body;
+    const [primaryThumbprint, secondaryThumbprint] = [own?.thumbprint, next?.thumbprint];
+    expect(bodyOf('devices add d certificate=own.pem certificate=next.pem')).toEqual({
+      deviceId: 'd',
+      authentication: { type: 'selfSigned', primaryThumbprint, secondaryThumbprint },
+    });
+    const certificate = own?.cert;
+    expect(bodyOf('certificates add ca own.pem')).toEqual({ name: 'ca', certificate, isVerified: false });
+    expect(bodyOf('certificates add ca own.pem verified')).toEqual({ name: 'ca', certificate, isVerified: true });
+    expect(bodyOf('certificates verify ca own.pem')).toEqual({ certificate });
+    writeFileSync(join(directory, 'none.pem'), 'none');
+    expect(() => bodyOf('devices add d certificate=none.pem')).toThrow(/none\.pem is no certificate/);
+    expect(() => bodyOf('certificates add ca missing.pem')).toThrow(/missing\.pem cannot be read: ENOENT/);
+  });
   test('sends numbers, booleans, texts and properties of a fault with their types', () => {
     const words = 'faults add burst events=5 partition=0 closed=false effect=true properties.a=1 properties.b=x=y';
     expect(requestFor(words.split(' ')).body).toEqual({
@@ -124,6 +158,11 @@ describe('a command', () => {
     'devices dance',
     'devices send d1',
     'policies renew',
+    'certificates add',
+    'certificates add ca',
+    'certificates code',
+    'certificates verify ca',
+    'certificates remove',
     'faults add',
     'faults add drop how',
     'journal x',

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
-import { freshHub } from '../../src/testing/freshHub.ts';
+import { startHub } from '../../src/hub.ts';
 import { append, eventReceiver, nextOutcome, serviceLink, toDevice } from '../support/bare.ts';
 import { connectedDevice } from '../support/device.ts';
 import { hubForAll } from '../support/sharedHub.ts';
@@ -52,8 +52,8 @@ describe('faults over the admin port', () => {
 });
 
 test('a burst in a hub without devices is refused with a status and a sentence', async () => {
-  const empty = await freshHub();
-  onTestFinished(() => empty.stop());
+  const empty = await startHub();
+  onTestFinished(() => empty.close());
   const response = await fetch(`${empty.adminUrl}/faults`, { method: 'POST', body: '{"kind":"burst","events":1}' });
   expect(response.status).toBe(404);
   expect(await response.json()).toEqual({ error: 'There is no device that could send the events.' });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { EventContext } from 'rhea';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { freshHub } from '../../src/testing/freshHub.ts';
+import { startHub } from '../../src/hub.ts';
 import {
   append,
   bareConnection,
@@ -155,9 +155,9 @@ test('a restart breaks every connection and opens the same ports again', async (
 });
 
 test('a hub that is closed while it restarts stays closed', async () => {
-  const other = await freshHub();
+  const other = await startHub();
   const down = other.faults.strike({ kind: 'restart', downMs: 20 });
-  await other.stop();
+  await other.close();
   await down;
   const socket = connect(other.ports.amqp, '127.0.0.1');
   expect(await once(socket, 'error')).toMatchObject([{ code: 'ECONNREFUSED' }]);

@@ -1,7 +1,9 @@
+import { X509Certificate } from 'node:crypto';
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Hub, startHub } from 'iot-hub-emulator';
+import { type Authentication, type Hub, startHub } from 'iot-hub-emulator';
+import { type Issued, issueCertificate } from 'iot-hub-emulator/testing';
 import type { Stamps } from 'telemetry/files/stamps.ts';
 import { expect, vi } from 'vitest';
 import { type Configuration, readConfiguration } from '../../../edge/src/configuration/read.ts';
@@ -82,6 +84,8 @@ export interface TestEdgeOptions {
   readonly broker?: object;
   /** Connect as a module of the device. */
   readonly moduleId?: string;
+  /** Sign in with a certificate in files, `device.pem` and `device.key` of the folder. */
+  readonly hasCertificate?: boolean;
   /** Start the proxy as a process. */
   readonly process?: ProcessOptions;
   /** WebSockets to the hub, whose authority is trusted everywhere. */
@@ -106,10 +110,12 @@ export const users: Readonly<Record<string, BrokerUser>> = {
 export async function startTestEdge(options: TestEdgeOptions = {}): Promise<TestEdge> {
   const folder = await mkdtemp(join(tmpdir(), 'edge-'));
   const files = join(folder, 'press');
+  const own = options.hasCertificate ? await issueCertificate({ name: 'edge-1', role: 'client' }) : undefined;
+  if (own) await writeCertificate(folder, own);
   const hubOptions = (mqtts?: number) => ({
     directory: join(folder, 'hub'),
     persist: join(folder, 'kept'),
-    devices: [{ deviceId: 'edge-1' }],
+    devices: [{ deviceId: 'edge-1', ...(own && { authentication: authenticationBy(own) }) }],
     ...(mqtts !== undefined && { ports: { mqtts } }),
   });
   let hub = await startHub(hubOptions());
@@ -125,8 +131,8 @@ export async function startTestEdge(options: TestEdgeOptions = {}): Promise<Test
   const file = join(folder, 'edge-proxy.json');
   const written = {
     ...(options.isNarrow
-      ? { hub: { connectionString, webSockets: true }, network: { caFile: hub.caFile } }
-      : { hub: { connectionString, caFile: hub.caFile } }),
+      ? { hub: { connectionString, webSockets: true, ...(own && certificateFiles) }, network: { caFile: hub.caFile } }
+      : { hub: { connectionString, caFile: hub.caFile, ...(own && certificateFiles) } }),
     broker: { url: broker.url, username: 'edge-proxy', password: 'edge-proxy-secret', ...options.broker },
     modules: [
       {
@@ -226,12 +232,28 @@ export async function startTestEdge(options: TestEdgeOptions = {}): Promise<Test
         breachesOfModule('in', topic.replace(/^\w+\/in\//, ''), text),
       );
       expect(breaches, 'requests that violate the contract').toEqual([]);
-      const key = connectionString.split('SharedAccessKey=')[1] ?? '';
+      const key = connectionString.split('SharedAccessKey=')[1] ?? own?.key.split('\n')[1];
       for (const secret of [key, 'edge-proxy-secret', 'sig=']) expect(JSON.stringify(lines)).not.toContain(secret);
     },
   };
   if (!options.isHubDown && !options.isBrokerDown && !options.broker && !options.users) await edge.ready();
   return edge;
+}
+
+const certificateFiles = { certificateFile: 'device.pem', keyFile: 'device.key' };
+
+/** Puts a certificate and its key where the configuration names them: one after the other, the certificate first. */
+export async function writeCertificate(folder: string, { cert, key }: Issued): Promise<void> {
+  await writeFile(join(folder, certificateFiles.certificateFile), cert);
+  await writeFile(join(folder, certificateFiles.keyFile), key, { mode: 0o600 });
+}
+
+/** How a device proves who it is that has one of these certificates. */
+export function authenticationBy(...certificates: readonly Issued[]): Authentication {
+  const [primaryThumbprint, secondaryThumbprint] = certificates.map(({ cert }) =>
+    new X509Certificate(cert).fingerprint256.replaceAll(':', ''),
+  );
+  return { type: 'selfSigned', primaryThumbprint, secondaryThumbprint };
 }
 
 /** Calls the direct method; the response must be valid for a front door (M7, M8). */

@@ -2,6 +2,7 @@ import type { Receiver, Sender } from 'rhea';
 import type { HubCore } from '../../core/core.ts';
 import type { DeviceLogin } from '../../identity/access.ts';
 import { clientIdOf, nameOf } from '../../identity/registry.ts';
+import { certificatesOf } from '../../network/clientCertificates.ts';
 import type { Link } from '../../network/connections.ts';
 import { Refusal } from '../../values/refusal.ts';
 import { type Node, notFound, type Peer } from '../link/peer.ts';
@@ -60,13 +61,14 @@ export function deviceNode(hub: HubCore): Node {
     const { device = '', module, endpoint: name = '' } = form.exec(link.path)?.groups ?? {};
     const endpoint = endpoints[name.toLowerCase()];
     const [deviceId, moduleId] = idsOf(hub, device, module);
-    const login = () => peer.claims.first((claim) => hub.access.loginBy(claim, deviceId, moduleId));
-    const claimed = login();
-    if (!claimed) throw new Refusal('amqp:unauthorized-access', 'No token here lets this device connect.');
+    const byToken = () => peer.claims.first((claim) => hub.access.loginBy(claim, deviceId, moduleId));
+    const claimed = byToken();
+    const login = claimed ?? loginByCertificate(hub, peer, deviceId, moduleId);
+    if (!login) throw new Refusal('amqp:unauthorized-access', 'No token here lets this device connect.');
     const handler = terminus.is_receiver() ? endpoint?.accept : endpoint?.serve;
     if (!handler) throw notFound(link.address);
-    link.allowed = () => login() !== undefined;
-    const session = enter(peer, { ...claimed, modelId: modelOf(terminus) });
+    if (claimed) link.allowed = () => byToken() !== undefined;
+    const session = enter(peer, { ...login, modelId: modelOf(terminus) });
     session.links.add(link);
     link.onEnd((reason) => leave(peer, session, link, reason));
     const attached = { hub, peer, link, session };
@@ -75,6 +77,12 @@ export function deviceNode(hub: HubCore): Node {
   };
 
   return { serve: attach, accept: attach };
+}
+
+/** The login by what the client presented for TLS; undefined when that was nothing. Refuses a certificate of another. */
+function loginByCertificate({ access }: HubCore, { socket }: Peer, deviceId: string, moduleId: string | undefined) {
+  const certificates = certificatesOf(socket);
+  return certificates.length === 0 ? undefined : access.login(deviceId, moduleId, { certificates });
 }
 
 /** The model that a device names when it attaches a link. */

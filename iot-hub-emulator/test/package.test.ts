@@ -1,0 +1,133 @@
+import { once } from 'node:events';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { execFile, spawn } from '../../sandbox/service/endWithUs.ts';
+import { serveInstalled } from './support/localRegistry.ts';
+
+// The package as others get it: packed, installed by npm into an empty project, and used there (H18).
+
+const run = promisify(execFile);
+const { exports, version } = JSON.parse(readFileSync('iot-hub-emulator/package.json', 'utf8'));
+
+/** What the project has besides: as it is installed here, with dependencies of its own that the package cannot find. */
+const linked = [
+  ...['@azure/event-hubs', 'azure-iot-device', 'azure-iot-device-amqp', 'azure-iot-device-mqtt', 'azure-iothub'],
+  ...['@types/node', '@types/ws'],
+];
+
+let directory: string;
+let project: string;
+/** Nothing of npm's that is set here. */
+let env: NodeJS.ProcessEnv;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'package-'));
+  project = join(directory, 'project');
+  env = { PATH: process.env['PATH'], HOME: directory, npm_config_update_notifier: 'false' };
+  await run('npm', ['pack', '--workspace', 'iot-hub-emulator', '--pack-destination', directory]);
+  mkdirSync(project);
+  writeFileSync(join(project, 'package.json'), '{ "name": "empty", "private": true, "type": "module" }');
+  const registry = await serveInstalled('.');
+  try {
+    const archive = `../iot-hub-emulator-${version}.tgz`;
+    const quietly = ['--no-audit', '--no-fund', '--ignore-scripts', '--noproxy=127.0.0.1'];
+    await run('npm', ['install', archive, `--registry=${registry.url}`, ...quietly], { cwd: project, env });
+  } finally {
+    registry.close();
+  }
+  for (const name of linked) {
+    const place = join(project, 'node_modules', name);
+    if (existsSync(place)) continue;
+    mkdirSync(dirname(place), { recursive: true });
+    symlinkSync(resolve('node_modules', name), place);
+  }
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+const installed = (...path: string[]) => join(project, 'node_modules/iot-hub-emulator', ...path);
+
+test('the package has what it is used with, and pages that lead only to each other', () => {
+  expect(readdirSync(installed()).toSorted()).toEqual([
+    ...['CHANGELOG.md', 'DECISIONS.md', 'LICENSE', 'README.md', 'bin', 'dist', 'docs', 'package.json'],
+  ]);
+  const pages = [
+    'README.md',
+    'CHANGELOG.md',
+    'DECISIONS.md',
+    ...readdirSync(installed('docs')).map((name) => `docs/${name}`),
+  ];
+  const broken = pages.flatMap((page) => {
+    const links = [...readFileSync(installed(page), 'utf8').matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)];
+    return links.flatMap(([, link = '']) => (existsSync(installed(dirname(page), link)) ? [] : [`${page}: ${link}`]));
+  });
+  expect(broken).toEqual([]);
+});
+
+test('the package has types, and each official client works with it, without an environment variable', async () => {
+  copyFileSync(new URL('./support/installedProgram.ts', import.meta.url), join(project, 'program.ts'));
+  const names = Object.keys(exports)
+    .filter((path) => 'default' in exports[path]) // the facts are for this project
+    .map((path) => path.replace('.', 'iot-hub-emulator'));
+  writeFileSync(join(project, 'all.ts'), names.map((name, i) => `export * as all${i} from '${name}';\n`).join(''));
+  const compilerOptions = {
+    ...{ target: 'ES2022', module: 'NodeNext', lib: ['ES2023', 'ESNext.Disposable'], types: ['node'] },
+    ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, outDir: 'built' },
+  };
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['program.ts', 'all.ts'] }));
+  const compiler = resolve('node_modules/typescript/bin/tsc');
+  const { stdout: said } = await run(process.execPath, [compiler, '--pretty', 'false'], { cwd: project, env }).catch(
+    ({ stdout }: { stdout: string }) => ({ stdout }),
+  );
+  // The types of the official clients, which are linked from outside, have errors of their own.
+  expect(said.split('\n').filter((line) => !/^(\.\.\/| |$)/.test(line))).toEqual([]);
+
+  const { stdout } = await run(process.execPath, ['--import=./built/all.js', 'built/program.js'], {
+    cwd: project,
+    env,
+  });
+  expect(JSON.parse(stdout)).toEqual([
+    ...['device Mqtt', 'device MqttWs', 'device Amqp', 'device AmqpWs'],
+    ...['registry pump-1', 'service Amqp', 'method 200'],
+    ...['events TCP: 4 partitions', 'events TLS: 4 partitions', 'events WebSockets: 4 partitions'],
+    'journal Mqtt, MqttWs, Amqp, AmqpWs, to it',
+    'cleaned up',
+  ]);
+});
+
+test('npx runs a hub, which prints its connection strings and the file of its authority, and keeps its keys out of git', async () => {
+  const hub = spawn('npx', ['--no-install', 'iot-hub-emulator', '--device', 'pump-1'], {
+    ...{ cwd: project, env, detached: true, stdio: ['ignore', 'pipe', 'inherit'] },
+  });
+  const ended = once(hub, 'exit');
+  const printed: string[] = [];
+  for await (const line of createInterface({ input: hub.stdout })) {
+    printed.push(line);
+    if (line.startsWith('End ')) break;
+  }
+  const said = (name: string) => printed.find((line) => line.startsWith(name))?.slice(10);
+  expect(said('Events')).toMatch(/^Endpoint=sb:\/\/127\.0\.0\.1:\d+;SharedAccessKeyName=events;/);
+  expect(said('Service')).toMatch(/^HostName=localhost:\d+;SharedAccessKeyName=service;/);
+  expect(said('  pump-1')).toContain('DeviceId=pump-1;');
+  const [, caFile = ''] = /^NODE_EXTRA_CA_CERTS=(.*)$/.exec(said('Trust') ?? '') ?? [];
+  expect(readFileSync(caFile, 'utf8')).toContain('BEGIN CERTIFICATE');
+  expect(readFileSync(join(project, '.iot-hub-emulator/.gitignore'), 'utf8')).toBe('*\n');
+  const { stdout } = await run('node_modules/.bin/iot-hub-emulator', ['devices', '--json'], { cwd: project, env });
+  expect(JSON.parse(stdout).devices).toMatchObject([{ deviceId: 'pump-1', connected: false }]);
+  process.kill(-Number(hub.pid), 'SIGINT');
+  await ended;
+  expect(existsSync(join(project, '.iot-hub-emulator/hub.json'))).toBe(false);
+});

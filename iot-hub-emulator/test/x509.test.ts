@@ -1,0 +1,205 @@
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:tls';
+import device from 'azure-iot-device';
+import amqp from 'azure-iot-device-amqp';
+import mqtt from 'azure-iot-device-mqtt';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { startHub } from '../src/hub.ts';
+import type { Authentication } from '../src/identity/authentication.ts';
+import { type Issued, issueCertificate } from '../src/identity/issueCertificate.ts';
+import {
+  agentOf,
+  deviceMessage,
+  nextMessage,
+  registryClient,
+  serviceClient,
+  serviceMessage,
+} from './support/clients.ts';
+import { hubForAll } from './support/sharedHub.ts';
+
+// Devices that prove by a certificate who they are, as the official clients do it (H19).
+
+const hub = hubForAll();
+let root: Issued;
+let factory: Issued;
+let signed: Issued;
+beforeAll(async () => {
+  root = await issueCertificate({ name: 'Root', role: 'authority' });
+  factory = await issueCertificate({ name: 'Factory', role: 'authority', issuer: root });
+  signed = await chained('signed');
+  hub.certificates.add('root', root.cert, true);
+  hub.registry.create('signed', { authentication: { type: 'certificateAuthority' } });
+});
+
+/** A certificate of a device behind the factory's, which it presents, too. */
+async function chained(name: string): Promise<Issued> {
+  const own = await issueCertificate({ name, role: 'client', issuer: factory });
+  return { ...own, cert: own.cert + factory.cert };
+}
+
+const sha1 = ({ cert }: Issued) => new X509Certificate(cert).fingerprint.replaceAll(':', '');
+const sha256 = ({ cert }: Issued) => new X509Certificate(cert).fingerprint256.replaceAll(':', '').toLowerCase();
+
+type Transport = Parameters<typeof device.Client.fromConnectionString>[1];
+const transports: readonly (readonly [string, Transport, boolean])[] = [
+  ['Mqtt', mqtt.Mqtt, false],
+  ['Amqp', amqp.Amqp, false],
+  ['MqttWs', mqtt.MqttWs, true],
+  ['AmqpWs', amqp.AmqpWs, true],
+];
+
+/** The official client with this certificate, not yet open. Over WebSockets an agent leads it to the hub. */
+async function clientOf(deviceId: string, { cert, key }: Issued, Transport: Transport, isOverWebSockets = false) {
+  const given = hub.deviceConnectionString(deviceId).replace(/SharedAccessKey=.*/, 'x509=true');
+  const address = isOverWebSockets ? given.replace(/(?<=localhost):\d+/, '') : given;
+  const client = device.Client.fromConnectionString(address, Transport);
+  client.setRetryPolicy({ shouldRetry: () => false, nextRetryTimeout: () => 0 });
+  client.on('error', () => undefined);
+  const webSocketAgent = agentOf(hub);
+  await client.setOptions({
+    ...{ cert, key, ca: readFileSync(hub.caFile, 'utf8') },
+    ...(isOverWebSockets && { mqtt: { webSocketAgent }, amqp: { webSocketAgent } }),
+  });
+  onTestFinished(() => void client.close().catch(() => undefined));
+  return client;
+}
+
+const deviceWith = (deviceId: string, authentication: Authentication) => {
+  hub.registry.delete(deviceId);
+  hub.registry.create(deviceId, { authentication });
+};
+
+describe.each(transports)('over %s', (name, Transport, isOverWebSockets) => {
+  test('a device gets in by the primary thumbprint, sends, receives and has a twin', async () => {
+    const own = await issueCertificate({ name: 'anything', role: 'client' });
+    const deviceId = `own-${name}`;
+    deviceWith(deviceId, { type: 'selfSigned', primaryThumbprint: sha1(own) });
+    const client = await clientOf(deviceId, own, Transport, isOverWebSockets);
+    await client.open();
+    await client.sendEvent(deviceMessage('21.5'));
+    const [sent] = hub.journal.list({ deviceId, kind: 'd2c' });
+    const event = hub.partitions[sent?.partition ?? 0]?.at(sent?.sequenceNumber ?? 0)?.bytes.toString('latin1');
+    expect(event).toContain('{"scope":"device","type":"x509","issuer":"iothub","acceptingIpFilterRule":null}');
+    expect((await client.getTwin()).properties.reported).toMatchObject({ $version: 1 });
+    const received = nextMessage(client);
+    const service = serviceClient(hub);
+    await service.send(deviceId, serviceMessage('open'));
+    expect((await received).getData().toString()).toBe('open');
+    await service.close();
+  });
+
+  test('by the secondary one, and by a certificate that a registered CA certificate stands behind', async () => {
+    const own = await issueCertificate({ name: 'anything', role: 'client' });
+    const [primaryThumbprint, secondaryThumbprint] = ['A'.repeat(64), sha256(own)];
+    deviceWith(`own-${name}`, { type: 'selfSigned', primaryThumbprint, secondaryThumbprint });
+    for (const [deviceId, certificate] of [
+      [`own-${name}`, own],
+      ['signed', signed],
+    ] as const) {
+      const client = await clientOf(deviceId, certificate, Transport, isOverWebSockets);
+      await client.open();
+      await client.sendEvent(deviceMessage('{}'));
+      expect(hub.journal.list({ deviceId, kind: 'd2c' }).length).toBeGreaterThan(0);
+      await client.close();
+    }
+  });
+
+  test('not by the certificate of another device', async () => {
+    deviceWith(`own-${name}`, { type: 'selfSigned', primaryThumbprint: sha1(root) });
+    for (const [deviceId, certificate] of [
+      [`own-${name}`, signed],
+      ['signed', await chained('other')],
+    ] as const) {
+      const client = await clientOf(deviceId, certificate, Transport, isOverWebSockets);
+      const attempt = client.open().then(() => client.sendEvent(deviceMessage('{}')));
+      await expect(attempt).rejects.toMatchObject({ name: 'UnauthorizedError' });
+    }
+  });
+});
+
+test('a module has its device and its own id as the common name', async () => {
+  hub.registry.create('signed', { moduleId: 'camera', authentication: { type: 'certificateAuthority' } });
+  const { cert, key } = await chained('signed/camera');
+  const credentials = {
+    host: `localhost:${hub.ports.mqtts}`,
+    deviceId: 'signed',
+    moduleId: 'camera',
+    x509: { cert, key },
+  };
+  const provider = new device.X509AuthenticationProvider(credentials);
+  const client = device.ModuleClient.fromAuthenticationProvider(provider, mqtt.Mqtt);
+  client.setRetryPolicy({ shouldRetry: () => false, nextRetryTimeout: () => 0 });
+  await client.setOptions({ ca: readFileSync(hub.caFile, 'utf8'), cert, key });
+  await client.open();
+  await client.sendEvent(deviceMessage('{}'));
+  expect(hub.journal.list({ deviceId: 'signed', kind: 'd2c' }).at(-1)).toMatchObject({ moduleId: 'camera' });
+  await client.close();
+});
+
+test('the registry client registers thumbprints and authorities, and queries them', async () => {
+  const registry = registryClient(hub, 'iothubowner');
+  const own = await issueCertificate({ name: 'anything', role: 'client' });
+  const authentication = { x509Thumbprint: { primaryThumbprint: sha256(own), secondaryThumbprint: null } };
+  const { responseBody } = await registry.create({ deviceId: 'own', authentication } as never);
+  expect(responseBody.authentication).toEqual({
+    type: 'selfSigned',
+    symmetricKey: { primaryKey: null, secondaryKey: null },
+    x509Thumbprint: { primaryThumbprint: sha256(own), secondaryThumbprint: null },
+  });
+  const found = registry.createQuery(
+    "SELECT deviceId FROM devices WHERE authenticationType = 'selfSigned' AND deviceId = 'own'",
+  );
+  expect(await found.next(null as never)).toMatchObject({ result: [{ deviceId: 'own' }] });
+  await registry.update({ deviceId: 'own', authentication: { type: 'certificateAuthority' } } as never);
+  expect((await registry.getTwin('own')).responseBody).toMatchObject({
+    authenticationType: 'certificateAuthority',
+    x509Thumbprint: { primaryThumbprint: null, secondaryThumbprint: null },
+  });
+  for (const wrong of [
+    { type: 'selfSigned' },
+    { x509Thumbprint: { primaryThumbprint: 'AB' } },
+    { type: 'sas', x509Thumbprint: { primaryThumbprint: sha1(own) } },
+  ])
+    await expect(registry.create({ deviceId: 'wrong', authentication: wrong } as never)).rejects.toMatchObject({
+      name: 'ArgumentError',
+    });
+});
+
+test('events can be put in its name', async () => {
+  const before = hub.journal.list({ deviceId: 'signed', kind: 'd2c' }).length;
+  await hub.faults.strike({ kind: 'burst', events: 2, deviceId: 'signed' });
+  expect(hub.journal.list({ deviceId: 'signed', kind: 'd2c' })).toHaveLength(before + 2);
+});
+
+test('each connection has a handshake of its own', async () => {
+  const options = { port: hub.ports.mqtts, host: '127.0.0.1', servername: 'localhost', ca: readFileSync(hub.caFile) };
+  const socket = connect(options);
+  const sessions: Buffer[] = [];
+  socket.on('session', (session) => sessions.push(session));
+  await once(socket, 'secureConnect');
+  socket.write(Buffer.from([0x10, 0x00]));
+  await once(socket.resume(), 'close');
+  for (const session of sessions) {
+    const again = connect({ ...options, session });
+    await once(again, 'secureConnect');
+    expect(again.isSessionReused()).toBe(false);
+    again.destroy();
+  }
+});
+
+test('CA certificates and how devices prove who they are survive a restart', async () => {
+  const options = { directory: `${hub.directory}/second`, persist: `${hub.directory}/second/data` };
+  const first = await startHub(options);
+  first.certificates.add('root', root.cert);
+  first.certificates.generateVerificationCode('root');
+  first.registry.create('signed', { authentication: { type: 'certificateAuthority' } });
+  const listed = first.certificates.list();
+  await first.close();
+  const second = await startHub({ ...options, devices: [{ deviceId: 'signed' }] });
+  onTestFinished(() => second.close());
+  expect(second.certificates.list()).toEqual(listed);
+  expect(second.registry.get('signed')).toMatchObject({ authentication: { type: 'certificateAuthority' } });
+  expect(second.deviceConnectionString('signed')).toMatch(/;DeviceId=signed;x509=true$/);
+});
