@@ -13,6 +13,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY scripts/build.js ./scripts/
 COPY scripts/build ./scripts/build
 COPY scripts/run/nodeVersion.js scripts/run/sourceMap.js ./scripts/run/
+COPY page ./page
 COPY src ./src
 RUN npm run build:service
 RUN mkdir volume

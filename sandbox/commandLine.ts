@@ -15,6 +15,8 @@ this machine, demonstrates all messages and methods, and keeps running.
                   with it
   --json          print the state (as in .sandbox/state.json, keys included) on
                   stdout and everything else on stderr
+  --open          open the page of the sandbox in your browser
+  --no-page       leave the page out
   --tier S1|S2|S3 the hub throttles like one of that tier; by default it does
                   not throttle
   --directory D   where state, keys and logs go, default .sandbox; each running
@@ -28,7 +30,8 @@ this machine, demonstrates all messages and methods, and keeps running.
   --service-port N                                   the service's health checks
   --methods-port N  --methods-health-port N    the front door, its health checks
   --broker-port N                                      the broker of the modules
-  --edge-health-port N                            the edge proxy's health checks`;
+  --edge-health-port N                            the edge proxy's health checks
+  --page-port N                                                         the page`;
 
 export type Options = ReturnType<typeof readArguments>;
 
@@ -41,6 +44,8 @@ export function readArguments() {
       'no-service': { type: 'boolean', default: false },
       'no-methods': { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
+      open: { type: 'boolean', default: false },
+      'no-page': { type: 'boolean', default: false },
       directory: { type: 'string', default: sandboxDirectory },
       tier: { type: 'string' },
       help: { type: 'boolean', default: false },
@@ -57,6 +62,7 @@ export function readArguments() {
       'methods-health-port': port,
       'broker-port': port,
       'edge-health-port': port,
+      'page-port': port,
     },
   });
   const number = (name: Extract<keyof typeof values, `${string}-port`>) => {
@@ -71,6 +77,8 @@ export function readArguments() {
     service: !values['no-service'],
     methods: values['no-methods'] ? ('prepared' as const) : ('running' as const),
     edge: !values['no-methods'],
+    page: !values['no-page'],
+    open: values.open,
     json: values.json,
     directory: fromCommandLine(values.directory),
     help: values.help,
@@ -97,6 +105,7 @@ export function readArguments() {
       methodsHealth: number('methods-health-port'),
       broker: number('broker-port'),
       edgeHealth: number('edge-health-port'),
+      page: number('page-port'),
     },
   };
 }

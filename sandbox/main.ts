@@ -5,6 +5,7 @@ import { portTaken } from 'iot-hub-emulator';
 import { help, type Options, readArguments } from './commandLine.ts';
 import { DemonstrationFailed, demonstrate } from './demonstration/demonstrate.ts';
 import { demonstrateMethods } from './demonstration/demonstrateMethods.ts';
+import { openBrowser } from './page/openBrowser.ts';
 import { AlreadyRunning } from './running.ts';
 import { type Sandbox, startSandbox } from './sandbox.ts';
 import { BuildFailed } from './service/build.ts';
@@ -35,6 +36,7 @@ async function main(): Promise<number> {
     printer.progress('The sandbox starts');
     sandbox = await startSandbox({ ...options, prettyLog: true, printer, signal });
     if (options.json) process.stdout.write(`${JSON.stringify(sandbox.state, undefined, 2)}\n`);
+    if (sandbox.state.page) showPage(sandbox.state.page.url, options.open, printer);
     await Promise.race([run(sandbox, options, printer), interruption(), unexpectedEnd(sandbox)]);
     return 0;
   } catch (error) {
@@ -68,8 +70,14 @@ async function run(sandbox: Sandbox, { exit, service, directory }: Options, prin
   await interruption();
 }
 
+function showPage(url: string, isOpened: boolean, printer: Printer): void {
+  printer.progress(`What happens is to be seen at ${url}`);
+  if (isOpened) openBrowser(url, () => printer.progress('No browser can be opened here'));
+}
+
 function nextSteps({ state, frontDoor }: Sandbox): string {
   const rows = [
+    ...(state.page ? [['The page', state.page.url]] : []),
     ['Send as a device', 'npm run device -- model.create'],
     ['All messages', 'npm run device -- --help'],
     ['The hub', state.hub.adminUrl],

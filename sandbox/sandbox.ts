@@ -9,6 +9,7 @@ import { connectDevice, type Device } from './device/device.ts';
 import { registerDevice } from './device/register.ts';
 import { type EdgeDevice, openEdge } from './edge/edge.ts';
 import { type FrontDoor, openFrontDoor } from './methods/frontDoor.ts';
+import { openPage } from './page/pageServer.ts';
 import { checkNotRunning } from './running.ts';
 import type { SandboxOptions } from './sandboxOptions.ts';
 import { buildService } from './service/build.ts';
@@ -132,6 +133,13 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     const starting = await Promise.allSettled([startFirst(), startMethods()]);
     for (const start of starting) if (start.status === 'rejected') throw start.reason;
 
+    if (options.page) {
+      const connect = (id: string) => connectTo(id, state, hub.caFile);
+      const page = await openPage({ state, journal, connect }, ports.page ?? 0);
+      closers.push(() => page.close());
+      state.page = { url: page.url };
+    }
+
     await publishState(state, directory);
     closers.push(() => removeState(directory));
 
@@ -141,13 +149,15 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
         return service.process;
       },
       startService: service.start,
-      async connect(id) {
-        const { connectionString } = await registerDevice(id, state);
-        return connectDevice({ id, connectionString, caFile: hub.caFile });
-      },
+      connect: (id) => connectTo(id, state, hub.caFile),
     };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+async function connectTo(id: string, state: SandboxState, caFile: string): Promise<Device> {
+  const { connectionString } = await registerDevice(id, state);
+  return connectDevice({ id, connectionString, caFile });
 }

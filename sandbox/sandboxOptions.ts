@@ -9,6 +9,7 @@ interface SandboxPorts {
   methodsHealth?: number;
   broker?: number;
   edgeHealth?: number;
+  page?: number;
 }
 
 export interface SandboxOptions {
@@ -22,6 +23,8 @@ export interface SandboxOptions {
   methods?: 'running' | 'prepared';
   /** The device edge-1 with its broker, edge proxy and modules; only where the front door runs. */
   edge?: boolean;
+  /** The web page of the sandbox; absent: there is none. */
+  page?: boolean;
   /** A folder with a built service (`dist/main.js`, `node_modules`); default the project, which is built first. */
   serviceDirectory?: string;
   /** Default: as the image starts it. */

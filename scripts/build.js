@@ -10,6 +10,7 @@ import { rolldown } from 'rolldown';
 import { billOfMaterials } from './build/billOfMaterials.js';
 import { bundledPackages } from './build/bundledPackages.js';
 import { notices } from './build/notices.js';
+import { buildPage } from './build/page.js';
 import { withSourceMap } from './run/sourceMap.js';
 
 /** What each image carries: its programs, with what the scripts of the package load before them. */
@@ -19,8 +20,9 @@ const images = {
     programs: ['main', 'methods', 'deadLetters', 'admin', 'tap', 'check', 'envFile'],
     manifest: 'package.json',
     dist: 'dist',
+    hasPage: true,
   },
-  edge: { source: 'edge/src', programs: ['main'], manifest: 'edge/package.json', dist: 'edge/dist' },
+  edge: { source: 'edge/src', programs: ['main'], manifest: 'edge/package.json', dist: 'edge/dist', hasPage: false },
 };
 
 const image = images[/** @type {keyof typeof images} */ (process.argv[2])];
@@ -28,7 +30,7 @@ if (image === undefined) {
   process.stderr.write(`node scripts/build.js ${Object.keys(images).join('|')}\n`);
   process.exit(1);
 }
-const { source, programs, manifest, dist } = image;
+const { source, programs, manifest, dist, hasPage } = image;
 /** What each program begins with. */
 const first = "import './nodeVersion.js';\nprocess.setSourceMapsEnabled(true);\n";
 const packages = 'packages/';
@@ -60,7 +62,8 @@ for (const chunk of output) {
 }
 await bundle.close();
 
-const files = output.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []));
+const ofPage = hasPage ? await buildPage('operators', join(dist, 'page')) : [];
+const files = [...output.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : [])), ...ofPage];
 const packagesInside = bundledPackages(files, '.');
 await write('third-party-notices.txt', notices(packagesInside, '.'));
 await write('bom.cdx.json', billOfMaterials(JSON.parse(await readFile(manifest, 'utf8')), packagesInside));

@@ -21,6 +21,7 @@ const steps: readonly (readonly [minutes: number, command: string])[] = [
   [5, 'npm run unused'],
   [15, 'npm run prove-image'],
   [40, `npm test -- --reporter=default --reporter=json --outputFile.json=${report}`],
+  [15, 'npm run browser-tests'],
   [10, 'npm run smoke'],
   [30, 'npm run mixed-versions'],
   [5, 'npm run sandbox -- --exit'],

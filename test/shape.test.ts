@@ -214,6 +214,16 @@ describe('imports', () => {
     expect(reaching).toEqual([]);
   });
 
+  it('of the page stay in it; others import only what serves it', () => {
+    const own = (target: string) => /^(page\/src\/|preact(\/|$))/.test(target);
+    const leaving = filesBelow('page/src').flatMap((file) => importsOf(file).filter((target) => !own(target)));
+    expect(leaving).toEqual([]);
+    const entering = ['src', 'sandbox', 'scripts']
+      .flatMap(filesBelow)
+      .flatMap((file) => importsOf(file).filter((target) => target.startsWith('page/')));
+    expect([...new Set(entering)]).toEqual(['page/server/pageFiles.ts']);
+  });
+
   it('of the service and the sandbox do not include the edge proxy', () => {
     const reaching = [...filesBelow('src'), ...filesBelow('sandbox')].filter((file) =>
       importsOf(file).some((target) => target.startsWith('edge/')),

@@ -105,6 +105,30 @@ describe('the admin port', () => {
   test.each(['since=x', 'since=-1', 'kind=x'])('refuses a journal query with %s', async (query) => {
     expect((await ask(`/journal?${query}`)).status).toBe(400);
   });
+  test('ends a fault after so many seconds', async () => {
+    const { body } = await ask('/faults?seconds=1', { method: 'POST', body: '{"kind":"no-events","partition":"9"}' });
+    const listed = await ask('/faults');
+    expect(listed.body.faults).toMatchObject([{ id: body.id, until: expect.stringMatching(/^\d{4}-.*Z$/) }]);
+    await expect.poll(async () => (await ask('/faults')).body.faults, { timeout: 60_000 }).toEqual([]);
+  });
+  test('describes each kind of fault as JSON Schema, too', async () => {
+    const { body } = await ask('/faults/kinds');
+    const settle = body.kinds.find(({ kind }: { kind: string }) => kind === 'settle');
+    expect(settle.schema).toMatchObject({ required: ['kind', 'answer'], properties: { ms: { type: 'integer' } } });
+  });
+  test('shows the twin of a device, and what waits for it, without bodies', async () => {
+    await post('{"deviceId":"absent-1"}');
+    hub.devicebound.enqueue(
+      'absent-1',
+      { system: { messageId: 'm-1' }, properties: { a: 'b' }, body: Buffer.from('secret') },
+      'p',
+    );
+    const { messages } = (await ask('/devices/absent-1/messages')).body;
+    expect(messages).toEqual([
+      { system: expect.objectContaining({ messageId: 'm-1' }), properties: { a: 'b' }, bytes: 6 },
+    ]);
+    expect((await ask('/devices/absent-1/twin')).body).toMatchObject({ tags: {}, desired: { $version: 1 } });
+  });
   test('refuses web pages', async () => {
     expect((await ask('/devices', { headers: { origin: 'https://example.com' } })).status).toBe(403);
   });

@@ -52,6 +52,15 @@ test('every answer complies with the contract', async () => {
   expect(await ask('post', '/devices', '/devices', { deviceId: 'd' })).toBe(201);
   expect(await ask('post', '/devices', '/devices', { deviceId: 'd' })).toBe(409);
   expect(await ask('post', '/devices', '/devices', {})).toBe(400);
+  hub.devicebound.enqueue(
+    'pump-1',
+    { system: { messageId: 'm' }, properties: { a: 'b' }, body: Buffer.from('x') },
+    'service',
+  );
+  expect(await ask('get', '/devices/{id}/twin', '/devices/pump-1/twin')).toBe(200);
+  expect(await ask('get', '/devices/{id}/twin', '/devices/none/twin')).toBe(404);
+  expect(await ask('get', '/devices/{id}/messages', '/devices/pump-1/messages')).toBe(200);
+  expect(await ask('get', '/devices/{id}/messages', '/devices/none/messages')).toBe(404);
   expect(await ask('delete', '/devices/{id}', '/devices/d')).toBe(204);
   expect(await ask('delete', '/devices/{id}', '/devices/d')).toBe(404);
   const authority = await issueCertificate({ name: 'Factory', role: 'authority' });
@@ -81,6 +90,8 @@ test('every answer complies with the contract', async () => {
   expect(await ask('get', '/partitions', '/partitions')).toBe(200);
   expect(await ask('get', '/counters', '/counters')).toBe(200);
   expect(await ask('post', '/faults', '/faults', { kind: 'settle', answer: 'hold' })).toBe(201);
+  expect(await ask('post', '/faults', '/faults?seconds=3600', { kind: 'no-events', partition: '9' })).toBe(201);
+  expect(await ask('post', '/faults', '/faults?seconds=0', { kind: 'no-events' })).toBe(400);
   expect(await ask('get', '/faults', '/faults')).toBe(200);
   expect(await ask('get', '/faults/kinds', '/faults/kinds')).toBe(200);
   expect(await ask('post', '/faults', '/faults', { kind: 'drop' })).toBe(200);

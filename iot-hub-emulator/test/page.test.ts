@@ -45,7 +45,7 @@ describe('README', () => {
     const { words, help } = readArguments(args, '/', '/');
     if (words.length === 0 || help) return;
     const { path, body } = requestFor(words, directory);
-    if (path === '/faults' && body) parseFault(body);
+    if (path.startsWith('/faults') && body) parseFault(body);
   });
   const bodies = [...page.matchAll(/^curl -d '(.*)' \$ADMIN\/faults$/gm)].map(([, body = '']) => body);
   test.each(bodies)('has a valid fault: %s', (body) => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { projectDirectory } from '../state/directories.ts';
 
 /** What a build makes. It writes the last of them whenever it has run, even when nothing has changed. */
-const programs = ['edge/dist/main.js', 'dist/main.js'];
+const programs = ['edge/dist/main.js', 'page/dist/page.js', 'dist/main.js'];
 /** Files, and folders with everything in them. */
 const sources = [
   ...[
@@ -16,6 +16,7 @@ const sources = [
     'tsconfig.build.json',
   ],
   ...['edge/src', 'edge/tsconfig.json', 'telemetry'],
+  ...['page/src', 'page/server', 'page/index.html', 'page/style.css', 'page/icon.svg'],
   // Of the packages, which are part of the build: npm writes it whenever it has changed them.
   'node_modules/.package-lock.json',
 ];

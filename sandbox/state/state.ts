@@ -34,6 +34,8 @@ export interface SandboxState {
   service: ProcessState & { adminUrl: string };
   /** Absent in a sandbox without remote methods. */
   methods?: MethodsState;
+  /** Its web page; absent in a sandbox without one. */
+  page?: { url: string };
   /** Absent in a sandbox without an edge device. */
   edge?: EdgeState;
 }

@@ -43,6 +43,33 @@ interface Episode {
   readonly timer: NodeJS.Timeout;
 }
 
+/** A trouble that is not over. */
+export interface CurrentTrouble {
+  readonly event: string;
+  readonly level: 'warn' | 'error';
+  readonly message: string;
+  readonly fields: object;
+  /** How often it was raised. */
+  readonly times: number;
+  readonly forSeconds: number;
+}
+
+/** Of this process: each part of it has troubles of its own. */
+const all = new Set<ReadonlyMap<string, Episode>>();
+
+/** All troubles of this process that are not over, those first that began last. */
+export function currentTroubles(): CurrentTrouble[] {
+  return [...all]
+    .flatMap((episodes) => [...episodes.values()])
+    .sort((one, other) => other.since - one.since)
+    .map((episode) => {
+      const { latest, total } = episode;
+      const { level, message } = latest;
+      const fields = { ...told(latest), ...latest.still?.() };
+      return { event: eventOf(message) ?? '', level, message, fields, times: total, forSeconds: secondsOf(episode) };
+    });
+}
+
 const minuteMs = 60_000;
 
 /** Sources beyond this number are logged as one. */
@@ -52,6 +79,7 @@ const furtherSources = 'further sources';
 /** @param amounts fields of the lines of each minute: how much waits meanwhile */
 export function createTroubles(log: LogLines, amounts?: () => object): Troubles {
   const episodes = new Map<string, Episode>();
+  all.add(episodes);
 
   function write(trouble: Trouble, fields: object) {
     if (trouble.level === 'warn') log.warn(fields, trouble.message);
@@ -99,6 +127,7 @@ export function createTroubles(log: LogLines, amounts?: () => object): Troubles 
     close() {
       for (const { timer } of episodes.values()) clearInterval(timer);
       episodes.clear();
+      all.delete(episodes);
     },
   };
 }

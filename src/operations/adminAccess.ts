@@ -8,8 +8,14 @@ interface RefusedAccess {
   readonly error: string;
 }
 
-/** Undefined when the request may be answered. */
-export type AdminAccess = (request: Pick<IncomingMessage, 'headers'>) => Promise<RefusedAccess | undefined>;
+/**
+ * Undefined when the request may be answered.
+ * @param isPublic what is asked for needs no token: it tells nothing
+ */
+export type AdminAccess = (
+  request: Pick<IncomingMessage, 'headers'>,
+  isPublic?: boolean,
+) => Promise<RefusedAccess | undefined>;
 
 const here = ['localhost', '127.0.0.1', '[::1]'];
 
@@ -31,10 +37,10 @@ export function createAdminAccess(token: Secret): AdminAccess {
     return isToken(given, await renewed(token, known));
   }
 
-  return async ({ headers }) => {
+  return async ({ headers }, isPublic = false) => {
     const isOfPage = headers.origin !== undefined || /^(cross|same)-site$/.test(String(headers['sec-fetch-site']));
     if (isOfPage) return noWebPage;
-    if (token !== '') return (await isAccepted(headers.authorization ?? '')) ? undefined : noToken;
+    if (token !== '') return isPublic || (await isAccepted(headers.authorization ?? '')) ? undefined : noToken;
     const host = (headers.host ?? '').replace(/:\d+$/, '').toLowerCase();
     return here.includes(host) || /^127(\.\d{1,3}){3}$/.test(host) ? undefined : noWebPage;
   };

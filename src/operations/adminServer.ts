@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ClientLimits, createLimitedServer, type Listening, listen } from 'telemetry/listening.ts';
 import { printableJson } from 'telemetry/printable.ts';
 import { z } from 'zod';
+import type { PageFiles } from '../../page/server/pageFiles.ts';
 import type { Secret } from '../identity/rotatingSecret.ts';
 import { createAdminAccess } from './adminAccess.ts';
 
@@ -12,7 +13,7 @@ export type AdminServer = Listening;
 export interface AdminRoute {
   /** One sentence for `GET /`. */
   readonly about: string;
-  /** The answer, which is printed as JSON. */
+  /** The answer, which is printed as JSON, or a promise of it. */
   get?(query: URLSearchParams): unknown;
   /** @throws ZodError when the body is not as expected */
   put?(body: unknown): unknown;
@@ -28,6 +29,8 @@ interface AdminOptions {
   readonly about: object;
   /** By path. */
   readonly routes: Readonly<Record<string, AdminRoute>>;
+  /** The web page, below `/page/`. */
+  readonly page?: PageFiles | undefined;
   readonly limits?: ClientLimits;
 }
 
@@ -42,33 +45,38 @@ export class BadRequest extends Error {
   }
 }
 
+const pagePath = '/page/';
 const mostBodyBytes = 1_024;
 const mostConnections = 32;
 
 /** @throws Error that names the setting when the port is not available */
 export async function startAdminServer(options: AdminOptions): Promise<AdminServer> {
-  const { host, port, token, about, routes, limits } = options;
+  const { host, port, token, about, routes, page, limits } = options;
   const access = createAdminAccess(token);
   const listed = Object.fromEntries(
     Object.entries(routes).map(([path, route]) => [methodsOf(route, path), route.about]),
   );
   const withList: Readonly<Record<string, AdminRoute>> = {
-    '/': { about: 'this list', get: () => ({ ...about, paths: listed }) },
+    '/': { about: 'this list', get: () => ({ ...about, paths: listed, ...(page && { page: pagePath }) }) },
     ...routes,
   };
 
   async function answer(request: IncomingMessage, response: ServerResponse, takeTime: () => void): Promise<void> {
-    const refused = await access(request);
-    if (refused) return send(response, refused.status, { error: refused.error });
     const { method = '', url = '/' } = request;
     const [path = '', query = ''] = url.split('?', 2);
+    if (page && path === pagePath.slice(0, -1)) return void response.writeHead(308, { location: pagePath }).end();
+    const isOfPage = page !== undefined && path.startsWith(pagePath) && method === 'GET';
+    const refused = await access(request, isOfPage);
+    if (refused) return send(response, refused.status, { error: refused.error });
+    const file = isOfPage ? await page(path.slice(pagePath.length)) : undefined;
+    if (file) return void response.writeHead(200, file.headers).end(file.body);
     const route = Object.hasOwn(withList, path) ? withList[path] : undefined;
     const asked = new URLSearchParams(query);
     if (route === undefined) throw new BadRequest('there is no such path: GET / lists all', 404);
     if (method === 'GET' && route.stream) {
       route.stream(asked, response);
       takeTime();
-    } else if (method === 'GET' && route.get) send(response, 200, route.get(asked));
+    } else if (method === 'GET' && route.get) send(response, 200, await route.get(asked));
     else if (method === 'PUT' && route.put) send(response, 200, route.put(await bodyOf(request)));
     else throw new BadRequest(`${path} has no ${method}`, 405);
   }

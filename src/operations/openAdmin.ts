@@ -1,9 +1,16 @@
+import { join } from 'node:path';
 import { z } from 'zod';
+import { createPageFiles } from '../../page/server/pageFiles.ts';
 import type { Secret } from '../identity/rotatingSecret.ts';
 import type { Log } from '../log/log.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { redactedSettings } from '../settings/redacted.ts';
+import { secretsOf } from '../settings/secrets.ts';
 import { type AdminRoute, type AdminServer, startAdminServer } from './adminServer.ts';
+import { troublesRoute } from './troublesRoute.ts';
+
+/** In the image: programs are in `dist/programs`, the page is in `dist/page`. */
+const pageDirectory = join(import.meta.dirname, '../page');
 
 const newLevel = z.strictObject({ level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal']) });
 
@@ -24,14 +31,16 @@ export async function openAdmin(
   const { host, port } = settings.admin;
   const common: Readonly<Record<string, AdminRoute>> = {
     '/settings': { about: 'all settings in effect, without secrets', get: () => redactedSettings(settings) },
+    '/troubles': troublesRoute(() => secretsOf(settings)),
     '/level': {
       about: 'the level of the log; PUT {"level": "debug"} changes it until the next start',
       get: () => ({ level: log.level, atStart: settings.log.level }),
       put: (body) => changeLevel(log, newLevel.parse(body).level),
     },
   };
+  const page = createPageFiles(pageDirectory);
   try {
-    const server = await startAdminServer({ host, port, token, about, routes: { ...common, ...routes } });
+    const server = await startAdminServer({ host, port, token, about, page, routes: { ...common, ...routes } });
     log.info({ adminHost: host, adminPort: server.port }, 'the admin port is open');
     return server;
   } catch (error) {

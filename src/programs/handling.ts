@@ -26,7 +26,7 @@ export interface Handling {
   readonly requirementOf: RequirementOf;
   readonly backends: Backends;
   readonly replies: Pick<Replies, 'connection' | 'sender' | 'missing'>;
-  readonly deadLetters: Pick<DeadLetters, 'takenOver'>;
+  readonly deadLetters: Pick<DeadLetters, 'takenOver' | 'ids' | 'read'>;
   close(): Promise<void>;
 }
 

@@ -11,6 +11,7 @@ import { createTroubles } from '../log/troubles.ts';
 import { type Metrics, openMetrics } from '../metrics/exposition.ts';
 import { createStoreRecords } from '../observing/storeRecords.ts';
 import { thisBuild, versionOfBuild } from '../operations/build.ts';
+import { deadLettersRoute } from '../operations/deadLettersRoute.ts';
 import { observeService } from '../operations/gauges.ts';
 import { openAdmin } from '../operations/openAdmin.ts';
 import { serviceRoutes } from '../operations/serviceRoutes.ts';
@@ -84,6 +85,7 @@ export async function startService(
         ...{ backends, replies, consumer, instance },
         limits: { drainSeconds: delivery.drainSeconds, replySeconds: timing.replySeconds },
       }),
+      '/dead-letters': deadLettersRoute(handling.deadLetters),
       '/tap': tapRoute(
         taps,
         () => secretsOf(settings),

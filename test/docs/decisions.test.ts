@@ -54,6 +54,7 @@ const folders = [
   'docs',
   'edge',
   'iot-hub-emulator',
+  'page',
   'sandbox',
   'scripts',
   'src',

@@ -104,6 +104,23 @@ describe('the admin port', () => {
     }
   });
 
+  it('serves the page without the token, since it tells nothing, but to no foreign page; and nothing else', async () => {
+    const page = async (name: string) =>
+      name === '' ? { headers: { 'content-type': 'text/html' }, body: Buffer.from('<!doctype html>') } : undefined;
+    const options = { host: '127.0.0.1', port: 0, about: {}, routes: {}, page };
+    for (const own of ['', token]) {
+      const server = await startAdminServer({ ...options, token: own });
+      onTestFinished(() => server.close());
+      expect(await ask(server.port, '/page/')).toMatchObject({ status: 200, body: '<!doctype html>' });
+      expect(await ask(server.port, '/page')).toMatchObject({ status: 308, headers: { location: '/page/' } });
+      expect((await ask(server.port, '/page/other')).status).toBe(404);
+      for (const foreign of [{ origin: 'https://evil.example' }, ...sites])
+        expect((await ask(server.port, '/page/', foreign)).status).toBe(403);
+      if (own === '') expect((await ask(server.port, '/page/', { host: 'evil.example' })).status).toBe(403);
+      else expect((await ask(server.port, '/')).status).toBe(401);
+    }
+  });
+
   it('shows the settings without their secrets', async () => {
     const { port } = await opened();
     const { body } = await ask(port, '/settings');

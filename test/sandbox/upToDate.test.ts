@@ -16,8 +16,9 @@ const files = [
   ],
   ...['scripts/run/nodeVersion.js', 'node_modules/.package-lock.json'],
   ...['tsconfig.json', 'tsconfig.build.json', 'edge/tsconfig.json'],
+  ...['page/src/kit/route.ts', 'page/server/pageFiles.ts', 'page/index.html', 'page/style.css', 'page/icon.svg'],
 ];
-const programs = ['dist/main.js', 'edge/dist/main.js'];
+const programs = ['dist/main.js', 'edge/dist/main.js', 'page/dist/page.js'];
 
 let directory: string;
 /** All was written at second 1,000 and built at second 2,000. */
@@ -27,7 +28,7 @@ beforeEach(() => {
     mkdirSync(join(directory, dirname(file)), { recursive: true });
     writeFileSync(join(directory, file), '');
   }
-  for (const path of [...files, 'src', 'telemetry', ...files.map(dirname)]) at(path, 1_000);
+  for (const path of [...files, 'src', 'telemetry', 'page/src', ...files.map(dirname)]) at(path, 1_000);
   for (const path of programs) at(path, 2_000);
 });
 afterEach(() => rmSync(directory, { recursive: true }));

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 
 export const filesBelow = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
+    .filter((file) => /\.tsx?$/.test(file))
     .map((file) => join(folder, file));
 
 /** What a file imports, types and dynamic imports included: relative imports as paths like that of the file. */

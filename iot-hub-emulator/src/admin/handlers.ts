@@ -10,9 +10,10 @@ import type { Device, Registry } from '../identity/registry.ts';
 import type { Journal } from '../journal/journal.ts';
 import { parseQuery, readJournal } from '../journal/read.ts';
 import { streamJournal } from '../journal/stream.ts';
+import type { Twins } from '../twins/twins.ts';
 import { Refusal } from '../values/refusal.ts';
 import type { OperationId } from './operations.ts';
-import { newCertificate, newDevice, proofOfPossession, whichKey } from './schemas.ts';
+import { faultQuery, newCertificate, newDevice, proofOfPossession, whichKey } from './schemas.ts';
 
 /** What the admin port shows and changes. */
 export interface AdminHub {
@@ -21,6 +22,7 @@ export interface AdminHub {
   registry: Registry;
   certificates: CaCertificates;
   devicebound: Devicebound;
+  twins: Twins;
   journal: Journal;
   partitions: () => readonly PartitionLog[];
   faults: Faults;
@@ -50,7 +52,7 @@ const ok = (body: unknown): HandlerResult => ({ status: 200, body });
 export function createHandlers(
   hub: AdminHub,
 ): Readonly<Record<OperationId, (call: Call) => HandlerResult | Promise<HandlerResult>>> {
-  const { registry, certificates, devicebound, journal, faults, closing } = hub;
+  const { registry, certificates, devicebound, twins, journal, faults, closing } = hub;
 
   const show = ({ deviceId, generationId, createdAt }: Device) => {
     const pending = devicebound.pending(deviceId).length;
@@ -75,6 +77,14 @@ export function createHandlers(
     removeDevice({ id }) {
       if (!registry.delete(id)) throw new Refusal('amqp:not-found', 'There is no device of this id.');
       return { status: 204 };
+    },
+    showTwin: ({ id }) => ok(twins.get(id)),
+    listQueue({ id }) {
+      if (!registry.get(id)) throw new Refusal('amqp:not-found', 'There is no device of this id.');
+      const messages = devicebound.pending(id).map(({ system, properties, body }) => {
+        return { system, properties, bytes: body.length };
+      });
+      return ok({ messages });
     },
     listCertificates: () => ok({ certificates: certificates.list() }),
     addCertificate({ body }) {
@@ -114,8 +124,10 @@ export function createHandlers(
     count: () => ok(hub.counters()),
     listFaults: () => ok({ faults: faults.list() }),
     listFaultKinds: () => ok({ kinds: faultKinds() }),
-    async addFault({ body }) {
-      const answer = await faults.ask(body);
+    async addFault({ query, body }) {
+      const parsed = faultQuery.safeParse(Object.fromEntries(query));
+      if (!parsed.success) throw malformed('seconds is a whole number from 1 to 86400.');
+      const answer = await faults.ask(body, parsed.data.seconds);
       return { status: 'id' in answer ? 201 : 200, body: answer };
     },
     clearFaults: () => ok({ ended: faults.clear() }),

@@ -46,6 +46,25 @@ export const operations = {
     answers: { 204: { what: 'Removed.' } },
     refusals: [404],
   },
+  showTwin: {
+    method: 'GET',
+    path: '/devices/{id}/twin',
+    summary: 'The twin of a device: tags, desired and reported properties',
+    answers: { 200: { what: 'As it is now.', schema: schemas.twin } },
+    refusals: [404],
+  },
+  listQueue: {
+    method: 'GET',
+    path: '/devices/{id}/messages',
+    summary: 'The cloud-to-device messages in the queue of a device, oldest first, without their bodies',
+    answers: {
+      200: {
+        what: 'Those that wait, and those that are delivered but not settled.',
+        schema: z.object({ messages: z.array(schemas.queuedMessage) }),
+      },
+    },
+    refusals: [404],
+  },
   listCertificates: {
     method: 'GET',
     path: '/certificates',
@@ -154,7 +173,8 @@ export const operations = {
   addFault: {
     method: 'POST',
     path: '/faults',
-    summary: 'Add a standing fault, or cause one at once: {kind, …}',
+    summary: 'Add a standing fault, for some seconds or until it is cleared, or cause one at once: {kind, …}',
+    query: schemas.faultQuery,
     body: z.union([schemas.standingFault, schemas.immediateFault]),
     answers: {
       200: {

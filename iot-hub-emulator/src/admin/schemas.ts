@@ -136,6 +136,17 @@ export const listedFault = z.object({
   id: z.string(),
   fault: standingFault,
   struck: count.describe('Number of times that it was applied'),
+  until: dateTime.optional().describe('When it is cleared; absent: when it is used up or somebody clears it'),
+});
+
+export const faultQuery = z.object({
+  seconds: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(86_400)
+    .optional()
+    .describe('A standing fault is cleared after so many seconds; without it, it stands'),
 });
 
 export const faultKind = z.object({
@@ -143,6 +154,25 @@ export const faultKind = z.object({
   happens: z.enum(['until cleared', 'at once']),
   what: z.string(),
   fields: z.record(z.string(), z.string()),
+  schema: z.record(z.string(), z.unknown()).describe('The fault as JSON Schema'),
 });
+
+const section = z.record(z.string(), z.unknown());
+
+export const twin = z.object({
+  etag: z.string(),
+  version: count,
+  tags: section,
+  desired: section,
+  reported: section,
+});
+
+export const queuedMessage = z
+  .object({
+    system: z.record(z.string(), z.string()).describe('System properties, such as `messageId` and `expiryTime`'),
+    properties: z.record(z.string(), z.string()).describe('Application properties'),
+    bytes: count.describe('Size of the body'),
+  })
+  .describe('Without its body, which the journal has');
 
 export const refused = z.strictObject({ error: z.string() });

@@ -23,6 +23,8 @@ Usage: ${called} COMMAND [options]
                           one whose certificate a registered CA certificate
                           stands behind
   devices remove D
+  devices twin D          its tags, desired and reported properties
+  devices queue D         the messages that wait for it
   certificates [list]     the CA certificates by which devices get in
   certificates add N FILE [verified]
                           register one; verified: without proof
@@ -36,7 +38,8 @@ Usage: ${called} COMMAND [options]
   faults kinds            every kind of fault and its fields
   faults add KIND [name=value …]
                           inject a fault, standing or immediate:
-                          faults add drop connections=events
+                          faults add drop connections=events;
+                          seconds=60: a standing one for a minute
   faults clear [ID]       end one fault, or all
   counters                connections, links, credit, events, queues
   journal [name=value …]  what was received and sent; since, deviceId,

@@ -19,6 +19,11 @@ export function requestFor(words: readonly string[], from = process.cwd()): Admi
       };
     case 'devices remove':
       return { method: 'DELETE', path: `/devices/${encodeURIComponent(needed(first, 'a device id'))}` };
+    case 'devices twin':
+    case 'devices queue': {
+      const device = `/devices/${encodeURIComponent(needed(first, 'a device id'))}`;
+      return { method: 'GET', path: `${device}/${verb === 'twin' ? 'twin' : 'messages'}` };
+    }
     case 'certificates add': {
       const certificate = read(needed(rest[1], 'the file of a certificate'), from);
       const isVerified = rest[2] === 'verified';
@@ -47,7 +52,7 @@ export function requestFor(words: readonly string[], from = process.cwd()): Admi
     case 'faults kinds':
       return { method: 'GET', path: '/faults/kinds' };
     case 'faults add':
-      return { method: 'POST', path: '/faults', body: { kind: needed(first, 'a kind'), ...pairs(rest.slice(1)) } };
+      return addFault(needed(first, 'a kind'), rest.slice(1));
     case 'faults clear':
       return { method: 'DELETE', path: first === undefined ? '/faults' : `/faults/${encodeURIComponent(first)}` };
     case 'certificates list':
@@ -60,6 +65,13 @@ export function requestFor(words: readonly string[], from = process.cwd()): Admi
     return { method: 'GET', path: `/journal?${query}` };
   }
   throw new UsageError(`There is no command "${words.join(' ')}"; --help lists what there is.`);
+}
+
+/** `seconds=N` says for how long; the other words are the fields of the fault. */
+function addFault(kind: string, words: readonly string[]): AdminRequest {
+  const [ofTime, ofFault] = [true, false].map((is) => words.filter((word) => word.startsWith('seconds=') === is));
+  const query = new URLSearchParams(ofTime?.map(split)).toString();
+  return { method: 'POST', path: `/faults${query === '' ? '' : `?${query}`}`, body: { kind, ...pairs(ofFault ?? []) } };
 }
 
 const numbers = new Set(['times', 'skip', 'ms', 'downMs', 'events', 'bytes', 'status', 'connection']);

@@ -11,6 +11,8 @@ export interface ListedFault {
   fault: StandingFault;
   /** How often it has struck. */
   struck: number;
+  /** When it is cleared, in ISO 8601; absent: when it is used up, or somebody clears it. */
+  until?: string;
 }
 
 /** Misbehaviour of the hub, on demand. */
@@ -19,8 +21,11 @@ export interface Faults {
   add(fault: StandingFault): string;
   /** A fault strikes at once. The answer counts the connections, links or events it struck. Throws a `ZodError`. */
   strike(fault: ImmediateFault): Promise<number>;
-  /** Either of the two, from outside: the answer has the id of a fault that stands, or how much was struck. */
-  ask(fault: unknown): Promise<{ id: string } | { struck: number }>;
+  /**
+   * Either of the two, from outside: the answer has the id of a fault that stands, or how much was struck. One that stands is
+   * cleared after so many seconds, if a number is given.
+   */
+  ask(fault: unknown, seconds?: number): Promise<{ id: string } | { struck: number }>;
   list(): ListedFault[];
   /** End one fault, or all that stand; what they held back goes on. The answer is how many ended. */
   clear(id?: string): number;
@@ -52,15 +57,34 @@ export function createFaults(
       listeners: [...ports].flatMap(([name, it]) => (name === 'admin' ? [] : [it])),
     });
 
+  /** When those are cleared that stand for a while. */
+  const ends = new Map<string, string>();
+  const clear = (id?: string): number => {
+    if (id === undefined) ends.clear();
+    else ends.delete(id);
+    return standing.clear(id);
+  };
+  const endAfter = (id: string, seconds: number): void => {
+    ends.set(id, new Date(Date.now() + seconds * 1000).toISOString());
+    setTimeout(clear, seconds * 1000, id).unref();
+  };
+
   return {
     add,
     strike,
-    async ask(asked) {
+    async ask(asked, seconds) {
       const fault = parseFault(asked);
-      return isImmediate(fault) ? { struck: await strike(fault) } : { id: add(fault) };
+      if (isImmediate(fault)) return { struck: await strike(fault) };
+      const id = add(fault);
+      if (seconds !== undefined) endAfter(id, seconds);
+      return { id };
     },
-    list: () => standing.list().map(({ id, fault, struck }) => ({ id, fault, struck })),
-    clear: (id) => standing.clear(id),
+    list: () =>
+      standing.list().map(({ id, fault, struck }) => {
+        const until = ends.get(id);
+        return { id, fault, struck, ...(until !== undefined && { until }) };
+      }),
+    clear,
   };
 }
 

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { immediateFaults, standingFaults } from './schema.ts';
 
 /** A kind of fault, for people. */
@@ -7,6 +8,8 @@ export interface FaultKind {
   what: string;
   /** Its fields, each with what it is for; those that are needed first. */
   fields: Record<string, string>;
+  /** The same as JSON Schema, for programs. */
+  schema: object;
 }
 
 /** Everything that can go wrong on demand. */
@@ -25,7 +28,8 @@ function describe(schema: Schema, happens: FaultKind['happens']): FaultKind {
     const needed = field.safeParse(undefined).success ? '' : 'needed; ';
     return [name, `${needed}${optionsOf(field)}${field.description ?? ''}`] as const;
   });
-  return { kind: kind.value, happens, what: schema.description ?? '', fields: Object.fromEntries(fields) };
+  const { $schema: _, description: what = '', ...rest } = z.toJSONSchema(schema, { io: 'input' });
+  return { kind: kind.value, happens, what, fields: Object.fromEntries(fields), schema: rest };
 }
 
 /** The values that a field takes, if they are few. */

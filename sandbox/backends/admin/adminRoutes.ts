@@ -1,11 +1,12 @@
 import type { Unanswered } from 'iot-hub-emulator/http';
 import { parseQuery, readJournal, streamJournal } from 'iot-hub-emulator/journal';
+import { backendFaultKinds } from '../calls/faultKinds.ts';
 import { faultSchema } from '../calls/faults.ts';
 import type { BackendContext } from '../http/backend.ts';
 import { type ObjectModel, printObject } from '../informationModel/objectModel.ts';
 import { printReference } from '../informationModel/referenceStore.ts';
-import { invalid } from '../requests/problem.ts';
-import { type Answer, json, type Route } from '../routes/route.ts';
+import { invalid, Problem } from '../requests/problem.ts';
+import { type Answer, json, type Route, single } from '../routes/route.ts';
 import type { TypeVersion } from '../typeRegistry/types.ts';
 import { type AdminCall, createProvisions, parse, printPrincipal } from './provisions.ts';
 
@@ -23,13 +24,24 @@ const routesHelp = {
   'POST /objects?tenant=&owner=':
     'an object model; owner is the path of an identity, and without one the object model waits to be claimed',
   'POST /applications': '{name, tenant?, mayInvoke?, lifetimeSeconds?}: a bearer token for an application',
-  'POST /faults':
+  'POST /faults?seconds=':
     '{backend, method?, path?, deviceId?, times?, delayMs?, hang?, status?, headers?, garbage?, reset?, lostAnswer?}',
   'GET /faults': 'faults that still wait for calls',
+  'GET /faults/kinds': 'what can be asked for: each with a sentence, and as JSON Schema',
+  'DELETE /faults/{id}': 'removes a fault',
   'DELETE /faults': 'removes all faults',
   'POST /reset': 'the world as it was at first start; faults are removed, the journal stays',
   'POST /oauth2/token': 'OAuth 2 client credentials; the only route here that faults (backend token) strike',
 };
+
+/** How long a fault is there; undefined: until it is removed. */
+function readSeconds(query: URLSearchParams): number | undefined {
+  const text = single(query, 'seconds');
+  if (text === undefined) return undefined;
+  const seconds = Number(text);
+  if (Number.isInteger(seconds) && seconds >= 1 && seconds <= 86_400) return seconds;
+  throw invalid('seconds is a whole number from 1 to 86400');
+}
 
 const printType = ({ tenant, text }: TypeVersion): string => `{"tenant":${JSON.stringify(tenant)},${text.slice(1)}`;
 
@@ -61,6 +73,11 @@ export function adminRoutes(context: BackendContext): Route<AdminCall, Answer | 
     return { status: 204 };
   }
 
+  function clearFault({ params }: AdminCall): Answer {
+    if (faults.clear(params['id']) === 0) throw new Problem(404, 'Not found', 'there is no fault of this id');
+    return { status: 204 };
+  }
+
   return [
     {
       method: 'GET',
@@ -80,7 +97,13 @@ export function adminRoutes(context: BackendContext): Route<AdminCall, Answer | 
     { method: 'POST', path: '/types', handle: provisions.createType },
     { method: 'POST', path: '/objects', handle: provisions.createObject },
     { method: 'POST', path: '/applications', handle: provisions.issueToken },
-    { method: 'POST', path: '/faults', handle: ({ text }) => json(201, faults.add(parse(faultSchema, text))) },
+    {
+      method: 'POST',
+      path: '/faults',
+      handle: ({ query, text }) => json(201, faults.add(parse(faultSchema, text), readSeconds(query))),
+    },
+    { method: 'GET', path: '/faults/kinds', handle: () => json(200, { kinds: backendFaultKinds() }) },
+    { method: 'DELETE', path: '/faults/{id}', handle: clearFault },
     { method: 'GET', path: '/faults', handle: () => json(200, { data: faults.list() }) },
     { method: 'DELETE', path: '/faults', handle: clearFaults },
     { method: 'POST', path: '/reset', handle: reset },

@@ -11,6 +11,7 @@ import { type Answer, json, single } from '../routes/route.ts';
 
 /** An administrator's call. */
 export interface AdminCall {
+  readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly text: string;
   readonly request: IncomingMessage;

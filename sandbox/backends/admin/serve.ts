@@ -45,7 +45,8 @@ export function serveAdmin(port: number, context: BackendContext): Promise<HttpL
       return issueToken(request, response, text);
     const answer = answered(() => {
       if (text instanceof Problem) throw text;
-      return match(method, path).route.handle({ query: new URLSearchParams(query), text, request, response });
+      const { route, params } = match(method, path);
+      return route.handle({ params, query: new URLSearchParams(query), text, request, response });
     });
     world.commit();
     return answer;

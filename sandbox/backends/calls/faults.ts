@@ -40,6 +40,8 @@ export type FaultRequest = z.input<typeof faultSchema>;
 export interface Fault extends FaultRequest {
   readonly id: string;
   struck: number;
+  /** When it ends, in ISO 8601; absent: when it wears off, or is cleared. */
+  readonly until?: string;
 }
 
 /** A call as faults see it; `segments` are the decoded path's. */
@@ -71,12 +73,23 @@ const most = 1000;
 export function createFaults() {
   let faults: Fault[] = [];
   let last = 0;
+  function clear(id?: string): number {
+    const before = faults.length;
+    faults = id === undefined ? [] : faults.filter((fault) => fault.id !== id);
+    return before - faults.length;
+  }
   return {
-    /** Adds a fault and answers it with its id. A wrong shape throws a ZodError, one too many a Problem. */
-    add(request: FaultRequest): Fault {
+    /**
+     * Adds a fault, for so many seconds if they are given, and answers it with its id. A wrong shape throws a ZodError, one too
+     * many a Problem.
+     */
+    add(request: FaultRequest, seconds?: number): Fault {
       if (faults.length >= most) throw conflict('Too many faults', `${most} faults wait already`);
-      const fault: Fault = { ...faultSchema.parse(request), id: `fault-${++last}`, struck: 0 };
+      const id = `fault-${++last}`;
+      const until = seconds === undefined ? {} : { until: new Date(Date.now() + seconds * 1000).toISOString() };
+      const fault: Fault = { ...faultSchema.parse(request), id, struck: 0, ...until };
       faults.push(fault);
+      if (seconds !== undefined) setTimeout(clear, seconds * 1000, id).unref();
       return fault;
     },
     /** The fault that strikes this call, if any; counts it. */
@@ -87,10 +100,8 @@ export function createFaults() {
     },
     /** Faults that still wait for calls. */
     list: (): readonly Fault[] => faults,
-    /** Ends one fault, or all. */
-    clear(id?: string): void {
-      faults = id === undefined ? [] : faults.filter((fault) => fault.id !== id);
-    },
+    /** Ends one fault, or all. The answer is how many ended. */
+    clear,
   };
 }
 

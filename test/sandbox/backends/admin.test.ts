@@ -3,13 +3,35 @@ import { guid, http, useTestBackends } from './client.ts';
 
 const test = useTestBackends();
 
+interface Schema {
+  required: string[];
+  properties: Record<string, { description?: string }>;
+}
+
 const data = async (path: string) => ((await test.admin('GET', path)).json as { data: unknown[] }).data;
 const entries = async (query: string) =>
   ((await test.admin('GET', `/journal${query}`)).json as { entries: unknown[] }).entries;
 
 it('the admin port describes the backends', async () => {
   const { json } = await test.admin('GET', '/');
-  expect(Object.keys((json as { routes: object }).routes)).toContain('POST /faults');
+  expect(Object.keys((json as { routes: object }).routes)).toContain('POST /faults?seconds=');
+});
+
+it('faults are described, are there for so many seconds, and end one by one', async () => {
+  const { json } = await test.admin('GET', '/faults/kinds');
+  for (const { kind, what, schema } of (json as { kinds: { kind: string; what: string; schema: Schema }[] }).kinds) {
+    expect(what).toMatch(/\.$/);
+    expect(schema.required).toEqual(['backend', ...kind.split(',')]);
+    for (const { description } of Object.values(schema.properties)) expect(description).toBeTypeOf('string');
+  }
+  const hang = { backend: 'token', hang: true };
+  const added = await test.admin('POST', '/faults?seconds=1', hang);
+  expect(added).toMatchObject({ status: 201, json: { until: expect.stringMatching(/^\d{4}-/) } });
+  const { id } = (await test.admin('POST', '/faults', hang)).json as { id: string };
+  await expect.poll(() => test.backends.faults.list().map((fault) => fault.id), { timeout: 60_000 }).toEqual([id]);
+  expect((await test.admin('DELETE', `/faults/${id}`)).status).toBe(204);
+  expect((await test.admin('DELETE', `/faults/${id}`)).status).toBe(404);
+  expect((await test.admin('POST', '/faults?seconds=0', hang)).status).toBe(400);
 });
 
 it('a device is bootstrapped once, with identities below it, in the given tenant', async () => {

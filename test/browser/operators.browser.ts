@@ -1,0 +1,143 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { envelope } from '../../sandbox/stories/wire.ts';
+import { startTestSandbox } from '../e2e/testSandbox.ts';
+import { accessibilityProblems, isSkipped, isTooWide, patienceMs, useBrowser } from './browser.ts';
+
+const token = 'the-token-of-the-operators';
+const views = ['now', 'waiting', 'letters', 'follow'] as const;
+
+describe.skipIf(isSkipped)('the page of the admin port', () => {
+  let sandbox: Sandbox;
+  let url: string;
+  beforeAll(async () => {
+    sandbox = await startTestSandbox({ environment: { ADMIN_TOKEN: token } });
+    url = `${sandbox.state.service.adminUrl}/page/`;
+  }, patienceMs * 2);
+  afterAll(() => sandbox?.close(), patienceMs);
+  const open = useBrowser();
+
+  async function entered(page: Page): Promise<Page> {
+    await page.getByLabel(/^Token/).fill(token);
+    await page.getByRole('button', { name: 'Use it' }).click();
+    await page.getByText('live, read-only').waitFor();
+    return page;
+  }
+
+  it('asks for the token, keeps it in memory only, and asks again after a reload', async () => {
+    const page = await open(url);
+    await page.getByLabel(/^Token/).fill('a-wrong-one');
+    await page.getByRole('button', { name: 'Use it' }).click();
+    await page.getByText('a bearer token is needed').waitFor();
+    await entered(page);
+    const stored = await page.evaluate(
+      'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])',
+    );
+    expect(stored).not.toContain(token);
+    await page.reload();
+    await page.getByLabel(/^Token/).waitFor();
+  });
+
+  it('shows an outage: the open circuit, the trouble, the devices that wait, and for what; and only reads', async () => {
+    const page = await open(url);
+    const methods = new Set<string>();
+    page.on('request', (request) => methods.add(request.method()));
+    await entered(page);
+    await page.getByRole('row').filter({ hasText: '✓ closed' }).first().waitFor();
+    sandbox.backends.faults.add({ backend: 'informationModel', status: 503 });
+    onTestFinished(() => void sandbox.backends.faults.clear());
+    const body = Buffer.from('{"model":"svc.device","type":"pump","properties":{"serial":"S"}}');
+    // Of several devices: one alone is not believed.
+    for (const id of ['pump-1', 'pump-2', 'gateway-1', 'motor-1']) {
+      const device = await sandbox.connect(id);
+      onTestFinished(() => device.close());
+      for (let sent = 0; sent < 5; sent += 1) await device.send(envelope('model.create', `outage-${sent}`), body);
+    }
+    await page.getByRole('row').filter({ hasText: '✗ open' }).first().waitFor();
+    await page.getByRole('region', { name: 'Troubles' }).getByText('backend is out, calls to it wait').waitFor();
+    await page.getByRole('link', { name: 'Waiting devices' }).click();
+    await page.getByRole('row').filter({ hasText: 'pump-1' }).filter({ hasText: 'outage' }).waitFor();
+    sandbox.backends.faults.clear();
+    await page.getByRole('link', { name: 'Now' }).click();
+    await page.getByRole('region', { name: 'Backends' }).waitFor();
+    await expect.poll(() => page.getByText('✗ open').count(), { timeout: patienceMs }).toBe(0);
+    expect([...methods]).toEqual(['GET']);
+  });
+
+  it('follows a device live, and shows what it sends as text', async () => {
+    const page = await entered(await open(`${url}#/follow`));
+    await page.getByLabel('Device', { exact: true }).fill('pump-2');
+    await page.getByRole('button', { name: 'Follow' }).click();
+    await page.getByText('following …').waitFor();
+    const device = await sandbox.connect('pump-2');
+    onTestFinished(() => device.close());
+    await device.send(envelope('model.create', '<img src=x>'), Buffer.from('{"model":"<img src=x>"}'));
+    await page
+      .getByRole('option', { name: /handled/ })
+      .first()
+      .click();
+    await page
+      .getByRole('option', { name: /<img src=x>/ })
+      .first()
+      .waitFor();
+    expect(await page.locator('img').count()).toBe(0);
+  });
+
+  it('prints the commands for dead letters, and does none of it', async () => {
+    const page = await entered(await open(`${url}#/letters?device=it%27s`));
+    await page.getByText("node dist/deadLetters.js replay --device 'it'\\''s'", { exact: true }).waitFor();
+    await page.getByText('none').first().waitFor();
+  });
+
+  it.each(views)('is accessible in its view %s, light and dark, and fits into 400 pixels', async (view) => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const viewport = { width: colorScheme === 'light' ? 400 : 1_600, height: 800 };
+      const page = await entered(await open(`${url}#/${view}`, { colorScheme, bypassCSP: true, viewport }));
+      await page.getByRole('heading', { level: 2 }).first().waitFor();
+      expect(await accessibilityProblems(page), colorScheme).toEqual([]);
+      expect(await isTooWide(page)).toBe(false);
+    }
+  });
+
+  it('gives nothing without the token but the page itself, and a foreign page nothing at all', async () => {
+    const { adminUrl } = sandbox.state.service;
+    const paths = [
+      '/',
+      '/partitions',
+      '/devices',
+      '/backends',
+      '/replies',
+      '/troubles',
+      '/dead-letters',
+      '/settings',
+      '/tap?device=pump-1',
+    ];
+    for (const path of paths) expect((await fetch(adminUrl + path)).status, path).toBe(401);
+    for (const path of ['/page/../settings', '/page/%2e%2e/settings', '/page/constructor'])
+      expect((await fetch(adminUrl + path)).ok, path).toBe(false);
+    const foreign = createServer((_, response) =>
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>foreign</title>'),
+    );
+    await once(foreign.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => void foreign.close());
+    const page = await open(`http://127.0.0.1:${(foreign.address() as AddressInfo).port}/`);
+    const got = await page.evaluate(
+      async ([target = '', all = '', secret = '']) => {
+        const said: string[] = [];
+        for (const path of ['/page/', '/page/page.js', ...all.split(' ')]) {
+          for (const headers of [{}, { authorization: `Bearer ${secret}` }]) {
+            const answer = await fetch(target + path, { headers }).catch(() => undefined);
+            if (answer?.ok) said.push(path);
+          }
+        }
+        return said;
+      },
+      [adminUrl, paths.join(' '), token],
+    );
+    expect(got).toEqual([]);
+  });
+});

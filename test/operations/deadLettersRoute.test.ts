@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { idOf } from '../../src/deadLetters/deadLetter.ts';
+import { deadLettersRoute } from '../../src/operations/deadLettersRoute.ts';
+import { letter, lettersInDirectory } from '../support/letters.ts';
+
+it('shows the dead letters that are meant, without bodies, up to the limit, and counts the unreadable', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'letters-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const store = lettersInDirectory(directory);
+  for (const number of [1, 2, 3]) await store.park(letter(number, { details: 'backend is out' }));
+  await store.park(letter(4, { deviceId: 'd2' }));
+  const ask = (query: string) =>
+    deadLettersRoute(store).get?.(new URLSearchParams(query)) as Promise<Record<string, object[]>>;
+
+  const first = await ask('device=d1&limit=2');
+  expect(first).toMatchObject({ isMore: true, unreadable: 0 });
+  expect(first['deadLetters']?.map((one) => Object.keys(one))).toEqual(
+    Array(2).fill([
+      'id',
+      'device',
+      'message',
+      'code',
+      'details',
+      'attempts',
+      'parkedAt',
+      'partition',
+      'sequenceNumber',
+    ]),
+  );
+  expect(first['deadLetters']?.[0]).toMatchObject({ id: idOf(letter(1)), device: 'd1', details: 'backend is out' });
+  expect(await ask('device=d2')).toMatchObject({ isMore: false, deadLetters: [{ device: 'd2' }] });
+  expect(await ask('code=none')).toEqual({ deadLetters: [], isMore: false, unreadable: 0 });
+  writeFileSync(join(directory, `${idOf(letter(1))}.json`), '{');
+  expect(await ask('')).toMatchObject({ unreadable: 1 });
+  for (const wrong of ['limit=0', 'limit=x', 'devices=d1']) await expect(ask(wrong)).rejects.toThrow();
+});
