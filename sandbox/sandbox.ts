@@ -69,6 +69,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       devices: initialDevices.map((deviceId) => ({ deviceId })),
       ...(ports.hub && { ports: ports.hub }),
       rules: options.hubRules ?? {},
+      otherwise: options.otherwise ?? [],
     });
     closers.push(() => hub.close());
     const { amqp, amqps, mqtts } = hub.ports;

@@ -1,4 +1,4 @@
-import type { HubRules } from 'iot-hub-emulator';
+import type { HubRules, Way } from 'iot-hub-emulator';
 import type { Printer } from './terminal/print.ts';
 
 interface SandboxPorts {
@@ -37,6 +37,8 @@ export interface SandboxOptions {
   methodsEnvironment?: Readonly<Record<string, string>>;
   /** Rules of the hub other than IoT Hub's; by default it throttles nothing. */
   hubRules?: HubRules;
+  /** Facts about the hub of which it has the contrary. */
+  otherwise?: readonly Way[];
   printer?: Printer;
   /** Gives up while it starts. */
   signal?: AbortSignal;

@@ -5,6 +5,7 @@ import { createAdmin } from './admin/adminServer.ts';
 import { createAmqpServer } from './amqp/amqpServer.ts';
 import { createDirectory } from './amqp/nodes.ts';
 import type { Devicebound } from './cloudToDevice/deviceQueues.ts';
+import { faultsOtherwise, rulesOtherwise } from './core/contraryRules.ts';
 import { createCore, type HubRules } from './core/core.ts';
 import { type Counters, countAll } from './core/counters.ts';
 import type { PartitionLog } from './events/partitionLog.ts';
@@ -28,6 +29,7 @@ import { openPorts } from './network/ports.ts';
 import { acceptWebSockets } from './network/webSockets.ts';
 import type { NotificationSource } from './notifications/hubNotification.ts';
 import { sendNotifications } from './notifications/sendNotifications.ts';
+import type { Way } from './otherwise/ways.ts';
 import { openStore } from './persistence/store.ts';
 import { createRestServer } from './rest/restServer.ts';
 import type { Twins } from './twins/twins.ts';
@@ -70,6 +72,8 @@ export interface HubOptions {
   routeTo?: { readonly name: string; readonly partitions?: number };
   /** Events of the hub's own that come beside those of devices, as if routes sent them to the event endpoint; default none. */
   sources?: readonly NotificationSource[];
+  /** Facts of IoT Hub that are only believed, and of which this hub has the contrary (H24); default none. */
+  otherwise?: readonly Way[];
   /** Rules other than IoT Hub's: of queues, feedback, throttling and how much is kept. */
   rules?: HubRules;
   /**
@@ -149,6 +153,7 @@ async function openHub(
   const { name = 'sandbox-hub', directory, partitions: count = 4, now = Date.now } = options;
   const tls = await ensureCertificates(directory, now());
   const { all: policies, renewKey } = await ensurePolicies(directory, options.ownerMaySend);
+  const otherwise = new Set(options.otherwise ?? []);
   const store = options.persist === undefined ? undefined : openStore(options.persist, count);
   const core = createCore({
     name,
@@ -158,7 +163,8 @@ async function openHub(
     authority: options.authority,
     routeTo: options.routeTo,
     strictProperties: options.strictProperties ?? false,
-    rules: options.rules ?? {},
+    otherwise,
+    rules: rulesOtherwise(options.rules ?? {}, otherwise),
     journal: options.journal ?? createJournal({ bytes: options.rules?.bounds?.journal ?? bounds.journal, now }),
     store,
     now,
@@ -206,6 +212,7 @@ async function openHub(
     },
     burst: (fault) => burst(fault, { events, registry, access }),
   });
+  for (const fault of faultsOtherwise(otherwise)) faults.add(fault);
   const counters = () =>
     countAll({
       connections,

@@ -25,7 +25,7 @@ const encodings = new Map<string, Compression | 'none'>([
 export const contentEncodings = (generation: Generation): readonly string[] =>
   [...encodings].flatMap(([name, encoding]) => (generation === 'V2' || encoding === 'none' ? [name] : []));
 
-/** The hub's limit for messages of devices. */
+/** The hub's limit for messages of devices (fact devices.size). */
 export const maxReceivedBytes = 262_144;
 
 /**
@@ -70,7 +70,7 @@ const isCompressed = (contentEncoding: unknown): boolean =>
   typeof contentEncoding === 'string' && typeof encodings.get(contentEncoding.toLowerCase()) === 'object';
 
 /**
- * The body of a message as bytes of JSON text, with a zero byte behind them. V2 bodies may be compressed: raw, or as base64
+ * The body of a message (fact events.body) as bytes of JSON text, with a zero byte behind them. V2 bodies may be compressed: raw, or as base64
  * text with or without quotes (R6).
  * @param maxInflated most bytes a compressed body may become
  * @throws Rejection the generation's validation failure, or decompression_error (V2)

@@ -7,6 +7,7 @@ export interface Reply {
   readonly messageId: string;
   /** System property: the request's id if that is short printable ASCII (C1). */
   readonly correlationId: string | undefined;
+  /** The hub takes any characters (C2; fact c2d.characters). */
   readonly properties: Readonly<Record<string, string>>;
   readonly body: string;
   /** Whether it reports a failure; failures are sent first (C4). */
@@ -16,7 +17,7 @@ export interface Reply {
 export const contentType = 'application/json';
 export const contentEncoding = 'utf-8';
 
-/** The hub's limit on one cloud-to-device message, in bytes as `sizeOf` counts them (C3). */
+/** The hub's limit on one cloud-to-device message, in bytes as `sizeOf` counts them (C3; fact c2d.size). */
 export const maxReplyBytes = 65_536;
 
 /** Size as the hub counts it: body, system property values, application property names and values (C3). */

@@ -33,7 +33,7 @@ const own = (bag: Readonly<Record<string, unknown>> | undefined, key: string): u
 
 /**
  * The generation of a message, from its properties only; undefined for telemetry, twin and lifecycle events, which are not
- * for this service (R2, R3).
+ * for this service (R2, R3; facts events.source, events.notifications).
  */
 export function classify(event: HubEvent): Generation | undefined {
   const { properties } = event;
@@ -61,7 +61,10 @@ export function whyNotOurs(event: HubEvent): string {
   return 'eventType begins with Svc.InformationModel.';
 }
 
-/** The device that the hub has authenticated; undefined without the hub's stamp (R1). */
+/**
+ * The device that the hub has authenticated; undefined without the hub's stamp (R1; facts events.device-stamp,
+ * events.routed-stamps).
+ */
 export function senderOf(event: HubEvent): string | undefined {
   const value = own(event.systemProperties, 'iothub-connection-device-id');
   return typeof value === 'string' && value !== '' ? value : undefined;
@@ -69,7 +72,7 @@ export function senderOf(event: HubEvent): string | undefined {
 
 const derivedIds = 'd3f3b7c6-52a1-5c0e-9c39-6f6f4f2e7a11';
 
-/** A GUID that is the same for each delivery of an event; all derived ids are based on it (A2). */
+/** A GUID that is the same for each delivery of an event; all derived ids are based on it (A2; fact events.dates). */
 export function eventId(event: HubEvent, { hub, partition }: Origin, deviceId: string): string {
   const { sequenceNumber, enqueuedTimeUtc } = event;
   return uuidv5(JSON.stringify([hub, partition, sequenceNumber, enqueuedTimeUtc.getTime(), deviceId]), derivedIds);

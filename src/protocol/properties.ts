@@ -1,4 +1,4 @@
-/** The application properties of a message as text. The object has no prototype, because devices choose the names (R4). */
+/** The application properties of a message as text. The object has no prototype, because devices choose the names (R4; fact events.properties). */
 export type Properties = Readonly<Record<string, string>>;
 
 /** The hub's limit for the application properties of a message: bytes of UTF-8 of names and values (R7). */

@@ -4,6 +4,7 @@ import type { HubCore } from '../core/core.ts';
 import type { Claim } from '../identity/claim.ts';
 import { type Connection as HubConnection, kindOfAddress, type Link, type Reason } from '../network/connections.ts';
 import { endSoon } from '../network/listener.ts';
+import { linkRefusal } from '../otherwise/refusals.ts';
 import { Refusal } from '../values/refusal.ts';
 import { connectionUnused, messageTooLarge } from './conditions.ts';
 import { createClaims } from './link/claims.ts';
@@ -40,7 +41,7 @@ export function createAmqpServer(
   directory: Directory,
   login: (username: string, password: string) => Claim,
 ): AmqpServer {
-  const { name: containerId, connections, throttle, faults, bounds, idle, now } = hub;
+  const { name: containerId, connections, throttle, faults, bounds, idle, otherwise, now } = hub;
   const container = rhea.create_container({ id: containerId });
   const open = new Set<Pick<HubConnection, 'close'>>();
   // whatever a peer sends, the worst that happens is the end of its own connection
@@ -88,7 +89,7 @@ export function createAmqpServer(
       admit(link, hubLink, peer, direction);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      refuse(hubLink, error);
+      refuse(hubLink, linkRefusal(error, otherwise));
     }
   };
 

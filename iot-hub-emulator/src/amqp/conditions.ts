@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Reason } from '../network/connections.ts';
 import { Refusal } from '../values/refusal.ts';
 
-// The event endpoint's refusals in the words of the real one, as docs/behaviour.md says where they were seen.
+// The event endpoint's refusals in the words of the real one, as docs/facts.md says where they were seen.
 
 /** A refusal as a gateway of Event Hubs signs it: each one is different from the last, whatever it is about. */
 function traced(condition: string, text: string): Refusal {
@@ -34,6 +34,14 @@ export function beyondEnd(what: 'offset' | 'sequence number', value: number, las
   return traced(
     'com.microsoft:argument-error',
     `The supplied ${what} '${value}' is invalid. The last ${what} in the system is '${last}'`,
+  );
+}
+
+/** A receiver wants to start before the oldest event: a hub that is known takes it. */
+export function beforeOldest(value: number, first: number): Refusal {
+  return traced(
+    'com.microsoft:argument-error',
+    `The supplied sequence number '${value}' is invalid. The first sequence number in the system is '${first}'`,
   );
 }
 

@@ -1,11 +1,13 @@
 import rhea, { type Sender } from 'rhea';
 import type { DeliveryCounters } from '../events/deliveryCounters.ts';
+import type { Numbering } from '../events/numbering.ts';
 import type { PartitionLog, StartPosition } from '../events/partitionLog.ts';
 import type { StandingFaults } from '../faults/standing.ts';
 import type { Right } from '../identity/policies.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Link } from '../network/connections.ts';
-import { beyondEnd, claimRequired, noSuchPartition } from './conditions.ts';
+import type { Ways } from '../otherwise/ways.ts';
+import { beforeOldest, beyondEnd, claimRequired, noSuchPartition } from './conditions.ts';
 import { parseFilter } from './filter.ts';
 import { sendUnsettled } from './link/links.ts';
 import { type Node, notFound, type Peer, refuse, transferCount, transferLimit } from './link/peer.ts';
@@ -30,9 +32,11 @@ export function consumerNode(options: {
   journal: Journal;
   faults: StandingFaults;
   counters: DeliveryCounters;
+  otherwise: Ways;
+  numbering: Numbering;
   now: () => number;
 }): Node {
-  const { hubName, right, partitions, owners, journal, faults, counters: tally, now } = options;
+  const { hubName, right, partitions, owners, journal, faults, counters: tally, otherwise, numbering, now } = options;
   const groups = new Set(options.consumerGroups.map((group) => group.toLowerCase()));
 
   const open = (sender: Sender, peer: Peer, link: Link): void => {
@@ -43,8 +47,9 @@ export function consumerNode(options: {
     if (!log) throw noSuchPartition(partitions.length);
     const claim = () => peer.claims.find(right, address.split('/'));
     const { policy } = claim() ?? raise(claimRequired('Listen', hubName, address));
-    const start = parseFilter(filter?.[selectorName]?.value);
-    refuseBeyondEnd(start, log);
+    const start = numbering.start(parseFilter(numbering.selector(filter?.[selectorName]?.value)));
+    if (!otherwise.has('reading.beyond-end')) refuseBeyondEnd(start, log);
+    if (otherwise.has('reading.before-oldest')) refuseBeforeOldest(start, log);
     const { [epochName]: epoch, [receiverName]: name }: Record<string, unknown> = sender.properties ?? {};
     const leave = owners.admit(`${group}/${partition}`.toLowerCase(), {
       name: typeof name === 'string' ? name : undefined,
@@ -158,8 +163,8 @@ export function consumerNode(options: {
     const last = log.last();
     const section = rhea.message.encode({
       delivery_annotations: {
-        last_enqueued_sequence_number: wrap_long(log.next() - 1),
-        last_enqueued_offset: String(last?.offset ?? -1),
+        last_enqueued_sequence_number: wrap_long(numbering.sequenceNumber(log.next() - 1)),
+        last_enqueued_offset: numbering.offset(last?.offset ?? -1),
         last_enqueued_time_utc: wrap_timestamp(last?.enqueuedTime ?? 0),
         runtime_info_retrieval_time_utc: wrap_timestamp(now()),
       },
@@ -179,6 +184,12 @@ function refuseBeyondEnd(start: StartPosition, log: PartitionLog): void {
   const last = log.last()?.[start.by] ?? (start.by === 'offset' ? -1 : log.next() - 1);
   if (start.value <= last) return;
   throw beyondEnd(start.by === 'offset' ? 'offset' : 'sequence number', start.value, last);
+}
+
+/** The contrary of `reading.before-oldest`. */
+function refuseBeforeOldest(start: StartPosition, log: PartitionLog): void {
+  if (start.by === 'sequenceNumber' && start.value + (start.inclusive ? 0 : 1) < log.first())
+    throw beforeOldest(start.value, log.first());
 }
 
 function raise(refusal: Error): never {

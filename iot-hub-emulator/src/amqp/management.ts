@@ -1,8 +1,10 @@
 import rhea from 'rhea';
+import type { Numbering } from '../events/numbering.ts';
 import type { PartitionLog } from '../events/partitionLog.ts';
 import type { StandingFaults } from '../faults/standing.ts';
 import type { Access } from '../identity/access.ts';
 import type { Right } from '../identity/policies.ts';
+import type { Ways } from '../otherwise/ways.ts';
 import { Refusal } from '../values/refusal.ts';
 import { claimRequired, noSuchPartition } from './conditions.ts';
 import type { Claims } from './link/claims.ts';
@@ -31,12 +33,18 @@ export function managementNode({
   createdAt,
   access,
   faults,
+  numbering,
+  otherwise,
+  now,
 }: {
   /** Those that can be read. */
   eventHubs: () => readonly ManagedEventHub[];
   createdAt: Date;
   access: Access;
   faults: StandingFaults;
+  numbering: Numbering;
+  otherwise: Ways;
+  now: () => number;
 }): Node {
   return requestNode('$management', ({ application_properties: asked = {} }, { claims }) => {
     const { operation, name, type, partition, security_token: token } = asked;
@@ -87,20 +95,27 @@ export function managementNode({
   function describePartition(hub: ManagedEventHub, log: PartitionLog): Record<string, unknown> {
     const fault = faults.strike('partition-info', { partition: String(log.id) })?.fault;
     const missed = fault?.answer === 'stale' ? (fault.events ?? 100) : 0;
-    const lastNumber = Math.max(log.first() - 1, log.next() - 1 - missed);
+    const newest = otherwise.has('reading.stale-info') ? newestOnce(log, now() - staleMs) : log.next() - 1;
+    const lastNumber = Math.max(log.first() - 1, newest - missed);
     const last = log.at(lastNumber);
     return {
       name: hub.name,
       type: 'com.microsoft:partition',
       partition: String(log.id),
-      begin_sequence_number: wrap_long(log.first()),
-      last_enqueued_sequence_number: wrap_long(lastNumber),
-      last_enqueued_offset: fault?.answer === 'no-offset' ? null : String(last?.offset ?? -1),
+      begin_sequence_number: wrap_long(numbering.sequenceNumber(log.first())),
+      last_enqueued_sequence_number: wrap_long(lastNumber < 0 ? lastNumber : numbering.sequenceNumber(lastNumber)),
+      last_enqueued_offset: fault?.answer === 'no-offset' ? null : numbering.offset(last?.offset ?? -1),
       last_enqueued_time_utc: wrap_timestamp(last?.enqueuedTime ?? 0),
       is_partition_empty: last === undefined,
     };
   }
 }
+
+const staleMs = 10_000;
+
+/** The newest event at that time. */
+const newestOnce = (log: PartitionLog, at: number): number =>
+  log.find({ by: 'enqueuedTime', value: at, inclusive: false }) - 1;
 
 function failure(status: number, condition: string, description: string): Answer {
   return { status, condition, description };

@@ -16,7 +16,7 @@ import { deviceboundNode } from './serviceSender.ts';
 
 /** The AMQP nodes of a hub, the same on every port. */
 export function createDirectory(hub: HubCore, ports: Readonly<HubPorts>): Directory {
-  const { createdAt, access, regions, routed, faults, now } = hub;
+  const { createdAt, access, regions, routed, faults, numbering, otherwise, now } = hub;
   const cbs = cbsNode(access, faults, now);
   const builtIn = regions.all.map((each) =>
     eventNodes(hub, { ...each, rights: { listen: 'listen', send: 'send' }, keepsStamps: false }),
@@ -28,7 +28,15 @@ export function createDirectory(hub: HubCore, ports: Readonly<HubPorts>): Direct
     behind.some((each) => each.managed === managed) || regions.isOpen(managed.name);
   const open = () => [...builtIn, ...behind].filter(isOpen);
   const eventHubs = () => open().map(({ managed }) => managed);
-  const management = managementNode({ eventHubs, createdAt: new Date(createdAt), access, faults });
+  const management = managementNode({
+    eventHubs,
+    createdAt: new Date(createdAt),
+    access,
+    faults,
+    numbering,
+    otherwise,
+    now,
+  });
   const redirect = redirectNode(() => regions.active().name, ports);
   const devices = deviceNode(hub);
   const toServices = serviceboundNode(hub);
@@ -56,7 +64,7 @@ interface EventNodes {
 
 /** The nodes of the built-in event endpoint, or of the event hub that a route leads to. */
 function eventNodes(
-  { consumerGroups, journal, faults, idle, deliveryCounters: counters, now }: HubCore,
+  { consumerGroups, journal, faults, idle, deliveryCounters: counters, otherwise, numbering, now }: HubCore,
   own: EventHub & { readonly rights: { readonly listen: Right; readonly send: Right }; readonly keepsStamps: boolean },
 ): EventNodes {
   const { name, events, rights, keepsStamps } = own;
@@ -65,8 +73,8 @@ function eventNodes(
   return {
     managed: { name, right, partitions },
     consumer: consumerNode({
-      ...{ hubName: name, right, consumerGroups, partitions, journal, faults, counters, now },
-      owners: createOwners(),
+      ...{ hubName: name, right, consumerGroups, partitions, journal, faults, counters, otherwise, numbering, now },
+      owners: createOwners(otherwise),
     }),
     producer: producerNode({ hubName: name, right: rights.send, keepsStamps, events, faults, idle }),
   };

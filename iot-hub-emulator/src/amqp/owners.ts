@@ -1,3 +1,4 @@
+import type { Ways } from '../otherwise/ways.ts';
 import type { Refusal } from '../values/refusal.ts';
 import { epochRequired, lowerEpoch, replacedByEpoch, tooManyReceivers } from './conditions.ts';
 
@@ -24,7 +25,7 @@ export interface Owners {
 const maxReceivers = 5;
 
 /** The ownerships of one hub; `partitionKey` names a partition in a consumer group. */
-export function createOwners(): Owners {
+export function createOwners(otherwise: Ways = new Set()): Owners {
   const receiversOf = new Map<string, Set<Candidate>>();
 
   return {
@@ -33,10 +34,11 @@ export function createOwners(): Owners {
       receiversOf.set(partitionKey, present);
       const owner = [...present].find(({ epoch }) => epoch !== undefined); // it is alone
       if (candidate.epoch === undefined) {
-        if (owner) throw epochRequired(owner);
-        if (present.size >= maxReceivers) throw tooManyReceivers([...present]);
+        if (owner && !otherwise.has('reading.no-level')) throw epochRequired(owner);
+        if (present.size >= maxReceivers && !otherwise.has('reading.five')) throw tooManyReceivers([...present]);
       } else {
-        if (owner?.epoch !== undefined && owner.epoch > candidate.epoch) throw lowerEpoch(owner, candidate);
+        const least = candidate.epoch + (otherwise.has('reading.equal-level') ? 0 : 1);
+        if (owner?.epoch !== undefined && owner.epoch >= least) throw lowerEpoch(owner, candidate);
         const former = [...present];
         present.clear();
         for (const other of former) other.onStolen(replacedByEpoch(candidate, other));

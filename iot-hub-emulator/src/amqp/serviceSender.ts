@@ -2,6 +2,8 @@ import type { EventContext } from 'rhea';
 import type { HubCore } from '../core/core.ts';
 import { answer } from '../faults/answering.ts';
 import { correlationOf } from '../journal/entry.ts';
+import { messageRefusal } from '../otherwise/refusals.ts';
+import { messageOtherwise } from '../otherwise/toDevice.ts';
 import { Refusal } from '../values/refusal.ts';
 import { detachWhenSilent } from './idleLink.ts';
 import { fromAmqp, textOf } from './link/decode.ts';
@@ -11,7 +13,7 @@ import { dispositions, type Incoming, type Node, refuse } from './link/peer.ts';
 const recipient = /^\/devices\/(?<id>[^/]+)\/messages\/devicebound$/i;
 
 /** `/messages/devicebound`: where services send to devices. Needs the right of service connect, or an identity's to send messages. */
-export function deviceboundNode({ devicebound, throttle, faults, journal, idle }: HubCore): Node {
+export function deviceboundNode({ devicebound, throttle, faults, journal, idle, otherwise }: HubCore): Node {
   return {
     accept(receiver, { claims, connection }, link) {
       const unauthorised = new Refusal('amqp:unauthorized-access', 'No token here gives the right of service connect.');
@@ -25,11 +27,22 @@ export function deviceboundNode({ devicebound, throttle, faults, journal, idle }
         if (!claim) return refuse(link, unauthorised);
         const incoming = message as Incoming;
         const deviceId = deviceIdOf(incoming.to);
-        const take = (refusal: Refusal | undefined) => () => {
+        const enqueue = (refusal: Refusal | undefined) => {
           if (deviceId === undefined) throw noRecipient;
           if (refusal) throw refusal;
           if (faults.strike('quota')) throw quotaUsedUp;
-          devicebound.enqueue(deviceId, fromAmqp(incoming), claim.policy);
+          devicebound.enqueue(
+            deviceId,
+            messageOtherwise(fromAmqp(incoming), otherwise, isUuid(incoming)),
+            claim.policy,
+          );
+        };
+        const take = (refusal: Refusal | undefined) => () => {
+          try {
+            enqueue(refusal);
+          } catch (error) {
+            throw error instanceof Refusal ? messageRefusal(error, otherwise) : error;
+          }
         };
         const onFault = (how: string): void => {
           const system = { correlationId: textOf(incoming.correlation_id) };
@@ -43,6 +56,10 @@ export function deviceboundNode({ devicebound, throttle, faults, journal, idle }
     },
   };
 }
+
+/** rhea gives UUIDs as bytes. */
+const isUuid = (incoming: Incoming) => (id: 'messageId' | 'correlationId') =>
+  Buffer.isBuffer(id === 'messageId' ? incoming.message_id : incoming.correlation_id);
 
 const quotaUsedUp = new Refusal(
   'amqp:resource-limit-exceeded',

@@ -1,6 +1,8 @@
 import type { Registry } from '../identity/registry.ts';
 import { type C2dOutcome, correlationOf } from '../journal/entry.ts';
 import type { Journal } from '../journal/journal.ts';
+import { sizeOtherwise } from '../otherwise/toDevice.ts';
+import type { Ways } from '../otherwise/ways.ts';
 import type { Table } from '../persistence/table.ts';
 import { type Message, messageSize } from '../values/message.ts';
 import { Refusal } from '../values/refusal.ts';
@@ -93,10 +95,11 @@ export function createDevicebound(options: {
   /** Most bytes in all queues together. */
   bytes: number;
   strict: boolean;
+  otherwise?: Ways;
   table?: Table<StoredMessage> | undefined;
   now: () => number;
 }): Devicebound {
-  const { registry, journal, feedback, rules, bytes: most, strict, table, now } = options;
+  const { registry, journal, feedback, rules, bytes: most, strict, otherwise = new Set(), table, now } = options;
   const queues = new Map<string, DeviceQueue>();
   let last = 0;
   let queuedBytes = 0;
@@ -133,7 +136,7 @@ export function createDevicebound(options: {
   };
 
   const check = (queue: LockedQueue<QueuedMessage>, message: Message): void => {
-    admit(message, rules, strict, now());
+    admit(message, { ...rules, bytes: rules.bytes - sizeOtherwise(message, otherwise) }, strict, now());
     if (queue.items().length >= rules.pending)
       throw new Refusal(
         'amqp:resource-limit-exceeded',

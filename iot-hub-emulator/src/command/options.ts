@@ -4,6 +4,7 @@ import type { HubRules } from '../core/core.ts';
 import { tierRules } from '../core/tierRules.ts';
 import type { HubOptions } from '../hub.ts';
 import { type NotificationSource, notificationSources } from '../notifications/hubNotification.ts';
+import { isWay, type Way, ways } from '../otherwise/ways.ts';
 import { readAuthority } from './authorityFile.ts';
 import { called } from './called.ts';
 import { UsageError } from './usageError.ts';
@@ -72,6 +73,8 @@ Usage: ${called} COMMAND [options]
   --route-to E       what devices send goes to the event hub E, which only
                      identities of the authority may read, and not to the
                      built-in endpoint; --route-partitions N, default 4
+  --otherwise FACT   the contrary of a fact of docs/facts.md, for programs that
+                     must bear it, too; may be given again
   --strict           refuse property characters that IoT Hub does not document
                      as allowed
   --amqp-port N  --amqps-port N  --mqtts-port N  --https-port N  --admin-port N
@@ -127,6 +130,7 @@ export function readArguments(args: readonly string[], from: string, defaultDire
       group: { ...text, multiple: true },
       device: { ...text, multiple: true },
       source: { ...text, multiple: true },
+      otherwise: { ...text, multiple: true },
       'amqp-port': text,
       'amqps-port': text,
       'mqtts-port': text,
@@ -173,6 +177,7 @@ export function readArguments(args: readonly string[], from: string, defaultDire
       strictProperties: values.strict,
       ownerMaySend: values['owner-may-send'],
       sources: (values.source ?? []).map(sourceOf),
+      otherwise: (values.otherwise ?? []).map(wayOf),
       consumerGroups: values.group ?? [],
       devices: (values.device ?? []).map((deviceId) => ({ deviceId })),
       rules: {
@@ -195,6 +200,11 @@ function sourceOf(given: string): NotificationSource {
   const source = notificationSources.find((name) => name === given);
   if (!source) throw new UsageError(`--source takes ${notificationSources.join(', ')}.`);
   return source;
+}
+
+function wayOf(given: string): Way {
+  if (!isWay(given)) throw new UsageError(`--otherwise takes ${Object.keys(ways).join(', ')}.`);
+  return given;
 }
 
 function rulesOf(tier: string | undefined, units: number | undefined): HubRules {

@@ -13,7 +13,9 @@ import {
 } from '../cloudToDevice/feedback.ts';
 import type { StoredMessage } from '../cloudToDevice/queued.ts';
 import { createDeliveryCounters, type DeliveryCounters } from '../events/deliveryCounters.ts';
+import { createEventForm } from '../events/eventForm.ts';
 import { createEvents, type Events } from '../events/events.ts';
+import { createNumbering, type Numbering } from '../events/numbering.ts';
 import { createRegions, type EventHub, eventsOf, type Regions } from '../events/regions.ts';
 import { createStandingFaults, type StandingFaults } from '../faults/standing.ts';
 import { type Access, createAccess } from '../identity/access.ts';
@@ -29,6 +31,7 @@ import { createThrottle, type Throttle } from '../limits/throttle.ts';
 import { limitsOfRates, type Rates, type Tier, tierLimits } from '../limits/tiers.ts';
 import { createMethods, type Methods } from '../methods/methods.ts';
 import { type Connections, createConnections } from '../network/connections.ts';
+import type { Ways } from '../otherwise/ways.ts';
 import type { Store } from '../persistence/store.ts';
 import type { Table } from '../persistence/table.ts';
 import { createModels, type Models } from '../twins/models.ts';
@@ -65,6 +68,9 @@ export interface HubCore {
   bounds: Bounds;
   /** When it ends idle connections and links. */
   idle: IdleRules;
+  /** In what it differs from the hub that is known. */
+  otherwise: Ways;
+  numbering: Numbering;
   now: () => number;
 }
 
@@ -104,13 +110,15 @@ export function createCore(options: {
   authority?: TrustedAuthority | undefined;
   routeTo?: { readonly name: string; readonly partitions?: number } | undefined;
   strictProperties: boolean;
+  otherwise: Ways;
   rules: HubRules;
   journal: Journal;
   /** Where it keeps what outlives the process; absent: nowhere. */
   store?: Store | undefined;
   now: () => number;
 }): HubCore {
-  const { name, partitions, policies, authority, routeTo, strictProperties, rules, journal, store, now } = options;
+  const { name, partitions, policies, authority, routeTo, strictProperties, otherwise, rules, journal, store, now } =
+    options;
   const { tier, units, rates = {}, shapingMs, shapingBacklog } = rules;
   const limits = { ...(tier ? tierLimits(tier, units) : {}), ...limitsOfRates(rates) };
   const bounded = { ...bounds, ...rules.bounds };
@@ -123,7 +131,9 @@ export function createCore(options: {
     now,
     table: store?.table<StoredFeedback>('feedback'),
   });
-  const common = { retention: bounded.partition, journal, now };
+  const numbering = createNumbering(otherwise);
+  const form = createEventForm(otherwise, numbering);
+  const common = { retention: bounded.partition, journal, numbering, form, now };
   const about = store?.table<string | number>('hub');
   const regions = createRegions(
     { name, events: createEvents({ count: partitions, store, ...common }) },
@@ -155,7 +165,8 @@ export function createCore(options: {
       feedback,
       rules: { ...queueLimits, ...rules.devicebound },
       bytes: bounded.queues,
-      strict: strictProperties,
+      strict: strictProperties || otherwise.has('c2d.characters'),
+      otherwise,
       table: store?.table<StoredMessage>('devicebound'),
       now,
     }),
@@ -170,6 +181,8 @@ export function createCore(options: {
     faults: createStandingFaults(),
     bounds: bounded,
     idle: { ...idleRules, ...rules.idle },
+    otherwise,
+    numbering,
     now,
   };
 }

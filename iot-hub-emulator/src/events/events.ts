@@ -7,6 +7,8 @@ import type { LoggedEvent } from '../values/loggedEvent.ts';
 import { type DeviceMessage, messageSize } from '../values/message.ts';
 import { Refusal } from '../values/refusal.ts';
 import { encodeDeviceEvent } from './deviceEvent.ts';
+import type { EventForm } from './eventForm.ts';
+import type { Numbering } from './numbering.ts';
 import { createPartitionLog, type PartitionLog } from './partitionLog.ts';
 
 /** Largest device-to-cloud message, in bytes as `messageSize` counts. */
@@ -27,9 +29,12 @@ export function createEvents(options: {
   retention: number;
   journal: Journal;
   store?: Pick<Store, 'events'> | undefined;
+  numbering: Numbering;
+  /** Another form of events than the usual one. */
+  form?: EventForm | undefined;
   now: () => number;
 }): Events {
-  const { count, retention, journal, store, now } = options;
+  const { count, retention, journal, store, numbering, form, now } = options;
   const partitions = Array.from({ length: count }, (_, id) =>
     createPartitionLog(id, retention, now, store && ((each) => store.events(id, each))),
   );
@@ -48,7 +53,11 @@ export function createEvents(options: {
         throw new Refusal('amqp:link:message-size-exceeded', 'A device-to-cloud message may have 256 KB.');
       const { deviceId } = login.identity;
       const partition = partitionOf(deviceId);
-      const event = partition.append((position) => encodeDeviceEvent(login, message, position));
+      const event = partition.append((position) => {
+        const said = { ...position, sequenceNumber: numbering.sequenceNumber(position.sequenceNumber) };
+        const encoded = encodeDeviceEvent(login, message, said);
+        return form ? form(encoded, message, deviceId, position.offset) : encoded;
+      });
       // the body ends the encoded message: the journal shares those bytes and lets go of the receive buffer
       const body = event.bytes.subarray(event.bytes.length - message.body.length);
       const { system, properties } = message;

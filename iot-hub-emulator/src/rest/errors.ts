@@ -12,6 +12,7 @@ const known: Readonly<Record<string, readonly [number, string]>> = {
   'com.microsoft:device-not-online': [404, 'DeviceNotOnline'],
   'com.microsoft:timeout': [504, 'GatewayTimeout'],
   'com.microsoft:bad-device-response': [502, 'BadDeviceResponse'],
+  'com.microsoft:payload-too-large': [400, 'ArgumentInvalid'],
 };
 
 /** Status and error code of a refusal. */

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Ways } from '../otherwise/ways.ts';
 import type { Refusal } from '../values/refusal.ts';
 import type { RestAnswer } from './request.ts';
 
@@ -13,6 +14,12 @@ const codes: Readonly<Record<string, number>> = {
   'com.microsoft:timeout': 504101,
   'com.microsoft:too-many-calls': 403800,
   'com.microsoft:bad-device-response': 502001,
+  'com.microsoft:payload-too-large': 400004,
+};
+/** The contrary of what is believed. */
+const otherCodes: Readonly<Record<string, Partial<Record<string, number>>>> = {
+  'methods.codes': { 'com.microsoft:bad-device-response': 502000, 'amqp:unauthorized-access': 401000 },
+  'methods.payload': { 'com.microsoft:payload-too-large': 413001 },
 };
 
 /** A refusal as IoT Hub words it for direct methods: JSON with the code and the sentence, inside a text of JSON. */
@@ -24,5 +31,7 @@ export function methodError(errorCode: number, message: string): RestAnswer {
 }
 
 /** The answer to a service whose method call the hub refuses. */
-export const refuseMethod = ({ condition, message }: Refusal): RestAnswer =>
-  methodError(codes[condition] ?? 400004, message);
+export function refuseMethod({ condition, message }: Refusal, otherwise: Ways): RestAnswer {
+  const [other] = [...otherwise].flatMap((way) => otherCodes[way]?.[condition] ?? []);
+  return methodError(other ?? codes[condition] ?? 400004, message);
+}

@@ -18,7 +18,7 @@ const invoke = async (request: RestRequest) => {
   if (typeof methodName !== 'string' || !validName.test(methodName))
     throw new Refusal('com.microsoft:argument-error', 'A method name has 1 to 128 characters that are allowed in one.');
   const bytes = Buffer.byteLength(JSON.stringify(payload));
-  if (bytes > maxPayload) throw new Refusal('com.microsoft:argument-error', 'The payload has more than 128 KB.');
+  if (bytes > maxPayload) throw new Refusal('com.microsoft:payload-too-large', 'The payload has more than 128 KB.');
   const responseTimeoutMs = milliseconds('responseTimeoutInSeconds', responseTimeoutInSeconds, responseSeconds);
   const connectTimeoutMs = milliseconds('connectTimeoutInSeconds', connectTimeoutInSeconds, connectSeconds);
   hub.throttle.take('method', Math.ceil(Math.max(bytes, 1) / meter));

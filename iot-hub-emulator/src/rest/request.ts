@@ -4,6 +4,7 @@ import type { Unanswered } from '../http/httpServer.ts';
 import type { Right } from '../identity/policies.ts';
 import { clientIdOf, type Identity } from '../identity/registry.ts';
 import type { Operation } from '../limits/tiers.ts';
+import type { Ways } from '../otherwise/ways.ts';
 import { isObject, type Json, type JsonObject } from '../values/json.ts';
 import { Refusal } from '../values/refusal.ts';
 
@@ -38,7 +39,7 @@ export interface Route {
   counts?: Operation;
   handle(request: RestRequest): RestAnswer | Promise<RestAnswer | Unanswered>;
   /** How this route words a refusal, if it has words of its own. */
-  refuse?(refusal: Refusal): RestAnswer;
+  refuse?(refusal: Refusal, otherwise: Ways): RestAnswer;
 }
 
 /** The identity that the path names. Refuses an unknown one. */

@@ -55,7 +55,8 @@ async function respond(hub: HubCore, request: IncomingMessage): Promise<RestAnsw
     if (route.counts) hub.throttle.take(route.counts);
     return await route.handle({ hub, device, module, query, headers, body: await bodyOf(request) });
   } catch (error) {
-    if (error instanceof Refusal && route.refuse) return route.refuse(error);
+    if (error instanceof Refusal && route.refuse && !hub.otherwise.has('methods.error-form'))
+      return route.refuse(error, hub.otherwise);
     throw error;
   }
 }

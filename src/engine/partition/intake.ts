@@ -11,7 +11,7 @@ import type { Backlog, StoredMessage } from '../spool/backlog.ts';
 import type { Condition } from './condition.ts';
 import type { QueuedMessage } from './work.ts';
 
-/** An event to be handled, and its device. */
+/** An event to be handled, and its device, of which all events are in one partition, in order (fact events.order). */
 export interface DeviceEvent {
   readonly event: HubEvent;
   readonly deviceId: string;

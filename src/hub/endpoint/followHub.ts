@@ -65,7 +65,7 @@ const notOpened = 'opening the event endpoint';
 
 /**
  * Reads the hub at the endpoint that it names, and looks the endpoint up again when that falls silent or refuses: a hub that
- * fails over has another one (D402). Then what is in progress is finished, and the other endpoint is read, with checkpoints of
+ * fails over has another one (D402; fact events.failover). Then what is in progress is finished, and the other endpoint is read, with checkpoints of
  * its own: those of the one before stay as they are, for the way back.
  */
 export function followHub(options: FollowOptions): Consumer {

@@ -24,7 +24,7 @@ const tokenSeconds = 3_600;
 const closesWithinMs = 1_000;
 
 /**
- * Asks the hub where its events are read: it redirects a receiver of `messages/events` (D401).
+ * Asks the hub where its events are read: it redirects a receiver of `messages/events` (D401; fact reading.redirect).
  * @param how to connect, beside the usual
  * @throws NoEndpoint
  */

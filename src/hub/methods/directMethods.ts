@@ -33,7 +33,7 @@ export interface DirectMethods {
   close(): void;
 }
 
-/** The only direct method of devices and edge proxies (M6). */
+/** The only direct method of devices and edge proxies (M6; fact methods.answer). */
 const methodName = 'invokeMethod';
 
 /** For the network, after the time-out of the hub. Without it a dead connection would never be detected (M6). */
@@ -116,7 +116,7 @@ const hostNameOf = (access: ServiceAccess): string =>
 /** The hub's client, with the key of the moment, and what gets the next token of an identity. */
 function callerFor(access: ServiceAccess, requests: HttpsRequests) {
   const client = clientFor(access);
-  client.setRetryPolicy(noRetry); // the default retries methods for four minutes
+  client.setRetryPolicy(noRetry); // the default retries methods for four minutes (fact methods.retries)
   const rest: RestClient = Reflect.get(client, '_restApiClient');
   Reflect.set(rest, '_http', requests);
   return { client, authorize: isSecret(access) ? undefined : authorizing(rest, access.credential) };

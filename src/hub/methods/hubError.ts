@@ -11,6 +11,7 @@ export interface HubError {
   readonly retryAfter?: number;
 }
 
+/** Facts methods.offline, methods.unknown, methods.silent and methods.at-once. */
 const byCode: Readonly<Record<number, MethodFailure>> = {
   403002: 'quota',
   403012: 'device_unknown', // disabled
@@ -21,6 +22,7 @@ const byCode: Readonly<Record<number, MethodFailure>> = {
   504101: 'no_reply',
 };
 
+/** Facts methods.payload and methods.codes: where a code is missing, or another one, its status tells enough. */
 const byStatus: Readonly<Record<number, MethodFailure>> = {
   400: 'invalid',
   401: 'refused',
@@ -69,7 +71,7 @@ function withoutResponse(error: Error, wasSent: boolean): MethodFailure {
   return wasSent ? 'outcome_unknown' : 'unavailable';
 }
 
-/** `{"Message":"{\"errorCode\":404103,…}"}`: JSON in a string in JSON. */
+/** `{"Message":"{\"errorCode\":404103,…}"}`: JSON in a string in JSON (fact methods.error-form). */
 function errorCodeIn(body: string): number | undefined {
   const inner = member(body, 'Message');
   const code = typeof inner === 'string' ? member(inner, 'errorCode') : undefined;

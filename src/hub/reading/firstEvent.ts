@@ -8,7 +8,7 @@ import { within } from '../../concurrency/within.ts';
 
 /**
  * The first event of a partition from a position on; undefined when there is none. Reads it beside others, without an epoch: a
- * hub refuses that while an instance reads the partition.
+ * hub refuses that while an instance reads the partition (fact reading.no-level).
  * @param client of this call alone, which closes it: a client refuses a second subscription to a partition
  */
 export async function firstEventFrom(

@@ -5,7 +5,7 @@ export class ForeignCheckpoint extends Error {
   override readonly name = 'ForeignCheckpoint';
 }
 
-/** The hub's answer may be out of date: it must be asked again. */
+/** The hub's answer may be out of date: it must be asked again (fact reading.stale-info). */
 export class OldInformation extends Error {
   override readonly name = 'OldInformation';
 }

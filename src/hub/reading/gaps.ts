@@ -3,7 +3,7 @@ import type { Troubles } from '../../log/troubles.ts';
 import type { Meter } from '../../metrics/meter.ts';
 import type { Taps } from '../../tap/taps.ts';
 
-/** Reports each gap in the sequence numbers of a partition session once, with its reason: counted, logged, tapped (D191). */
+/** Reports each gap in the sequence numbers of a partition session once, with its reason: counted, logged, tapped (D191; facts events.sequence, reading.before-oldest). */
 export interface GapReports {
   report(gap: Gap): void;
   /** Reports what still waits for its reason. */
@@ -20,7 +20,7 @@ interface GapReportsOptions {
   readonly taps?: Pick<Taps, 'all'> | undefined;
 }
 
-/** Least time between questions: the hub limits them, for all clients together. */
+/** Least time between questions: the hub limits them, for all clients together (fact reading.questions). */
 const everyMs = 1_000;
 /** Gaps that wait for a reason. */
 const mostWaiting = 1_000;

@@ -1,7 +1,7 @@
 import { TooLate, within } from '../../concurrency/within.ts';
 import type { HubAnswer } from './behind.ts';
 
-/** The hub's newest event of each partition, as of its last answer. */
+/** The hub's newest event of each partition, as of its last answer (facts reading.partition-info, reading.questions). */
 export interface NewestEvents {
   /** Asks the hub about each of these partitions for which that is due, and forgets all others. Never throws. */
   look(partitions: readonly string[]): void;

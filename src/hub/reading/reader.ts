@@ -13,7 +13,7 @@ import { diagnoseReading, type ReadingDiagnosis } from './readingDiagnosis.ts';
 
 const closesWithinMs = 5_000;
 
-/** Keeps a subscription to one partition open and passes its events to the partition. */
+/** Keeps a subscription to one partition open and passes its events to the partition. Facts reading.equal-level, reading.lower-level. */
 export interface PartitionReader {
   /** For how long there has been no sign of life. */
   quiet(): QuietTimes;

@@ -29,7 +29,10 @@ const mendCheckpoint =
   'if the hub was made anew or has failed over, stop the instances and remove the partition’s checkpoint to read it from HUB_START_POSITION';
 const correctCheckpoint =
   'stop the instances and correct the checkpoint that is named, or remove it to read the partition from HUB_START_POSITION';
-/** Refusals by the hub, by the codes of the client's errors. */
+/**
+ * Refusals by the hub, by the codes of the client's errors (facts access.wrong-key, reading.no-such-group,
+ * reading.no-such-partition, reading.beyond-end).
+ */
 const refusals: Readonly<Record<string, Meaning | Record<HubRequest, Meaning>>> = {
   UnauthorizedError: {
     setting: connection,

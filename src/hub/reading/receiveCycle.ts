@@ -32,7 +32,7 @@ const queues = new Map<string, Queue>();
 
 /**
  * The client grants credit in every cycle and ignores what the hub has not used yet, so a slow consumer receives the whole
- * backlog into memory (SDK trap 8). This grants only the difference.
+ * backlog into memory (SDK trap 8; fact reading.credit). This grants only the difference.
  */
 export function boundPrefetch(): void {
   const grant = Receiver.prototype.addCredit;

@@ -7,7 +7,10 @@ import type { CheckpointStore, Ownership } from '../stores/checkpointStore.ts';
 import { UnreadableCheckpoint } from '../stores/storedProgress.ts';
 import { type CheckCheckpoint, OldInformation } from './foreignCheckpoint.ts';
 
-/** Properties of a partition. The hub sometimes sends a null offset, which the client's type excludes. */
+/**
+ * Properties of a partition (facts reading.partition-info, reading.empty-partition). The hub sometimes sends a null offset, which
+ * the client's type excludes (fact reading.last-offset).
+ */
 type Extent = Pick<
   PartitionProperties,
   'beginningSequenceNumber' | 'lastEnqueuedSequenceNumber' | 'lastEnqueuedOnUtc'

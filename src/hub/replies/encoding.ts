@@ -19,7 +19,7 @@ const binary = 0xa0;
 const string = 0xa1;
 const symbol = 0xa3;
 
-/** Forms of ids that the hub gets as 16 bytes. */
+/** Forms of ids that the hub gets as 16 bytes (fact c2d.ids). */
 const uuidText = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-5][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const uuidBytes = 17;
 const hyphen = 0x2d;

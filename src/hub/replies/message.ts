@@ -1,7 +1,7 @@
 import { contentEncoding, contentType, type Reply } from '../../protocol/c2d.ts';
 import { Message } from './serviceSdk.ts';
 
-/** A reply as the service client sends it (C1). */
+/** A reply as the service client sends it (C1; fact c2d.arrives). */
 export function toMessage({ body, messageId, correlationId, properties }: Reply): Message {
   const message = new Message(body);
   message.messageId = messageId;

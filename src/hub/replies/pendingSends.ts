@@ -34,7 +34,7 @@ interface PendingSendsOptions {
 const looksInTime = 8;
 
 /**
- * A hub that throttles settles sends late and in order, and loses none; so the time-out of a send starts again when an
+ * A hub that throttles settles sends late and in order, and loses none (fact c2d.rate); so the time-out of a send starts again when an
  * earlier one is settled (C4). Time is counted in timer ticks: a pause of this process causes no time-out.
  */
 export function createPendingSends({ answerWithinMs, onSilence, onIdle }: PendingSendsOptions): PendingSends {

@@ -2,7 +2,7 @@ import type { SendRefusal } from './sendFailure.ts';
 
 /**
  * Limits how fast replies are sent to the hub (C4). The hub does not report the limit of its tier: it settles late,
- * then refuses. At the first sign of either the rate is cut to what the hub has recently accepted; then it grows until the next sign.
+ * then refuses (facts c2d.rate, c2d.quick). At the first sign of either the rate is cut to what the hub has recently accepted; then it grows until the next sign.
  */
 export interface RateLimit {
   /** How long the next send has to wait; infinite when it has to wait for an answer. */

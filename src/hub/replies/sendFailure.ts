@@ -22,7 +22,7 @@ const passing: readonly unknown[] = [
 
 const quota: SendRefusal = { kind: 'hub', reason: 'quota' };
 
-/** By the client's names for the hub's AMQP error conditions (C4). */
+/** By the client's names for the hub's AMQP error conditions (C4; facts c2d.pending, c2d.unknown-device). */
 const refusals: Readonly<Record<string, SendRefusal>> = {
   DeviceMaximumQueueDepthExceededError: { kind: 'later', reason: 'queue_full' },
   ThrottlingError: { kind: 'later', reason: 'throttled' },
@@ -40,7 +40,7 @@ type ClientError = Error & { readonly amqpError?: { readonly condition?: unknown
 
 /**
  * The client maps every `amqp:resource-limit-exceeded` to the full queue of one device (403004). The daily quota of the
- * hub (403002) has the same condition; only the description differs.
+ * hub (403002) has the same condition; only the description differs (facts c2d.quota, c2d.words).
  */
 const isQuota = ({ amqpError }: ClientError): boolean =>
   amqpError?.condition === 'amqp:resource-limit-exceeded' &&

@@ -14,7 +14,7 @@ export interface ServiceClient {
    */
   connected(): Promise<void>;
   /**
-   * Sends one reply once. Returns why the hub did not accept it, or undefined when it did. Never rejects.
+   * Sends one reply once. Returns why the hub did not accept it, or undefined when it did (fact c2d.accepted). Never rejects.
    * @param onSent called when the send begins, which may be after a wait for the link
    */
   send(reply: Reply, onSent?: () => void): Promise<SendRefusal | undefined>;
@@ -42,7 +42,7 @@ interface Options {
   onLateFailure(error: Error): void;
 }
 
-/** After one failed renewal the SDK's client never renews its one-hour token again: replace it earlier (SDK trap). */
+/** After one failed renewal the SDK's client never renews its one-hour token again: replace it earlier (SDK trap; fact access.renewal). */
 const lifeMs = 40 * 60_000;
 
 /** Below the 2,048 for which the SDK's client has room, with a margin for sends in flight (SDK trap). */

@@ -37,7 +37,7 @@ interface ConnectionOptions {
   readonly troubles: Troubles;
 }
 
-/** Before the next client, by the use of the last one: the hub throttles repeated connects for ten seconds. */
+/** Before the next client, by the use of the last one: the hub throttles repeated connects for ten seconds (fact c2d.links). */
 const pauseMs = { good: 0, none: 2_000, refused: 10_000 };
 const openAgainMs = 2_000;
 /** The hub ends an unused link or connection after a minute or more. A connection that ends sooner has failed. */

@@ -8,7 +8,7 @@ export interface ServiceDiagnosis {
   readonly todo: string;
 }
 
-/** By the names of the client's errors. Any other error means that there was no answer. */
+/** By the names of the client's errors (fact access.wrong-key). Any other error means that there was no answer. */
 const refusals: Readonly<Record<string, string>> = {
   UnauthorizedError:
     'SharedAccessKeyName and SharedAccessKey must be those of a policy of this hub that has service connect',

@@ -17,7 +17,7 @@ import { progressOf, UnreadableCheckpoint } from './storedProgress.ts';
  * that modification: with a time in the future, no instance could take the partition over.
  */
 
-/** Identifies the records of one consumer group. The names are not case-sensitive at the hub. */
+/** Identifies the records of one consumer group. The names are not case-sensitive at the hub, but in the storage (fact storage.names). */
 export interface ConsumerGroupId {
   readonly namespace: string;
   readonly hub: string;

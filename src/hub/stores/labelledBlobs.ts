@@ -100,7 +100,7 @@ export function createLabelledBlobs(container: AccountClient<ContainerClient>, l
             found.push({
               name,
               labels: metadata,
-              etag: `"${properties.etag.replaceAll('"', '')}"`, // listed bare, quoted everywhere else
+              etag: `"${properties.etag.replaceAll('"', '')}"`, // listed bare, quoted everywhere else (fact storage.metadata)
               modifiedAt: properties.lastModified.getTime(),
             });
           }
@@ -128,7 +128,7 @@ export function createLabelledBlobs(container: AccountClient<ContainerClient>, l
   };
 }
 
-/** The blob does not have the expected etag. */
+/** The blob does not have the expected etag (facts storage.new, storage.version). */
 function isConflict(error: unknown): boolean {
   const { statusCode, code } = error as { statusCode?: number; code?: string };
   return statusCode === 412 || code === 'BlobAlreadyExists' || code === 'BlobNotFound';

@@ -14,7 +14,7 @@ interface Rule {
   holds(value: unknown): boolean;
 }
 
-/** Offsets are opaque, but none of the words and signs that mean another position to the hub is one. */
+/** Offsets are opaque (fact events.offset), but none of the words and signs that mean another position to the hub is one. */
 const offset = /^(?:-1|\w[!#-&(-~]{0,255})$/;
 
 const rules: Readonly<Record<keyof Progress, Rule>> = {

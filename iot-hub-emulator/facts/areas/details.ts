@@ -1,0 +1,136 @@
+import { client, type Fact, inference, page, pages, type Source, thread } from '../fact.ts';
+import { holds } from '../lab/differs.ts';
+
+// What no service of this project asks for, but other clients of the emulator may.
+
+export const detail = (id: string, says: string, ...sources: readonly Source[]): Fact => ({
+  ...{ id, says, sources, check: 'no code here but the emulator relies on it' },
+  ...(sources.some(({ kind }) => kind === 'thread' || kind === 'inference') && {
+    noOtherWay: 'the service does not depend on it',
+  }),
+});
+
+export const detailFacts: readonly Fact[] = [
+  {
+    ...detail(
+      'details.statistics',
+      '`GET /statistics/service` counts connected devices, `/statistics/devices` all.',
+      client('`azure-iothub`, `pl/operations/statistics.js`'),
+    ),
+    check: {
+      async run(lab) {
+        await lab.connected(await lab.specimen());
+        const { connectedDeviceCount: connected } = await lab.gateway().statistics.getServiceStatistics();
+        const { totalDeviceCount: all = 0 } = await lab.gateway().statistics.getDeviceStatistics();
+        holds('connected devices', typeof connected === 'number', connected);
+        holds('all devices', all >= 1, all);
+      },
+    },
+  },
+  detail(
+    'details.statistics-rights',
+    'Service connect or registry read allow the statistics of connected devices.',
+    inference('a guess'),
+  ),
+  detail(
+    'details.purge-delivered',
+    'A purge takes delivered messages, too; the right is service connect.',
+    inference('a guess'),
+  ),
+  detail(
+    'details.cleared-twin',
+    '`desired: null` and `tags: null` clear a twin. The device is told `null` for each name that it had (D132).',
+    pages.twins,
+    inference('what the device is told'),
+  ),
+  detail(
+    'details.new-twin',
+    'A new twin has `$metadata.$lastUpdated`, the time when its device was created.',
+    page('Azure IoT Hub as an Event Grid source', 'event-grid/event-schema-iot-hub'),
+  ),
+  detail(
+    'details.refused-will',
+    'A will that the device could not send as a message is refused with its connection (D81).',
+    inference('such a message ends a connection'),
+  ),
+  detail(
+    'details.rates-at-once',
+    'Connections, links, methods and twins are counted by the second and refused at once.',
+    pages.quotas,
+    inference('that they are not held back (D130)'),
+  ),
+  detail(
+    'details.shaping',
+    'What is held back: `429002` when too many are, `429003` when it takes too long, `429001` when the hub does not hold back. A minute at most, as many as pass in that time, and at most 1,000.',
+    pages.errors,
+    inference('the numbers (D130)'),
+  ),
+  detail(
+    'details.feedback-queue',
+    'Feedback has the queue rules of a device: one hour, ten deliveries, a lock of 60 s.',
+    pages.toDevices,
+    inference('what counts as a delivery'),
+  ),
+  detail(
+    'details.mqtt-packet',
+    'A packet of MQTT may have the size of a message (256 KB) and of a topic; the number of properties has no limit.',
+    inference('Azure does not say'),
+  ),
+  detail(
+    'details.connect-time',
+    '`connectTimeoutInSeconds` is 0 to 300, else 400004. `504102` does not occur.',
+    inference('the range of the other time-out'),
+  ),
+  detail(
+    'details.management-token',
+    '`$management` believes the token in the request itself; a request without one is answered if a token on the connection gives the right.',
+    client('`@azure/event-hubs`; the first `azure-eventhub` for Python puts none'),
+  ),
+  detail(
+    'details.bearer',
+    'Services get in with `Bearer` and a token, put at `$cbs` for its scope, or in the header; to send and to invoke are two rights.',
+    pages.identity,
+    client('`azure-iothub`'),
+  ),
+  detail(
+    'details.routed-tokens',
+    'The event hub behind a route takes tokens for `https://eventhubs.azure.net`, put as `jwt`, of principals that may listen or send.',
+    client('`@azure/event-hubs`'),
+  ),
+  detail(
+    'details.too-large',
+    'After a message that is too large, links of devices and services end, those of producers do not.',
+    thread('Azure/azure-iot-sdk-csharp#2055', 'devices'),
+    inference('services'),
+  ),
+  detail(
+    'details.forced',
+    'A connection that the hub closes or moves ends its links and sessions first, with `amqp:connection:forced`.',
+    thread('Azure/azure-event-hubs-node#127'),
+  ),
+  detail(
+    'details.sasl',
+    'SASL offers `MSSBCBS`, `PLAIN` and `ANONYMOUS`. At the event endpoint PLAIN takes a policy, and its key as password. The connection ends with its token.',
+    client('`azure-eventhub` for Python, Eclipse Ditto'),
+    inference('the offer, and the end'),
+  ),
+  detail(
+    'details.channels',
+    'Devices are told channels up to 8,191, the event endpoint 4,999.',
+    thread('Azure/azure-iot-sdk-node#1089'),
+    inference('the second'),
+  ),
+  detail(
+    'details.model',
+    'A model’s name that is no DTMI is refused; a connection that names none makes the hub forget it (D122).',
+    inference('a guess'),
+  ),
+  detail(
+    'details.notifications',
+    'In the hub’s own events a property that was removed is `null`. A module that connects is named among the application properties alone.',
+    pages.notifications,
+    inference('the first'),
+  ),
+  detail('details.keep-alive', 'A keep-alive of 0 counts as the longest.', inference('a guess')),
+  detail('details.created', '`createdOn` of the event hub is when the hub was created.', client('`@azure/event-hubs`')),
+];
