@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { createAdmin } from './admin/adminServer.ts';
 import { createAmqpServer } from './amqp/amqpServer.ts';
 import { createDirectory } from './amqp/nodes.ts';
+import { checkOptions } from './checkOptions.ts';
 import type { Devicebound } from './cloudToDevice/deviceQueues.ts';
 import { faultsOtherwise, rulesOtherwise } from './core/contraryRules.ts';
 import { createCore, type HubRules } from './core/core.ts';
@@ -129,8 +130,9 @@ export interface Hub extends Addresses, AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** Start an IoT hub on the loopback interface. Throws when a port or the directory cannot be used. */
+/** Start an IoT hub on the loopback interface. Throws when an option is wrong, or a port or the directory cannot be used. */
 export async function startHub(options: HubOptions = {}): Promise<Hub> {
+  checkOptions(options);
   const { directory, remove } = await workingDirectory(options.directory);
   try {
     const hub = await openHub({ ...options, directory });
@@ -233,8 +235,10 @@ async function openHub(
     journal,
     partitions: () => events.partitions,
     isConnected: presence.isConnected,
+    connections: connections.list,
     addresses,
     renewKey,
+    headersMs: core.idle.beginning,
     closing: closing.signal,
   });
 
@@ -243,7 +247,7 @@ async function openHub(
     stopNotifications();
     amqp.close();
     mqtt.close();
-    rest.closeIdleConnections();
+    rest.close();
     core.feedback.close();
     devicebound.close();
     core.throttle.close();
@@ -253,7 +257,10 @@ async function openHub(
   try {
     const servers = { amqp, mqtt, rest, admin };
     const intercept = (port: keyof HubPorts, socket: Socket) => interceptedByFault(standing, port, socket);
-    await openPorts({ wanted: options.ports ?? {}, ports, open, tls, servers, intercept });
+    await openPorts({
+      ...{ wanted: options.ports ?? {}, ports, open, tls, servers, intercept },
+      beginningMs: core.idle.beginning,
+    });
   } catch (error) {
     await close();
     throw error;

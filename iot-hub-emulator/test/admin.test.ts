@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { get } from 'node:https';
 import { describe, expect, test } from 'vitest';
 import { signSas } from '../src/identity/sas.ts';
+import { eventReceiver } from './support/bare.ts';
 import { connectedDevice, publishPacket } from './support/device.ts';
 import { hubForAll } from './support/sharedHub.ts';
 
@@ -71,6 +72,61 @@ describe('the admin port', () => {
     expect(await renew('nobody', '{}')).toEqual({ status: 404, body: { error: 'The hub has no policy nobody.' } });
     expect((await renew('registryRead', '{"key":"third"}')).status).toBe(400);
   });
+  test('sends a message to a device, as a service does', async () => {
+    const send = (id: string, body: object) =>
+      ask(`/devices/${id}/messages`, { method: 'POST', body: JSON.stringify(body) });
+    await post('{"deviceId":"made-4"}');
+    const message = {
+      body: 'ü',
+      messageId: 'm1',
+      ack: 'full',
+      contentType: 'text/plain',
+      properties: { colour: 'red' },
+    };
+    expect(await send('made-4', message)).toEqual({ status: 201, body: { messageId: 'm1', pending: 1 } });
+    const { body: second } = await send('made-4', { base64: '/w==' });
+    expect(second).toEqual({ messageId: expect.stringMatching(/^[0-9a-f-]{36}$/), pending: 2 });
+    expect(hub.devicebound.pending('made-4')).toMatchObject([
+      {
+        system: { messageId: 'm1', contentType: 'text/plain' },
+        properties: { colour: 'red', 'iothub-ack': 'full' },
+        body: Buffer.from('ü'),
+      },
+      { body: Buffer.from([0xff]) },
+    ]);
+    expect(hub.journal.list({ kind: 'c2d', deviceId: 'made-4' })[0]).toMatchObject({ policy: 'admin port' });
+    expect((await send('nobody', {})).status).toBe(404);
+    expect((await send('made-4', { body: 'x'.repeat(65_537) })).status).toBe(400);
+    expect(await send('made-4', { text: 'x', ack: 'maybe' })).toEqual({
+      status: 400,
+      body: {
+        error: 'That is no message: ack takes none, positive, negative, full; a message has no field text.',
+      },
+    });
+    for (let i = 3; i <= 50; i += 1) expect((await send('made-4', {})).status).toBe(201);
+    expect(await send('made-4', {})).toMatchObject({ status: 429, body: { error: expect.stringContaining('403004') } });
+  });
+  test('lists who is connected, over which protocol, and with which links', async () => {
+    const device = await connectedDevice(hub, 'pump-1');
+    const { connection } = await eventReceiver(hub, { credit: 7 });
+    const { body } = await ask('/connections');
+    expect(body.connections).toContainEqual({
+      ...{ id: expect.any(Number), protocol: 'mqtt', kind: 'device', deviceId: 'pump-1', links: [] },
+      since: expect.stringMatching(/^\d{4}-.*Z$/),
+    });
+    const found = body.connections.find(({ kind }: { kind: string }) => kind === 'events');
+    expect(found).toMatchObject({
+      protocol: 'amqp',
+      client: connection.container.id,
+      links: [
+        { direction: 'out', address: 'sandbox-hub/ConsumerGroups/$Default/Partitions/0', credit: 7, transfers: 0 },
+      ],
+    });
+    await hub.faults.strike({ kind: 'drop', connection: found.id });
+    const left = async () => (await ask('/connections')).body.connections.map(({ id }: { id: number }) => id);
+    await expect.poll(left).not.toContain(found.id);
+    device.socket.destroy();
+  });
   test('shows the journal after a position, and of one device', async () => {
     const device = await connectedDevice(hub, 'pump-1');
     device.send(publishPacket('devices/pump-1/messages/events/a=1', 'hello'));
@@ -95,7 +151,7 @@ describe('the admin port', () => {
     ['an id that is not allowed', '{"deviceId":"a/b"}', 400, expect.stringContaining('A device id has')],
     ['a key that is none', '{"deviceId":"a","primaryKey":"x"}', 400, expect.stringContaining('base64')],
     ['an id that is taken', '{"deviceId":"pump-1"}', 409, 'A device of this id exists already.'],
-    ['a body of 65 KB', JSON.stringify({ deviceId: 'a'.repeat(66_560) }), 400, 'The body is larger than 64 KB.'],
+    ['a body of 513 KB', JSON.stringify({ deviceId: 'a'.repeat(525_312) }), 400, 'The body is larger than 512 KB.'],
   ])('refuses %s with the reason', async (_, body, status, error) => {
     expect(await post(body)).toEqual({ status, body: { error } });
   });

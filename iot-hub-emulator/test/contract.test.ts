@@ -63,6 +63,10 @@ test('every answer complies with the contract', async () => {
   expect(await ask('get', '/devices/{id}/messages', '/devices/none/messages')).toBe(404);
   expect(await ask('delete', '/devices/{id}', '/devices/d')).toBe(204);
   expect(await ask('delete', '/devices/{id}', '/devices/d')).toBe(404);
+  expect(await ask('post', '/devices/{id}/messages', '/devices/pump-1/messages', { body: 'x' })).toBe(201);
+  expect(await ask('post', '/devices/{id}/messages', '/devices/pump-1/messages', { body: 1 })).toBe(400);
+  expect(await ask('post', '/devices/{id}/messages', '/devices/nobody/messages', {})).toBe(404);
+  expect(await ask('get', '/connections', '/connections')).toBe(200);
   const authority = await issueCertificate({ name: 'Factory', role: 'authority' });
   const registered = { name: 'factory', certificate: authority.cert };
   expect(await ask('post', '/certificates', '/certificates', registered)).toBe(201);

@@ -138,6 +138,15 @@ describe('over WebSockets,', () => {
     socket.send(Buffer.alloc(bounds.webSocketMessage + 1));
     expect(await once(socket, 'close')).toMatchObject([1009, expect.anything()]);
   });
+  test('a connection that breaks is gone', async () => {
+    const newcomers = () => hub.counters().connections.unknown;
+    expect(newcomers()).toBe(0);
+    const socket = new WebSocket('wss://localhost/$servicebus/websocket', 'AMQPWSB10', { agent: agentOf(hub) });
+    await once(socket, 'open');
+    await expect.poll(newcomers).toBe(1);
+    socket.terminate();
+    await expect.poll(newcomers).toBe(0);
+  });
   test('an unknown subprotocol is refused', async () => {
     const { request } = await import('node:https');
     const refused = request({

@@ -1,4 +1,5 @@
 import { adminFaults } from './adminFaults.ts';
+import { amqpFaults } from './amqpFaults.ts';
 import { answerFaults } from './answerFaults.ts';
 import { backendFaults } from './backendFaults.ts';
 import { clockFaults } from './clockFaults.ts';
@@ -647,6 +648,7 @@ export const faults: readonly Fault[] = [
   ...standstillFaults,
   ...clockFaults,
   ...stateFaults,
+  ...amqpFaults,
   ...emulatorFaults,
   ...identityFaults,
   ...traceFaults,

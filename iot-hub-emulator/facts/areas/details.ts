@@ -83,8 +83,24 @@ export const detailFacts: readonly Fact[] = [
   ),
   detail(
     'details.management-token',
-    '`$management` believes the token in the request itself; a request without one is answered if a token on the connection gives the right.',
-    client('`@azure/event-hubs`; the first `azure-eventhub` for Python puts none'),
+    '`$management` believes the token in the request itself, as text or bytes; a request without one, or with something else there, is answered if a token on the connection gives the right.',
+    client('`@azure/event-hubs`; the first `azure-eventhub` for Python puts none, 5.11 describes a time with it'),
+  ),
+  detail(
+    'details.frames',
+    'Frames have all their fields; an attach is answered with the source, target and properties that the client gave, or with neither when it is refused. `handle-max` is 262,143.',
+    thread('Azure/azure-iot-sdk-c#2233'),
+    thread('Azure/iothub-explorer#57', 'one that is refused'),
+  ),
+  detail(
+    'details.addresses',
+    'An address may begin with a slash, or be a whole URI: `amqps://HOST/HUB/ConsumerGroups/…`.',
+    client('`azure-eventhub` for Python, `azure-iot-sdk-c`'),
+  ),
+  detail(
+    'details.link-name',
+    'A second link of the same name in a session is refused with `amqp:resource-locked`.',
+    client('`Microsoft.Azure.Amqp`, with which services of Azure are made'),
   ),
   detail(
     'details.bearer',

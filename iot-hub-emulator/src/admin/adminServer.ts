@@ -1,6 +1,5 @@
 import type { Server } from 'node:http';
-import { ZodError, type z } from 'zod';
-import { faultSentences } from '../faults/sentences.ts';
+import type { z } from 'zod';
 import { readBody } from '../http/body.ts';
 import { type Answer, createHttpServer, isLocal } from '../http/httpServer.ts';
 import { createRouter, splitUrl } from '../http/routes.ts';
@@ -9,11 +8,13 @@ import { Refusal } from '../values/refusal.ts';
 import { type AdminHub, createHandlers } from './handlers.ts';
 import { type Operation, type OperationId, operations } from './operations.ts';
 
-const maxBody = 64 * 1024;
+const maxBody = 512 * 1024;
 const statusOf: Readonly<Record<string, number>> = {
   'amqp:not-found': 404,
   'amqp:unauthorized-access': 403,
   'com.microsoft:device-already-exists': 409,
+  'amqp:resource-limit-exceeded': 429,
+  'com.microsoft:server-busy': 429,
 };
 const routes = Object.entries<Operation>(operations).map(([id, operation]) => ({
   ...operation,
@@ -29,6 +30,7 @@ export function createAdmin(hub: AdminHub): Server {
   const handlers = createHandlers({ ...hub, describe: () => ({ ...hub.describe(), routes: described }) });
   return createHttpServer({
     keepAliveMs: 1000,
+    headersMs: hub.headersMs,
     explain,
     async serve(request, response) {
       if (!isLocal(request))
@@ -45,11 +47,10 @@ export function createAdmin(hub: AdminHub): Server {
   });
 }
 
-const tooLarge = () => new Refusal('com.microsoft:argument-error', 'The body is larger than 64 KB.');
+const tooLarge = () => new Refusal('com.microsoft:argument-error', 'The body is larger than 512 KB.');
 
 function explain(error: unknown): Answer {
   if (error instanceof Refusal) return json(statusOf[error.condition] ?? 400, { error: error.message });
-  if (error instanceof ZodError) return json(400, { error: faultSentences(error) });
   return json(500, { error: 'The hub failed to answer this request.' });
 }
 

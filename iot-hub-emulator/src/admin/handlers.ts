@@ -10,8 +10,10 @@ import type { Device, Registry } from '../identity/registry.ts';
 import type { Journal } from '../journal/journal.ts';
 import { parseQuery, readJournal } from '../journal/read.ts';
 import { streamJournal } from '../journal/stream.ts';
+import type { Connection } from '../network/connections.ts';
 import type { Twins } from '../twins/twins.ts';
 import { Refusal } from '../values/refusal.ts';
+import { readMessage } from './newMessage.ts';
 import type { OperationId } from './operations.ts';
 import { faultQuery, newCertificate, newDevice, proofOfPossession, whichKey } from './schemas.ts';
 
@@ -28,8 +30,11 @@ export interface AdminHub {
   faults: Faults;
   counters: () => object;
   isConnected: (deviceId: string) => boolean;
+  connections: () => readonly Connection[];
   addresses: Addresses;
   renewKey: Policies['renewKey'];
+  /** How long the headers of a request may take. */
+  headersMs: number;
   /** Ends what is streamed. */
   closing: AbortSignal;
 }
@@ -86,6 +91,12 @@ export function createHandlers(
       });
       return ok({ messages });
     },
+    sendMessage({ id, body }) {
+      const message = readMessage(body);
+      devicebound.enqueue(id, message, 'admin port'); // H13
+      return { status: 201, body: { messageId: message.system.messageId, pending: devicebound.pending(id).length } };
+    },
+    listConnections: () => ok({ connections: hub.connections().map(describeConnection) }),
     listCertificates: () => ok({ certificates: certificates.list() }),
     addCertificate({ body }) {
       const parsed = newCertificate.safeParse(body);
@@ -135,6 +146,16 @@ export function createHandlers(
       if (faults.clear(id) === 0) throw new Refusal('amqp:not-found', 'No fault of this id stands.');
       return { status: 204 };
     },
+  };
+}
+
+function describeConnection(connection: Connection): Record<string, unknown> {
+  const { id, protocol, kind, deviceId, client, since, links } = connection;
+  return {
+    ...{ id, protocol, kind, deviceId, client, since: new Date(since).toISOString() },
+    links: [...links].map(({ name, address, direction, credit, transfers }) => ({
+      ...{ name, address, direction, credit: credit(), transfers: transfers() },
+    })),
   };
 }
 

@@ -12,7 +12,7 @@ export interface Operation {
   readonly body?: z.ZodType;
   /** By status; without a schema there is no body. A refusal (4xx) is `schemas.refused`. */
   readonly answers: Readonly<Record<number, { what: string; schema?: z.ZodType; mediaType?: string }>>;
-  readonly refusals?: readonly (400 | 404 | 409)[];
+  readonly refusals?: readonly (400 | 404 | 409 | 429)[];
 }
 
 /** The one description of the admin port: its routes and its contract are made from it. */
@@ -64,6 +64,25 @@ export const operations = {
       },
     },
     refusals: [404],
+  },
+  sendMessage: {
+    method: 'POST',
+    path: '/devices/{id}/messages',
+    summary: 'Send a message to a device: {body?, properties?, messageId?, ack?, …}',
+    body: schemas.newMessage,
+    answers: { 201: { what: 'It is in the queue of the device.', schema: schemas.sentMessage } },
+    refusals: [400, 404, 429],
+  },
+  listConnections: {
+    method: 'GET',
+    path: '/connections',
+    summary: 'Who is connected, by AMQP and MQTT, and with which links',
+    answers: {
+      200: {
+        what: 'The open connections, in the order in which they came.',
+        schema: z.object({ connections: z.array(schemas.connection) }),
+      },
+    },
   },
   listCertificates: {
     method: 'GET',

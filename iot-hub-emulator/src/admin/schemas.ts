@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { immediateFaults, standingFaults } from '../faults/schema.ts';
 import { keyNames } from '../identity/policies.ts';
 import { kinds } from '../journal/entry.ts';
+import { connectionKinds } from '../network/connections.ts';
 
 /** What the admin port takes and answers. */
 
@@ -41,6 +42,49 @@ export const device = z.object({
   createdAt: dateTime,
   connected: z.boolean(),
   pending: count.describe('Cloud-to-device messages in its queue'),
+});
+
+const text = z.string().max(1024);
+
+export const newMessage = z
+  .strictObject({
+    body: z.string().optional().describe('As text; empty when absent'),
+    base64: z.base64().optional().describe('The body instead, if it is no text'),
+    messageId: text.optional().describe('Random when absent'),
+    correlationId: text.optional(),
+    userId: text.optional(),
+    contentType: text.optional(),
+    contentEncoding: text.optional(),
+    expiryTime: z.iso.datetime({ offset: true }).optional().describe('An hour from now when absent'),
+    ack: z.enum(['none', 'positive', 'negative', 'full']).optional().describe('Of which outcomes there is feedback'),
+    properties: z.record(z.string(), z.string()).optional(),
+  })
+  .describe('A message to a device, as a service sends it');
+
+export const sentMessage = z.object({
+  messageId: z.string(),
+  pending: count.describe('Messages in the queue of the device'),
+});
+
+export const connection = z.object({
+  id: z
+    .int()
+    .min(1)
+    .describe('The faults `drop`, `close`, `mute`, `detach` and `expire-tokens` take it as `connection`'),
+  protocol: z.enum(['amqp', 'mqtt']),
+  kind: z.enum(connectionKinds).optional().describe('Absent until the client says what it wants'),
+  deviceId: z.string().optional().describe('Of the first device that logged in on it'),
+  client: z.string().optional().describe('What the client says of itself'),
+  since: dateTime,
+  links: z.array(
+    z.object({
+      name: z.string(),
+      address: z.string(),
+      direction: z.enum(['in', 'out']).describe('Seen from the hub'),
+      credit: z.int(),
+      transfers: count,
+    }),
+  ),
 });
 
 export const whichKey = z.object({

@@ -2,17 +2,20 @@ import type { Duplex } from 'node:stream';
 import rhea, { type Connection, type Delivery, type EventContext, type Receiver, type Sender } from 'rhea';
 import type { HubCore } from '../core/core.ts';
 import type { Claim } from '../identity/claim.ts';
-import { type Connection as HubConnection, kindOfAddress, type Link, type Reason } from '../network/connections.ts';
+import { type Connection as HubConnection, kindOfPath, type Link, type Reason } from '../network/connections.ts';
 import { endSoon } from '../network/listener.ts';
 import { linkRefusal } from '../otherwise/refusals.ts';
 import { Refusal } from '../values/refusal.ts';
 import { connectionUnused, messageTooLarge } from './conditions.ts';
 import { createClaims } from './link/claims.ts';
+import { completeFrames } from './link/completeFrames.ts';
+import { echoAttach } from './link/echo.ts';
 import { guardFrames, guardMessages } from './link/guard.ts';
 import { watchIdleConnection } from './link/idleConnection.ts';
-import { grantCredit, trackLink } from './link/links.ts';
+import { grantCredit, takeName, trackLink } from './link/links.ts';
 import { boundMessages } from './link/oversize.ts';
 import { dispositions, type Node, notFound, type Peer, refuse } from './link/peer.ts';
+import { serveSessions } from './link/sessions.ts';
 import { offerMechanisms } from './sasl.ts';
 
 /** The AMQP 1.0 side of the hub: give it streams and it serves the clients behind them. */
@@ -22,14 +25,14 @@ export interface AmqpServer {
   close(): void;
 }
 
-/** What links find at an address; undefined when there is nothing of that name. */
-export type Directory = (address: string, direction: 'serve' | 'accept') => Node | undefined;
+/** What links find at a path; undefined when there is nothing of that name. */
+export type Directory = (path: string, direction: 'serve' | 'accept') => Node | undefined;
 
 // what Event Hubs announces; IoT Hub has the same, but channels to 8191 for devices and services
 const idleTimeoutMs = 240_000;
 const channelMax = 4_999;
 const maxFrameSize = 65_536;
-const partitionOf = (address: string): string | undefined => /\/Partitions\/([^/]+)$/i.exec(address)?.[1];
+const partitionOf = (path: string): string | undefined => /\/Partitions\/([^/]+)$/i.exec(path)?.[1];
 const expired = { condition: 'amqp:unauthorized-access', description: 'The token of this link has expired.' };
 
 /**
@@ -58,16 +61,17 @@ export function createAmqpServer(
 
   const admit = (link: Sender | Receiver, hubLink: Link, peer: Peer, direction: 'serve' | 'accept'): void => {
     const { connection } = peer;
-    const { address } = hubLink;
-    connection.kind ??= kindOfAddress(address);
+    const { address, path } = hubLink;
+    const kind = kindOfPath(path);
+    connection.kind ??= kind;
     const refused = faults.strike('refuse-link', {
       connections: connection.kind,
       address,
-      partition: partitionOf(address),
+      partition: partitionOf(path),
     });
     if (refused) throw new Refusal(refused.fault.condition ?? 'amqp:internal-error', 'A fault refuses this link.');
-    if (['service', 'device'].includes(kindOfAddress(address) ?? '')) throttle.take('connect');
-    const node = directory(address, direction);
+    if (kind === 'service' || kind === 'device') throttle.take('connect');
+    const node = directory(path, direction);
     if (direction === 'serve' && node?.serve) node.serve(link as Sender, peer, hubLink);
     else if (direction === 'accept' && node?.accept) {
       grantCredit(link as Receiver, hubLink, faults);
@@ -86,7 +90,9 @@ export function createAmqpServer(
     }
     try {
       if (typeof address !== 'string') throw notFound(String(address));
+      takeName(link, hubLink);
       admit(link, hubLink, peer, direction);
+      echoAttach(link);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       refuse(hubLink, linkRefusal(error, otherwise));
@@ -97,7 +103,7 @@ export function createAmqpServer(
     const refusal = messageTooLarge(delivery.id, size, bounds.message);
     dispositions(delivery).reject(refusal.condition, refusal.message);
     // IoT Hub ends the link, Event Hubs does not
-    if (kindOfAddress(hubLink.address) !== 'events') refuse(hubLink, refusal);
+    if (kindOfPath(hubLink.path) !== 'events') refuse(hubLink, refusal);
   };
 
   return {
@@ -108,7 +114,7 @@ export function createAmqpServer(
         idle_time_out: idleTimeoutMs,
         max_frame_size: maxFrameSize,
         channel_max: channelMax,
-        sender_options: { snd_settle_mode: 1 },
+        sender_options: { snd_settle_mode: 1, max_message_size: bounds.message },
         receiver_options: { autoaccept: false, credit_window: 0, max_message_size: bounds.message },
         port: 0,
       });
@@ -133,6 +139,9 @@ export function createAmqpServer(
       const unused = watchIdleConnection(idle, (ms) => hubConnection.close(connectionUnused(containerId, ms)));
       const peer: Peer = { socket, connection: hubConnection, claims, idle: unused, replies: new Map(), unwritten: 0 };
       open.add(hubConnection);
+      connection.on('connection_open', () => {
+        hubConnection.client = clientOf(connection);
+      });
       connection.on('sender_open', ({ sender }: EventContext) => {
         if (sender) attach(sender, sender.source?.address, peer, 'serve');
       });
@@ -158,6 +167,8 @@ export function createAmqpServer(
       offerMechanisms(connection, authenticate, () => endSoon(socket));
       connection['accept'](socket);
       guardFrames(connection, () => socket.destroy());
+      completeFrames(connection);
+      serveSessions(connection, { sessions: channelMax + 1, links: bounds.links }, hubConnection.close);
       // rhea would wait for the rest of a frame of any announced size, and keep any number of answers
       socket.on('data', () => {
         if (connection['frame_size'] > maxFrameSize || socket.writableLength > bounds.unread) socket.destroy();
@@ -168,6 +179,13 @@ export function createAmqpServer(
       for (const each of open) each.close({ condition: 'amqp:connection:forced', description: 'The hub stops.' });
     },
   };
+}
+
+/** What a client says of itself when it opens a connection. */
+function clientOf({ properties, container_id: container }: Connection): string {
+  const { 'user-agent': agent, product, version }: Record<string, unknown> = properties ?? {};
+  const named = agent ?? [product, version].filter((part) => part !== undefined && part !== null).join(' ');
+  return String(named || container).slice(0, 256);
 }
 
 function endLinks({ links }: HubConnection, connection: Connection, reason: Reason | undefined): void {

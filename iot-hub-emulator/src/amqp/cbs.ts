@@ -4,16 +4,18 @@ import { isOfEvents, kindOfAudience } from '../network/connections.ts';
 import { Refusal } from '../values/refusal.ts';
 import type { Node } from './link/peer.ts';
 import { requestNode } from './link/requestNode.ts';
+import { tokenOf } from './link/tokenOf.ts';
 
-// operation=put-token, type=servicebus.windows.net:sastoken (azure-iothub also for the token of an identity) or jwt,
-// name=<audience>, body = the token
+// operation=put-token, name=<audience>, body = the token, as text or bytes
+// type=servicebus.windows.net:sastoken or jwt; clients mix them up, and the token itself says what it is
 const types: readonly unknown[] = ['servicebus.windows.net:sastoken', 'jwt'];
 
 /** `$cbs`: a client proves with a token what it may do on this connection. */
 export function cbsNode(access: Access, faults: StandingFaults, now: () => number): Node {
   return requestNode('$cbs', ({ application_properties: asked = {}, body }, { claims, connection }) => {
     const { operation, type, name } = asked;
-    if (operation !== 'put-token' || typeof name !== 'string' || typeof body !== 'string')
+    const token = tokenOf(body);
+    if (operation !== 'put-token' || typeof name !== 'string' || token === undefined)
       return { status: 400, description: 'A put-token request has a name and a token.', condition: 'amqp:not-allowed' };
     if (!types.includes(type))
       return {
@@ -28,7 +30,7 @@ export function cbsNode(access: Access, faults: StandingFaults, now: () => numbe
     if (refused)
       return { status: 401, description: 'A fault refuses this token.', condition: 'amqp:unauthorized-access' };
     try {
-      const claim = access.claim(body, name);
+      const claim = access.claim(token, name);
       const short = faults.strike('token-life', { connections });
       if (short) claim.expiresAt = Math.min(claim.expiresAt, now() + short.fault.ms);
       claims.put(name, claim);

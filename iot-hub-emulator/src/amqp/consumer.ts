@@ -40,14 +40,14 @@ export function consumerNode(options: {
   const groups = new Set(options.consumerGroups.map((group) => group.toLowerCase()));
 
   const open = (sender: Sender, peer: Peer, link: Link): void => {
-    const { address, filter } = sender.source;
-    const { hub = '', group = '', partition } = form.exec(address)?.groups ?? {};
+    const { address, path } = link;
+    const { hub = '', group = '', partition } = form.exec(path)?.groups ?? {};
     if (hub.toLowerCase() !== hubName.toLowerCase() || !groups.has(group.toLowerCase())) throw notFound(address);
     const log = partitions.find(({ id }) => String(id) === partition);
     if (!log) throw noSuchPartition(partitions.length);
-    const claim = () => peer.claims.find(right, address.split('/'));
-    const { policy } = claim() ?? raise(claimRequired('Listen', hubName, address));
-    const start = numbering.start(parseFilter(numbering.selector(filter?.[selectorName]?.value)));
+    const claim = () => peer.claims.find(right, path.split('/'));
+    const { policy } = claim() ?? raise(claimRequired('Listen', hubName, path));
+    const start = numbering.start(parseFilter(numbering.selector(sender.source.filter?.[selectorName]?.value)));
     if (!otherwise.has('reading.beyond-end')) refuseBeyondEnd(start, log);
     if (otherwise.has('reading.before-oldest')) refuseBeforeOldest(start, log);
     const { [epochName]: epoch, [receiverName]: name }: Record<string, unknown> = sender.properties ?? {};
@@ -62,7 +62,7 @@ export function consumerNode(options: {
     const allowed = (): boolean => {
       if (blocked()) return false;
       if (claim()) return true;
-      refuse(link, claimRequired('Listen', hubName, address));
+      refuse(link, claimRequired('Listen', hubName, path));
       return false;
     };
     const stop = stream(sender, peer, link, log, log.find(start), allowed);
@@ -75,8 +75,6 @@ export function consumerNode(options: {
       unwatch();
       journal.add({ kind: 'receiver-closed', address, reason });
     });
-    sender.set_source(filter ? { address, filter } : { address });
-    sender.set_target({ address: sender.target?.address ?? '' });
     journal.add({ kind: 'receiver-opened', address, policy });
   };
 

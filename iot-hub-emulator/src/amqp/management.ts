@@ -10,11 +10,13 @@ import { claimRequired, noSuchPartition } from './conditions.ts';
 import type { Claims } from './link/claims.ts';
 import { type Node, notFound } from './link/peer.ts';
 import { type Answer, requestNode } from './link/requestNode.ts';
+import { tokenOf } from './link/tokenOf.ts';
 
 const { wrap_array, wrap_int, wrap_long, wrap_timestamp } = rhea.types;
 const shortString = 0xa1;
 
 // operation=READ, name=HUB, type=com.microsoft:eventhub | com.microsoft:partition, partition=N, security_token=<token>
+// azure-eventhub 5.11 for Python describes the time of expiry with the token: that is none
 
 /** One that can be asked about. */
 export interface ManagedEventHub {
@@ -71,9 +73,10 @@ export function managementNode({
   function refusal(hub: ManagedEventHub, token: unknown, claims: Claims): Refusal | undefined {
     const path = [hub.name, '$management'];
     const required = () => claimRequired('Listen', hub.name, path.join('/'));
-    if (token === undefined || token === null) return claims.find(hub.right, path) ? undefined : required();
+    const text = tokenOf(token);
+    if (text === undefined) return claims.find(hub.right, path) ? undefined : required();
     try {
-      const { rights } = access.claim(String(token), `sb://localhost/${path.join('/')}`);
+      const { rights } = access.claim(text, `sb://localhost/${path.join('/')}`);
       return rights.has(hub.right) ? undefined : required();
     } catch (error) {
       if (error instanceof Refusal) return error;

@@ -5,13 +5,13 @@ import type { HubPorts } from '../network/hubPorts.ts';
 import type { Directory } from './amqpServer.ts';
 import { cbsNode } from './cbs.ts';
 import { consumerNode } from './consumer.ts';
-import { deviceNode, isDeviceAddress } from './device/node.ts';
-import { type Node, notFound } from './link/peer.ts';
+import { deviceNode, isDevicePath } from './device/node.ts';
+import type { Node } from './link/peer.ts';
 import { type ManagedEventHub, managementNode } from './management.ts';
 import { createOwners } from './owners.ts';
 import { producerNode } from './producer.ts';
-import { isOwnEventsAddress, redirectNode } from './redirect.ts';
-import { isServiceboundAddress, serviceboundNode } from './servicebound.ts';
+import { isOwnEventsPath, redirectNode } from './redirect.ts';
+import { isServiceboundPath, serviceboundNode } from './servicebound.ts';
 import { deviceboundNode } from './serviceSender.ts';
 
 /** The AMQP nodes of a hub, the same on every port. */
@@ -42,16 +42,16 @@ export function createDirectory(hub: HubCore, ports: Readonly<HubPorts>): Direct
   const toServices = serviceboundNode(hub);
   const toDevices = deviceboundNode(hub);
 
-  return (address, direction) => {
-    if (address === '$cbs') return cbs;
-    if (isOwnEventsAddress(address)) return redirect;
-    if (address.endsWith('$management')) return management;
-    if (isDeviceAddress(address)) return devices;
-    if (isServiceboundAddress(address)) return toServices;
-    if (direction === 'accept' && /^\/?messages\/devicebound$/i.test(address)) return toDevices;
-    const name = address.split('/', 1)[0]?.toLowerCase();
+  return (path, direction) => {
+    if (path === '$cbs') return cbs;
+    if (isOwnEventsPath(path)) return redirect;
+    if (path.endsWith('$management')) return management;
+    if (isDevicePath(path)) return devices;
+    if (isServiceboundPath(path)) return toServices;
+    if (direction === 'accept' && /^messages\/devicebound$/i.test(path)) return toDevices;
+    const name = path.split('/', 1)[0]?.toLowerCase();
     const found = open().find(({ managed }) => managed.name.toLowerCase() === name);
-    if (!found) throw notFound(address);
+    if (!found) return undefined;
     return direction === 'serve' ? found.consumer : found.producer;
   };
 }

@@ -11,7 +11,7 @@ import { detachWhenSilent } from './idleLink.ts';
 import { unpack } from './link/batch.ts';
 import { dispositions, type Node, notFound, refuse } from './link/peer.ts';
 
-const address = /^(?<hub>[^/]+)(\/Partitions\/(?<partition>[^/]+))?$/i;
+const form = /^(?<hub>[^/]+)(\/Partitions\/(?<partition>[^/]+))?$/i;
 
 /**
  * `HUB` or `HUB/Partitions/N`: where producers send events, singly or in batches. Needs the right to send, which no policy of
@@ -41,17 +41,16 @@ export function producerNode(hub: {
 
   return {
     accept(receiver, { claims, connection }, link) {
-      const path = receiver.target.address.split('/');
-      const { hub = '', partition } = address.exec(receiver.target.address)?.groups ?? {};
-      const authorised = () => claims.find(right, path) !== undefined;
-      const unauthorised = () => claimRequired('Send', hubName, receiver.target.address);
-      if (hub.toLowerCase() !== hubName.toLowerCase()) throw notFound(receiver.target.address);
+      const { path } = link;
+      const { hub = '', partition } = form.exec(path)?.groups ?? {};
+      const authorised = () => claims.find(right, path.split('/')) !== undefined;
+      const unauthorised = () => claimRequired('Send', hubName, path);
+      if (hub.toLowerCase() !== hubName.toLowerCase()) throw notFound(link.address);
       if (!authorised()) throw unauthorised();
       if (partition !== undefined && !events.partitions.some(({ id }) => String(id) === partition))
         throw noSuchPartition(events.partitions.length);
 
       link.allowed = authorised;
-      receiver.set_target({ address: receiver.target.address });
       detachWhenSilent(receiver, link, idle.publisher);
       receiver.on('message', (context: EventContext) => {
         if (!authorised()) return refuse(link, unauthorised());

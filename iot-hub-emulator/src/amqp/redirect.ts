@@ -1,22 +1,23 @@
+import type { Link } from '../network/connections.ts';
 import type { HubPorts } from '../network/hubPorts.ts';
 import { Refusal } from '../values/refusal.ts';
 import type { Node, Peer } from './link/peer.ts';
 
-// with the hub's name before it, as clients write it: amqps://HOST/messages/events/$management
-const form = /^(amqps?:\/\/[^/]+)?\/?messages\/events(\/(?<rest>.*))?$/i;
+// messages/events/$management
+const form = /^messages\/events(\/(?<rest>.*))?$/i;
 
-/** Whether an address is that of the events under the hub's own name. */
-export const isOwnEventsAddress = (address: string): boolean => form.test(address);
+/** Whether a path is that of the events under the hub's own name. */
+export const isOwnEventsPath = (path: string): boolean => form.test(path);
 
 /**
  * The events are not at the hub's own name: a client with the right to listen is redirected to their address.
  * @param eventHub its name, which is another one after a failover
  */
 export function redirectNode(eventHub: () => string, ports: Readonly<HubPorts>): Node {
-  const redirect = (address: string, { claims }: Peer): never => {
+  const redirect = ({ claims }: Peer, { path }: Link): never => {
     if (!claims.find('listen', ['messages', 'events']))
       throw new Refusal('amqp:unauthorized-access', 'No token on this connection gives the right to listen here.');
-    const rest = form.exec(address)?.groups?.['rest'];
+    const rest = form.exec(path)?.groups?.['rest'];
     const eventsAddress = `amqps://localhost:${ports.amqps}/${eventHub()}${rest === undefined ? '' : `/${rest}`}`;
     throw new Refusal('amqp:link:redirect', 'The events of this hub are at another address.', {
       hostname: 'localhost',
@@ -26,7 +27,7 @@ export function redirectNode(eventHub: () => string, ports: Readonly<HubPorts>):
     });
   };
   return {
-    serve: (sender, peer) => redirect(sender.source.address, peer),
-    accept: (receiver, peer) => redirect(receiver.target.address, peer),
+    serve: (_, peer, link) => redirect(peer, link),
+    accept: (_, peer, link) => redirect(peer, link),
   };
 }

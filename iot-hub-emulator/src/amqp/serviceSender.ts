@@ -12,7 +12,7 @@ import { dispositions, type Incoming, type Node, refuse } from './link/peer.ts';
 // to = /devices/{percent-encoded id}/messages/devicebound
 const recipient = /^\/devices\/(?<id>[^/]+)\/messages\/devicebound$/i;
 
-/** `/messages/devicebound`: where services send to devices. Needs the right of service connect, or an identity's to send messages. */
+/** `messages/devicebound`: where services send to devices. Needs the right of service connect, or an identity's to send messages. */
 export function deviceboundNode({ devicebound, throttle, faults, journal, idle, otherwise }: HubCore): Node {
   return {
     accept(receiver, { claims, connection }, link) {
@@ -20,7 +20,6 @@ export function deviceboundNode({ devicebound, throttle, faults, journal, idle, 
       const find = () => claims.find('serviceConnect', []) ?? claims.find('messageSend', []);
       if (!find()) throw unauthorised;
       link.allowed = () => find() !== undefined;
-      receiver.set_target({ address: receiver.target.address });
       detachWhenSilent(receiver, link, idle.devicebound);
       receiver.on('message', ({ message, delivery }: EventContext) => {
         const claim = find();

@@ -7,8 +7,8 @@ import { Refusal } from '../values/refusal.ts';
 import type { Node, Peer } from './link/peer.ts';
 import { deliverUnsettled } from './link/unsettledLink.ts';
 
-/** `/messages/serviceBound/…`: what the hub has to tell its services. */
-export const isServiceboundAddress = (address: string): boolean => /^\/?messages\/servicebound\//i.test(address);
+/** `messages/serviceBound/…`: what the hub has to tell its services. */
+export const isServiceboundPath = (path: string): boolean => /^messages\/servicebound\//i.test(path);
 
 /**
  * Feedback about messages to devices, shared by all who receive it, and notifications of uploaded files, of which there
@@ -18,13 +18,12 @@ export function serviceboundNode(hub: HubCore): Node {
   const { queue } = hub.feedback;
 
   const serve = (sender: Sender, peer: Peer, link: Link): void => {
-    const { address } = sender.source;
+    const { path } = link;
     const allowed = () => peer.claims.find('serviceConnect', []) !== undefined;
     if (!allowed()) throw new Refusal('amqp:unauthorized-access', 'No token here gives the right of service connect.');
     link.allowed = allowed;
-    sender.set_source({ address });
-    if (/\/filenotifications$/i.test(address)) return;
-    if (!/\/feedback$/i.test(address)) throw new Refusal('amqp:not-found', `There is no ${address}.`);
+    if (/\/filenotifications$/i.test(path)) return;
+    if (!/\/feedback$/i.test(path)) throw new Refusal('amqp:not-found', `There is no ${path}.`);
     const receiver = deliverUnsettled(
       sender,
       (batch: LockedItem<FeedbackBatch>) => encode(batch, hub.name),

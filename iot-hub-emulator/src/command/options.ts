@@ -25,6 +25,10 @@ Usage: ${called} COMMAND [options]
   devices remove D
   devices twin D          its tags, desired and reported properties
   devices queue D         the messages that wait for it
+  devices send D TEXT [name=value …]
+                          send it a message; messageId, ack,
+                          properties.colour=red
+  connections             who is connected, and with which links
   certificates [list]     the CA certificates by which devices get in
   certificates add N FILE [verified]
                           register one; verified: without proof

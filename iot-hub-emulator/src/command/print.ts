@@ -1,3 +1,5 @@
+import type { z } from 'zod';
+import type { connection } from '../admin/schemas.ts';
 import type { FaultKind } from '../faults/kinds.ts';
 import { called } from './called.ts';
 import type { HubState } from './stateFile.ts';
@@ -33,6 +35,21 @@ function explainKinds(kinds: readonly FaultKind[]): string {
     .join('\n\n');
 }
 
+/** Connections, each with a line for each of its links. */
+function explainConnections(connections: readonly Connected[]): string {
+  return connections
+    .map(({ links, ...connection }) => {
+      const lines = links.map(
+        ({ direction, address, credit, transfers }) =>
+          `    ${direction.padEnd(3)}  ${address}  credit ${credit}, messages ${transfers}`,
+      );
+      return [Object.values(connection).join('  '), ...lines].join('\n');
+    })
+    .join('\n');
+}
+
+type Connected = z.infer<typeof connection>;
+
 /** What a hub answered, for a person: a list of alike things as a table, anything else line by line. */
 export function show(answer: unknown): string {
   if (answer === undefined) return 'Done.';
@@ -40,6 +57,7 @@ export function show(answer: unknown): string {
   const values: unknown[] = Object.values(shown);
   const [only] = values;
   if ('kinds' in shown) return explainKinds(only as FaultKind[]);
+  if ('connections' in shown && Array.isArray(only) && only.length > 0) return explainConnections(only);
   if (values.length === 1 && Array.isArray(only))
     return only.length === 0 ? 'None.' : table(only.map((row) => flat(row)));
   return Object.entries(flat(shown))

@@ -17,6 +17,12 @@ export function requestFor(words: readonly string[], from = process.cwd()): Admi
         path: '/devices',
         body: { deviceId: needed(first, 'a device id'), ...proof(rest.slice(1), from) },
       };
+    case 'devices send':
+      return {
+        method: 'POST',
+        path: `/devices/${encodeURIComponent(needed(first, 'a device id'))}/messages`,
+        body: { body: needed(rest[1], 'a text'), ...pairs(rest.slice(2)) },
+      };
     case 'devices remove':
       return { method: 'DELETE', path: `/devices/${encodeURIComponent(needed(first, 'a device id'))}` };
     case 'devices twin':
@@ -55,6 +61,7 @@ export function requestFor(words: readonly string[], from = process.cwd()): Admi
       return addFault(needed(first, 'a kind'), rest.slice(1));
     case 'faults clear':
       return { method: 'DELETE', path: first === undefined ? '/faults' : `/faults/${encodeURIComponent(first)}` };
+    case 'connections list':
     case 'certificates list':
     case 'counters list':
     case 'partitions list':

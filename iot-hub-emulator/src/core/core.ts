@@ -177,7 +177,7 @@ export function createCore(options: {
     throttle: createThrottle(limits, now, { ms: shapingMs, backlog: shapingBacklog }),
     journal,
     deliveryCounters: createDeliveryCounters(),
-    connections: createConnections(),
+    connections: createConnections(now),
     faults: createStandingFaults(),
     bounds: bounded,
     idle: { ...idleRules, ...rules.idle },

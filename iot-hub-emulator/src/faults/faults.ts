@@ -17,9 +17,9 @@ export interface ListedFault {
 
 /** Misbehaviour of the hub, on demand. */
 export interface Faults {
-  /** Let a fault stand until it is used up or cleared. The answer is its id. Throws a `ZodError`. */
+  /** Let a fault stand until it is used up or cleared. The answer is its id. One that is none is refused with a sentence. */
   add(fault: StandingFault): string;
-  /** A fault strikes at once. The answer counts the connections, links or events it struck. Throws a `ZodError`. */
+  /** A fault strikes at once. The answer counts the connections, links or events it struck. One that is none is refused with a sentence. */
   strike(fault: ImmediateFault): Promise<number>;
   /**
    * Either of the two, from outside: the answer has the id of a fault that stands, or how much was struck. One that stands is

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Connection, Connections, Link, Reason } from '../network/connections.ts';
+import { type Connection, type Connections, type Link, type Reason, takesRequests } from '../network/connections.ts';
 import { type Listener, reset } from '../network/listener.ts';
 import type { FaultOf, ImmediateFault } from './schema.ts';
 import type { StandingFaults } from './standing.ts';
@@ -112,7 +112,7 @@ function linksOf(scope: FaultScope, targets: FaultTargets): Link[] {
     .flatMap(({ links }) => [...links])
     .filter(
       (link) =>
-        (address !== '' || !link.address.startsWith('$')) &&
+        (address !== '' || !takesRequests(link.path)) &&
         link.address.toLowerCase().includes(address.toLowerCase()) &&
         (partition === undefined || link.receives?.partition === partition) &&
         (group === undefined || link.receives?.group.toLowerCase() === group.toLowerCase()),

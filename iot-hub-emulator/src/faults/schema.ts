@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { leftEndpoints } from '../events/regions.ts';
 import { connectionKinds, linksAtClose } from '../network/connections.ts';
+import { Refusal } from '../values/refusal.ts';
+import { clausesOf } from '../values/sentences.ts';
 import { deviceId, ms, often, text } from './fields.ts';
 import { requestFaults } from './requestFaults.ts';
 
@@ -165,8 +167,14 @@ export type FaultOf<K extends FaultRequest['kind']> = Extract<FaultRequest, { ki
 
 const anyFault = z.discriminatedUnion('kind', [...standingFaults, ...immediateFaults]);
 
-/** A fault as somebody asked for it. Throws a `ZodError` that names what is wrong. */
-export const parseFault = (asked: unknown): FaultRequest => anyFault.parse(asked);
+/** A fault that was asked for. Refused with a sentence that says what is wrong. */
+export function parseFault(asked: unknown): FaultRequest {
+  const { success, data, error } = anyFault.safeParse(asked);
+  if (success) return data;
+  const clauses = clausesOf(error.issues, 'a fault', (field) => `this kind has no field ${field}`);
+  const sentence = `That is no fault: ${clauses}. All kinds and their fields: GET /faults/kinds of the admin port, or the command faults kinds.`;
+  throw new Refusal('com.microsoft:argument-error', sentence);
+}
 
 const immediateKinds: ReadonlySet<string> = new Set(immediateFaults.map(({ shape }) => shape.kind.value));
 

@@ -16,14 +16,18 @@ export type Unanswered = 'silent' | 'reset' | 'written';
 export interface HttpHandler {
   /** Not shorter than what clients keep idle connections for: a request on a connection that ends just then fails. */
   readonly keepAliveMs: number;
+  /** How long the headers of a request may take to come; default half a minute. */
+  readonly headersMs?: number;
   serve(request: IncomingMessage, response: ServerResponse): Promise<Answer | Unanswered>;
   /** How an error that `serve` rejects with is answered. */
   explain(error: unknown): Answer | Unanswered;
 }
 
 /** An HTTP server that is not listening yet. */
-export function createHttpServer({ keepAliveMs, serve, explain }: HttpHandler): Server {
-  return createServer({ keepAliveTimeout: keepAliveMs }, (request, response) => {
+export function createHttpServer({ keepAliveMs, headersMs = 30_000, serve, explain }: HttpHandler): Server {
+  // Node looks at its connections now and then
+  const limits = { headersTimeout: headersMs / 2, connectionsCheckingInterval: headersMs / 2 };
+  return createServer({ keepAliveTimeout: keepAliveMs, ...limits }, (request, response) => {
     const finish = (answer: Answer | Unanswered): void => {
       if (answer === 'reset') reset(request.socket);
       else if (typeof answer !== 'string') send(response, answer);

@@ -1,6 +1,6 @@
 const mebibyte = 1024 * 1024;
 
-/** How much a hub keeps of what clients send it, in bytes. */
+/** How much a hub keeps of what clients send it, in bytes but for links. */
 export interface Bounds {
   /** Events of a partition: the oldest go, as retention has it. Its file, if there is one, has twice as much at most. */
   partition: number;
@@ -12,6 +12,8 @@ export interface Bounds {
   journal: number;
   /** What was written to a client that does not read it: the connection ends. */
   unread: number;
+  /** Links that a client may have on one AMQP connection: the connection ends (H14). */
+  links: number;
   /** A message over AMQP, as links announce it to clients: a larger one is rejected before all of it has come. */
   message: number;
   /** A message over a WebSocket, whatever it carries: the connection ends. */
@@ -24,6 +26,7 @@ export const bounds: Bounds = {
   feedback: 8 * mebibyte,
   journal: 64 * mebibyte,
   unread: 8 * mebibyte,
+  links: 16_384,
   message: mebibyte,
   webSocketMessage: 8 * mebibyte,
 };

@@ -1,5 +1,7 @@
 /** After how long the hub ends idle connections and links, in milliseconds. */
 export interface IdleRules {
+  /** A connection that does not get as far as its first request: through TLS, to its first bytes, to the end of HTTP headers. */
+  beginning: number;
   /** An AMQP connection on which no link was attached, but those of `$cbs` and `$management`. */
   unusedConnection: number;
   /** An AMQP connection whose last link ended, but those two. */
@@ -12,6 +14,7 @@ export interface IdleRules {
 
 /** As Microsoft's page "AMQP errors in Azure Event Hubs" says. */
 export const idleRules: IdleRules = {
+  beginning: 30_000, // H12
   unusedConnection: 60_000,
   abandonedConnection: 300_000,
   publisher: 1_800_000,

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { type IConnectPacket, type Packet, parser, writeToStream } from 'mqtt-packet';
+import { type IConnectPacket, type Packet, type Parser, parser, writeToStream } from 'mqtt-packet';
 import { maxEventSize } from '../events/events.ts';
 import type { DeviceLogin } from '../identity/access.ts';
 import { nameOf } from '../identity/registry.ts';
@@ -16,7 +16,6 @@ export interface MqttConnection {
   end(reason: string): void;
 }
 
-const connectTimeoutMs = 30_000;
 const lingerMs = 1000;
 const longestSilenceSeconds = 1767;
 const maxPacketSize = maxEventSize + 65_535 + 16;
@@ -33,7 +32,7 @@ export function serve(socket: Duplex, hub: MqttHub): MqttConnection {
   let session: Session | undefined;
   let leave: (() => void) | undefined;
   let ended = false;
-  let silence = setTimeout(() => end('no CONNECT packet came'), connectTimeoutMs);
+  let silence = setTimeout(() => end('no CONNECT packet came'), hub.idle.beginning);
   let expiry: NodeJS.Timeout | undefined;
 
   const send = (packet: Packet): void => {
@@ -71,8 +70,9 @@ export function serve(socket: Duplex, hub: MqttHub): MqttConnection {
   const admit = (packet: IConnectPacket): void => {
     if (packet.protocolVersion !== 4) throw new Refusal('amqp:not-implemented', 'Only MQTT 3.1.1 is served.');
     hub.throttle.take('connect');
-    const { deviceId, moduleId, modelId } = readIdentity(packet);
+    const { deviceId, moduleId, modelId, client } = readIdentity(packet);
     entry.deviceId = deviceId;
+    entry.client = client?.slice(0, 256);
     const refused = hub.faults.strike('refuse-token', { connections: 'device', deviceId });
     if (refused?.fault.answer === 'silent') return;
     if (refused) throw new Refusal('amqp:unauthorized-access', 'A fault refuses this token.');
@@ -122,7 +122,7 @@ export function serve(socket: Duplex, hub: MqttHub): MqttConnection {
     if (ended) return;
     socket.cork(); // the answers to all packets of a chunk leave together
     try {
-      if (packets.parse(chunk) > maxPacketSize) end('a packet was too large');
+      if (Math.max(packets.parse(chunk), announced(packets)) > maxPacketSize) end('a packet was too large');
     } catch (error) {
       end(error instanceof ProtocolViolation ? error.message : `a packet could not be handled: ${error}`);
     } finally {
@@ -132,4 +132,9 @@ export function serve(socket: Duplex, hub: MqttHub): MqttConnection {
   socket.on('error', () => end('the connection broke'));
   socket.on('close', () => end('the connection closed'));
   return connection;
+}
+
+/** Bytes of the packet of which a part has come, without its header, as the header says: a part that its typings leave out. */
+function announced(packets: Parser): number {
+  return (packets as unknown as { readonly packet: { readonly length: number } }).packet.length;
 }

@@ -14,17 +14,21 @@ export function readIdentity(packet: IConnectPacket): {
   moduleId: string | undefined;
   /** The model that it names in `model-id`. */
   modelId: string | undefined;
+  /** What it says of itself in `DeviceClientType`. */
+  client: string | undefined;
 } {
-  const { client, query } = userName.exec(packet.username ?? '')?.groups ?? {};
-  if (client === undefined || !/(^|&)api-version=/.test(query ?? ''))
+  const { client: named, query } = userName.exec(packet.username ?? '')?.groups ?? {};
+  if (named === undefined || !/(^|&)api-version=/.test(query ?? ''))
     throw new Refusal('amqp:unauthorized-access', 'The user name is not {host}/{client id}/?api-version={version}.');
-  if (client !== packet.clientId && client.startsWith('registrations/'))
+  if (named !== packet.clientId && named.startsWith('registrations/'))
     throw new Refusal('amqp:unauthorized-access', 'This hub does not provision devices.');
-  if (client !== packet.clientId)
+  if (named !== packet.clientId)
     throw new Refusal('amqp:unauthorized-access', 'The user name and the client id name different devices.');
-  const [deviceId = '', moduleId] = client.split('/');
+  const [deviceId = '', moduleId] = named.split('/');
   const { will } = packet;
   if (will && (will.qos === 2 || !`${will.topic}/`.startsWith(eventsTopic(deviceId, moduleId))))
     throw new Refusal('amqp:unauthorized-access', 'The will is no message that this device could send.');
-  return { deviceId, moduleId, modelId: new URLSearchParams(query).get('model-id') ?? undefined };
+  const said = new URLSearchParams(query);
+  const [modelId, client] = ['model-id', 'DeviceClientType'].map((name) => said.get(name) ?? undefined);
+  return { deviceId, moduleId, modelId, client };
 }

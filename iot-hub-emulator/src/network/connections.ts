@@ -18,7 +18,10 @@ export type LinksAtClose = (typeof linksAtClose)[number];
 /** An AMQP link as faults and counters see it. */
 export interface Link {
   name: string;
+  /** As the client wrote it. */
   address: string;
+  /** What it means: without a scheme, a host or a slash before it. */
+  path: string;
   /** Which way messages go, seen from the hub. */
   direction: 'in' | 'out';
   /** Messages that may still come, or go, before more credit is given. */
@@ -47,6 +50,10 @@ export interface Connection {
   kind: ConnectionKind | undefined;
   /** The device that logged in. */
   deviceId: string | undefined;
+  /** What the client says of itself: its product, or the name of its container. */
+  client?: string | undefined;
+  /** When it came, in milliseconds since 1970. */
+  readonly since: number;
   readonly socket: Duplex;
   readonly links: Set<Link>;
   /** A fault keeps back all events on it. */
@@ -64,18 +71,18 @@ export interface Connection {
 
 /** Every connection there is, in the order they came. */
 export interface Connections {
-  open(connection: Omit<Connection, 'id' | 'links'>): Connection;
+  open(connection: Omit<Connection, 'id' | 'since' | 'links'>): Connection;
   list(): Connection[];
 }
 
-/** A table of the hub's connections; an entry goes when its socket closes. */
-export function createConnections(): Connections {
+/** A table of the hub's connections; an entry goes when its socket closes. `now` gives milliseconds since 1970. */
+export function createConnections(now: () => number): Connections {
   const connections = new Set<Connection>();
   let last = 0;
   return {
     open(parts) {
       last += 1;
-      const connection: Connection = Object.assign(parts, { id: last, links: new Set<Link>() });
+      const connection: Connection = Object.assign(parts, { id: last, since: now(), links: new Set<Link>() });
       connections.add(connection);
       connection.socket.once('close', () => connections.delete(connection));
       return connection;
@@ -84,17 +91,19 @@ export function createConnections(): Connections {
   };
 }
 
-/** What kind of client attaches to an AMQP address, or puts a token for an audience; undefined: it could be any. */
-export function kindOfAddress(address: string): ConnectionKind | undefined {
-  if (address === '$cbs') return undefined;
-  if (/(^|\/)devices\//i.test(address)) return 'device';
-  if (/^sb:\/\//i.test(address)) return 'events';
-  if (/^\/?(messages|methods|twins?|filenotifications?)\//i.test(address)) return 'service';
+/** What kind of client attaches to a path of AMQP; undefined: it could be any. */
+export function kindOfPath(path: string): ConnectionKind | undefined {
+  if (path === '$cbs') return undefined;
+  if (/(^|\/)devices\//i.test(path)) return 'device';
+  if (/^(messages|methods|twins?|filenotifications?)\//i.test(path)) return 'service';
   return 'events';
 }
 
+/** Whether requests go to this path, and answers come from it: it says nothing of what its client does. */
+export const takesRequests = (path: string): boolean => /(^|\/)\$(cbs|management)$/i.test(path);
+
 /**
- * The same for the audience of a token: `sb://…` is an event client's, `HOST/devices/…` a device's, `HOST` a service's, and
+ * What kind of client puts a token for an audience of a token: `sb://…` is an event client's, `HOST/devices/…` a device's, `HOST` a service's, and
  * `https://…` the scope for which an identity of a service has got its token.
  */
 export function kindOfAudience(audience: string): ConnectionKind {

@@ -7,14 +7,16 @@ export interface ProtocolHandlers {
   http(socket: Socket): void;
 }
 
-const silenceMs = 30_000;
-
 /**
  * Serve every protocol on one port: an AMQP client begins with `AMQP`, an MQTT client with a CONNECT packet, an HTTP
  * client (it can turn into a WebSocket) with another capital letter; anything else goes to the protocol that the port is
- * meant for. A client that sends nothing for half a minute is disconnected.
+ * meant for. A client that sends nothing for `silenceMs` is disconnected.
  */
-export function detectProtocol(handlers: ProtocolHandlers, fallback: keyof ProtocolHandlers): (socket: Socket) => void {
+export function detectProtocol(
+  handlers: ProtocolHandlers,
+  fallback: keyof ProtocolHandlers,
+  silenceMs: number,
+): (socket: Socket) => void {
   return (socket) => {
     const silence = setTimeout(() => socket.destroy(), silenceMs);
     const ignore = () => undefined;

@@ -26,22 +26,48 @@ const host = '127.0.0.1';
 const rawSockets = new WeakMap<Duplex, Socket>();
 const carriers = new WeakMap<Duplex, Duplex>();
 
+/** How a port speaks TLS: with this key and certificate, to clients that are through with it within so many milliseconds. */
+export interface TlsOptions {
+  key: string;
+  cert: string;
+  handshakeMs: number;
+}
+
 /**
- * Listen on 127.0.0.1 (port 0: a free one), with TLS when there are a key and a certificate, and hand every socket to
- * `accept` that is not intercepted.
+ * Listen on 127.0.0.1 (port 0: a free one), with TLS if it is wanted, and hand every socket to `accept` that is not
+ * intercepted.
  */
 export function listen(
   port: number,
-  tls: { key: string; cert: string } | undefined,
+  tls: TlsOptions | undefined,
   accept: (socket: Socket) => void,
   intercept?: Intercept,
 ): Promise<Listener> {
   if (!tls) return listenWith(createServer({ noDelay: true }), port, intercept, accept);
+  const { key, cert, handshakeMs } = tls;
   // Devices may have any certificate, or none: their login says which counts. A session that is taken up again would be
   // without the certificates above the client's own, so each connection has a handshake of its own.
   const options = { requestCert: true, rejectUnauthorized: false, secureOptions: constants.SSL_OP_NO_TICKET };
-  const server = createTlsServer({ ...tls, ...options, minVersion: 'TLSv1.2', noDelay: true }, accept);
-  return listenWith(server, port, intercept);
+  const server = createTlsServer({ key, cert, ...options, minVersion: 'TLSv1.2', noDelay: true }, accept);
+  return listenWith(server, port, intercept, limitHandshakes(server, handshakeMs));
+}
+
+/** Destroys sockets that are not through with TLS in time. Node's own limit begins anew with every byte. */
+function limitHandshakes(server: Server, ms: number): (socket: Socket) => void {
+  const deadlines = new Map<string, NodeJS.Timeout>();
+  const settle = (client: string): void => {
+    clearTimeout(deadlines.get(client));
+    deadlines.delete(client);
+  };
+  server.on('secureConnection', (socket: Socket) => settle(clientOf(socket)));
+  return (socket) => {
+    const client = clientOf(socket);
+    deadlines.set(
+      client,
+      setTimeout(() => socket.destroy(), ms),
+    );
+    socket.once('close', () => settle(client));
+  };
 }
 
 /** The same for a server that knows what to do with its sockets. */

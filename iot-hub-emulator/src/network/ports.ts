@@ -22,10 +22,12 @@ export async function openPorts(options: {
   ports: HubPorts;
   open: Map<keyof HubPorts, Listener>;
   tls: { key: string; cert: string };
+  /** How long a connection may take to begin, in milliseconds. */
+  beginningMs: number;
   servers: Servers;
   intercept: (port: keyof HubPorts, socket: Socket) => boolean;
 }): Promise<void> {
-  const { wanted, ports, open, tls, servers, intercept } = options;
+  const { wanted, ports, open, tls, beginningMs, servers, intercept } = options;
   const { amqp, mqtt, rest, admin } = servers;
   const handlers = {
     amqp: amqp.accept,
@@ -38,7 +40,12 @@ export async function openPorts(options: {
   };
   const interceptAt = (name: keyof HubPorts) => (socket: Socket) => intercept(name, socket);
   const secure = (name: keyof HubPorts, fallback: keyof typeof handlers) =>
-    listen(wanted[name] ?? 0, tls, detectProtocol(handlers, fallback), interceptAt(name));
+    listen(
+      wanted[name] ?? 0,
+      { ...tls, handshakeMs: beginningMs },
+      detectProtocol(handlers, fallback, beginningMs),
+      interceptAt(name),
+    );
 
   enter('amqp', await listen(wanted.amqp ?? 0, undefined, amqp.accept, interceptAt('amqp')));
   enter('amqps', await secure('amqps', 'amqp'));

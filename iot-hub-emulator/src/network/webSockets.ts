@@ -31,6 +31,7 @@ export function acceptWebSockets(
       const stream = createWebSocketStream(webSocket);
       layer(stream, socket);
       stream.on('error', () => undefined);
+      webSocket.once('close', () => setImmediate(() => stream.destroy())); // of one that broke, it would wait for the end
       accept[protocols[webSocket.protocol] ?? 'amqp'](stream);
     });
   });

@@ -22,8 +22,9 @@ const maxBody = 1024 * 1024;
 
 /** What services ask over HTTPS: registry, twins, methods, queues. Not listening: give it connections. */
 export function createRestServer(hub: HubCore): Server {
-  return createHttpServer({
+  const server = createHttpServer({
     keepAliveMs: 120_000,
+    headersMs: hub.idle.beginning,
     explain: (error) => written(failure(error)),
     async serve(request) {
       const { method = '', url = '' } = request;
@@ -36,6 +37,8 @@ export function createRestServer(hub: HubCore): Server {
       return typeof answered === 'string' ? answered : written(answered);
     },
   });
+  server.emit('listening'); // Node begins to watch for unfinished requests then; `close` ends that
+  return server;
 }
 
 async function respond(hub: HubCore, request: IncomingMessage): Promise<RestAnswer | Unanswered> {

@@ -103,6 +103,15 @@ describe('a command', () => {
       'policies renew a/b secondaryKey',
       { method: 'POST', path: '/policies/a%2Fb/keys', body: { key: 'secondaryKey' } },
     ],
+    [
+      'devices send d/1 hello messageId=m1 properties.a=b',
+      {
+        method: 'POST',
+        path: '/devices/d%2F1/messages',
+        body: { body: 'hello', messageId: 'm1', properties: { a: 'b' } },
+      },
+    ],
+    ['connections', { method: 'GET', path: '/connections' }],
     ['faults clear', { method: 'DELETE', path: '/faults' }],
     ['faults clear 7', { method: 'DELETE', path: '/faults/7' }],
     ['counters', { method: 'GET', path: '/counters' }],
@@ -147,6 +156,7 @@ describe('a command', () => {
     'dance',
     'devices add',
     'devices dance',
+    'devices send d1',
     'policies renew',
     'certificates add',
     'certificates add ca',
@@ -165,5 +175,11 @@ test('answers are printed as a table, as lines, or as one word', () => {
   expect(show({ rows: [{ a: 1, b: { c: 'x' } }, { a: 22 }] })).toBe('a   b.c\n1   x\n22');
   expect(show({ one: 1, two: { three: null } })).toBe('one  1\ntwo.three  null');
   expect(show({ rows: [] })).toBe('None.');
+  const link = { name: 'n', address: 'a/b', direction: 'out', credit: 1, transfers: 2 };
+  const [device, events] = [
+    { id: 1, kind: 'device', links: [] },
+    { id: 2, kind: 'events', links: [link] },
+  ];
+  expect(show({ connections: [device, events] })).toBe('1  device\n2  events\n    out  a/b  credit 1, messages 2');
   expect(show(undefined)).toBe('Done.');
 });

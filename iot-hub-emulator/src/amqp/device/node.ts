@@ -12,8 +12,8 @@ import { deviceboundEndpoint } from './queueReader.ts';
 import { telemetryEndpoint } from './telemetryEndpoint.ts';
 import { twinEndpoint } from './twinEndpoint.ts';
 
-// /devices/{device}[/modules/{module}]/{endpoint}
-const form = /^\/?devices\/(?<device>[^/]+)(\/modules\/(?<module>[^/]+))?\/(?<endpoint>.+)$/i;
+// devices/{device}[/modules/{module}]/{endpoint}
+const form = /^devices\/(?<device>[^/]+)(\/modules\/(?<module>[^/]+))?\/(?<endpoint>.+)$/i;
 
 /** Everything that a device can do over AMQP. */
 const endpoints: Readonly<Record<string, Endpoint>> = {
@@ -23,8 +23,8 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
   twin: twinEndpoint,
 };
 
-/** Whether an address is one of a device. */
-export const isDeviceAddress = (address: string): boolean => form.test(address);
+/** Whether a path is one of a device. */
+export const isDevicePath = (path: string): boolean => form.test(path);
 
 /** Where devices and modules attach. The links of each on one connection are its session; a session on another one ends. */
 export function deviceNode(hub: HubCore): Node {
@@ -57,34 +57,26 @@ export function deviceNode(hub: HubCore): Node {
     hub.journal.add({ kind: 'disconnected', ...nameOf(session.login.identity), protocol: 'amqp', reason });
   };
 
-  const attach = (terminus: Sender | Receiver, address: string, peer: Peer, link: Link): void => {
-    const { device = '', module, endpoint: path = '' } = form.exec(address)?.groups ?? {};
-    const endpoint = endpoints[path.toLowerCase()];
+  const attach = (terminus: Sender | Receiver, peer: Peer, link: Link): void => {
+    const { device = '', module, endpoint: name = '' } = form.exec(link.path)?.groups ?? {};
+    const endpoint = endpoints[name.toLowerCase()];
     const [deviceId, moduleId] = idsOf(hub, device, module);
     const byToken = () => peer.claims.first((claim) => hub.access.loginBy(claim, deviceId, moduleId));
     const claimed = byToken();
     const login = claimed ?? loginByCertificate(hub, peer, deviceId, moduleId);
     if (!login) throw new Refusal('amqp:unauthorized-access', 'No token here lets this device connect.');
     const handler = terminus.is_receiver() ? endpoint?.accept : endpoint?.serve;
-    if (!handler) throw notFound(address);
+    if (!handler) throw notFound(link.address);
     if (claimed) link.allowed = () => byToken() !== undefined;
     const session = enter(peer, { ...login, modelId: modelOf(terminus) });
     session.links.add(link);
     link.onEnd((reason) => leave(peer, session, link, reason));
     const attached = { hub, peer, link, session };
-    if (terminus.is_receiver()) {
-      terminus.set_target({ address });
-      endpoint?.accept?.(terminus as Receiver, attached);
-    } else {
-      terminus.set_source({ address });
-      endpoint?.serve?.(terminus as Sender, attached);
-    }
+    if (terminus.is_receiver()) endpoint?.accept?.(terminus as Receiver, attached);
+    else endpoint?.serve?.(terminus as Sender, attached);
   };
 
-  return {
-    serve: (sender, peer, link) => attach(sender, sender.source.address, peer, link),
-    accept: (receiver, peer, link) => attach(receiver, receiver.target.address, peer, link),
-  };
+  return { serve: attach, accept: attach };
 }
 
 /** The login by what the client presented for TLS; undefined when that was nothing. Refuses a certificate of another. */

@@ -7,7 +7,7 @@ import type { Endpoint } from './endpoint.ts';
 export const deviceboundEndpoint: Endpoint = {
   serve(sender, { hub, link, session }) {
     const { deviceId, moduleId } = session.login.identity;
-    if (moduleId !== undefined) throw notFound(sender.source.address);
+    if (moduleId !== undefined) throw notFound(link.address);
     const { receive, hasRoom } = deliverUnsettled(sender, toAmqp, () => hub.devicebound.flush(deviceId));
     link.onEnd(hub.devicebound.listen(deviceId, receive, hasRoom));
   },

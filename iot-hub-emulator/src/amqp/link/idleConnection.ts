@@ -1,5 +1,5 @@
 import type { IdleRules } from '../../limits/idle.ts';
-import type { Link } from '../../network/connections.ts';
+import { type Link, takesRequests } from '../../network/connections.ts';
 
 /** Notices that a connection has no links. */
 export interface IdleConnection {
@@ -22,7 +22,7 @@ export function watchIdleConnection(
   wait(unusedConnection);
   return {
     attached(link) {
-      if (/\$(cbs|management)$/i.test(link.address)) return;
+      if (takesRequests(link.path)) return;
       links += 1;
       clearTimeout(timer);
       link.onEnd(() => {

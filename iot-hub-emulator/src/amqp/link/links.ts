@@ -1,6 +1,8 @@
-import type { Receiver, Sender } from 'rhea';
+import type { Receiver, Sender, Session } from 'rhea';
 import type { StandingFaults } from '../../faults/standing.ts';
 import type { Connection, Link } from '../../network/connections.ts';
+import { Refusal } from '../../values/refusal.ts';
+import { pathOf } from './address.ts';
 
 /** What faults call a link on which a client sends. */
 type InboundLink = 'c2d' | 'd2c' | 'events';
@@ -28,6 +30,7 @@ export function trackLink(link: Sender | Receiver, address: string, connection: 
   const tracked: Link = {
     name: link.name,
     address,
+    path: pathOf(address),
     direction: link.is_receiver() ? 'in' : 'out',
     credit: () => state.credit,
     transfers: () => state.delivery_count,
@@ -49,10 +52,22 @@ export function trackLink(link: Sender | Receiver, address: string, connection: 
   return tracked;
 }
 
+const names = new WeakMap<Session, Set<string>>();
+
+/** Refuse a link of a name that another one of its session has which goes the same way (H10). */
+export function takeName({ session }: Sender | Receiver, { name, direction, onEnd }: Link): void {
+  const taken = names.get(session) ?? new Set();
+  names.set(session, taken);
+  const own = `${direction} ${name}`;
+  if (taken.has(own)) throw new Refusal('amqp:resource-locked', `The session has a link of the name '${name}'.`);
+  taken.add(own);
+  onEnd(() => taken.delete(own));
+}
+
 /** Keep a link on which a client sends in credit, as far as no fault denies it. */
-export function grantCredit(receiver: Receiver, { address, onEnd: whenOver }: Link, faults: StandingFaults): void {
+export function grantCredit(receiver: Receiver, { path, onEnd: whenOver }: Link, faults: StandingFaults): void {
   const state = receiver as unknown as LinkState;
-  const kind = inboundLink(address);
+  const kind = inboundLink(path);
   let denied = false;
 
   const topUp = (): void => {
@@ -76,10 +91,10 @@ export function grantCredit(receiver: Receiver, { address, onEnd: whenOver }: Li
 }
 
 /** Which of the links that faults know a client sends on; undefined for those of requests, such as `$cbs`. */
-function inboundLink(address: string): InboundLink | undefined {
-  if (/^\/?messages\/devicebound$/i.test(address)) return 'c2d';
-  if (/(^|\/)devices\/.*\/messages\/events/i.test(address)) return 'd2c';
-  return /[$]|twin|methods|messages\//i.test(address) ? undefined : 'events';
+function inboundLink(path: string): InboundLink | undefined {
+  if (/^messages\/devicebound$/i.test(path)) return 'c2d';
+  if (/(^|\/)devices\/.*\/messages\/events/i.test(path)) return 'd2c';
+  return /[$]|twin|methods|messages\//i.test(path) ? undefined : 'events';
 }
 
 /** Parts of rhea's links that its typings leave out. */

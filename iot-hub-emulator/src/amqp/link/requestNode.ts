@@ -18,8 +18,6 @@ export function requestNode(name: string, answer: (request: Incoming, peer: Peer
   return {
     serve(sender, peer, link) {
       const target = (sender.target as { address?: string } | undefined)?.address;
-      sender.set_source({ address: name });
-      sender.set_target({ address: target ?? name });
       for (const key of [name, `${name} ${sender.name}`, `${name} ${target}`]) peer.replies.set(key, sender);
       link.onEnd(() => {
         for (const [key, reply] of peer.replies) if (reply === sender) peer.replies.delete(key);
@@ -27,7 +25,6 @@ export function requestNode(name: string, answer: (request: Incoming, peer: Peer
     },
 
     accept(receiver, peer) {
-      receiver.set_target({ address: name });
       receiver.on('message', ({ message, delivery }: EventContext) => {
         const request = message as Incoming;
         const link = peer.replies.get(`${name} ${request.reply_to}`) ?? peer.replies.get(name);

@@ -1,4 +1,4 @@
-import type { ZodError, z } from 'zod';
+import type { z } from 'zod';
 
 type Issue = z.core.$ZodIssue;
 
@@ -9,17 +9,22 @@ const types: Readonly<Record<string, string>> = {
   boolean: 'true or false',
   object: 'a JSON object',
   record: 'a JSON object',
+  array: 'a list',
 };
 
-/** What is wrong with a fault that somebody asked for, in one sentence for each field. */
-export const faultSentences = ({ issues }: ZodError): string =>
-  `That is no fault: ${issues.map(clause).join('; ')}. All kinds and their fields: GET /faults/kinds of the admin port, or the command faults kinds.`;
+/**
+ * What is wrong with a value, a clause for each field.
+ * @param whole what the value is called
+ * @param unknown says that a field does not exist
+ */
+export const clausesOf = (issues: readonly Issue[], whole: string, unknown: (field: string) => string): string =>
+  issues.map((issue) => clause(issue, whole, unknown)).join('; ');
 
-function clause(issue: Issue): string {
-  const field = issue.path.join('.') || 'a fault';
+function clause(issue: Issue, whole: string, unknown: (field: string) => string): string {
+  const field = issue.path.join('.') || whole;
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map((key) => `this kind has no field ${key}`).join('; ');
+      return issue.keys.map((key) => unknown([...issue.path, key].join('.'))).join('; ');
     case 'invalid_union':
       return `${field} takes ${('options' in issue ? (issue.options as readonly string[]) : undefined)?.join(', ') ?? 'another value'}`;
     case 'invalid_value':

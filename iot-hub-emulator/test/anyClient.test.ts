@@ -1,0 +1,288 @@
+import { once } from 'node:events';
+import rhea, { type EventContext } from 'rhea';
+import { describe, expect, test } from 'vitest';
+import { signSas } from '../src/identity/sas.ts';
+import { append, bareConnection, ended, outcomeOf, putDeviceToken, putToken } from './support/bare.ts';
+import {
+  attachReceiver,
+  beginning,
+  binary,
+  described,
+  detach,
+  flow,
+  frame,
+  list,
+  login,
+  map,
+  no,
+  nothing,
+  type RawClient,
+  type RawFrame,
+  type RawValue,
+  rawClient,
+  source,
+  symbol,
+  target,
+  text,
+  uint,
+  yes,
+} from './support/rawClient.ts';
+import { hubForEach } from './support/sharedHub.ts';
+
+// Clients of AMQP that are not written with Node's library: what they pipeline, which fields they take by their place, how
+// they write addresses and tokens.
+
+const hub = hubForEach({
+  devices: [{ deviceId: 'pump-1' }],
+  partitions: 2,
+  ownerMaySend: true,
+  rules: { bounds: { links: 40 } },
+});
+
+const partition = 'sandbox-hub/ConsumerGroups/$Default/Partitions/0';
+const keyOf = (policy: string) => /SharedAccessKey=([^;]*)/.exec(hub.connectionString(policy))?.[1] ?? '';
+const started = async (incomingWindow?: number): Promise<RawClient> => {
+  const client = await rawClient(hub);
+  client.send(login('events', keyOf('events')));
+  await client.has('outcome');
+  client.send(beginning(incomingWindow));
+  return client;
+};
+const plain = ({ value }: RawValue): unknown => value ?? null;
+const fieldsOf = (value: RawValue | undefined): readonly RawValue[] => (value?.value ?? []) as RawValue[];
+const bodyOf = ({ payload }: RawFrame): string => String(rhea.message.decode(payload).body.content);
+const errorOf = (value: RawValue | undefined): unknown => fieldsOf(value).map(plain)[0];
+
+describe('a session in which a link was closed and another attached in the same write', () => {
+  test('gets no transfer of a link before its attach, and every event', async () => {
+    append(hub, ['a', 'b', 'c']);
+    const client = await started();
+    await client.has('begin');
+    for (let round = 1; round <= 3; round += 1) {
+      client.send(attachReceiver('link', 0, partition), flow(0, 3));
+      await client.has('transfer', 3 * round);
+      client.send(detach(0));
+      if (round === 2) await client.has('detach', 2); // the answer may have come or not
+    }
+    const open = new Set<unknown>();
+    for (const { kind, fields } of client.frames) {
+      const handle = fields[kind === 'attach' ? 1 : 0]?.value;
+      if (kind === 'attach') open.add(handle);
+      if (kind === 'transfer') expect(open, 'the link of a transfer is attached').toContain(handle);
+      if (kind === 'detach') open.delete(handle);
+    }
+    const transfers = await client.has('transfer', 9);
+    expect(transfers.map(bodyOf).join('')).toBe('abcabcabc');
+  });
+
+  test('gets nothing on the new link that waited for the old one', async () => {
+    append(hub, ['old'], 0);
+    append(hub, ['1', '2', '3'], 0);
+    append(hub, ['new'], 1);
+    const client = await started(1); // the session takes one transfer, then none until it says so
+    client.send(attachReceiver('first', 0, partition), flow(0, 10, 1));
+    await client.has('transfer');
+    client.send(detach(0));
+    await client.has('detach');
+    client.send(attachReceiver('second', 0, partition.replace(/0$/, '1')), flow(0, 10, 5000, 1));
+    const transfers = await client.has('transfer', 2);
+    expect(transfers.map(bodyOf)).toEqual(['old', 'new']);
+    expect(transfers.map(({ fields }) => fields[1]?.value)).toEqual([0, 1]);
+  });
+});
+
+describe('frames', () => {
+  /** How many fields AMQP gives each kind. */
+  const complete = {
+    open: 10,
+    begin: 8,
+    attach: 14,
+    flow: 11,
+    transfer: 11,
+    disposition: 6,
+    detach: 3,
+    end: 1,
+    close: 1,
+  };
+
+  test('have all their fields, and so has what is in them', async () => {
+    append(hub, ['x']);
+    const client = await started();
+    const toCbs = frame('attach', [text('cbs'), uint(1), no, nothing, nothing, source(''), target('$cbs')]);
+    client.send(attachReceiver('events', 0, partition), flow(0, 1), toCbs, attachReceiver('none', 2, 'nowhere'));
+    await client.has('transfer');
+    const request = rhea.message.encode({ body: 'none' });
+    client.send(frame('transfer', [uint(1), uint(0), binary('0')], request));
+    await client.has('disposition');
+    client.send(frame('end', []));
+    await client.has('end');
+    client.send(frame('close', []));
+    await client.has('close');
+    const counts = Object.fromEntries(client.frames.map(({ kind, fields }) => [kind, fields.length]));
+    expect(counts).toMatchObject(complete);
+    const [first] = await client.has('attach');
+    expect([fieldsOf(first?.fields[5]).length, fieldsOf(first?.fields[6]).length]).toEqual([11, 7]);
+    const [refused] = await client.has('detach');
+    expect(fieldsOf(refused?.fields[2]).map(plain)).toEqual([
+      'amqp:not-found',
+      "The messaging entity 'nowhere' could not be found.",
+      null,
+    ]);
+    const [begun] = await client.has('begin');
+    expect(begun?.fields[4]?.value).toBe(262_143);
+  });
+
+  test('that answer an attach repeat its source, target and properties; those that refuse it have neither', async () => {
+    const client = await started();
+    const properties = map(symbol('com.microsoft:epoch'), Buffer.from([0x55, 7]));
+    const filter = map(
+      symbol('apache.org:selector-filter:string'),
+      Buffer.concat([
+        Buffer.from([0, 0x80, 0, 0, 0x46, 0x8c, 0, 0, 0, 4]),
+        text("amqp.annotation.x-opt-offset > '-1'"),
+      ]),
+    );
+    const asked = described(0x28, list(text(`amqps://localhost/${partition}`), ...Array(6).fill(nothing), filter));
+    client.send(
+      frame('attach', [
+        text('a'),
+        uint(0),
+        yes,
+        nothing,
+        nothing,
+        asked,
+        target('here'),
+        ...Array(6).fill(nothing),
+        properties,
+      ]),
+      attachReceiver('b', 1, 'nowhere'),
+    );
+    const [answered, refused] = await client.has('attach', 2);
+    expect(fieldsOf(answered?.fields[5])[0]?.value).toBe(`amqps://localhost/${partition}`);
+    expect(JSON.stringify(fieldsOf(answered?.fields[5])[7])).toContain("x-opt-offset > '-1'");
+    expect(fieldsOf(answered?.fields[6])[0]?.value).toBe('here');
+    expect(fieldsOf(answered?.fields[13]).map(plain)).toEqual(['com.microsoft:epoch', 7]);
+    expect([refused?.fields[5], refused?.fields[6]].map((field) => field && plain(field))).toEqual([null, null]);
+  });
+});
+
+describe('a second link', () => {
+  test('of the same name and direction is refused, and the first goes on', async () => {
+    const client = await started();
+    client.send(attachReceiver('link', 0, partition), attachReceiver('link', 7, partition));
+    const [refused] = await client.has('detach');
+    expect(errorOf(refused?.fields[2])).toBe('amqp:resource-locked');
+    append(hub, ['x']);
+    client.send(flow(0, 1));
+    await client.has('transfer');
+    client.send(detach(0), detach(7), attachReceiver('link', 0, partition), flow(0, 1));
+    await client.has('transfer', 2);
+  });
+  test.each([
+    ['of the same handle', 0, 'amqp:session:handle-in-use'],
+    ['of a handle beyond the greatest', 262_144, 'amqp:connection:framing-error'],
+  ])('%s ends the connection with the reason', async (_, handle, condition) => {
+    const client = await started();
+    client.send(attachReceiver('one', 0, partition), attachReceiver('two', handle, partition));
+    const [closed] = await client.has('close');
+    expect(errorOf(closed?.fields[0])).toBe(condition);
+    await client.ended;
+  });
+  test('is refused with the connection when there are too many', async () => {
+    const client = await started();
+    const links = Array.from({ length: 41 }, (_, i) => attachReceiver(`link ${i}`, i, 'nowhere'));
+    client.send(...links);
+    const [closed] = await client.has('close');
+    expect(errorOf(closed?.fields[0])).toBe('amqp:resource-limit-exceeded');
+    await client.ended;
+  });
+});
+
+describe('an address', () => {
+  const styles: [string, (path: string) => string][] = [
+    ['with a slash before it', (path) => `/${path}`],
+    ['that is a whole URI', (path) => `amqps://localhost:5671/${path}`],
+  ];
+  test.each(styles)('%s is one of events, of requests, of services and of devices', async (_, address) => {
+    const connection = await bareConnection(hub);
+    await putToken(hub, connection, 'events', 'iothubowner');
+    append(hub, ['x']);
+    const receiver = connection.open_receiver(address(partition));
+    const [{ message }] = (await once(receiver, 'message')) as [EventContext];
+    expect(String(message?.body.content)).toBe('x');
+    expect(receiver.source.address).toBe(address(partition));
+    expect(await outcomeOf(connection.open_sender(address('sandbox-hub')), { body: 'x' })).toBe('accepted');
+    await putToken(hub, connection, 'service');
+    expect(
+      await outcomeOf(connection.open_sender(address('messages/devicebound')), {
+        to: '/devices/pump-1/messages/devicebound',
+        body: rhea.message.data_section(Buffer.from('x')),
+      }),
+    ).toBe('accepted');
+    const device = await bareConnection(hub);
+    await putDeviceToken(hub, device, 'pump-1');
+    expect(await outcomeOf(device.open_sender(address('devices/pump-1/messages/events')), { body: 'x' })).toBe(
+      'accepted',
+    );
+    expect(await statusOf(connection, address('sandbox-hub/$management'), {})).toBe(200);
+  });
+  test('of nothing is refused as the client wrote it', async () => {
+    const receiver = (await bareConnection(hub)).open_receiver('amqps://localhost/nowhere');
+    await once(receiver, 'receiver_error');
+    expect((receiver.error as Error | undefined)?.['description' as never]).toContain("'amqps://localhost/nowhere'");
+  });
+});
+
+/** The status of a request for the description of the hub, or of another one. */
+async function statusOf(
+  connection: Awaited<ReturnType<typeof bareConnection>>,
+  node: string,
+  more: object,
+  body: unknown = '',
+): Promise<number> {
+  const receiver = connection.open_receiver({ source: node, target: 'answers' });
+  const sender = connection.open_sender(node);
+  await once(sender, 'sendable');
+  const application_properties = { operation: 'READ', name: hub.name, type: 'com.microsoft:eventhub', ...more };
+  sender.send({ message_id: 1, reply_to: 'answers', application_properties, body });
+  const [{ message }] = (await once(receiver, 'message')) as [EventContext];
+  expect(message?.correlation_id).toBe(1);
+  return message?.application_properties?.['status-code'];
+}
+
+describe('a token', () => {
+  const audience = () => `sb://localhost:${hub.ports.amqp}/${hub.name}`;
+  const token = () => signSas(audience(), keyOf('events'), 'utf8', Math.floor(Date.now() / 1000) + 600, 'events');
+
+  test.each<[string, string, (sas: string) => unknown]>([
+    ['as jwt', 'jwt', (sas) => sas],
+    ['as bytes', 'servicebus.windows.net:sastoken', (sas) => Buffer.from(sas)],
+    ['as a section of data', 'jwt', (sas) => rhea.message.data_section(Buffer.from(sas))],
+  ])('that is a shared access signature is taken %s', async (_, type, body) => {
+    const connection = await bareConnection(hub);
+    const put = { operation: 'put-token', type, name: audience() };
+    expect(await statusOf(connection, '$cbs', put, body(token()))).toBe(202);
+    append(hub, ['x']);
+    await once(connection.open_receiver(partition), 'message');
+  });
+  test('that is none is refused, whatever it is called', async () => {
+    const connection = await bareConnection(hub);
+    const put = { operation: 'put-token', type: 'jwt', name: audience() };
+    expect(await statusOf(connection, '$cbs', put, token().replace(/sig=[^&]*/, 'sig=none'))).toBe(401);
+    expect(await statusOf(connection, '$cbs', put, rhea.types.wrap_int(1))).toBe(400);
+  });
+  test.each<[string, (sas: string) => unknown]>([
+    ['text', (sas) => sas],
+    ['bytes', (sas) => Buffer.from(sas)],
+  ])('of a request for management is taken as %s', async (_, written) => {
+    const connection = await bareConnection(hub);
+    expect(await statusOf(connection, '$management', { security_token: written(token()) })).toBe(200);
+    expect(await statusOf(connection, '$management', { security_token: written('none') })).toBe(401);
+  });
+});
+
+test('a link that is refused says so, and the connection stays', async () => {
+  const connection = await bareConnection(hub);
+  expect(await ended(connection.open_receiver('nowhere'))).toBe('amqp:not-found');
+  expect(await putToken(hub, connection, 'events')).toBe(202);
+});

@@ -1,0 +1,159 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import rhea from 'rhea';
+import type { Hub } from '../../src/hub.ts';
+import { compound } from './rawAmqp.ts';
+
+/** A frame that the hub wrote: its fields as they are on the wire, null ones included. */
+export interface RawFrame {
+  readonly channel: number;
+  readonly kind: string;
+  readonly fields: readonly RawValue[];
+  readonly payload: Buffer;
+}
+
+/** A value of rhea's reader. */
+export interface RawValue {
+  readonly value: unknown;
+  readonly descriptor?: { readonly value: number };
+}
+
+const kinds: Readonly<Record<number, string>> = {
+  16: 'open',
+  17: 'begin',
+  18: 'attach',
+  19: 'flow',
+  20: 'transfer',
+  21: 'disposition',
+  22: 'detach',
+  23: 'end',
+  24: 'close',
+  64: 'mechanisms',
+  68: 'outcome',
+};
+
+/** The code of each kind of frame. */
+export const codes: Readonly<Record<string, number>> = Object.fromEntries(
+  Object.entries(kinds).map(([code, kind]) => [kind, Number(code)]),
+);
+const bytes = (...all: number[]): Buffer => Buffer.from(all);
+const uint32 = (value: number): Buffer => {
+  const written = Buffer.alloc(4);
+  written.writeUInt32BE(value);
+  return written;
+};
+
+export const nothing = bytes(0x40);
+export const yes = bytes(0x41);
+export const no = bytes(0x42);
+export const uint = (value: number): Buffer => Buffer.concat([bytes(0x70), uint32(value)]);
+const sized = (code: number, content: Buffer): Buffer => Buffer.concat([bytes(code), uint32(content.length), content]);
+export const text = (value: string): Buffer => sized(0xb1, Buffer.from(value));
+export const symbol = (value: string): Buffer => sized(0xb3, Buffer.from(value));
+export const binary = (value: Buffer | string): Buffer => sized(0xb0, Buffer.from(value));
+export const list = (...fields: Buffer[]): Buffer => compound(0xd0, fields.length, ...fields);
+export const map = (...items: Buffer[]): Buffer => compound(0xd1, items.length, ...items);
+export const described = (code: number, value: Buffer): Buffer => Buffer.concat([bytes(0, 0x53, code), value]);
+export const source = (address: string): Buffer => described(0x28, list(text(address)));
+export const target = (address: string): Buffer => described(0x29, list(text(address)));
+
+/** A frame for the hub. */
+export function frame(
+  kind: string,
+  fields: readonly Buffer[],
+  payload: Uint8Array = Buffer.alloc(0),
+  type = 0,
+): Buffer {
+  const content = Buffer.concat([described(codes[kind] ?? 0x41, list(...fields)), payload]);
+  return Buffer.concat([uint32(content.length + 8), bytes(2, type, 0, 0), content]);
+}
+
+const header = Buffer.from('AMQP\0\x01\0\0', 'latin1');
+const saslHeader = Buffer.from('AMQP\x03\x01\0\0', 'latin1');
+
+/** SASL PLAIN of a policy with its key, which may listen to events. */
+export const login = (policy: string, key: string): Buffer =>
+  Buffer.concat([saslHeader, frame('init', [symbol('PLAIN'), binary(`\0${policy}\0${key}`)], undefined, 1)]);
+
+/** Open a connection and begin a session. */
+export const beginning = (incomingWindow = 5000): Buffer =>
+  Buffer.concat([
+    header,
+    frame('open', [text('raw'), text('localhost')]),
+    frame('begin', [nothing, uint(0), uint(incomingWindow), uint(100)]),
+  ]);
+
+/** Attach a link on which events are received. */
+export const attachReceiver = (name: string, handle: number, address: string): Buffer =>
+  frame('attach', [text(name), uint(handle), yes, nothing, nothing, source(address), target('here')]);
+
+/** Give a link credit. */
+export const flow = (handle: number, credit: number, incomingWindow = 5000, nextIncomingId = 0): Buffer =>
+  frame('flow', [
+    ...[uint(nextIncomingId), uint(incomingWindow), uint(0), uint(100)],
+    ...[uint(handle), uint(0), uint(credit)],
+  ]);
+
+export const detach = (handle: number): Buffer => frame('detach', [uint(handle), yes]);
+
+/** A client that writes what it is told, and only reads what the hub answers. */
+export interface RawClient {
+  readonly frames: readonly RawFrame[];
+  send(...parts: Buffer[]): void;
+  /** All frames of a kind, as soon as there are so many. */
+  has(kind: string, count?: number): Promise<RawFrame[]>;
+  readonly ended: Promise<unknown>;
+}
+
+/** Connect to the hub in plain TCP. The connection ends with the hub. */
+export async function rawClient(hub: Hub): Promise<RawClient> {
+  const socket = connect(hub.ports.amqp, '127.0.0.1').on('error', () => undefined);
+  const ended = once(socket, 'close');
+  const frames: RawFrame[] = [];
+  const waiting = new Set<() => void>();
+  let rest = Buffer.alloc(0);
+  socket.on('data', (chunk: Buffer) => {
+    rest = Buffer.concat([rest, chunk]);
+    for (let size = sizeOf(rest); size <= rest.length && rest.length >= 8; size = sizeOf(rest)) {
+      if (rest[0] !== 0x41 && size > 8) frames.push(read(rest.subarray(0, size)));
+      rest = rest.subarray(size);
+    }
+    for (const check of waiting) check();
+  });
+  await once(socket, 'connect');
+  return {
+    frames,
+    ended,
+    send: (...parts) => void socket.write(Buffer.concat(parts)),
+    has: (kind, count = 1) =>
+      new Promise((resolve, reject) => {
+        const found = () => frames.filter((each) => each.kind === kind);
+        const check = () => {
+          if (found().length < count) return;
+          waiting.delete(check);
+          resolve(found());
+        };
+        void ended.then(() => reject(new Error(`the hub wrote ${frames.map((each) => each.kind).join(', ')}`)));
+        waiting.add(check);
+        check();
+      }),
+  };
+}
+
+/** Of the protocol header or the frame at the beginning. */
+const sizeOf = (buffer: Buffer): number => {
+  if (buffer.length < 8) return 8;
+  return buffer[0] === 0x41 ? 8 : buffer.readUInt32BE(0);
+};
+
+function read(whole: Buffer): RawFrame {
+  const { Reader } = rhea.types as unknown as { Reader: new (from: Buffer) => { read(): RawValue; position: number } };
+  const reader = new Reader(whole.subarray(8));
+  const { descriptor, value } = reader.read();
+  return {
+    channel: whole.readUInt16BE(6),
+    kind: kinds[Number(descriptor?.value)] ?? String(descriptor?.value),
+    fields: value as RawValue[],
+    payload: whole.subarray(8 + reader.position),
+  };
+}
