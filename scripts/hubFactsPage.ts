@@ -16,9 +16,11 @@ const kinds: Readonly<Record<Source['kind'], string>> = {
 
 const backingOf = ({ sources }: Fact): string => sources.map(({ kind, what }) => `${kinds[kind]}: ${what}`).join('; ');
 
+const takenFrom = { readers: 'readers a partition', feedback: 'services feedback, for a while' } as const;
+
 const checkOf = ({ check }: Fact): string => {
   if (typeof check === 'string') return `not probed: ${check}`;
-  return check.disturbs === 'readers' ? 'probed; takes a partition from other readers' : 'probed';
+  return check.disturbs === undefined ? 'probed' : `probed; takes from other ${takenFrom[check.disturbs]}`;
 };
 
 const otherwiseOf = ({ id, noOtherWay }: Fact): string =>

@@ -32,12 +32,13 @@ export interface Probe {
   readonly messages?: number;
   /** What sends them, for all probes that have the same. */
   readonly shares?: unknown;
-  /** Takes partitions from other readers of the consumer group, or loads the hub. */
-  readonly disturbs?: 'readers' | 'rate';
+  /** Whom it takes something from: readers of the consumer group their partitions, or services their feedback for a while. */
+  readonly disturbs?: Disturbed;
   /** Rejects with `Differs` when the hub behaves otherwise, and with `NotTried` when this hub does not let it be seen. */
   readonly run: (lab: Lab) => Promise<void>;
 }
 
+export type Disturbed = 'readers' | 'feedback';
 export type Need = 'toDevices' | 'methods' | 'storage';
 
 const learn = 'https://learn.microsoft.com/azure';

@@ -17,7 +17,10 @@ import { hubForAll } from './support/sharedHub.ts';
 
 // What is believed of a hub, asked of this one with the unmodified official clients.
 
-const permissions: Permissions = { has: new Set(['toDevices', 'methods']), mayDisturbReaders: true };
+const permissions: Permissions = {
+  has: new Set(['toDevices', 'methods']),
+  mayDisturb: new Set(['readers', 'feedback']),
+};
 /** Needs a partition whose oldest events have gone. */
 const afterRetention = 'reading.before-oldest';
 const probed = facts.filter(({ check }) => typeof check !== 'string' && !check.needs?.includes('storage'));
@@ -119,6 +122,7 @@ describe('the command, at a hub that it knows by connection strings only', () =>
     const facts = async (...args: string[]) => Number(/probes (\d+)/.exec((await run(args, environment())).said)?.[1]);
     expect(await facts('--tier', 'B1')).toBeLessThan(await facts());
     expect(await facts('--group', 'own')).toBeGreaterThan(await facts());
+    expect(await facts('--feedback')).toBe((await facts()) + 1);
   });
   test.each<[string, readonly string[], (() => Readonly<Record<string, string>>)?]>([
     ['--no-such-option', ['--no-such-option']],

@@ -10,7 +10,7 @@ import { callers } from '../invoke/invokeOptions.ts';
 import { projectDirectory } from '../state/directories.ts';
 import type { SandboxState } from '../state/state.ts';
 import { forward } from './forward.ts';
-import { messageForms } from './messageForms.ts';
+import { type MessageForm, messageForms } from './messageForms.ts';
 import { isOfPage } from './pageAccess.ts';
 import { newInvocation, newMessage } from './pageRequests.ts';
 import { createSenders } from './senders.ts';
@@ -53,6 +53,7 @@ export async function openPage(sandbox: PageSandbox, port: number, directory = p
   const { state, journal } = sandbox;
   const files = createPageFiles(directory);
   const senders = createSenders(journal, sandbox.connect);
+  let forms: readonly MessageForm[] | undefined;
   const ports: Readonly<Record<string, () => { url: string; isReadOnly: boolean }>> = {
     hub: () => ({ url: state.hub.adminUrl, isReadOnly: false }),
     backends: () => ({ url: state.backends.adminUrl, isReadOnly: false }),
@@ -75,7 +76,10 @@ export async function openPage(sandbox: PageSandbox, port: number, directory = p
       return json({ position: await senders.send(newMessage.parse(await bodyOf(request))) });
     if (method === 'POST' && path === '/invocations') return json(await invoke(await bodyOf(request)));
     if (method !== 'GET') throw new Refused(405, `There is no ${method} ${path}.`);
-    if (path === '/sandbox') return json(describe(state));
+    if (path === '/sandbox') {
+      forms ??= messageForms(); // reading a contract takes a second on a busy machine
+      return json({ ...describe(state), messages: forms });
+    }
     const file = await files(path.slice(1));
     if (!file) throw new Refused(404, `There is no ${path}. The page is made by: npm run build`);
     response.writeHead(200, { ...file.headers, 'content-length': file.body.length }).end(file.body);
@@ -143,6 +147,5 @@ function describe({ startedAt, hub, backends, service, methods }: SandboxState):
     },
     service: { adminUrl: service.adminUrl, logFile: service.logFile },
     methods: methods ? { url: methods.url, callers } : null,
-    messages: messageForms(),
   };
 }

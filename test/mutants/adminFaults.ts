@@ -18,6 +18,28 @@ export const adminFaults: readonly Fault[] = [
       replace: '/^same-site$/',
       caughtBy: 'refuses an image in a web page',
     },
+    {
+      fault: 'needs no token for anything, as for the page',
+      find: 'return isPublic || (await isAccepted(',
+      replace: 'return true || (await isAccepted(',
+      caughtBy: 'serves the page without the token',
+    },
+  ),
+  ...inFile(
+    'sandbox/page/pageAccess.ts',
+    ['test/sandbox/pageServer.test.ts'],
+    {
+      fault: 'answers pages of every origin',
+      find: '  if (origin !== undefined && origin !== `http://${host}`) return false;\n',
+      replace: '',
+      caughtBy: 'gives a foreign page nothing',
+    },
+    {
+      fault: 'answers under every host name',
+      find: '  if (!here.test(host)) return false;\n',
+      replace: '',
+      caughtBy: 'gives a host name that leads here (DNS rebinding) nothing',
+    },
   ),
   ...inFile('src/settings/agreements.ts', ['test/settings/config.test.ts'], {
     fault: 'opens the admin port to other machines without a token',

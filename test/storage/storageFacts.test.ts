@@ -11,7 +11,7 @@ const outcomes = new Map<string, string>();
 beforeAll(async () => {
   const { connectionString: storage } = await storageAccount();
   const target = { hub: noHub, events: '', consumerGroup: '', storage };
-  const permissions = { has: new Set(['storage' as const]), mayDisturbReaders: false };
+  const permissions = { has: new Set(['storage' as const]), mayDisturb: new Set<never>() };
   for (const { id, result, why } of await probeAll(target, { permissions, only: ids })) outcomes.set(id, why ?? result);
 });
 

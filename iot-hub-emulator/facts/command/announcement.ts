@@ -29,10 +29,13 @@ export function announcement(
     `At ${hostOf(target.hub)} this probes ${probed.length} of ${facts.length} facts. What it does:`,
     `  - It creates up to ${mostDevices} devices, whose ids begin with ${prefix}, and removes them at the end, also after Ctrl-C: some ${3 * mostDevices} requests to the registry, of which the hub takes 100 a minute for each unit (S3: 5,000).`,
     `  - It sends ${messages} messages of the daily quota, in units of 4 KB, and reads all partitions in the consumer group ${target.consumerGroup} meanwhile, with whatever comes there.`,
-    permissions.mayDisturbReaders
+    permissions.mayDisturb.has('readers')
       ? `  - Other readers of ${target.consumerGroup} may lose a partition.`
       : '  - It drives out no other reader: --group names a consumer group of its own, and then it also probes owner levels.',
+    permissions.mayDisturb.has('feedback')
+      ? '  - Other services may get their feedback later.'
+      : '  - It takes no feedback from other services: --feedback probes that, too.',
     ...(target.storage === undefined ? [] : ['  - It creates a container in the storage account, and removes it.']),
-    '  - It takes two to five minutes.',
+    '  - It takes two to five minutes. If it is killed, the devices stay.',
   ];
 }

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { trustHub } from '../../src/clients/trustHub.ts';
 import { type Hub, startHub } from '../../src/hub.ts';
+import type { Disturbed } from '../fact.ts';
 import type { Outcome, Permissions } from '../lab/probe.ts';
 import { hostOf, type Target } from '../lab/target.ts';
 import { announcement } from './announcement.ts';
@@ -43,7 +44,7 @@ async function examineEmulator(options: Options, around: Surroundings): Promise<
   const hub = await startHub({ otherwise: options.otherwise });
   const distrust = trustHub(hub);
   try {
-    const permissions = { has: needsOf('S1', false), mayDisturbReaders: true };
+    const permissions = { has: needsOf('S1', false), mayDisturb: new Set<Disturbed>(['readers', 'feedback']) };
     return await examine(targetOf(hub), permissions, 'the emulator', options, around);
   } finally {
     distrust();
@@ -71,7 +72,10 @@ async function examineReal(options: Options, around: Surroundings): Promise<numb
   const target = { hub, events, consumerGroup: options.group, ...(storage !== undefined && { storage }) };
   const permissions = {
     has: needsOf(options.tier, storage !== undefined),
-    mayDisturbReaders: options.group !== usualGroup,
+    mayDisturb: new Set<Disturbed>([
+      ...(options.group === usualGroup ? [] : ['readers' as const]),
+      ...(options.feedback ? ['feedback' as const] : []),
+    ]),
   };
   for (const line of announcement(target, permissions, options.only)) stdout.write(`${line}\n`);
   if (!options.yes) {

@@ -32,6 +32,7 @@ Without --yes it only says what it would do to a real hub, and what that costs.
                      tier does not have
   --group G          a consumer group that nobody else reads; default $Default,
                      and then it skips what would drive out other readers
+  --feedback         also receives feedback, which other services then get later
   --only FACT        this one; may be given again
   --otherwise FACT   the emulator has the contrary of it; may be given again
   --report FILE      default hub-facts-report.md
@@ -52,6 +53,7 @@ export interface Options {
   readonly yes: boolean;
   readonly tier: string;
   readonly group: string;
+  readonly feedback: boolean;
   readonly only: readonly string[] | undefined;
   readonly otherwise: readonly Way[];
   readonly reportFile: string;
@@ -66,6 +68,7 @@ export function readOptions(args: readonly string[]): Options {
       yes: { type: 'boolean', default: false },
       tier: { type: 'string', default: 'S1' },
       group: { type: 'string', default: usualGroup },
+      feedback: { type: 'boolean', default: false },
       only: many,
       otherwise: many,
       report: { type: 'string', default: 'hub-facts-report.md' },
@@ -80,8 +83,8 @@ export function readOptions(args: readonly string[]): Options {
     if (!isWay(id)) throw new UsageError(`--otherwise takes ${Object.keys(ways).join(', ')}`);
     return id;
   });
-  const { help: wantsHelp, yes, group, report: reportFile } = values;
-  return { help: wantsHelp, yes, tier, group, only: values.only, otherwise, reportFile };
+  const { help: wantsHelp, yes, group, feedback, report: reportFile } = values;
+  return { help: wantsHelp, yes, tier, group, feedback, only: values.only, otherwise, reportFile };
 }
 
 /** What a hub of this tier has. */

@@ -1,4 +1,4 @@
-import type { Fact, Need, Probe } from '../fact.ts';
+import type { Disturbed, Fact, Need, Probe } from '../fact.ts';
 import { Differs, NotTried, show } from './differs.ts';
 import type { Lab } from './lab.ts';
 
@@ -13,18 +13,22 @@ export interface Outcome {
 export interface Permissions {
   /** What the hub and the run have. */
   readonly has: ReadonlySet<Need>;
-  readonly mayDisturbReaders: boolean;
+  readonly mayDisturb: ReadonlySet<Disturbed>;
 }
 
 /** Why a fact is not probed; undefined when it is. */
-export function skipped({ check }: Fact, { has, mayDisturbReaders }: Permissions): string | undefined {
+export function skipped({ check }: Fact, { has, mayDisturb }: Permissions): string | undefined {
   if (typeof check === 'string') return check;
   const lacking = check.needs?.find((need) => !has.has(need));
   if (lacking !== undefined) return reasons[lacking];
-  if (check.disturbs === 'readers' && !mayDisturbReaders)
-    return 'other readers of the consumer group would lose a partition';
+  if (check.disturbs !== undefined && !mayDisturb.has(check.disturbs)) return disturbances[check.disturbs];
   return undefined;
 }
+
+const disturbances: Readonly<Record<Disturbed, string>> = {
+  readers: 'other readers of the consumer group would lose a partition: --group',
+  feedback: 'other services would get their feedback later: --feedback',
+};
 
 const reasons: Readonly<Record<Need, string>> = {
   toDevices: 'the tier has no messages to devices',

@@ -70,25 +70,27 @@ function FaultForm({ place, kind: { kind, happens, what, schema }, faults }: Fau
         <strong>{kind}</strong> {what}
       </summary>
       <form onSubmit={turnOn}>
-        {fields
-          .filter(({ constant }) => constant === undefined)
-          .map((field) => (
+        <div class="fields">
+          {fields
+            .filter(({ constant }) => constant === undefined)
+            .map((field) => (
+              <FieldInput
+                key={field.name}
+                of={key}
+                field={field}
+                value={givenFor(field)}
+                change={(value) => setWritten({ ...written, [field.name]: value })}
+              />
+            ))}
+          {happens === 'until cleared' && (
             <FieldInput
-              key={field.name}
               of={key}
-              field={field}
-              value={givenFor(field)}
-              change={(value) => setWritten({ ...written, [field.name]: value })}
+              field={forSeconds}
+              value={written['seconds'] ?? ''}
+              change={(seconds) => setWritten({ ...written, seconds })}
             />
-          ))}
-        {happens === 'until cleared' && (
-          <FieldInput
-            of={key}
-            field={forSeconds}
-            value={written['seconds'] ?? ''}
-            change={(seconds) => setWritten({ ...written, seconds })}
-          />
-        )}
+          )}
+        </div>
         <button type="submit">{happens === 'at once' ? 'Do it' : 'Turn on'}</button> <span role="status">{said}</span>
       </form>
     </details>
