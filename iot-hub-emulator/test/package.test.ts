@@ -70,10 +70,12 @@ test('the package has what it is used with, and pages that lead only to each oth
     'DECISIONS.md',
     ...readdirSync(installed('docs')).map((name) => `docs/${name}`),
   ];
-  const broken = pages.flatMap((page) => {
-    const links = [...readFileSync(installed(page), 'utf8').matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)];
-    return links.flatMap(([, link = '']) => (existsSync(installed(dirname(page), link)) ? [] : [`${page}: ${link}`]));
-  });
+  const broken = pages
+    .filter((page) => page.endsWith('.md'))
+    .flatMap((page) => {
+      const links = [...readFileSync(installed(page), 'utf8').matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)];
+      return links.flatMap(([, link = '']) => (existsSync(installed(dirname(page), link)) ? [] : [`${page}: ${link}`]));
+    });
   expect(broken).toEqual([]);
 });
 

@@ -1,3 +1,5 @@
+// Loaded first: in Node 20, `toLegacyObject` loads a part of this module, which then never gets `createSecureContext`.
+import 'node:tls';
 import type { X509Certificate } from 'node:crypto';
 
 /** A chain of more certificates is not followed: each costs the verification of a signature. */
