@@ -68,7 +68,7 @@ const endWithRunner = "data:text/javascript,process.once('disconnect',()=>proces
 
 /** Has the hub emulator come from its sources, as the compiler and scripts/run.js have it, too (H15); the rest is what is usual. */
 export const fromSources = {
-  ssr: { resolve: { conditions: ['iot-hub-emulator-source', 'module', 'node', 'development|production'] } },
+  ssr: { resolve: { conditions: ['iot-hub-emulator-source', 'node', 'development|production'] } },
 };
 
 /** For `npm run mutants`, too. */
