@@ -34,6 +34,7 @@ beforeEach(() => {
   use(proxy.url);
 });
 afterAll(async () => {
+  use(''); // other files of this process go without
   server.closeAllConnections();
   await Promise.all([proxy.close(), new Promise((resolve) => server.close(resolve))]);
   await rm(directory, { recursive: true });

@@ -70,6 +70,7 @@ describe('the archive', () => {
         ...programs.map((name) => `${name}.js`),
         'programs',
         'packages',
+        'page',
         'bom.cdx.json',
         'third-party-notices.txt',
       ]),
