@@ -45,6 +45,7 @@ export function RowList<T>({ label, rows, idOf, chosen, choose, render }: RowLis
   const from = Math.max(0, Math.floor(top / rowHeight) - beyond);
   const shown = rows.slice(from, Math.ceil((top + height) / rowHeight) + beyond);
   const at = rows.findIndex((row) => idOf(row) === chosen);
+  const isInDocument = at >= from && at < from + shown.length;
 
   function go(index: number): void {
     const row = rows[Math.min(Math.max(index, 0), rows.length - 1)];
@@ -70,7 +71,7 @@ export function RowList<T>({ label, rows, idOf, chosen, choose, render }: RowLis
       role="listbox"
       aria-label={label}
       tabIndex={0}
-      aria-activedescendant={at < 0 ? undefined : `row-${chosen}`}
+      aria-activedescendant={isInDocument ? `row-${chosen}` : undefined}
       onScroll={(event) => setTop(event.currentTarget.scrollTop)}
       onKeyDown={(event) => {
         const to = keys[event.key];
