@@ -64,10 +64,10 @@ export async function startAdminServer(options: AdminOptions): Promise<AdminServ
   async function answer(request: IncomingMessage, response: ServerResponse, takeTime: () => void): Promise<void> {
     const { method = '', url = '/' } = request;
     const [path = '', query = ''] = url.split('?', 2);
-    if (page && path === pagePath.slice(0, -1)) return void response.writeHead(308, { location: pagePath }).end();
-    const isOfPage = page !== undefined && path.startsWith(pagePath) && method === 'GET';
+    const isOfPage = page !== undefined && `${path}/`.startsWith(pagePath) && method === 'GET';
     const refused = await access(request, isOfPage);
     if (refused) return send(response, refused.status, { error: refused.error });
+    if (isOfPage && path.length < pagePath.length) return void response.writeHead(308, { location: pagePath }).end();
     const file = isOfPage ? await page(path.slice(pagePath.length)) : undefined;
     if (file) return void response.writeHead(200, file.headers).end(file.body);
     const route = Object.hasOwn(withList, path) ? withList[path] : undefined;

@@ -20,7 +20,7 @@ describe('what relies on a fact about the hub', () => {
     expect(files.filter((file) => !existsSync(file) || !citedIn(file).includes(id))).toEqual([]);
   });
 
-  it('is listed wherever the service cites one', () => {
+  it('is listed where the service cites one', () => {
     const unlisted = filesBelow('src').flatMap((file) =>
       citedIn(file)
         .filter((id) => !reliances[id]?.files.includes(file))

@@ -1,6 +1,7 @@
 import { client, type Fact, inference, pages } from '../fact.ts';
 import { holds, same } from '../lab/differs.ts';
-import { refusalOf, within } from '../lab/within.ts';
+import { refusalOf } from '../lab/refusal.ts';
+import { within } from '../lab/within.ts';
 import { wrongKey } from './methods.ts';
 
 // Who gets in, and the registry.

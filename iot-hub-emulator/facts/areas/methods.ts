@@ -2,7 +2,8 @@ import type device from 'azure-iot-device';
 import { client, type Fact, inference, pages, thread } from '../fact.ts';
 import { holds, same } from '../lab/differs.ts';
 import type { Lab } from '../lab/lab.ts';
-import { type Refused, refusalOf, within } from '../lab/within.ts';
+import { type Refused, refusalOf } from '../lab/refusal.ts';
+import { within } from '../lab/within.ts';
 
 // Direct methods.
 

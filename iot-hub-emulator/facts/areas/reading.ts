@@ -3,8 +3,9 @@ import { client, type Fact, inference, pages, thread } from '../fact.ts';
 import { holds, NotTried, same } from '../lab/differs.ts';
 import type { Lab } from '../lab/lab.ts';
 import { enter } from '../lab/reading.ts';
+import { readRefusal, refusalOf } from '../lab/refusal.ts';
 import { telemetry } from '../lab/telemetry.ts';
-import { readRefusal, refusalOf, within } from '../lab/within.ts';
+import { within } from '../lab/within.ts';
 
 // Positions, owner levels, and what the endpoint says of itself.
 

@@ -2,7 +2,7 @@ import type { ContainerClient } from '@azure/storage-blob';
 import { client, type Fact, page, thread } from '../fact.ts';
 import { holds, same } from '../lab/differs.ts';
 import type { Lab } from '../lab/lab.ts';
-import { refusalOf } from '../lab/within.ts';
+import { refusalOf } from '../lab/refusal.ts';
 
 // The storage account that keeps checkpoints.
 

@@ -37,7 +37,7 @@ export function report(what: string, outcomes: readonly Outcome[], reliances: Re
   ].join('\n');
 }
 
-/** A text without the keys of this run, wherever an error may have had them. */
+/** A text without the keys of this run, also where an error has had them. */
 export function withoutKeys(text: string, { hub, events, storage = '' }: Target): string {
   const keys = [hub, events, storage].flatMap((one) =>
     [...one.matchAll(/(?:SharedAccessKey|AccountKey)=([^;]+)/gi)].map(([, key = '']) => key),

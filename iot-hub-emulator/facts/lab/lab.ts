@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type device from 'azure-iot-device';
 import type iothub from 'azure-iothub';
 import { type Clients, clientsOf } from './clients.ts';
+import { readRefusal } from './refusal.ts';
 import { hostOf, type Target } from './target.ts';
-import { readRefusal } from './within.ts';
 
 /** An identity of the run. */
 export interface Specimen {

@@ -1,6 +1,7 @@
 import type { EventPosition, ReceivedEventData } from '@azure/event-hubs';
 import type { Lab } from './lab.ts';
-import { type Refused, readRefusal, within } from './within.ts';
+import { type Refused, readRefusal } from './refusal.ts';
+import { within } from './within.ts';
 
 /** A receiver of one partition that was let in, or refused. */
 export interface Entered {

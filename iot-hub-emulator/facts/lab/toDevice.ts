@@ -1,7 +1,8 @@
 import device from 'azure-iot-device';
 import type iothub from 'azure-iothub';
 import type { Lab, Specimen } from './lab.ts';
-import { type Refused, refusalOf, within } from './within.ts';
+import { type Refused, refusalOf } from './refusal.ts';
+import { within } from './within.ts';
 
 type ServiceMessage = Parameters<iothub.Client['send']>[1];
 
