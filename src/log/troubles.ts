@@ -54,12 +54,12 @@ export interface CurrentTrouble {
   readonly forSeconds: number;
 }
 
-/** Of this process: each part of it has troubles of its own. */
-const all = new Set<ReadonlyMap<string, Episode>>();
+/** By the log that they are written to: each part of a program has troubles of its own. */
+const all = new WeakMap<LogLines, Set<ReadonlyMap<string, Episode>>>();
 
-/** All troubles of this process that are not over, those first that began last. */
-export function currentTroubles(): CurrentTrouble[] {
-  return [...all]
+/** All troubles of a program that are not over, those first that began last. */
+export function currentTroubles(log: LogLines): CurrentTrouble[] {
+  return [...(all.get(log) ?? [])]
     .flatMap((episodes) => [...episodes.values()])
     .sort((one, other) => other.since - one.since)
     .map((episode) => {
@@ -79,7 +79,8 @@ const furtherSources = 'further sources';
 /** @param amounts fields of the lines of each minute: how much waits meanwhile */
 export function createTroubles(log: LogLines, amounts?: () => object): Troubles {
   const episodes = new Map<string, Episode>();
-  all.add(episodes);
+  const ofLog = all.get(log) ?? new Set();
+  all.set(log, ofLog.add(episodes));
 
   function write(trouble: Trouble, fields: object) {
     if (trouble.level === 'warn') log.warn(fields, trouble.message);
@@ -127,7 +128,7 @@ export function createTroubles(log: LogLines, amounts?: () => object): Troubles 
     close() {
       for (const { timer } of episodes.values()) clearInterval(timer);
       episodes.clear();
-      all.delete(episodes);
+      ofLog.delete(episodes);
     },
   };
 }

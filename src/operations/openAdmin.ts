@@ -31,7 +31,7 @@ export async function openAdmin(
   const { host, port } = settings.admin;
   const common: Readonly<Record<string, AdminRoute>> = {
     '/settings': { about: 'all settings in effect, without secrets', get: () => redactedSettings(settings) },
-    '/troubles': troublesRoute(() => secretsOf(settings)),
+    '/troubles': troublesRoute(log, () => secretsOf(settings)),
     '/level': {
       about: 'the level of the log; PUT {"level": "debug"} changes it until the next start',
       get: () => ({ level: log.level, atStart: settings.log.level }),

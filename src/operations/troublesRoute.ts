@@ -1,5 +1,6 @@
 import { createErrorFields } from 'telemetry/errorFields.ts';
 import type { SecretList } from 'telemetry/secretList.ts';
+import type { LogLines } from '../log/log.ts';
 import { currentTroubles } from '../log/troubles.ts';
 import { createTapLines } from '../tap/tapLines.ts';
 import type { AdminRoute } from './adminServer.ts';
@@ -10,7 +11,7 @@ const most = 100;
  * `GET /troubles`: what the log has said is wrong, and has not said is over.
  * @param secrets texts that no answer may have
  */
-export function troublesRoute(secrets: SecretList): AdminRoute {
+export function troublesRoute(log: LogLines, secrets: SecretList): AdminRoute {
   const fieldsOfError = createErrorFields(secrets);
   const lineOf = createTapLines(secrets);
 
@@ -24,7 +25,7 @@ export function troublesRoute(secrets: SecretList): AdminRoute {
   return {
     about: 'what is wrong at the moment, as the log has it, and for how long',
     get() {
-      const all = currentTroubles();
+      const all = currentTroubles(log);
       const troubles = all.slice(0, most).map(({ fields, ...trouble }) => {
         const entries = Object.entries(fields).map(([name, value]) => [name, plain(value)]);
         return { ...trouble, fields: JSON.parse(lineOf(Object.fromEntries(entries))) };
