@@ -8,8 +8,8 @@ const secret = 'a-secret-of-the-settings';
 /** Troubles of one program, and what the route shows of them. */
 function setUp() {
   const log = recordingLog();
-  const shown = () =>
-    (troublesRoute(log, [secret]).get?.(new URLSearchParams()) as { troubles: { event: string }[] }).troubles;
+  const route = troublesRoute(log, [secret]);
+  const shown = () => Object(route.get?.(new URLSearchParams())).troubles;
   return { troubles: createTroubles(log), shown, another: () => createTroubles(log) };
 }
 
