@@ -115,6 +115,18 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
     expect(await page.title()).toBe('Sandbox');
   });
 
+  it('follows its address from its first moment on, before the browser has drawn anything', async () => {
+    const page = await open('about:blank');
+    await page.addInitScript(() => {
+      window.requestAnimationFrame = () => 0;
+      addEventListener('DOMContentLoaded', () => {
+        location.hash = '#/faults';
+      });
+    });
+    await page.goto(url);
+    await page.locator('nav [aria-current=page]', { hasText: 'Faults' }).waitFor();
+  });
+
   it('loses nothing in a reload: view, filter, opened message, pause and what was written', async () => {
     const page = await open(`${url}/#/send?message=model.update`);
     await page.getByLabel('correlationId').fill('half-written');

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 
 /** Where in the page we are: kept in the address, so that a reload and a link lead there again. */
 export interface Route {
@@ -29,7 +29,8 @@ export function changeQuery(changes: Readonly<Record<string, string>>): void {
 
 export function useRoute(): Route {
   const [route, setRoute] = useState(read);
-  useEffect(() => {
+  // At once: what changes before the first picture would be missed.
+  useLayoutEffect(() => {
     const listen = () => setRoute(read());
     addEventListener('hashchange', listen);
     return () => removeEventListener('hashchange', listen);

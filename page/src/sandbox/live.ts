@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import type { Entry } from '../flow/entry.ts';
 import { createFlows, type Flows } from '../flow/flows.ts';
 
@@ -71,6 +71,7 @@ let follower: Follower | undefined;
 export function useLive(): Live {
   follower ??= follow('hub/journal/stream?since=0');
   const [live, setLive] = useState(follower.live);
-  useEffect(() => follower?.watch(() => follower && setLive(follower.live())), []);
+  // At once: what changes before the first picture would be missed.
+  useLayoutEffect(() => follower?.watch(() => follower && setLive(follower.live())), []);
   return live;
 }
