@@ -1,3 +1,4 @@
+import { originOf } from 'telemetry/log.ts';
 import { eventOf, type LogText } from './events.ts';
 import type { LogLines } from './log.ts';
 
@@ -54,12 +55,12 @@ export interface CurrentTrouble {
   readonly forSeconds: number;
 }
 
-/** By the log that they are written to: each part of a program has troubles of its own. */
-const all = new WeakMap<LogLines, Set<ReadonlyMap<string, Episode>>>();
+/** By the log that their lines come to: each part of a program has troubles of its own. */
+const all = new WeakMap<object, Set<ReadonlyMap<string, Episode>>>();
 
 /** All troubles of a program that are not over, those first that began last. */
 export function currentTroubles(log: LogLines): CurrentTrouble[] {
-  return [...(all.get(log) ?? [])]
+  return [...(all.get(originOf(log)) ?? [])]
     .flatMap((episodes) => [...episodes.values()])
     .sort((one, other) => other.since - one.since)
     .map((episode) => {
@@ -79,8 +80,9 @@ const furtherSources = 'further sources';
 /** @param amounts fields of the lines of each minute: how much waits meanwhile */
 export function createTroubles(log: LogLines, amounts?: () => object): Troubles {
   const episodes = new Map<string, Episode>();
-  const ofLog = all.get(log) ?? new Set();
-  all.set(log, ofLog.add(episodes));
+  const origin = originOf(log);
+  const ofLog = all.get(origin) ?? new Set();
+  all.set(origin, ofLog.add(episodes));
 
   function write(trouble: Trouble, fields: object) {
     if (trouble.level === 'warn') log.warn(fields, trouble.message);

@@ -100,9 +100,19 @@ function standardOutput(): Output {
   return standard;
 }
 
+/** The log that lines of a log with fields of its own come to. */
+const origins = new WeakMap<object, object>();
+
+/** The log that the lines of a log come to in the end: itself, but for one with fields of its own. */
+export const originOf = (log: object): object => origins.get(log) ?? log;
+
 /** The same log, with these fields on each line. */
-export const withFields = <E extends Events>(log: LogLines<E>, own: object): LogLines<E> => ({
-  info: (fields, message) => log.info({ ...own, ...fields }, message),
-  warn: (fields, message) => log.warn({ ...own, ...fields }, message),
-  error: (fields, message) => log.error({ ...own, ...fields }, message),
-});
+export function withFields<E extends Events>(log: LogLines<E>, own: object): LogLines<E> {
+  const view: LogLines<E> = {
+    info: (fields, message) => log.info({ ...own, ...fields }, message),
+    warn: (fields, message) => log.warn({ ...own, ...fields }, message),
+    error: (fields, message) => log.error({ ...own, ...fields }, message),
+  };
+  origins.set(view, originOf(log));
+  return view;
+}

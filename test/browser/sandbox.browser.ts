@@ -117,12 +117,10 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
 
   it('follows its address from its first moment on, before the browser has drawn anything', async () => {
     const page = await open('about:blank');
-    await page.addInitScript(() => {
-      window.requestAnimationFrame = () => 0;
-      addEventListener('DOMContentLoaded', () => {
-        location.hash = '#/faults';
-      });
-    });
+    await page.addInitScript(`
+      requestAnimationFrame = () => 0;
+      addEventListener('DOMContentLoaded', () => (location.hash = '#/faults'));
+    `);
     await page.goto(url);
     await page.locator('nav [aria-current=page]', { hasText: 'Faults' }).waitFor();
   });

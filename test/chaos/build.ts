@@ -20,6 +20,7 @@ const project = resolve(import.meta.dirname, '../..');
 const copied = [
   'src',
   'telemetry',
+  'page',
   'config',
   'scripts',
   'LICENSE',

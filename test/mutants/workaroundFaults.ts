@@ -45,8 +45,8 @@ export const workaroundFaults: readonly Fault[] = [
   ),
   ...inFile('src/text/absence.ts', ['test/hub/wrongServiceSettings.test.ts'], {
     fault: 'takes a certificate that is not trusted for no answer',
-    find: "SELF_SIGNED_CERT_IN_CHAIN: 'untrusted'",
-    replace: "SELF_SIGNED_CERT_IN_CHAIN: 'nobody'",
+    find: "UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'untrusted'",
+    replace: "UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'nobody'",
     caughtBy: 'a certificate that is not trusted',
   }),
   ...inFile('src/hub/sdkCures.ts', ['test/hub/consumer.test.ts'], {

@@ -1,3 +1,4 @@
+import { withFields } from 'telemetry/log.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { createTroubles } from '../../src/log/troubles.ts';
 import { troublesRoute } from '../../src/operations/troublesRoute.ts';
@@ -10,7 +11,7 @@ function setUp() {
   const log = recordingLog();
   const route = troublesRoute(log, [secret]);
   const shown = () => Object(route.get?.(new URLSearchParams())).troubles;
-  return { troubles: createTroubles(log), shown, another: () => createTroubles(log) };
+  return { troubles: createTroubles(log), shown, another: () => createTroubles(withFields(log, { part: 'backends' })) };
 }
 
 it('a trouble is shown while it lasts, with its numbers', () => {
