@@ -24,6 +24,11 @@ export async function givenOrFree(given: number | undefined): Promise<number> {
   return given;
 }
 
+/** Rejects with the error of the first port that cannot be opened; 0 stands for a free one. */
+export async function checkPorts(ports: Iterable<number>): Promise<void> {
+  for (const port of ports) if (port > 0) await tryPort(port);
+}
+
 const isFree = (port: number): Promise<boolean> =>
   tryPort(port).then(
     () => true,
