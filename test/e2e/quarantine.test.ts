@@ -19,7 +19,6 @@ import { type AckBody, bodyOf, startTestSandbox } from './testSandbox.ts';
 
 const kinds = {
   'with a file': { instances: 1, isBlob: false },
-  'with blobs': { instances: 1, isBlob: true },
   'with blobs, as two instances': { instances: 2, isBlob: true },
 };
 
