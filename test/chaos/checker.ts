@@ -1,5 +1,5 @@
+import { grouped } from '../support/grouped.ts';
 import { type Course, createCourse } from './course.ts';
-import { grouped } from './grouped.ts';
 import type { Handled, History } from './history.ts';
 import { inversions } from './inversions.ts';
 import { checkAcknowledgements, checkNotifications } from './replies.ts';

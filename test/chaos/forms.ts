@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { BackendCall } from '../../sandbox/backends/calls/calls.ts';
+import { grouped } from '../support/grouped.ts';
 import type { Finding } from './checker.ts';
-import { grouped } from './grouped.ts';
 import type { History } from './history.ts';
 import { handledBy, type Line, linesOf } from './observe.ts';
 import type { Place } from './places.ts';

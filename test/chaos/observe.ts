@@ -1,7 +1,7 @@
 import type { BackendCall } from '../../sandbox/backends/calls/calls.ts';
 import { unpack } from '../../sandbox/terminal/showMessage.ts';
+import { grouped } from '../support/grouped.ts';
 import { boundsOf, revocationsIn } from './bounds.ts';
-import { grouped } from './grouped.ts';
 import type { Effect, Handled, History, State, Subject, Told } from './history.ts';
 import { partedBy } from './hubOrder.ts';
 import { caughtInOutages } from './outages.ts';

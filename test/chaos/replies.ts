@@ -1,5 +1,5 @@
+import { grouped } from '../support/grouped.ts';
 import type { Course, Due } from './course.ts';
-import { grouped } from './grouped.ts';
 import type { Sent, Subject, Told } from './history.ts';
 import { hasDropped, ourFault, type Traces } from './traces.ts';
 

@@ -32,7 +32,7 @@ export const proven: Denials = {
     [
       'do not wait for messages that need another',
       'hub/waiting.test › do not block messages for other backends: 2,000 wait for the information model, and 50 are handled meanwhile',
-      'e2e/waiting.test › thousands of messages that wait for the information model do not delay others',
+      'e2e/waiting.test › more than a thousand messages that wait for the information model do not delay others',
     ],
     [
       'A repeat leaves no trace',
