@@ -11,21 +11,29 @@ const lettersQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(most).default(100),
 });
 
-/** `GET /dead-letters`: what is parked, without bodies and properties. */
+/**
+ * `GET /dead-letters`: what is parked, without bodies and properties. However many there are, a request reads a thousand at most:
+ * the service has other work. The command looks through all.
+ */
 export function deadLettersRoute(store: Pick<DeadLetters, 'ids' | 'read'>): AdminRoute {
   return {
-    about: 'dead letters without their bodies, each device’s in order; ?device=D, ?code=C, ?limit=100',
+    about:
+      'dead letters without their bodies, each device’s in order, among the first thousand; ?device=D, ?code=C, ?limit=100',
     async get(query) {
       const { device, code, limit } = lettersQuery.parse(Object.fromEntries(query));
       const deadLetters: object[] = [];
       let unreadable = 0;
-      const letters = chosenLetters(store, { device, code, since: undefined }, () => {
+      const ids = await store.ids(device);
+      const first = { read: store.read, ids: async () => ids.slice(0, most) };
+      const letters = chosenLetters(first, { device, code, since: undefined }, () => {
         unreadable += 1;
       });
-      let isMore = false;
+      let isMore = ids.length > most;
       for await (const filed of letters) {
-        isMore = deadLetters.length === limit;
-        if (isMore) break;
+        if (deadLetters.length === limit) {
+          isMore = true;
+          break;
+        }
         deadLetters.push(shownLetter(filed));
       }
       return { deadLetters, isMore, unreadable };

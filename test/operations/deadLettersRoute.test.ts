@@ -37,3 +37,18 @@ it('shows the dead letters that are meant, without bodies, up to the limit, and 
   expect(await ask('')).toMatchObject({ unreadable: 1 });
   for (const wrong of ['limit=0', 'limit=x', 'devices=d1']) await expect(ask(wrong)).rejects.toThrow();
 });
+
+it('reads a thousand at most, however many are parked, and says that there are more', async () => {
+  const ids = Array.from({ length: 100_000 }, (_, number) => `letter-${number}`);
+  let read = 0;
+  const store = {
+    ids: async () => ids,
+    async read(id: string) {
+      read += 1;
+      return letter(ids.indexOf(id), { code: read === 1_000 ? 'rare' : 'http_response_error' });
+    },
+  };
+  const ask = (query: string) => deadLettersRoute(store).get?.(new URLSearchParams(query));
+  expect(await ask('code=rare')).toMatchObject({ deadLetters: [{ code: 'rare' }], isMore: true });
+  expect(read).toBe(1_000);
+});

@@ -60,7 +60,9 @@ export function DeadLettersView({ query }: { readonly query: URLSearchParams }) 
           { title: 'details', of: ({ details }) => details },
         ]}
       />
-      {value?.isMore && <p class="quiet">and more: name a device or a code</p>}
+      {value?.isMore && (
+        <p class="quiet">and more, of which some were not looked at: name a device, or use the command</p>
+      )}
       {value && value.unreadable > 0 && <p class="is-failed">{value.unreadable} cannot be read</p>}
       {chosen !== null && (
         <section aria-label="The chosen dead letter">
