@@ -141,10 +141,22 @@ describe('compression', () => {
   });
 });
 
+/** What comes of a message within its time-out of a second, in time that does not pass by itself. */
+async function afterSecond<T>(dispatching: () => Promise<T>): Promise<T> {
+  vi.useFakeTimers();
+  try {
+    const work = dispatching();
+    await vi.advanceTimersByTimeAsync(1_000);
+    return await work;
+  } finally {
+    vi.useRealTimers();
+  }
+}
+
 describe('an unavailable backend', () => {
   it('is retried until the time-out of the message, then named', async () => {
     const event = hubEvent({ properties: { ...properties, timeout: 1 }, body: pumpBody });
-    const { replies, logged } = await dispatchEvent(event, [{ call: device.call, reply: 'hang' }]);
+    const { replies, logged } = await afterSecond(() => dispatchEvent(event, [{ call: device.call, reply: 'hang' }]));
     expect(JSON.parse(replies[0]?.body ?? '')).toMatchObject({
       success: false,
       code: 'timeout_exceeded',
@@ -187,12 +199,13 @@ describe('a message that cannot be handled to its end', () => {
     'is not parked when its deadline passes after its partition is lost, with ack %s',
     async (ack) => {
       const taken = new AbortController();
-      const answering = dispatchEvent(
-        hubEvent({ properties: { ...properties, timeout: 1, ack }, body: pumpBody }),
-        [{ call: device.call, reply: 'hang', onCall: () => taken.abort() }],
-        { ended: taken.signal },
-      );
-      expect(await answering).toMatchObject({ handled: false, replies: [], parked: [], logged: [] });
+      const answering = () =>
+        dispatchEvent(
+          hubEvent({ properties: { ...properties, timeout: 1, ack }, body: pumpBody }),
+          [{ call: device.call, reply: 'hang', onCall: () => taken.abort() }],
+          { ended: taken.signal },
+        );
+      expect(await afterSecond(answering)).toMatchObject({ handled: false, replies: [], parked: [], logged: [] });
     },
   );
 
@@ -501,9 +514,9 @@ describe('the trace of a message', () => {
 describe('a message that fails through our side', () => {
   it('is parked with its bytes, its reason and the trace of its attempt, and is acknowledged as failed', async () => {
     const event = hubEvent({ properties: { ...properties, timeout: 1 }, body: pumpBody });
-    const { parked, replies, handled, counters, logged } = await dispatchEvent(event, [
-      { call: device.call, reply: 'hang' },
-    ]);
+    const { parked, replies, handled, counters, logged } = await afterSecond(() =>
+      dispatchEvent(event, [{ call: device.call, reply: 'hang' }]),
+    );
     expect(parked).toEqual([
       {
         event,
