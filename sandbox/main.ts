@@ -9,7 +9,6 @@ import { openBrowser } from './page/openBrowser.ts';
 import { AlreadyRunning } from './running.ts';
 import { type Sandbox, startSandbox } from './sandbox.ts';
 import { BuildFailed } from './service/build.ts';
-import { checkPorts } from './service/freePort.ts';
 import { answers, ServiceFailed, type ServiceProcess, tail } from './service/process.ts';
 import { createPrinter, folding, type Printer } from './terminal/print.ts';
 import { explain } from './terminal/usage.ts';
@@ -34,7 +33,6 @@ async function main(): Promise<number> {
       return 0;
     }
     listenForInterrupt(printer);
-    await checkPorts(Object.values(options.given)); // before anything starts: a wrong option is told at once
     printer.progress('The sandbox starts');
     sandbox = await startSandbox({ ...options, prettyLog: true, printer, signal });
     if (options.json) process.stdout.write(`${JSON.stringify(sandbox.state, undefined, 2)}\n`);

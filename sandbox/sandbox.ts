@@ -14,7 +14,7 @@ import { checkNotRunning } from './running.ts';
 import type { SandboxOptions } from './sandboxOptions.ts';
 import { buildService } from './service/build.ts';
 import { dataDirectory, serviceEnvironment } from './service/environment.ts';
-import { freePort, givenOrFree } from './service/freePort.ts';
+import { checkPorts, freePort, givenOrFree } from './service/freePort.ts';
 import { prepareProcess } from './service/prepare.ts';
 import type { ServiceProcess } from './service/process.ts';
 import { sandboxDirectory } from './state/directories.ts';
@@ -53,6 +53,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   } = options;
   const logging: Record<string, string> = prettyLog ? { LOG_PRETTY: 'true' } : {};
   await checkNotRunning(directory, printer);
+  // Before anything starts: what is wrong is told at once.
+  await checkPorts(Object.values(ports).flatMap((port) => (typeof port === 'number' ? port : Object.values(port))));
   makeDirectory(directory);
   await rm(dataDirectory(directory), { recursive: true, force: true });
 

@@ -24,7 +24,7 @@ export function deadLettersRoute(store: Pick<DeadLetters, 'ids' | 'read'>): Admi
       const deadLetters: object[] = [];
       let unreadable = 0;
       const ids = await store.ids(device);
-      const first = { read: store.read, ids: async () => ids.slice(0, most) };
+      const first = { ids: async () => ids.slice(0, most), read: (id: string) => store.read(id) };
       const letters = chosenLetters(first, { device, code, since: undefined }, () => {
         unreadable += 1;
       });
