@@ -1,7 +1,9 @@
 import type { AxiosAdapter } from 'axios';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { createBackends } from '../../src/backends/backends.ts';
 import { NoToken, type ScopedTokens } from '../../src/identity/identity.ts';
+import { createMeter } from '../../src/metrics/meter.ts';
+import { readingOf } from '../support/readings.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 import { callOf, settings } from './harness.ts';
 
@@ -20,9 +22,10 @@ function open(byScope: Readonly<Record<string, ScopedTokens>>) {
   };
   const access = { backend: (name: string) => byScope[name] };
   const log = recordingLog();
-  const backends = createBackends(settings, log, { adapter, access });
+  const meter = createMeter();
+  const backends = createBackends(settings, log, { adapter, access, meter });
   onTestFinished(() => backends.close());
-  return { backends, seen, log };
+  return { backends, seen, log, outages: () => readingOf(meter, 'device_messaging.backend.outages') };
 }
 
 it('each backend gets the token of its own scope, and one without a scope that of all', async () => {
@@ -44,7 +47,7 @@ it('messages wait while the identity gets no token, as they do for a token endpo
     if (!isThere) throw new NoToken('the identity gets no token: gone');
     return { token: 'at-last', expiresOnTimestamp: Date.now() + 3_600_000 };
   };
-  const { backends, seen, log } = open({ informationModel: tokensOf('im', getToken) });
+  const { backends, seen, log, outages } = open({ informationModel: tokensOf('im', getToken) });
   const reading = backends
     .bind(callOf())
     .informationModel.getModel('o1', 'svc.device')
@@ -56,10 +59,28 @@ it('messages wait while the identity gets no token, as they do for a token endpo
     connections: { inUse: 0, waiting: 0 },
     recent: { count: 0 },
   });
+  expect(outages()).toEqual({ tokenEndpoint: 1 });
   expect(log.lines).toMatchObject([{ level: 'warn', message: 'no access token for the backends' }]);
   expect(backends.isUp('principalManager')).toBe(true);
   isThere = true;
   expect(await backends.ready(['informationModel'], new AbortController().signal)).toBe(true);
   await reading;
   expect(seen.at(-1)).toContain('Bearer at-last');
+});
+
+it('a token of the identity is used until its life ends', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  vi.advanceTimersByTime(60_000); // the clock of the process does not begin with the token
+  let issued = 0;
+  const getToken = async () => {
+    issued += 1;
+    return { token: `token-${issued}`, expiresOnTimestamp: Date.now() + 10_000 };
+  };
+  const { backends, seen } = open({ informationModel: tokensOf('im', getToken) });
+  for (const ms of [0, 7_000, 3_000]) {
+    vi.advanceTimersByTime(ms);
+    await backends.bind(callOf()).informationModel.getModel('o1', 'svc.device');
+  }
+  expect(seen.map((line) => line.replace(/.* Bearer /, ''))).toEqual(['token-1', 'token-1', 'token-2']);
 });
