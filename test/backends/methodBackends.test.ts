@@ -20,7 +20,8 @@ it('the front door reads objects as the caller and types as itself, and operator
     scope: 's',
     getToken: async () => ({ token: 'of-identity', expiresOnTimestamp: Date.now() + 3_600_000 }),
   };
-  const access = { backend: (name: string) => (name === 'typeRegistry' ? ofIdentity : undefined) };
+  const backend = (name: string) => (name === 'typeRegistry' ? ofIdentity : undefined);
+  const access = { backend, token: () => settings.token, clientSecret: () => '' };
   const given = { ...settings, informationModelUrl, typeRegistryUrl };
   const backends = createMethodBackends(given, recordingLog(), ['own-secret'], () => ({}), noMeter, access);
   onTestFinished(() => backends.close());
