@@ -449,12 +449,6 @@ export const faults: readonly Fault[] = [
     'const undelivered = undefined; setImmediate(() => void sendNotifications(notifications));',
     'then the acknowledgement',
   ),
-  answer(
-    'stops at a notification that does not fit',
-    "if (delivery.dropped !== 'too_large') {",
-    'if (delivery.dropped) {',
-    'names it, and sends the others',
-  ),
   checks(
     'reads a key that occurs twice',
     'return [...twice, ...excesses];',
@@ -482,12 +476,6 @@ export const faults: readonly Fault[] = [
   dispatching(
     'does not give back what the body did not need',
     'keep(bytesHeld(event, json));',
-    '',
-    'is undone before the body is read; unneeded reserved memory is released then, and the rest before the answer',
-  ),
-  dispatching(
-    'keeps the room of a body while it answers',
-    'keep(bytesReceived(event));',
     '',
     'is undone before the body is read; unneeded reserved memory is released then, and the rest before the answer',
   ),
