@@ -47,12 +47,14 @@ it('messages wait while the identity gets no token, as they do for a token endpo
     if (!isThere) throw new NoToken('the identity gets no token: gone');
     return { token: 'at-last', expiresOnTimestamp: Date.now() + 3_600_000 };
   };
-  const { backends, seen, log, outages } = open({ informationModel: tokensOf('im', getToken) });
+  const scopes = { informationModel: tokensOf('im'), typeRegistry: tokensOf('tr', getToken) };
+  const { backends, seen, log, outages } = open(scopes);
+  expect(backends.states().tokenEndpoint).toMatchObject({ circuit: 'closed', outage: undefined });
   const reading = backends
     .bind(callOf())
-    .informationModel.getModel('o1', 'svc.device')
+    .typeRegistry.getType('svc.device', 'pump', '1.0.0')
     .catch(() => {});
-  await expect.poll(() => backends.isUp('informationModel')).toBe(false);
+  await expect.poll(() => backends.isUp('typeRegistry')).toBe(false);
   expect(backends.states().tokenEndpoint).toMatchObject({
     circuit: 'open',
     outage: { failure: 'no token of the identity' },
@@ -63,7 +65,7 @@ it('messages wait while the identity gets no token, as they do for a token endpo
   expect(log.lines).toMatchObject([{ level: 'warn', message: 'no access token for the backends' }]);
   expect(backends.isUp('principalManager')).toBe(true);
   isThere = true;
-  expect(await backends.ready(['informationModel'], new AbortController().signal)).toBe(true);
+  expect(await backends.ready(['typeRegistry'], new AbortController().signal)).toBe(true);
   await reading;
   expect(seen.at(-1)).toContain('Bearer at-last');
 });
