@@ -14,7 +14,7 @@ const tokensOf = (scope: string, getToken?: ScopedTokens['getToken']): ScopedTok
   getToken: getToken ?? (async () => ({ token: `token-of-${scope}`, expiresOnTimestamp: Date.now() + 3_600_000 })),
 });
 
-function open(byScope: Readonly<Record<string, ScopedTokens>>) {
+function open(byScope: Readonly<Record<string, ScopedTokens>>, token = settings.token) {
   const seen: string[] = [];
   const adapter: AxiosAdapter = async (config) => {
     seen.push(`${config.url} ${config.headers.get('authorization')}`);
@@ -23,7 +23,7 @@ function open(byScope: Readonly<Record<string, ScopedTokens>>) {
   const access = { backend: (name: string) => byScope[name] };
   const log = recordingLog();
   const meter = createMeter();
-  const backends = createBackends(settings, log, { adapter, access, meter });
+  const backends = createBackends({ ...settings, token }, log, { adapter, access, meter });
   onTestFinished(() => backends.close());
   return { backends, seen, log, outages: () => readingOf(meter, 'device_messaging.backend.outages') };
 }
@@ -70,7 +70,7 @@ it('messages wait while the identity gets no token, as they do for a token endpo
   expect(seen.at(-1)).toContain('Bearer at-last');
 });
 
-it('a token of the identity is used until its life ends', async () => {
+it('a token of the identity is used until its life ends, without a token of all backends', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   vi.advanceTimersByTime(60_000); // the clock of the process does not begin with the token
@@ -79,7 +79,8 @@ it('a token of the identity is used until its life ends', async () => {
     issued += 1;
     return { token: `token-${issued}`, expiresOnTimestamp: Date.now() + 10_000 };
   };
-  const { backends, seen } = open({ informationModel: tokensOf('im', getToken) });
+  const [typeRegistry, principalManager] = [tokensOf('tr'), tokensOf('pm')];
+  const { backends, seen } = open({ informationModel: tokensOf('im', getToken), typeRegistry, principalManager }, '');
   for (const ms of [0, 7_000, 3_000]) {
     vi.advanceTimersByTime(ms);
     await backends.bind(callOf()).informationModel.getModel('o1', 'svc.device');
