@@ -13,7 +13,7 @@ const tests = (folder: string, ...names: readonly string[]) => names.map((name) 
 /** What is mutated, in the order in which it is measured: what is most harmful when it is wrong comes first. */
 export const rooms: readonly Room[] = [
   { folder: 'src/backends', tests: ['test/backends'] },
-  { folder: 'src/dispatch', tests: ['test/dispatch'] },
+  { folder: 'src/dispatch', tests: ['test/dispatch', ...tests('messages', 'v1/Svc.Device.SyncModel')] },
   {
     folder: 'src/hub/replies',
     tests: [
