@@ -17,18 +17,9 @@ export const rooms: readonly Room[] = [
   {
     folder: 'src/hub/replies',
     tests: [
-      ...tests(
-        'hub',
-        'encoding',
-        'fairQueue',
-        'identityClient',
-        'rateLimit',
-        'replyClock',
-        'replyMetrics',
-        'replyRate',
-      ),
-      ...tests('hub', 'replySettings', 'sender', 'serviceConnection', 'serviceReopening', 'stuckWatch'),
-      ...tests('hub', 'workaroundsOfReplying', 'wrongServiceSettings'),
+      ...tests('hub', 'encoding', 'fairQueue', 'identityClient', 'rateLimit', 'replyClock', 'replyMetrics'),
+      ...tests('hub', 'replySettings', 'sender', 'sendQueue', 'serviceConnection', 'serviceReopening'),
+      ...tests('hub', 'stuckWatch', 'wrongServiceSettings'),
     ],
   },
   { folder: 'src/methods', tests: ['test/methods'] },
