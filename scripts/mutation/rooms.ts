@@ -17,9 +17,9 @@ export const rooms: readonly Room[] = [
   {
     folder: 'src/hub/replies',
     tests: [
-      ...tests('hub', 'encoding', 'fairQueue', 'identityClient', 'rateLimit', 'replyClock', 'replyMetrics'),
-      ...tests('hub', 'replySettings', 'sender', 'sendQueue', 'serviceConnection', 'serviceReopening'),
-      ...tests('hub', 'stuckWatch', 'wrongServiceSettings'),
+      ...tests('hub', 'encoding', 'fairQueue', 'identityClient', 'pendingSends', 'rateLimit'),
+      ...tests('hub', 'replyClock', 'replyMetrics', 'replySettings', 'sender', 'sendFailure', 'sendQueue'),
+      ...tests('hub', 'serviceConnection', 'serviceReopening', 'stuckWatch', 'wrongServiceSettings'),
     ],
   },
   { folder: 'src/methods', tests: ['test/methods'] },

@@ -11,7 +11,7 @@ const add = (turns: Turns, ...all: string[]) => {
 describe('the fair queue', () => {
   it('takes turns between devices, and keeps the order of each', () => {
     const turns = createFairQueue<string>();
-    add(turns, 'a1', 'b1', 'a2', 'a3', 'b2', 'c1');
+    add(turns, 'a1', 'b1', 'a2', 'a3', 'c1', 'b2');
     expect(inTurn(turns)).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
     expect(turns.next()).toBeUndefined();
   });
