@@ -30,7 +30,7 @@ export const rooms: readonly Room[] = [
       'test/dispatch',
       ...tests('backends', 'recentRequests', 'caches', 'circuit', 'steps'),
       ...tests('hub', 'replyMetrics'),
-      ...tests('methods', 'everyField', 'metrics'),
+      ...tests('methods', 'everyField', 'metrics', 'traces'),
     ],
   },
   { folder: 'src/operations', tests: ['test/operations'] },
