@@ -27,6 +27,7 @@ export const rooms: readonly Room[] = [
   {
     folder: 'src/observing',
     tests: [
+      'test/observing',
       'test/dispatch',
       ...tests('backends', 'recentRequests', 'caches', 'circuit', 'steps'),
       ...tests('hub', 'replyMetrics'),

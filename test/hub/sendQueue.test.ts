@@ -42,13 +42,13 @@ describe('the send queue', () => {
   });
 
   it('lets no send overtake those that wait', async () => {
-    const { limit, begun, ask } = setUp({ holdMs: 1_000 });
+    const { sendQueue, limit, begun, ask } = setUp({ holdMs: 1_000 });
     ask('a');
     limit.holdMs = 0;
     ask('b');
     expect(begun).toEqual([]);
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(begun).toEqual(['a', 'b']);
+    expect([begun, sendQueue.state().inFlight]).toEqual([['a', 'b'], 2]);
   });
 
   it('begins the next sends when one is settled, and tells the rate limit how', async () => {
