@@ -364,7 +364,7 @@ describe('the sender', () => {
     expect([sent.delivery, attempts, told]).toEqual(['stopped', ['a'], ['hub', 'turn']]);
   });
 
-  it('sends failures before other replies that wait, also after a refusal', async () => {
+  it('sends failures before other replies that wait, also those that it sends again', async () => {
     const settle: ((refusal?: SendRefusal) => void)[] = [];
     const began: string[] = [];
     const sender = senderOver(
@@ -374,18 +374,24 @@ describe('the sender', () => {
       },
       { maxInFlight: 1 },
     );
-    const send = (deviceId: string, body: string) =>
-      void sender.send(replyTo(deviceId, body, { isFailure: body === 'failure' }));
-    send('a', 'failure');
-    for (const deviceId of ['b', 'c']) send(deviceId, 'other');
-    send('d', 'failure');
-    settle.shift()?.({ kind: 'later', reason: 'queue_full' });
-    await vi.advanceTimersByTimeAsync(100);
-    expect(began).toEqual(['failure', 'failure']);
-    settle.shift()?.();
-    await vi.advanceTimersByTimeAsync(0);
-    expect(began).toEqual(['failure', 'failure', 'failure']);
-    sender.stop();
+    /** The first letter is the device; an exclamation mark is a failure. */
+    const send = (...names: string[]) => {
+      for (const name of names)
+        void sender.send(replyTo(name.charAt(0), name, name.endsWith('!') ? { isFailure: true } : {}));
+    };
+    async function settled(refusal?: SendRefusal) {
+      settle.shift()?.(refusal);
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    send('a', 'b', 'c', 'd!');
+    await settled(later('queue_full'));
+    for (let left = 0; left < 4; left += 1) await settled();
+    expect(began).toEqual(['a', 'd!', 'b', 'c', 'a']);
+    began.length = 0;
+    send('e!', 'f', 'g');
+    await settled(later('queue_full'));
+    for (let left = 0; left < 3; left += 1) await settled();
+    expect(began).toEqual(['e!', 'f', 'e!', 'g']);
   });
 
   it('leaves replies of a lost partition undecided at once, even when the hub cannot be reached', async () => {
