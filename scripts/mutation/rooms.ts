@@ -22,7 +22,13 @@ export const rooms: readonly Room[] = [
       ...tests('hub', 'serviceConnection', 'serviceReopening', 'stuckWatch', 'wrongServiceSettings'),
     ],
   },
-  { folder: 'src/methods', tests: ['test/methods'] },
+  {
+    folder: 'src/methods',
+    tests: [
+      ...tests('methods', 'acceptedTokens', 'concurrencyLimits', 'drain', 'fileInputs', 'methodResponse', 'receiveBody'),
+      ...tests('methods', 'requests', 'device', 'input', 'invoke', 'malformed'),
+    ],
+  },
   { folder: 'src/hub/methods', tests: ['test/methods'] },
   {
     folder: 'src/observing',
@@ -30,8 +36,6 @@ export const rooms: readonly Room[] = [
       'test/observing',
       'test/dispatch',
       ...tests('backends', 'recentRequests', 'caches', 'circuit', 'steps'),
-      ...tests('hub', 'replyMetrics'),
-      ...tests('methods', 'everyField', 'metrics', 'traces'),
     ],
   },
   { folder: 'src/operations', tests: ['test/operations'] },
