@@ -25,18 +25,25 @@ export const rooms: readonly Room[] = [
   {
     folder: 'src/methods',
     tests: [
-      ...tests('methods', 'acceptedTokens', 'concurrencyLimits', 'drain', 'fileInputs', 'methodResponse', 'receiveBody'),
+      ...tests(
+        'methods',
+        'acceptedTokens',
+        'concurrencyLimits',
+        'drain',
+        'fileInputs',
+        'methodResponse',
+        'receiveBody',
+      ),
       ...tests('methods', 'requests', 'device', 'input', 'invoke', 'malformed'),
     ],
   },
-  { folder: 'src/hub/methods', tests: ['test/methods'] },
+  {
+    folder: 'src/hub/methods',
+    tests: tests('methods', 'directMethods', 'fileStorage', 'hub', 'hubAccess', 'hubError', 'invoke'),
+  },
   {
     folder: 'src/observing',
-    tests: [
-      'test/observing',
-      'test/dispatch',
-      ...tests('backends', 'recentRequests', 'caches', 'circuit', 'steps'),
-    ],
+    tests: ['test/observing', 'test/dispatch', ...tests('backends', 'recentRequests', 'caches', 'circuit', 'steps')],
   },
   { folder: 'src/operations', tests: ['test/operations'] },
   { folder: 'telemetry/src', tests: ['test/telemetry', 'test/log'] },

@@ -110,7 +110,10 @@ describe('the caller of a request', () => {
   });
 
   it.each<[claims: object, caller: object]>([
-    [{ sub: 'u', azp: 'a', other: 'x' }, { sub: 'u', azp: 'a' }],
+    [
+      { sub: 'u', azp: 'a', other: 'x' },
+      { sub: 'u', azp: 'a' },
+    ],
     [{ sub: '', azp: 7 }, {}],
     [{ sub: 'x'.repeat(129) }, { sub: 'x'.repeat(128) }],
     [{ sub: `${'x'.repeat(127)}😀` }, { sub: `${'x'.repeat(127)}\ufffd` }],
@@ -245,7 +248,10 @@ describe('an error of the server', () => {
     (error) => {
       const { failure, lines } = failureOf(error);
       expect(lines).toMatchObject([{ level: 'error', msg: 'unforeseen failure', correlationId: 'c-1' }]);
-      expect([failure.reason, failure.detail]).toEqual(['internal_error', expect.stringContaining(String(lines[0]?.['incident']))]);
+      expect([failure.reason, failure.detail]).toEqual([
+        'internal_error',
+        expect.stringContaining(String(lines[0]?.['incident'])),
+      ]);
     },
   );
 });
@@ -265,6 +271,11 @@ it('what the library of the server reports is logged with its text and its error
     { level: 'error', msg: 'the HTTP server reports a problem' },
   ]);
   expect(JSON.stringify(lines)).not.toContain('secret');
-  for (const [index, field] of [[0, 'err'], [2, 'remark'], [3, 'remark'], [3, 'err']] as const)
+  for (const [index, field] of [
+    [0, 'err'],
+    [2, 'remark'],
+    [3, 'remark'],
+    [3, 'err'],
+  ] as const)
     expect(lines[index]).not.toHaveProperty(field);
 });

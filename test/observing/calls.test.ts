@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createMeter } from '../../src/metrics/meter.ts';
 import { createCallRecords } from '../../src/observing/callRecords.ts';
-import type { Publish } from '../../src/tap/taps.ts';
 import { Rejection } from '../../src/protocol/rejection.ts';
+import type { Publish } from '../../src/tap/taps.ts';
 import { courseOf } from '../support/courses.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { readingOf, sumsOf } from '../support/readings.ts';
@@ -19,7 +19,14 @@ function setUp(url = 'https://im.example/api') {
   const meter = createMeter();
   const records = createCallRecords('informationModel', url, meter);
   const { traces, spans } = recordedSpans();
-  const root = { name: 'root', kind: 'consumer', traceId: '', samplingKey: '', link: undefined, attributes: {} } as const;
+  const root = {
+    name: 'root',
+    kind: 'consumer',
+    traceId: '',
+    samplingKey: '',
+    link: undefined,
+    attributes: {},
+  } as const;
   const told: Parameters<Publish>[] = [];
   const course = courseOf({ span: traces.begin(root), publish: (...all) => void told.push(all) });
   const begin = (expected?: readonly number[]) =>
@@ -59,8 +66,18 @@ describe('a call to a backend', () => {
     const common = { backend: 'information model', operation: 'read object model', method: 'GET', path: '/objects/o1' };
     expect(told).toEqual([
       ['attempt', { ...common, attempt: 1, ms: 100, fault: 'connection refused' }, { request: '{}' }],
-      ['attempt', { ...common, attempt: 2, ms: 200, status: 503 }, { request: '{}', response: Buffer.from('of 503') }, 't'],
-      ['attempt', { ...common, attempt: 3, ms: 300, status: 200 }, { request: '{}', response: Buffer.from('of 200') }, 't'],
+      [
+        'attempt',
+        { ...common, attempt: 2, ms: 200, status: 503 },
+        { request: '{}', response: Buffer.from('of 503') },
+        't',
+      ],
+      [
+        'attempt',
+        { ...common, attempt: 3, ms: 300, status: 200 },
+        { request: '{}', response: Buffer.from('of 200') },
+        't',
+      ],
     ]);
     expect(records.recent()).toMatchObject({ count: 3, p50Ms: 200, oldestMs: 0 });
     expect(span()).toEqual({

@@ -36,7 +36,10 @@ function setUp(traceparent: string | readonly string[] | undefined = callers) {
   taps.open({ device: 'd1', follow: ({ time: _, ...event }: TapEvent, bodies) => told.push([event, bodies]) });
   const { traces, spans } = recordedSpans();
   const fields: RequestFields = { ...named };
-  const course = createInvocationRecords({ log, meter, hubHost: 'hub.example', traces, taps }).begin(fields, traceparent);
+  const course = createInvocationRecords({ log, meter, hubHost: 'hub.example', traces, taps }).begin(
+    fields,
+    traceparent,
+  );
   vi.advanceTimersByTime(5);
   return { course, fields, lines, meter, told, spans };
 }
@@ -76,7 +79,15 @@ describe('an invocation', () => {
     expect([lines.length, line]).toEqual([
       1,
       {
-        ...{ level: 'info', msg: 'method invoked', ...named, traceId, caller: { sub: 'u' }, target: 'bus', device: 'd1' },
+        ...{
+          level: 'info',
+          msg: 'method invoked',
+          ...named,
+          traceId,
+          caller: { sub: 'u' },
+          target: 'bus',
+          device: 'd1',
+        },
         ...{ hubMs: 40, methodStatus: 7, status: 200, durationMs: 45 },
       },
     ]);
@@ -102,9 +113,7 @@ describe('an invocation', () => {
           ...{ 'http.request.method': 'POST', 'http.route': route, 'svc.correlation_id': 'c-1' },
           ...{ 'svc.object.id': 'o-1', 'svc.model': 'svc.device', 'svc.method': 'stop' },
         },
-        ends: [
-          [{ 'http.response.status_code': 200, 'svc.device.id': 'd1', 'svc.method.status': 7 }, undefined],
-        ],
+        ends: [[{ 'http.response.status_code': 200, 'svc.device.id': 'd1', 'svc.method.status': 7 }, undefined]],
       },
       {
         ...{ name: 'invoke direct method', kind: 'client', parent: `POST ${route}`, events: [] },
@@ -190,7 +199,11 @@ describe('an invocation', () => {
 
   it('has a trace of its own when its caller sends none, or several', () => {
     const ids = [undefined, [callers, callers]].map((sent) => {
-      const records = createInvocationRecords({ log: createLog('silent'), meter: createMeter(namesIn.methods), hubHost: '' });
+      const records = createInvocationRecords({
+        log: createLog('silent'),
+        meter: createMeter(namesIn.methods),
+        hubHost: '',
+      });
       return records.begin({ ...named }, sent).fields.traceId;
     });
     expect(ids).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), expect.stringMatching(/^[0-9a-f]{32}$/)]);

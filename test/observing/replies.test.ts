@@ -20,7 +20,14 @@ it.each<[delivery: Delivery, outcome: string, error: string | undefined]>([
   [{ dropped: 'queue_full' }, 'dropped: queue_full', 'queue_full'],
 ])('a reply that is %j is told with what it waited for, as a step, a span and events', (delivery, outcome, error) => {
   const { traces, spans } = recordedSpans();
-  const root = { name: 'root', kind: 'consumer', traceId: '', samplingKey: '', link: undefined, attributes: {} } as const;
+  const root = {
+    name: 'root',
+    kind: 'consumer',
+    traceId: '',
+    samplingKey: '',
+    link: undefined,
+    attributes: {},
+  } as const;
   const told: Parameters<Publish>[] = [];
   const course = courseOf({ span: traces.begin(root), publish: (...all) => void told.push(all) });
   const ends: Delivery[] = [];
