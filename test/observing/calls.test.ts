@@ -157,6 +157,7 @@ describe('a call to a backend', () => {
 it('outages and probes of a backend are recorded', () => {
   const { meter, records } = setUp();
   records.out();
+  vi.advanceTimersByTime(1_000);
   const beganAt = performance.now();
   vi.advanceTimersByTime(70);
   records.probed(answer(404), beganAt);

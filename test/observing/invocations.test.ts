@@ -36,6 +36,7 @@ function setUp(traceparent: string | readonly string[] | undefined = callers) {
   taps.open({ device: 'd1', follow: ({ time: _, ...event }: TapEvent, bodies) => told.push([event, bodies]) });
   const { traces, spans } = recordedSpans();
   const fields: RequestFields = { ...named };
+  vi.advanceTimersByTime(1_000);
   const course = createInvocationRecords({ log, meter, hubHost: 'hub.example', traces, taps }).begin(
     fields,
     traceparent,
@@ -166,9 +167,10 @@ describe('an invocation', () => {
     ['warn', 'method not invoked, or its outcome is unknown', 403, { ...forbidden, invoked: 'unknown' }],
     ['warn', 'method not invoked, or its outcome is unknown', 500, { ...forbidden, status: 500 }],
   ])('is a line at the level %s: %s', (level, msg, status, failure) => {
-    const { course, lines } = setUp();
+    const { course, lines, spans } = setUp();
     course.ended(status, failure);
     expect(lines).toMatchObject([{ level, msg }]);
+    if (status === 500) expect(spans[0]?.ends).toMatchObject([[{}, { type: 'forbidden' }]]);
   });
 
   it('whose caller has gone is told so, and is an error of its span, as is none that the caller has made', () => {
@@ -195,6 +197,19 @@ describe('an invocation', () => {
     other.course.routed('d2', 3);
     other.course.decoded({ timeout: 30 });
     expect([other.course.publish, other.told]).toEqual([undefined, []]);
+  });
+
+  it.each<End>([
+    { kind: 'response', status: 200, payload: {} },
+    { kind: 'failure', failure: 'unavailable' },
+  ])('needs neither followers nor spans: %j', async (end) => {
+    const records = createInvocationRecords({ log: createLog('silent'), meter: createMeter(), hubHost: '' });
+    const course = records.begin({ ...named }, callers);
+    course.routed('d1', 3);
+    course.decoded({});
+    await call(course, end);
+    course.ended(200, undefined);
+    expect([course.publish, course.span]).toEqual([undefined, undefined]);
   });
 
   it('has a trace of its own when its caller sends none, or several', () => {

@@ -41,6 +41,17 @@ it('a message that is parked has a step until it is written, and its followers a
   expect([course.open.size, last()]).toMatchObject([0, { stage: 'parked', code: 'internal_platform_error' }]);
 });
 
+it('the line has at most 128 characters of what the device has chosen, and nothing of what it has left out', () => {
+  const lines: Record<string, unknown>[] = [];
+  const log = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) });
+  const { begin } = createMessageRecords({ log, meter: createMeter() });
+  const long = { name: 'n'.repeat(200), correlationId: 'c'.repeat(200) };
+  begin(arrival, { ...envelope, ...long }, undefined, undefined).ended(undefined);
+  begin(arrival, { ...envelope, name: undefined, correlationId: undefined }, undefined, undefined).ended(undefined);
+  expect(lines[0]).toMatchObject({ message: 'n'.repeat(128), correlationId: 'c'.repeat(128) });
+  expect(Object.keys(lines[1] ?? {})).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(message|corr)/)]));
+});
+
 it('a message that is left ends its span and is told, and one that a defect has ended is counted', () => {
   const left = setUp();
   left.course.left();
