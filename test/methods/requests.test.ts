@@ -263,7 +263,7 @@ it('what the library of the server reports is logged with its text and its error
   log.warn('a text');
   log.error({ err: new Error('wrong'), req: { headers: { authorization: 'secret' } } }, 'of an object');
   log.child({}).fatal(new Error('fatal'));
-  log.error(null, 7);
+  log.error(null, 7 as never);
   expect(lines).toMatchObject([
     { level: 'warn', msg: 'the HTTP server reports a problem', remark: 'a text' },
     { level: 'error', msg: 'the HTTP server reports a problem', remark: 'of an object', err: { message: 'wrong' } },

@@ -52,6 +52,17 @@ it('the line has at most 128 characters of what the device has chosen, and nothi
   expect(Object.keys(lines[1] ?? {})).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(message|corr)/)]));
 });
 
+it('followers are told of no drops and remarks when there are none', () => {
+  const { course, last } = setUp();
+  course.answers();
+  course.ended(undefined);
+  expect(last()).toEqual({
+    ...{ time: expect.any(String), stage: 'handled', device: 'd1', partition: expect.any(String) },
+    ...{ sequenceNumber: expect.any(Number), code: 'ok', ack: envelope.ack },
+    ...{ ms: 0, repliesMs: 0, replies: 0, backends: {} },
+  });
+});
+
 it('a message that is left ends its span and is told, and one that a defect has ended is counted', () => {
   const left = setUp();
   left.course.left();
