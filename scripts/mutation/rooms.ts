@@ -25,16 +25,8 @@ export const rooms: readonly Room[] = [
   {
     folder: 'src/methods',
     tests: [
-      ...tests(
-        'methods',
-        'acceptedTokens',
-        'concurrencyLimits',
-        'drain',
-        'fileInputs',
-        'methodResponse',
-        'receiveBody',
-      ),
-      ...tests('methods', 'requests', 'device', 'input', 'invoke', 'malformed'),
+      ...tests('methods', 'acceptedTokens', 'adminRoutes', 'concurrencyLimits', 'drain', 'fileInputs'),
+      ...tests('methods', 'methodResponse', 'receiveBody', 'requests', 'device', 'input', 'invoke', 'malformed'),
     ],
   },
   {

@@ -54,6 +54,8 @@ it('the line has at most 128 characters of what the device has chosen, and nothi
 
 it('followers are told of no drops and remarks when there are none', () => {
   const { course, last } = setUp();
+  course.decoded(undefined);
+  expect(last()).toMatchObject({ stage: 'decoded', characters: undefined });
   course.answers();
   course.ended(undefined);
   expect(last()).toEqual({
