@@ -33,12 +33,6 @@ export const dispatchFaults: readonly Fault[] = [
     replace: 'void publish, whyNotOurs;',
     caughtBy: 'a tap on a device shows why its message is skipped',
   }),
-  ...inFile('src/observing/messageRecords.ts', ['test/dispatch/dispatch.test.ts'], {
-    fault: 'records no time of replies that were all dropped',
-    find: 'if (sent + dropped.length > 0) recordReplies',
-    replace: 'if (sent > 0) recordReplies',
-    caughtBy: 'has the time of replies without that of parking, like the metric: an acknowledgement that is dropped',
-  }),
   ...inFile('src/observing/messageFields.ts', ['test/dispatch/handledLine.test.ts'], {
     fault: 'counts only the drops that it names',
     find: 'droppedReplies: dropped.length })',

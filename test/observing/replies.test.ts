@@ -31,10 +31,12 @@ it.each<[delivery: Delivery, outcome: string, error: string | undefined]>([
   const told: Parameters<Publish>[] = [];
   const course = courseOf({ span: traces.begin(root), publish: (...all) => void told.push(all) });
   const ends: Delivery[] = [];
+  vi.advanceTimersByTime(1_000);
   const begun = beginReply(course, reply, (settled) => ends.push(settled));
   const waitsFor = () => [...course.open].map((step) => step.waitsFor);
   expect([...course.open]).toMatchObject([{ kind: 'reply', what: 'acknowledgement', of: 'd1', waitsFor: 'turn' }]);
   begun.waits('turn');
+  expect(told.length).toBe(1);
   begun.waits('hub');
   expect(waitsFor()).toEqual(['hub']);
   begun.refused('throttled');
