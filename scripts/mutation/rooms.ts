@@ -19,7 +19,7 @@ export const rooms: readonly Room[] = [
     tests: [
       ...tests('hub', 'encoding', 'fairQueue', 'identityClient', 'pendingSends', 'rateLimit'),
       ...tests('hub', 'replyClock', 'replyMetrics', 'replySettings', 'sender', 'sendFailure', 'sendQueue'),
-      ...tests('hub', 'serviceConnection', 'serviceReopening', 'stuckWatch', 'wrongServiceSettings'),
+      ...tests('hub', 'serviceConnection', 'serviceDiagnosis', 'serviceReopening', 'stuckWatch'),
     ],
   },
   {

@@ -73,3 +73,51 @@ describe('a response', () => {
     expect(read(numbers)).toEqual(JSON.parse(numbers));
   });
 });
+
+describe('another status than 200', () => {
+  const failed = (status: number, payload: unknown = {}): Failure => {
+    try {
+      readMethodResponse({ status, payload, text: '' });
+    } catch (error) {
+      if (error instanceof Failure) return error;
+      throw error;
+    }
+    throw new Error('not refused');
+  };
+
+  it.each([
+    [400, 'refused_by_device', 'no', /refuses the invocation; nothing was invoked, change it before you repeat it$/],
+    [404, 'unknown_to_device', 'no', /no such object or method; nothing was invoked$/],
+    [409, 'other_object', 'no', /another object of that identity; nothing was invoked$/],
+    [502, 'failed_at_device', 'unknown', /malformed reply; the method may have run, or still be running$/],
+    [503, 'unavailable_at_device', 'no', /the invocation now; nothing was invoked, repeat it later$/],
+    [504, 'no_reply_at_device', 'unknown', /in time; the method may have run, or still be running$/],
+    [401, 'bad_reply', 'unknown', /the status 401 is not allowed; the method may have run, or still be running$/],
+  ])('%d of a device is %s', (status, reason, invoked, sentence) => {
+    for (const payload of [{}, { invoked: 'perhaps' }, null, 'text', ['x']]) {
+      const failure = failed(status, payload);
+      const { detail, foreignDetail, methodStatus } = failure;
+      expect([failure.reason, failure.invoked, methodStatus, foreignDetail]).toEqual([
+        ...[reason, invoked, undefined, undefined],
+      ]);
+      expect(detail).toMatch(sentence);
+    }
+  });
+
+  it('may come with the effect, and the status of the method', () => {
+    const failure = failed(503, { invoked: 'yes', status: 7 });
+    expect([failure.invoked, failure.methodStatus]).toEqual(['yes', 7]);
+    expect(failure.detail).toMatch(/the invocation now; the method has run$/);
+    expect(failed(401, { invoked: 'no', status: 1.5 })).toMatchObject({ invoked: 'no', methodStatus: undefined });
+  });
+
+  it.each([
+    ['  at\u0000\n\t home ', 'at home'],
+    ['see http://x.example/f?sig=1 and HTTPS://y, not xhttp://z', 'see … and … not xhttp://z'],
+    ['x'.repeat(301), 'x'.repeat(300)],
+    [`${'x'.repeat(299)}😀`, `${'x'.repeat(299)}\ufffd`],
+    [7, undefined],
+  ])('may come with the detail %j, of which the caller reads %j', (detail, read) => {
+    expect(failed(503, { detail }).foreignDetail).toBe(read);
+  });
+});
