@@ -21,8 +21,8 @@ it('operators see the hundred oldest invocations in progress, with their age and
     backends: { states: () => ({ informationModel: { circuit: 'open' } }) as never },
   });
   expect(Object.values(routes).map(({ about }) => about.length > 10)).toEqual([true, true]);
-  expect(await routes['/backends']?.get({} as never)).toEqual({ informationModel: { circuit: 'open' } });
-  const shown = (await routes['/requests']?.get({} as never)) as {
+  expect(await routes['/backends']?.get?.({} as never)).toEqual({ informationModel: { circuit: 'open' } });
+  const shown = (await routes['/requests']?.get?.({} as never)) as {
     readonly inProgress: number;
     readonly requests: readonly Record<string, unknown>[];
   };
