@@ -26,7 +26,8 @@ export const rooms: readonly Room[] = [
     folder: 'src/methods',
     tests: [
       ...tests('methods', 'acceptedTokens', 'adminRoutes', 'concurrencyLimits', 'drain', 'fileInputs'),
-      ...tests('methods', 'methodResponse', 'receiveBody', 'requests', 'device', 'input', 'invoke', 'malformed'),
+      ...tests('methods', 'methodResponse', 'receiveBody', 'requestHandler', 'requests'),
+      ...tests('methods', 'device', 'input', 'invoke', 'malformed'),
     ],
   },
   {

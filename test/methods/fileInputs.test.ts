@@ -58,9 +58,10 @@ interface Given {
   readonly answer?: (name: string) => SignResult | Promise<SignResult>;
   readonly tenantClaim?: string;
   readonly isConfigured?: boolean;
+  readonly hasSpan?: boolean;
 }
 
-function setUp({ answer = fileOf, tenantClaim = '', isConfigured = true }: Given = {}) {
+function setUp({ answer = fileOf, tenantClaim = '', isConfigured = true, hasSpan = true }: Given = {}) {
   const asked: [name: string, seconds: number][] = [];
   const signals: AbortSignal[] = [];
   const outages: unknown[] = [];
@@ -81,7 +82,7 @@ function setUp({ answer = fileOf, tenantClaim = '', isConfigured = true }: Given
   const root = { kind: 'server', traceId: '', samplingKey: '', link: undefined, attributes: {} } as const;
   const request = {
     ...{ inputs, claims: { tid: 'acme' }, timeout: 30, deadline: createDeadline(8) },
-    span: traces.begin({ name: 'root', ...root }),
+    span: hasSpan ? traces.begin({ name: 'root', ...root }) : undefined,
   };
   const read = (input: Readonly<Record<string, unknown>>) => sign({ ...request, input });
   return { read, asked, signals, outages, endOfSpan: () => spans.slice(1).map(({ ends }) => ends[0]), spans };
@@ -140,6 +141,7 @@ describe('inputs that are files', () => {
     expect(outages).toEqual(result.kind === 'unavailable' ? [down] : []);
     const { reason } = failure as { readonly reason: string };
     expect(endOfSpan()).toEqual([[{}, { type: reason }]]);
+    await expect(setUp({ answer: () => result, hasSpan: false }).read({ image: 'a' })).rejects.toMatchObject(failure);
   });
 
   it('have what is left of the time for look-ups', async () => {

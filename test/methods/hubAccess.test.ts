@@ -69,6 +69,16 @@ it('access that is refused is asked for every five seconds, and told when it is 
   close();
 });
 
+it('access is asked for again while the hub is out of reach', async () => {
+  const { access, probes, close } = setUp(failure('unavailable'), failure('unavailable'), unknown);
+  access.start();
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect([probes.length, access.isGranted()]).toEqual([2, false]);
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect([probes.length, access.isGranted()]).toEqual([3, true]);
+  close();
+});
+
 it('access is lost when the hub refuses an invocation, and asked for again', async () => {
   const { access, probes, close } = setUp(unknown);
   access.recordOutcome(response);

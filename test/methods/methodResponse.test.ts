@@ -33,8 +33,30 @@ describe('a response', () => {
   });
 
   it('nested so deep that serialising it would overflow the stack is a bad reply', () => {
-    expect(failureOf(nested(60_000)).detail).toMatch(/nested more than 64 levels deep/);
+    for (const depth of [63, 60_000])
+      expect(failureOf(nested(depth)).detail).toMatch(/nested more than 64 levels deep/);
     expect(read(nested(62))).toEqual(JSON.parse(nested(62)));
+  });
+
+  it.each(['null', '"text"', '7', '[]'])('that is %s, or has it as its output, is a bad reply', (written) => {
+    const { reason, invoked, detail } = failureOf(written);
+    expect([reason, invoked, detail]).toEqual([
+      ...['bad_reply', 'unknown', expect.stringMatching(/it is not a JSON object; the method may have run/)],
+    ]);
+    const { detail: sentence, ...failure } = failureOf(`{"status":7,"output":${written}}`);
+    expect(failure).toMatchObject({ reason: 'bad_reply', invoked: 'yes', methodStatus: 7 });
+    expect(sentence).toMatch(/its output is not a JSON object; the method has run$/);
+  });
+
+  it('needs no output, and has 131,072 bytes at most', () => {
+    expect(read('{"status":7}')).toStrictEqual({ status: 7 });
+    expect(read('{"status":7,"output":{"a":null}}')).toStrictEqual({ status: 7, output: { a: null } });
+    const sized = (bytes: number) => `{"status":7,"output":{"a":"${'é'.repeat((bytes - 30) / 2)}"}}`;
+    expect(Buffer.byteLength(sized(131_072))).toBe(131_072);
+    expect(read(sized(131_072)).status).toBe(7);
+    const { invoked, methodStatus, detail } = failureOf(sized(131_074));
+    expect([invoked, methodStatus]).toEqual(['yes', 7]);
+    expect(detail).toMatch(/it has more than 131072 bytes; the method has run$/);
   });
 
   it.each([
