@@ -25,7 +25,7 @@ export const rooms: readonly Room[] = [
   {
     folder: 'src/methods',
     tests: [
-      ...tests('methods', 'acceptedTokens', 'adminRoutes', 'concurrencyLimits', 'drain', 'fileInputs'),
+      ...tests('methods', 'acceptedTokens', 'adminRoutes', 'calls', 'concurrencyLimits', 'drain', 'fileInputs'),
       ...tests('methods', 'methodResponse', 'receiveBody', 'requestHandler', 'requests'),
       ...tests('methods', 'device', 'input', 'invoke', 'malformed'),
     ],

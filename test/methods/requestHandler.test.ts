@@ -61,7 +61,10 @@ describe('a request', () => {
   it('is authorized, received and invoked, and has one line when its response is closed', async () => {
     const { handler, begin, asked, invoked, lines } = setUp({ object: () => found('gateway-1/bus/drive-1') });
     const request = begin();
-    expect([handler.inProgress(), [...handler.requests()].map(({ fields }) => fields.correlationId)]).toEqual([1, ['c-1']]);
+    expect([handler.inProgress(), [...handler.requests()].map(({ fields }) => fields.correlationId)]).toEqual([
+      1,
+      ['c-1'],
+    ]);
     await request.authorize(headers);
     expect(asked).toEqual([
       { id: objectId, model: 'svc.device', token: `x.${payload}.y`, correlationId: 'c-1', isKnown: false },
@@ -110,7 +113,11 @@ describe('a request', () => {
   });
 
   it.each<[what: string, result: ObjectResult, failure: object]>([
-    ['no token', { kind: 'refused', status: 401, detail: 'expired' }, { reason: 'unauthorized', foreignDetail: 'expired' }],
+    [
+      'no token',
+      { kind: 'refused', status: 401, detail: 'expired' },
+      { reason: 'unauthorized', foreignDetail: 'expired' },
+    ],
     ['no right', { kind: 'refused', status: 403, detail: 'no' }, { reason: 'forbidden', foreignDetail: 'no' }],
     ['no object', { kind: 'refused', status: 404, detail: '' }, { reason: 'object_not_found' }],
     [
@@ -174,7 +181,11 @@ describe('a request', () => {
   });
 
   it.each<[what: string, error: Error, failure: object]>([
-    ['a look-up fails', new Rejection('timeout_exceeded', 'too late'), { reason: 'backend_unavailable', retryAfter: 5, fields: { cause: 'too late' } }],
+    [
+      'a look-up fails',
+      new Rejection('timeout_exceeded', 'too late'),
+      { reason: 'backend_unavailable', retryAfter: 5, fields: { cause: 'too late' } },
+    ],
     ['it fails', new Failure('no_reply', 'too late'), { reason: 'no_reply', detail: 'too late' }],
     ['a defect ends it', new TypeError('a defect'), { name: 'TypeError', message: 'a defect' }],
   ])('fails as it should when %s', async (_, error, failure) => {
