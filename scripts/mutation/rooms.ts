@@ -17,30 +17,26 @@ export const rooms: readonly Room[] = [
   {
     folder: 'src/hub/replies',
     tests: [
-      ...tests(
-        'hub',
-        'encoding',
-        'fairQueue',
-        'identityClient',
-        'rateLimit',
-        'replyClock',
-        'replyMetrics',
-        'replyRate',
-      ),
-      ...tests('hub', 'replySettings', 'sender', 'serviceConnection', 'serviceReopening', 'stuckWatch'),
-      ...tests('hub', 'workaroundsOfReplying', 'wrongServiceSettings'),
+      ...tests('hub', 'encoding', 'fairQueue', 'identityClient', 'pendingSends', 'rateLimit'),
+      ...tests('hub', 'replyClock', 'replyMetrics', 'replySettings', 'sender', 'sendFailure', 'sendQueue'),
+      ...tests('hub', 'serviceConnection', 'serviceDiagnosis', 'serviceReopening', 'stuckWatch'),
     ],
   },
-  { folder: 'src/methods', tests: ['test/methods'] },
-  { folder: 'src/hub/methods', tests: ['test/methods'] },
+  {
+    folder: 'src/methods',
+    tests: [
+      ...tests('methods', 'acceptedTokens', 'adminRoutes', 'calls', 'concurrencyLimits', 'drain', 'fileInputs'),
+      ...tests('methods', 'methodResponse', 'receiveBody', 'requestHandler', 'requests'),
+      ...tests('methods', 'device', 'input', 'invoke', 'malformed'),
+    ],
+  },
+  {
+    folder: 'src/hub/methods',
+    tests: tests('methods', 'directMethods', 'fileStorage', 'hub', 'hubAccess', 'hubError', 'invoke'),
+  },
   {
     folder: 'src/observing',
-    tests: [
-      'test/dispatch',
-      ...tests('backends', 'recentRequests', 'caches', 'circuit', 'steps'),
-      ...tests('hub', 'replyMetrics'),
-      ...tests('methods', 'everyField', 'metrics'),
-    ],
+    tests: ['test/observing', 'test/dispatch', ...tests('backends', 'recentRequests', 'caches', 'circuit', 'steps')],
   },
   { folder: 'src/operations', tests: ['test/operations'] },
   { folder: 'telemetry/src', tests: ['test/telemetry', 'test/log'] },

@@ -141,12 +141,6 @@ export const adminFaults: readonly Fault[] = [
     replace: 'redactedJson(body, (text) => text)',
     caughtBy: 'with bodies but without signatures',
   }),
-  ...inFile('src/observing/invocationRecords.ts', ['test/methods/admin.test.ts'], {
-    fault: 'never forgets a step of an invocation',
-    find: '          open.delete(step);\n',
-    replace: '          void step;\n',
-    caughtBy: 'shows the callers that wait for the device, with method and start time',
-  }),
   ...inFile('src/hub/reading/consumer.ts', ['test/hub/partitionState.test.ts'], {
     fault: 'names the earlier owner of what it reads itself',
     find: 'records.filter(({ partition }) => sessions.stateOf(partition) === undefined)',

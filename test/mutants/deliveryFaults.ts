@@ -89,12 +89,6 @@ export const deliveryFaults: readonly Fault[] = [
       caughtBy: 'no more than 32 calls to the storage',
     },
   ),
-  ...inFile('src/hub/replies/sender.ts', ['test/hub/sender.test.ts'], {
-    fault: 'goes on sending what is no longer its own to send',
-    find: "ended?.addEventListener('abort', stopWaiting, { once: true });",
-    replace: '',
-    caughtBy: 'leaves replies of a lost partition undecided at once, even when the hub cannot be reached',
-  }),
   ...inFile('src/hub/reading/sessions.ts', ['test/hub/hangingStop.test.ts'], {
     fault: 'lets a store that hangs hold up the stop',
     find: 'within(release(partition), drainMs + releaseWithinMs)',
