@@ -176,6 +176,7 @@ describe('large messages', () => {
     const after = takenBy(budget, 8);
     await settle();
     expect([waiting.isTaken, after.isTaken]).toEqual([false, false]);
+    expect(budget.of(8).hasRoom(8)).toBe(false);
     budget.of(large - 2).give(large - 2);
     await settle();
     expect([waiting.isTaken, after.isTaken]).toEqual([true, false]);

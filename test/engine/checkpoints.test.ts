@@ -96,6 +96,14 @@ describe('a checkpoint', () => {
     expect(written.length).toBe(before + 1);
   });
 
+  it('with a long map at the start of the session is followed by the first of the session after as many more messages', async () => {
+    const { checkpoints, written } = setUp({ ...at(0), completed: 'x'.repeat(8_000) });
+    for (const one of from(1, 19)) checkpoints.end(checkpoints.begin(at(one)));
+    expect(written).toEqual([]);
+    checkpoints.end(checkpoints.begin(at(20)));
+    expect(written).toMatchObject([{ sequenceNumber: 20 }]);
+  });
+
   it('without a safe position is not waited for', async () => {
     const { checkpoints, written } = setUp();
     checkpoints.begin(at(1));
