@@ -197,11 +197,15 @@ describe('after a checkpoint', () => {
     expect(written).toHaveLength(1);
   });
 
-  it('that has failed, the next one is due after one more handled message', async () => {
+  it('that has failed, the next one is due after one more handled message, not after a skipped event', async () => {
     const { checkpoints, written, answer } = await tenHandled();
-    await answer(new Error('disk full'));
     checkpoints.end(checkpoints.begin(at(21)));
-    expect(written).toMatchObject([{ sequenceNumber: 20 }, { sequenceNumber: 21 }]);
+    await answer(new Error('disk full'));
+    expect(checkpoints.state().unwritten).toBe(11);
+    checkpoints.pass(at(22));
+    expect(written).toMatchObject([{ sequenceNumber: 20 }]);
+    checkpoints.end(checkpoints.begin(at(23)));
+    expect(written).toMatchObject([{ sequenceNumber: 20 }, { sequenceNumber: 23 }]);
   });
 
   it('that contains everything, no timer is left and a request writes nothing', async () => {
