@@ -54,7 +54,7 @@ export const rooms: readonly Room[] = [
   { folder: 'src/protocol', tests: ['test/protocol', 'test/dispatch', 'test/messages'] },
   { folder: 'src/objectModel', tests: ['test/objectModel', 'test/messages'] },
   { folder: 'src/messages', tests: ['test/messages'] },
-  { folder: 'src/engine', tests: ['test/engine'], long: tests('engine', 'flood') },
+  { folder: 'src/engine', tests: ['test/engine'], long: tests('engine', 'flood', 'quarantine/restarts') },
 ];
 
 const isCode = (file: string): boolean => !file.endsWith('.d.ts');
