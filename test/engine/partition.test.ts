@@ -214,6 +214,34 @@ describe('a partition', () => {
   });
 });
 
+describe('a message that waits for room in the budget', () => {
+  const none = { messages: 0, bytes: 0 };
+
+  it('does not take it when its backend has gone meanwhile', async () => {
+    let isUp = true;
+    const { partition, started, end } = partitionByHand({
+      budget: budgetOf(1),
+      requirementOf: ({ deviceId }) => ({ isMet: () => deviceId !== 'b' || isUp, met: () => new Promise(() => {}) }),
+    });
+    void partition.admit(events('a1 b2 c3'));
+    await vi.advanceTimersByTimeAsync(0);
+    isUp = false;
+    await end(1);
+    expect(started).toEqual([1, 3]);
+  });
+
+  it('does not take it when the partition closes at that moment', async () => {
+    const { partition, budget, started } = partitionByHand({ budget: budgetOf(1) });
+    void budget.all.take(1);
+    void partition.admit(events('a1'));
+    await vi.advanceTimersByTimeAsync(0);
+    budget.all.give(1);
+    partition.revoke();
+    await vi.advanceTimersByTimeAsync(0);
+    expect([started, budget.inFlight()]).toEqual([[], none]);
+  });
+});
+
 describe('subscriptions that overlap', () => {
   it('deliver each event once, even if the first still waits for room', async () => {
     const { partition, started, end } = partitionByHand({ budget: budgetOf(1) });
