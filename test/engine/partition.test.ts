@@ -70,9 +70,11 @@ describe('a partition', () => {
     const { partition, started } = partitionByHand({ redeliveryHorizon: { ...knownRedeliveryHorizon(-1), look } });
     await partition.admit([]);
     expect(looks).toBe(0);
-    const admitting = partition.admit(events('a1 b2'));
+    const enqueuedTimeUtc = new Date(Date.now() - 400);
+    const admitting = partition.admit(events('a1 b2').map((event) => ({ ...event, enqueuedTimeUtc })));
     await vi.advanceTimersByTimeAsync(0);
     expect([looks, started]).toEqual([1, []]);
+    expect(Math.round(performance.now() - (partition.contents().undoneSince ?? 0))).toBe(400);
     answer();
     await admitting;
     expect(started).toEqual([1, 2]);
