@@ -10,8 +10,11 @@ withFakeTimers();
 
 const quarantine = { mostSuspects: 10, suspectsInWork: createSuspectsInWork(), log: createLog('silent') };
 
-it('without a checkpoint no message is a suspect', async () => {
-  const { partition, started } = partitionByHand({ quarantine });
+it.each([
+  ['without a checkpoint', undefined],
+  ['after one unclean shutdown', { sequenceNumber: -1, offset: '-1', completed: '', note: '2 1 5 - -' }],
+])('%s no message is a suspect', async (_, progress) => {
+  const { partition, started } = partitionByHand({ progress, quarantine });
   await partition.admit(events('a0 b1'));
   expect([started, partition.contents().suspects]).toEqual([[0, 1], 0]);
 });
