@@ -87,6 +87,8 @@ function setUp({ ends = 2, known = {}, mostSuspects = 10, suspectsInWork = creat
   };
 }
 
+type Setting = ReturnType<typeof setUp>;
+
 const inWords = ({ alone, suspects }: CrashRecord) => {
   const inWork = [...suspects]
     .filter(([, { isInWork }]) => isInWork)
@@ -195,6 +197,16 @@ describe('the order of suspects', () => {
       expect(begun().slice(-turn.length)).toEqual(turn);
       await end(...turn);
     }
+  });
+
+  it('counts neither slow ones nor those that were alone for the quarters of the others', async () => {
+    const { begun, come, end } = setUp({ known: { 1: { isSlow: true }, 2: { ends: 1 }, 3: {}, 4: {}, 5: {}, 6: {} } });
+    await come(1, 2, 3, 4, 5, 6);
+    for (const one of [3, 4, 5, 6]) {
+      expect(begun().at(-1)).toBe(one);
+      await end(one);
+    }
+    expect(begun()).toEqual([3, 4, 5, 6, 2]);
   });
 
   it('waits a second at most for slow suspects', async () => {
@@ -335,8 +347,18 @@ describe('an isolated run', () => {
     expect(begun()).toEqual([3, 4, 2, 1]);
   });
 
+  it('begins for one suspect at a time of those that were alone equally often', async () => {
+    const { begun, come, end } = setUp({ known: { 1: { ends: 1 }, 2: { ends: 1 } } });
+    await come(1, 2);
+    expect(begun()).toEqual([1]);
+    await end(1);
+    expect(begun()).toEqual([1, 2]);
+  });
+
   it('begins for the last suspect in progress as soon as the store has it', async () => {
-    const { seen, come, end } = setUp();
+    const suspectsInWork = createSuspectsInWork();
+    setUp({ suspectsInWork });
+    const { seen, come, end } = setUp({ suspectsInWork });
     await come(1, 2);
     await end(2);
     expect(seen.slice(2)).toEqual(['begin 2', 'record 1 alone', 'next after 2']);
@@ -357,6 +379,53 @@ describe('an isolated run', () => {
     one.store(false);
     await pass(1_000);
     expect([one.seen.at(-1), other.seen]).toEqual(['record 1', ['record 2', 'begin 2']]);
+  });
+
+  it('ends with its suspect: another one of the process begins at once then, even if the store fails', async () => {
+    const suspectsInWork = createSuspectsInWork();
+    const [one, other] = [setUp({ suspectsInWork }), setUp({ suspectsInWork })];
+    await one.come(1);
+    await other.come(2);
+    await pass(100);
+    one.store(true);
+    await one.end(1);
+    expect(other.seen).toEqual(['record 2 alone', 'begin 2']);
+  });
+
+  it('is recorded once, also if a partition without suspects is closed meanwhile', async () => {
+    const suspectsInWork = createSuspectsInWork();
+    const [one, other] = [setUp({ suspectsInWork }), setUp({ suspectsInWork })];
+    await one.come(1);
+    await other.close();
+    expect(one.seen).toEqual(['record 1 alone', 'begin 1']);
+  });
+
+  it('is recorded for a suspect whose predecessors end while it is being recorded', async () => {
+    const suspectsInWork = createSuspectsInWork();
+    const [one, other] = [setUp({ suspectsInWork }), setUp({ suspectsInWork })];
+    await one.come(1, 2);
+    other.store(true);
+    await other.come(3);
+    await one.end(1, 2);
+    other.store(false);
+    await pass(1_000);
+    expect(other.seen).toEqual(['record 3', 'begin 3', 'record 3 alone']);
+  });
+
+  it('is recorded for no suspect beside which another one begins, and that one delays no third', async () => {
+    const suspectsInWork = createSuspectsInWork();
+    const [one, other, third] = [1, 2, 3].map(() => setUp({ suspectsInWork })) as [Setting, Setting, Setting];
+    await one.come(1, 2);
+    other.store(true);
+    await other.come(3);
+    await third.come(4);
+    await one.end(1, 2);
+    other.store(false);
+    await pass(1_000);
+    expect([other.seen, third.seen]).toEqual([
+      ['record 3', 'begin 3'],
+      ['record 4', 'begin 4'],
+    ]);
   });
 
   it('does not include suspects of a closed partition', async () => {
