@@ -6,6 +6,8 @@ export interface Room {
   readonly tests: readonly string[];
   /** Those of the tests that start no program, although what they load could. */
   readonly quick?: readonly string[];
+  /** Those of the tests that take longer than all others of the room: they are not asked. */
+  readonly long?: readonly string[];
 }
 
 const tests = (folder: string, ...names: readonly string[]) => names.map((name) => `test/${folder}/${name}.test.ts`);
@@ -48,7 +50,7 @@ export const rooms: readonly Room[] = [
   { folder: 'src/protocol', tests: ['test/protocol', 'test/dispatch', 'test/messages'] },
   { folder: 'src/objectModel', tests: ['test/objectModel', 'test/messages'] },
   { folder: 'src/messages', tests: ['test/messages'] },
-  { folder: 'src/engine', tests: ['test/engine'] },
+  { folder: 'src/engine', tests: ['test/engine'], long: tests('engine', 'flood', 'quarantine/restarts') },
 ];
 
 const isCode = (file: string): boolean => !file.endsWith('.d.ts');

@@ -129,12 +129,6 @@ export const adminFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'shows its operation and backend, and that it waits for the answer',
   }),
-  ...inFile('src/engine/order/lanes.ts', ['test/engine/deviceWork.test.ts'], {
-    fault: 'does not say which devices wait for room',
-    find: "      if (taking) found.set(taking, 'room');\n",
-    replace: '',
-    caughtBy: 'shows that it waits for room in the budget',
-  }),
   ...inFile('src/tap/tapLines.ts', ['test/methods/admin.test.ts'], {
     fault: 'shows the signatures of files in bodies',
     find: 'redactedJson(body, clean)',
@@ -181,12 +175,6 @@ export const adminFaults: readonly Fault[] = [
       caughtBy: 'that has its turn after the drain',
     },
   ),
-  ...inFile('src/engine/progress/checkpointWriter.ts', ['test/engine/checkpoints.test.ts'], {
-    fault: 'takes for written what is being written',
-    find: 'unwritten: changes.handled + inWriting,',
-    replace: 'unwritten: changes.handled,',
-    caughtBy: 'continues to count when a write fails, and has the number of failures',
-  }),
   ...inFile('src/observing/messageRecords.ts', ['test/dispatch/dispatch.test.ts'], {
     fault: 'does not say that a message is being parked',
     find: "          const step = beginStep(course, 'parking', code, 'store of dead letters');\n",
