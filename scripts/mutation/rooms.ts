@@ -42,8 +42,21 @@ export const rooms: readonly Room[] = [
       ...tests('methods', 'everyField', 'metrics'),
     ],
   },
-  { folder: 'src/operations', tests: ['test/operations'] },
-  { folder: 'telemetry/src', tests: ['test/telemetry', 'test/log'] },
+  {
+    folder: 'src/operations',
+    tests: ['test/operations', ...tests('backends', 'caches'), ...tests('methods', 'metrics')],
+  },
+  {
+    folder: 'telemetry/src',
+    tests: [
+      ...['test/telemetry', 'test/log', 'test/network'],
+      ...tests('edge', 'configuration', 'reload'),
+      ...tests('identity', 'secretFiles'),
+      ...tests('metrics', 'exposition', 'otlp'),
+      ...tests('operations', 'listening'),
+    ],
+    quick: tests('edge', 'reload'),
+  },
   {
     folder: 'edge/src',
     tests: ['test/edge'],
