@@ -1,6 +1,7 @@
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Secret } from '../../src/identity/rotatingSecret.ts';
 import { createLog } from '../../src/log/log.ts';
 import { startAdminServer } from '../../src/operations/adminServer.ts';
 import { openAdmin } from '../../src/operations/openAdmin.ts';
@@ -25,7 +26,7 @@ const ask = (port: number, path: string, headers: Record<string, string> = {}, m
     asked.end(body);
   });
 
-async function serverWith(own: string) {
+async function serverWith(own: Secret) {
   const routes = {
     '/state': { about: 'what it does', get: (query: URLSearchParams) => ({ asked: query.get('q') }) },
   };
@@ -68,14 +69,18 @@ describe('the admin port', () => {
     ['a host name that leads here (DNS rebinding)', { host: 'evil.example' }],
     ['such a host name with a port', { host: 'evil.example:8082' }],
     ['a host name that begins like this machine', { host: '127.0.0.1.evil.example' }],
+    ['a host name that ends like this machine', { host: 'evil.127.0.0.1' }],
   ])('refuses %s', async (_, headers) => {
     const port = await serverWith('');
     expect(await ask(port, '/state', headers)).toMatchObject({ status: 403 });
   });
 
-  it.each(['localhost:8082', '127.0.0.1', '[::1]:8082', '127.0.0.2:1'])('answers to %s', async (host) => {
-    expect((await ask(await serverWith(''), '/state', { host })).status).toBe(200);
-  });
+  it.each(['localhost:8082', '127.0.0.1', '[::1]:8082', '127.0.0.2:1', '127.100.20.3'])(
+    'answers to %s',
+    async (host) => {
+      expect((await ask(await serverWith(''), '/state', { host })).status).toBe(200);
+    },
+  );
 
   it('answers a request typed into a browser', async () => {
     const port = await serverWith('');
@@ -102,6 +107,26 @@ describe('the admin port', () => {
     for (const page of [{ origin: 'https://evil.example' }, ...sites]) {
       expect((await ask(port, '/state', { host, authorization, ...page })).status).toBe(403);
     }
+  });
+
+  it('with a token in a file accepts the present one without a look at the file, and the next one instead of it', async () => {
+    let [present, looks] = [token, 0];
+    const port = await serverWith({
+      current: () => present,
+      async renew() {
+        looks += 1;
+        present = 'the-next-token-of-the-operators';
+        return present;
+      },
+      onChange: () => () => {},
+    });
+    const askWith = async (own: string) => {
+      const { status } = await ask(port, '/state', { authorization: `Bearer ${own}` });
+      return [status, looks];
+    };
+    expect(await askWith(token)).toEqual([200, 0]);
+    expect(await askWith('the-next-token-of-the-operators')).toEqual([200, 1]);
+    expect((await askWith(token))[0]).toBe(401);
   });
 
   it('serves the page without the token, since it tells nothing, but to no foreign page; and nothing else', async () => {
