@@ -74,6 +74,36 @@ describe.each(kinds)('an error in the log of the %s', (_, create) => {
     });
   });
 
+  it('has no code, status, condition or id in a form that no client gives them', () => {
+    const response = { headers: { get: () => 'an id with spaces' } };
+    const odd = { code: 'two words', statusCode: '403', amqpError: { condition: 'x'.repeat(65) }, response };
+    const plain = { type: 'Error', message: 'denied', stack: expect.any(String) };
+    expect(lineOf(Object.assign(new Error('denied'), odd))).toEqual(plain);
+    expect(lineOf(Object.assign(new Error('denied'), { response: { headers: { get: 'no function' } } }))).toEqual(
+      plain,
+    );
+    const longest = { code: 'x'.repeat(64) };
+    expect(lineOf(Object.assign(new Error('denied'), longest))).toEqual({ ...plain, ...longest });
+    expect(lineOf(Object.assign(new Error('denied'), { code: 5 }))).toEqual({ ...plain, code: 5 });
+  });
+
+  it('has four causes at most, the text of each without its stack', () => {
+    const chain = (left: number): Error => new Error(String(left), left > 0 ? { cause: chain(left - 1) } : {});
+    const cause = (message: string, more = {}) => ({ type: 'Error', message, ...more });
+    const expected = cause('8', { cause: cause('7', { cause: cause('6', { cause: cause('5') }) }) });
+    expect(lineOf(chain(9))).toEqual(cause('9', { stack: expect.any(String), cause: expected }));
+  });
+
+  it('has ten inner errors at most, and is cut at 2,000 characters of text and 4,000 of stack', () => {
+    const many = Array.from({ length: 11 }, (__, index) => new Error(`${index} ${'x'.repeat(3_000)}`));
+    const line = Object(lineOf(new AggregateError(many, 'y'.repeat(5_000))));
+    expect([line.message.length, line.stack.length]).toEqual([2_000, 4_000]);
+    expect(line.errors.map(({ message }: Error) => message.slice(0, 2))).toEqual(
+      many.slice(0, 10).map(({ message }) => message.slice(0, 2)),
+    );
+    expect(line.errors[0].message).toHaveLength(2_000);
+  });
+
   it('is written even if the thrown value is not an Error', () => {
     expect(lineOf('just text')).toMatchObject({ message: 'just text' });
   });

@@ -28,6 +28,9 @@ describe('an address that cannot be listened on', () => {
     await expect(listen(createServer(), { host, port: 0, settings })).rejects.toThrow(
       `A_HOST: ${host} is no address of this machine`,
     );
+    await expect(startAdminServer({ host, port: 0, token: '', about: {}, routes: {} })).rejects.toThrow(
+      `ADMIN_HOST: ${host} is no address of this machine`,
+    );
   });
 
   it('names the setting of a port that only root may open', () => {

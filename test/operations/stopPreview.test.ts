@@ -59,17 +59,19 @@ describe('A message in flight does not end within a drain', () => {
     ['the hub, which takes no replies for now', () => reply('suspended')],
     ['a connection to the hub, for replies', () => reply('hub'), { isConnected: false }],
     ['a turn to be sent, at the rate of the hub', () => reply('turn'), { ratePerSecond: 0.039 }],
+    ['a connection to the hub, for replies', () => reply('turn'), { ratePerSecond: 0.039, isConnected: false }],
   ])('that waits for %s', (what, one, changes = {}) => {
     expect(heldBy({ ...usual, ...changes }, one())).toEqual([what]);
   });
 
-  it('that waits behind a reply that the hub does not accept for now', () => {
-    const works = [begun('0', reply('quota')), begun('0', reply('turn'))];
+  it.each(['quota', 'suspended'])('that waits behind a reply that the hub does not accept for now: %s', (why) => {
+    const works = [begun('0', reply(why)), begun('0', reply('turn'))];
     expect(stopPreview([partition('0', 2, 0)], works, usual).total.held).toBe(2);
   });
 
-  it('that has its turn after the drain', () => {
-    const works = [3, 1, 2].map((seconds) => begun(String(seconds), reply('turn', seconds)));
+  it('that has its turn after the drain, which only waiting replies take', () => {
+    const turns = [3, 1, 2].map((seconds) => begun(String(seconds), reply('turn', seconds)));
+    const works = [begun('4', call('answer', 5)), begun('4', reply('hub', 4)), ...turns];
     const places = [1, 2, 3].map((name) => partition(String(name), 1, 0));
     const { partitions } = stopPreview(places, works, { ...usual, ratePerSecond: 0.08 });
     expect(partitions.map(({ held }) => held)).toEqual([1, 0, 0]);
