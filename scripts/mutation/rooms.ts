@@ -50,12 +50,9 @@ export const rooms: readonly Room[] = [
     folder: 'telemetry/src',
     tests: [
       ...['test/telemetry', 'test/log', 'test/network'],
-      ...tests('edge', 'configuration', 'reload'),
-      ...tests('identity', 'secretFiles'),
-      ...tests('metrics', 'exposition', 'otlp'),
+      ...tests('metrics', 'exposition'),
       ...tests('operations', 'listening'),
     ],
-    quick: tests('edge', 'reload'),
   },
   {
     folder: 'edge/src',
