@@ -1,14 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, request } from 'node:https';
+import http from 'node:http';
+import https, { createServer, request } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Axios } from 'axios';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
-import { outboundAgent, tunnelTo, useProxies } from 'telemetry/network/outbound.ts';
+import { directAgent, outboundAgent, tunnelTo, useProxies } from 'telemetry/network/outbound.ts';
 import { trustAlso } from 'telemetry/network/trust.ts';
-import { Tunnel } from 'telemetry/network/tunnel.ts';
+import { isProxyFault, Tunnel } from 'telemetry/network/tunnel.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTransport } from '../../src/backends/transport.ts';
 import { serve } from '../backends/harness.ts';
@@ -20,10 +21,12 @@ let directory: string;
 let server: ReturnType<typeof createServer>;
 let proxy: ConnectProxy;
 let secureUrl: string;
+let authorities: string;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'tunnel-'));
   const { cert, key, caFile } = await ensureCertificates(directory);
-  trustAlso(readFileSync(caFile, 'utf8'));
+  authorities = readFileSync(caFile, 'utf8');
+  trustAlso(authorities);
   server = createServer({ cert, key }, (_, response) => response.end('secure'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   secureUrl = `https://localhost:${(server.address() as AddressInfo).port}`;
@@ -69,6 +72,8 @@ const clients = [
   ['undici', byPool],
   ['Node.js', byAgent],
 ] as const;
+
+const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----';
 
 describe.each(clients)('a client of %s', (_, ask) => {
   it('asks the proxy for the address, and speaks TLS through it', async () => {
@@ -134,6 +139,47 @@ it('no error has the password of the proxy', async () => {
   for (const secret of proxy.secrets) expect(told).not.toContain(secret);
 });
 
-it('one proxy has one pool of connections', () => {
-  expect(tunnelTo(new URL('https://one.example'))).toBe(tunnelTo(new URL('https://two.example')));
+it('one proxy has one pool of connections, until the proxies are named again', () => {
+  const [one, two] = [new URL('https://one.example'), new URL('https://two.example')];
+  const before = tunnelTo(one);
+  expect(tunnelTo(two)).toBe(before);
+  use(proxy.url);
+  expect(tunnelTo(one)).not.toBe(before);
+});
+
+it.each([
+  ['the proxy', outboundAgent, 'host.example', true, () => tunnelTo(new URL('https://host.example'))],
+  ['the proxy, for an IPv6 address', outboundAgent, '::2', true, () => tunnelTo(new URL('https://[::2]'))],
+  ['the proxy, for an address in brackets', outboundAgent, '[::2]', false, () => tunnelTo(new URL('http://[::2]'))],
+  ['an excepted address with TLS', outboundAgent, '[::1]', true, () => https.globalAgent],
+  ['an excepted address without TLS', outboundAgent, '::1', false, () => http.globalAgent],
+  ['any address with TLS, directly', directAgent, 'host.example', true, () => https.globalAgent],
+  ['any address without TLS, directly', directAgent, 'host.example', false, () => http.globalAgent],
+])('an agent for Node.js leads to %s', (_, agent, host, secureEndpoint, expected) => {
+  useProxies({ https: proxy.url, http: 'http://127.0.0.1:1', except: '::1' });
+  const options = { host, port: 443, secureEndpoint };
+  expect(agent.connect({} as never, options as never)).toBe(expected());
+  expect(options.host).toBe(host.replaceAll(/[[\]]/g, ''));
+});
+
+it('only what a proxy does wrong is a fault of a proxy', () => {
+  expect(['EPROXYAUTH', 'EPROXYSILENT', 'ECONNREFUSED', 'constructor'].map(isProxyFault)).toEqual([
+    ...[true, true, false, false],
+  ]);
+});
+
+it('what names its own authority trusts no other', async () => {
+  const { cert } = await ensureCertificates(directory);
+  const asking = new Promise((resolve, reject) => {
+    request(secureUrl, { ca: cert, agent: new https.Agent() }, resolve).once('error', reject).end();
+  });
+  await expect(asking).rejects.toThrow(/certificate/);
+});
+
+it.each<[string, () => string]>([
+  ['has no certificate in PEM', () => 'text'],
+  ['has a certificate that cannot be read, number 1', () => broken],
+  ['has a certificate that cannot be read, number 2', () => `${authorities}\n${broken}`],
+])('a file of authorities is refused when it %s', (why, text) => {
+  expect(() => trustAlso(text())).toThrow(new TypeError(why));
 });

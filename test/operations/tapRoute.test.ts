@@ -99,30 +99,77 @@ it('A slow reader delays nothing: excess lines are dropped, counted and reported
   expect(read).toBeLessThan(count);
 });
 
-it('A reader that is too slow learns at the end how much was dropped', () => {
+/** A tap on a connection of which the test says how much waits in it. */
+function tapByHand(lengthAfterWrite: number) {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const taps = createTaps();
-  let written = '';
-  /** Of a connection that takes nothing. */
+  const seen = { heads: [] as unknown[], text: '', isDestroyed: false };
   const response = Object.assign(new EventEmitter(), {
     writableLength: 0,
-    writeHead() {},
+    writeHead: (...head: unknown[]) => void seen.heads.push(head),
     write(line: string) {
-      written += line;
-      response.writableLength = 1024 * 1024;
+      seen.text += line;
+      response.writableLength = lengthAfterWrite;
     },
     end: (line: string) => response.write(line),
-    destroy() {},
+    destroy() {
+      seen.isDestroyed = true;
+    },
   });
-  tapRoute(taps, [], () => ({})).stream?.(new URLSearchParams('device=d1&seconds=1'), response as never);
-  for (const sequenceNumber of [1, 2, 3]) taps.of('d1', { partition: '0', sequenceNumber })?.('read', {});
+  const route = tapRoute(taps, [], () => ({}));
+  route.stream?.(new URLSearchParams('device=d1&seconds=1'), response as never);
+  const read = (...numbers: readonly number[]) => {
+    for (const sequenceNumber of numbers) taps.of('d1', { partition: '0', sequenceNumber })?.('read', {});
+  };
+  return { route, response, seen, read, lines: () => linesIn(seen.text) };
+}
+
+const full = 256 * 1024;
+
+it('A reader that is too slow learns at the end how much was dropped, and is then given five seconds', () => {
+  const { route, seen, read, lines } = tapByHand(full + 1);
+  expect(route.about).toMatch(/\w/);
+  expect(seen.heads).toEqual([[200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' }]]);
+  read(1, 2, 3);
   vi.advanceTimersByTime(1_000);
-  expect(linesIn(written)).toMatchObject([
+  expect(lines()).toMatchObject([
     { stage: 'following' },
     { stage: 'dropped', events: 3 },
     { stage: 'ended', events: 3 },
   ]);
+  vi.advanceTimersByTime(4_999);
+  expect(seen.isDestroyed).toBe(false);
+  vi.advanceTimersByTime(1);
+  expect(seen.isDestroyed).toBe(true);
+});
+
+it('A reader learns how much was dropped as soon as there is room, and has all that comes later', () => {
+  const { response, read, lines } = tapByHand(full + 1);
+  read(1, 2);
+  response.emit('drain');
+  response.writableLength = full;
+  response.emit('drain');
+  response.writableLength = full;
+  read(3);
+  read(4);
+  response.writableLength = 0;
+  read(5);
+  expect(lines().map(({ stage, events, sequenceNumber }) => [stage, events ?? sequenceNumber])).toEqual([
+    ['following', undefined],
+    ['dropped', 2],
+    ['read', 3],
+    ['dropped', 1],
+  ]);
+});
+
+it('A reader for whom nothing was dropped is told of nothing else', () => {
+  const { response, read, lines } = tapByHand(full);
+  read(1);
+  response.emit('drain');
+  vi.advanceTimersByTime(1_000);
+  expect(lines().map(({ stage }) => stage)).toEqual(['following', 'read', 'ended']);
+  expect(lines().at(-1)).not.toHaveProperty('hint');
 });
 
 it('The end of the connection ends the tap', async () => {
@@ -137,6 +184,11 @@ it.each([
   ['no device', '', 400],
   ['an unknown option', 'device=d1&body=true', 400],
   ['a day', 'device=d1&seconds=86400', 400],
+  ['no time', 'device=d1&seconds=0', 400],
+  ['half a second', 'device=d1&seconds=0.5', 400],
+  ['an empty name', 'device=', 400],
+  ['a name that no device has', `device=${'d'.repeat(129)}`, 400],
+  ['bodies by another word', 'device=d1&bodies=yes', 400],
 ])('A tap of %s is refused', async (_, query, status) => {
   const { follow } = await setUp();
   const response = await follow(query);

@@ -62,6 +62,8 @@ it('the series of a metric are bounded: the rest is counted as _OTHER', () => {
   expect(Object.keys(counted)).toHaveLength(mostSeries + 1);
   expect(counted['_OTHER _OTHER _OTHER']).toBe(2 * mostSeries);
   expect(meter.total('device_messaging.handled.messages')).toBe(3 * mostSeries);
+  expect(meter.total('device_messaging.handled.messages', 'ok')).toBe(mostSeries);
+  expect(meter.total('device_messaging.handled.messages', 'ok', 'hostile-1')).toBe(1);
 });
 
 it.each([

@@ -24,6 +24,22 @@ it('a pretty line has the time, the level, the text, the event and the fields', 
   );
 });
 
+it('a pretty line has a value without quotes only when it is one word', () => {
+  const { log, text } = written();
+  log.info({ url: 'https://h:1/a@b+c-d.e', word: '', left: ' x', right: 'x ', number: 5, none: null }, 'handled');
+  expect(text().slice(12)).toBe(
+    ' INFO  handled  url=https://h:1/a@b+c-d.e  word=""  left=" x"  right="x "  number=5  none=null\n',
+  );
+});
+
+it('a pretty line of an error without a stack has the rest of it below', () => {
+  const { log, text } = written();
+  log.error({ err: 'just text' }, 'unforeseen failure');
+  expect(text().slice(12)).toBe(
+    ' ERROR unforeseen failure (message.failed_unforeseen)\n    {"message":"just text"}\n',
+  );
+});
+
 it('a pretty line has the stack of an error and its causes below', () => {
   const { log, text } = written();
   log.error({ err: new Error('outer', { cause: new Error('inner') }) }, 'unforeseen failure');
