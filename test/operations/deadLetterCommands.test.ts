@@ -181,6 +181,14 @@ it('a dry replay shows the order, the precedence of live messages, the running h
   expect(await planOf(4)).toEqual([older('3 older dead letters'), runs('4 times'), end]);
 });
 
+it('a dry replay shows all backends that a message waits for', async () => {
+  const create = { action: 'model.create', correlationId: 'c', version: '2' };
+  await store.park(ofAction(1, create));
+  expect((await planOf(1))[0]).toBe(
+    'model.create runs again (it has failed once), and waits while the information model or the type registry or the principal manager is out',
+  );
+});
+
 it('a dry replay shows refused messages and those with unknown names', async () => {
   await store.park(ofAction(1, { action: 'model.creat' }));
   expect(await planOf(1)).toEqual(['it is answered that there is no such message', end]);

@@ -22,10 +22,12 @@ const stuck: DeviceWork & { readonly partition: string } = {
 interface Changes {
   readonly work?: Partial<typeof stuck>;
   readonly isConnected?: boolean;
+  /** Whether the token endpoint is out, or there is none. */
+  readonly tokens?: 'open' | 'closed' | 'none';
 }
 
 /** @param changes of what is stuck, instead of all that there is */
-function routes({ work, isConnected = true }: Changes = {}) {
+function routes({ work, isConnected = true, tokens = 'open' }: Changes = {}) {
   vi.setSystemTime(now);
   const steps = [
     { kind: 'call', what: 'read references', of: 'information model', since: ago(21), waitsFor: 'answer' },
@@ -80,6 +82,7 @@ function routes({ work, isConnected = true }: Changes = {}) {
                 begunAt: undefined,
               },
               { ...stuck, readAt: ago(33), begunAt: ago(34), steps },
+              { ...stuck, device: 'newest', state: 'waits for room', readAt: ago(31), begunAt: undefined },
             ].filter((one) => device === undefined || one.device === device),
     },
     backends: {
@@ -97,7 +100,12 @@ function routes({ work, isConnected = true }: Changes = {}) {
           recent: recentOf(79),
           cacheEntries: 48,
         },
-        tokenEndpoint: { ...out, connections: { inUse: 49, waiting: 0 }, recent: recentOf(83) },
+        ...(tokens !== 'none' && {
+          tokenEndpoint: {
+            ...(tokens === 'open' ? out : closed),
+            ...{ connections: { inUse: 49, waiting: 0 }, recent: recentOf(83) },
+          },
+        }),
       }),
     },
     replies: {
@@ -173,7 +181,8 @@ it('/replies has the waiting replies', () => {
 
 it('/devices has the reason of each wait, the oldest message first, and the devices that do not fetch', () => {
   expect(answerOf('/devices', 'limit=1')).toMatchObject({
-    further: 1,
+    devices: [{ device: 'stuck' }],
+    further: 2,
     notFetching: { devices: ['waiter'], further: 1 },
   });
   expect(answerOf('/devices')).toEqual({
@@ -203,6 +212,11 @@ it('/devices has the reason of each wait, the oldest message first, and the devi
         oldest: { sequenceNumber: 55, readAt: shownAgo(32), seconds: 32 },
         waitsFor: 'a backend that is out: typeRegistry',
       },
+      {
+        ...{ device: 'newest', partition: '3', messages: 4, state: 'waits for room' },
+        oldest: { sequenceNumber: 55, readAt: shownAgo(31), seconds: 31 },
+        waitsFor: expect.stringMatching(/^room/),
+      },
     ],
     further: 0,
     notFetching: { devices: ['waiter', 'deaf'], further: 0 },
@@ -223,7 +237,7 @@ const call = (waitsFor: string) =>
   ({ kind: 'call', what: 'read object', of: 'type registry', since: 0, waitsFor }) as const;
 const reply = (waitsFor: string) => ({ kind: 'reply', what: 'ack', of: 'gateway', since: 0, waitsFor }) as const;
 
-it.each<[string, Changes['work']]>([
+it.each<[string, Changes['work'], Changes['tokens']?]>([
   ['nothing: it is being handled', { state: 'in flight' }],
   ['room: too many messages are in flight (DELIVERY_MAX_MESSAGES, DELIVERY_MAX_BYTES)', { state: 'waits for room' }],
   ['a backend that is out: typeRegistry', { state: 'waits for backends', needs: ['informationModel', 'typeRegistry'] }],
@@ -231,6 +245,12 @@ it.each<[string, Changes['work']]>([
     'an access token for the backends: the token endpoint is out (BACKENDS_TOKEN_URL)',
     { state: 'waits for backends', needs: ['informationModel'] },
   ],
+  [
+    'a backend that is out: typeRegistry, tokenEndpoint',
+    { state: 'waits for backends', needs: ['typeRegistry', 'tokenEndpoint'] },
+  ],
+  ['a backend that is out: ', { state: 'waits for backends', needs: ['informationModel'] }, 'closed'],
+  ['a backend that is out: ', { state: 'waits for backends', needs: ['informationModel'] }, 'none'],
   ['its turn: it may have ended the process before (G4)', { state: 'waits for its turn' }],
   ['a free connection to the type registry (read object)', { steps: [call('connection')] }],
   ['the end of the outage of the type registry (read object)', { steps: [call('circuit')] }],
@@ -242,12 +262,14 @@ it.each<[string, Changes['work']]>([
     { steps: [reply('queue_full')] },
   ],
   ['another attempt to send, after throttled (ack to gateway)', { steps: [reply('throttled')] }],
-])('/devices has the wait for %s', (waitsFor, work) => {
-  expect(answerOf('/devices', '', { work })).toMatchObject({ devices: [{ waitsFor }] });
+])('/devices has the wait for %s', (waitsFor, work, tokens) => {
+  expect(answerOf('/devices', '', { ...(work && { work }), ...(tokens && { tokens }) })).toMatchObject({ devices: [{ waitsFor }] });
 });
 
 it.each<[string, number, Changes]>([
   ['a token while the token endpoint is out', 1, { work: { steps: [call('token')] } }],
+  ['a token while the token endpoint answers', 0, { work: { steps: [call('token')] }, tokens: 'closed' }],
+  ['a token without a token endpoint', 0, { work: { steps: [call('token')] }, tokens: 'none' }],
   ['the hub', 0, { work: { steps: [reply('hub')] } }],
   ['the hub without a connection', 1, { work: { steps: [reply('hub')] }, isConnected: false }],
 ])('/stop-preview knows that a message waits for %s', (_, held, { work, ...more }) => {

@@ -24,7 +24,7 @@ const partition = (name: string, inFlight: number, waiting: number, unwritten = 
   checkpoint: { unwritten, isFailing },
 });
 
-const begun = (name: string, ...steps: Step[]) => ({ partition: name, begunAt: 0, steps });
+const begun = (name: string, ...steps: Step[]) => ({ partition: name, steps });
 
 /** What one message in flight waits for, as far as a drain does not end it. */
 const heldBy = (conditions: DrainConditions, ...steps: Step[]) => {
@@ -84,7 +84,7 @@ it('the preview counts the messages in flight, the repeated and the remaining on
     begun('0', call('answer')),
     begun('1', reply('queue_full'), reply('hub')),
     begun('1', step('parking', 'answer')),
-    { partition: '1', begunAt: undefined, steps: [] },
+    begun('1'),
   ];
   const places = [partition('0', 2, 5, 7), partition('1', 2, 11, 13, true)];
   expect(stopPreview(places, works, usual)).toEqual({
@@ -108,6 +108,15 @@ it('the preview counts the messages in flight, the repeated and the remaining on
       },
     ],
   });
+});
+
+it('the preview counts the messages of each cause', () => {
+  const works = ['circuit', 'circuit', 'answer'].map((waitsFor) => begun('0', call(waitsFor)));
+  const { waitsFor } = stopPreview([partition('0', 4, 0)], [...works, begun('0', reply('quota'))], usual);
+  expect(waitsFor).toEqual([
+    { what: 'the end of the outage of the information model', messages: 2 },
+    { what: 'the hub, which takes no replies for now', messages: 1 },
+  ]);
 });
 
 it('the preview reports a safe stop while messages in flight end, and no wait when there are none', () => {
