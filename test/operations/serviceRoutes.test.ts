@@ -263,7 +263,9 @@ it.each<[string, Changes['work'], Changes['tokens']?]>([
   ],
   ['another attempt to send, after throttled (ack to gateway)', { steps: [reply('throttled')] }],
 ])('/devices has the wait for %s', (waitsFor, work, tokens) => {
-  expect(answerOf('/devices', '', { ...(work && { work }), ...(tokens && { tokens }) })).toMatchObject({ devices: [{ waitsFor }] });
+  expect(answerOf('/devices', '', { ...(work && { work }), ...(tokens && { tokens }) })).toMatchObject({
+    devices: [{ waitsFor }],
+  });
 });
 
 it.each<[string, number, Changes]>([
