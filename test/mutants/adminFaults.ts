@@ -18,12 +18,6 @@ export const adminFaults: readonly Fault[] = [
       replace: '/^same-site$/',
       caughtBy: 'refuses an image in a web page',
     },
-    {
-      fault: 'needs no token for anything, as for the page',
-      find: 'return isPublic || (await isAccepted(',
-      replace: 'return true || (await isAccepted(',
-      caughtBy: 'serves the page without the token',
-    },
   ),
   ...inFile(
     'sandbox/page/pageAccess.ts',
@@ -165,28 +159,6 @@ export const adminFaults: readonly Fault[] = [
     replace: "redirect: 'follow'",
     caughtBy: 'A command follows no redirect',
   }),
-  ...inFile('src/operations/deadLetters/choice.ts', ['test/operations/replay.test.ts'], {
-    fault: 'passes over dead letters of a store that cannot be reached',
-    find: '    else if (found instanceof Error) throw found;\n',
-    replace: '    else if (found instanceof Error) continue;\n',
-    caughtBy: 'ends when the store cannot be reached',
-  }),
-  ...inFile(
-    'src/operations/heldSteps.ts',
-    ['test/operations/stopPreview.test.ts'],
-    {
-      fault: 'forgets that the service drops a reply when its time is over',
-      find: " && !isDroppedBefore ? 'devices",
-      replace: " ? 'devices",
-      caughtBy: 'when the time for its reply is over before',
-    },
-    {
-      fault: 'gives every reply a turn in a drain',
-      find: '.slice(turns)',
-      replace: '.slice(inTurn.length)',
-      caughtBy: 'that has its turn after the drain',
-    },
-  ),
   ...inFile('src/engine/progress/checkpointWriter.ts', ['test/engine/checkpoints.test.ts'], {
     fault: 'takes for written what is being written',
     find: 'unwritten: changes.handled + inWriting,',

@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Secret } from '../../src/identity/rotatingSecret.ts';
 import { createLog } from '../../src/log/log.ts';
+import { createTroubles } from '../../src/log/troubles.ts';
 import { startAdminServer } from '../../src/operations/adminServer.ts';
 import { openAdmin } from '../../src/operations/openAdmin.ts';
 import { bearerToken, settings } from '../support/environment.ts';
@@ -232,6 +233,17 @@ describe('the admin port', () => {
     const { body } = await ask(port, '/settings');
     expect(JSON.parse(body)).toMatchObject({ admin: { host: '127.0.0.1', token: '' }, backends: { token: '[set]' } });
     expect(body).not.toContain(bearerToken);
+  });
+
+  it('shows what is wrong at the moment without the secrets of the settings', async () => {
+    const { port, log } = await opened();
+    const troubles = createTroubles(log);
+    onTestFinished(() => troubles.close());
+    const fields = { said: `no access with ${bearerToken}` };
+    troubles.raise('hub', { level: 'warn', message: 'the hub cannot be read', fields });
+    expect(JSON.parse((await ask(port, '/troubles')).body)).toMatchObject({
+      troubles: [{ event: 'hub.unreadable', fields: { said: 'no access with …' } }],
+    });
   });
 
   it('changes the level of the log, which is logged at any level', async () => {
