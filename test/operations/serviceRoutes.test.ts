@@ -40,6 +40,14 @@ function routes({ work, isConnected = true, tokens = 'open' }: Changes = {}) {
       waitsFor: 'answer',
     },
   ] as const;
+  const waiting = { ...stuck, begunAt: undefined };
+  const all: readonly (typeof stuck)[] = work
+    ? [{ ...stuck, ...work }]
+    : [
+        { ...waiting, device: 'waiter', state: 'waits for backends', needs: ['typeRegistry'], readAt: ago(32) },
+        { ...stuck, readAt: ago(33), begunAt: ago(34), steps },
+        { ...waiting, device: 'newest', state: 'waits for room', readAt: ago(31) },
+      ];
   const out = { circuit: 'open', outage: { since: ago(31), failure: 'HTTP 503' } } as const;
   const closed = { circuit: 'closed', outage: undefined } as const;
   return serviceRoutes({
@@ -69,21 +77,7 @@ function routes({ work, isConnected = true, tokens = 'open' }: Changes = {}) {
           renewedAt: now.getTime() - 29_000,
         },
       ],
-      devices: (device) =>
-        work
-          ? [{ ...stuck, ...work }]
-          : [
-              {
-                ...stuck,
-                device: 'waiter',
-                state: 'waits for backends',
-                needs: ['typeRegistry'],
-                readAt: ago(32),
-                begunAt: undefined,
-              },
-              { ...stuck, readAt: ago(33), begunAt: ago(34), steps },
-              { ...stuck, device: 'newest', state: 'waits for room', readAt: ago(31), begunAt: undefined },
-            ].filter((one) => device === undefined || one.device === device),
+      devices: (device) => all.filter((one) => device === undefined || one.device === device),
     },
     backends: {
       states: () => ({

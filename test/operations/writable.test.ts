@@ -61,7 +61,9 @@ describe('a folder that the service writes to', () => {
     writeFileSync(file, '');
     for (const path of [file, join(file, 'spool')]) {
       expect(unusableDirectories([path])).toEqual([
-        expect.stringMatching(/ cannot be used \(E(EXIST|NOTDIR)\): a part of its path is a file; set DATA_DIRECTORY to a folder$/),
+        expect.stringMatching(
+          / cannot be used \(E(EXIST|NOTDIR)\): a part of its path is a file; set DATA_DIRECTORY to a folder$/,
+        ),
       ]);
     }
   });
