@@ -85,6 +85,10 @@ describe.each(kinds)('an error in the log of the %s', (_, create) => {
     const longest = { code: 'x'.repeat(64) };
     expect(lineOf(Object.assign(new Error('denied'), longest))).toEqual({ ...plain, ...longest });
     expect(lineOf(Object.assign(new Error('denied'), { code: 5 }))).toEqual({ ...plain, code: 5 });
+    expect(lineOf(Object.assign(new Error('denied'), { code: true, stack: undefined }))).toEqual({
+      ...plain,
+      stack: '',
+    });
   });
 
   it('has four causes at most, the text of each without its stack', () => {
@@ -92,6 +96,14 @@ describe.each(kinds)('an error in the log of the %s', (_, create) => {
     const cause = (message: string, more = {}) => ({ type: 'Error', message, ...more });
     const expected = cause('8', { cause: cause('7', { cause: cause('6', { cause: cause('5') }) }) });
     expect(lineOf(chain(9))).toEqual(cause('9', { stack: expect.any(String), cause: expected }));
+  });
+
+  it('has inner errors of inner errors four deep', () => {
+    const nest = (left: number): Error => new AggregateError(left > 0 ? [nest(left - 1)] : [], String(left));
+    const level = (message: string, ...errors: readonly object[]) => ({ type: 'AggregateError', message, errors });
+    const { errors: _, ...deepest } = level('5');
+    const expected = level('8', level('7', level('6', deepest)));
+    expect(lineOf(nest(9))).toEqual({ ...level('9', expected), stack: expect.any(String) });
   });
 
   it('has ten inner errors at most, and is cut at 2,000 characters of text and 4,000 of stack', () => {

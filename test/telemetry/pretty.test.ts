@@ -35,9 +35,7 @@ it('a pretty line has a value without quotes only when it is one word', () => {
 it('a pretty line of an error without a stack has the rest of it below', () => {
   const { log, text } = written();
   log.error({ err: 'just text' }, 'unforeseen failure');
-  expect(text().slice(12)).toBe(
-    ' ERROR unforeseen failure (message.failed_unforeseen)\n    {"message":"just text"}\n',
-  );
+  expect(text().slice(12)).toBe(' ERROR unforeseen failure (message.failed_unforeseen)\n    {"message":"just text"}\n');
 });
 
 it('a pretty line has the stack of an error and its causes below', () => {
