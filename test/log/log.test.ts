@@ -1,4 +1,5 @@
 import { AxiosError, AxiosHeaders } from 'axios';
+import { withFields } from 'telemetry/log.ts';
 import { describe, expect, it } from 'vitest';
 import { createLog as createEdgeLog } from '../../edge/src/operations/log.ts';
 import { createLog } from '../../src/log/log.ts';
@@ -16,6 +17,20 @@ it('each line has its event and the instance', () => {
   expect(lines.map((line) => JSON.parse(line))).toEqual([
     { ...common, event: 'partition.released', partition: '3', unfinished: 2, msg: 'partition released' },
     { ...common, device: 'd1', msg: 'handled' },
+  ]);
+});
+
+it('each line of a log with fields of its own has them, and those of the line instead of them', () => {
+  const lines: string[] = [];
+  const log = createLog('info', { write: (line) => void lines.push(line) });
+  const view = withFields(log, { part: 'backends', number: 1 });
+  view.info({ number: 2 }, 'partition released');
+  view.warn({}, 'the hub cannot be read');
+  view.error({}, 'event passed over');
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { level: 'info', part: 'backends', number: 2, msg: 'partition released' },
+    { level: 'warn', part: 'backends', number: 1, msg: 'the hub cannot be read' },
+    { level: 'error', part: 'backends', number: 1, msg: 'event passed over' },
   ]);
 });
 

@@ -10,7 +10,7 @@ import { ensureCertificates } from 'iot-hub-emulator/testing';
 import { directAgent, outboundAgent, tunnelTo, useProxies } from 'telemetry/network/outbound.ts';
 import { trustAlso } from 'telemetry/network/trust.ts';
 import { isProxyFault, Tunnel } from 'telemetry/network/tunnel.ts';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createTransport } from '../../src/backends/transport.ts';
 import { serve } from '../backends/harness.ts';
 import { type ConnectProxy, startConnectProxy } from '../support/connectProxy.ts';
@@ -127,8 +127,29 @@ it('a client of undici asks the proxy of HTTP_PROXY for an address without TLS',
 it('a proxy that keeps silent is given up, and its connection is closed', async () => {
   proxy.behave('keeps silent');
   const tunnel = new Tunnel(new URL(proxy.url), 100);
-  await expect(tunnel.open('localhost', 1)).rejects.toMatchObject({ code: 'EPROXYSILENT' });
+  await expect(tunnel.open('localhost', 1)).rejects.toMatchObject({
+    code: 'EPROXYSILENT',
+    message: `the proxy ${authority(proxy.url)} does not answer within 0.1 s`,
+  });
   await expect.poll(() => proxy.open()).toBe(0);
+});
+
+it.each([
+  ['asks', 'EPROXYAUTH', undefined],
+  ['refuses', 'EPROXYREFUSED', undefined],
+  ['cuts', 'EPROXYDOWN', expect.any(Error)],
+] as const)('the failure of a proxy that %s has the code %s', async (how, code, cause) => {
+  proxy.behave(how);
+  const failure = new Tunnel(new URL(proxy.url)).open('localhost', 1);
+  await expect(failure).rejects.toMatchObject({ name: 'ProxyFailure', code, cause });
+});
+
+it('a connection through the proxy is not cut off when an answer of the proxy would be late', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const socket = await new Tunnel(new URL(proxy.url)).open('localhost', Number(new URL(secureUrl).port));
+  expect(vi.getTimerCount()).toBe(0);
+  socket.destroy();
 });
 
 it('no error has the password of the proxy', async () => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { namingSetting } from 'telemetry/address.ts';
 import { serveHealth } from 'telemetry/healthServer.ts';
@@ -13,6 +14,17 @@ beforeEach(async () => {
   other = await listen(createServer(), { host: here, port: 0, settings });
 });
 afterEach(() => other.close());
+
+it('a server that is closed ends open requests, and gives its port free', async () => {
+  const silent = createServer(() => {});
+  const asked = once(silent, 'request');
+  const server = await listen(silent, { host: here, port: 0, settings });
+  const answer = fetch(`http://${here}:${server.port}`);
+  await asked;
+  await Promise.all([server.close(), expect(answer).rejects.toThrow()]);
+  const next = await listen(createServer(), { host: here, port: server.port, settings });
+  await next.close();
+});
 
 describe('an address that cannot be listened on', () => {
   it.each<[string, (port: number) => Promise<unknown>]>([

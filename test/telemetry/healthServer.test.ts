@@ -68,7 +68,8 @@ it('the server has started once it was ready, whatever is missing later', async 
     const response = await fetch(`http://127.0.0.1:${own.port}${path}`);
     return [response.status, await response.json()];
   };
-  expect(await ask('/startupz')).toEqual([503, { status: 'not started', waitingFor: ['access'] }]);
+  for (let times = 0; times < 2; times += 1)
+    expect(await ask('/startupz')).toEqual([503, { status: 'not started', waitingFor: ['access'] }]);
   missing = [];
   expect(await ask('/readyz')).toEqual([200, { status: 'ready' }]);
   missing = ['access'];

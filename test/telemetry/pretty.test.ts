@@ -6,7 +6,7 @@ function written(hasColours = false): { log: ReturnType<typeof createLog>; text:
   const log = createLog(
     'debug',
     { write: (line) => void lines.push(line) },
-    { isPretty: true, hasColours, instance: 'i' },
+    { isPretty: true, instance: 'i', ...(hasColours && { hasColours }) },
   );
   return { log, text: () => lines.join('') };
 }
@@ -26,9 +26,12 @@ it('a pretty line has the time, the level, the text, the event and the fields', 
 
 it('a pretty line has a value without quotes only when it is one word', () => {
   const { log, text } = written();
-  log.info({ url: 'https://h:1/a@b+c-d.e', word: '', left: ' x', right: 'x ', number: 5, none: null }, 'handled');
+  log.info(
+    { url: 'https://h:1/a@b+c-d.e', word: '', left: ' x', right: 'x ', number: 5, none: null, list: [1] },
+    'handled',
+  );
   expect(text().slice(12)).toBe(
-    ' INFO  handled  url=https://h:1/a@b+c-d.e  word=""  left=" x"  right="x "  number=5  none=null\n',
+    ' INFO  handled  url=https://h:1/a@b+c-d.e  word=""  left=" x"  right="x "  number=5  none=null  list=[1]\n',
   );
 });
 

@@ -16,6 +16,15 @@ it('a secret of fewer than four characters would hide much else, and stays', () 
   expect(createScrub(['abc', 'abcd'])('abc abcd')).toBe('abc …');
 });
 
+it.each([
+  ['amqps://user:pw@hub.example/x', 'amqps://…@hub.example/x'],
+  ['GET https://h/c/b?sv=1&sig=abc failed', 'GET https://h/c/b?… failed'],
+  ['401 for Bearer abc.x_y-z here', '401 for Bearer … here'],
+  ['grant_type=x&client_secret=abc&scope=y', 'grant_type=x&client_secret=…&scope=y'],
+])('what looks like a secret is taken out of %s, and nothing else', (text, scrubbed) => {
+  expect(createScrub([])(text)).toBe(scrubbed);
+});
+
 it('secrets are those of the moment, and are prepared once for each list', () => {
   let list = ['first'];
   const made: (readonly string[])[] = [];

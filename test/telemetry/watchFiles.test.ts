@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { areSame, stampOf, stampsNow } from 'telemetry/files/stamps.ts';
 import { watchFiles } from 'telemetry/files/watchFiles.ts';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 
 let folder: string;
 const file = (name: string) => join(folder, name);
@@ -87,6 +87,16 @@ describe('files', () => {
     watch.close();
     await look;
     expect(found()).toBe(0);
+  });
+
+  it('are not looked at again when the end comes during a look', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { watch } = await watched(10);
+    vi.advanceTimersByTime(10);
+    watch.close();
+    for (let times = 0; times < 3; times += 1) await watch.look(); // the look of the timer ends meanwhile
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it('are looked at again and again', async () => {
