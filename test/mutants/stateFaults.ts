@@ -83,12 +83,6 @@ export const stateFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'has the age of the checkpoint, and the number of failed writes',
   }),
-  ...inFile('telemetry/src/healthServer.ts', ['test/telemetry/healthServer.test.ts'], {
-    fault: 'forgets that it has been ready',
-    find: 'hasBeenReady ||= waitingFor.length === 0;',
-    replace: 'hasBeenReady = waitingFor.length === 0;',
-    caughtBy: 'the server has started once it was ready, whatever is missing later',
-  }),
   ...inFile(
     'src/backends/backends.ts',
     ['test/backends/states.test.ts'],
