@@ -40,8 +40,18 @@ export const rooms: readonly Room[] = [
     folder: 'src/observing',
     tests: ['test/observing', 'test/dispatch', ...tests('backends', 'recentRequests', 'caches', 'circuit', 'steps')],
   },
-  { folder: 'src/operations', tests: ['test/operations'] },
-  { folder: 'telemetry/src', tests: ['test/telemetry', 'test/log'] },
+  {
+    folder: 'src/operations',
+    tests: ['test/operations', ...tests('backends', 'caches'), ...tests('methods', 'metrics')],
+  },
+  {
+    folder: 'telemetry/src',
+    tests: [
+      ...['test/telemetry', 'test/log', 'test/network'],
+      ...tests('metrics', 'exposition'),
+      ...tests('operations', 'listening'),
+    ],
+  },
   {
     folder: 'edge/src',
     tests: ['test/edge'],

@@ -7,12 +7,6 @@ import { replyFaults } from './replyFaults.ts';
 export const deliveryFaults: readonly Fault[] = [
   ...replyFaults,
   ...dispatchFaults,
-  ...inFile('src/operations/deadLetters/replay.ts', ['test/operations/replay.test.ts'], {
-    fault: 'gives up replaying when a backend is out',
-    find: '!(await requirement.met(stopping))',
-    replace: 'requirement.met(stopping) !== undefined',
-    caughtBy: 'waits for an unavailable backend, and delays no device that does not need it',
-  }),
   ...inFile(
     'src/programs/service.ts',
     ['test/hub/health.test.ts'],
