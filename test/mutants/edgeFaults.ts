@@ -233,19 +233,19 @@ export const edgeFaults: readonly Fault[] = [
     replace: 'createModuleFolder(path)',
     caughtBy: 'leaves downloads in progress with their module, their quota and their files',
   }),
-  ...inFile('edge/src/configuration/watch.ts', test('reload'), {
+  ...inFile('edge/src/configuration/watch.ts', test('watch'), {
     fault: 'stops looking at the file when it had a fault',
     find: 'await readConfiguration(path, read)',
     replace: 'await readConfiguration(path)',
     caughtBy: 'with a fault are refused once, and read when they are right again',
   }),
-  ...inFile('telemetry/src/files/watchFiles.ts', test('reload'), {
+  ...inFile('telemetry/src/files/watchFiles.ts', test('watch'), {
     fault: 'reads a file that is being written',
     find: '!isStill',
     replace: '!isStill === undefined',
     caughtBy: 'are left alone while one is being written',
   }),
-  ...inFile('telemetry/src/files/stamps.ts', test('reload'), {
+  ...inFile('telemetry/src/files/stamps.ts', test('watch'), {
     fault: 'looks at a link, not at where it leads',
     find: 'await stat(path, { bigint: true })',
     replace: "await (await import('node:fs/promises')).lstat(path, { bigint: true })",
