@@ -139,7 +139,7 @@ export const edgeFaults: readonly Fault[] = [
   }),
   ...inFile(
     'edge/src/files/download.ts',
-    test('files'),
+    test('fileInputs'),
     {
       fault: 'accepts a file that has changed',
       find: "  if (unquoted(headers.etag ?? '') !== unquoted(etag)) throw changed;\n",
@@ -153,13 +153,13 @@ export const edgeFaults: readonly Fault[] = [
       caughtBy: 'when its host sends less than the signed length',
     },
   ),
-  ...inFile('edge/src/files/fileUrl.ts', test('files'), {
+  ...inFile('edge/src/files/fileUrl.ts', test('fileInputs'), {
     fault: 'downloads from any host',
     find: 'hosts.includes(host)',
     replace: 'hosts.length > 0',
     caughtBy: 'from a host that is not configured',
   }),
-  ...inFile('edge/src/files/download.ts', test('files'), {
+  ...inFile('edge/src/files/download.ts', test('fileInputs'), {
     fault: 'accepts a file that is one byte too long',
     find: 'if (count > bytes) throw',
     replace: 'if (count > bytes + 1) throw',
@@ -167,7 +167,7 @@ export const edgeFaults: readonly Fault[] = [
   }),
   ...inFile(
     'edge/src/files/usage.ts',
-    test('files'),
+    test('fileInputs'),
     {
       fault: 'does not look into the folders below that of a module',
       find: 'waiting.push(path)',
@@ -195,12 +195,12 @@ export const edgeFaults: readonly Fault[] = [
   ),
   ...inFile(
     'edge/src/files/moduleFolder.ts',
-    test('files'),
+    test('fileInputs'),
     {
       fault: 'removes folders that have the name of a leftover',
       find: ' && !entry.isDirectory();',
       replace: ';',
-      caughtBy: 'may have a folder with the name of an unfinished download at the start',
+      caughtBy: 'is made at the start, with those above it, and leftovers of unfinished downloads are removed',
     },
     {
       fault: 'ignores files with the name of an unfinished download',
