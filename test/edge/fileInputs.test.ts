@@ -488,7 +488,8 @@ describe('downloads beyond the limit', () => {
     expect(begun).toEqual(['first', 'second', 'third', 'last']);
     const again = [begin('fourth'), begin('fifth'), begin('sixth')];
     await vi.waitFor(() => expect(begun.slice(4)).toEqual(['fourth', 'fifth']));
-    for (const [index, name] of ['fourth', 'fifth', 'sixth'].entries()) await finish(name, again[index] as Promise<void>);
+    for (const [index, name] of ['fourth', 'fifth', 'sixth'].entries())
+      await finish(name, again[index] as Promise<void>);
   });
 
   it('leave no listener on the signal of an invocation', async () => {

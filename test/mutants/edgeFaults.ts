@@ -59,12 +59,12 @@ export const edgeFaults: readonly Fault[] = [
   }),
   ...inFile(
     'edge/src/modules/reply.ts',
-    test('modules'),
+    test('reply'),
     {
       fault: 'sends the hub a response of any size',
       find: 'Buffer.byteLength(JSON.stringify(response)) > maxResponseBytes',
       replace: 'false',
-      caughtBy: 'may have as many bytes as the hub allows, and not one more',
+      caughtBy: 'may have as many bytes as the hub allows with its status, and not one more',
     },
     {
       fault: 'accepts an array as an output',
@@ -73,7 +73,7 @@ export const edgeFaults: readonly Fault[] = [
       caughtBy: 'with an array is a bad reply',
     },
   ),
-  ...inFile('edge/src/modules/reply.ts', test('modules'), {
+  ...inFile('edge/src/modules/reply.ts', test('reply'), {
     fault: 'carries replies that change on the way',
     find: 'if (problem !== undefined) return malformed',
     replace: 'if (problem?.includes(String(maxDepth))) return malformed',
