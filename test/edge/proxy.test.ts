@@ -96,13 +96,22 @@ describe('an invocation', () => {
     expect(await edge.call()).toMatchObject(overloaded); // two of the module
     edge.reply(0);
     await fifth;
-    const isIdle = vi.fn();
-    const waiting = edge.concurrency.idle().then(isIdle);
-    await vi.advanceTimersByTimeAsync(18_999);
-    expect(isIdle).not.toHaveBeenCalled();
-    await vi.advanceTimersByTimeAsync(1);
-    await Promise.all([first, second, waiting, edge.concurrency.idle()]);
+    await vi.advanceTimersByTimeAsync(19_000);
+    await Promise.all([first, second]);
     expect(edge.lines.filter(({ reason }) => reason === 'overloaded')).toHaveLength(2);
+  });
+
+  it('that ends as the last one is waited for', async () => {
+    for (let time = 0; time < 2; time += 1) {
+      const isIdle = vi.fn();
+      const ends = [edge.concurrency.acquire('press'), edge.concurrency.acquire('bus')];
+      const waiting = [edge.concurrency.idle().then(isIdle), edge.concurrency.idle()];
+      ends[0]?.();
+      await vi.advanceTimersByTimeAsync(0);
+      expect(isIdle).not.toHaveBeenCalled();
+      ends[1]?.();
+      await Promise.all([...waiting, edge.concurrency.idle()]);
+    }
   });
 
   it.each<[string, Partial<typeof edge.given>]>([
