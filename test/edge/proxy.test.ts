@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { busObject, pressObject, startTestProxy } from './support/testProxy.ts';
+import { busObject, modules, pressObject, startTestProxy } from './support/testProxy.ts';
 
 // Invocations in virtual time, beside a broker and folders that do what the test says (M10, M11, M12).
 
@@ -21,6 +21,7 @@ const ofCall = { correlationId: 'c-1', objectId: pressObject, target: '', method
 
 describe('an invocation', () => {
   it('is a request to its module, whose reply is the response', async () => {
+    await vi.advanceTimersByTimeAsync(500);
     const calling = edge.call({ input: { rpm: 1 } });
     const requestId = edge.published[0]?.topic.split('/').at(-1);
     expect(edge.published).toEqual([{ topic: `press/in/stop/${requestId}`, text: '{"rpm":1}' }]);
@@ -84,7 +85,8 @@ describe('an invocation', () => {
     edge.given.limits.inFlight = 3;
     const first = edge.call();
     const [second, third] = [edge.call({ objectId: busObject }), edge.call({ objectId: busObject })];
-    const overloaded = { status: 503, reason: 'overloaded', payload: { invoked: 'no' } };
+    const detail = 'too many invocations are in progress, in total or for this module';
+    const overloaded = { status: 503, reason: 'overloaded', payload: { detail, invoked: 'no' } };
     expect(await edge.call()).toMatchObject(overloaded); // three in all
     edge.reply(0);
     await third;
@@ -130,6 +132,15 @@ describe('an invocation', () => {
     expect(edge.published).toEqual([]);
     edge.reply(0, '', { topic: 'press/out', requestId: edge.lines[0]?.['requestId'] });
     expect(edge.counted('device_messaging.edge.replies.dropped')).toEqual([['press', 'unknown', 1]]);
+  });
+
+  it('keeps the topic of its reply when the configuration has it no more', async () => {
+    const calling = edge.call();
+    edge.topics.use([]);
+    edge.reply(3);
+    expect((await calling).payload).toEqual({ status: 3 });
+    expect(edge.changes).toEqual([['press/out'], []]);
+    edge.topics.use(modules);
   });
 
   it('ends a second before the time-out of the hub, and later replies are dropped', async () => {

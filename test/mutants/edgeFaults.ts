@@ -125,11 +125,11 @@ export const edgeFaults: readonly Fault[] = [
     replace: '} else {',
     caughtBy: 'refuses the subscription for one module: its calls get 503, others work',
   }),
-  ...inFile('edge/src/hub/hubConnection.ts', test('connections'), {
+  ...inFile('edge/src/hub/hubConnection.ts', test('hubConnection'), {
     fault: 'renews the connection while invocations are in progress',
     find: '(seconds > token.renewWhenIdle && isIdle())',
     replace: 'seconds > token.renewWhenIdle',
-    caughtBy: 'gets a new connection before the token expires, while no invocation is in progress',
+    caughtBy: 'is replaced before the token expires, while no invocation is in progress, and later in any case',
   }),
   ...inFile('edge/src/hub/methodTransport.ts', test('connections'), {
     fault: 'leaves other direct methods without an answer',
