@@ -40,12 +40,6 @@ export const edgeFaults: readonly Fault[] = [
     caughtBy: 'knows the line of each value, and of the nearest one around what is missing',
   }),
   ...inFile('edge/src/invocations/proxy.ts', test('modules'), {
-    fault: 'takes retained messages as replies',
-    find: "if (isRetained) countDropped(topic, 'retained');\n      else if",
-    replace: 'if',
-    caughtBy: 'that was retained at the broker is dropped when the proxy reconnects',
-  }),
-  ...inFile('edge/src/invocations/proxy.ts', test('modules'), {
     fault: 'responds after the time-out of the hub',
     find: 'const marginSeconds = 1;',
     replace: 'const marginSeconds = 0;',
@@ -277,24 +271,12 @@ export const edgeFaults: readonly Fault[] = [
     'edge/src/invocations/setups.ts',
     test('reload'),
     {
-      fault: 'says nothing of settings that need a restart',
-      find: 'if (settings.length > 0)',
-      replace: 'if (settings.length > atStartOnly.length)',
-      caughtBy: 'of the process or of its identity takes effect at the next start, which the log says',
-    },
-    {
       fault: 'forgets that the file has a fault',
       find: 'problems = found.slice(0, mostProblems);',
       replace: 'problems = found.slice(0, 0);',
       caughtBy: 'with a fault is refused with its line, and the last good one stays in effect',
     },
   ),
-  ...inFile('edge/src/invocations/concurrencyLimit.ts', test('load'), {
-    fault: 'lets one module use the total limit',
-    find: ' || ofModule >= most.inFlightPerModule',
-    replace: '',
-    caughtBy: 'calls beyond the limit of a module get 503 at once',
-  }),
   ...inFile('edge/src/invocations/proxy.ts', ['test/edge/files.test.ts'], {
     fault: 'asks to repeat later what a module without a folder can never get',
     find: "refused: 'takes_no_files',",
