@@ -256,7 +256,7 @@ describe('a file is not downloaded', () => {
     server.behave(behaviour);
     const end = new AbortController();
     const loading = load({ a: signed }, end.signal);
-    const begun = status === '' ? () => server.open === 1 : async () => (await inFolder()).length === 1;
+    const begun = async () => (status === '' ? server.open === 1 : (await inFolder()).length === 1);
     await expect.poll(begun).toBe(true);
     end.abort();
     expect(await loading).toEqual(failed('the download timed out'));

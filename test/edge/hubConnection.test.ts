@@ -43,8 +43,8 @@ beforeEach(() => {
 afterEach(() => connection.close());
 const logged = (event: string) => lines.filter((line) => line['event'] === event);
 
-async function connect(change: Partial<Options> = {}, ...identity: Parameters<Hub['deviceConnectionString']>) {
-  const connectionString = hub.deviceConnectionString(...(identity.length > 0 ? identity : (['edge-1'] as const)));
+async function connect(change: Partial<Options> = {}) {
+  const connectionString = hub.deviceConnectionString('edge-1');
   const ca = await readFile(hub.caFile, 'utf8');
   meter = createMeter();
   connection = connectToHub({
@@ -68,7 +68,7 @@ const invoke = async (clientId = 'edge-1', methodName = 'invokeMethod', payload:
 const connected = (times = 1) => expect.poll(() => logged('hub.connected').length).toBe(times);
 
 describe('the connection to the hub', () => {
-  it.each<[string, string, Parameters<Hub['deviceConnectionString']>, 'key' | 'certificate', boolean]>([
+  it.each<[string, string, [deviceId: string, moduleId?: string], 'key' | 'certificate', boolean]>([
     ['a device', 'edge-1', ['edge-1'], 'key', false],
     ['a module', 'edge-1/proxy', ['edge-1', 'proxy'], 'key', false],
     ['a device with a certificate', 'edge-2', ['edge-2'], 'certificate', false],
