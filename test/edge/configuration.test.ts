@@ -125,7 +125,7 @@ describe('a configuration', () => {
     ],
     [
       'two modules with the same folder',
-      withModules({ ...press, files: { folder: '/f' } }, { ...bus, files: { folder: '/f/' } }),
+      withModules({ ...press, files: { folder: '/f' } }, { ...bus, files: { folder: '/f//' } }),
       'modules[1].files.folder: the folder "/f" is already used in modules[0].files.folder',
     ],
     [
@@ -162,6 +162,16 @@ describe('a configuration', () => {
       'hub: certificateFile and keyFile require each other',
     ],
     ['a number for a string', having({ hub: { connectionString: 7 } }), 'hub.connectionString: must be a string'],
+    [
+      'a text for a number',
+      having({ limits: { inFlight: '5' } }),
+      'limits.inFlight: must be a whole number from 1 to 10000',
+    ],
+    [
+      'a client id that is too long',
+      having({ broker: { ...good.broker, clientId: 'x'.repeat(66) } }),
+      'broker.clientId: Too big: expected string to have <=65 characters',
+    ],
     ['an array for an object', having({ limits: [] }), 'limits: must be an object'],
     ['an invalid port', having({ health: { port: 70_000 } }), 'health.port: must be a whole number from 0 to 65535'],
     [
@@ -198,7 +208,7 @@ describe('a configuration', () => {
       'broker.username: is required with a password',
     ],
     ['a broker with a path', having({ broker: { url: 'mqtt://localhost/x' } }), 'broker.url: must be mqtt://host:port'],
-    ['a broker behind a word', having({ broker: { url: 'a mqtt://h' } }), 'broker.url: must be mqtt://host:port'],
+    ['a broker with another scheme', having({ broker: { url: 'xmqtt://h' } }), 'broker.url: must be mqtt://host:port'],
     ['a broker at a port beyond all', having({ broker: { url: 'mqtt://h:70000' } }), 'broker.url: must be mqtt://'],
     [
       'a topic that no broker accepts',
@@ -255,6 +265,13 @@ describe('a configuration', () => {
     [
       'folders whose names differ within',
       withModules({ ...press, files: { folder: '/f/a' } }, { ...bus, files: { folder: '/f//a' } }),
+    ],
+    [
+      'a gateway of as many objects as it owns, and one of as many as targets',
+      withModules(
+        { ...press, gateway: { objectIds: [busObject] } },
+        { ...bus, gateway: { objectIds: [busObject.replace('0', '1')], targets: ['bus'] } },
+      ),
     ],
     ['a gateway of objects only', withModules({ ...bus, gateway: { objectIds: [busObject] } })],
     ['topics that begin alike', withModules({ ...press, topics_methods_in: 'a/in', topics_methods_out: 'a/inner' })],
