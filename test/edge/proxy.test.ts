@@ -73,11 +73,26 @@ describe('an invocation', () => {
     });
   });
 
-  it('may have any method behind a gateway', async () => {
-    const calling = edge.call({ objectId: busObject, method: 'a/b' });
-    expect(edge.published).toMatchObject([{ text: `{"objectId":"${busObject}","method":"a/b"}` }]);
+  it('behind a gateway may have any method, which is in the payload', async () => {
+    const both = [edge.call({ objectId: busObject, method: 'a/b' })];
     edge.reply(1);
-    expect((await calling).status).toBe(200);
+    both.push(edge.call({ objectId: busObject, method: 'a/b', input: { c: 2 } }));
+    edge.reply(1);
+    expect((await Promise.all(both)).map(({ status }) => status)).toEqual([200, 200]);
+    expect(edge.published).toEqual([
+      {
+        topic: expect.stringMatching(/^bus\/in\/\$proxy\/[0-9a-f-]{36}$/),
+        text: `{"objectId":"${busObject}","method":"a/b"}`,
+      },
+      { topic: expect.anything(), text: `{"objectId":"${busObject}","method":"a/b","input":{"c":2}}` },
+    ]);
+  });
+
+  it('without inputs has an empty payload', async () => {
+    const calling = edge.call();
+    edge.reply(1);
+    await calling;
+    expect(edge.published).toMatchObject([{ text: '' }]);
   });
 
   it('beyond a limit is refused until another one has ended', async () => {
