@@ -28,4 +28,8 @@ describe('the lines of a process are complete', () => {
     const [first, second, ...warning] = await writtenBy('kill');
     expect([first, second, warning.length]).toEqual(['handled 1', 'handled 2', 1]);
   });
+
+  it('before a checkpoint is written, even if it is killed right after that (G5)', async () => {
+    expect(await writtenBy('flush')).toEqual(['handled 1', 'handled 2']);
+  });
 });

@@ -11,6 +11,10 @@ switch (process.argv[2]) {
     break;
   case 'throw':
     throw new Error('not caught');
+  case 'flush':
+    log.flush?.();
+    process.kill(process.pid, 'SIGKILL');
+    break;
   case 'kill':
     log.warn({}, 'backend is out, calls to it wait');
     process.kill(process.pid, 'SIGKILL');
