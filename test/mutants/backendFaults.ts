@@ -123,19 +123,7 @@ export const backendFaults: readonly Fault[] = [
       replace: 'notFetching.size > 0',
       caughtBy: 'remembers as not fetching only those whose queue was full',
     },
-    {
-      fault: 'goes on listening for the end of a session that has sent a reply',
-      find: "        ended?.removeEventListener('abort', stopWaiting);\n",
-      replace: '',
-      caughtBy: 'keeps no state after the end of a session',
-    },
   ),
-  ...inFile('src/hub/replies/sendQueue.ts', sender, {
-    fault: 'goes on listening for the end of a session whose reply has had its turn',
-    find: "          over?.removeEventListener('abort', leave);\n",
-    replace: '',
-    caughtBy: 'keeps no state after the end of a session',
-  }),
   ...inFile('src/hub/replies/replies.ts', ['test/hub/replySettings.test.ts'], {
     fault: 'leaves nothing to chance between the attempts of a reply',
     find: 'random: Math.random',

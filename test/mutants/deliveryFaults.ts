@@ -7,12 +7,6 @@ import { replyFaults } from './replyFaults.ts';
 export const deliveryFaults: readonly Fault[] = [
   ...replyFaults,
   ...dispatchFaults,
-  ...inFile('src/operations/deadLetters/replay.ts', ['test/operations/replay.test.ts'], {
-    fault: 'gives up replaying when a backend is out',
-    find: '!(await requirement.met(stopping))',
-    replace: 'requirement.met(stopping) !== undefined',
-    caughtBy: 'waits for an unavailable backend, and delays no device that does not need it',
-  }),
   ...inFile(
     'src/programs/service.ts',
     ['test/hub/health.test.ts'],
@@ -89,12 +83,6 @@ export const deliveryFaults: readonly Fault[] = [
       caughtBy: 'no more than 32 calls to the storage',
     },
   ),
-  ...inFile('src/hub/replies/sender.ts', ['test/hub/sender.test.ts'], {
-    fault: 'goes on sending what is no longer its own to send',
-    find: "ended?.addEventListener('abort', stopWaiting, { once: true });",
-    replace: '',
-    caughtBy: 'leaves replies of a lost partition undecided at once, even when the hub cannot be reached',
-  }),
   ...inFile('src/hub/reading/sessions.ts', ['test/hub/hangingStop.test.ts'], {
     fault: 'lets a store that hangs hold up the stop',
     find: 'within(release(partition), drainMs + releaseWithinMs)',

@@ -85,7 +85,6 @@ const answer = inFile('src/dispatch/respond.ts', answering);
 const checks = inFile('src/card/checks.ts', [...answering, ...creating]);
 const envelope = inFile('src/protocol/envelope.ts', [...protocol, ...answering]);
 const acknowledgement = inFile('src/protocol/acknowledgement.ts', [...protocol, created]);
-const notification = inFile('src/protocol/notification.ts', [created, synced]);
 const costs = inFile('src/card/checks.ts', ['test/cost.test.ts']);
 const jsonPass = inFile('src/protocol/jsonPass.ts', protocol);
 const jsonTokens = inFile('src/protocol/jsonTokens.ts', protocol);
@@ -442,7 +441,6 @@ export const faults: readonly Fault[] = [
     "target: '',\n  objectId",
     'target of the request',
   ),
-  notification('forgets the correlation id', '...(id === undefined ? {} : { id }),', '', 'generated id'),
   answer(
     'acknowledges before it notifies',
     'const undelivered = notifications.length === 0 ? undefined : await sendNotifications(notifications);',

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { inject, vi } from 'vitest';
 
 declare module 'vitest' {
@@ -16,3 +17,6 @@ Object.assign(stryker ?? {}, { activeMutant: undefined });
 // Without a change no test waits for what never comes: one that is late runs on a busy machine.
 const limits = inject('mode') === 'dryRun' ? 480_000 : 10_000;
 vi.setConfig({ testTimeout: limits, hookTimeout: limits });
+
+// That a change is noticed is enough: looking for the smallest example takes longer than the test.
+fc.configureGlobal({ endOnFailure: true });
