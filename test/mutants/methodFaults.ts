@@ -46,12 +46,6 @@ export const methodFaults: readonly Fault[] = [
     'src/backends/objectForCaller.ts',
     test('invoke'),
     {
-      fault: 'reads the object without the operation',
-      find: "'x-svc-operation': 'invoke'",
-      replace: '',
-      caughtBy: 'goes only to the information model, without a device id',
-    },
-    {
       fault: 'sends a device id with the caller’s token',
       find: "'x-svc-operation': 'invoke'",
       replace: "'x-svc-operation': 'invoke', 'x-svc-device-id': 'motor-1'",
@@ -66,12 +60,6 @@ export const methodFaults: readonly Fault[] = [
       find: 'plainRetryAfter(retryAfter)',
       replace: 'retryAfter',
       caughtBy: 'says soon in Retry-After',
-    },
-    {
-      fault: 'accepts a response with another object',
-      find: 'found?.objectId.toLowerCase() !== objectId.toLowerCase() || ',
-      replace: 'found === undefined || ',
-      caughtBy: 'of another object is reported as unavailable',
     },
   ),
   ...inFile(
