@@ -217,6 +217,19 @@ describe('a circuit', () => {
       expect(state()).toBe('closed');
     });
 
+    it('leaves no call waiting when it has opened before an unhealthy probe ends', async () => {
+      const { draw, fail, succeeded, untilProbed, untilClosed } = erring([false]);
+      draw(5, twoDevices);
+      const asked = untilProbed();
+      fail(5, twoDevices);
+      const ended = vi.fn();
+      void untilClosed()?.then(ended);
+      await asked;
+      succeeded();
+      await vi.advanceTimersByTimeAsync(0);
+      expect(ended.mock.calls).toEqual([[true]]);
+    });
+
     it('leaves no call waiting for a probe when the service closes', async () => {
       const { draw, untilProbed, close, state } = erring([true, false]);
       draw(5, twoDevices);

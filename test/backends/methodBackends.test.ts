@@ -1,8 +1,9 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { createDeadline } from '../../src/backends/deadline.ts';
 import { createMethodBackends } from '../../src/backends/methodBackends.ts';
-import { noMeter } from '../../src/metrics/meter.ts';
+import { createMeter } from '../../src/metrics/meter.ts';
 import { courseOf } from '../support/courses.ts';
+import { readingOf } from '../support/readings.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 import { callOf, serve, settings } from './harness.ts';
 
@@ -22,8 +23,9 @@ it('the front door reads objects as the caller and types as itself, and operator
   };
   const backend = (name: string) => (name === 'typeRegistry' ? ofIdentity : undefined);
   const access = { backend, token: () => settings.token, clientSecret: () => '' };
+  const meter = createMeter();
   const given = { ...settings, informationModelUrl, typeRegistryUrl };
-  const backends = createMethodBackends(given, recordingLog(), ['own-secret'], () => ({}), noMeter, access);
+  const backends = createMethodBackends(given, recordingLog(), ['own-secret'], () => ({}), meter, access);
   onTestFinished(() => backends.close());
 
   const caller = { token: 'of-caller', isKnown: true, correlationId: 'c', course: courseOf() };
@@ -39,6 +41,10 @@ it('the front door reads objects as the caller and types as itself, and operator
     'information model: /objects/o1/models/svc.device Bearer of-caller',
     'type registry: /modelDefinitions/svc.device/types/pump Bearer of-identity',
   ]);
+  expect(readingOf(meter, 'http.client.request.duration')).toEqual({
+    'informationModel read object model GET 403': 1,
+    'typeRegistry read type definition GET 200': 1,
+  });
   expect(backends.states()).toMatchObject({
     informationModel: { circuit: 'closed', recent: { count: 1 } },
     typeRegistry: { circuit: 'closed', recent: { count: 1 }, cacheEntries: 1 },

@@ -1,7 +1,9 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createAccessRecorder } from '../../src/backends/attemptOutcome.ts';
 import { createBackends } from '../../src/backends/backends.ts';
 import { Cancelled, createDeadline } from '../../src/backends/deadline.ts';
 import { createBackOff } from '../../src/backends/retryPolicy.ts';
+import { createTroubles } from '../../src/log/troubles.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 import type { ScriptedReply } from '../support/scriptedBackend.ts';
@@ -117,6 +119,17 @@ describe('HTTP 401', () => {
         fields: { backend: 'information model', times: 3, forSeconds: 1 },
         message: 'backend accepts our access token',
       },
+    ]);
+  });
+
+  it('is a trouble of each backend by itself', () => {
+    const log = recordingLog();
+    const troubles = createTroubles(log);
+    onTestFinished(() => troubles.close());
+    for (const name of ['type registry', 'information model']) createAccessRecorder(name, troubles)(401);
+    expect(log.lines.map(({ fields }) => fields)).toEqual([
+      { backend: 'type registry' },
+      { backend: 'information model' },
     ]);
   });
 

@@ -42,38 +42,18 @@ export const methodFaults: readonly Fault[] = [
     replace: '...(body.input !== undefined && { input }),',
     caughtBy: 'gets an empty input when no input is given',
   }),
-  ...inFile(
-    'src/backends/objectForCaller.ts',
-    test('invoke'),
-    {
-      fault: 'reads the object without the operation',
-      find: "'x-svc-operation': 'invoke'",
-      replace: '',
-      caughtBy: 'goes only to the information model, without a device id',
-    },
-    {
-      fault: 'sends a device id with the caller’s token',
-      find: "'x-svc-operation': 'invoke'",
-      replace: "'x-svc-operation': 'invoke', 'x-svc-device-id': 'motor-1'",
-      caughtBy: 'goes only to the information model, without a device id',
-    },
-  ),
-  ...inFile(
-    'src/backends/objectForCaller.ts',
-    test('backends'),
-    {
-      fault: 'passes on any Retry-After',
-      find: 'plainRetryAfter(retryAfter)',
-      replace: 'retryAfter',
-      caughtBy: 'says soon in Retry-After',
-    },
-    {
-      fault: 'accepts a response with another object',
-      find: 'found?.objectId.toLowerCase() !== objectId.toLowerCase() || ',
-      replace: 'found === undefined || ',
-      caughtBy: 'of another object is reported as unavailable',
-    },
-  ),
+  ...inFile('src/backends/objectForCaller.ts', test('invoke'), {
+    fault: 'sends a device id with the caller’s token',
+    find: "'x-svc-operation': 'invoke'",
+    replace: "'x-svc-operation': 'invoke', 'x-svc-device-id': 'motor-1'",
+    caughtBy: 'goes only to the information model, without a device id',
+  }),
+  ...inFile('src/backends/objectForCaller.ts', test('backends'), {
+    fault: 'passes on any Retry-After',
+    find: 'plainRetryAfter(retryAfter)',
+    replace: 'retryAfter',
+    caughtBy: 'says soon in Retry-After',
+  }),
   ...inFile(
     'src/methods/requestHandler.ts',
     test('bodies'),
@@ -301,16 +281,12 @@ export const methodFaults: readonly Fault[] = [
     replace: "  401: { reason: 'unauthorized', problem: '' },\n  404: { reason: 'unknown_to_device'",
     caughtBy: 'with the status 401 is a bad reply',
   }),
-  ...inFile(
-    'src/methods/methodResponse.ts',
-    test('device'),
-    {
-      fault: 'forgets that a method with a wrong output has run',
-      find: "{ methodStatus, invoked: 'yes' } as const",
-      replace: '{ methodStatus } as const',
-      caughtBy: 'whose output is not an object is a bad reply',
-    },
-  ),
+  ...inFile('src/methods/methodResponse.ts', test('device'), {
+    fault: 'forgets that a method with a wrong output has run',
+    find: "{ methodStatus, invoked: 'yes' } as const",
+    replace: '{ methodStatus } as const',
+    caughtBy: 'whose output is not an object is a bad reply',
+  }),
   ...inFile(
     'src/backends/methodDeclarations.ts',
     ['test/backends/methodDeclarations.test.ts'],

@@ -23,12 +23,6 @@ export const outageFaults: readonly Fault[] = [
     replace: 'retryAfterMs',
     caughtBy: 'is probed no sooner than the backend’s Retry-After, up to the longest interval',
   }),
-  ...inFile('src/backends/attemptOutcome.ts', ['test/backends/circuit.test.ts'], {
-    fault: 'takes a slow backend for one that is down',
-    find: '!circuit.hasSucceededWithin(timeoutMs)',
-    replace: 'timeoutMs > 0',
-    caughtBy: 'is closed after a time-out while others are answered',
-  }),
   ...inFile(
     'src/backends/http.ts',
     ['test/backends/circuit.test.ts'],
