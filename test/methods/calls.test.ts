@@ -232,9 +232,9 @@ describe('a call that fails at the hub', () => {
   });
 
   it('may be repeated when the hub says, if at all', async () => {
-    const after = async (failure: MethodFailure) =>
+    const retryAfterOf = async (failure: MethodFailure) =>
       (await invoke({ result: { kind: 'failure', failure, retryAfter: 17 } })).outcome.retryAfter;
-    expect([await after('throttled'), await after('device_offline')]).toEqual([17, undefined]);
+    expect([await retryAfterOf('throttled'), await retryAfterOf('device_offline')]).toEqual([17, undefined]);
   });
 });
 
