@@ -23,18 +23,6 @@ export const backendFaults: readonly Fault[] = [
     replace: "[connectivityPath, identity].join('/')",
     caughtBy: 'is asked for each pair of path and name separately, even if they are equal when joined',
   }),
-  ...inFile('src/backends/principalManager.ts', ['test/messages/model.create.test.ts'], {
-    fault: 'asks with URLs of any length',
-    find: 'query.length > maxUrlBytes',
-    replace: 'query.length > 1e9',
-    caughtBy: 'one byte too long, before any call',
-  }),
-  ...inFile('src/backends/principalManager.ts', ['test/messages/identity.delete.test.ts'], {
-    fault: 'refuses a URL that is just short enough',
-    find: 'query.length > maxUrlBytes',
-    replace: 'query.length >= maxUrlBytes',
-    caughtBy: 'that makes the URL exactly as long as allowed',
-  }),
   ...inFile('src/backends/answer.ts', ['test/backends/answer.test.ts'], {
     fault: 'reads a large answer without a pause',
     find: 'const answer = readOn(sliceBytes);',
