@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createDeadline } from '../../src/backends/deadline.ts';
+import { Cancelled, createDeadline } from '../../src/backends/deadline.ts';
 import type { Lineage, TypeMethods } from '../../src/backends/methodDeclarations.ts';
 import type { DirectMethod, DirectMethodResult } from '../../src/hub/methods/directMethods.ts';
 import { createLog } from '../../src/log/log.ts';
@@ -231,8 +231,8 @@ it('a type registry that is out fails the invocation at once, and another failur
     },
   });
   expect(out.outcome).toMatchObject({ ...rule('backend_unavailable', /registry is unavailable/), retryAfter: 5 });
-  const failed = await invoke({ lineageOf: () => Promise.reject(new Error('a defect')) });
-  expect(failed.outcome).toMatchObject({ message: 'a defect' });
+  for (const error of [new Error('a defect'), new Cancelled('the front door stops')])
+    expect((await invoke({ lineageOf: () => Promise.reject(error) })).outcome).toBe(error);
 });
 
 describe('a call that fails at the hub', () => {
