@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createDeadline } from '../../src/backends/deadline.ts';
+import { Cancelled, createDeadline } from '../../src/backends/deadline.ts';
 import type { Lineage, TypeMethods } from '../../src/backends/methodDeclarations.ts';
 import type { DirectMethod, DirectMethodResult } from '../../src/hub/methods/directMethods.ts';
 import { createLog } from '../../src/log/log.ts';
@@ -42,6 +42,7 @@ interface Given {
   readonly method?: string;
   readonly type?: string;
   readonly lineage?: Lineage;
+  readonly lineageOf?: Parameters<typeof createInvoke>[0]['backends']['lineageOf'];
   readonly result?: DirectMethodResult;
   readonly files?: FileInputs;
   readonly edgeModule?: string;
@@ -60,6 +61,7 @@ async function invoke(given: Given) {
   const called: DirectMethod[] = [];
   const recorded: DirectMethodResult[] = [];
   const asked: unknown[] = [];
+  const steps: string[] = [];
   const records = createInvocationRecords({ log: createLog('silent'), meter: noMeter, hubHost: '' });
   const course = records.begin({
     correlationId: 'c-1',
@@ -69,9 +71,10 @@ async function invoke(given: Given) {
   });
   const run = createInvoke({
     backends: {
-      async lineageOf({ deviceId, correlationId }, model, ref) {
+      async lineageOf(call, model, ref) {
+        const { deviceId, correlationId } = call;
         asked.push({ deviceId, correlationId, model, ref });
-        return lineage;
+        return given.lineageOf?.(call, model, ref) ?? lineage;
       },
     },
     directMethods: {
@@ -82,13 +85,17 @@ async function invoke(given: Given) {
       ...{ abort() {}, close() {} },
     },
     recordOutcome: (outcome) => recorded.push(outcome),
-    fileInputs: given.files ?? (async () => undefined),
+    async fileInputs(request) {
+      await undefined;
+      for (const { what, of } of course.open) steps.push(`${what}: ${of}`);
+      return given.files?.(request);
+    },
     edgeModule,
   });
   const route = { device: 'gateway-1', target: 'bus/drive-1' };
   const request = { course, route, objectId: 'o-1', type, claims: { tid: 'acme' }, deadline: createDeadline(8) };
   const outcome = await run(request, body).catch((error) => error);
-  return { outcome, called, recorded, asked, fields: course.fields };
+  return { outcome, called, recorded, asked, steps, fields: course.fields };
 }
 
 const rule = (reason: string, detail: RegExp) => ({ reason, detail: expect.stringMatching(detail) });
@@ -97,7 +104,7 @@ describe('an invocation', () => {
   it('is one direct method with all that the device needs, and its result is that of the method', async () => {
     const files = vi.fn<FileInputs>(async () => ({ image: { url: 'u', bytes: 5, etag: 'e' } }));
     const body = { input: { label: 'x', image: 'a.bin' }, timeout: 17 };
-    const { outcome, called, recorded, asked, fields } = await invoke({ body, files, edgeModule: 'proxy' });
+    const { outcome, called, recorded, asked, steps, fields } = await invoke({ body, files, edgeModule: 'proxy' });
     expect(outcome).toEqual({ status: 7 });
     expect(called).toEqual([
       {
@@ -110,7 +117,7 @@ describe('an invocation', () => {
       },
     ]);
     expect(files.mock.calls[0]?.[0]).toMatchObject({ input: body.input, claims: { tid: 'acme' }, timeout: 17 });
-    expect(recorded).toEqual([done]);
+    expect([recorded, steps]).toEqual([[done], ['sign the files: file storage']]);
     const ref = { typeId: 'motor', version: '1.0.0' };
     expect(asked).toEqual([
       { deviceId: 'gateway-1', correlationId: 'c-1', model: 'svc.device', ref: expect.objectContaining(ref) },
@@ -215,6 +222,19 @@ describe('a method', () => {
   });
 });
 
+it('a type registry that is out fails the invocation at once, and another failure is passed on', async () => {
+  const out = await invoke({
+    lineageOf({ deadline, onOutage }) {
+      expect(deadline.remaining()).toBe(8_000);
+      onOutage?.();
+      return deadline.unlessCancelled(new Promise(() => {}));
+    },
+  });
+  expect(out.outcome).toMatchObject({ ...rule('backend_unavailable', /registry is unavailable/), retryAfter: 5 });
+  for (const error of [new Error('a defect'), new Cancelled('the front door stops')])
+    expect((await invoke({ lineageOf: () => Promise.reject(error) })).outcome).toBe(error);
+});
+
 describe('a call that fails at the hub', () => {
   it.each<[failure: MethodFailure, expected: object]>([
     ['device_offline', { reason: 'device_offline', invoked: 'no', retryAfter: undefined }],
@@ -232,9 +252,9 @@ describe('a call that fails at the hub', () => {
   });
 
   it('may be repeated when the hub says, if at all', async () => {
-    const after = async (failure: MethodFailure) =>
+    const retryAfterOf = async (failure: MethodFailure) =>
       (await invoke({ result: { kind: 'failure', failure, retryAfter: 17 } })).outcome.retryAfter;
-    expect([await after('throttled'), await after('device_offline')]).toEqual([17, undefined]);
+    expect([await retryAfterOf('throttled'), await retryAfterOf('device_offline')]).toEqual([17, undefined]);
   });
 });
 

@@ -11,6 +11,7 @@ import type { Invocation } from '../../src/methods/schemas.ts';
 import { noMeter } from '../../src/metrics/meter.ts';
 import { createInvocationRecords } from '../../src/observing/invocationRecords.ts';
 import { Rejection } from '../../src/protocol/rejection.ts';
+import { createTaps, type TapEvent } from '../../src/tap/taps.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 
 // From a request to the call to the hub, without HTTP.
@@ -31,6 +32,9 @@ function setUp({ object = () => found('motor-1'), invoke = async () => ({ status
   const asked: object[] = [];
   const invoked: AuthorizedRequest[] = [];
   const lines: Record<string, unknown>[] = [];
+  const told: TapEvent[] = [];
+  const taps = createTaps();
+  taps.open({ device: 'motor-1', follow: (event) => told.push(event) });
   const log = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) });
   const handler = createRequestHandler({
     backends: {
@@ -44,11 +48,11 @@ function setUp({ object = () => found('motor-1'), invoke = async () => ({ status
       return invoke(request, body);
     },
     concurrency: createConcurrencyLimits({ inFlight: 2, inFlightPerDevice: 1, bodies: { inAll: 1, ofCaller: 1 } }),
-    invocations: createInvocationRecords({ log, meter: noMeter, hubHost: '' }),
+    invocations: createInvocationRecords({ log, meter: noMeter, hubHost: '', taps }),
   });
   const begin = (more: object = {}) =>
     handler.begin({ correlationId: 'c-1', objectId, model: 'svc.device', method: 'stop', ...more });
-  return { handler, begin, asked, invoked, lines };
+  return { handler, begin, asked, invoked, lines, told };
 }
 
 const bodyOf = (text: string, isComplete = true): IncomingMessage => {
@@ -84,7 +88,8 @@ describe('a request', () => {
   });
 
   it('has ten seconds for look-ups, of which the body takes none', async () => {
-    const { begin, invoked } = setUp({
+    vi.advanceTimersByTime(60_000);
+    const { begin, invoked, told } = setUp({
       object: async () => {
         await new Promise((resolve) => setTimeout(resolve, 4_000));
         return found('motor-1');
@@ -94,6 +99,7 @@ describe('a request', () => {
     const authorizing = request.authorize(headers);
     await vi.advanceTimersByTimeAsync(4_000);
     await authorizing;
+    expect(told).toMatchObject([{ stage: 'invoked', lookUpMs: 4_000 }]);
     await vi.advanceTimersByTimeAsync(5_000);
     await request.invoke({});
     expect(invoked[0]?.deadline.remaining()).toBe(6_000);
@@ -171,7 +177,9 @@ describe('a request', () => {
     expect(await receiving).toBe('request_timeout');
     const again = begin();
     await again.authorize(headers);
-    void again.receive(bodyOf('', false)).catch(() => undefined);
+    const receivingAgain = again.receive(bodyOf('', false)).catch((error) => error.reason);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await receivingAgain).toBe('request_timeout');
     const busy = setUp({ invoke: () => new Promise(() => {}) });
     const [one, two] = [busy.begin(), busy.begin()];
     await one.authorize(headers);
