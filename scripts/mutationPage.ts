@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { rooms } from './mutation/rooms.ts';
+import { type Room, roomOf, rooms } from './mutation/rooms.ts';
 import { readScores, type Score } from './mutation/scores.ts';
 
 /** `docs/mutation.md`, from `test/mutation/scores.json` (D346). `npm run docs` rewrites it; a test fails when it is behind. */
@@ -33,7 +33,7 @@ function rowOfFile(score: Score): string {
 
 export function mutationPage(): string {
   const all = readScores();
-  const ofRoom = ({ folder }: { folder: string }) => all.filter(({ file }) => file.startsWith(`${folder}/`));
+  const ofRoom = (room: Room) => all.filter(({ file }) => roomOf(file) === room);
   const measured = rooms.filter((room) => ofRoom(room).length > 0);
   const tried = all.filter(({ changes }) => changes > 0);
   const partly = tried.filter(({ survivors }) => survivors > 0);

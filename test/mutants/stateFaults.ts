@@ -71,12 +71,6 @@ export const stateFaults: readonly Fault[] = [
     replace: 'owner !== me',
     caughtBy: 'whose owner has not renewed for an expiry',
   }),
-  ...inFile('telemetry/src/healthServer.ts', ['test/telemetry/healthServer.test.ts'], {
-    fault: 'forgets that it has been ready',
-    find: 'hasBeenReady ||= waitingFor.length === 0;',
-    replace: 'hasBeenReady = waitingFor.length === 0;',
-    caughtBy: 'the server has started once it was ready, whatever is missing later',
-  }),
   ...inFile(
     'src/backends/backends.ts',
     ['test/backends/states.test.ts'],
