@@ -69,7 +69,9 @@ describe('a checkpoint', () => {
     expect(setUp({ ...at(10), completed }).troubles).toEqual([]);
   });
 
-  it('with a map of more than 4,000 characters is followed by the next after as many more messages, or at the interval', async () => {
+  it('with a map of more than 4,000 characters is followed by the next after as many more messages, or at the interval', {
+    timeout: 60_000,
+  }, async () => {
     const { checkpoints, written } = setUp({ ...at(0), completed: '' });
     let next = 1;
     let state = 1;

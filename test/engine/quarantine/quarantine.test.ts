@@ -510,15 +510,15 @@ describe('what operators see', () => {
 
   it('is which suspects begin', async () => {
     const { come, end, lines } = setUp({ known: { 7: { ends: 1 } } });
-    await come(1, 2, 7);
-    await end(1, 2);
+    await come(1, 2, 3, 7);
+    await end(1, 2, 3);
     await end(7);
     await come(8);
     await pass(patienceMs);
     await come(9);
     expect(lines).toMatchObject([
       { level: 'warn', ends: 2, upTo: 100, suspects: 1 },
-      { level: 'info', suspects: 2, from: 1, to: 2 },
+      { level: 'info', suspects: 3, from: 1, to: 3 },
       { level: 'info', suspects: 1, device: 'd7', sequenceNumber: 7, ends: 1, alone: true },
       { level: 'info', suspects: 1, device: 'd8', sequenceNumber: 8, ends: 0, alone: true },
       { level: 'info', suspects: 1, device: 'd9', sequenceNumber: 9, ends: 0, alone: false },
