@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
@@ -62,6 +62,13 @@ const recorded = () =>
       ?.read() ?? []),
   ].flatMap((one) => Array.from({ length: one.count }, () => one.values));
 
+/** Of the folder, in this process, as far as the operating system tells. */
+async function openFiles() {
+  const all = await readdir('/proc/self/fd').catch(() => []);
+  const paths = await Promise.all(all.map((one) => readlink(`/proc/self/fd/${one}`).catch(() => '')));
+  return paths.filter((path) => path.startsWith(folder));
+}
+
 describe('a file', () => {
   it('is in the folder of the module with its mode, under a generated name', async () => {
     start();
@@ -74,6 +81,7 @@ describe('a file', () => {
     expect((await lstat(join(folder, image))).mode & 0o777).toBe(0o604);
     keep();
     expect([await inFolder(), recorded()]).toEqual([[image], [['200', '']]]);
+    expect(await openFiles()).toEqual([]);
   });
 
   it('may be empty, there may be several, and they are removed when they are not delivered', async () => {
@@ -220,7 +228,7 @@ describe('a file is not downloaded', () => {
     ],
     [
       'compresses the file',
-      (_, response) => response.writeHead(200, { etag: '"0x1"', 'content-encoding': 'gzip' }).end('firmware'),
+      (_, response) => response.writeHead(200, { etag: '"0x1"', 'content-encoding': 'gzip' }).write('f'),
       'its host compresses it',
       ...(['200', 'unexpected'] as const),
     ],
