@@ -3,7 +3,7 @@ import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeF
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createFileInputs, type FileInputs } from '../../edge/src/files/fileInputs.ts';
 import { urlProblem } from '../../edge/src/files/fileUrl.ts';
 import { makeDirectory } from '../../edge/src/files/makeDirectory.ts';
@@ -91,6 +91,24 @@ describe('a file', () => {
     expect(await readFile(join(folder, names['b'] ?? ''), 'utf8')).toBe('bb');
     await discard();
     expect(await inFolder()).toEqual([]);
+  });
+
+  it('is recorded with how long it took', async () => {
+    start();
+    const signed = server.signed('a', 'a');
+    const now = vi.spyOn(performance, 'now').mockReturnValue(1_000);
+    onTestFinished(() => now.mockRestore());
+    server.behave((_, response) => {
+      now.mockReturnValue(2_500);
+      response.writeHead(200, { etag: signed.etag }).end('a');
+    });
+    await loaded({ a: signed });
+    const [series] =
+      meter
+        .readings()
+        .find(({ name }) => name === 'http.client.request.duration')
+        ?.read() ?? [];
+    expect(series?.sum).toBe(1.5);
   });
 
   it('of two invocations at once is downloaded once for each', async () => {
