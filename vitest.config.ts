@@ -8,10 +8,17 @@ import { reaching } from './test/support/imports.ts';
 
 /** Files of one of these share a process with the others of it. What the service cures in the hub's SDKs, the sandbox's tests have not. */
 const rooms = {
-  processes: 'test/e2e/**/*.test.ts',
   service: 'test/{hub,methods}/**/*.test.ts',
   sandbox: '{test/{edge,sandbox},iot-hub-emulator/test}/**/*.test.ts',
 };
+
+/** Tests that start programs again and again: `npm run program-tests` (D429). */
+const programs = [
+  'test/{e2e,scripts,deploy,scale}/**/*.test.ts',
+  ...['test/mutants/trial', 'test/docs/specification', 'test/edge/process', 'iot-hub-emulator/test/package'].map(
+    (file) => `${file}.test.ts`,
+  ),
+];
 
 /** Tests of the hub's clients as they are, without the cures of the service. */
 const ofClients = 'test/traps/**/*.test.ts';
@@ -50,14 +57,14 @@ const isolated = [ofClients, ...replacingModules, ...withLateFailures, withHangi
 
 /** Begun last, one of these would be left to run alone. In a fresh clone the runner knows only the sizes of files. */
 const long =
-  /test\/(e2e|traps|scripts|mutants|independent|docs\/specification|edge\/(process|files|connections)|hub\/(crash|flood|workarounds))/;
+  /test\/(traps|independent|edge\/(files|connections)|hub\/(crash|flood|workarounds)|e2e\/(commands|operator|quarantine|rotation|identity)|scripts\/newMessage)/;
 
 class LongestFirst extends BaseSequencer {
   /** Those of a project one after the other: a process is shared only by files that follow each other. */
   override async sort(files: TestSpecification[]) {
     const sorted = await super.sort(files);
     const rank = ({ project, moduleId }: TestSpecification) =>
-      2 * ['processes', 'isolated', 'stand-ins', 'shared', 'service', 'sandbox'].indexOf(project.name) +
+      2 * ['programs', 'isolated', 'stand-ins', 'shared', 'service', 'sandbox'].indexOf(project.name) +
       (long.test(moduleId) ? 0 : 1);
     return sorted.toSorted((one, other) => rank(one) - rank(other));
   }
@@ -98,23 +105,24 @@ export default defineConfig({
     experimental: { fsModuleCache: true },
     // Loading modules again for each file costs as much CPU as most tests themselves.
     projects: [
-      sharing('shared', 'test/**/*.test.ts', Object.values(rooms)),
-      ...Object.entries(rooms).map(([name, include]) => sharing(name, include)),
+      sharing('programs', programs),
+      sharing('shared', ['test/**/*.test.ts'], [...programs, ...Object.values(rooms)]),
+      ...Object.entries(rooms).map(([name, include]) => sharing(name, [include], programs)),
       { extends: true, test: { name: 'isolated', include: isolated, ...waiting } },
       { extends: true, test: { name: 'stand-ins', include: withStandIns, isolate: false, ...computing } },
     ],
   },
 });
 
-function sharing(name: string, include: string, others: readonly string[] = []) {
+function sharing(name: string, include: readonly string[], others: readonly string[] = []) {
   return {
     extends: true as const,
     test: {
       name,
-      include: [include],
+      include: [...include],
       exclude: [...isolated, ...withStandIns, ...others],
       isolate: false,
-      ...(name === 'processes' ? waiting : computing),
+      ...(name === 'programs' ? waiting : computing),
     },
   };
 }

@@ -44,7 +44,7 @@ export function mutationPage(): string {
 <!-- Written by \`npm run docs\` from test/mutation/scores.json. -->
 
 \`npm run mutation\` lets [StrykerJS](https://stryker-mutator.io) change rules in small ways, and runs the quick tests that reach each change.
-A change that no test notices *survives*. Tests that start programs are left out, so a survivor is a question, not a verdict.
+A change that no test notices *survives*. Tests that start programs and those that take longest are left out, so a survivor is a question, not a verdict.
 Code that runs only while its file is loaded is not changed (*at load*), nor what a comment switches off, or files that only tests of programs reach (*off*).
 \`npm run mutation -- fields\` measures files with that word, minutes for one; without words, all that have no score or another code than then, which takes hours.
 Each result is kept at once in \`test/mutation/scores.json\`, with the survivors by their lines at that time. \`npm run mutation -- --list\` names

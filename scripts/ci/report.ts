@@ -20,12 +20,14 @@ const linesEach = 4;
 const atMost = 40;
 
 /**
- * What the JSON report of a test run says about its failures: each failed test, or file, with the first lines of why, and the
- * counts last.
+ * What the JSON reports of test runs say about failures: each failed test, or file, with the first lines of why, and the
+ * counts of all of them last.
  */
-export function summarize(json: string, root: string): string[] {
-  const { testResults, numPassedTests, numFailedTests } = report.parse(JSON.parse(json));
-  const failures = testResults.flatMap(({ name, status, message, assertionResults }) => {
+export function summarize(jsons: readonly string[], root: string): string[] {
+  const reports = jsons.map((json) => report.parse(JSON.parse(json)));
+  const count = (which: 'numPassedTests' | 'numFailedTests') => reports.reduce((sum, one) => sum + one[which], 0);
+  const results = reports.flatMap(({ testResults }) => testResults);
+  const failures = results.flatMap(({ name, status, message, assertionResults }) => {
     const tests = assertionResults.filter((test) => test.status === 'failed');
     if (tests.length === 0 && status !== 'failed') return [];
     const file = relative(root, name);
@@ -36,7 +38,7 @@ export function summarize(json: string, root: string): string[] {
   return [
     ...failures.slice(0, atMost).flat(),
     ...(left > 0 ? [`and ${left} more`] : []),
-    `${numPassedTests} passed, ${numFailedTests} failed`,
+    `${count('numPassedTests')} passed, ${count('numFailedTests')} failed`,
   ];
 }
 

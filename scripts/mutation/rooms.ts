@@ -6,6 +6,8 @@ export interface Room {
   readonly tests: readonly string[];
   /** Those of the tests that start no program, although what they load could. */
   readonly quick?: readonly string[];
+  /** Those of the tests that take longer than all others of the room: they are not asked. */
+  readonly long?: readonly string[];
 }
 
 const tests = (folder: string, ...names: readonly string[]) => names.map((name) => `test/${folder}/${name}.test.ts`);
@@ -16,37 +18,43 @@ const ofEdge = (...names: readonly string[]) => ({ tests: tests('edge', ...names
 /** What is mutated, in the order in which it is measured: what is most harmful when it is wrong comes first; a folder within another one before it. */
 export const rooms: readonly Room[] = [
   { folder: 'src/backends', tests: ['test/backends'] },
-  { folder: 'src/dispatch', tests: ['test/dispatch'] },
+  { folder: 'src/dispatch', tests: ['test/dispatch', ...tests('messages', 'v1/Svc.Device.SyncModel')] },
   {
     folder: 'src/hub/replies',
     tests: [
-      ...tests(
-        'hub',
-        'encoding',
-        'fairQueue',
-        'identityClient',
-        'rateLimit',
-        'replyClock',
-        'replyMetrics',
-        'replyRate',
-      ),
-      ...tests('hub', 'replySettings', 'sender', 'serviceConnection', 'serviceReopening', 'stuckWatch'),
-      ...tests('hub', 'workaroundsOfReplying', 'wrongServiceSettings'),
+      ...tests('hub', 'encoding', 'fairQueue', 'identityClient', 'pendingSends', 'rateLimit'),
+      ...tests('hub', 'replyClock', 'replyMetrics', 'replySettings', 'sender', 'sendFailure', 'sendQueue'),
+      ...tests('hub', 'serviceConnection', 'serviceDiagnosis', 'serviceReopening', 'stuckWatch'),
     ],
   },
-  { folder: 'src/methods', tests: ['test/methods'] },
-  { folder: 'src/hub/methods', tests: ['test/methods'] },
+  {
+    folder: 'src/methods',
+    tests: [
+      ...tests('methods', 'acceptedTokens', 'adminRoutes', 'calls', 'concurrencyLimits', 'drain', 'fileInputs'),
+      ...tests('methods', 'methodResponse', 'receiveBody', 'requestHandler', 'requests'),
+      ...tests('methods', 'device', 'input', 'invoke', 'malformed'),
+    ],
+  },
+  {
+    folder: 'src/hub/methods',
+    tests: tests('methods', 'directMethods', 'fileStorage', 'hub', 'hubAccess', 'hubError', 'invoke'),
+  },
   {
     folder: 'src/observing',
+    tests: ['test/observing', 'test/dispatch', ...tests('backends', 'recentRequests', 'caches', 'circuit', 'steps')],
+  },
+  {
+    folder: 'src/operations',
+    tests: ['test/operations', ...tests('backends', 'caches'), ...tests('methods', 'metrics')],
+  },
+  {
+    folder: 'telemetry/src',
     tests: [
-      'test/dispatch',
-      ...tests('backends', 'recentRequests', 'caches', 'circuit', 'steps'),
-      ...tests('hub', 'replyMetrics'),
-      ...tests('methods', 'everyField', 'metrics'),
+      ...['test/telemetry', 'test/log', 'test/network'],
+      ...tests('metrics', 'exposition'),
+      ...tests('operations', 'listening'),
     ],
   },
-  { folder: 'src/operations', tests: ['test/operations'] },
-  { folder: 'telemetry/src', tests: ['test/telemetry', 'test/log'] },
   { folder: 'edge/src/configuration', tests: tests('edge', 'configuration', 'watch') },
   {
     folder: 'edge/src/modules',
@@ -61,7 +69,7 @@ export const rooms: readonly Room[] = [
   { folder: 'src/protocol', tests: ['test/protocol', 'test/dispatch', 'test/messages'] },
   { folder: 'src/objectModel', tests: ['test/objectModel', 'test/messages'] },
   { folder: 'src/messages', tests: ['test/messages'] },
-  { folder: 'src/engine', tests: ['test/engine'] },
+  { folder: 'src/engine', tests: ['test/engine'], long: tests('engine', 'flood', 'quarantine/restarts') },
 ];
 
 const isCode = (file: string): boolean => !file.endsWith('.d.ts');

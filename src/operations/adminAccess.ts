@@ -14,7 +14,7 @@ interface RefusedAccess {
  */
 export type AdminAccess = (
   request: Pick<IncomingMessage, 'headers'>,
-  isPublic?: boolean,
+  isPublic: boolean,
 ) => Promise<RefusedAccess | undefined>;
 
 const here = ['localhost', '127.0.0.1', '[::1]'];
@@ -37,7 +37,7 @@ export function createAdminAccess(token: Secret): AdminAccess {
     return isToken(given, await renewed(token, known));
   }
 
-  return async ({ headers }, isPublic = false) => {
+  return async ({ headers }, isPublic) => {
     const isOfPage = headers.origin !== undefined || /^(cross|same)-site$/.test(String(headers['sec-fetch-site']));
     if (isOfPage) return noWebPage;
     if (token !== '') return isPublic || (await isAccepted(headers.authorization ?? '')) ? undefined : noToken;

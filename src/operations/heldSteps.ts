@@ -52,7 +52,7 @@ function causeOfReply(
 
 /** Replies that get no turn within a drain: the later ones of those that wait, or all while the hub takes none. */
 function withoutTurn(steps: readonly OpenStep[], { ratePerSecond, drainSeconds }: DrainConditions): OpenStep[] {
-  const inTurn = steps.filter(({ kind, waitsFor }) => kind === 'reply' && waitsFor === 'turn');
+  const inTurn = steps.filter(({ waitsFor }) => waitsFor === 'turn');
   if (steps.some(({ waitsFor }) => waitsFor === 'quota' || waitsFor === 'suspended')) return inTurn;
   const turns = ratePerSecond === undefined ? inTurn.length : Math.floor(ratePerSecond * drainSeconds);
   return inTurn.sort((one, other) => one.since - other.since).slice(turns);

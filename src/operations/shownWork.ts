@@ -42,9 +42,8 @@ function waits(state: WorkOfPartition['state'], out: readonly string[], hasToken
   }
 }
 
-/** What a call or a reply waits for. */
+/** What a step waits for. */
 export function inWords({ kind, what, of, waitsFor }: Readonly<Step>): string {
-  if (kind === 'parking') return `an answer of the ${of} (${what})`;
   if (kind === 'reply')
     return `${replyWaits[waitsFor] ?? `another attempt to send, after ${waitsFor}`} (${what} to ${of})`;
   return `${callWaits[waitsFor] ?? waitsFor} ${of} (${what})`;

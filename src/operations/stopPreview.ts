@@ -2,7 +2,7 @@ import type { DeviceWork } from '../engine/order/deviceWork.ts';
 import type { PartitionState } from '../hub/reading/partitionState.ts';
 import { type DrainConditions, heldSteps } from './heldSteps.ts';
 
-type WorkOfPartition = Pick<DeviceWork, 'begunAt' | 'steps'> & { readonly partition: string };
+type WorkOfPartition = Pick<DeviceWork, 'steps'> & { readonly partition: string };
 type PreviewedPartition = Pick<PartitionState, 'partition' | 'state' | 'inFlight' | 'waiting'> & {
   readonly checkpoint: Pick<PartitionState['checkpoint'], 'unwritten' | 'isFailing'>;
 };
@@ -45,7 +45,7 @@ export function stopPreview(
     waiting,
     checkpoint: { unwritten, isFailing },
   }: PreviewedPartition): Counts {
-    const own = works.filter((work) => work.partition === partition && work.begunAt !== undefined);
+    const own = works.filter((work) => work.partition === partition);
     const steps = own.flatMap((work) => work.steps);
     const stuck = own.filter(isHeld).length;
     return {

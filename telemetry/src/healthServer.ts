@@ -34,7 +34,7 @@ export async function serveHealth(
     const path = request.url?.split('?', 1)[0];
     const respond = (status: number, text: string, type: string) => {
       response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
-      response.end(request.method === 'HEAD' ? undefined : text);
+      response.end(text); // without it for HEAD
     };
     const respondJson = (status: number, body: object) =>
       respond(status, `${JSON.stringify(body)}\n`, 'application/json');

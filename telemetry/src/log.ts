@@ -22,8 +22,6 @@ export interface Log<E extends Events, Plain extends string = never> extends Log
   info(fields: object, message: MessageOf<E, 'info'> | Plain): void;
   warn(fields: object, message: MessageOf<E, 'warn'> | Plain): void;
   fatal(fields: object, message: MessageOf<E, 'fatal'>): void;
-  /** Writes at once the lines that wait for the end of the turn; absent when none ever does. */
-  flush?(): void;
 }
 
 export type LogLevel = LevelWithSilent;
@@ -51,7 +49,7 @@ export function createLog<E extends Events, Plain extends string = never>(
   const streamWrite = isPretty ? (json: string) => prettyLine(json, hasColours) : printableJson;
   const options = {
     level,
-    base: instance === undefined ? null : { instance },
+    base: { instance },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: createErrorFields(secrets) },
@@ -85,7 +83,6 @@ export function createLog<E extends Events, Plain extends string = never>(
     warn: at('warn'),
     error: at('error'),
     fatal: at('fatal'),
-    ...(output && { flush: output.flush }),
   };
 }
 

@@ -25,7 +25,7 @@ export interface Circumstances {
 /**
  * Compares everything that a device sees of a reply with what the specification says: the device it goes to, every
  * system and application property, and every member of the body. Whether the reply is due at all, and its code, is
- * not asked here.
+ * not asked here (D430).
  */
 export function flawsOf(reply: Seen, message: Message, circumstances: Circumstances): string[] {
   const text = unpack(reply).toString('utf8');

@@ -177,7 +177,10 @@ it('a proxy in a file is followed by the connections that begin after a change, 
   const log = recordingLog();
   const troubles = createTroubles(log);
   useNetwork(settings);
+  const { lookMs: usualMs } = secretFiles;
+  secretFiles.lookMs = often;
   const access = accessOf(settings, { log, troubles });
+  secretFiles.lookMs = usualMs;
   onTestFinished(() => {
     access.close();
     troubles.close();

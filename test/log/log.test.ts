@@ -1,4 +1,5 @@
 import { AxiosError, AxiosHeaders } from 'axios';
+import { withFields } from 'telemetry/log.ts';
 import { describe, expect, it } from 'vitest';
 import { createLog as createEdgeLog } from '../../edge/src/operations/log.ts';
 import { createLog } from '../../src/log/log.ts';
@@ -16,6 +17,20 @@ it('each line has its event and the instance', () => {
   expect(lines.map((line) => JSON.parse(line))).toEqual([
     { ...common, event: 'partition.released', partition: '3', unfinished: 2, msg: 'partition released' },
     { ...common, device: 'd1', msg: 'handled' },
+  ]);
+});
+
+it('each line of a log with fields of its own has them, and those of the line instead of them', () => {
+  const lines: string[] = [];
+  const log = createLog('info', { write: (line) => void lines.push(line) });
+  const view = withFields(log, { part: 'backends', number: 1 });
+  view.info({ number: 2 }, 'partition released');
+  view.warn({}, 'the hub cannot be read');
+  view.error({}, 'event passed over');
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { level: 'info', part: 'backends', number: 2, msg: 'partition released' },
+    { level: 'warn', part: 'backends', number: 1, msg: 'the hub cannot be read' },
+    { level: 'error', part: 'backends', number: 1, msg: 'event passed over' },
   ]);
 });
 
@@ -72,6 +87,48 @@ describe.each(kinds)('an error in the log of the %s', (_, create) => {
     expect(lineOf(Object.assign(new Error('Server Busy'), { amqpError }))).toMatchObject({
       condition: 'amqp:link:detach-forced',
     });
+  });
+
+  it('has no code, status, condition or id in a form that no client gives them', () => {
+    const response = { headers: { get: () => 'an id with spaces' } };
+    const odd = { code: 'two words', statusCode: '403', amqpError: { condition: 'x'.repeat(65) }, response };
+    const plain = { type: 'Error', message: 'denied', stack: expect.any(String) };
+    expect(lineOf(Object.assign(new Error('denied'), odd))).toEqual(plain);
+    expect(lineOf(Object.assign(new Error('denied'), { response: { headers: { get: 'no function' } } }))).toEqual(
+      plain,
+    );
+    const longest = { code: 'x'.repeat(64) };
+    expect(lineOf(Object.assign(new Error('denied'), longest))).toEqual({ ...plain, ...longest });
+    expect(lineOf(Object.assign(new Error('denied'), { code: 5 }))).toEqual({ ...plain, code: 5 });
+    expect(lineOf(Object.assign(new Error('denied'), { code: true, stack: undefined }))).toEqual({
+      ...plain,
+      stack: '',
+    });
+  });
+
+  it('has four causes at most, the text of each without its stack', () => {
+    const chain = (left: number): Error => new Error(String(left), left > 0 ? { cause: chain(left - 1) } : {});
+    const cause = (message: string, more = {}) => ({ type: 'Error', message, ...more });
+    const expected = cause('8', { cause: cause('7', { cause: cause('6', { cause: cause('5') }) }) });
+    expect(lineOf(chain(9))).toEqual(cause('9', { stack: expect.any(String), cause: expected }));
+  });
+
+  it('has inner errors of inner errors four deep', () => {
+    const nest = (left: number): Error => new AggregateError(left > 0 ? [nest(left - 1)] : [], String(left));
+    const level = (message: string, ...errors: readonly object[]) => ({ type: 'AggregateError', message, errors });
+    const { errors: _, ...deepest } = level('5');
+    const expected = level('8', level('7', level('6', deepest)));
+    expect(lineOf(nest(9))).toEqual({ ...level('9', expected), stack: expect.any(String) });
+  });
+
+  it('has ten inner errors at most, and is cut at 2,000 characters of text and 4,000 of stack', () => {
+    const many = Array.from({ length: 11 }, (__, index) => new Error(`${index} ${'x'.repeat(3_000)}`));
+    const line = Object(lineOf(new AggregateError(many, 'y'.repeat(5_000))));
+    expect([line.message.length, line.stack.length]).toEqual([2_000, 4_000]);
+    expect(line.errors.map(({ message }: Error) => message.slice(0, 2))).toEqual(
+      many.slice(0, 10).map(({ message }) => message.slice(0, 2)),
+    );
+    expect(line.errors[0].message).toHaveLength(2_000);
   });
 
   it('is written even if the thrown value is not an Error', () => {

@@ -1,5 +1,5 @@
 import { serveHealth } from 'telemetry/healthServer.ts';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { type Metrics, openMetrics } from '../../src/metrics/exposition.ts';
 import { noMeter } from '../../src/metrics/meter.ts';
 import { parseMetrics, sampleOf } from '../support/promText.ts';
@@ -113,8 +113,25 @@ it('the event loop delay excludes the interval of the measurement', async () => 
   expect(delay('min')).toBeLessThan(delay('max'));
   for (const which of ['mean', 'stddev', 'p50', 'p90', 'p99']) expect(delay(which)).toBeLessThanOrEqual(delay('max'));
   expect(sampleOf(samples, 'process_memory_usage')).toBeGreaterThan(10_000_000);
-  expect(sampleOf(samples, 'process_cpu_time_total', { cpu_mode: 'user' })).toBeGreaterThan(0);
+  for (const mode of ['user', 'system']) {
+    const seconds = sampleOf(samples, 'process_cpu_time_total', { cpu_mode: mode });
+    expect(seconds).toBeGreaterThan(0);
+    expect(seconds).toBeLessThan(1_000_000);
+  }
+  expect(sampleOf(samples, 'nodejs_eventloop_utilization')).toBeGreaterThan(0);
+  expect(sampleOf(samples, 'v8js_memory_heap_limit', { v8js_heap_space_name: 'old_space' })).toBeGreaterThan(1_000_000);
   expect(sampleOf(samples, 'v8js_memory_heap_used', { v8js_heap_space_name: 'old_space' })).toBeGreaterThan(1_000_000);
+});
+
+it('the event loop delay is the same for all collectors of a second', async () => {
+  vi.spyOn(performance, 'now').mockReturnValue(1_000_000);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const longest = async () => sampleOf(parseMetrics(await text()), 'nodejs_eventloop_delay_max');
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const first = await longest();
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(await longest()).toBe(first);
 });
 
 it('OTEL_SDK_DISABLED switches all metrics off', async () => {

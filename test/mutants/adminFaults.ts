@@ -18,12 +18,6 @@ export const adminFaults: readonly Fault[] = [
       replace: '/^same-site$/',
       caughtBy: 'refuses an image in a web page',
     },
-    {
-      fault: 'needs no token for anything, as for the page',
-      find: 'return isPublic || (await isAccepted(',
-      replace: 'return true || (await isAccepted(',
-      caughtBy: 'serves the page without the token',
-    },
   ),
   ...inFile(
     'sandbox/page/pageAccess.ts',
@@ -65,22 +59,12 @@ export const adminFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'shows that a message is abandoned when its partition is lost',
   }),
-  ...inFile(
-    'telemetry/src/listening.ts',
-    ['test/telemetry/slowClients.test.ts'],
-    {
-      fault: 'waits for clients that do not read',
-      find: 'setTimeout(() => response.destroy(), answerMs)',
-      replace: 'setTimeout(() => {}, answerMs)',
-      caughtBy: 'does not read its answer',
-    },
-    {
-      fault: 'waits a minute for headers',
-      find: 'createServer({ ...timeouts, connectionsCheckingInterval }, ',
-      replace: 'createServer({ keepAliveTimeout: timeouts.keepAliveTimeout, connectionsCheckingInterval }, ',
-      caughtBy: 'sends its headers byte by byte',
-    },
-  ),
+  ...inFile('telemetry/src/listening.ts', ['test/telemetry/slowClients.test.ts'], {
+    fault: 'waits a minute for headers',
+    find: 'createServer({ ...timeouts, connectionsCheckingInterval }, ',
+    replace: 'createServer({ keepAliveTimeout: timeouts.keepAliveTimeout, connectionsCheckingInterval }, ',
+    caughtBy: 'sends its headers byte by byte',
+  }),
   ...inFile('src/operations/adminServer.ts', ['test/telemetry/slowClients.test.ts'], {
     fault: 'accepts any number of connections',
     find: '  server.maxConnections = mostConnections;\n',
@@ -129,23 +113,11 @@ export const adminFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'shows its operation and backend, and that it waits for the answer',
   }),
-  ...inFile('src/engine/order/lanes.ts', ['test/engine/deviceWork.test.ts'], {
-    fault: 'does not say which devices wait for room',
-    find: "      if (taking) found.set(taking, 'room');\n",
-    replace: '',
-    caughtBy: 'shows that it waits for room in the budget',
-  }),
   ...inFile('src/tap/tapLines.ts', ['test/methods/admin.test.ts'], {
     fault: 'shows the signatures of files in bodies',
     find: 'redactedJson(body, clean)',
     replace: 'redactedJson(body, (text) => text)',
     caughtBy: 'with bodies but without signatures',
-  }),
-  ...inFile('src/observing/invocationRecords.ts', ['test/methods/admin.test.ts'], {
-    fault: 'never forgets a step of an invocation',
-    find: '          open.delete(step);\n',
-    replace: '          void step;\n',
-    caughtBy: 'shows the callers that wait for the device, with method and start time',
   }),
   ...inFile('src/hub/reading/consumer.ts', ['test/hub/partitionState.test.ts'], {
     fault: 'names the earlier owner of what it reads itself',
@@ -164,34 +136,6 @@ export const adminFaults: readonly Fault[] = [
     find: "redirect: 'error'",
     replace: "redirect: 'follow'",
     caughtBy: 'A command follows no redirect',
-  }),
-  ...inFile('src/operations/deadLetters/choice.ts', ['test/operations/replay.test.ts'], {
-    fault: 'passes over dead letters of a store that cannot be reached',
-    find: '    else if (found instanceof Error) throw found;\n',
-    replace: '    else if (found instanceof Error) continue;\n',
-    caughtBy: 'ends when the store cannot be reached',
-  }),
-  ...inFile(
-    'src/operations/heldSteps.ts',
-    ['test/operations/stopPreview.test.ts'],
-    {
-      fault: 'forgets that the service drops a reply when its time is over',
-      find: " && !isDroppedBefore ? 'devices",
-      replace: " ? 'devices",
-      caughtBy: 'when the time for its reply is over before',
-    },
-    {
-      fault: 'gives every reply a turn in a drain',
-      find: '.slice(turns)',
-      replace: '.slice(inTurn.length)',
-      caughtBy: 'that has its turn after the drain',
-    },
-  ),
-  ...inFile('src/engine/progress/checkpointWriter.ts', ['test/engine/checkpoints.test.ts'], {
-    fault: 'takes for written what is being written',
-    find: 'unwritten: changes.handled + inWriting,',
-    replace: 'unwritten: changes.handled,',
-    caughtBy: 'continues to count when a write fails, and has the number of failures',
   }),
   ...inFile('src/observing/messageRecords.ts', ['test/dispatch/dispatch.test.ts'], {
     fault: 'does not say that a message is being parked',

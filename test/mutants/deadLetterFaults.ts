@@ -163,18 +163,6 @@ export const deadLetterFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'Each session reports its start before it reads',
   }),
-  ...inFile('src/operations/deadLetters/choiceOptions.ts', ['test/operations/deadLetterCommands.test.ts'], {
-    fault: 'selects nothing by a code that does not exist',
-    find: 'Object.hasOwn(resultCodes, code)',
-    replace: "code !== ''",
-    caughtBy: 'an unknown result code is refused, with the nearest one',
-  }),
-  ...inFile('src/operations/deadLetters/delete.ts', ['test/operations/deadLetterCommands.test.ts'], {
-    fault: 'deletes all dead letters when nothing says which',
-    find: 'ids.length === 0 && criteria.length === 0',
-    replace: 'ids.length > 0 && criteria.length === 0 && isDryRun',
-    caughtBy: 'delete removes nothing without a selection, or with two',
-  }),
   ...inFile('src/operations/deadLetters/order.ts', ['test/operations/deadLetterCommands.test.ts'], {
     fault: 'shows what is newer without the next one',
     find: 'own.slice(index + 1)',

@@ -7,12 +7,6 @@ import { replyFaults } from './replyFaults.ts';
 export const deliveryFaults: readonly Fault[] = [
   ...replyFaults,
   ...dispatchFaults,
-  ...inFile('src/operations/deadLetters/replay.ts', ['test/operations/replay.test.ts'], {
-    fault: 'gives up replaying when a backend is out',
-    find: '!(await requirement.met(stopping))',
-    replace: 'requirement.met(stopping) !== undefined',
-    caughtBy: 'waits for an unavailable backend, and delays no device that does not need it',
-  }),
   ...inFile(
     'src/programs/service.ts',
     ['test/hub/health.test.ts'],
@@ -89,18 +83,6 @@ export const deliveryFaults: readonly Fault[] = [
       caughtBy: 'no more than 32 calls to the storage',
     },
   ),
-  ...inFile('src/hub/replies/sender.ts', ['test/hub/sender.test.ts'], {
-    fault: 'goes on sending what is no longer its own to send',
-    find: "ended?.addEventListener('abort', stopWaiting, { once: true });",
-    replace: '',
-    caughtBy: 'leaves replies of a lost partition undecided at once, even when the hub cannot be reached',
-  }),
-  ...inFile('src/backends/attempt.ts', ['test/backends/attempt.test.ts'], {
-    fault: 'gives the second attempt more time than the message has',
-    find: 'Math.max(1, Math.min(timeoutMs, deadline.remaining()))',
-    replace: 'timeoutMs',
-    caughtBy: 'has no more time than is left of the message’s',
-  }),
   ...inFile('src/hub/reading/sessions.ts', ['test/hub/hangingStop.test.ts'], {
     fault: 'lets a store that hangs hold up the stop',
     find: 'within(release(partition), drainMs + releaseWithinMs)',

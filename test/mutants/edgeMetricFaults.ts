@@ -36,28 +36,12 @@ export const edgeMetricFaults: readonly Fault[] = [
       caughtBy: 'the metrics have the connections to the hub and to the broker',
     },
   ),
-  ...inFile(
-    'telemetry/src/exposition.ts',
-    exposition,
-    {
-      fault: 'writes buckets that are not cumulative',
-      find: 'count += one.buckets[index] ?? 0;',
-      replace: 'count = one.buckets[index] ?? 0;',
-      caughtBy: 'the exposition has help, type, labels and numbers of every kind of metric',
-    },
-    {
-      fault: 'does not escape quotes in metrics',
-      find: `.replaceAll('"', '\\\\"')`,
-      replace: '',
-      caughtBy: 'the exposition has help, type, labels and numbers of every kind of metric',
-    },
-    {
-      fault: 'serves no metric when one cannot be read',
-      find: 'return [];\n  }\n}',
-      replace: "throw new Error('a metric cannot be read');\n  }\n}",
-      caughtBy: 'leaves out only the metric that cannot be read',
-    },
-  ),
+  ...inFile('telemetry/src/exposition.ts', exposition, {
+    fault: 'does not escape quotes in metrics',
+    find: `.replaceAll('"', '\\\\"')`,
+    replace: '',
+    caughtBy: 'the exposition has help, type, labels and numbers of every kind of metric',
+  }),
   ...inFile('edge/src/invocations/proxy.ts', everyMetric, {
     fault: 'tells the status of an invocation at the edge as its reason',
     find: 'String(response.status), reason);',

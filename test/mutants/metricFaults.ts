@@ -152,12 +152,6 @@ export const metricFaults: readonly Fault[] = [
     replace: "['retention', 'unknown', 'deleted'])",
     caughtBy: 'each metric has a row, and each value of its labels',
   }),
-  ...inFile('src/operations/partitionGauges.ts', ['test/operations/gauges.test.ts'], {
-    fault: 'takes an age that is not known for none',
-    find: 'return value === null ? [] : [[value, one.partition] as const];',
-    replace: 'return [[value ?? 0, one.partition] as const];',
-    caughtBy: 'an unknown figure is left out, since 0 would mean that nothing is left',
-  }),
   ...inFile('src/metrics/otlp.ts', ['test/metrics/otlp.test.ts'], {
     fault: 'is silent about a collector that refuses',
     find: 'if (result.error) failed(result.error);',

@@ -16,6 +16,8 @@ describe('an address', () => {
   it('is reached directly when there is none for its protocol', () => {
     const proxies = createProxies({ https: secure, http: '', except: '' });
     expect(proxies.of(new URL('http://backend.example'))).toBeUndefined();
+    const { of } = createProxies({ https: '', http: plain, except: '' });
+    expect(of(new URL('https://hub.example'))).toBeUndefined();
   });
 });
 
@@ -33,11 +35,14 @@ describe('NO_PROXY', () => {
     ['example.com:443', 'https://example.com'],
     ['example.com:80', 'http://example.com'],
     ['127.0.0.1', 'https://127.0.0.1:5671'],
+    ['127.0.0.1:5671', 'https://127.0.0.1:5671'],
     ['10.0.0.0/8', 'https://10.200.3.4'],
+    ['10.0.0.0/16', 'https://10.0.3.4'],
     ['::1', 'https://[::1]:8443'],
     ['[::1]', 'https://[::1]'],
     ['[::1]:8443', 'https://[::1]:8443'],
     ['0:0:0:0:0:0:0:1', 'https://[::1]'],
+    ['[0:0:0:0:0:0:0:1]:8443', 'https://[::1]:8443'],
     ['fd00::/8', 'https://[fd12::1]'],
     ['one.example, two.example', 'https://two.example'],
     ['one.example two.example', 'https://two.example'],
@@ -48,6 +53,8 @@ describe('NO_PROXY', () => {
 
   it.each([
     ['', 'https://example.com'],
+    ['', 'https://example.com.'],
+    [' , ', 'https://example.com.'],
     ['example.com', 'https://example.org'],
     ['example.com', 'https://notexample.com'],
     ['hub.example.com', 'https://example.com'],
@@ -55,8 +62,10 @@ describe('NO_PROXY', () => {
     ['10.0.0.0/8', 'https://11.0.0.1'],
     ['10.0.0.0/8', 'https://ten.example'],
     ['10.0.0.0/99', 'https://10.0.0.1'],
+    ['10.0.0.0/8x', 'https://10.0.0.1'],
     ['127.0.0.1', 'https://localhost'],
     ['[::1]:8443', 'https://[::1]'],
+    ['[::1]:8443', 'https://[::2]:8443'],
     ['fd00::/8', 'https://10.0.0.1'],
   ])('%s does not except %s', (except, address) => {
     expect(proxyOf(address, except)).toBe(secure);
@@ -75,6 +84,7 @@ describe('the address of a proxy', () => {
     'proxy:3128',
     '10.0.0.1:3128',
     'socks5://proxy:1080',
+    'xhttp://proxy/',
     'http://proxy/path',
     'http://proxy?query',
     'http://user:p%zz@proxy',

@@ -1,15 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, request } from 'node:https';
+import http from 'node:http';
+import https, { createServer, request } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Axios } from 'axios';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
-import { outboundAgent, tunnelTo, useProxies } from 'telemetry/network/outbound.ts';
+import { directAgent, outboundAgent, tunnelTo, useProxies } from 'telemetry/network/outbound.ts';
 import { trustAlso } from 'telemetry/network/trust.ts';
-import { Tunnel } from 'telemetry/network/tunnel.ts';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { isProxyFault, Tunnel } from 'telemetry/network/tunnel.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createTransport } from '../../src/backends/transport.ts';
 import { serve } from '../backends/harness.ts';
 import { type ConnectProxy, startConnectProxy } from '../support/connectProxy.ts';
@@ -122,8 +123,29 @@ it('a client of undici asks the proxy of HTTP_PROXY for an address without TLS',
 it('a proxy that keeps silent is given up, and its connection is closed', async () => {
   proxy.behave('keeps silent');
   const tunnel = new Tunnel(new URL(proxy.url), 100);
-  await expect(tunnel.open('localhost', 1)).rejects.toMatchObject({ code: 'EPROXYSILENT' });
+  await expect(tunnel.open('localhost', 1)).rejects.toMatchObject({
+    code: 'EPROXYSILENT',
+    message: `the proxy ${authority(proxy.url)} does not answer within 0.1 s`,
+  });
   await expect.poll(() => proxy.open()).toBe(0);
+});
+
+it.each([
+  ['asks', 'EPROXYAUTH', undefined],
+  ['refuses', 'EPROXYREFUSED', undefined],
+  ['cuts', 'EPROXYDOWN', expect.any(Error)],
+] as const)('the failure of a proxy that %s has the code %s', async (how, code, cause) => {
+  proxy.behave(how);
+  const failure = new Tunnel(new URL(proxy.url)).open('localhost', 1);
+  await expect(failure).rejects.toMatchObject({ name: 'ProxyFailure', code, cause });
+});
+
+it('a connection through the proxy is not cut off when an answer of the proxy would be late', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const socket = await new Tunnel(new URL(proxy.url)).open('localhost', Number(new URL(secureUrl).port));
+  expect(vi.getTimerCount()).toBe(0);
+  socket.destroy();
 });
 
 it('no error has the password of the proxy', async () => {
@@ -134,6 +156,31 @@ it('no error has the password of the proxy', async () => {
   for (const secret of proxy.secrets) expect(told).not.toContain(secret);
 });
 
-it('one proxy has one pool of connections', () => {
-  expect(tunnelTo(new URL('https://one.example'))).toBe(tunnelTo(new URL('https://two.example')));
+it('one proxy has one pool of connections, until the proxies are named again', () => {
+  const [one, two] = [new URL('https://one.example'), new URL('https://two.example')];
+  const before = tunnelTo(one);
+  expect(tunnelTo(two)).toBe(before);
+  use(proxy.url);
+  expect(tunnelTo(one)).not.toBe(before);
+});
+
+it.each([
+  ['the proxy', outboundAgent, 'host.example', true, () => tunnelTo(new URL('https://host.example'))],
+  ['the proxy, for an IPv6 address', outboundAgent, '::2', true, () => tunnelTo(new URL('https://[::2]'))],
+  ['the proxy, for an address in brackets', outboundAgent, '[::2]', false, () => tunnelTo(new URL('http://[::2]'))],
+  ['an excepted address with TLS', outboundAgent, '[::1]', true, () => https.globalAgent],
+  ['an excepted address without TLS', outboundAgent, '::1', false, () => http.globalAgent],
+  ['any address with TLS, directly', directAgent, 'host.example', true, () => https.globalAgent],
+  ['any address without TLS, directly', directAgent, 'host.example', false, () => http.globalAgent],
+])('an agent for Node.js leads to %s', (_, agent, host, secureEndpoint, expected) => {
+  useProxies({ https: proxy.url, http: 'http://127.0.0.1:1', except: '::1' });
+  const options = { host, port: 443, secureEndpoint };
+  expect(agent.connect({} as never, options as never)).toBe(expected());
+  expect(options.host).toBe(host.replaceAll(/[[\]]/g, ''));
+});
+
+it('only what a proxy does wrong is a fault of a proxy', () => {
+  expect(['EPROXYAUTH', 'EPROXYSILENT', 'ECONNREFUSED', 'constructor'].map(isProxyFault)).toEqual([
+    ...[true, true, false, false],
+  ]);
 });

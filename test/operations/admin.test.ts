@@ -1,7 +1,9 @@
-import { type IncomingHttpHeaders, request } from 'node:http';
+import { type IncomingHttpHeaders, request, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Secret } from '../../src/identity/rotatingSecret.ts';
 import { createLog } from '../../src/log/log.ts';
+import { createTroubles } from '../../src/log/troubles.ts';
 import { startAdminServer } from '../../src/operations/adminServer.ts';
 import { openAdmin } from '../../src/operations/openAdmin.ts';
 import { bearerToken, settings } from '../support/environment.ts';
@@ -25,9 +27,25 @@ const ask = (port: number, path: string, headers: Record<string, string> = {}, m
     asked.end(body);
   });
 
-async function serverWith(own: string) {
+async function serverWith(own: Secret) {
   const routes = {
-    '/state': { about: 'what it does', get: (query: URLSearchParams) => ({ asked: query.get('q') }) },
+    '/state': { about: 'what it does', get: (query: URLSearchParams) => Object.fromEntries(query) },
+    '/both': { about: 'what can be changed', get: () => 'seen', put: (body: unknown) => ({ put: body }) },
+    '/put': { about: 'what can only be put', put: () => 'done' },
+    '/defect': {
+      about: 'what fails',
+      get() {
+        throw new Error('a text for the programmer');
+      },
+    },
+    '/stream': {
+      about: 'what goes on until it fails',
+      stream(_: unknown, response: ServerResponse) {
+        response.writeHead(200);
+        response.write('first');
+        throw new Error('a text for the programmer');
+      },
+    },
   };
   const server = await startAdminServer({ host: '127.0.0.1', port: 0, token: own, about: { program: 'test' }, routes });
   onTestFinished(() => server.close());
@@ -47,17 +65,68 @@ async function opened() {
 const sites = ['cross-site', 'same-site'].map((site) => ({ 'sec-fetch-site': site }));
 
 const json = { 'content-type': 'application/json' };
+const mustBeJson = /^the body must be JSON, with content-type application\/json$/;
 
 describe('the admin port', () => {
   it('lists its routes, and answers with JSON that must not be cached', async () => {
     const port = await serverWith('');
     const { status, headers, body } = await ask(port, '/');
-    expect([status, JSON.parse(body)]).toEqual([200, { program: 'test', paths: { 'GET /state': 'what it does' } }]);
+    const paths = {
+      'GET /state': 'what it does',
+      'GET|PUT /both': 'what can be changed',
+      'PUT /put': 'what can only be put',
+      'GET /defect': 'what fails',
+      'GET /stream': 'what goes on until it fails',
+    };
+    expect([status, JSON.parse(body)]).toEqual([200, { program: 'test', paths }]);
     expect(headers).toMatchObject({ 'content-type': 'application/json', 'cache-control': 'no-store' });
-    expect(JSON.parse((await ask(port, '/state?q=1')).body)).toEqual({ asked: '1' });
-    expect((await ask(port, '/other')).status).toBe(404);
-    expect((await ask(port, '/constructor')).status).toBe(404);
-    expect((await ask(port, '/state', {}, 'PUT')).status).toBe(405);
+    expect(JSON.parse((await ask(port, '/state?q=1')).body)).toEqual({ q: '1' });
+    expect(JSON.parse((await ask(port, '/state')).body)).toEqual({});
+  });
+
+  it.each([
+    ['GET', '/other', 404],
+    ['GET', '/constructor', 404],
+    ['GET', '/page', 404],
+    ['PUT', '/state', 405],
+    ['POST', '/both', 405],
+    ['GET', '/put', 405],
+    ['PUT', '/stream', 405],
+  ])('refuses %s %s with %i', async (method, path, status) => {
+    const answered = await ask(await serverWith(''), path, json, method, method === 'GET' ? '' : '{}');
+    const error = status === 404 ? 'there is no such path: GET / lists all' : `${path} has no ${method}`;
+    expect([answered.status, JSON.parse(answered.body)]).toEqual([status, { error }]);
+  });
+
+  it('tells a caller nothing of a defect, and cuts off an answer that has begun', async () => {
+    const port = await serverWith('');
+    const { status, body } = await ask(port, '/defect');
+    expect([status, JSON.parse(body)]).toEqual([500, { error: 'this cannot be answered at the moment' }]);
+    await expect(fetch(`http://127.0.0.1:${port}/stream`).then((response) => response.text())).rejects.toThrow();
+  });
+
+  it('is not disturbed by an answer to a caller that has gone', async () => {
+    let follower: ServerResponse | undefined;
+    const stream = (_: unknown, response: ServerResponse) => {
+      follower = response.writeHead(200);
+      response.write('first');
+    };
+    const routes = { '/follow': { about: 'what goes on', stream } };
+    const server = await startAdminServer({ host: '127.0.0.1', port: 0, token: '', about: {}, routes });
+    onTestFinished(() => server.close());
+    const caller = new AbortController();
+    await fetch(`http://127.0.0.1:${server.port}/follow`, { signal: caller.signal });
+    const gone = new Promise((resolve) => follower?.once('close', resolve));
+    caller.abort();
+    await gone;
+    expect(() => follower?.emit('error', new Error('write after the end'))).not.toThrow();
+  });
+
+  it('takes a body of 1 KiB', async () => {
+    const port = await serverWith('');
+    const body = `{"a":1${' '.repeat(1_017)}}`;
+    const { status, body: answered } = await ask(port, '/both', json, 'PUT', body);
+    expect([body.length, status, JSON.parse(answered)]).toEqual([1_024, 200, { put: { a: 1 } }]);
   });
 
   it.each([
@@ -68,14 +137,19 @@ describe('the admin port', () => {
     ['a host name that leads here (DNS rebinding)', { host: 'evil.example' }],
     ['such a host name with a port', { host: 'evil.example:8082' }],
     ['a host name that begins like this machine', { host: '127.0.0.1.evil.example' }],
+    ['a host name that ends like this machine', { host: 'evil.127.0.0.1' }],
   ])('refuses %s', async (_, headers) => {
     const port = await serverWith('');
-    expect(await ask(port, '/state', headers)).toMatchObject({ status: 403 });
+    const { status, headers: answered } = await ask(port, '/state', headers);
+    expect([status, answered['www-authenticate']]).toEqual([403, undefined]);
   });
 
-  it.each(['localhost:8082', '127.0.0.1', '[::1]:8082', '127.0.0.2:1'])('answers to %s', async (host) => {
-    expect((await ask(await serverWith(''), '/state', { host })).status).toBe(200);
-  });
+  it.each(['localhost:8082', '127.0.0.1', '[::1]:8082', '127.0.0.2:1', '127.100.20.3'])(
+    'answers to %s',
+    async (host) => {
+      expect((await ask(await serverWith(''), '/state', { host })).status).toBe(200);
+    },
+  );
 
   it('answers a request typed into a browser', async () => {
     const port = await serverWith('');
@@ -104,6 +178,26 @@ describe('the admin port', () => {
     }
   });
 
+  it('with a token in a file accepts the present one without a look at the file, and the next one instead of it', async () => {
+    let [present, looks] = [token, 0];
+    const port = await serverWith({
+      current: () => present,
+      async renew() {
+        looks += 1;
+        present = 'the-next-token-of-the-operators';
+        return present;
+      },
+      onChange: () => () => {},
+    });
+    const askWith = async (own: string) => {
+      const { status } = await ask(port, '/state', { authorization: `Bearer ${own}` });
+      return [status, looks];
+    };
+    expect(await askWith(token)).toEqual([200, 0]);
+    expect(await askWith('the-next-token-of-the-operators')).toEqual([200, 1]);
+    expect((await askWith(token))[0]).toBe(401);
+  });
+
   it('serves the page without the token, since it tells nothing, but to no foreign page; and nothing else', async () => {
     const page = async (name: string) =>
       name === '' ? { headers: { 'content-type': 'text/html' }, body: Buffer.from('<!doctype html>') } : undefined;
@@ -114,6 +208,10 @@ describe('the admin port', () => {
       expect(await ask(server.port, '/page/')).toMatchObject({ status: 200, body: '<!doctype html>' });
       expect(await ask(server.port, '/page')).toMatchObject({ status: 308, headers: { location: '/page/' } });
       expect((await ask(server.port, '/page/other')).status).toBe(404);
+      expect((await ask(server.port, '/page/', {}, 'PUT')).status).toBe(own === '' ? 404 : 401);
+      expect(JSON.parse((await ask(server.port, '/', { authorization: `Bearer ${token}` })).body)).toEqual({
+        ...{ paths: {}, page: '/page/' },
+      });
       for (const foreign of [{ origin: 'https://evil.example' }, ...sites])
         for (const path of ['/page', '/page/']) expect((await ask(server.port, path, foreign)).status).toBe(403);
       if (own === '') expect((await ask(server.port, '/page/', { host: 'evil.example' })).status).toBe(403);
@@ -121,11 +219,31 @@ describe('the admin port', () => {
     }
   });
 
+  it('lists what both programs have', async () => {
+    const { port } = await opened();
+    const some = expect.stringMatching(/\w/);
+    expect(JSON.parse((await ask(port, '/')).body)).toMatchObject({
+      program: 'service',
+      paths: { 'GET /settings': some, 'GET /troubles': some, 'GET|PUT /level': some },
+    });
+  });
+
   it('shows the settings without their secrets', async () => {
     const { port } = await opened();
     const { body } = await ask(port, '/settings');
     expect(JSON.parse(body)).toMatchObject({ admin: { host: '127.0.0.1', token: '' }, backends: { token: '[set]' } });
     expect(body).not.toContain(bearerToken);
+  });
+
+  it('shows what is wrong at the moment without the secrets of the settings', async () => {
+    const { port, log } = await opened();
+    const troubles = createTroubles(log);
+    onTestFinished(() => troubles.close());
+    const fields = { said: `no access with ${bearerToken}` };
+    troubles.raise('hub', { level: 'warn', message: 'the hub cannot be read', fields });
+    expect(JSON.parse((await ask(port, '/troubles')).body)).toMatchObject({
+      troubles: [{ event: 'hub.unreadable', fields: { said: 'no access with …' } }],
+    });
   });
 
   it('changes the level of the log, which is logged at any level', async () => {
@@ -139,16 +257,23 @@ describe('the admin port', () => {
   });
 
   it.each([
-    ['a level that does not exist', json, '{"level":"loud"}', 400],
-    ['more than a level', json, '{"level":"info","for":1}', 400],
-    ['no JSON', json, 'debug', 400],
-    ['a form, which a web page can send', { 'content-type': 'text/plain' }, '{"level":"debug"}', 415],
-    ['a large body', json, `{"level":"debug"${' '.repeat(2_000)}}`, 413],
-  ])('refuses %s as the level', async (_, headers, body, status) => {
+    ['a level that does not exist', json, '{"level":"loud"}', 400, /invalid option/i],
+    ['more than a level', json, '{"level":"info","for":1}', 400, /for/],
+    ['no JSON', json, 'debug', 400, /^the body is not JSON$/],
+    ['a form, which a web page can send', { 'content-type': 'text/plain' }, '{"level":"debug"}', 415, mustBeJson],
+    [
+      'a form that speaks of JSON',
+      { 'content-type': 'text/plain; application/json' },
+      '{"level":"debug"}',
+      415,
+      mustBeJson,
+    ],
+    ['a large body', json, `{"level":"debug"${' '.repeat(500_000)}}`, 413, /^the body is too large$/],
+  ])('refuses %s as the level', async (_, headers, body, status, error) => {
     const { port, log } = await opened();
     const answered = await ask(port, '/level', headers, 'PUT', body);
     expect([answered.status, log.level]).toEqual([status, 'warn']);
-    expect(JSON.parse(answered.body)).toEqual({ error: expect.any(String) });
+    expect(JSON.parse(answered.body)).toEqual({ error: expect.stringMatching(error) });
   });
 
   it('is absent when its port is in use, and the program continues', async () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { askAdmin } from '../../src/operations/adminClient.ts';
@@ -7,12 +7,12 @@ import { startAdminServer } from '../../src/operations/adminServer.ts';
 
 const token = 'the-token-of-the-operators';
 
-async function started(own = token) {
+async function started() {
   const routes = {
     '/state': { about: 'what it does', get: (query: URLSearchParams) => ({ asked: query.get('q') }) },
     '/level': { about: 'the level', put: (body: unknown) => ({ put: body }) },
   };
-  const server = await startAdminServer({ host: '127.0.0.1', port: 0, token: own, about: {}, routes });
+  const server = await startAdminServer({ host: '127.0.0.1', port: 0, token, about: {}, routes });
   onTestFinished(() => server.close());
   return server.port;
 }
@@ -29,9 +29,13 @@ it.each(['127.0.0.1', 'localhost', '0.0.0.0'])(
 );
 
 it('No token is sent to an admin port without one, also at an address other than that of the settings', async () => {
-  const url = `http://127.0.0.1:${await started('')}`;
-  const response = await askAdmin({ host: '127.0.0.1', port: 1, token: '' }, url, '/state');
-  expect(await response.json()).toEqual({ asked: null });
+  let authorization: string | undefined = 'not asked';
+  const port = await otherProgram((request, response) => {
+    authorization = request.headers.authorization;
+    response.end('{}');
+  });
+  await askAdmin({ host: '127.0.0.1', port: 1, token: '' }, `http://127.0.0.1:${port}`, '/state');
+  expect(authorization).toBeUndefined();
 });
 
 it.each(['//127.0.0.2:1/state', 'http://127.0.0.2:1/state'])(
@@ -42,21 +46,37 @@ it.each(['//127.0.0.2:1/state', 'http://127.0.0.2:1/state'])(
   },
 );
 
+/** The port of another program than ours. */
+async function otherProgram(listener: RequestListener): Promise<number> {
+  const other = createServer(listener);
+  await once(other.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void other.close());
+  return (other.address() as AddressInfo).port;
+}
+
 it('A command follows no redirect', async () => {
   const asked: (string | undefined)[] = [];
-  const other = createServer((request, response) => {
+  const port = await otherProgram((request, response) => {
     asked.push(request.url);
     response.writeHead(302, { location: '/elsewhere' }).end();
   });
-  await once(other.listen(0, '127.0.0.1'), 'listening');
-  onTestFinished(() => void other.close());
-  const settings = { host: '127.0.0.1', port: (other.address() as AddressInfo).port, token };
-  await expect(askAdmin(settings, undefined, '/state')).rejects.toThrow(/does not answer/);
+  await expect(askAdmin({ host: '127.0.0.1', port, token }, undefined, '/state')).rejects.toThrow(/does not answer/);
   expect(asked).toEqual(['/state']);
 });
 
-it('A command names an admin port at an IPv6 address as a URL does', async () => {
-  await expect(askAdmin({ host: '::1', port: 1, token }, undefined, '/state')).rejects.toThrow('http://[::1]:1 ');
+it('A command that is refused in another form asks whether another program has the port', async () => {
+  const port = await otherProgram((_, response) => response.writeHead(404).end('<!doctype html>'));
+  await expect(askAdmin({ host: '127.0.0.1', port, token }, undefined, '/state')).rejects.toThrow(
+    'the admin port answers 404: is it another program?',
+  );
+});
+
+it.each([
+  ['::1', '[::1]'],
+  ['0.0.0.0', '127.0.0.1'],
+  ['::', '127.0.0.1'],
+])('A command asks an admin port that listens on %s at %s', async (host, asked) => {
+  await expect(askAdmin({ host, port: 1, token }, undefined, '/state')).rejects.toThrow(`http://${asked}:1 `);
 });
 
 it('A command prints the refusal of the admin port, and never the token', async () => {

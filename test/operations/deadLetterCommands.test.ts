@@ -6,6 +6,8 @@ import { idOf } from '../../src/deadLetters/deadLetter.ts';
 import type { DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
 import { choiceOf } from '../../src/operations/deadLetters/choiceOptions.ts';
 import { deleteLetters } from '../../src/operations/deadLetters/delete.ts';
+import { replaySummaryOf } from '../../src/operations/deadLetters/letterLines.ts';
+import { list } from '../../src/operations/deadLetters/list.ts';
 import { show } from '../../src/operations/deadLetters/show.ts';
 import { letter, lettersInDirectory } from '../support/letters.ts';
 
@@ -43,8 +45,48 @@ it('an unknown result code is refused, with the nearest one', () => {
   expect(() => choiceOf({ code: 'constructor' })).toThrow('there is no result code constructor');
 });
 
-it.each(['since', 'before'])('a --%s that is not a time is refused', (name) => {
-  expect(() => choiceOf({ [name]: 'yesterday' })).toThrow(`--${name} must be a date`);
+it.each(['since', 'before'])('a --%s is a date; anything else is refused', (name) => {
+  expect(choiceOf({ [name]: '2026-01-31' })).toMatchObject({ [name]: new Date('2026-01-31') });
+  expect(() => choiceOf({ [name]: 'yesterday' })).toThrow(`--${name} must be a date, or a date and time`);
+});
+
+it('list prints a line for each dead letter, and names those that cannot be read', async () => {
+  await store.park(ofAction(1, { action: 'model.update' }));
+  expect(await list(store, choiceOf({}))).toBe(0);
+  const first = `${id(1)}  2026-01-02T03:04:05.678Z  "d1"  model.update  timeout_exceeded  attempts 1  why\n`;
+  expect([printed, said]).toEqual([first, '1 dead letters\n']);
+  [printed, said] = ['', ''];
+  const event = { ...letter(2).event, properties: { eventType: 'Svc.Device.Created' } };
+  await store.park(letter(2, { event, attempts: 7, details: 'said\u001b' }));
+  await store.park(letter(3));
+  writeFileSync(join(directory, `${id(3)}.json`), '{');
+  expect(await list(store, choiceOf({}))).toBe(1);
+  const second = `${id(2)}  2026-01-02T03:04:05.678Z  "d1"  Svc.Device.Created  timeout_exceeded  attempts 7  said\\u001b\n`;
+  expect([printed, said]).toEqual([
+    first + second,
+    `passed over: ${id(3)} is no dead letter of format 1\n2 dead letters\n`,
+  ]);
+});
+
+it('show prints a dead letter with its body as text, and refuses an unknown id', async () => {
+  for (const [number, body] of [
+    [1, Buffer.from('{"a":1}')],
+    [2, 'text'],
+  ] as const)
+    await store.park(letter(number, { event: { ...letter(number).event, body } }));
+  expect(await show(store, id(1))).toBe(0);
+  expect(JSON.parse(printed)).toMatchObject({ id: id(1), deviceId: 'd1', attempts: 1, event: { body: '{"a":1}' } });
+  printed = '';
+  await show(store, id(2));
+  expect(JSON.parse(printed)).toMatchObject({ id: id(2), event: { body: 'text' } });
+  await expect(show(store, id(3))).rejects.toThrow('there is no dead letter of this id');
+});
+
+it('the summary of a replay has each number that is not 0', () => {
+  expect(replaySummaryOf({ handled: 0, failed: 0, heldBack: 0, left: 0, gone: 0, unreadable: 0 })).toBe('0 handled');
+  expect(replaySummaryOf({ handled: 7, failed: 1, heldBack: 2, left: 3, gone: 4, unreadable: 5 })).toBe(
+    '7 handled, 1 failed again and stay, 2 not tried, to keep the order of their device, 3 left when stopped, 4 gone meanwhile, 5 unreadable',
+  );
 });
 
 it('delete removes dead letters by id, also unreadable ones, and names unknown ids', async () => {
@@ -69,6 +111,30 @@ it('delete removes dead letters by device and by age', async () => {
   expect(await remove([], { device: 'd2' })).toBe(0);
   expect(await store.ids()).toEqual([id(2)]);
   expect(printed.split('\n')[0]).toContain(`${id(1)}  2025-01-01T00:00:00.000Z  "d1"`);
+});
+
+it('delete has at most 16 requests to the store at once, and prints what it has deleted in order', async () => {
+  const ids = Array.from({ length: 40 }, (_, number) => id(number));
+  let [open, most] = [0, 0];
+  const away = {
+    ids: async () => ids,
+    read: async () => undefined,
+    async remove() {
+      open += 1;
+      most = Math.max(most, open);
+      await Promise.resolve();
+      open -= 1;
+    },
+  };
+  expect(await deleteLetters(away, { ids, choice: choiceOf({}), isDryRun: false })).toBe(0);
+  expect([most, printed]).toEqual([16, `${ids.join('\n')}\n`]);
+});
+
+it('delete ends with 1 when one that is meant cannot be read, which stays', async () => {
+  for (const number of [1, 2]) await store.park(letter(number));
+  writeFileSync(join(directory, `${id(1)}.json`), '{');
+  expect(await remove([], { device: 'd1' })).toBe(1);
+  expect(await store.ids()).toEqual([id(1)]);
 });
 
 it('delete removes nothing in a dry run', async () => {
@@ -113,6 +179,14 @@ it('a dry replay shows the order, the precedence of live messages, the running h
     end,
   ]);
   expect(await planOf(4)).toEqual([older('3 older dead letters'), runs('4 times'), end]);
+});
+
+it('a dry replay shows all backends that a message waits for', async () => {
+  const create = { action: 'model.create', correlationId: 'c', version: '2' };
+  await store.park(ofAction(1, create));
+  expect((await planOf(1))[0]).toBe(
+    'model.create runs again (it has failed once), and waits while the information model or the type registry or the principal manager is out',
+  );
 });
 
 it('a dry replay shows refused messages and those with unknown names', async () => {

@@ -32,14 +32,25 @@ it('shows the dead letters that are meant, without bodies, up to the limit, and 
   );
   expect(first['deadLetters']?.[0]).toMatchObject({ id: idOf(letter(1)), device: 'd1', details: 'backend is out' });
   expect(await ask('device=d2')).toMatchObject({ isMore: false, deadLetters: [{ device: 'd2' }] });
+  const { event } = letter(5);
+  for (const [number, properties] of [
+    [5, { action: 'model.update' }],
+    [6, { eventType: 'Svc.Device.Created' }],
+  ] as const)
+    await store.park(letter(number, { deviceId: `d${number}`, event: { ...event, properties } }));
+  expect(await ask('device=d5')).toMatchObject({ deadLetters: [{ message: 'model.update' }] });
+  expect(await ask('device=d6')).toMatchObject({ deadLetters: [{ message: 'Svc.Device.Created' }] });
   expect(await ask('code=none')).toEqual({ deadLetters: [], isMore: false, unreadable: 0 });
   writeFileSync(join(directory, `${idOf(letter(1))}.json`), '{');
   expect(await ask('')).toMatchObject({ unreadable: 1 });
   for (const wrong of ['limit=0', 'limit=x', 'devices=d1']) await expect(ask(wrong)).rejects.toThrow();
 });
 
-it('reads a thousand at most, however many are parked, and says that there are more', async () => {
-  const ids = Array.from({ length: 100_000 }, (_, number) => `letter-${number}`);
+it.each([
+  [1_000, false],
+  [100_000, true],
+])('reads a thousand of %i, and says whether there are more', async (parked, isMore) => {
+  const ids = Array.from({ length: parked }, (_, number) => `letter-${number}`);
   let read = 0;
   const store = {
     ids: async () => ids,
@@ -49,6 +60,7 @@ it('reads a thousand at most, however many are parked, and says that there are m
     },
   };
   const ask = (query: string) => deadLettersRoute(store).get?.(new URLSearchParams(query));
-  expect(await ask('code=rare')).toMatchObject({ deadLetters: [{ code: 'rare' }], isMore: true });
+  expect(await ask('code=rare')).toMatchObject({ deadLetters: [{ code: 'rare' }], isMore });
+  expect(deadLettersRoute(store).about).toMatch(/\w/);
   expect(read).toBe(1_000);
 });

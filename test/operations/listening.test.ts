@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { namingSetting } from 'telemetry/address.ts';
 import { serveHealth } from 'telemetry/healthServer.ts';
@@ -14,6 +15,17 @@ beforeEach(async () => {
 });
 afterEach(() => other.close());
 
+it('a server that is closed ends open requests, and gives its port free', async () => {
+  const silent = createServer(() => {});
+  const asked = once(silent, 'request');
+  const server = await listen(silent, { host: here, port: 0, settings });
+  const answer = fetch(`http://${here}:${server.port}`);
+  await asked;
+  await Promise.all([server.close(), expect(answer).rejects.toThrow()]);
+  const next = await listen(createServer(), { host: here, port: server.port, settings });
+  await next.close();
+});
+
 describe('an address that cannot be listened on', () => {
   it.each<[string, (port: number) => Promise<unknown>]>([
     ['A_PORT', (port) => serveHealth({ host: here, port, settings }, { missing: () => [] })],
@@ -27,6 +39,9 @@ describe('an address that cannot be listened on', () => {
   it.each(['192.0.2.1', 'no-such-host.invalid'])('names the setting of the host %s', async (host) => {
     await expect(listen(createServer(), { host, port: 0, settings })).rejects.toThrow(
       `A_HOST: ${host} is no address of this machine`,
+    );
+    await expect(startAdminServer({ host, port: 0, token: '', about: {}, routes: {} })).rejects.toThrow(
+      `ADMIN_HOST: ${host} is no address of this machine`,
     );
   });
 

@@ -88,8 +88,9 @@ describe('replaying', () => {
     await store.park(letter(1, { attempts: 3 }));
     const seen: Arrival[] = [];
     await replayAll({
-      async dispatch(arrival) {
-        seen.push(arrival);
+      async dispatch(arrival, { releaseBytes, waiting, answering, ended }) {
+        for (const step of [releaseBytes, waiting, answering]) step({} as never);
+        if (!ended.aborted) seen.push(arrival);
         return true;
       },
     });
@@ -99,7 +100,7 @@ describe('replaying', () => {
   it('parks a dead letter that fails again under the same id, and skips the device’s later ones', async () => {
     for (const one of [of('a', 1), of('a', 2), of('a', 3), of('b', 1)]) await store.park(one);
     const { deadLetters, failureOf } = rememberingFailures(store);
-    const { counts, remarks } = await replayAll({
+    const { counts, remarks, progress } = await replayAll({
       failureOf,
       async dispatch({ deviceId, event, generation, origin, attempts = 0 }) {
         if (deviceId === 'b' || event.sequenceNumber === 1) return true;
@@ -109,6 +110,7 @@ describe('replaying', () => {
       },
     });
     expect(counts).toEqual({ ...nothing, handled: 2, failed: 1, heldBack: 1 });
+    expect(progress.at(-1)).toBe('4/4');
     expect(remarks).toEqual([`${idOf(of('a', 2))} failed again: internal_platform_error, again`]);
     expect((await allLetters(store)).map((one) => [nameOf(one.letter), one.letter.attempts])).toEqual([
       ['a 2', 2],
@@ -155,6 +157,21 @@ describe('replaying', () => {
     });
     expect(counts).toEqual({ ...nothing, left: 2 });
     expect(await remaining()).toEqual(['a 1', 'a 2']);
+  });
+
+  it('counts a dead letter as left whose backend is out until it is stopped', async () => {
+    for (const number of [1, 2]) await store.park(of('a', number));
+    const { begun, dispatch } = byHand();
+    const stopping = new AbortController();
+    const requirementOf = () => ({
+      isMet: () => false,
+      async met() {
+        stopping.abort();
+        return false;
+      },
+    });
+    const { counts } = await replayAll({ dispatch, requirementOf, stopping: stopping.signal });
+    expect([counts, begun]).toEqual([{ ...nothing, left: 2 }, []]);
   });
 
   it('skips a device whose dead letter has no result, and continues with the others', async () => {

@@ -19,7 +19,15 @@ const stuck: DeviceWork & { readonly partition: string } = {
   ...{ readAt: 0, begunAt: 0, steps: [] },
 };
 
-function routes() {
+interface Changes {
+  readonly work?: Partial<typeof stuck>;
+  readonly isConnected?: boolean;
+  /** Whether the token endpoint is out, or there is none. */
+  readonly tokens?: 'open' | 'closed' | 'none';
+}
+
+/** @param changes of what is stuck, instead of all that there is */
+function routes({ work, isConnected = true, tokens = 'open' }: Changes = {}) {
   vi.setSystemTime(now);
   const steps = [
     { kind: 'call', what: 'read references', of: 'information model', since: ago(21), waitsFor: 'answer' },
@@ -32,6 +40,14 @@ function routes() {
       waitsFor: 'answer',
     },
   ] as const;
+  const waiting = { ...stuck, begunAt: undefined };
+  const all: readonly (typeof stuck)[] = work
+    ? [{ ...stuck, ...work }]
+    : [
+        { ...waiting, device: 'waiter', state: 'waits for backends', needs: ['typeRegistry'], readAt: ago(32) },
+        { ...stuck, readAt: ago(33), begunAt: ago(34), steps },
+        { ...waiting, device: 'newest', state: 'waits for room', readAt: ago(31) },
+      ];
   const out = { circuit: 'open', outage: { since: ago(31), failure: 'HTTP 503' } } as const;
   const closed = { circuit: 'closed', outage: undefined } as const;
   return serviceRoutes({
@@ -56,18 +72,12 @@ function routes() {
           ...{ partition: '4', owner: 'host-2', epoch: 27, wantedBy: '', wantedSince: 0, etag: '' },
           renewedAt: now.getTime() - 28_000,
         },
-      ],
-      devices: () => [
         {
-          ...stuck,
-          device: 'waiter',
-          state: 'waits for backends',
-          needs: ['typeRegistry'],
-          readAt: ago(32),
-          begunAt: undefined,
+          ...{ partition: '7', owner: '', epoch: 28, wantedBy: '', wantedSince: 0, etag: '' },
+          renewedAt: now.getTime() - 29_000,
         },
-        { ...stuck, readAt: ago(33), begunAt: ago(34), steps },
       ],
+      devices: (device) => all.filter((one) => device === undefined || one.device === device),
     },
     backends: {
       states: () => ({
@@ -84,11 +94,16 @@ function routes() {
           recent: recentOf(79),
           cacheEntries: 48,
         },
-        tokenEndpoint: { ...out, connections: { inUse: 49, waiting: 0 }, recent: recentOf(83) },
+        ...(tokens !== 'none' && {
+          tokenEndpoint: {
+            ...(tokens === 'open' ? out : closed),
+            ...{ connections: { inUse: 49, waiting: 0 }, recent: recentOf(83) },
+          },
+        }),
       }),
     },
     replies: {
-      connection: { isOpen: () => true },
+      connection: { isOpen: () => isConnected },
       sender: {
         state: () => ({ waiting: 51, inFlight: 52, ratePerSecond: 53, notFetching: 54 }),
         notFetching: () => ['waiter', 'deaf'],
@@ -98,8 +113,12 @@ function routes() {
 }
 
 /** As JSON, which leaves out what is undefined. */
-const answerOf = (path: string, query = ''): unknown =>
-  JSON.parse(JSON.stringify(routes()[path]?.get?.(new URLSearchParams(query))));
+const answerOf = (path: string, query = '', changes: Changes = {}): unknown =>
+  JSON.parse(JSON.stringify(routes(changes)[path]?.get?.(new URLSearchParams(query))));
+
+it('each path has a sentence about it', () => {
+  for (const { about } of Object.values(routes())) expect(about).toMatch(/\w/);
+});
 
 it('/partitions has the lag and the contents of each partition, the owners of the others, and the unread ones', () => {
   expect(answerOf('/partitions')).toEqual({
@@ -113,7 +132,10 @@ it('/partitions has the lag and the contents of each partition, the owners of th
         checkpoint: { sequenceNumber: 24, ageSeconds: 25.1, failures: 26, isFailing: true, unwritten: 61 },
       },
     ],
-    elsewhere: [{ partition: '4', owner: 'host-2', renewedAt: shownAgo(28) }],
+    elsewhere: [
+      { partition: '4', owner: 'host-2', renewedAt: shownAgo(28) },
+      { partition: '7', owner: 'none', renewedAt: shownAgo(29) },
+    ],
     unowned: [
       { partition: '5', behindSeconds: 29, asOf: shownAgo(30) },
       { partition: '6', behindSeconds: null, asOf: null },
@@ -153,7 +175,8 @@ it('/replies has the waiting replies', () => {
 
 it('/devices has the reason of each wait, the oldest message first, and the devices that do not fetch', () => {
   expect(answerOf('/devices', 'limit=1')).toMatchObject({
-    further: 1,
+    devices: [{ device: 'stuck' }],
+    further: 2,
     notFetching: { devices: ['waiter'], further: 1 },
   });
   expect(answerOf('/devices')).toEqual({
@@ -183,10 +206,71 @@ it('/devices has the reason of each wait, the oldest message first, and the devi
         oldest: { sequenceNumber: 55, readAt: shownAgo(32), seconds: 32 },
         waitsFor: 'a backend that is out: typeRegistry',
       },
+      {
+        ...{ device: 'newest', partition: '3', messages: 4, state: 'waits for room' },
+        oldest: { sequenceNumber: 55, readAt: shownAgo(31), seconds: 31 },
+        waitsFor: expect.stringMatching(/^room/),
+      },
     ],
     further: 0,
     notFetching: { devices: ['waiter', 'deaf'], further: 0 },
   });
+});
+
+it('/devices shows one device on request, and refuses what it does not know', () => {
+  expect(answerOf('/devices', 'device=stuck')).toMatchObject({
+    devices: [{ device: 'stuck' }],
+    notFetching: { devices: [], further: 0 },
+  });
+  expect(answerOf('/devices', 'device=deaf')).toMatchObject({ devices: [], notFetching: { devices: ['deaf'] } });
+  for (const wrong of ['device=', 'limit=0', 'limit=1.5', 'limit=1001', 'devices=stuck'])
+    expect(() => answerOf('/devices', wrong)).toThrow();
+});
+
+const call = (waitsFor: string) =>
+  ({ kind: 'call', what: 'read object', of: 'type registry', since: 0, waitsFor }) as const;
+const reply = (waitsFor: string) => ({ kind: 'reply', what: 'ack', of: 'gateway', since: 0, waitsFor }) as const;
+
+it.each<[string, Changes['work'], Changes['tokens']?]>([
+  ['nothing: it is being handled', { state: 'in flight' }],
+  ['room: too many messages are in flight (DELIVERY_MAX_MESSAGES, DELIVERY_MAX_BYTES)', { state: 'waits for room' }],
+  ['a backend that is out: typeRegistry', { state: 'waits for backends', needs: ['informationModel', 'typeRegistry'] }],
+  [
+    'an access token for the backends: the token endpoint is out (BACKENDS_TOKEN_URL)',
+    { state: 'waits for backends', needs: ['informationModel'] },
+  ],
+  [
+    'a backend that is out: typeRegistry, tokenEndpoint',
+    { state: 'waits for backends', needs: ['typeRegistry', 'tokenEndpoint'] },
+  ],
+  ['a backend that is out: ', { state: 'waits for backends', needs: ['informationModel'] }, 'closed'],
+  ['a backend that is out: ', { state: 'waits for backends', needs: ['informationModel'] }, 'none'],
+  ['its turn: it may have ended the process before (G4)', { state: 'waits for its turn' }],
+  ['a free connection to the type registry (read object)', { steps: [call('connection')] }],
+  ['the end of the outage of the type registry (read object)', { steps: [call('circuit')] }],
+  ['an access token for the type registry (read object)', { steps: [call('token')] }],
+  ['the next attempt at the type registry (read object)', { steps: [call('retry')] }],
+  ['the hub to take a reply (ack to gateway)', { steps: [reply('hub')] }],
+  [
+    'room in the queue of the device, which does not fetch its messages (ack to gateway)',
+    { steps: [reply('queue_full')] },
+  ],
+  ['another attempt to send, after throttled (ack to gateway)', { steps: [reply('throttled')] }],
+])('/devices has the wait for %s', (waitsFor, work, tokens) => {
+  expect(answerOf('/devices', '', { ...(work && { work }), ...(tokens && { tokens }) })).toMatchObject({
+    devices: [{ waitsFor }],
+  });
+});
+
+it.each<[string, number, Changes]>([
+  ['a token while the token endpoint is out', 1, { work: { steps: [call('token')] } }],
+  ['a token while the token endpoint answers', 0, { work: { steps: [call('token')] }, tokens: 'closed' }],
+  ['a token without a token endpoint', 0, { work: { steps: [call('token')] }, tokens: 'none' }],
+  ['the hub', 0, { work: { steps: [reply('hub')] } }],
+  ['the hub without a connection', 1, { work: { steps: [reply('hub')] }, isConnected: false }],
+])('/stop-preview knows that a message waits for %s', (_, held, { work, ...more }) => {
+  const asked = { work: { begunAt: 0, ...work }, ...more };
+  expect(answerOf('/stop-preview', '', asked)).toMatchObject({ total: { held } });
 });
 
 it('/stop-preview has what a stop would leave, by the state of backends, replies and checkpoints', () => {

@@ -24,7 +24,7 @@ const partition = (name: string, inFlight: number, waiting: number, unwritten = 
   checkpoint: { unwritten, isFailing },
 });
 
-const begun = (name: string, ...steps: Step[]) => ({ partition: name, begunAt: 0, steps });
+const begun = (name: string, ...steps: Step[]) => ({ partition: name, steps });
 
 /** What one message in flight waits for, as far as a drain does not end it. */
 const heldBy = (conditions: DrainConditions, ...steps: Step[]) => {
@@ -59,17 +59,19 @@ describe('A message in flight does not end within a drain', () => {
     ['the hub, which takes no replies for now', () => reply('suspended')],
     ['a connection to the hub, for replies', () => reply('hub'), { isConnected: false }],
     ['a turn to be sent, at the rate of the hub', () => reply('turn'), { ratePerSecond: 0.039 }],
+    ['a connection to the hub, for replies', () => reply('turn'), { ratePerSecond: 0.039, isConnected: false }],
   ])('that waits for %s', (what, one, changes = {}) => {
     expect(heldBy({ ...usual, ...changes }, one())).toEqual([what]);
   });
 
-  it('that waits behind a reply that the hub does not accept for now', () => {
-    const works = [begun('0', reply('quota')), begun('0', reply('turn'))];
+  it.each(['quota', 'suspended'])('that waits behind a reply that the hub does not accept for now: %s', (why) => {
+    const works = [begun('0', reply(why)), begun('0', reply('turn'))];
     expect(stopPreview([partition('0', 2, 0)], works, usual).total.held).toBe(2);
   });
 
-  it('that has its turn after the drain', () => {
-    const works = [3, 1, 2].map((seconds) => begun(String(seconds), reply('turn', seconds)));
+  it('that has its turn after the drain, which only waiting replies take', () => {
+    const turns = [3, 1, 2].map((seconds) => begun(String(seconds), reply('turn', seconds)));
+    const works = [begun('4', call('answer', 5)), begun('4', reply('hub', 4)), ...turns];
     const places = [1, 2, 3].map((name) => partition(String(name), 1, 0));
     const { partitions } = stopPreview(places, works, { ...usual, ratePerSecond: 0.08 });
     expect(partitions.map(({ held }) => held)).toEqual([1, 0, 0]);
@@ -82,7 +84,7 @@ it('the preview counts the messages in flight, the repeated and the remaining on
     begun('0', call('answer')),
     begun('1', reply('queue_full'), reply('hub')),
     begun('1', step('parking', 'answer')),
-    { partition: '1', begunAt: undefined, steps: [] },
+    begun('1'),
   ];
   const places = [partition('0', 2, 5, 7), partition('1', 2, 11, 13, true)];
   expect(stopPreview(places, works, usual)).toEqual({
@@ -106,6 +108,15 @@ it('the preview counts the messages in flight, the repeated and the remaining on
       },
     ],
   });
+});
+
+it('the preview counts the messages of each cause', () => {
+  const works = ['circuit', 'circuit', 'answer'].map((waitsFor) => begun('0', call(waitsFor)));
+  const { waitsFor } = stopPreview([partition('0', 4, 0)], [...works, begun('0', reply('quota'))], usual);
+  expect(waitsFor).toEqual([
+    { what: 'the end of the outage of the information model', messages: 2 },
+    { what: 'the hub, which takes no replies for now', messages: 1 },
+  ]);
 });
 
 it('the preview reports a safe stop while messages in flight end, and no wait when there are none', () => {

@@ -25,12 +25,51 @@ const linesIn = (body: string) =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
-it('A tap begins with a line about itself, has each event on a line, and ends when its time is over', async () => {
-  const { taps, follow } = await setUp();
-  const response = await follow('device=d1&seconds=1');
+/**
+ * Taps of which the test moves the time, and says how much waits in their connections.
+ * @param queries one for each
+ */
+function tapsByHand(queries: readonly string[], lengthAfterWrite = 0) {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const taps = createTaps();
+  const route = tapRoute(taps, [], () => ({ instance: 'one' }));
+  const followers = queries.map((query) => {
+    const seen = { heads: [] as unknown[], text: '', isDestroyed: false };
+    const response = Object.assign(new EventEmitter(), {
+      writableLength: 0,
+      writeHead: (...head: unknown[]) => void seen.heads.push(head),
+      write(line: string) {
+        seen.text += line;
+        response.writableLength = lengthAfterWrite;
+      },
+      end: (line: string) => response.write(line),
+      destroy() {
+        seen.isDestroyed = true;
+      },
+    });
+    route.stream?.(new URLSearchParams(query), response as never);
+    return { response, seen, lines: () => linesIn(seen.text) };
+  });
+  return { taps, route, followers };
+}
+
+/** One of them. */
+function tapByHand(lengthAfterWrite?: number, query = 'device=d1&seconds=1') {
+  const { taps, route, followers } = tapsByHand([query], lengthAfterWrite);
+  const read = (...numbers: readonly number[]) => {
+    for (const sequenceNumber of numbers) taps.of('d1', { partition: '0', sequenceNumber })?.('read', {});
+  };
+  return { taps, route, read, ...(followers[0] as (typeof followers)[number]) };
+}
+
+it('A tap begins with a line about itself, has each event on a line, and ends when its time is over', () => {
+  const { taps, lines } = tapByHand();
   taps.of('d1', { partition: '0', sequenceNumber: 7 })?.('read', { bytes: 2 }, { body: '{"a":1}' });
-  const lines = linesIn(await text(response));
-  expect(lines).toMatchObject([
+  vi.advanceTimersByTime(999);
+  expect(lines()).toHaveLength(2);
+  vi.advanceTimersByTime(1);
+  expect(lines()).toMatchObject([
     { stage: 'following', device: 'd1', seconds: 1, instance: 'one' },
     { stage: 'read', partition: '0', sequenceNumber: 7, bytes: 2 },
     { stage: 'ended', why: 'the time is over', events: 1 },
@@ -38,23 +77,20 @@ it('A tap begins with a line about itself, has each event on a line, and ends wh
   expect(taps.of('d1', { partition: '0', sequenceNumber: 8 })).toBeUndefined();
 });
 
-it('A tap that has seen nothing of its device but gaps explains what that can mean', async () => {
-  const { taps, follow } = await setUp();
-  const response = await follow('device=d1&seconds=1');
+it('A tap that has seen nothing of its device but gaps explains what that can mean', () => {
+  const { taps, lines } = tapByHand();
   taps.all({ partition: '0', sequenceNumber: 7 })?.('gap', { missing: 2 });
-  expect(linesIn(await text(response)).slice(1)).toMatchObject([
+  vi.advanceTimersByTime(1_000);
+  expect(lines().slice(1)).toMatchObject([
     { stage: 'gap', missing: 2 },
     { stage: 'ended', events: 0, hint: expect.stringContaining('another instance') },
   ]);
 });
 
-it('Only a tap that asks for bodies has them, also while others follow the device without them', async () => {
-  const { taps, follow } = await setUp();
-  const queries = ['bodies=true', 'bodies=false', ''];
-  const responses = await Promise.all(queries.map((query) => follow(`device=d1&seconds=1&${query}`)));
+it('Only a tap that asks for bodies has them, also while others follow the device without them', () => {
+  const { taps, followers } = tapsByHand(['&bodies=true', '&bodies=false', ''].map((more) => `device=d1${more}`));
   const bodies = { body: '{"a":1}', request: '{"b":2}', response: Buffer.from('{"c":3}') };
   taps.of('d1', { partition: '0', sequenceNumber: 7 })?.('decoded', { characters: 7 }, bodies);
-  const answers = await Promise.all(responses.map(async (response) => linesIn(await text(response))));
   const told = {
     device: 'd1',
     partition: '0',
@@ -63,16 +99,15 @@ it('Only a tap that asks for bodies has them, also while others follow the devic
     stage: 'decoded',
     characters: 7,
   };
-  expect(answers.map(([, line]) => line)).toEqual([
+  expect(followers.map(({ lines }) => lines()[1])).toEqual([
     { ...told, body: '{"a":1}', request: '{"b":2}', response: '{"c":3}' },
     told,
     told,
   ]);
 });
 
-it('A tap hides the token of a call when a backend repeats it', async () => {
-  const { taps, follow } = await setUp();
-  const response = await follow('device=d1&seconds=1&bodies=true');
+it('A tap hides the token of a call when a backend repeats it', () => {
+  const { taps, lines } = tapByHand(0, 'device=d1&bodies=true');
   const echo = Buffer.from('Bearer a-token-of-the-call').toString('base64');
   taps.of('d1', { partition: '0', sequenceNumber: 7 })?.(
     'attempt',
@@ -80,7 +115,7 @@ it('A tap hides the token of a call when a backend repeats it', async () => {
     { response: `{"echo":"${echo}"}` },
     'a-token-of-the-call',
   );
-  const [, attempt] = linesIn(await text(response));
+  const [, attempt] = lines();
   expect(attempt).toMatchObject({ stage: 'attempt', response: expect.stringMatching(/…/) });
   expect(JSON.stringify(attempt)).not.toContain(echo.slice(12, 24));
 });
@@ -99,30 +134,51 @@ it('A slow reader delays nothing: excess lines are dropped, counted and reported
   expect(read).toBeLessThan(count);
 });
 
-it('A reader that is too slow learns at the end how much was dropped', () => {
-  vi.useFakeTimers();
-  onTestFinished(() => void vi.useRealTimers());
-  const taps = createTaps();
-  let written = '';
-  /** Of a connection that takes nothing. */
-  const response = Object.assign(new EventEmitter(), {
-    writableLength: 0,
-    writeHead() {},
-    write(line: string) {
-      written += line;
-      response.writableLength = 1024 * 1024;
-    },
-    end: (line: string) => response.write(line),
-    destroy() {},
-  });
-  tapRoute(taps, [], () => ({})).stream?.(new URLSearchParams('device=d1&seconds=1'), response as never);
-  for (const sequenceNumber of [1, 2, 3]) taps.of('d1', { partition: '0', sequenceNumber })?.('read', {});
+const full = 256 * 1024;
+
+it('A reader that is too slow learns at the end how much was dropped, and is then given five seconds', () => {
+  const { route, seen, read, lines } = tapByHand(full + 1);
+  expect(route.about).toMatch(/\w/);
+  expect(seen.heads).toEqual([[200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' }]]);
+  read(1, 2, 3);
   vi.advanceTimersByTime(1_000);
-  expect(linesIn(written)).toMatchObject([
+  expect(lines()).toMatchObject([
     { stage: 'following' },
     { stage: 'dropped', events: 3 },
     { stage: 'ended', events: 3 },
   ]);
+  vi.advanceTimersByTime(4_999);
+  expect(seen.isDestroyed).toBe(false);
+  vi.advanceTimersByTime(1);
+  expect(seen.isDestroyed).toBe(true);
+});
+
+it('A reader learns how much was dropped as soon as there is room, and has all that comes later', () => {
+  const { response, read, lines } = tapByHand(full + 1);
+  read(1, 2);
+  response.emit('drain');
+  response.writableLength = full;
+  response.emit('drain');
+  response.writableLength = full;
+  read(3);
+  read(4);
+  response.writableLength = 0;
+  read(5);
+  expect(lines().map(({ stage, events, sequenceNumber }) => [stage, events ?? sequenceNumber])).toEqual([
+    ['following', undefined],
+    ['dropped', 2],
+    ['read', 3],
+    ['dropped', 1],
+  ]);
+});
+
+it('A reader for whom nothing was dropped is told of nothing else', () => {
+  const { response, read, lines } = tapByHand(full);
+  read(1);
+  response.emit('drain');
+  vi.advanceTimersByTime(1_000);
+  expect(lines().map(({ stage }) => stage)).toEqual(['following', 'read', 'ended']);
+  expect(lines().at(-1)).not.toHaveProperty('hint');
 });
 
 it('The end of the connection ends the tap', async () => {
@@ -137,6 +193,11 @@ it.each([
   ['no device', '', 400],
   ['an unknown option', 'device=d1&body=true', 400],
   ['a day', 'device=d1&seconds=86400', 400],
+  ['no time', 'device=d1&seconds=0', 400],
+  ['half a second', 'device=d1&seconds=0.5', 400],
+  ['an empty name', 'device=', 400],
+  ['a name that no device has', `device=${'d'.repeat(129)}`, 400],
+  ['bodies by another word', 'device=d1&bodies=yes', 400],
 ])('A tap of %s is refused', async (_, query, status) => {
   const { follow } = await setUp();
   const response = await follow(query);

@@ -52,3 +52,23 @@ it('a trouble has no secret: neither in a text, nor in an error, nor in what an 
   expect(text).not.toContain(secret);
   expect(text).not.toContain('anything');
 });
+
+it('at most a hundred troubles are shown, with the number of the others', () => {
+  const log = recordingLog();
+  const troubles = createTroubles(log);
+  onTestFinished(() => troubles.close());
+  for (let source = 0; source < 103; source += 1)
+    troubles.raise(String(source), { level: 'warn', message: 'the hub cannot be read' });
+  const { about, get } = troublesRoute(log, []);
+  const { troubles: shown, further } = Object(get?.(new URLSearchParams()));
+  expect([shown.length, further]).toEqual([100, 3]);
+  expect(about).toMatch(/\w/);
+});
+
+it('an error of a trouble is shown as the log has it, without its stack', () => {
+  const { troubles, shown } = setUp();
+  onTestFinished(() => troubles.close());
+  const err = Object.assign(new TypeError('no answer'), { code: 'ECONNREFUSED' });
+  troubles.raise('d', { level: 'warn', message: 'the hub cannot be read', fields: { err } });
+  expect(shown()[0].fields).toEqual({ err: { type: 'TypeError', message: 'no answer', code: 'ECONNREFUSED' } });
+});

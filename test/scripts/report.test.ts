@@ -19,6 +19,7 @@ const files = {
   'many.test.mjs': `it.each(Array.from({ length: 50 }, (_, n) => n))('test %s', () => { throw new Error('one\\n\\ntwo\\nthree\\nfour\\nfive'); });`,
 };
 
+let json: string;
 let summary: string[];
 beforeAll(async () => {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(root, name), text);
@@ -27,7 +28,8 @@ beforeAll(async () => {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST')));
   const program = 'node_modules/vitest/vitest.mjs';
   await new Promise((resolve) => execFile(process.execPath, [program, ...args, '--no-isolate'], { env }, resolve));
-  summary = summarize(readFileSync(report, 'utf8'), root);
+  json = readFileSync(report, 'utf8');
+  summary = summarize([json], root);
 });
 
 /** The line with these words, and what follows until the next failure. */
@@ -65,4 +67,8 @@ it('the report omits passed tests', () => {
 it('the report ends with the number of further failures, and the counts', () => {
   expect(summary.filter((line) => line.startsWith('failed: '))).toHaveLength(40);
   expect(summary.slice(-2)).toEqual(['and 13 more', '2 passed, 51 failed']);
+});
+
+it('the counts are those of all runs', () => {
+  expect(summarize([json, json], root).at(-1)).toBe('4 passed, 102 failed');
 });

@@ -65,9 +65,9 @@ it('the exposition leaves out only the metric that cannot be read', () => {
     throw new Error('too many open files');
   });
   meter.observe('parcels.waiting', () => [[5]]);
-  const samples = parseMetrics(createExposition(meter, {})());
-  expect(sampleOf(samples, 'parcels_waiting')).toBe(5);
-  expect(sampleOf(samples, 'shelf_weight')).toBeUndefined();
+  const written = createExposition(meter, {})();
+  expect(written).toContain('# TYPE parcels_waiting gauge\nparcels_waiting 5\n');
+  expect(written).not.toContain('shelf_weight');
 });
 
 it('the exposition has a bounded number of series for any labels', () => {

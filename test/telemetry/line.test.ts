@@ -84,7 +84,7 @@ describe('a line of the log', () => {
           expect(linesOfOurs(level, some, said, instance)).toBe(linesOfPino(level, events[said], some, said, instance));
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: 400 },
     );
   });
 

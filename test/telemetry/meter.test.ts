@@ -1,4 +1,5 @@
-import { statusValue } from 'telemetry/meter.ts';
+import { closed, counter, open } from 'telemetry/declaration.ts';
+import { createMeter as createMeterOf, statusValue } from 'telemetry/meter.ts';
 import { mostSeries } from 'telemetry/series.ts';
 import { expect, it } from 'vitest';
 import { createMeter, noMeter } from '../../src/metrics/meter.ts';
@@ -36,6 +37,38 @@ it('each series of small closed sets is 0 before anything is counted', () => {
   );
 });
 
+it('a counter is 0 before the part that counts exists, in the programs that have it', () => {
+  const meter = createMeter(['device_messaging.misspellings', 'device_messaging.replies.duration']);
+  expect(meter.readings().map(({ name }) => name)).toEqual(['device_messaging.misspellings']);
+  expect(seriesOf(meter, 'device_messaging.misspellings').map(({ sum }) => sum)).toEqual([0]);
+  expect(meter.total('device_messaging.replies')).toBe(0);
+});
+
+it.each([
+  ['20 values', 20, 20],
+  ['21 values', 21, 0],
+  ['any values', undefined, 0],
+])('a counter with an attribute of %s begins with its series only when they are few', (_, values, series) => {
+  const names = values && Array.from({ length: values }, (__, index) => String(index));
+  const attribute = names ? closed('key', 'which', names) : open('key', 'which');
+  const declared = { parcels: counter({ unit: '1', what: 'Parcels', use: '' }, attribute) };
+  const [reading] = createMeterOf(declared).readings();
+  expect([...(reading?.read() ?? [])]).toHaveLength(series);
+});
+
+it('series are told apart by each of their values', () => {
+  const meter = createMeter();
+  const count = meter.counter('device_messaging.handled.messages') as (...values: string[]) => void;
+  for (const values of [
+    ['ok', 'x', 'V2'],
+    ['o', 'kx', 'V2'],
+    ['ok', 'x', 'V1'],
+    ['ok', 'x', 'V1'],
+  ])
+    count(...values);
+  expect(readingOf(meter, 'device_messaging.handled.messages')).toEqual({ 'ok x V2': 1, 'o kx V2': 1, 'ok x V1': 2 });
+});
+
 it('a duration is in the first bucket whose bound it does not exceed; a negative one counts as 0', () => {
   const meter = createMeter();
   const record = meter.histogram('device_messaging.replies.duration');
@@ -62,9 +95,12 @@ it('the series of a metric are bounded: the rest is counted as _OTHER', () => {
   expect(Object.keys(counted)).toHaveLength(mostSeries + 1);
   expect(counted['_OTHER _OTHER _OTHER']).toBe(2 * mostSeries);
   expect(meter.total('device_messaging.handled.messages')).toBe(3 * mostSeries);
+  expect(meter.total('device_messaging.handled.messages', 'ok')).toBe(mostSeries);
+  expect(meter.total('device_messaging.handled.messages', 'ok', 'hostile-1')).toBe(1);
 });
 
 it.each([
+  [100, '100'],
   [200, '200'],
   [599, '599'],
   [99, '_OTHER'],

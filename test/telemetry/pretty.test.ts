@@ -6,7 +6,7 @@ function written(hasColours = false): { log: ReturnType<typeof createLog>; text:
   const log = createLog(
     'debug',
     { write: (line) => void lines.push(line) },
-    { isPretty: true, hasColours, instance: 'i' },
+    { isPretty: true, instance: 'i', ...(hasColours && { hasColours }) },
   );
   return { log, text: () => lines.join('') };
 }
@@ -22,6 +22,23 @@ it('a pretty line has the time, the level, the text, the event and the fields', 
     'TIME WARN  another instance reads this partition now (partition.lost)  partition=3  noticedBy="ownership record"  more={"a":1}\n' +
       'TIME INFO  handled  device=d1  ms=3\n',
   );
+});
+
+it('a pretty line has a value without quotes only when it is one word', () => {
+  const { log, text } = written();
+  log.info(
+    { url: 'https://h:1/a@b+c-d.e', word: '', left: ' x', right: 'x ', number: 5, none: null, list: [1] },
+    'handled',
+  );
+  expect(text().slice(12)).toBe(
+    ' INFO  handled  url=https://h:1/a@b+c-d.e  word=""  left=" x"  right="x "  number=5  none=null  list=[1]\n',
+  );
+});
+
+it('a pretty line of an error without a stack has the rest of it below', () => {
+  const { log, text } = written();
+  log.error({ err: 'just text' }, 'unforeseen failure');
+  expect(text().slice(12)).toBe(' ERROR unforeseen failure (message.failed_unforeseen)\n    {"message":"just text"}\n');
 });
 
 it('a pretty line has the stack of an error and its causes below', () => {

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 
 function reported(findings: readonly Finding[], options: { isJson?: boolean; isInit?: boolean } = {}) {
   let text = '';
+  let now = 1_000;
   const write = (more: string) => {
     text += more;
   };
@@ -13,7 +14,10 @@ function reported(findings: readonly Finding[], options: { isJson?: boolean; isI
       isInit: false,
       cover: (said: string) => said.replaceAll('a-long-secret-key', '…'),
       write,
-      now: () => 0,
+      now() {
+        now += 1_500;
+        return now;
+      },
     },
     ...options,
   });
@@ -39,7 +43,7 @@ it.each([
 
 it('prints a line for each finding, and their sum', () => {
   const { text } = reported([fine, doubt, wrong]);
-  expect(text).toBe('✓ clock: agrees\n! disk: 10 MB → make room\n✗ hub: refused → compare\n1 ✓  1 !  1 ✗  in 0.0 s\n');
+  expect(text).toBe('✓ clock: agrees\n! disk: 10 MB → make room\n✗ hub: refused → compare\n1 ✓  1 !  1 ✗  in 1.5 s\n');
 });
 
 it('prints an outage as a warning before the start', () => {
@@ -49,7 +53,7 @@ it('prints an outage as a warning before the start', () => {
 it('prints JSON that says the same', () => {
   const { text } = reported([fine, gone], { isJson: true, isInit: true });
   expect(JSON.parse(text)).toEqual({
-    ...{ exitCode: 0, seconds: 0 },
+    ...{ exitCode: 0, seconds: 1.5 },
     findings: [fine, { what: 'store', mark: 'warning', found: 'ECONNREFUSED', todo: 'wait' }],
   });
 });

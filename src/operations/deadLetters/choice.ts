@@ -30,7 +30,6 @@ export async function* chosenLetters(
   passedOver: (problem: UnreadableDeadLetter) => void,
 ): AsyncGenerator<StoredLetter> {
   const isMeant = (letter: DeadLetter) =>
-    (device === undefined || letter.deviceId === device) &&
     (since === undefined || letter.parkedAt >= since) &&
     (before === undefined || letter.parkedAt < before) &&
     (code === undefined || letter.code === code);

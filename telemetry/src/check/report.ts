@@ -30,7 +30,7 @@ export function createReport({ isJson, isInit, cover, write, now }: ReportOption
 
   return {
     add({ isOutage = false, ...given }) {
-      const mark = isInit && isOutage && given.mark === 'failure' ? 'warning' : given.mark;
+      const mark = isInit && isOutage ? 'warning' : given.mark;
       const finding = { ...given, mark, found: shown(given.found), ...(given.todo && { todo: shown(given.todo) }) };
       findings.push(finding);
       if (!isJson) write(`${lineOf(finding)}\n`);

@@ -1,0 +1,58 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { Agent, createServer, request } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createSecureContext } from 'node:tls';
+import { ensureCertificates } from 'iot-hub-emulator/testing';
+import { trustAlso } from 'telemetry/network/trust.ts';
+import { expect, it, onTestFinished } from 'vitest';
+
+// The authorities of a setting are trusted besides those that are trusted anyway (D407).
+
+const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----';
+
+async function certificates() {
+  const directory = mkdtempSync(join(tmpdir(), 'trust-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const { cert, key, caFile } = await ensureCertificates(directory);
+  return { cert, key, authority: readFileSync(caFile, 'utf8') };
+}
+
+/** Asks a server that has a certificate, by a connection of its own. */
+async function serverWith({ cert, key }: { readonly cert: string | Buffer; readonly key: string | Buffer }) {
+  const server = createServer({ cert, key }, (_, response) => response.end());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `https://localhost:${(server.address() as AddressInfo).port}`;
+  return (own: { readonly ca?: string } = {}) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const asked = request(url, { agent: new Agent(), ...own }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      asked.once('error', reject).end();
+    });
+}
+
+it('all authorities of a file are trusted, but by a client that names its own', async () => {
+  const [some, others] = [await certificates(), await certificates()];
+  const [ask, askOther] = [await serverWith(some), await serverWith(others)];
+  await expect(ask()).rejects.toThrow(/certificate/);
+  trustAlso(`${some.authority}\n${others.authority}`);
+  expect([await ask(), await askOther()]).toEqual([200, 200]);
+  await expect(ask({ ca: others.authority })).rejects.toThrow(/certificate/);
+  expect(() => createSecureContext()).not.toThrow();
+});
+
+it.each<[string, (authority: string) => string]>([
+  ['has no certificate in PEM', () => 'text'],
+  ['has a certificate that cannot be read, number 1', () => broken],
+  ['has a certificate that cannot be read, number 2', (authority) => `${authority}\n${broken}`],
+])('a file of authorities is refused when it %s', async (why, text) => {
+  const { authority } = await certificates();
+  expect(() => trustAlso(text(authority))).toThrow(new TypeError(why));
+});
