@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
-import { lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createFileInputs, type FileInputs } from '../../edge/src/files/fileInputs.ts';
 import { urlProblem } from '../../edge/src/files/fileUrl.ts';
 import { makeDirectory } from '../../edge/src/files/makeDirectory.ts';
@@ -62,6 +62,13 @@ const recorded = () =>
       ?.read() ?? []),
   ].flatMap((one) => Array.from({ length: one.count }, () => one.values));
 
+/** Of the folder, in this process, as far as the operating system tells. */
+async function openFiles() {
+  const all = await readdir('/proc/self/fd').catch(() => []);
+  const paths = await Promise.all(all.map((one) => readlink(`/proc/self/fd/${one}`).catch(() => '')));
+  return paths.filter((path) => path.startsWith(folder));
+}
+
 describe('a file', () => {
   it('is in the folder of the module with its mode, under a generated name', async () => {
     start();
@@ -74,6 +81,7 @@ describe('a file', () => {
     expect((await lstat(join(folder, image))).mode & 0o777).toBe(0o604);
     keep();
     expect([await inFolder(), recorded()]).toEqual([[image], [['200', '']]]);
+    expect(await openFiles()).toEqual([]);
   });
 
   it('may be empty, there may be several, and they are removed when they are not delivered', async () => {
@@ -83,6 +91,24 @@ describe('a file', () => {
     expect(await readFile(join(folder, names['b'] ?? ''), 'utf8')).toBe('bb');
     await discard();
     expect(await inFolder()).toEqual([]);
+  });
+
+  it('is recorded with how long it took', async () => {
+    start();
+    const signed = server.signed('a', 'a');
+    const now = vi.spyOn(performance, 'now').mockReturnValue(1_000);
+    onTestFinished(() => now.mockRestore());
+    server.behave((_, response) => {
+      now.mockReturnValue(2_500);
+      response.writeHead(200, { etag: signed.etag }).end('a');
+    });
+    await loaded({ a: signed });
+    const [series] =
+      meter
+        .readings()
+        .find(({ name }) => name === 'http.client.request.duration')
+        ?.read() ?? [];
+    expect(series?.sum).toBe(1.5);
   });
 
   it('of two invocations at once is downloaded once for each', async () => {
@@ -220,7 +246,7 @@ describe('a file is not downloaded', () => {
     ],
     [
       'compresses the file',
-      (_, response) => response.writeHead(200, { etag: '"0x1"', 'content-encoding': 'gzip' }).end('firmware'),
+      (_, response) => response.writeHead(200, { etag: '"0x1"', 'content-encoding': 'gzip' }).write('f'),
       'its host compresses it',
       ...(['200', 'unexpected'] as const),
     ],

@@ -103,22 +103,6 @@ export const edgeFaults: readonly Fault[] = [
     replace: 'if (isHeard && String(event)',
     caughtBy: 'calls another direct method, reboot: it gets 404 at once',
   }),
-  ...inFile(
-    'edge/src/files/download.ts',
-    test('fileInputs'),
-    {
-      fault: 'accepts a file that has changed',
-      find: "  if (unquoted(headers.etag ?? '') !== unquoted(etag)) throw changed;\n",
-      replace: '',
-      caughtBy: 'when its host ignores If-Match',
-    },
-    {
-      fault: 'accepts a file that is too short',
-      find: "  if (count < bytes) throw new DownloadError('it is shorter than the signed length', 'changed', 200);\n",
-      replace: '',
-      caughtBy: 'when its host sends less than the signed length',
-    },
-  ),
   ...inFile('edge/src/files/fileUrl.ts', test('fileInputs'), {
     fault: 'downloads from any host',
     find: 'hosts.includes(host)',
