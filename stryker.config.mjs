@@ -11,6 +11,7 @@ export default {
   disableTypeChecks: false,
   concurrency: 3,
   // Generous: a busy machine is slow, endless loops are noticed by counting, and a test that hangs fails.
+  dryRunTimeoutMinutes: 60,
   timeoutMS: 30_000,
   timeoutFactor: 3,
   tempDirName: '.mutation/work',

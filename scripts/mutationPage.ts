@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { rooms } from './mutation/rooms.ts';
+import { type Room, roomOf, rooms } from './mutation/rooms.ts';
 import { readScores, type Score } from './mutation/scores.ts';
 
 /** `docs/mutation.md`, from `test/mutation/scores.json` (D346). `npm run docs` rewrites it; a test fails when it is behind. */
@@ -33,7 +33,7 @@ function rowOfFile(score: Score): string {
 
 export function mutationPage(): string {
   const all = readScores();
-  const ofRoom = ({ folder }: { folder: string }) => all.filter(({ file }) => file.startsWith(`${folder}/`));
+  const ofRoom = (room: Room) => all.filter(({ file }) => roomOf(file) === room);
   const measured = rooms.filter((room) => ofRoom(room).length > 0);
   const tried = all.filter(({ changes }) => changes > 0);
   const partly = tried.filter(({ survivors }) => survivors > 0);
@@ -44,7 +44,7 @@ export function mutationPage(): string {
 <!-- Written by \`npm run docs\` from test/mutation/scores.json. -->
 
 \`npm run mutation\` lets [StrykerJS](https://stryker-mutator.io) change rules in small ways, and runs the quick tests that reach each change.
-A change that no test notices *survives*. Tests that start programs are left out, so a survivor is a question, not a verdict.
+A change that no test notices *survives*. Tests that start programs and those that take longest are left out, so a survivor is a question, not a verdict.
 Code that runs only while its file is loaded is not changed (*at load*), nor what a comment switches off, or files that only tests of programs reach (*off*).
 \`npm run mutation -- fields\` measures files with that word, minutes for one; without words, all that have no score or another code than then, which takes hours.
 Each result is kept at once in \`test/mutation/scores.json\`, with the survivors by their lines at that time. \`npm run mutation -- --list\` names

@@ -44,7 +44,7 @@ export function declarationIn({ types }: Lineage, method: string): MethodDeclara
 const mapOf = <T extends z.ZodType>(member: T) =>
   z
     .unknown()
-    .refine((value) => typeof value === 'object' && value !== null && !Array.isArray(value))
+    .refine((value) => typeof value === 'object' && !Array.isArray(value))
     .transform((value) => new Map(Object.entries(value as object)))
     .pipe(z.map(z.string(), member));
 

@@ -67,12 +67,14 @@ describe('the cache', () => {
   });
 
   it('sends one request for all concurrent calls', async () => {
-    const cache = createCache<string>(10);
+    const looked = vi.fn();
+    const cache = createCache<string>(10, looked);
     const { load, answer } = lookUp();
     const all = [1, 2, 3].map(() => cache.get(asker(), 'k', 1000, load));
     answer('v1');
     expect(await Promise.all(all)).toEqual(['v1', 'v1', 'v1']);
     expect(load).toHaveBeenCalledTimes(1);
+    expect(looked.mock.calls).toEqual([['miss'], ['shared'], ['shared']]);
   });
 
   it('lets no message fail at the deadline of another', async () => {
@@ -91,7 +93,11 @@ describe('the cache', () => {
     const patient = cache.get(asker(), 'k', 1000, load);
     const hasty = rejection(cache.get(asker('d1', 1), 'k', 1000, load));
     await vi.advanceTimersByTimeAsync(1000);
-    expect((await hasty).code).toBe('timeout_exceeded');
+    const { code, details } = await hasty;
+    expect([code, details]).toEqual([
+      'timeout_exceeded',
+      'the message timed out while waiting for the same look-up by another message',
+    ]);
     answer('v1');
     expect(await patient).toBe('v1');
   });

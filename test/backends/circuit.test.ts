@@ -311,13 +311,16 @@ describe('the circuit of a backend', () => {
     expect(backends.states().informationModel.circuit).toBe('closed');
   });
 
-  it('does not open for time-outs of messages with short deadlines', async () => {
+  it.each([
+    ['does not open for time-outs of messages with short deadlines', 0.9, 'closed'],
+    ['opens for time-outs of a second', 1, 'open'],
+  ])('%s', async (_, seconds, state) => {
     const calls = Array.from({ length: 2 }, () => ({ call: model, reply: 'hang' as const }));
     const { backends } = scripted(calls, { circuitFailures: 2 });
-    const work = Promise.allSettled([readFor(backends, 'd1', 0.9), readFor(backends, 'd2', 0.9)]);
+    const work = Promise.allSettled([readFor(backends, 'd1', seconds), readFor(backends, 'd2', seconds)]);
     await vi.advanceTimersByTimeAsync(1000);
     await work;
-    expect(backends.states().informationModel.circuit).toBe('closed');
+    expect(backends.states().informationModel.circuit).toBe(state);
   });
 
   it.each([

@@ -129,18 +129,15 @@ describe('the outcome of a call', () => {
   });
 
   it('of a refusal names the operation, the status and the backend’s own words, and no secrets', async () => {
-    const detail = `pump\u0000\r\nA1 static-token see https://im.invalid/errors?x=1 ${'x'.repeat(400)}`;
-    const { backends } = scripted([
-      {
-        call: put,
-        reply: [409, { errors: [{ code: '409', title: 'Version mismatch', detail, meta: { version: 4 } }] }],
-      },
-    ]);
+    const detail = `pump\u0000\r\nA1 static-token or own-secret see https://im.invalid/errors?x=1 ${'x'.repeat(400)}`;
+    const error = { code: '409', title: 'Version mismatch', detail, meta: { version: 4 } };
+    const answer = { call: put, reply: [409, { errors: [error] }] } as const;
+    const { backends } = scripted([answer], { clientSecret: 'own-secret' });
     const { informationModel } = backends.bind(callOf());
     const refusal = await rejection(informationModel.replaceModel('o1', 'svc.device', '{}'));
     expect(refusal).toBeInstanceOf(Refusal);
     expect((refusal as Refusal).meta).toEqual({ version: 4 });
-    const head = 'information model: replace object model failed with HTTP 409: Version mismatch: pump A1 … see … xxx';
+    const head = 'information model: replace object model failed with HTTP 409: Version mismatch: pump A1 … or … see … xxx';
     expect(refusal.details.startsWith(head)).toBe(true);
     expect(refusal.details.length).toBeLessThan(370);
   });

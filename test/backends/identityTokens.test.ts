@@ -1,7 +1,9 @@
 import type { AxiosAdapter } from 'axios';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { createBackends } from '../../src/backends/backends.ts';
 import { NoToken, type ScopedTokens } from '../../src/identity/identity.ts';
+import { createMeter } from '../../src/metrics/meter.ts';
+import { readingOf } from '../support/readings.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 import { callOf, settings } from './harness.ts';
 
@@ -12,7 +14,7 @@ const tokensOf = (scope: string, getToken?: ScopedTokens['getToken']): ScopedTok
   getToken: getToken ?? (async () => ({ token: `token-of-${scope}`, expiresOnTimestamp: Date.now() + 3_600_000 })),
 });
 
-function open(byScope: Readonly<Record<string, ScopedTokens>>) {
+function open(byScope: Readonly<Record<string, ScopedTokens>>, token = settings.token) {
   const seen: string[] = [];
   const adapter: AxiosAdapter = async (config) => {
     seen.push(`${config.url} ${config.headers.get('authorization')}`);
@@ -20,9 +22,10 @@ function open(byScope: Readonly<Record<string, ScopedTokens>>) {
   };
   const access = { backend: (name: string) => byScope[name] };
   const log = recordingLog();
-  const backends = createBackends(settings, log, { adapter, access });
+  const meter = createMeter();
+  const backends = createBackends({ ...settings, token }, log, { adapter, access, meter });
   onTestFinished(() => backends.close());
-  return { backends, seen, log };
+  return { backends, seen, log, outages: () => readingOf(meter, 'device_messaging.backend.outages') };
 }
 
 it('each backend gets the token of its own scope, and one without a scope that of all', async () => {
@@ -44,22 +47,43 @@ it('messages wait while the identity gets no token, as they do for a token endpo
     if (!isThere) throw new NoToken('the identity gets no token: gone');
     return { token: 'at-last', expiresOnTimestamp: Date.now() + 3_600_000 };
   };
-  const { backends, seen, log } = open({ informationModel: tokensOf('im', getToken) });
+  const scopes = { informationModel: tokensOf('im'), typeRegistry: tokensOf('tr', getToken) };
+  const { backends, seen, log, outages } = open(scopes);
+  expect(backends.states().tokenEndpoint).toMatchObject({ circuit: 'closed', outage: undefined });
   const reading = backends
     .bind(callOf())
-    .informationModel.getModel('o1', 'svc.device')
+    .typeRegistry.getType('svc.device', 'pump', '1.0.0')
     .catch(() => {});
-  await expect.poll(() => backends.isUp('informationModel')).toBe(false);
+  await expect.poll(() => backends.isUp('typeRegistry')).toBe(false);
   expect(backends.states().tokenEndpoint).toMatchObject({
     circuit: 'open',
     outage: { failure: 'no token of the identity' },
     connections: { inUse: 0, waiting: 0 },
     recent: { count: 0 },
   });
+  expect(outages()).toEqual({ tokenEndpoint: 1 });
   expect(log.lines).toMatchObject([{ level: 'warn', message: 'no access token for the backends' }]);
   expect(backends.isUp('principalManager')).toBe(true);
   isThere = true;
-  expect(await backends.ready(['informationModel'], new AbortController().signal)).toBe(true);
+  expect(await backends.ready(['typeRegistry'], new AbortController().signal)).toBe(true);
   await reading;
   expect(seen.at(-1)).toContain('Bearer at-last');
+});
+
+it('a token of the identity is used until its life ends, without a token of all backends', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  vi.advanceTimersByTime(60_000); // the clock of the process does not begin with the token
+  let issued = 0;
+  const getToken = async () => {
+    issued += 1;
+    return { token: `token-${issued}`, expiresOnTimestamp: Date.now() + 10_000 };
+  };
+  const [typeRegistry, principalManager] = [tokensOf('tr'), tokensOf('pm')];
+  const { backends, seen } = open({ informationModel: tokensOf('im', getToken), typeRegistry, principalManager }, '');
+  for (const ms of [0, 7_000, 3_000]) {
+    vi.advanceTimersByTime(ms);
+    await backends.bind(callOf()).informationModel.getModel('o1', 'svc.device');
+  }
+  expect(seen.map((line) => line.replace(/.* Bearer /, ''))).toEqual(['token-1', 'token-1', 'token-2']);
 });

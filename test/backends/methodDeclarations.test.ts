@@ -5,6 +5,7 @@ import { createDeadline } from '../../src/backends/deadline.ts';
 import { declarationIn, lineages, type TypeMethods } from '../../src/backends/methodDeclarations.ts';
 import { parseTypeRef, type TypeRef } from '../../src/protocol/fields.ts';
 import { parseJson } from '../../src/protocol/json.ts';
+import { rejection } from './harness.ts';
 
 // Which inputs a method has (M4).
 
@@ -71,7 +72,23 @@ describe('a method', () => {
 describe('types that the registry does not know', () => {
   it('are named: the type itself, base types, and malformed references', async () => {
     expect(await lineageOf('gone@2', {})).toMatchObject({ types: [], unknown: ['gone@2'] });
+    expect(await lineageOf('gone', {})).toMatchObject({ types: [], unknown: ['gone'] });
     const { types, unknown, asked } = await lineageOf('t', { t: { baseTypes: ['gone@1.0.0', '../x'] } });
     expect([types.length, unknown, asked]).toEqual([1, ['../x', 'gone@1.0.0'], ['t', 'gone@1.0.0']]);
   });
 });
+
+it('a type has 63 base types at most', async () => {
+  const chainOf = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`t${index}`, { baseTypes: [`t${index + 1}`] }]));
+  expect((await lineageOf('t0', { ...chainOf(63), t63: {} })).types).toHaveLength(64);
+  const { code, details } = await rejection(lineageOf('t0', chainOf(64)));
+  expect([code, details]).toEqual(['http_response_error', 'the type has more than 63 base types']);
+});
+
+it.each([[[]], ['m'], [{ m: { input: [] } }], [{ m: { input: 7 } }]])(
+  'methods and inputs are objects: %j is refused',
+  async (methods) => {
+    await expect(lineageOf('t', { t: { methods } })).rejects.toThrow(/Invalid input/);
+  },
+);

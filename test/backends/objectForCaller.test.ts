@@ -18,11 +18,15 @@ import { callOf, rejection } from './harness.ts';
 
 withFakeTimers();
 
-const objectId = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
+const objectId = (number: number) => `00000000-0000-4000-8000-abcd${String(number).padStart(8, '0')}`;
 
 interface Asked {
   readonly token: string;
-  answer(status: number, body?: object): void;
+  readonly path: string | undefined;
+  /** What the call is for. */
+  readonly operation: unknown;
+  /** @param body as JSON, or a text as it is */
+  answer(status: number, body?: object | string, headers?: Record<string, string>): void;
   fail(fault: TransportFault): void;
 }
 
@@ -34,11 +38,14 @@ function informationModel({ connections = 1, ownSecret = 'our-own-client-secret'
   const adapter: AxiosAdapter = (config) =>
     new Promise((resolve, reject) => {
       const token = String(config.headers['authorization']).replace('Bearer ', '');
-      const given = { statusText: '', headers: {}, config };
       asked.push({
         token,
-        answer: (status, body = {}) =>
-          resolve({ ...given, status, data: Buffer.from(JSON.stringify(body)) } as AxiosResponse),
+        path: config.url,
+        operation: config.headers['x-svc-operation'],
+        answer(status, body = {}, headers = {}) {
+          const data = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+          resolve({ status, statusText: '', headers, config, data } as AxiosResponse);
+        },
         fail: (fault) => reject(new TransportFailure(fault, true)),
       });
     });
@@ -52,7 +59,11 @@ function informationModel({ connections = 1, ownSecret = 'our-own-client-secret'
     settings: backendSettings({ attemptTimeoutSeconds: 5, connections, circuitFailures: 3 }),
   });
   onTestFinished(() => backend.close());
-  const readObject = createObjectReader({ onceFor: backend.onceFor, redact, hideHosts: (text) => text });
+  const readObject = createObjectReader({
+    onceFor: backend.onceFor,
+    redact,
+    hideHosts: (text) => text.replaceAll('im.invalid', '…'),
+  });
   return {
     ...{ asked, backend, log, renew },
     tokens: () => asked.map(({ token }) => token),
@@ -228,17 +239,68 @@ describe('the circuit', () => {
   });
 });
 
-describe('what the information model says of a refusal', () => {
-  it('is passed on without the token of the caller, and without our secrets', async () => {
-    const { asked, lookUp } = informationModel({ ownSecret: 'our-own-client-secret' });
+describe('what the information model says', () => {
+  /** What comes of a look-up that is answered so. */
+  async function found(...answer: Parameters<Asked['answer']>) {
+    const { asked, lookUp } = informationModel();
     const result = lookUp('token-of-the-caller');
-    const detail = 'token-of-the-caller is not our-own-client-secret';
     await settle();
-    asked[0]?.answer(403, { errors: [{ code: '403', title: 'Forbidden', detail }] });
-    expect(await result).toMatchObject({
-      kind: 'refused',
-      status: 403,
-      detail: expect.stringMatching(/: … is not …$/),
-    });
+    asked[0]?.answer(...answer);
+    return { ...(await result), asked: `${asked[0]?.operation} ${asked[0]?.path}` };
+  }
+
+  const asked = `invoke /objects/${objectId(1)}/models/svc.device`;
+  const object = { objectId: objectId(1), model: 'svc.device', type: 'motor@1.0.0', path: 'd1/x' };
+
+  it.each([
+    ['as it spells it', { objectId: objectId(1).toUpperCase() }, 'd1/x'],
+    ['without an owner: no path', { path: undefined }, undefined],
+    ['without an owner: null', { path: null }, undefined],
+    ['without an owner: empty', { path: '' }, undefined],
+  ])('is the object, %s', async (_, change, path) => {
+    const answer = { ...object, ...change };
+    expect(await found(200, answer)).toEqual({ kind: 'object', object: { ...answer, path }, asked });
   });
+
+  it.each([
+    ['another object', { ...object, objectId: objectId(2) }],
+    ['another model', { ...object, model: 'svc.configuration' }],
+    ['no type', { ...object, type: undefined }],
+    ['no JSON', 'gone'],
+  ])('is not the object: %s', async (_, answer) => {
+    const problem = 'sent a response that is not the object model';
+    expect(await found(200, answer)).toEqual({ kind: 'unavailable', problem, retryAfter: undefined, asked });
+  });
+
+  it.each([
+    [500, 'responded with HTTP 500'],
+    [503, 'responded with HTTP 503'],
+    [429, 'responded with HTTP 429'],
+    [302, 'responded unexpectedly with HTTP 302'],
+    [400, 'responded unexpectedly with HTTP 400'],
+  ])('is no answer to a look-up: HTTP %d, with when to ask again', async (status, problem) => {
+    const answer = await found(status, {}, { 'retry-after': '7' });
+    expect(answer).toEqual({ kind: 'unavailable', problem, retryAfter: '7', asked });
+  });
+
+  it('is too large', async () => {
+    const { asked, lookUp } = informationModel();
+    const result = lookUp('token-of-the-caller');
+    await settle();
+    asked[0]?.fail('answer too large');
+    expect(await result).toMatchObject({ kind: 'unavailable', problem: 'sent a response that is too large' });
+  });
+
+  it.each([401, 403, 404] as const)(
+    'of a refusal, HTTP %d, is passed on without the token of the caller, our secrets and our hosts',
+    async (status) => {
+      const detail = 'token-of-the-caller is not our-own-client-secret at im.invalid';
+      expect(await found(status, { errors: [{ code: '403', title: 'Forbidden', detail }] })).toEqual({
+        kind: 'refused',
+        status,
+        detail: `information model: read object model failed with HTTP ${status}: Forbidden: … is not … at …`,
+        asked,
+      });
+    },
+  );
 });

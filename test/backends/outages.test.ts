@@ -175,9 +175,9 @@ describe('HTTP 500', () => {
     expect(calls.slice(back).filter(({ objectId }) => objectId === 'bad-0').length).toBe(1);
   });
 
-  it('of a few hostile devices delays no other in an hour: the circuit stays closed, and others are served', async () => {
+  it('of a few hostile devices delays no other in ten minutes: the circuit stays closed, and others are served', async () => {
     const { read, outcomes, probes, log } = setUp(({ objectId }) => [objectId.startsWith('bad') ? 500 : 200]);
-    const end = performance.now() + 3_600_000;
+    const end = performance.now() + 600_000;
     async function go(device: string, everyMs: number, objectId: (i: number) => string) {
       for (let i = 0; performance.now() < end; i += 1) {
         await read(device, objectId(i));
@@ -188,14 +188,14 @@ describe('HTTP 500', () => {
       ...['h1', 'h2', 'h3'].map((device) => go(device, 4_000, (i) => `${i % 9 === 8 ? 'fine' : 'bad'}-${device}-${i}`)),
       go('d1', 20_000, (i) => `good-${i}`), // a quiet fleet: hardly a success in between
     ]);
-    await vi.advanceTimersByTimeAsync(3_630_000);
+    await vi.advanceTimersByTimeAsync(630_000);
     await work;
     const others = outcomes.filter(({ objectId }) => objectId.startsWith('good'));
     const attacks = outcomes.filter(({ objectId }) => objectId.startsWith('bad'));
-    expect([others.length, others.filter(({ code }) => code !== 'ok')]).toEqual([180, []]);
+    expect([others.length, others.filter(({ code }) => code !== 'ok')]).toEqual([30, []]);
     expect(attacks.every(({ code }) => code === 'internal_platform_error')).toBe(true);
-    expect(attacks.length).toBeGreaterThan(2_000);
-    expect(probes().length).toBeLessThanOrEqual(3_601); // they cost a probe a second at most
+    expect(attacks.length).toBeGreaterThan(300);
+    expect(probes().length).toBeLessThanOrEqual(601); // they cost a probe a second at most
     expect(log.lines.filter(({ message }) => message.includes('is out'))).toEqual([]);
   });
 });

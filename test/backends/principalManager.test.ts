@@ -73,7 +73,7 @@ describe('the principal manager', () => {
     const [path, identity] = [pathLength, identityLength].map((length) => 'a'.repeat(length ?? 0));
     const call = `GET /devices?device=d1${path && `&path=${path}`}${identity && `&identity=${identity}`}`;
     const { backends } = scripted([{ call, reply: [200, { data: [edge] }] }], {
-      principalManagerUrl: 'http://pm.invalid//',
+      principalManagerUrl: 'http://pm.invalid///',
     });
     const { principalManager } = backends.bind(callOf());
     expect(await principalManager.resolve(path ?? '', identity || undefined)).toEqual(edge);

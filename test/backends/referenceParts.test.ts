@@ -17,6 +17,7 @@ describe('a reference', () => {
     [[`${long}n`], `"${long}m"`, false],
     [['contains', `${long}n`], '"contains"', true],
     [['\ud800'], '"\\ud800"', true],
+    [['contains', '\ud800'], '"\\ud800"', true],
   ])('has one of the names, row %#', (names, name, isOne) => {
     expect(isNamed(new Set(names))(parseJson(`{"name":${name}}`))).toBe(isOne);
   });
@@ -37,6 +38,7 @@ describe('a reference', () => {
     '{}',
     '{"to":1}',
     '{"to":{"model":"m"}}',
+    '{"to":{"model":"other"}}',
     `{"to":{"objectId":"${id}"}}`,
     `{"to":{"objectId":"${id}","model":1}}`,
     '{"to":{"objectId":"x","model":"m"}}',

@@ -11,6 +11,7 @@ it.each([
   ['300 characters', 'x'.repeat(300), `: ${'x'.repeat(300)}`],
   ['301 characters', 'x'.repeat(301), `: ${'x'.repeat(299)}…`],
   ['a pair that would be cut', `${'x'.repeat(298)}😀yy`, `: ${'x'.repeat(298)}…`],
+  ['half a pair before one that would be cut', `\ud800${'x'.repeat(297)}😀yy`, `: \ud800${'x'.repeat(297)}…`],
   ['a pair before the cut', `😀${'x'.repeat(300)}`, `: 😀${'x'.repeat(297)}…`],
 ])('words of a backend are made readable: %s', (_, title, details) => {
   expect(said(title)).toBe(details);

@@ -34,6 +34,8 @@ const answerTo = async (event: ReturnType<typeof hubEvent>) => {
   return JSON.parse(replies[0]?.body ?? '');
 };
 
+const anEvent = { msgType: undefined, action: undefined, 'svc-messagetype': 'platformEvent' };
+
 describe('a bad message gets a clear failed acknowledgement', () => {
   it.each([
     ['a body nested too deep', { body: '['.repeat(65) + ']'.repeat(65) }, 'body is nested more than 64 levels deep'],
@@ -50,8 +52,20 @@ describe('a bad message gets a clear failed acknowledgement', () => {
       'operation_not_supported',
     ],
     [
+      'an action named like an event',
+      { properties: { action: 'Svc.Device.Created' } },
+      /^action "Svc.Device.Created" is not one of this service; the nearest is [a-z]+\.[a-z]+$/,
+      'operation_not_supported',
+    ],
+    [
+      'an action of 64 characters',
+      { properties: { action: 'x'.repeat(64) } },
+      /^action "x{64}" is not one of this service/,
+      'operation_not_supported',
+    ],
+    [
       'an event that is none of ours',
-      { properties: { msgType: undefined, 'svc-messagetype': 'platformEvent', eventType: 'Svc.Device.Deleted' } },
+      { properties: { ...anEvent, eventType: 'Svc.Device.Deleted' } },
       'eventType "Svc.Device.Deleted" is not one of this service; the nearest is Svc.Device.Created',
       'operation_not_supported',
     ],
@@ -78,6 +92,17 @@ describe('a bad message gets a clear failed acknowledgement', () => {
       'several faults at once',
       { properties: { version: '3', timeout: 'soon', target: '\u0000' } },
       /^property version .*; property target .*; property timeout /,
+    ],
+    [
+      'an owner too long for a backend',
+      { properties: { owner: 'x'.repeat(9_000) } },
+      /^property owner is too long/,
+    ],
+    [
+      'an owner too long for a backend, of an event',
+      { properties: { ...anEvent, eventType: 'Svc.Device.Created', owner: 'x'.repeat(9_000) } },
+      /^property owner is too long/,
+      'platform_event_validation_error',
     ],
     [
       'an unknown content-encoding',
@@ -123,6 +148,18 @@ describe('a bad message gets a clear failed acknowledgement', () => {
         },
       ],
     );
+  });
+});
+
+describe('an acknowledgement', () => {
+  it.each<[ack: string, result: string, body: unknown, script: Script, replies: number]>([
+    ['positive', 'a success', pumpBody, success, 1],
+    ['positive', 'a failure', '{', [], 0],
+    ['negative', 'a success', pumpBody, success, 0],
+    ['negative', 'a failure', '{', [], 1],
+  ])('is sent if the device wants one of this result: %s, %s', async (ack, _, body, script, count) => {
+    const { replies } = await dispatchEvent(hubEvent({ properties: { ...properties, ack }, body }), script);
+    expect(replies).toHaveLength(count);
   });
 });
 
@@ -294,6 +331,7 @@ describe('a tap on a device', () => {
     const find = (stage: string) => told.find((event) => event.stage === stage);
     const message = { message: 'model.create', generation: 'V2', correlationId: 'c-1', ack: 'all' };
     expect(find('begun')).toMatchObject({ ...message, redelivered: true, parkedBefore: 0 });
+    expect(told.at(-1)?.stage).toBe('handled');
     expect(find('handled')).toMatchObject({
       ...{ code: 'ok', ack: 'all', replies: 1, ms: expect.any(Number), repliesMs: expect.any(Number) },
       dropped: [{ kind: 'notification', device: 'd1', reason: 'queue_full' }],

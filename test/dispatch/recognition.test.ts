@@ -4,15 +4,17 @@ import { createLog } from '../../src/log/log.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
 import { summaryOf } from '../../src/metrics/summary.ts';
 import { type HubEvent, undecodedProperties } from '../../src/protocol/event.ts';
-import { createTaps, type TapEvent } from '../../src/tap/taps.ts';
+import { createTaps, type TapEvent, type Taps } from '../../src/tap/taps.ts';
 import { hubEvent } from '../support/events.ts';
+import { readingOf } from '../support/readings.ts';
 
-function arrivals(taps = createTaps()) {
+/** @param taps none when omitted */
+function arrivals(taps?: Taps) {
   const lines: string[] = [];
   const meter = createMeter();
   const log = createLog('debug', { write: (line) => void lines.push(line) });
-  const arrivalOf = createArrivals({ hub: 'hub', meter, log, taps }).of('3');
-  return { arrivalOf, counted: () => summaryOf(meter), logged: () => lines.map((line) => JSON.parse(line)) };
+  const { of, read } = createArrivals({ hub: 'hub', meter, log, ...(taps && { taps }) });
+  return { arrivalOf: of('3'), read, meter, counted: () => summaryOf(meter), logged: () => lines.map((line) => JSON.parse(line)) };
 }
 
 const nothing = summaryOf(createMeter());
@@ -20,13 +22,15 @@ const nothing = summaryOf(createMeter());
 const ours = { msgType: 'action', action: 'model.create', version: 2 };
 
 it('a message for this service belongs to the device that the hub names', () => {
-  const { arrivalOf, counted, logged } = arrivals();
-  const event = hubEvent({ properties: ours });
+  const { arrivalOf, read, meter, counted, logged } = arrivals();
+  const event = hubEvent({ properties: { ...ours, MsgType: 'action' } });
   expect(arrivalOf(event, true)).toEqual({
     ...{ event, generation: 'V2', deviceId: 'd1' },
     ...{ origin: { hub: 'hub', partition: '3' }, redelivered: true },
   });
   expect([counted(), logged()]).toEqual([nothing, []]);
+  read();
+  expect(readingOf(meter, 'messaging.client.consumed.messages')).toEqual({ message: 1 });
 });
 
 it('events that are not for this service are counted, and not logged', () => {

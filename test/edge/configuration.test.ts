@@ -26,8 +26,8 @@ function problemsOf(text: string): readonly string[] {
   return [];
 }
 const withoutLine = (problem: string) => problem.replace(/^line \d+: /, '');
-const withModules = (...modules: object[]) => problemsOf(JSON.stringify({ ...good, modules }));
-const having = (change: object) => problemsOf(JSON.stringify({ ...good, ...change }));
+const having = (change: object) => JSON.stringify({ ...good, ...change });
+const withModules = (...modules: object[]) => having({ modules });
 
 describe('a configuration', () => {
   it('has defaults for optional settings', () => {
@@ -39,7 +39,7 @@ describe('a configuration', () => {
     });
   });
 
-  it.each<[string, readonly string[], string]>([
+  it.each<[string, string, string]>([
     [
       'a topic with a wildcard',
       withModules({ ...press, topics_methods_in: 'press/+' }, bus),
@@ -125,7 +125,7 @@ describe('a configuration', () => {
     ],
     [
       'two modules with the same folder',
-      withModules({ ...press, files: { folder: '/f' } }, { ...bus, files: { folder: '/f/' } }),
+      withModules({ ...press, files: { folder: '/f' } }, { ...bus, files: { folder: '/f//' } }),
       'modules[1].files.folder: the folder "/f" is already used in modules[0].files.folder',
     ],
     [
@@ -162,6 +162,16 @@ describe('a configuration', () => {
       'hub: certificateFile and keyFile require each other',
     ],
     ['a number for a string', having({ hub: { connectionString: 7 } }), 'hub.connectionString: must be a string'],
+    [
+      'a text for a number',
+      having({ limits: { inFlight: '5' } }),
+      'limits.inFlight: must be a whole number from 1 to 10000',
+    ],
+    [
+      'a client id that is too long',
+      having({ broker: { ...good.broker, clientId: 'x'.repeat(66) } }),
+      'broker.clientId: Too big: expected string to have <=65 characters',
+    ],
     ['an array for an object', having({ limits: [] }), 'limits: must be an object'],
     ['an invalid port', having({ health: { port: 70_000 } }), 'health.port: must be a whole number from 0 to 65535'],
     [
@@ -187,16 +197,44 @@ describe('a configuration', () => {
     ],
     ['a URL instead of a host', having({ files: { hosts: ['https://a.net/'] } }), 'files.hosts[0]: must be a host'],
     ['an invalid level', having({ log: { level: 'loud' } }), 'log.level: must be debug, info, warn or error'],
-    ['JSON that is not an object', problemsOf('[]'), 'the file: must be an object'],
-  ])('with %s names the place', (_, problems, expected) => {
-    expect(problems.map((problem) => withoutLine(problem).slice(0, expected.length))).toContain(expected);
+    [
+      'two passwords',
+      having({ broker: { ...good.broker, username: 'u', password: 'x', passwordFile: 'x' } }),
+      'broker: only one of password and passwordFile is allowed',
+    ],
+    [
+      'a file with a password, and no user name',
+      having({ broker: { ...good.broker, passwordFile: 'x' } }),
+      'broker.username: is required with a password',
+    ],
+    ['a broker with a path', having({ broker: { url: 'mqtt://localhost/x' } }), 'broker.url: must be mqtt://host:port'],
+    ['a broker with another scheme', having({ broker: { url: 'xmqtt://h' } }), 'broker.url: must be mqtt://host:port'],
+    ['a broker at a port beyond all', having({ broker: { url: 'mqtt://h:70000' } }), 'broker.url: must be mqtt://'],
+    [
+      'a topic that no broker accepts',
+      withModules({ ...press, topics_methods_in: 'a\ufdd0' }),
+      'modules[0].topics_methods_in: must be a topic: ',
+    ],
+    [
+      'a topic with half of a character',
+      withModules({ ...press, topics_methods_in: 'a\ud800' }),
+      'modules[0].topics_methods_in: must be a topic: ',
+    ],
+    ...['.', '..', 'a/..', 'a/./b', 'a/', 'a\u0000'].map((identity): [string, string, string] => [
+      `the identity ${JSON.stringify(identity)}`,
+      withModules({ ...press, objectIds: [], identity }),
+      'modules[0].identity: must be a path: ',
+    ]),
+    ['JSON that is not an object', '[]', 'the file: must be an object'],
+  ])('with %s names the place', (_, text, expected) => {
+    expect(problemsOf(text).map((problem) => withoutLine(problem).slice(0, expected.length))).toContain(expected);
   });
 
   it('may have a module that owns an identity, the device itself included, and a gateway of the same path', () => {
     const owner = (id: string, identity: string) => ({
       ...{ id, identity, topics_methods_in: `${id}/in`, topics_methods_out: `${id}/out` },
     });
-    expect(withModules(owner('a', 'bus'), owner('b', ''), bus)).toEqual([]);
+    expect(problemsOf(withModules(owner('a', 'bus'), owner('b', ''), bus))).toEqual([]);
   });
 
   it.each<[string, object, RegExp]>([
@@ -218,8 +256,42 @@ describe('a configuration', () => {
       expect(problemsOf(text).join()).not.toContain(value.replaceAll('"', ''));
   });
 
+  it.each<[string, string]>([
+    ['a topic of 512 bytes', withModules({ ...press, topics_methods_in: `/${'ü'.repeat(255)}x` })],
+    ['as many invocations for one module as in all', having({ limits: { inFlight: 5, inFlightPerModule: 5 } })],
+    ['a password with its user name', having({ broker: { ...good.broker, username: 'u', password: 'x' } })],
+    ['a broker over TLS, without a port', having({ broker: { url: 'mqtts://a.net' } })],
+    ['a module without files, and one with a folder', withModules(press, { ...bus, files: { folder: '/f' } })],
+    [
+      'folders whose names differ within',
+      withModules({ ...press, files: { folder: '/f/a' } }, { ...bus, files: { folder: '/f//a' } }),
+    ],
+    [
+      'a gateway of as many objects as it owns, and one of as many as targets',
+      withModules(
+        { ...press, gateway: { objectIds: [busObject] } },
+        { ...bus, gateway: { objectIds: [busObject.replace('0', '1')], targets: ['bus'] } },
+      ),
+    ],
+    ['a gateway of objects only', withModules({ ...bus, gateway: { objectIds: [busObject] } })],
+    ['topics that begin alike', withModules({ ...press, topics_methods_in: 'a/in', topics_methods_out: 'a/inner' })],
+    ['the identity of a path', withModules({ ...press, objectIds: [], identity: 'a.b/..c/d' })],
+  ])('may have %s', (_, text) => {
+    expect(problemsOf(text)).toEqual([]);
+  });
+
+  it('names what is below another topic, however many there are', () => {
+    const nested = { ...press, topics_methods_in: 'a/b/c', topics_methods_out: 'a/b' };
+    const above = { ...bus, topics_methods_in: 'a', topics_methods_out: 'a' };
+    expect(problemsOf(withModules(nested, above)).map(withoutLine)).toEqual([
+      'modules[1].topics_methods_out: the topic is the same as modules[1].topics_methods_in',
+      'modules[0].topics_methods_out: the topic is below modules[1].topics_methods_in',
+      'modules[0].topics_methods_in: the topic is below modules[1].topics_methods_in',
+    ]);
+  });
+
   it('reports all problems at once', () => {
-    expect(having({ broker: { url: '' }, log: { level: '' }, more: 1 })).toHaveLength(3);
+    expect(problemsOf(having({ broker: { url: '' }, log: { level: '' }, more: 1 }))).toHaveLength(3);
   });
 });
 
@@ -233,6 +305,18 @@ describe('JSON with comments', () => {
     const { lineOf } = readJsonWithComments('// a\n{\n"a": [\n1, /*\n*/ {\n"b":\n2}]\n,"c": {"d": 1}}');
     const places = ['', 'a', 'a[0]', 'a[1]', 'a[1].b', 'a[1].x', 'a[7]', 'a[1].b[3].y', 'c.d', 'x', 'x.y[1]'];
     expect(places.map(lineOf)).toEqual([2, 3, 4, 5, 6, 5, 3, 6, 8, 2, 2]);
+  });
+
+  it('may be nested 64 levels deep', () => {
+    for (const [open, close] of [
+      ['[', ']'],
+      ['{"a":', '}'],
+    ] as const)
+      expect(() => readJsonWithComments(`${open.repeat(64)}1${close.repeat(64)}`)).not.toThrow();
+  });
+
+  it('may have brackets within strings', () => {
+    expect(readJsonWithComments('["]", "a:", ",", "}"]').value).toEqual([']', 'a:', ',', '}']);
   });
 
   it('keeps a member named __proto__', () => {
@@ -253,7 +337,10 @@ describe('JSON with comments', () => {
     ['[,]', 'line 1: expected a value, found ,'],
     ['{1: 2}', 'line 1: expected a name in quotes, found a number'],
     ['/* {}', 'line 1: unexpected "/"'],
-    ['['.repeat(100), 'line 1: nested more than 64 levels deep'],
+    ['['.repeat(66), 'line 1: nested more than 64 levels deep'],
+    ['{"a":'.repeat(66), 'line 1: nested more than 64 levels deep'],
+    ['{true: 1}', 'line 1: expected a name in quotes, found true'],
+    ['{"a": -1 -1}', 'line 1: expected , or }, found a number'],
   ])('%j is refused with the line', (text, sentence) => {
     expect(() => readJsonWithComments(text)).toThrow(sentence);
   });
@@ -284,6 +371,59 @@ describe('the configuration file', () => {
     expect(broker).toEqual({ url: good.broker.url, username: 'u', password: ' secret ' });
   });
 
+  it('is read with the files that it names, by paths relative to its folder', async () => {
+    const names = ['hub-ca', 'network-ca', 'ca', 'cert', 'key', 'files-ca'];
+    for (const name of names) await writeFile(join(folder, name), `content of ${name}\n`);
+    await writeFile(join(folder, 'secret'), 'one\r\ntwo\r\n');
+    const content = (name: string) => `content of ${name}\n`;
+    const given = {
+      hub: { connectionString: ` ${connectionString}\n`, caFile: 'hub-ca' },
+      network: { caFile: join(folder, 'network-ca') },
+      broker: {
+        ...{ url: 'mqtts://h', username: 'u', passwordFile: 'secret', clientId: 'c' },
+        ...{ caFile: 'ca', certificateFile: 'cert', keyFile: 'key' },
+      },
+      modules: [press, { ...bus, files: { folder: 'bus' } }],
+      files: { hosts: ['a.net'], atOnce: 2, loopbackHttp: true, caFile: 'files-ca' },
+    };
+    expect(await read(given)).toMatchObject({
+      hub: { connectionString, ca: content('hub-ca'), webSockets: false },
+      network: { ca: content('network-ca') },
+      broker: {
+        ...{ url: 'mqtts://h', username: 'u', password: 'one\r\ntwo', clientId: 'c' },
+        ...{ ca: content('ca'), certificate: content('cert'), key: content('key') },
+      },
+      modules: [press, { ...bus, files: { folder: join(folder, 'bus'), quotaBytes: 1_073_741_824, mode: '0640' } }],
+      files: { hosts: ['a.net'], atOnce: 2, loopbackHttp: true, ca: content('files-ca') },
+    });
+    const { modules } = await read(given);
+    expect(modules[0]).not.toHaveProperty('files');
+  });
+
+  it('names each missing file', async () => {
+    const [certificateFile, keyFile, caFile] = ['none', 'none', 'none'];
+    const three = { certificateFile, keyFile, caFile };
+    const reading = read({
+      ...{ hub: { connectionString, ...three }, network: { caFile }, files: { caFile } },
+      ...{ broker: { ...good.broker, ...three }, modules: [press] },
+    });
+    await expect(reading).rejects.toMatchObject({
+      problems: [
+        ...['hub.caFile', 'hub.certificateFile', 'hub.keyFile', 'network.caFile'],
+        ...['broker.caFile', 'broker.certificateFile', 'broker.keyFile', 'files.caFile'],
+      ].map((place) => `line 1: ${place}: none cannot be read: ENOENT`),
+    });
+    await expect(reading).rejects.toThrow(/^line 1: hub.caFile: none cannot be read: ENOENT\nline 1: hub.cert/);
+  });
+
+  it('that is no JSON names the line', async () => {
+    await writeFile(join(folder, 'broken'), '{\n]');
+    await expect(readConfiguration(join(folder, 'broken'))).rejects.toMatchObject({
+      name: 'ConfigurationError',
+      problems: ['line 2: expected a name in quotes, found ]'],
+    });
+  });
+
   it('names the missing file', async () => {
     const reading = read({ ...good, hub: { connectionStringFile: 'none' }, files: { caFile: 'neither' } });
     await expect(reading).rejects.toMatchObject({
@@ -309,6 +449,10 @@ describe('the configuration file', () => {
   it('names the missing parts of a connection string, without the string', async () => {
     await expect(read({ ...good, hub: { connectionString: 'HostName=h;SharedAccessKey=c2VjcmV0' } })).rejects.toThrow(
       /^line 1: hub.connectionString: has no DeviceId: /,
+    );
+    await writeFile(join(folder, 'hub-only'), 'HostName=h;ModuleId=m');
+    await expect(read({ ...good, hub: { connectionStringFile: 'hub-only' } })).rejects.toThrow(
+      /^line 1: hub.connectionStringFile: has no DeviceId, no SharedAccessKey: /,
     );
   });
 
@@ -336,6 +480,11 @@ describe('the configuration file', () => {
       ],
       ['a shared access key too', { connectionString, ...files }, 'connectionString: has a SharedAccessKey, and'],
       ['no device', { connectionString: 'HostName=h;x509=true', ...files }, 'connectionString: has no DeviceId: '],
+      [
+        'no host and no device',
+        { connectionString: 'x509=true', ...files },
+        'connectionString: has no HostName, no Dev',
+      ],
       [
         'the key of another certificate',
         { connectionString: address, ...files, keyFile: 'other.key' },

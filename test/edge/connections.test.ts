@@ -203,35 +203,4 @@ describe('the hub', () => {
     }
     await expectWorking();
   });
-
-  it('gets a new connection before the token expires, while no invocation is in progress', async () => {
-    edge = await startTestEdge();
-    const { connectionString, ca = '' } = edge.configuration.hub;
-    edge.hub.registry.create('edge-2', {});
-    let isIdle = false;
-    const lines: string[] = [];
-    const renewed = () => lines.filter((line) => line.includes('connected to the hub')).length;
-    const ofOther = connectionString
-      .replace('edge-1', 'edge-2')
-      .replace(/SharedAccessKey=.*/, `SharedAccessKey=${edge.hub.registry.get('edge-2')?.primaryKey}`);
-    const hub = connectToHub({
-      access: () => ({ connectionString: ofOther, ca }),
-      ...{
-        isIdle: () => isIdle,
-        onInvocation: async () => failure('no_module', 'no module'),
-      },
-      log: createLog('info', { write: (line) => void lines.push(line) }),
-      token: { valid: 1_000, renewWhenIdle: 0.1, renew: 3 },
-    });
-    try {
-      await expect.poll(() => renewed()).toBe(1);
-      const busySince = performance.now();
-      await expect.poll(() => renewed()).toBe(2);
-      expect(performance.now() - busySince).toBeGreaterThan(2_500);
-      isIdle = true;
-      await expect.poll(() => renewed()).toBeGreaterThan(3);
-    } finally {
-      await hub.close();
-    }
-  });
 });

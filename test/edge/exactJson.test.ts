@@ -20,6 +20,7 @@ describe('JSON that is read and written anew', () => {
     ['{"a":"\\"b\\":1,\\"b\\":2"}'],
     ['[0,-0,0.0,0e400,-0.000e-999,1.0,1e3,-2E+2,100]'],
     ['[9007199254740991,-9007199254740991,9007199254740992,1e22,1e300,123e-2]'],
+    ['[0.001e3,0.05e2,100e-2]'],
     ['[0.1,3.141592653589793238462643383279,5e-324,1.7976931348623157e308,9007199254740992.5]'],
   ])('arrives as it was: %s', (json) => {
     expect(problemOf(json)).toBeUndefined();
@@ -29,6 +30,7 @@ describe('JSON that is read and written anew', () => {
     ['{"a":1,"a":1}', 'has a key twice in an object'],
     ['{"a":1,"\\u0061":1}', 'has a key twice in an object'],
     ['{"x":[{"b":1},{"b":1,"c":{},"b":2}]}', 'has a key twice in an object'],
+    ['{"a":[1],"b":1,"b":2}', 'has a key twice in an object'],
     ['{"a":{"b":1},"a"\n:2}', 'has a key twice in an object'],
     ['{"__proto__":1,"__proto__":2}', 'has a key twice in an object'],
     ['[1e309]', 'has a number that is too large'],

@@ -151,24 +151,7 @@ describe('a reply', () => {
 
   it.each<[string, string, string | Buffer, RegExp]>([
     ['with the status OK', 'OK', '', /status is not an integer within/],
-    ['with a status with a fraction', '1.5', '', /status is not an integer within/],
-    ['with a status that is empty', '', '', /status is not an integer within/],
-    ['with a status beyond 2^53', '9007199254740993', '', /status is not an integer within/],
-    ['with a status in hexadecimal', '0x1F', '', /status is not an integer within/],
     ['with plain text', '7', 'done', /neither empty nor a JSON object/],
-    ['with an array', '7', '[1]', /neither empty nor a JSON object/],
-    ['with null', '7', 'null', /neither empty nor a JSON object/],
-    ['with a JSON string', '7', '"a"', /neither empty nor a JSON object/],
-    ['with a space', '7', ' ', /neither empty nor a JSON object/],
-    ['with invalid UTF-8', '7', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), /neither empty nor/],
-    ['with a byte order mark', '7', '\ufeff{}', /neither empty nor a JSON object/],
-    ['nested too deep', '7', `{"a":${'['.repeat(80)}${']'.repeat(80)}}`, /nested more than/],
-    ['nested extremely deep', '7', `{"a":${'['.repeat(60_000)}${']'.repeat(60_000)}}`, /nested more than/],
-    ['with a repeated key', '7', '{"a":{"b":1,"\\u0062":2}}', /its payload has a key twice/],
-    ['with a number beyond all doubles', '7', '{"a":[1e400]}', /its payload has a number that is too large/],
-    ['with a number that becomes 0', '7', '{"a":1e-400}', /its payload has a number that is too close to 0/],
-    ['with a whole number that changes', '7', '{"a":9007199254740993}', /has a whole number that would change/],
-    ['with half of a character', '7', '{"a":"\\ud83d"}', /its payload has half of a surrogate pair/],
     ['of a megabyte', '7', JSON.stringify({ a: 'x'.repeat(1_048_576) }), /more than 131072 bytes/],
   ])('%s is a bad reply', async (_, status, payload, sentence) => {
     const answered = await replied(status, payload);

@@ -1,5 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { useNetwork } from '../../edge/src/connections/network.ts';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { check, findings } from '../e2e/check/run.ts';
 import { type ConnectProxy, startConnectProxy } from '../support/connectProxy.ts';
 import { edgeProgram } from './support/process.ts';
@@ -44,48 +43,5 @@ it('the edge proxy invokes a method over WebSockets, through the proxy of the en
     mark: 'failure',
     found: expect.stringContaining('HTTP 407'),
     todo: expect.stringContaining('HTTPS_PROXY'),
-  });
-});
-
-describe('the edge proxy refuses to start', () => {
-  const hub = { connectionString: 'HostName=hub.example;DeviceId=d;SharedAccessKey=a2V5', webSockets: false };
-  it.each([
-    [
-      'MQTT that would have to pass a proxy',
-      hub,
-      {},
-      { HTTPS_PROXY: 'http://proxy:3128' },
-      /^hub\.webSockets: MQTT at port 8883/,
-    ],
-    ['a proxy that is none', hub, {}, { HTTPS_PROXY: 'proxy:3128' }, /^HTTPS_PROXY: must be the http or https address/],
-    [
-      'a file of the proxy that is not there',
-      hub,
-      {},
-      { HTTPS_PROXY_FILE: '/none' },
-      /^HTTPS_PROXY_FILE: \/none cannot be read \(ENOENT\)/,
-    ],
-    [
-      'a file of the proxy that is empty',
-      hub,
-      {},
-      { HTTPS_PROXY_FILE: '/dev/null' },
-      /^HTTPS_PROXY_FILE: \/dev\/null is empty/,
-    ],
-    [
-      'a proxy and a file of it',
-      hub,
-      {},
-      { https_proxy: 'http://proxy:3128', HTTPS_PROXY_FILE: '/dev/null' },
-      /^HTTPS_PROXY and HTTPS_PROXY_FILE are two ways/,
-    ],
-    ['a file without certificates', hub, { ca: 'none' }, {}, /^network\.caFile: has no certificate/],
-  ])('with %s', (_, hub, network, env, says) => {
-    expect(() => useNetwork({ hub, network }, env)).toThrow(says);
-  });
-
-  it('but not when the hub is reached directly', () => {
-    useNetwork({ hub, network: {} }, { HTTPS_PROXY: 'http://proxy:3128', no_proxy: 'example' });
-    useNetwork({ hub, network: {} }, {});
   });
 });

@@ -49,6 +49,12 @@ describe('the program', () => {
     expect(JSON.stringify(edge.lines)).not.toContain(key);
   });
 
+  it('finds a changed configuration', async () => {
+    edge = await startTestEdge({ process: {} });
+    await edge.rewrite({ modules: edge.modules.slice(0, 1) });
+    await expect.poll(() => edge.broker.subscriptionsOf('edge-proxy')).toEqual(['press/out/+/+']);
+  });
+
   it('finishes the invocations in progress on SIGTERM and refuses new ones', async () => {
     edge = await startTestEdge({ process: {} });
     const press = await edge.module('press');

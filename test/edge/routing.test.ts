@@ -25,14 +25,14 @@ function moduleOf(find: FindRoute, objectId: string, target: string): string | u
 }
 
 describe('an invocation', () => {
-  const find = createRouter([
+  const modules = [
     module('press', [pressObject]),
     module('bus', [], { objectIds: [busObject], targets: ['bus', 'line'] }),
     module('line-2', [], { objectIds: [], targets: ['bus/line-2', 'line/a/b'] }),
     module('camera', 'bus/camera'),
-  ]);
+  ];
   const name = (objectId: string, target: string) => {
-    const match = find(objectId, target);
+    const match = createRouter(modules)(objectId, target);
     return typeof match === 'object' ? `${match.module.id}${match.isGateway ? ' as a gateway' : ''}` : match;
   };
 

@@ -145,6 +145,7 @@ describe('large messages', () => {
   it('take three quarters of the bytes at most, and let small ones pass while they wait for more', async () => {
     const overall = createBudget(limits);
     const budget = createBudget(limits, overall);
+    expect(budget.of(large).hasRoom(large)).toBe(true);
     const all = [1, 2, 3, 4].map(() => takenBy(budget, large));
     await settle();
     expect(all.map(({ isTaken }) => isTaken)).toEqual([true, true, true, false]);
@@ -175,9 +176,11 @@ describe('large messages', () => {
     const after = takenBy(budget, 8);
     await settle();
     expect([waiting.isTaken, after.isTaken]).toEqual([false, false]);
+    expect(budget.of(8).hasRoom(8)).toBe(false);
     budget.of(large - 2).give(large - 2);
     await settle();
     expect([waiting.isTaken, after.isTaken]).toEqual([true, false]);
+    expect(budget.large.inFlight()).toEqual({ messages: 1, bytes: large });
     budget.of(large - 2).give(large - 2);
     await settle();
     expect([waiting.isTaken, after.isTaken]).toEqual([true, true]);

@@ -96,6 +96,14 @@ describe('a checkpoint', () => {
     expect(written.length).toBe(before + 1);
   });
 
+  it('with a long map at the start of the session is followed by the first of the session after as many more messages', async () => {
+    const { checkpoints, written } = setUp({ ...at(0), completed: 'x'.repeat(8_000) });
+    for (const one of from(1, 19)) checkpoints.end(checkpoints.begin(at(one)));
+    expect(written).toEqual([]);
+    checkpoints.end(checkpoints.begin(at(20)));
+    expect(written).toMatchObject([{ sequenceNumber: 20 }]);
+  });
+
   it('without a safe position is not waited for', async () => {
     const { checkpoints, written } = setUp();
     checkpoints.begin(at(1));
@@ -189,11 +197,15 @@ describe('after a checkpoint', () => {
     expect(written).toHaveLength(1);
   });
 
-  it('that has failed, the next one is due after one more handled message', async () => {
+  it('that has failed, the next one is due after one more handled message, not after a skipped event', async () => {
     const { checkpoints, written, answer } = await tenHandled();
-    await answer(new Error('disk full'));
     checkpoints.end(checkpoints.begin(at(21)));
-    expect(written).toMatchObject([{ sequenceNumber: 20 }, { sequenceNumber: 21 }]);
+    await answer(new Error('disk full'));
+    expect(checkpoints.state().unwritten).toBe(11);
+    checkpoints.pass(at(22));
+    expect(written).toMatchObject([{ sequenceNumber: 20 }]);
+    checkpoints.end(checkpoints.begin(at(23)));
+    expect(written).toMatchObject([{ sequenceNumber: 20 }, { sequenceNumber: 23 }]);
   });
 
   it('that contains everything, no timer is left and a request writes nothing', async () => {

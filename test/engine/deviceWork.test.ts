@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { isHeldUp } from '../../src/engine/order/deviceWork.ts';
 import type { Requirement } from '../../src/engine/order/queued.ts';
 import { createSuspectsInWork } from '../../src/engine/quarantine/suspectsInWork.ts';
 import { createLog } from '../../src/log/log.ts';
@@ -85,5 +86,21 @@ describe('the device state for operators', () => {
     await end(0);
     await settle();
     expect(partition.contents().suspects).toBe(1);
+  });
+});
+
+describe('others keep a message from its work', () => {
+  it.each([
+    ['before it has begun', undefined, true],
+    ['while it takes no step', [], false],
+    ['while each step waits for a connection', ['connection', 'connection'], true],
+    ['while one step waits for a connection, and another for an answer', ['connection', 'answer'], false],
+    ['while it waits for an answer', ['answer'], false],
+  ])('%s: %j, %j', (_, waits, expected) => {
+    const course = waits && courseOf();
+    for (const waitsFor of waits ?? []) {
+      if (course) beginStep(course, 'call', 'replace object model', 'information model').waitsFor = waitsFor;
+    }
+    expect(isHeldUp({ course })).toBe(expected);
   });
 });

@@ -27,10 +27,12 @@ function setUp({ maxMessages = 10, maxBytes = 1_000, quarantine }: Options = {})
   const ends = new Map<string, () => void>();
   const budget = createBudget({ maxMessages, maxBytes });
   const draining = new AbortController();
+  const heldUp = new Set<string>();
   const lanes = createLanes<Given>({
     budget,
     draining: draining.signal,
     quarantine,
+    isHeldUp: ({ name }) => heldUp.has(name),
     async work({ name, cost }) {
       log.push(name);
       await new Promise<void>((resolve) => ends.set(name, resolve));
@@ -47,6 +49,7 @@ function setUp({ maxMessages = 10, maxBytes = 1_000, quarantine }: Options = {})
     log,
     budget,
     draining,
+    heldUp,
     add: (name: string, requirement = nothing) => lanes.add(name[0] as string, message(name, requirement)),
     async end(name: string) {
       ends.get(name)?.();
@@ -196,6 +199,25 @@ it('a suspect whose backend goes before it begins waits for another turn', async
   expect(log).toEqual(['a1']);
 });
 
+it('a suspect says whether its message is held up', async () => {
+  const suspects: (() => boolean)[] = [];
+  const { add, heldUp } = setUp({
+    quarantine: {
+      isSuspect: () => true,
+      turnOf({ isHeldUp }) {
+        suspects.push(isHeldUp);
+        return new Promise(() => {});
+      },
+      putBack() {},
+      ended: () => undefined,
+    },
+  });
+  add('a1');
+  add('b1');
+  heldUp.add('b1');
+  expect(suspects.map((isHeldUp) => isHeldUp())).toEqual([false, true]);
+});
+
 it('a device continues when a checkpoint has its suspect', async () => {
   let isNoted = () => {};
   const noted = new Promise<void>((resolve) => {
@@ -238,6 +260,7 @@ it('the order of every device is kept in any interleaving (200 random sequences)
         const lanes = createLanes<Queued & { device: string; ticks: number }>({
           budget,
           draining: new AbortController().signal,
+          isHeldUp: () => false,
           async work({ device, ticks, sequenceNumber, cost }) {
             expect(running.has(device)).toBe(false);
             running.add(device);

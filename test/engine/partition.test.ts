@@ -70,9 +70,11 @@ describe('a partition', () => {
     const { partition, started } = partitionByHand({ redeliveryHorizon: { ...knownRedeliveryHorizon(-1), look } });
     await partition.admit([]);
     expect(looks).toBe(0);
-    const admitting = partition.admit(events('a1 b2'));
+    const enqueuedTimeUtc = new Date(Date.now() - 400);
+    const admitting = partition.admit(events('a1 b2').map((event) => ({ ...event, enqueuedTimeUtc })));
     await vi.advanceTimersByTimeAsync(0);
     expect([looks, started]).toEqual([1, []]);
+    expect(Math.round(performance.now() - (partition.contents().undoneSince ?? 0))).toBe(400);
     answer();
     await admitting;
     expect(started).toEqual([1, 2]);
@@ -211,6 +213,34 @@ describe('a partition', () => {
     await end(2, false);
     expect(await partition.drain(0)).toBe(1);
     expect(positions(checkpoints)).toEqual([1]);
+  });
+});
+
+describe('a message that waits for room in the budget', () => {
+  const none = { messages: 0, bytes: 0 };
+
+  it('does not take it when its backend has gone meanwhile', async () => {
+    let isUp = true;
+    const { partition, started, end } = partitionByHand({
+      budget: budgetOf(1),
+      requirementOf: ({ deviceId }) => ({ isMet: () => deviceId !== 'b' || isUp, met: () => new Promise(() => {}) }),
+    });
+    void partition.admit(events('a1 b2 c3'));
+    await vi.advanceTimersByTimeAsync(0);
+    isUp = false;
+    await end(1);
+    expect(started).toEqual([1, 3]);
+  });
+
+  it('does not take it when the partition closes at that moment', async () => {
+    const { partition, budget, started } = partitionByHand({ budget: budgetOf(1) });
+    void budget.all.take(1);
+    void partition.admit(events('a1'));
+    await vi.advanceTimersByTimeAsync(0);
+    budget.all.give(1);
+    partition.revoke();
+    await vi.advanceTimersByTimeAsync(0);
+    expect([started, budget.inFlight()]).toEqual([[], none]);
   });
 });
 

@@ -16,6 +16,8 @@ const backends = ['none', 'model', 'types'] as const;
 type BackendName = (typeof backends)[number];
 const [maxMessages, deviceMessages, spoolMessages] = [3, 2, 4];
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+/** For hundreds of sequences, on a busy machine. */
+const timeout = 60_000;
 
 /** There or not, as the test says. */
 function createBackend(): Requirement & { set(isThere: boolean): void; isMet(): boolean } {
@@ -126,7 +128,9 @@ function take(course: Course, one: Step) {
   else course.needed[one.backend].set(one.isThere);
 }
 
-it('no runnable message waits behind a blocked one, and all run once, in the order of their device (500 random sequences)', async () => {
+it('no runnable message waits behind a blocked one, and all run once, in the order of their device (500 random sequences)', {
+  timeout,
+}, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step as fc.Arbitrary<Step>, { maxLength: 60 }), async (steps) => {
       const course = setUp();
@@ -149,7 +153,9 @@ it('no runnable message waits behind a blocked one, and all run once, in the ord
   );
 });
 
-it('when a partition closes, no waiting message begins, and none stays charged (300 random sequences)', async () => {
+it('when a partition closes, no waiting message begins, and none stays charged (300 random sequences)', {
+  timeout,
+}, async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step as fc.Arbitrary<Step>, { maxLength: 40 }),

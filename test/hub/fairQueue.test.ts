@@ -11,7 +11,7 @@ const add = (turns: Turns, ...all: string[]) => {
 describe('the fair queue', () => {
   it('takes turns between devices, and keeps the order of each', () => {
     const turns = createFairQueue<string>();
-    add(turns, 'a1', 'a2', 'a3', 'b1', 'b2', 'c1');
+    add(turns, 'a1', 'b1', 'a2', 'a3', 'c1', 'b2');
     expect(inTurn(turns)).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
     expect(turns.next()).toBeUndefined();
   });
@@ -48,8 +48,12 @@ describe('the fair queue', () => {
     add(turns, 'a1', 'a2!', 'b1');
     turns.remove('a', 'a1');
     turns.remove('x', 'nothing');
+    turns.remove('b', 'nothing');
     expect([turns.size(), ...inTurn(turns)]).toEqual([2, 'a2!', 'b1']);
     expect(turns.size()).toBe(0);
+    add(turns, 'a1', 'a2', 'b1');
+    turns.remove('a', 'a2');
+    expect(inTurn(turns)).toEqual(['a1', 'b1']);
   });
 
   it('ranks a device by its present replies, not by removed ones', () => {

@@ -58,6 +58,68 @@ function setUp(ceiling = Number.POSITIVE_INFINITY) {
   return { pace, toHubThatRefuses, toHubThatHoldsBack, pass: (ms: number) => (time += ms) };
 }
 
+describe('after a cut the pace', () => {
+  const hub = (kind: SendRefusal['kind'], reason: SendRefusal['reason']): SendRefusal => ({ kind, reason });
+
+  /** The hub has accepted so many replies in one second before it throttles one. */
+  function cutAfter(accepted: number, thenMs = 0) {
+    const { pace, pass } = setUp();
+    for (let sent = 0; sent < accepted; sent += 1) pace.settled(pass(0), undefined);
+    const sentAt = pass(thenMs);
+    pace.settled(sentAt, throttled);
+    return { pace, pass, cutAt: sentAt };
+  }
+
+  it.each([
+    [0, 70],
+    [5, 80.5],
+    [10, 91],
+    [20, 224],
+    [30, 532],
+  ])(
+    'is after %d seconds %d replies a second: it grows slowly, then doubles every ten seconds',
+    (seconds, perSecond) => {
+      const { pace, pass } = cutAfter(100);
+      pass(seconds * 1_000);
+      expect(pace.perSecond()).toBeCloseTo(perSecond, 1);
+    },
+  );
+
+  it.each([
+    [9_000, 70],
+    [10_000, 0.5],
+  ])('is what the hub has accepted in one of the last ten seconds: %d ms later it is %d', (ms, perSecond) => {
+    expect(cutAfter(100, ms).pace.perSecond()).toBe(perSecond);
+  });
+
+  it('is cut again from the rate that it had, however much the hub accepted before', () => {
+    const { pace, pass } = cutAfter(100);
+    pace.settled(pass(1_000), throttled);
+    expect(pace.perSecond()).toBeCloseTo(0.7 * 70 * 1.03, 6);
+  });
+
+  it('is not cut again by a send that began before the cut, which only delays its growth', () => {
+    const { pace, pass, cutAt } = cutAfter(100);
+    pass(10_000);
+    expect(pace.perSecond()).toBeCloseTo(91, 6);
+    pace.settled(cutAt, throttled);
+    expect(pace.perSecond()).toBe(70);
+  });
+
+  it.each<[cut: boolean, ms: number, what: string, refusal: SendRefusal | undefined]>([
+    [true, 5_001, 'accepted', undefined],
+    [false, 5_000, 'accepted', undefined],
+    [false, 5_001, 'refused for a full queue', hub('later', 'queue_full')],
+    [false, 5_001, 'lost with the connection', hub('connection', 'hub_unavailable')],
+  ])('was %j for a reply that is after %d ms %s', (isCut, ms, _, refusal) => {
+    const { pace, pass } = setUp();
+    const sentAt = pass(0);
+    pass(ms);
+    pace.settled(sentAt, refusal);
+    expect(pace.perSecond() !== undefined).toBe(isCut);
+  });
+});
+
 describe('the pace of replies', () => {
   it('is without limit until the hub shows one', () => {
     const { toHubThatRefuses } = setUp();
@@ -154,8 +216,10 @@ describe('the pace of replies', () => {
     pass(1_000);
     for (let sent = 0; sent < 50; sent += 1) pace.settled(1_000_000, undefined);
     for (let sent = 0; sent < 50; sent += 1) pace.settled(1_000_000, throttled);
-    pace.began();
-    pace.began();
-    expect(pace.waitMs(0)).toBeLessThan(100); // some 35 a second
+    expect(pace.perSecond()).toBe(35);
+    for (let sent = 0; sent < 10; sent += 1) pace.began();
+    expect(pace.waitMs(0)).toBeCloseTo(10_000 / 35 - 100, 6); // sends may begin early by a tenth of a second
+    expect(pace.waitMs(69)).toBeCloseTo(10_000 / 35 - 100, 6);
+    expect(pace.waitMs(70)).toBe(Number.POSITIVE_INFINITY); // the sends of two seconds
   });
 });

@@ -2,8 +2,10 @@ import type { Client } from 'azure-iothub';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createReplies } from '../../src/hub/replies/replies.ts';
 import { errors } from '../../src/hub/replies/serviceSdk.ts';
+import { createMeter, type Meter } from '../../src/metrics/meter.ts';
 import { timing } from '../../src/settings/groups/constants.ts';
 import { settings } from '../support/environment.ts';
+import { readingOf } from '../support/readings.ts';
 import { replyTo, silence, untold } from './support/replying.ts';
 
 // Each setting of replies, and how long they wait, in the unit that its name says.
@@ -19,11 +21,11 @@ afterEach(() => {
 const defaults = { ...settings.replies, maxWaitSeconds: timing.replySeconds };
 
 /** The sender with a setting, over a client whose sends end like this. */
-function senderWith(changed: Partial<typeof defaults>, send: () => Promise<unknown>) {
+function senderWith(changed: Partial<typeof defaults>, send: () => Promise<unknown>, meter?: Meter) {
   const sent = vi.fn(send);
   const client = { open: async () => {}, close: async () => {}, setRetryPolicy() {}, on() {}, send: sent };
   const newClient = () => client as unknown as Client;
-  return { ...createReplies({ ...defaults, ...changed }, newClient, silence, untold), sent };
+  return { ...createReplies({ ...defaults, ...changed }, newClient, silence, untold, meter), sent };
 }
 
 /** After how many seconds it came to an end, if it did within ten minutes. */
@@ -39,6 +41,24 @@ async function secondsOf(work: Promise<unknown>): Promise<number | undefined> {
 
 const full = () => Promise.reject(new errors.DeviceMaximumQueueDepthExceededError('full'));
 const taken = async () => ({ result: {} });
+
+it('replies are missing until the connection is open, and again when it is closed', async () => {
+  const replies = senderWith({}, taken);
+  const endpoint = ['the hub’s service endpoint'];
+  expect(replies.missing()).toEqual(endpoint);
+  await replies.connection.open();
+  expect(replies.missing()).toEqual([]);
+  await replies.close();
+  expect([replies.missing(), vi.getTimerCount()]).toEqual([endpoint, 0]);
+  expect(await replies.sender.send(replyTo('a'))).toBe('stopped');
+});
+
+it('attempts are recorded with the meter', async () => {
+  const meter = createMeter();
+  const { sender } = senderWith({}, taken, meter);
+  await sender.send(replyTo('a'));
+  expect(readingOf(meter, 'messaging.client.operation.duration')).toEqual({ '': 1 });
+});
 
 it('a reply is dropped after its longest wait', async () => {
   const { sender } = senderWith({ maxWaitSeconds: 20 }, full);

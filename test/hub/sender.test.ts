@@ -1,5 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
+import { reportRefusal } from '../../src/hub/replies/replyTroubles.ts';
 import type { SendRefusal } from '../../src/hub/replies/sendFailure.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import type { Reply } from '../../src/protocol/c2d.ts';
@@ -160,6 +161,34 @@ describe('the sender', () => {
     troubles.close();
   });
 
+  it.each<[kind: SendRefusal['kind'], reason: SendRefusal['reason'], lines: readonly string[]]>([
+    ['hub', 'quota', ['error: the hub’s daily quota is used up; replies wait, one is tried each minute', 'end']],
+    ['hub', 'suspended', ['error: the hub is suspended; replies wait, one is tried each minute', 'end']],
+    ['later', 'throttled', ['warn: the hub throttles replies; they are sent more slowly']],
+    ['later', 'unanswered', ['warn: the hub did not settle a reply in time']],
+    ['later', 'queue_full', []],
+  ])('logs trouble with the hub, not of one reply, and its end: %s, %s', (kind, reason, lines) => {
+    const log = recordingLog();
+    const troubles = createTroubles(log);
+    reportRefusal({ kind, reason }, replyTo('a'), troubles);
+    reportRefusal({ kind: 'connection', reason: 'hub_unavailable' }, replyTo('a'), troubles);
+    reportRefusal(undefined, replyTo('a'), troubles);
+    troubles.close();
+    const told = lines.map((line) => (line === 'end' ? 'info: the hub takes replies again' : line));
+    expect(log.lines.map(({ level, message }) => `${level}: ${message}`)).toEqual(told);
+    for (const { fields } of log.lines.slice(0, 1)) expect(fields).toEqual({ device: 'a' });
+  });
+
+  it('reports a lasting refusal each minute, also in minutes without an attempt', async () => {
+    const log = recordingLog();
+    const troubles = createTroubles(log);
+    for (const reason of ['quota', 'suspended'] as const)
+      reportRefusal({ kind: 'hub', reason }, replyTo('a'), troubles);
+    await vi.advanceTimersByTimeAsync(5 * 60_000);
+    expect(log.lines.length).toBe(2 * 6);
+    troubles.close();
+  });
+
   it('still reports that the quota is used up when the connection fails meanwhile (D36)', async () => {
     const log = recordingLog();
     const troubles = createTroubles(log);
@@ -307,6 +336,62 @@ describe('the sender', () => {
     await vi.advanceTimersByTimeAsync(0);
     expect([waits.delivery, sent]).toEqual(['stopped', ['a']]);
     expect(await sender.send(replyTo('c'))).toBe('stopped');
+  });
+
+  it.each(['session', 'service'])(
+    'leaves a reply undecided that the hub refuses after the end of the %s',
+    async (end) => {
+      let refuse = () => {};
+      const sender = senderOver(() => new Promise((resolve) => (refuse = () => resolve(later('queue_full')))));
+      const ended = new AbortController();
+      const sent = watch(sender.send(replyTo('a'), ended.signal));
+      if (end === 'session') ended.abort();
+      else sender.stop();
+      refuse();
+      await vi.advanceTimersByTimeAsync(0);
+      expect([sent.delivery, vi.getTimerCount()]).toEqual(['stopped', 0]);
+    },
+  );
+
+  it('leaves a reply undecided that waits for another turn when it stops', async () => {
+    const { sender, attempts } = setUp({ a: [{ kind: 'hub', reason: 'quota' }] });
+    const told: string[] = [];
+    const observer = { waits: (what: string) => void told.push(what), refused() {} };
+    const sent = watch(sender.send(replyTo('a'), undefined, observer));
+    await vi.advanceTimersByTimeAsync(1_000);
+    sender.stop();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect([sent.delivery, attempts, told]).toEqual(['stopped', ['a'], ['hub', 'turn']]);
+  });
+
+  it('sends failures before other replies that wait, also those that it sends again', async () => {
+    const settle: ((refusal?: SendRefusal) => void)[] = [];
+    const began: string[] = [];
+    const sender = senderOver(
+      ({ body }) => {
+        began.push(body);
+        return new Promise((resolve) => settle.push(resolve));
+      },
+      { maxInFlight: 1 },
+    );
+    /** The first letter is the device; an exclamation mark is a failure. */
+    const send = (...names: string[]) => {
+      for (const name of names)
+        void sender.send(replyTo(name.charAt(0), name, name.endsWith('!') ? { isFailure: true } : {}));
+    };
+    async function settled(refusal?: SendRefusal) {
+      settle.shift()?.(refusal);
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    send('a', 'b', 'c', 'd!');
+    await settled(later('queue_full'));
+    for (let left = 0; left < 4; left += 1) await settled();
+    expect(began).toEqual(['a', 'd!', 'b', 'c', 'a']);
+    began.length = 0;
+    send('e!', 'f', 'g');
+    await settled(later('queue_full'));
+    for (let left = 0; left < 3; left += 1) await settled();
+    expect(began).toEqual(['e!', 'f', 'e!', 'g']);
   });
 
   it('leaves replies of a lost partition undecided at once, even when the hub cannot be reached', async () => {

@@ -65,7 +65,10 @@ describe('invocations in progress', () => {
 });
 
 describe('the share of a caller', () => {
-  beforeEach(() => void vi.useFakeTimers());
+  beforeEach(() => {
+    vi.useFakeTimers();
+    vi.advanceTimersByTime(60_000);
+  });
   afterEach(() => void vi.useRealTimers());
 
   const five = () => createConcurrencyLimits({ inFlight: 100, inFlightPerDevice: 5, bodies }).acquireInvocation;

@@ -45,12 +45,18 @@ describe('an error of the hub', () => {
 
   it('has the Retry-After of the response if it is in seconds', () => {
     expect(readHubError(answered(429, '', { 'retry-after': '7' }), 5)).toMatchObject({ retryAfter: 7 });
-    expect(readHubError(answered(429, '', { 'retry-after': 'soon' }), 5)).not.toHaveProperty('retryAfter');
+    for (const text of ['soon', '0', '-1', '1.5'])
+      expect(readHubError(answered(429, '', { 'retry-after': text }), 5)).not.toHaveProperty('retryAfter');
   });
 
   it('of an offline device after a second means that the device was called', () => {
     expect(readHubError(answered(404, nested(404103)), 1_000)).toMatchObject({ failure: 'device_offline' });
     expect(readHubError(answered(404, nested(404103)), 1_001)).toMatchObject({ failure: 'device_gone' });
+    expect(readHubError(answered(504, nested(504101)), 1_001)).toMatchObject({ failure: 'no_reply' });
+  });
+
+  it('with an unknown status leaves the outcome unknown', () => {
+    expect(readHubError(answered(418, ''), 5)).toEqual({ failure: 'outcome_unknown', status: 418 });
   });
 });
 

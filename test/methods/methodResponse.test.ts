@@ -33,8 +33,30 @@ describe('a response', () => {
   });
 
   it('nested so deep that serialising it would overflow the stack is a bad reply', () => {
-    expect(failureOf(nested(60_000)).detail).toMatch(/nested more than 64 levels deep/);
+    for (const depth of [63, 60_000])
+      expect(failureOf(nested(depth)).detail).toMatch(/nested more than 64 levels deep/);
     expect(read(nested(62))).toEqual(JSON.parse(nested(62)));
+  });
+
+  it.each(['null', '"text"', '7', '[]'])('that is %s, or has it as its output, is a bad reply', (written) => {
+    const { reason, invoked, detail } = failureOf(written);
+    expect([reason, invoked, detail]).toEqual([
+      ...['bad_reply', 'unknown', expect.stringMatching(/it is not a JSON object; the method may have run/)],
+    ]);
+    const { detail: sentence, ...failure } = failureOf(`{"status":7,"output":${written}}`);
+    expect(failure).toMatchObject({ reason: 'bad_reply', invoked: 'yes', methodStatus: 7 });
+    expect(sentence).toMatch(/its output is not a JSON object; the method has run$/);
+  });
+
+  it('needs no output, and has 131,072 bytes at most', () => {
+    expect(read('{"status":7}')).toStrictEqual({ status: 7 });
+    expect(read('{"status":7,"output":{"a":null}}')).toStrictEqual({ status: 7, output: { a: null } });
+    const sized = (bytes: number) => `{"status":7,"output":{"a":"${'é'.repeat((bytes - 30) / 2)}"}}`;
+    expect(Buffer.byteLength(sized(131_072))).toBe(131_072);
+    expect(read(sized(131_072)).status).toBe(7);
+    const { invoked, methodStatus, detail } = failureOf(sized(131_074));
+    expect([invoked, methodStatus]).toEqual(['yes', 7]);
+    expect(detail).toMatch(/it has more than 131072 bytes; the method has run$/);
   });
 
   it.each([
@@ -71,5 +93,53 @@ describe('a response', () => {
     const numbers =
       '{"status":2.0e2,"output":{"n":[1.0,1e3,-0,1E300,0.1,5e-324,12345678901234567890.5,"\\ud83d\\ude00"]}}';
     expect(read(numbers)).toEqual(JSON.parse(numbers));
+  });
+});
+
+describe('another status than 200', () => {
+  const failed = (status: number, payload: unknown = {}): Failure => {
+    try {
+      readMethodResponse({ status, payload, text: '' });
+    } catch (error) {
+      if (error instanceof Failure) return error;
+      throw error;
+    }
+    throw new Error('not refused');
+  };
+
+  it.each([
+    [400, 'refused_by_device', 'no', /refuses the invocation; nothing was invoked, change it before you repeat it$/],
+    [404, 'unknown_to_device', 'no', /no such object or method; nothing was invoked$/],
+    [409, 'other_object', 'no', /another object of that identity; nothing was invoked$/],
+    [502, 'failed_at_device', 'unknown', /malformed reply; the method may have run, or still be running$/],
+    [503, 'unavailable_at_device', 'no', /the invocation now; nothing was invoked, repeat it later$/],
+    [504, 'no_reply_at_device', 'unknown', /in time; the method may have run, or still be running$/],
+    [401, 'bad_reply', 'unknown', /the status 401 is not allowed; the method may have run, or still be running$/],
+  ])('%d of a device is %s', (status, reason, invoked, sentence) => {
+    for (const payload of [{}, { invoked: 'perhaps' }, null, 'text', ['x']]) {
+      const failure = failed(status, payload);
+      const { detail, foreignDetail, methodStatus } = failure;
+      expect([failure.reason, failure.invoked, methodStatus, foreignDetail]).toEqual([
+        ...[reason, invoked, undefined, undefined],
+      ]);
+      expect(detail).toMatch(sentence);
+    }
+  });
+
+  it('may come with the effect, and the status of the method', () => {
+    const failure = failed(503, { invoked: 'yes', status: 7 });
+    expect([failure.invoked, failure.methodStatus]).toEqual(['yes', 7]);
+    expect(failure.detail).toMatch(/the invocation now; the method has run$/);
+    expect(failed(401, { invoked: 'no', status: 1.5 })).toMatchObject({ invoked: 'no', methodStatus: undefined });
+  });
+
+  it.each([
+    ['  at\u0000\n\t home ', 'at home'],
+    ['see http://x.example/f?sig=1 and HTTPS://y, not xhttp://z', 'see … and … not xhttp://z'],
+    ['x'.repeat(301), 'x'.repeat(300)],
+    [`${'x'.repeat(299)}😀`, `${'x'.repeat(299)}\ufffd`],
+    [7, undefined],
+  ])('may come with the detail %j, of which the caller reads %j', (detail, read) => {
+    expect(failed(503, { detail }).foreignDetail).toBe(read);
   });
 });

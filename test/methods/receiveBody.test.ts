@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { receiveBody } from '../../src/methods/receiveBody.ts';
@@ -48,10 +49,12 @@ describe('a body', () => {
 
   it.each([
     ['before it is complete', (body: PassThrough) => setImmediate(() => body.destroy())],
+    ['by an error', (body: PassThrough) => setImmediate(() => body.destroy(new Error('reset')))],
     ['before it is read', (body: PassThrough) => body.destroy()],
+    ['long before it is read', (body: PassThrough) => once(body.destroy(), 'close')],
   ])('ends with its caller %s', async (_, leave) => {
     const body = new PassThrough();
-    leave(body);
+    await leave(body);
     await expect(receive(body)).rejects.toEqual(failure('invalid_request', /caller has disconnected/));
   });
 

@@ -113,23 +113,11 @@ export const adminFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'shows its operation and backend, and that it waits for the answer',
   }),
-  ...inFile('src/engine/order/lanes.ts', ['test/engine/deviceWork.test.ts'], {
-    fault: 'does not say which devices wait for room',
-    find: "      if (taking) found.set(taking, 'room');\n",
-    replace: '',
-    caughtBy: 'shows that it waits for room in the budget',
-  }),
   ...inFile('src/tap/tapLines.ts', ['test/methods/admin.test.ts'], {
     fault: 'shows the signatures of files in bodies',
     find: 'redactedJson(body, clean)',
     replace: 'redactedJson(body, (text) => text)',
     caughtBy: 'with bodies but without signatures',
-  }),
-  ...inFile('src/observing/invocationRecords.ts', ['test/methods/admin.test.ts'], {
-    fault: 'never forgets a step of an invocation',
-    find: '          open.delete(step);\n',
-    replace: '          void step;\n',
-    caughtBy: 'shows the callers that wait for the device, with method and start time',
   }),
   ...inFile('src/hub/reading/consumer.ts', ['test/hub/partitionState.test.ts'], {
     fault: 'names the earlier owner of what it reads itself',
@@ -148,12 +136,6 @@ export const adminFaults: readonly Fault[] = [
     find: "redirect: 'error'",
     replace: "redirect: 'follow'",
     caughtBy: 'A command follows no redirect',
-  }),
-  ...inFile('src/engine/progress/checkpointWriter.ts', ['test/engine/checkpoints.test.ts'], {
-    fault: 'takes for written what is being written',
-    find: 'unwritten: changes.handled + inWriting,',
-    replace: 'unwritten: changes.handled,',
-    caughtBy: 'continues to count when a write fails, and has the number of failures',
   }),
   ...inFile('src/observing/messageRecords.ts', ['test/dispatch/dispatch.test.ts'], {
     fault: 'does not say that a message is being parked',

@@ -23,18 +23,6 @@ export const backendFaults: readonly Fault[] = [
     replace: "[connectivityPath, identity].join('/')",
     caughtBy: 'is asked for each pair of path and name separately, even if they are equal when joined',
   }),
-  ...inFile('src/backends/principalManager.ts', ['test/messages/model.create.test.ts'], {
-    fault: 'asks with URLs of any length',
-    find: 'query.length > maxUrlBytes',
-    replace: 'query.length > 1e9',
-    caughtBy: 'one byte too long, before any call',
-  }),
-  ...inFile('src/backends/principalManager.ts', ['test/messages/identity.delete.test.ts'], {
-    fault: 'refuses a URL that is just short enough',
-    find: 'query.length > maxUrlBytes',
-    replace: 'query.length >= maxUrlBytes',
-    caughtBy: 'that makes the URL exactly as long as allowed',
-  }),
   ...inFile('src/backends/answer.ts', ['test/backends/answer.test.ts'], {
     fault: 'reads a large answer without a pause',
     find: 'const answer = readOn(sliceBytes);',
@@ -135,19 +123,7 @@ export const backendFaults: readonly Fault[] = [
       replace: 'notFetching.size > 0',
       caughtBy: 'remembers as not fetching only those whose queue was full',
     },
-    {
-      fault: 'goes on listening for the end of a session that has sent a reply',
-      find: "        ended?.removeEventListener('abort', stopWaiting);\n",
-      replace: '',
-      caughtBy: 'keeps no state after the end of a session',
-    },
   ),
-  ...inFile('src/hub/replies/sendQueue.ts', sender, {
-    fault: 'goes on listening for the end of a session whose reply has had its turn',
-    find: "          over?.removeEventListener('abort', leave);\n",
-    replace: '',
-    caughtBy: 'keeps no state after the end of a session',
-  }),
   ...inFile('src/hub/replies/replies.ts', ['test/hub/replySettings.test.ts'], {
     fault: 'leaves nothing to chance between the attempts of a reply',
     find: 'random: Math.random',

@@ -37,12 +37,6 @@ export const clockFaults: readonly Fault[] = [
     replace: 'sendQueue',
     caughtBy: 'are not stuck while there is no connection',
   }),
-  ...inFile('src/hub/replies/replies.ts', ['test/hub/health.test.ts', 'test/hub/serviceSettings.test.ts'], {
-    fault: 'is ready without the service endpoint',
-    find: "stuckWatch.missing() : ['the hub’s service endpoint']",
-    replace: 'stuckWatch.missing() : []',
-    caughtBy: 'is not ready',
-  }),
   ...inFile(
     'src/hub/reading/ownerships.ts',
     ownerships,

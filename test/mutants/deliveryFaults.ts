@@ -83,18 +83,6 @@ export const deliveryFaults: readonly Fault[] = [
       caughtBy: 'no more than 32 calls to the storage',
     },
   ),
-  ...inFile('src/hub/replies/sender.ts', ['test/hub/sender.test.ts'], {
-    fault: 'goes on sending what is no longer its own to send',
-    find: "ended?.addEventListener('abort', stopWaiting, { once: true });",
-    replace: '',
-    caughtBy: 'leaves replies of a lost partition undecided at once, even when the hub cannot be reached',
-  }),
-  ...inFile('src/backends/attempt.ts', ['test/backends/attempt.test.ts'], {
-    fault: 'gives the second attempt more time than the message has',
-    find: 'Math.max(1, Math.min(timeoutMs, deadline.remaining()))',
-    replace: 'timeoutMs',
-    caughtBy: 'has no more time than is left of the message’s',
-  }),
   ...inFile('src/hub/reading/sessions.ts', ['test/hub/hangingStop.test.ts'], {
     fault: 'lets a store that hangs hold up the stop',
     find: 'within(release(partition), drainMs + releaseWithinMs)',

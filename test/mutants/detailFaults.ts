@@ -82,12 +82,6 @@ export const detailFaults: readonly Fault[] = [
       caughtBy: 'has as many as fit, the failed ones first, and the number of the rest:',
     },
   ),
-  ...inFile('src/backends/informationModel.ts', [table('model.create')], {
-    fault: 'reads whatever a body names',
-    find: 'if (!isGuid(id) || !isModelId(model)) throw refusal;',
-    replace: "if (typeof id !== 'string' || typeof model !== 'string') throw refusal;",
-    caughtBy: 'never reads an id that is not a path segment to prove a creation:',
-  }),
   ...inFile('src/backends/typeRegistry.ts', [table('type.create')], {
     fault: 'reads back whatever a definition is called',
     find: ' || !isFullTypeRef(named)',

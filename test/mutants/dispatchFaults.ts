@@ -33,28 +33,12 @@ export const dispatchFaults: readonly Fault[] = [
     replace: 'void publish, whyNotOurs;',
     caughtBy: 'a tap on a device shows why its message is skipped',
   }),
-  ...inFile('src/observing/messageRecords.ts', ['test/dispatch/dispatch.test.ts'], {
-    fault: 'records no time of replies that were all dropped',
-    find: 'if (sent + dropped.length > 0) recordReplies',
-    replace: 'if (sent > 0) recordReplies',
-    caughtBy: 'has the time of replies without that of parking, like the metric: an acknowledgement that is dropped',
+  ...inFile('src/observing/messageFields.ts', ['test/dispatch/handledLine.test.ts'], {
+    fault: 'counts only the drops that it names',
+    find: 'droppedReplies: dropped.length })',
+    replace: 'droppedReplies: Math.min(dropped.length, 10) })',
+    caughtBy: 'with 1 replies sent and 11 dropped',
   }),
-  ...inFile(
-    'src/observing/messageFields.ts',
-    ['test/dispatch/handledLine.test.ts'],
-    {
-      fault: 'logs no time of replies that were all dropped',
-      find: 'sent + dropped.length > 0 ? Math.round(repliesMs) : undefined',
-      replace: 'sent > 0 ? Math.round(repliesMs) : undefined',
-      caughtBy: 'with 0 replies sent and 1 dropped',
-    },
-    {
-      fault: 'counts only the drops that it names',
-      find: 'droppedReplies: dropped.length })',
-      replace: 'droppedReplies: Math.min(dropped.length, 10) })',
-      caughtBy: 'with 1 replies sent and 11 dropped',
-    },
-  ),
   ...inFile('src/objectModel/relatedModels.ts', ['test/messages/model.create.test.ts'], {
     fault: 'counts a related model that failed as created',
     find: 'if (success && created)',

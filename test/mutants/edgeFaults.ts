@@ -21,12 +21,6 @@ export const edgeFaults: readonly Fault[] = [
       caughtBy: 'goes to the gateway of its object rather than that of its target',
     },
     {
-      fault: 'gives the owner of an identity any object of it',
-      find: "objectOf.get(target) === object ? ofIdentity : 'other_object'",
-      replace: 'ofIdentity',
-      caughtBy: 'has the object that is invoked first, in any letter case, and no other one',
-    },
-    {
       fault: 'prefers the gateway above to the owner of the identity',
       find: '    if (ofIdentity) {',
       replace: "    if (ofIdentity && !byTarget.has(target.split('/')[0] ?? '')) {",
@@ -40,12 +34,6 @@ export const edgeFaults: readonly Fault[] = [
     caughtBy: 'knows the line of each value, and of the nearest one around what is missing',
   }),
   ...inFile('edge/src/invocations/proxy.ts', test('modules'), {
-    fault: 'takes retained messages as replies',
-    find: "if (isRetained) countDropped(topic, 'retained');\n      else if",
-    replace: 'if',
-    caughtBy: 'that was retained at the broker is dropped when the proxy reconnects',
-  }),
-  ...inFile('edge/src/invocations/proxy.ts', test('modules'), {
     fault: 'responds after the time-out of the hub',
     find: 'const marginSeconds = 1;',
     replace: 'const marginSeconds = 0;',
@@ -57,23 +45,7 @@ export const edgeFaults: readonly Fault[] = [
     replace: 'const key = [...requests.keys()].find((one) => one.endsWith(requestId)) ?? keyOf(topic, requestId);',
     caughtBy: 'to the request of another module is dropped',
   }),
-  ...inFile(
-    'edge/src/modules/reply.ts',
-    test('modules'),
-    {
-      fault: 'sends the hub a response of any size',
-      find: 'Buffer.byteLength(JSON.stringify(response)) > maxResponseBytes',
-      replace: 'false',
-      caughtBy: 'may have as many bytes as the hub allows, and not one more',
-    },
-    {
-      fault: 'accepts an array as an output',
-      find: ' && !Array.isArray(value)',
-      replace: '',
-      caughtBy: 'with an array is a bad reply',
-    },
-  ),
-  ...inFile('edge/src/modules/reply.ts', test('modules'), {
+  ...inFile('edge/src/modules/reply.ts', test('reply'), {
     fault: 'carries replies that change on the way',
     find: 'if (problem !== undefined) return malformed',
     replace: 'if (problem?.includes(String(maxDepth))) return malformed',
@@ -119,17 +91,11 @@ export const edgeFaults: readonly Fault[] = [
     replace: 'client.connected || subscriptions.has(topic)',
     caughtBy: 'refuses the subscription for one module: its calls get 503, others work',
   }),
-  ...inFile('edge/src/modules/subscriptions.ts', test('connections'), {
-    fault: 'logs a refused subscription at each attempt',
-    find: '} else if (!refused.has(topic)) {',
-    replace: '} else {',
-    caughtBy: 'refuses the subscription for one module: its calls get 503, others work',
-  }),
-  ...inFile('edge/src/hub/hubConnection.ts', test('connections'), {
+  ...inFile('edge/src/hub/hubConnection.ts', test('hubConnection'), {
     fault: 'renews the connection while invocations are in progress',
     find: '(seconds > token.renewWhenIdle && isIdle())',
     replace: 'seconds > token.renewWhenIdle',
-    caughtBy: 'gets a new connection before the token expires, while no invocation is in progress',
+    caughtBy: 'is replaced before the token expires, while no invocation is in progress, and later in any case',
   }),
   ...inFile('edge/src/hub/methodTransport.ts', test('connections'), {
     fault: 'leaves other direct methods without an answer',
@@ -139,7 +105,7 @@ export const edgeFaults: readonly Fault[] = [
   }),
   ...inFile(
     'edge/src/files/download.ts',
-    test('files'),
+    test('fileInputs'),
     {
       fault: 'accepts a file that has changed',
       find: "  if (unquoted(headers.etag ?? '') !== unquoted(etag)) throw changed;\n",
@@ -153,13 +119,13 @@ export const edgeFaults: readonly Fault[] = [
       caughtBy: 'when its host sends less than the signed length',
     },
   ),
-  ...inFile('edge/src/files/fileUrl.ts', test('files'), {
+  ...inFile('edge/src/files/fileUrl.ts', test('fileInputs'), {
     fault: 'downloads from any host',
     find: 'hosts.includes(host)',
     replace: 'hosts.length > 0',
     caughtBy: 'from a host that is not configured',
   }),
-  ...inFile('edge/src/files/download.ts', test('files'), {
+  ...inFile('edge/src/files/download.ts', test('fileInputs'), {
     fault: 'accepts a file that is one byte too long',
     find: 'if (count > bytes) throw',
     replace: 'if (count > bytes + 1) throw',
@@ -167,7 +133,7 @@ export const edgeFaults: readonly Fault[] = [
   }),
   ...inFile(
     'edge/src/files/usage.ts',
-    test('files'),
+    test('fileInputs'),
     {
       fault: 'does not look into the folders below that of a module',
       find: 'waiting.push(path)',
@@ -195,12 +161,12 @@ export const edgeFaults: readonly Fault[] = [
   ),
   ...inFile(
     'edge/src/files/moduleFolder.ts',
-    test('files'),
+    test('fileInputs'),
     {
       fault: 'removes folders that have the name of a leftover',
       find: ' && !entry.isDirectory();',
       replace: ';',
-      caughtBy: 'may have a folder with the name of an unfinished download at the start',
+      caughtBy: 'is made at the start, with those above it, and leftovers of unfinished downloads are removed',
     },
     {
       fault: 'ignores files with the name of an unfinished download',
@@ -233,67 +199,41 @@ export const edgeFaults: readonly Fault[] = [
     replace: 'createModuleFolder(path)',
     caughtBy: 'leaves downloads in progress with their module, their quota and their files',
   }),
-  ...inFile('edge/src/configuration/watch.ts', test('reload'), {
+  ...inFile('edge/src/configuration/watch.ts', test('watch'), {
     fault: 'stops looking at the file when it had a fault',
     find: 'await readConfiguration(path, read)',
     replace: 'await readConfiguration(path)',
     caughtBy: 'with a fault are refused once, and read when they are right again',
   }),
-  ...inFile('telemetry/src/files/watchFiles.ts', test('reload'), {
+  ...inFile('telemetry/src/files/watchFiles.ts', test('watch'), {
     fault: 'reads a file that is being written',
     find: '!isStill',
     replace: '!isStill === undefined',
     caughtBy: 'are left alone while one is being written',
   }),
-  ...inFile('telemetry/src/files/stamps.ts', test('reload'), {
+  ...inFile('telemetry/src/files/stamps.ts', test('watch'), {
     fault: 'looks at a link, not at where it leads',
     find: 'await stat(path, { bigint: true })',
     replace: "await (await import('node:fs/promises')).lstat(path, { bigint: true })",
     caughtBy: 'may be behind links that are replaced above them, as those of a mounted config map',
   }),
-  ...inFile(
-    'edge/src/modules/replyTopics.ts',
-    test('reload'),
-    {
-      fault: 'drops the replies to requests of the former configuration',
-      find: '[...new Set([...used.keys(), ...held.keys()])]',
-      replace: '[...used.keys()]',
-      caughtBy: 'leaves invocations in progress with the one that they began with',
-    },
-    {
-      fault: 'keeps subscriptions of the former configuration',
-      find: '          if (!used.has(topic)) onChange();\n',
-      replace: '',
-      caughtBy: 'leaves invocations in progress with the one that they began with',
-    },
-  ),
+  ...inFile('edge/src/modules/replyTopics.ts', test('reload'), {
+    fault: 'drops the replies to requests of the former configuration',
+    find: '[...new Set([...used.keys(), ...held.keys()])]',
+    replace: '[...used.keys()]',
+    caughtBy: 'leaves invocations in progress with the one that they began with',
+  }),
   ...inFile('edge/src/modules/subscriptions.ts', test('reload'), {
     fault: 'never unsubscribes',
     find: 'await client.unsubscribeAsync',
     replace: 'void Promise.resolve',
     caughtBy: 'adds and removes modules, and their subscriptions',
   }),
-  ...inFile(
-    'edge/src/invocations/setups.ts',
-    test('reload'),
-    {
-      fault: 'says nothing of settings that need a restart',
-      find: 'if (settings.length > 0)',
-      replace: 'if (settings.length > atStartOnly.length)',
-      caughtBy: 'of the process or of its identity takes effect at the next start, which the log says',
-    },
-    {
-      fault: 'forgets that the file has a fault',
-      find: 'problems = found.slice(0, mostProblems);',
-      replace: 'problems = found.slice(0, 0);',
-      caughtBy: 'with a fault is refused with its line, and the last good one stays in effect',
-    },
-  ),
-  ...inFile('edge/src/invocations/concurrencyLimit.ts', test('load'), {
-    fault: 'lets one module use the total limit',
-    find: ' || ofModule >= most.inFlightPerModule',
-    replace: '',
-    caughtBy: 'calls beyond the limit of a module get 503 at once',
+  ...inFile('edge/src/invocations/setups.ts', test('reload'), {
+    fault: 'forgets that the file has a fault',
+    find: 'problems = found.slice(0, mostProblems);',
+    replace: 'problems = found.slice(0, 0);',
+    caughtBy: 'with a fault is refused with its line, and the last good one stays in effect',
   }),
   ...inFile('edge/src/invocations/proxy.ts', ['test/edge/files.test.ts'], {
     fault: 'asks to repeat later what a module without a folder can never get',

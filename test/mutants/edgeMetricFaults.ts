@@ -8,22 +8,6 @@ const numbers = 'each number is exported under its own name, with its own labels
 
 /** In what the edge proxy counts, and how it writes that. */
 export const edgeMetricFaults: readonly Fault[] = [
-  ...inFile(
-    'edge/src/invocations/proxy.ts',
-    metrics,
-    {
-      fault: 'counts each invocation at the edge as successful',
-      find: "response.status === 200 ? '' : response.reason",
-      replace: "''",
-      caughtBy: 'the metrics have the invocations by module, status and reason, and those in progress',
-    },
-    {
-      fault: 'does not say which module an invocation was for',
-      find: "fields.module ?? ''",
-      replace: "''",
-      caughtBy: 'the metrics have the invocations by module, status and reason, and those in progress',
-    },
-  ),
   ...inFile('edge/src/modules/droppedReplies.ts', metrics, {
     fault: 'counts no dropped replies',
     find: '      countDropped(moduleId, reason);\n',
@@ -86,12 +70,6 @@ export const edgeMetricFaults: readonly Fault[] = [
       caughtBy: numbers,
     },
   ),
-  ...inFile('edge/src/invocations/setups.ts', everyMetric, {
-    fault: 'tells a refused configuration as one in effect',
-    find: 'problems.length > 0 ? 1 : 0',
-    replace: 'problems.length > 0 ? 0 : 1',
-    caughtBy: numbers,
-  }),
   ...inFile('telemetry/src/exposition.ts', everyMetric, {
     fault: 'gives a value of a label to the one before it',
     find: "values[index] ?? ''",

@@ -85,13 +85,11 @@ const answer = inFile('src/dispatch/respond.ts', answering);
 const checks = inFile('src/card/checks.ts', [...answering, ...creating]);
 const envelope = inFile('src/protocol/envelope.ts', [...protocol, ...answering]);
 const acknowledgement = inFile('src/protocol/acknowledgement.ts', [...protocol, created]);
-const notification = inFile('src/protocol/notification.ts', [created, synced]);
 const costs = inFile('src/card/checks.ts', ['test/cost.test.ts']);
 const jsonPass = inFile('src/protocol/jsonPass.ts', protocol);
 const jsonTokens = inFile('src/protocol/jsonTokens.ts', protocol);
 const jsonKeys = inFile('src/protocol/jsonKeys.ts', protocol);
 const details = inFile('src/protocol/details.ts', ['test/cost.test.ts']);
-const meaning = inFile('src/backends/lostAnswers.ts', ['test/backends/lostAnswers.test.ts']);
 const dispatching = inFile('src/dispatch/dispatch.ts', answering);
 const event = inFile('src/protocol/event.ts', [...protocol, ...creating]);
 const body = inFile('src/protocol/body.ts', protocol);
@@ -443,18 +441,11 @@ export const faults: readonly Fault[] = [
     "target: '',\n  objectId",
     'target of the request',
   ),
-  notification('forgets the correlation id', '...(id === undefined ? {} : { id }),', '', 'generated id'),
   answer(
     'acknowledges before it notifies',
     'const undelivered = notifications.length === 0 ? undefined : await sendNotifications(notifications);',
     'const undelivered = undefined; setImmediate(() => void sendNotifications(notifications));',
     'then the acknowledgement',
-  ),
-  answer(
-    'stops at a notification that does not fit',
-    "if (delivery.dropped !== 'too_large') {",
-    'if (delivery.dropped) {',
-    'names it, and sends the others',
   ),
   checks(
     'reads a key that occurs twice',
@@ -483,12 +474,6 @@ export const faults: readonly Fault[] = [
   dispatching(
     'does not give back what the body did not need',
     'keep(bytesHeld(event, json));',
-    '',
-    'is undone before the body is read; unneeded reserved memory is released then, and the rest before the answer',
-  ),
-  dispatching(
-    'keeps the room of a body while it answers',
-    'keep(bytesReceived(event));',
     '',
     'is undone before the body is read; unneeded reserved memory is released then, and the rest before the answer',
   ),
@@ -571,12 +556,6 @@ export const faults: readonly Fault[] = [
     'return to - from === name.length ? only.name : undefined;',
     'return only.name;',
     'are found at their positions in any escaping, and the others are only counted',
-  ),
-  meaning(
-    'computes with exponents of any length',
-    'if (!Number.isSafeInteger(exponent)) return number;',
-    '',
-    'are distinguished by exponents of any length',
   ),
   details('lists every fault', 'texts.slice(0, maxFaults)', 'texts.slice(0)', 'is reported in ten faults at most'),
   details(

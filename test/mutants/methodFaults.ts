@@ -295,12 +295,6 @@ export const methodFaults: readonly Fault[] = [
     replace: "else joined.add(Buffer.from(piece.toString('utf8')));",
     caughtBy: 'may have 131,072 bytes, and not one more',
   }),
-  ...inFile('src/hub/methods/hubError.ts', test('hubError'), {
-    fault: 'ignores the error code of the hub',
-    find: '(code === undefined ? undefined : byCode[code]) ?? ',
-    replace: '',
-    caughtBy: '404 with code 404001 is device_unknown',
-  }),
   ...inFile('src/methods/methodResponse.ts', test('device'), {
     fault: 'allows a device to report a wrong token',
     find: "  404: { reason: 'unknown_to_device'",
@@ -310,12 +304,6 @@ export const methodFaults: readonly Fault[] = [
   ...inFile(
     'src/methods/methodResponse.ts',
     test('device'),
-    {
-      fault: 'ignores what a device says of the effect',
-      find: 'effects.find((effect) => effect === said) ?? ',
-      replace: '',
-      caughtBy: 'with the status 502 may say whether the method has run: {"invoked":"yes"',
-    },
     {
       fault: 'forgets that a method with a wrong output has run',
       find: "{ methodStatus, invoked: 'yes' } as const",
@@ -374,12 +362,6 @@ export const methodFaults: readonly Fault[] = [
     find: "BlobSASPermissions.parse('r')",
     replace: "BlobSASPermissions.parse('rwd')",
     caughtBy: 'is sent to the device with a signature for reading this file only',
-  }),
-  ...inFile('src/methods/fileInputs.ts', test('files'), {
-    fault: 'ignores the folder of the tenant',
-    find: "if (tenantClaim === '') return name;",
-    replace: 'return name;',
-    caughtBy: 'is the prefix of its file names',
   }),
   ...inFile('src/settings/agreements.ts', test('settings'), {
     fault: 'allows the container of the checkpoints',

@@ -203,22 +203,6 @@ export const outageFaults: readonly Fault[] = [
     replace: 'coverSecrets(words, piecesOf([token]), covered);',
     caughtBy: 'at a low cost for long tokens that are used once',
   }),
-  ...inFile(
-    'src/backends/bodyValues.ts',
-    ['test/backends/redaction.test.ts'],
-    {
-      fault: 'quotes short values of the request',
-      find: 'for (const at of quotations.get(value) ?? []) covered.fill(1, at, at + value.length);',
-      replace: '',
-      caughtBy: 'a short one in quotation marks',
-    },
-    {
-      fault: 'takes keys of the request for values',
-      find: ' && !isKey(body, end + 1)',
-      replace: '',
-      caughtBy: 'a key is no value',
-    },
-  ),
   ...inFile('telemetry/src/log.ts', ['test/telemetry/printable.test.ts'], {
     fault: 'writes characters that steer a terminal to the log',
     find: ': printableJson;',

@@ -28,22 +28,12 @@ export const quarantineFaults: readonly Fault[] = [
       caughtBy: 'is written as',
     },
   ),
-  ...inFile(
-    'src/engine/quarantine/suspectsInWork.ts',
-    [...restarts, ...rules],
-    {
-      fault: 'lets others begin while a suspect is recorded as alone',
-      find: '        await waitForLone();',
-      replace: '',
-      caughtBy: 'ends before another suspect of the process begins, which waits for a second',
-    },
-    {
-      fault: 'counts the suspects of partitions that are closed',
-      find: '        partitions.delete(partition);',
-      replace: '',
-      caughtBy: 'does not include suspects of a closed partition',
-    },
-  ),
+  ...inFile('src/engine/quarantine/suspectsInWork.ts', [...restarts, ...rules], {
+    fault: 'counts the suspects of partitions that are closed',
+    find: '        partitions.delete(partition);',
+    replace: '',
+    caughtBy: 'does not include suspects of a closed partition',
+  }),
   ...inFile(
     'src/engine/quarantine/turns.ts',
     [...restarts, ...rules],

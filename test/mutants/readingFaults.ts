@@ -76,12 +76,6 @@ export const readingFaults: readonly Fault[] = [
       caughtBy: 'reuses a segment once when it is empty',
     },
     {
-      fault: 'gives a segment away in which one message waits',
-      find: 'left === 0 && segment',
-      replace: 'left <= 1 && segment',
-      caughtBy: 'reuses a segment once when it is empty',
-    },
-    {
       fault: 'loses the device of what waits on disk',
       find: 'serialize({ body, properties, systemProperties, ',
       replace: 'serialize({ body, properties, ',
@@ -94,39 +88,19 @@ export const readingFaults: readonly Fault[] = [
       caughtBy: 'is empty when all messages have been taken',
     },
   ),
-  ...inFile(
-    'src/engine/spool/blockReader.ts',
-    ['test/engine/blockReader.test.ts'],
-    {
-      fault: 'gives bytes of a block that were overwritten since',
-      find: 'end = Math.max(at, begin);',
-      replace: 'end = Math.max(end, begin);',
-      caughtBy: 'never returns overwritten bytes (300 random sequences)',
-    },
-    {
-      fault: 'keeps a block in memory for each message',
-      find: 'Buffer.from(from.subarray(at, at + length))',
-      replace: 'from.subarray(at, at + length)',
-      caughtBy: 'returns copies, so that a small piece does not keep a block in memory',
-    },
-  ),
-  ...inFile(
-    'src/engine/budget/line.ts',
-    budget,
-    {
-      fault: 'removes another message from the line when an admitted one ends',
-      find: 'queue = queue.filter((one) => one.signal !== signal);',
-      replace: 'queue = [];',
-      caughtBy: 'are out of the queue once admitted: their end does not change the order of the others',
-    },
-    {
-      fault: 'keeps overall what a body did not need',
-      find: '      overall?.shrink(less);\n',
-      replace: '',
-      caughtBy:
-        'the unused part of a reservation is released in the overall budget as well, and an ended message releases the rest',
-    },
-  ),
+  ...inFile('src/engine/spool/blockReader.ts', ['test/engine/blockReader.test.ts'], {
+    fault: 'keeps a block in memory for each message',
+    find: 'Buffer.from(from.subarray(at, at + length))',
+    replace: 'from.subarray(at, at + length)',
+    caughtBy: 'returns copies, so that a small piece does not keep a block in memory',
+  }),
+  ...inFile('src/engine/budget/line.ts', budget, {
+    fault: 'keeps overall what a body did not need',
+    find: '      overall?.shrink(less);\n',
+    replace: '',
+    caughtBy:
+      'the unused part of a reservation is released in the overall budget as well, and an ended message releases the rest',
+  }),
   ...inFile('src/engine/partition/work.ts', ['test/engine/partitionEnd.test.ts'], {
     fault: 'keeps the place of a message that was not handled to its end',
     find: '      giveBack();\n      if (isHandled) end(begun);',

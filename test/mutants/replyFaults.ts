@@ -31,33 +31,11 @@ export const replyFaults: readonly Fault[] = [
       caughtBy: 'bytes arrives unchanged',
     },
   ),
-  ...inFile(
-    'src/hub/replies/pendingSends.ts',
-    ['test/hub/serviceConnection.test.ts'],
-    {
-      fault: 'replaces the connection because of one late reply',
-      find: 'if (pending.looks > looksInTime) pending.expire();',
-      replace: 'if (pending.looks > looksInTime) onSilence();',
-      caughtBy: 'fails only the reply that is never settled: others continue over the same connection (C4)',
-    },
-    {
-      fault: 'blames a reply for the time that the hub takes for those before it',
-      find: 'pending.number > lowestSettled ? 0 : pending.looks + 1',
-      replace: 'pending.looks + 1',
-      caughtBy: 'waits for a reply while the hub settles earlier ones, however late (C4)',
-    },
-  ),
-  ...inFile('src/hub/replies/sender.ts', ['test/hub/sender.test.ts'], {
-    fault: 'sends again what the hub has settled late',
-    find: 'void refusal.late?.then((outcome) => outcome ?? settledLate());',
-    replace: '',
-    caughtBy: 'does not send a reply again that the hub accepts after the time-out',
-  }),
-  ...inFile('src/hub/replies/sender.ts', ['test/hub/sender.test.ts'], {
-    fault: 'slows down because connecting takes its time',
-    find: '      began = now(); //',
-    replace: '      began = Math.min(began, now()); //',
-    caughtBy: 'does not take the time of connecting for throttling',
+  ...inFile('src/hub/replies/pendingSends.ts', ['test/hub/serviceConnection.test.ts'], {
+    fault: 'replaces the connection because of one late reply',
+    find: 'if (pending.looks > looksInTime) pending.expire();',
+    replace: 'if (pending.looks > looksInTime) onSilence();',
+    caughtBy: 'fails only the reply that is never settled: others continue over the same connection (C4)',
   }),
   ...inFile('src/settings/derived.ts', ['test/hub/replySettings.test.ts'], {
     fault: 'reply time-out in milliseconds instead of seconds',

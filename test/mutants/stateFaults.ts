@@ -71,18 +71,6 @@ export const stateFaults: readonly Fault[] = [
     replace: 'owner !== me',
     caughtBy: 'whose owner has not renewed for an expiry',
   }),
-  ...inFile('src/engine/partition/contents.ts', ['test/hub/partitionState.test.ts'], {
-    fault: 'takes the newest message for the oldest',
-    find: 'oldest.first.sequenceNumber < lane.first.sequenceNumber',
-    replace: 'oldest.first.sequenceNumber > lane.first.sequenceNumber',
-    caughtBy: 'has its lag behind the hub while messages wait for room',
-  }),
-  ...inFile('src/engine/progress/checkpointWriter.ts', ['test/hub/partitionState.test.ts'], {
-    fault: 'counts no checkpoint that could not be written',
-    find: '      failures += 1;\n',
-    replace: '',
-    caughtBy: 'has the age of the checkpoint, and the number of failed writes',
-  }),
   ...inFile(
     'src/backends/backends.ts',
     ['test/backends/states.test.ts'],

@@ -1,12 +1,22 @@
-import { inject } from 'vitest';
+import fc from 'fast-check';
+import { inject, vi } from 'vitest';
 
 declare module 'vitest' {
   export interface ProvidedContext {
     /** Where StrykerJS keeps which change is in effect. */
     globalNamespace: string;
+    /** `dryRun` when all tests run without a change. */
+    mode: 'dryRun' | 'mutant';
   }
 }
 
 // The thread still has the change of the last run while it loads the tests of the next one.
 const stryker = (globalThis as Record<string, unknown>)[inject('globalNamespace')];
 Object.assign(stryker ?? {}, { activeMutant: undefined });
+
+// Without a change no test waits for what never comes: one that is late runs on a busy machine.
+const limits = inject('mode') === 'dryRun' ? 480_000 : 10_000;
+vi.setConfig({ testTimeout: limits, hookTimeout: limits });
+
+// That a change is noticed is enough: looking for the smallest example takes longer than the test.
+fc.configureGlobal({ endOnFailure: true });

@@ -35,9 +35,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     setupFiles: [join(import.meta.dirname, 'unchanged.ts')],
     sequence: { sequencer: NearestFirst },
-    // With a change, many tests wait for what never comes.
-    testTimeout: 10_000,
-    hookTimeout: 10_000,
+    // With a change, many tests wait for what never comes; for the limits of tests see unchanged.ts.
     expect: { poll: { timeout: 8_000, interval: 25 } },
   },
 });

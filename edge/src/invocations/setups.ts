@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Configuration } from '../configuration/read.ts';
 import { createFileInputs, type Folders } from '../files/fileInputs.ts';
@@ -74,7 +73,7 @@ export function createSetups({ configuration: first, log, meter, resubscribe, re
       await prepare(next);
       // Subscribed before the first request, so that no module is without its replies.
       const release = topics.hold(configuration.modules);
-      await Promise.race([resubscribe(), sleep(subscribeMs, undefined, { ref: false })]);
+      await Promise.race([resubscribe(), new Promise((resolve) => setTimeout(resolve, subscribeMs).unref())]);
       current = next;
       problems = [];
       topics.use(configuration.modules);

@@ -54,7 +54,7 @@ function workOf<M extends ObservedMessage>(
     messages: length,
     sequenceNumber,
     readAt,
-    state: stateOf(course, wait),
+    state: stateOf(wait),
     needs: typeof wait === 'object' ? (wait.needs ?? []) : [],
     begunAt: course?.begunAt,
     steps: [...(course?.open ?? [])],
@@ -65,8 +65,8 @@ function workOf<M extends ObservedMessage>(
 export const isHeldUp = ({ course }: Pick<ObservedMessage, 'course'>): boolean =>
   course === undefined || (course.open.size > 0 && [...course.open].every(({ waitsFor }) => waitsFor === 'connection'));
 
-function stateOf(course: MessageWork | undefined, wait: Wait | undefined): DeviceWork['state'] {
-  if (course !== undefined || wait === undefined) return 'in flight';
+function stateOf(wait: Wait | undefined): DeviceWork['state'] {
+  if (wait === undefined) return 'in flight';
   if (wait === 'room') return 'waits for room';
   return wait === 'turn' ? 'waits for its turn' : 'waits for backends';
 }

@@ -31,7 +31,7 @@ interface LanesOptions<M> {
   /** When omitted, no message is a suspect. */
   readonly quarantine?: Pick<Quarantine, 'isSuspect' | 'turnOf' | 'putBack' | 'ended'> | undefined;
   /** Whether a suspect that has its turn waits for what others hold. */
-  isHeldUp?(message: M): boolean;
+  isHeldUp(message: M): boolean;
 }
 
 /** Room in the budget, its turn among the suspects, or backends. */
@@ -66,7 +66,7 @@ function createReady<M>(): Ready<M> {
 }
 
 export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M> {
-  const { budget, draining, work, ended, quarantine, isHeldUp = () => false } = options;
+  const { budget, draining, work, ended, quarantine, isHeldUp } = options;
   const lanes = new Map<string, Lane<M>>();
   /** A large message that waits for room delays no small one (D192). */
   const [small, large] = [createReady<M>(), createReady<M>()];

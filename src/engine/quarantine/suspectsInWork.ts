@@ -96,7 +96,7 @@ export function createSuspectsInWork(): SuspectsInWork {
         await waitForLone();
         const isFirst = count() === 0;
         await begin(isFirst);
-        if (isFirst && count() === 1 && partition.inWork() === 1) lone = loneOf(partition);
+        if (isFirst && count() === 1) lone = loneOf(partition);
       }),
     left,
   };

@@ -38,11 +38,11 @@ interface TurnPlace {
  * The order of suspects. First those that were not in work at the last unclean shutdown, all at once. Then those that were, a
  * quarter at a time, so that each further shutdown leaves a quarter of them. Then the only one that is left, which runs alone in
  * the process. At last the slow ones, a few at a time: first the cleared ones, then a quarter at a time of those that were in work.
- * @param known the suspects of the crash record
+ * @param known the suspects of the crash record, in order
  */
 export function createTurns(known: ReadonlyMap<number, Suspicion>): (situation: Situation) => Turn | undefined {
   const places = new Map<number, TurnPlace>();
-  const all = [...known].sort(([one], [other]) => one - other);
+  const all = [...known];
   const blamed = all.filter(([, { isCleared, ends }]) => !isCleared && ends === 0);
   place(blamed.filter(([, { isSlow }]) => !isSlow));
   place(blamed.filter(([, { isSlow }]) => isSlow));

@@ -10,8 +10,11 @@ withFakeTimers();
 
 const quarantine = { mostSuspects: 10, suspectsInWork: createSuspectsInWork(), log: createLog('silent') };
 
-it('without a checkpoint no message is a suspect', async () => {
-  const { partition, started } = partitionByHand({ quarantine });
+it.each([
+  ['without a checkpoint', undefined],
+  ['after one unclean shutdown', { sequenceNumber: -1, offset: '-1', completed: '', note: '2 1 5 - -' }],
+])('%s no message is a suspect', async (_, progress) => {
+  const { partition, started } = partitionByHand({ progress, quarantine });
   await partition.admit(events('a0 b1'));
   expect([started, partition.contents().suspects]).toEqual([[0, 1], 0]);
 });
@@ -80,14 +83,31 @@ it('a suspect that ends while the store fails is in the last checkpoint of the d
   expect(written.at(-1)).toEqual({ sequenceNumber: 0, offset: '0', completed: '', note: '2 2 5 - -' });
 });
 
-it('a skipped message releases its room, and its device continues', async () => {
+it('a skipped message releases its room, whether it waited or not, and its device continues', async () => {
   const budget = budgetOf(10);
   const { partition, started } = partitionByHand({
-    progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '2 6 0 - 0:4' },
+    progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '2 6 1 - 0:4,1:4' },
     budget,
+    quarantine,
+  });
+  for (const some of ['a0', 'a1 a2']) {
+    await partition.admit(events(some));
+    await vi.advanceTimersByTimeAsync(0);
+  }
+  expect([started, budget.waiting.taken(), budget.inFlight().messages]).toEqual([[2], { messages: 0, bytes: 0 }, 1]);
+  expect(partition.pending()).toBe(1);
+});
+
+it('a message that was alone at three shutdowns is parked unexecuted, and the next one of its device is executed', async () => {
+  const { partition, started, stays, end } = partitionByHand({
+    progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '2 5 0 - 0:3' },
     quarantine,
   });
   await partition.admit(events('a0 a1'));
   await vi.advanceTimersByTimeAsync(0);
-  expect([started, budget.waiting.taken(), budget.inFlight().messages]).toEqual([[1], { messages: 0, bytes: 0 }, 1]);
+  await end(0);
+  expect([started, stays.map(({ parkUnexecuted }) => parkUnexecuted)]).toEqual([
+    [0, 1],
+    [true, false],
+  ]);
 });

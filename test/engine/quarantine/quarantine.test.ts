@@ -8,6 +8,7 @@ import {
   type SuspectsInWork,
 } from '../../../src/engine/quarantine/suspectsInWork.ts';
 import { createLog } from '../../../src/log/log.ts';
+import { createMeter } from '../../../src/metrics/meter.ts';
 import { withFakeTimers } from '../../support/fakeTimers.ts';
 
 withFakeTimers();
@@ -28,6 +29,7 @@ function setUp({ ends = 2, known = {}, mostSuspects = 10, suspectsInWork = creat
   const draining = new AbortController();
   const lines: object[] = [];
   const heldUp = new Set<number>();
+  const meter = createMeter();
   let last: CrashRecord | undefined;
   let isStoreOut = false;
   const suspects = new Map(
@@ -48,6 +50,7 @@ function setUp({ ends = 2, known = {}, mostSuspects = 10, suspectsInWork = creat
     suspectsInWork,
     mostSuspects,
     log: createLog('trace', { write: (line) => void lines.push(JSON.parse(line)) }),
+    meter,
   });
   if (quarantine === undefined) throw new Error('no quarantine');
 
@@ -57,6 +60,8 @@ function setUp({ ends = 2, known = {}, mostSuspects = 10, suspectsInWork = creat
     seen,
     lines,
     heldUp,
+    counted: (result: 'handled' | 'slow') => meter.total('device_messaging.quarantine.trials', result),
+    last: () => last,
     /** As the last crash record says. */
     slow: () => [...(last?.suspects ?? [])].filter(([, { isSlow }]) => isSlow).map(([one]) => one),
     begun: () => seen.filter((what) => what.startsWith('begin')).map((what) => Number(what.slice(6))),
@@ -81,6 +86,8 @@ function setUp({ ends = 2, known = {}, mostSuspects = 10, suspectsInWork = creat
     },
   };
 }
+
+type Setting = ReturnType<typeof setUp>;
 
 const inWords = ({ alone, suspects }: CrashRecord) => {
   const inWork = [...suspects]
@@ -150,6 +157,25 @@ describe('a suspect', () => {
     expect(seen.slice(-2)).toEqual(['record 2 1', 'begin 1']);
   });
 
+  it('is no message that comes after it, though that had to wait for a backend', async () => {
+    const { quarantine, seen, come, end } = setUp();
+    await come(1);
+    await end(1);
+    seen.length = 0;
+    quarantine.putBack('d1', 2);
+    expect([quarantine.isSuspect('d1', 2), quarantine.ended(2)]).toEqual([false, undefined]);
+    await pass(0);
+    expect(seen).toEqual([]);
+  });
+
+  it('stays known with its earlier shutdowns when it is slow', async () => {
+    const { come, last } = setUp({ known: { 1: { ends: 2 } } });
+    await come(1);
+    await pass(patienceMs);
+    await come(2);
+    expect(last()?.suspects.get(1)).toEqual({ isInWork: true, isSlow: true, isCleared: false, ends: 2 });
+  });
+
   it('is counted while it waits and while it is in progress', async () => {
     const { quarantine, come, end } = setUp();
     await come(1, 2);
@@ -171,6 +197,16 @@ describe('the order of suspects', () => {
       expect(begun().slice(-turn.length)).toEqual(turn);
       await end(...turn);
     }
+  });
+
+  it('counts neither slow ones nor those that were alone for the quarters of the others', async () => {
+    const { begun, come, end } = setUp({ known: { 1: { isSlow: true }, 2: { ends: 1 }, 3: {}, 4: {}, 5: {}, 6: {} } });
+    await come(1, 2, 3, 4, 5, 6);
+    for (const one of [3, 4, 5, 6]) {
+      expect(begun().at(-1)).toBe(one);
+      await end(one);
+    }
+    expect(begun()).toEqual([3, 4, 5, 6, 2]);
   });
 
   it('waits a second at most for slow suspects', async () => {
@@ -291,6 +327,16 @@ describe('an isolated run', () => {
     expect(seen).toEqual(['record 7 alone', 'begin 7']);
   });
 
+  it('does not begin when suspects of another partition have begun at the same moment', async () => {
+    const suspectsInWork = createSuspectsInWork();
+    const quick = setUp({ suspectsInWork });
+    const single = setUp({ suspectsInWork, known: { 7: {} } });
+    await Promise.all([quick.come(1, 2), single.come(7)]);
+    expect([quick.begun(), single.seen]).toEqual([[1, 2], []]);
+    await quick.end(1, 2);
+    expect(single.seen).toEqual(['record 7 alone', 'begin 7']);
+  });
+
   it('begins for each suspect that was alone at an earlier shutdown, the most frequent first', async () => {
     const { begun, come, end } = setUp({ known: { 1: { ends: 1 }, 2: { ends: 2 }, 3: {}, 4: {} } });
     await come(1, 2, 3, 4);
@@ -301,8 +347,18 @@ describe('an isolated run', () => {
     expect(begun()).toEqual([3, 4, 2, 1]);
   });
 
+  it('begins for one suspect at a time of those that were alone equally often', async () => {
+    const { begun, come, end } = setUp({ known: { 1: { ends: 1 }, 2: { ends: 1 } } });
+    await come(1, 2);
+    expect(begun()).toEqual([1]);
+    await end(1);
+    expect(begun()).toEqual([1, 2]);
+  });
+
   it('begins for the last suspect in progress as soon as the store has it', async () => {
-    const { seen, come, end } = setUp();
+    const suspectsInWork = createSuspectsInWork();
+    setUp({ suspectsInWork });
+    const { seen, come, end } = setUp({ suspectsInWork });
     await come(1, 2);
     await end(2);
     expect(seen.slice(2)).toEqual(['begin 2', 'record 1 alone', 'next after 2']);
@@ -323,6 +379,53 @@ describe('an isolated run', () => {
     one.store(false);
     await pass(1_000);
     expect([one.seen.at(-1), other.seen]).toEqual(['record 1', ['record 2', 'begin 2']]);
+  });
+
+  it('ends with its suspect: another one of the process begins at once then, even if the store fails', async () => {
+    const suspectsInWork = createSuspectsInWork();
+    const [one, other] = [setUp({ suspectsInWork }), setUp({ suspectsInWork })];
+    await one.come(1);
+    await other.come(2);
+    await pass(100);
+    one.store(true);
+    await one.end(1);
+    expect(other.seen).toEqual(['record 2 alone', 'begin 2']);
+  });
+
+  it('is recorded once, also if a partition without suspects is closed meanwhile', async () => {
+    const suspectsInWork = createSuspectsInWork();
+    const [one, other] = [setUp({ suspectsInWork }), setUp({ suspectsInWork })];
+    await one.come(1);
+    await other.close();
+    expect(one.seen).toEqual(['record 1 alone', 'begin 1']);
+  });
+
+  it('is recorded for a suspect whose predecessors end while it is being recorded', async () => {
+    const suspectsInWork = createSuspectsInWork();
+    const [one, other] = [setUp({ suspectsInWork }), setUp({ suspectsInWork })];
+    await one.come(1, 2);
+    other.store(true);
+    await other.come(3);
+    await one.end(1, 2);
+    other.store(false);
+    await pass(1_000);
+    expect(other.seen).toEqual(['record 3', 'begin 3', 'record 3 alone']);
+  });
+
+  it('is recorded for no suspect beside which another one begins, and that one delays no third', async () => {
+    const suspectsInWork = createSuspectsInWork();
+    const [one, other, third] = [1, 2, 3].map(() => setUp({ suspectsInWork })) as [Setting, Setting, Setting];
+    await one.come(1, 2);
+    other.store(true);
+    await other.come(3);
+    await third.come(4);
+    await one.end(1, 2);
+    other.store(false);
+    await pass(1_000);
+    expect([other.seen, third.seen]).toEqual([
+      ['record 3', 'begin 3'],
+      ['record 4', 'begin 4'],
+    ]);
   });
 
   it('does not include suspects of a closed partition', async () => {
@@ -376,11 +479,49 @@ describe('a partition that closes', () => {
   });
 
   it('begins no later suspect, and is not delayed by a store that fails', async () => {
-    const { seen, come, close, store } = setUp();
+    const suspectsInWork = createSuspectsInWork();
+    const { seen, come, close, store } = setUp({ suspectsInWork });
+    const other = setUp({ suspectsInWork });
     store(true);
     await come(1);
     await close();
     await come(2);
     expect(seen).toEqual(['leave 1', 'leave 2']);
+    await other.come(3);
+    expect(other.begun()).toEqual([3]);
+  });
+});
+
+describe('what operators see', () => {
+  it('is each suspect that was handled, and each slow one once, until the partition drains', async () => {
+    const { come, end, close, counted } = setUp({ known: { 4: { isSlow: true }, 5: { isSlow: true } } });
+    await come(1, 2, 3, 4, 5);
+    await end(1);
+    await pass(headStartMs);
+    await end(2, 3);
+    await pass(5 * patienceMs);
+    expect([counted('handled'), counted('slow')]).toEqual([3, 2]);
+    await come(6);
+    await close();
+    await end(4, 6);
+    await pass(5 * patienceMs);
+    expect([counted('handled'), counted('slow')]).toEqual([3, 2]);
+  });
+
+  it('is which suspects begin', async () => {
+    const { come, end, lines } = setUp({ known: { 7: { ends: 1 } } });
+    await come(1, 2, 7);
+    await end(1, 2);
+    await end(7);
+    await come(8);
+    await pass(patienceMs);
+    await come(9);
+    expect(lines).toMatchObject([
+      { level: 'warn', ends: 2, upTo: 100, suspects: 1 },
+      { level: 'info', suspects: 2, from: 1, to: 2 },
+      { level: 'info', suspects: 1, device: 'd7', sequenceNumber: 7, ends: 1, alone: true },
+      { level: 'info', suspects: 1, device: 'd8', sequenceNumber: 8, ends: 0, alone: true },
+      { level: 'info', suspects: 1, device: 'd9', sequenceNumber: 9, ends: 0, alone: false },
+    ]);
   });
 });

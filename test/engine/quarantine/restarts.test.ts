@@ -6,6 +6,9 @@ import { runToTheEnd } from '../support/restarts.ts';
 
 withFakeTimers();
 
+/** For hundreds of devices, on a busy machine. */
+const timeout = 60_000;
+
 const fatal = { isFatal: true };
 /** `a0 a1 a2 …` */
 const row = (device: string, from: number, to: number) =>
@@ -91,7 +94,7 @@ describe('a message that ends the process', () => {
   });
 });
 
-describe('the neighbours of a message that ends the process', () => {
+describe('the neighbours of a message that ends the process', { timeout }, () => {
   const named = (count: number, first: number) =>
     Array.from({ length: count }, (_, index) => String.fromCharCode(first + index));
   const quick = named(40, 0x4e00);
@@ -129,7 +132,7 @@ describe('the neighbours of a message that ends the process', () => {
   );
 });
 
-describe('quick messages behind slow ones that hold every connection', () => {
+describe('quick messages behind slow ones that hold every connection', { timeout }, () => {
   it('are not considered slow, and are handled as soon as the slow ones are known', async () => {
     const named = (count: number, first: number) =>
       Array.from({ length: count }, (_, index) => String.fromCharCode(first + index));

@@ -1,0 +1,147 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Hub, startHub } from 'iot-hub-emulator';
+import { type Issued, issueCertificate } from 'iot-hub-emulator/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { connectToHub } from '../../edge/src/hub/hubConnection.ts';
+import { failure, type MethodResponse } from '../../edge/src/hub/methodResponse.ts';
+import { createMeter } from '../../edge/src/metrics/metrics.ts';
+import { createLog } from '../../edge/src/operations/log.ts';
+import { authenticationBy } from './support/testEdge.ts';
+
+// The connection of the proxy to a real hub (M6, M13).
+
+type Options = Parameters<typeof connectToHub>[0];
+
+let folder: string;
+let hub: Hub;
+let own: Issued;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'edge-'));
+  own = await issueCertificate({ name: 'edge-2', role: 'client' });
+  hub = await startHub({
+    directory: join(folder, 'hub'),
+    devices: [{ deviceId: 'edge-1' }, { deviceId: 'edge-2', authentication: authenticationBy(own) }],
+  });
+  for (const deviceId of ['edge-1', 'edge-2']) hub.registry.create(deviceId, { moduleId: 'proxy' });
+});
+afterAll(async () => {
+  await hub.close();
+  await rm(folder, { recursive: true });
+});
+
+let connection: ReturnType<typeof connectToHub>;
+let lines: Record<string, unknown>[];
+let payloads: unknown[];
+let meter: ReturnType<typeof createMeter>;
+const given = { respond: async (): Promise<MethodResponse> => failure('no_module', 'no module'), isIdle: true };
+beforeEach(() => {
+  [lines, payloads] = [[], []];
+  Object.assign(given, { respond: async () => failure('no_module', 'no module'), isIdle: true });
+});
+afterEach(() => connection.close());
+const logged = (event: string) => lines.filter((line) => line['event'] === event);
+
+async function connect(change: Partial<Options> = {}) {
+  const connectionString = hub.deviceConnectionString('edge-1');
+  const ca = await readFile(hub.caFile, 'utf8');
+  meter = createMeter();
+  connection = connectToHub({
+    access: () => ({ connectionString, ca }),
+    async onInvocation(payload) {
+      payloads.push(payload);
+      return given.respond();
+    },
+    isIdle: () => given.isIdle,
+    log: createLog('info', { write: (line) => void lines.push(JSON.parse(line)) }),
+    ...{ meter, backoff: { initialMs: 20, maxMs: 100, stableAfterMs: 60_000 } },
+    ...change,
+  });
+}
+
+const invoke = async (clientId = 'edge-1', methodName = 'invokeMethod', payload: unknown = { a: 1 }) => {
+  const call = { methodName, payload: payload as never, responseTimeoutMs: 5_000, connectTimeoutMs: 0 };
+  const { status, payload: text } = await hub.methods.invoke(clientId, call);
+  return [status, JSON.parse(text)];
+};
+const connected = (times = 1) => expect.poll(() => logged('hub.connected').length).toBe(times);
+
+describe('the connection to the hub', () => {
+  it.each<[string, string, [deviceId: string, moduleId?: string], 'key' | 'certificate', boolean]>([
+    ['a device', 'edge-1', ['edge-1'], 'key', false],
+    ['a module', 'edge-1/proxy', ['edge-1', 'proxy'], 'key', false],
+    ['a device with a certificate', 'edge-2', ['edge-2'], 'certificate', false],
+    ['a device over WebSockets', 'edge-1', ['edge-1'], 'key', true],
+  ])('takes invocations as %s, and refuses other methods', async (_, clientId, identity, means, webSockets) => {
+    const connectionString = hub.deviceConnectionString(...identity);
+    const ca = await readFile(hub.caFile, 'utf8');
+    const signIn = means === 'key' ? {} : { certificate: own.cert, key: own.key };
+    await connect({ access: () => ({ connectionString, ca, webSockets, ...signIn }) });
+    await connected();
+    given.respond = async () => ({ status: 200, payload: { status: 7, output: { b: 2 } } });
+    expect(await invoke(clientId)).toEqual([200, { status: 7, output: { b: 2 } }]);
+    given.respond = async () => failure('no_module', 'no module');
+    expect(await invoke(clientId)).toEqual([404, { detail: 'no module', invoked: 'no' }]);
+    expect(payloads).toEqual([{ a: 1 }, { a: 1 }]);
+    for (const method of ['reboot', 'invokemethod'])
+      expect(await invoke(clientId, method)).toEqual([
+        404,
+        { detail: 'the edge proxy has no other direct method than invokeMethod', invoked: 'no' },
+      ]);
+    expect(payloads).toHaveLength(2);
+    expect(logged('hub.method_refused')).toMatchObject([{ method: 'reboot' }, { method: 'invokemethod' }]);
+    expect(logged('hub.response_lost')).toEqual([]);
+  });
+
+  it('is opened again when the hub closes it, and counts a response that was lost', async () => {
+    await connect({ backoff: { initialMs: 500, maxMs: 500, stableAfterMs: 60_000 } });
+    await connected();
+    let respond = (_: MethodResponse) => {};
+    given.respond = () => new Promise((resolve) => (respond = resolve));
+    const invoked = invoke().catch(() => undefined);
+    await expect.poll(() => payloads).toHaveLength(1);
+    await hub.faults.strike({ kind: 'drop', deviceId: 'edge-1' });
+    await expect.poll(() => logged('hub.waiting')).toHaveLength(1);
+    respond({ status: 200, payload: { status: 1 } });
+    await expect.poll(() => logged('hub.response_lost')).toHaveLength(1);
+    expect(meter.total('device_messaging.edge.responses.lost')).toBe(1);
+    await connected(2);
+    given.respond = async () => ({ status: 200, payload: { status: 2 } });
+    expect(await invoke()).toEqual([200, { status: 2 }]);
+    await invoked;
+  });
+
+  it('says why the hub refuses it', async () => {
+    const connectionString = hub.deviceConnectionString('edge-1').replace(/SharedAccessKey=.*/, 'SharedAccessKey=a2V5');
+    const ca = await readFile(hub.caFile, 'utf8');
+    await connect({ access: () => ({ connectionString, ca }) });
+    await expect.poll(() => connection.waitingFor()).toMatch(/^the hub: .*(Not authorized|refused)/i);
+    expect(logged('hub.connected')).toEqual([]);
+  });
+
+  it('is not opened without the authority of the hub', async () => {
+    const connectionString = hub.deviceConnectionString('edge-1');
+    await connect({ access: () => ({ connectionString }) });
+    await expect.poll(() => connection.waitingFor()).toMatch(/certificate|self.signed/i);
+  });
+
+  it('shortens the name of another method in the log', async () => {
+    await connect();
+    await connected();
+    await invoke('edge-1', 'x'.repeat(300));
+    expect(logged('hub.method_refused')).toMatchObject([{ level: 'warn', method: 'x'.repeat(256) }]);
+  });
+
+  it('is replaced before the token expires, while no invocation is in progress, and later in any case', async () => {
+    given.isIdle = false;
+    await connect({ token: { valid: 1_000, renewWhenIdle: 0.1, renew: 3 } });
+    await connected();
+    const since = performance.now();
+    await connected(2);
+    expect(performance.now() - since).toBeGreaterThan(2_500);
+    given.isIdle = true;
+    await expect.poll(() => logged('hub.connected').length).toBeGreaterThan(3);
+    expect(logged('hub.waiting')).toEqual([]);
+  });
+});

@@ -1,0 +1,256 @@
+import { describe, expect, it, vi } from 'vitest';
+import { createDeadline } from '../../src/backends/deadline.ts';
+import type { Lineage, TypeMethods } from '../../src/backends/methodDeclarations.ts';
+import type { DirectMethod, DirectMethodResult } from '../../src/hub/methods/directMethods.ts';
+import { createLog } from '../../src/log/log.ts';
+import type { FileInputs } from '../../src/methods/fileInputs.ts';
+import { createInvoke } from '../../src/methods/invoke.ts';
+import { readRequestBody } from '../../src/methods/requestBody.ts';
+import type { Invocation } from '../../src/methods/schemas.ts';
+import { noMeter } from '../../src/metrics/meter.ts';
+import { createInvocationRecords } from '../../src/observing/invocationRecords.ts';
+import type { MethodFailure } from '../../src/protocol/methodFailures.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
+
+// From an authorized request to the method's result, with a type registry, a storage and a hub that do what the test says (M4 to M7).
+
+withFakeTimers();
+
+const methodsOf = (methods: Readonly<Record<string, Readonly<Record<string, string>> | undefined>>): TypeMethods => ({
+  methods: new Map(
+    Object.entries(methods).map(([name, inputs]) => [name, { inputs: inputs && new Map(Object.entries(inputs)) }]),
+  ),
+  baseTypes: [],
+});
+const dataTypes = {
+  label: 'string',
+  rpm: 'integer',
+  torque: 'number',
+  reverse: 'boolean',
+  image: 'file',
+  shape: 'shape',
+};
+const known: Lineage = { types: [methodsOf({ configure: dataTypes, stop: undefined })], unknown: [] };
+const done: DirectMethodResult = {
+  kind: 'response',
+  status: 200,
+  payload: { status: 7 },
+  text: '{"payload":{"status":7}}',
+};
+
+interface Given {
+  readonly method?: string;
+  readonly type?: string;
+  readonly lineage?: Lineage;
+  readonly result?: DirectMethodResult;
+  readonly files?: FileInputs;
+  readonly edgeModule?: string;
+  readonly body?: Invocation;
+}
+
+async function invoke(given: Given) {
+  const {
+    method = 'configure',
+    type = 'motor@1.0.0',
+    lineage = known,
+    result = done,
+    edgeModule = '',
+    body = {},
+  } = given;
+  const called: DirectMethod[] = [];
+  const recorded: DirectMethodResult[] = [];
+  const asked: unknown[] = [];
+  const records = createInvocationRecords({ log: createLog('silent'), meter: noMeter, hubHost: '' });
+  const course = records.begin({
+    correlationId: 'c-1',
+    objectId: 'as the caller spells it',
+    model: 'svc.device',
+    method,
+  });
+  const run = createInvoke({
+    backends: {
+      async lineageOf({ deviceId, correlationId }, model, ref) {
+        asked.push({ deviceId, correlationId, model, ref });
+        return lineage;
+      },
+    },
+    directMethods: {
+      async invoke(call) {
+        called.push(call);
+        return result;
+      },
+      ...{ abort() {}, close() {} },
+    },
+    recordOutcome: (outcome) => recorded.push(outcome),
+    fileInputs: given.files ?? (async () => undefined),
+    edgeModule,
+  });
+  const route = { device: 'gateway-1', target: 'bus/drive-1' };
+  const request = { course, route, objectId: 'o-1', type, claims: { tid: 'acme' }, deadline: createDeadline(8) };
+  const outcome = await run(request, body).catch((error) => error);
+  return { outcome, called, recorded, asked, fields: course.fields };
+}
+
+const rule = (reason: string, detail: RegExp) => ({ reason, detail: expect.stringMatching(detail) });
+
+describe('an invocation', () => {
+  it('is one direct method with all that the device needs, and its result is that of the method', async () => {
+    const files = vi.fn<FileInputs>(async () => ({ image: { url: 'u', bytes: 5, etag: 'e' } }));
+    const body = { input: { label: 'x', image: 'a.bin' }, timeout: 17 };
+    const { outcome, called, recorded, asked, fields } = await invoke({ body, files, edgeModule: 'proxy' });
+    expect(outcome).toEqual({ status: 7 });
+    expect(called).toEqual([
+      {
+        ...{ device: 'gateway-1', module: 'proxy', timeoutSeconds: 17 },
+        payload: {
+          ...{ correlationId: 'c-1', objectId: 'o-1', model: 'svc.device', target: 'bus/drive-1' },
+          ...{ method: 'configure', timeout: 17, input: body.input },
+          files: { image: { url: 'u', bytes: 5, etag: 'e' } },
+        },
+      },
+    ]);
+    expect(files.mock.calls[0]?.[0]).toMatchObject({ input: body.input, claims: { tid: 'acme' }, timeout: 17 });
+    expect(recorded).toEqual([done]);
+    const ref = { typeId: 'motor', version: '1.0.0' };
+    expect(asked).toEqual([
+      { deviceId: 'gateway-1', correlationId: 'c-1', model: 'svc.device', ref: expect.objectContaining(ref) },
+    ]);
+    expect(fields).toMatchObject({ timeout: 17, methodStatus: 7 });
+  });
+
+  it('has 30 seconds and an empty input by default, and no input when the method declares none', async () => {
+    const configured = await invoke({});
+    expect(configured.called).toMatchObject([{ timeoutSeconds: 30, payload: { timeout: 30, input: {} } }]);
+    expect(configured.called[0]?.payload).not.toHaveProperty('files');
+    const stopped = await invoke({ method: 'stop' });
+    expect(stopped.called[0]?.payload).not.toHaveProperty('input');
+  });
+
+  it('has a payload of 131,072 bytes at most', async () => {
+    const sizeWith = async (label: string) => invoke({ body: { input: { label } } });
+    const [{ payload } = { payload: null }] = (await sizeWith('')).called;
+    const room = 131_072 - Buffer.byteLength(JSON.stringify(payload));
+    expect((await sizeWith('x'.repeat(room))).outcome).toEqual({ status: 7 });
+    const { outcome, called } = await sizeWith('x'.repeat(room + 1));
+    expect([outcome, called]).toMatchObject([rule('too_large', /has 131073 bytes, at most 131072/), []]);
+  });
+
+  it('that ends while its files are signed is not sent', async () => {
+    const ended = new AbortController();
+    const records = createInvocationRecords({ log: createLog('silent'), meter: noMeter, hubHost: '' });
+    const course = records.begin({ correlationId: 'c', objectId: 'o', model: 'm', method: 'stop' });
+    const sent = vi.fn(async () => done);
+    const run = createInvoke({
+      backends: { lineageOf: async () => known },
+      directMethods: { invoke: sent, abort() {}, close() {} },
+      recordOutcome() {},
+      async fileInputs() {
+        ended.abort();
+        return undefined;
+      },
+      edgeModule: '',
+    });
+    const request = { course, route: { device: 'd', target: '' }, objectId: 'o', type: 'motor', claims: {} };
+    const running = run({ ...request, deadline: createDeadline(8, ended.signal) }, {});
+    await expect(running).rejects.toMatchObject({ name: 'Cancelled' });
+    expect(sent).not.toHaveBeenCalled();
+  });
+});
+
+describe('an input', () => {
+  it.each([
+    ['label', '"x"', undefined],
+    ['label', '7', /^input "label" must be a string$/],
+    ['rpm', '1.0e3', undefined],
+    ['rpm', '1.5', /^input "rpm" must be an integer within/],
+    ['rpm', '9007199254740992', /^input "rpm" must be an integer within/],
+    ['rpm', '0.99999999999999999999', /^input "rpm" must be an integer within/],
+    ['torque', '0.99999999999999999999', undefined],
+    ['torque', '"1"', /^input "torque" must be a number$/],
+    ['reverse', 'false', undefined],
+    ['reverse', '0', /^input "reverse" must be true or false$/],
+    ['image', '"a/b.bin"', undefined],
+    ['image', '".."', /^input "image" must be a file name/],
+    ['shape', '{"any":[1]}', undefined],
+    ['speed', '1', /^input "speed" is not declared by the method$/],
+    ['constructor', '1', /^input "constructor" is not declared/],
+  ])('%s may be %s, unless %s', async (name, value, problem) => {
+    const body = readRequestBody(Buffer.from(`{"input":{"${name}":${value}}}`)) as Invocation;
+    const { outcome, called } = await invoke({ body });
+    if (problem === undefined) expect(called.length).toBe(1);
+    else expect([outcome, called]).toMatchObject([rule('invalid_request', problem), []]);
+  });
+
+  it('is named with the others that are wrong, and is none of a method without inputs', async () => {
+    const { outcome } = await invoke({ body: { input: { rpm: {}, reverse: 0 } } });
+    expect(outcome).toMatchObject(rule('invalid_request', /^input "rpm" must be .*; input "reverse" must be/));
+    const stopped = await invoke({ method: 'stop', body: { input: { label: 'x' } } });
+    expect(stopped.outcome).toMatchObject(rule('invalid_request', /"label" is not declared/));
+  });
+});
+
+describe('a method', () => {
+  const none: Lineage = { types: [], unknown: ['motor@1.0.0'] };
+  it.each<[what: string, given: Given, failure: object]>([
+    [
+      'of an unknown type',
+      { lineage: none },
+      rule('type_not_found', /does not know "motor@1.0.0", the type of this object$/),
+    ],
+    ['of an object with a malformed type', { type: 'a/b@x' }, rule('type_not_found', /does not know "a\/b@x"/)],
+    ['that is not declared', { method: 'explode' }, rule('method_not_found', /declare the method "explode"$/)],
+    ['whose name is misspelt', { method: 'stpo' }, rule('method_not_found', /"stpo"; did you mean "stop"\?$/)],
+    ['whose name has other letters', { method: 'STOP' }, rule('method_not_found', /"STOP"; did you mean "stop"\?$/)],
+    [
+      'of a base type that is not known',
+      { method: 'explode', lineage: { ...known, unknown: ['machine@2'] } },
+      rule(
+        'method_not_found',
+        /declare the method "explode"; the type registry does not know the base type "machine@2"$/,
+      ),
+    ],
+  ])('%s is refused', async (_, given, failure) => {
+    const { outcome, called } = await invoke(given);
+    expect([outcome, called]).toMatchObject([failure, []]);
+  });
+});
+
+describe('a call that fails at the hub', () => {
+  it.each<[failure: MethodFailure, expected: object]>([
+    ['device_offline', { reason: 'device_offline', invoked: 'no', retryAfter: undefined }],
+    ['device_gone', { reason: 'outcome_unknown', invoked: 'unknown' }],
+    ['throttled', { reason: 'throttled', invoked: 'no', retryAfter: 5 }],
+    ['quota', { reason: 'throttled', retryAfter: 3600 }],
+    ['invalid', { reason: 'internal_error', invoked: 'no' }],
+    ['bad_reply', { reason: 'bad_reply', invoked: 'unknown' }],
+    ['stopped', { reason: 'outcome_unknown', invoked: 'unknown' }],
+    ['stopped_unsent', { reason: 'stopping', invoked: 'no', retryAfter: 1 }],
+  ])('as %s is told, and recorded', async (failure, expected) => {
+    const result = { kind: 'failure', failure } as const;
+    const { outcome, recorded } = await invoke({ result });
+    expect([outcome, recorded]).toMatchObject([expected, [result]]);
+  });
+
+  it('may be repeated when the hub says, if at all', async () => {
+    const after = async (failure: MethodFailure) =>
+      (await invoke({ result: { kind: 'failure', failure, retryAfter: 17 } })).outcome.retryAfter;
+    expect([await after('throttled'), await after('device_offline')]).toEqual([17, undefined]);
+  });
+});
+
+describe('a body', () => {
+  it.each([
+    ['{"input":{"a":1,"a":2}}', /cannot be carried exactly: input\.a occurs twice/],
+    ['{"timeout":5.00000000000000000001}', /timeout must be whole seconds from 5 to 300/],
+    ['', /is empty/],
+  ])('%s is refused', (text, sentence) => {
+    expect(() => readRequestBody(Buffer.from(text))).toThrow(sentence);
+  });
+
+  it.each(['[]', 'null', '"x"', '{"input":[0.99999999999999999999]}', '{"input":7,"timeout":5.0}'])(
+    '%s is read as it is',
+    (text) => {
+      expect(readRequestBody(Buffer.from(text))).toEqual(JSON.parse(text));
+    },
+  );
+});

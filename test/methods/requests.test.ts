@@ -1,0 +1,282 @@
+import type { IncomingMessage } from 'node:http';
+import { describe, expect, it, vi } from 'vitest';
+import { createLog } from '../../src/log/log.ts';
+import { bearerToken, callerKey, callerOf, claimsOf } from '../../src/methods/bearer.ts';
+import { errorsOf, Failure } from '../../src/methods/failure.ts';
+import { checkBodyHeaders, checkHttp, checkPath, isContinue } from '../../src/methods/requestChecks.ts';
+import { createRequestEnd } from '../../src/methods/requestEnd.ts';
+import { routeOf } from '../../src/methods/route.ts';
+import { failureFrom } from '../../src/methods/serverErrors.ts';
+import { serverLog } from '../../src/methods/serverLog.ts';
+import { MalformedJson } from '../../src/protocol/json.ts';
+import type { Reason } from '../../src/protocol/methodFailures.ts';
+
+// The rules for one request, without a server.
+
+/** The reason for which a check fails; undefined when it passes. */
+function reasonOf(check: () => unknown): Reason | undefined {
+  try {
+    check();
+  } catch (error) {
+    if (error instanceof Failure) return error.reason;
+    throw error;
+  }
+  return undefined;
+}
+
+describe('the path of a request', () => {
+  const valid = { objectId: '6b0e6a1c-4a59-4b3e-9d3f-0a1c3c1f2a3b', model: 'svc.device', method: 'stop' };
+
+  it.each([
+    [true, {}],
+    [true, { method: '𝕩'.repeat(256) }],
+    [true, { method: 'a b' }],
+    [false, { objectId: 'motor-1' }],
+    [false, { model: '../x' }],
+    [false, { method: '' }],
+    [false, { method: 'x'.repeat(257) }],
+    [false, { method: 'a\u0000' }],
+    [false, { method: '\u200b' }],
+  ])('is accepted: %j for %j', (isAccepted, change) => {
+    expect(reasonOf(() => checkPath({ ...valid, ...change }))).toBe(isAccepted ? undefined : 'invalid_request');
+  });
+});
+
+describe('the headers of a body', () => {
+  const json = { 'content-type': 'application/json' };
+
+  it.each<[Reason | undefined, Record<string, string>]>([
+    [undefined, json],
+    [undefined, { 'content-type': 'APPLICATION/JSON ; charset=utf-8' }],
+    [undefined, { ...json, 'content-encoding': 'Identity' }],
+    [undefined, { ...json, 'content-length': '262144' }],
+    ['unsupported_media_type', {}],
+    ['unsupported_media_type', { 'content-type': 'application/jsonp' }],
+    ['unsupported_media_type', { 'content-type': 'x-application/json' }],
+    ['unsupported_media_type', { ...json, 'content-encoding': 'gzip' }],
+    ['too_large', { ...json, 'content-length': '262145' }],
+  ])('are refused as %s: %j', (reason, headers) => {
+    expect(reasonOf(() => checkBodyHeaders(headers))).toBe(reason);
+  });
+});
+
+describe('the rules of HTTP', () => {
+  it.each<[Reason | undefined, string, Record<string, string>]>([
+    [undefined, '1.1', { host: 'x' }],
+    [undefined, '1.1', { host: 'x', expect: ' 100-Continue ' }],
+    [undefined, '1.0', {}],
+    ['invalid_request', '0.9', { host: 'x' }],
+    ['invalid_request', '1.1', {}],
+    ['expectation_failed', '1.1', { host: 'x', expect: '200-ok' }],
+  ])('give %s for HTTP/%s with %j', (reason, httpVersion, headers) => {
+    expect(reasonOf(() => checkHttp({ headers, httpVersion } as IncomingMessage))).toBe(reason);
+  });
+
+  it('know no other expectation than that of 100', () => {
+    expect([undefined, '', '100-continue', ' 100-CONTINUE ', '200'].map(isContinue)).toEqual([
+      ...[false, false, true, true, false],
+    ]);
+  });
+});
+
+describe('the caller of a request', () => {
+  it.each<[header: string | undefined, token: string | undefined]>([
+    ['Bearer a.b-c_d~e+f/g==', 'a.b-c_d~e+f/g=='],
+    ['bearer x', 'x'],
+    [`Bearer ${'x'.repeat(8_192)}`, 'x'.repeat(8_192)],
+    [undefined, undefined],
+    ['Bearer ', undefined],
+    ['Bearer a b', undefined],
+    ['Bearer  a', undefined],
+    ['x Bearer a', undefined],
+    ['Bearer ä', undefined],
+    [`Bearer ${'x'.repeat(8_193)}`, undefined],
+  ])('has with the header %s the token %s', (header, token) => {
+    if (token === undefined) expect(reasonOf(() => bearerToken(header))).toBe('unauthorized');
+    else expect(bearerToken(header)).toBe(token);
+  });
+
+  const token = (payload: string) => `x.${Buffer.from(payload).toString('base64url')}.y`;
+  it.each<[token: string, claims: object]>([
+    [token('{"sub":"u","n":1}'), { sub: 'u', n: 1 }],
+    [token('["u"]'), {}],
+    [token('null'), {}],
+    [token('"u"'), {}],
+    [token('{'), {}],
+    [`x.${Buffer.from('{"sub":"u"}').toString('base64url')}`, {}],
+    ['opaque', {}],
+  ])('has with the token %s the claims %j', (text, claims) => {
+    expect(claimsOf(text)).toEqual(claims);
+  });
+
+  it.each<[claims: object, caller: object]>([
+    [
+      { sub: 'u', azp: 'a', other: 'x' },
+      { sub: 'u', azp: 'a' },
+    ],
+    [{ sub: '', azp: 7 }, {}],
+    [{ sub: 'x'.repeat(129) }, { sub: 'x'.repeat(128) }],
+    [{ sub: `${'x'.repeat(127)}😀` }, { sub: `${'x'.repeat(127)}\ufffd` }],
+    [Object.create({ sub: 'inherited' }), {}],
+  ])('is with the claims %j logged as %j', (claims, caller) => {
+    expect(callerOf({ ...claims })).toEqual(caller);
+    expect(callerOf(claims as Record<string, unknown>)).toEqual(caller);
+  });
+
+  it.each<[claims: object, key: string]>([
+    [{ sub: 'u', azp: 'a' }, 'sub u'],
+    [{ sub: '', azp: 'a' }, 'azp a'],
+    [{ sub: 7, azp: 'a' }, 'azp a'],
+    [{ azp: '' }, 'token h'],
+    [{ azp: 7 }, 'token h'],
+  ])('is with the claims %j told apart as %s', (claims, key) => {
+    expect(callerKey({ ...claims }, 'h')).toBe(key);
+  });
+});
+
+describe('the receiver of an invocation', () => {
+  it.each<[path: string | undefined, route: object | Reason]>([
+    ['motor-1', { device: 'motor-1', target: '' }],
+    ['gateway-1/bus/drive-1', { device: 'gateway-1', target: 'bus/drive-1' }],
+    [undefined, 'no_owner'],
+    ['', 'no_owner'],
+    ['motor-1/', 'invalid_path'],
+    ['../motor-1', 'invalid_path'],
+  ])('at the path %s is %j', (path, route) => {
+    if (typeof route === 'string') expect(reasonOf(() => routeOf(path))).toBe(route);
+    else expect(routeOf(path)).toEqual(route);
+  });
+
+  it('with an invalid path was not invoked', () => {
+    expect(() => routeOf('..')).toThrow(expect.objectContaining({ invoked: 'no' }));
+  });
+});
+
+describe('a failure', () => {
+  it('is one error with its status, title, effect, and what it knows', () => {
+    expect(errorsOf(new Failure('no_reply', 'too late'), 'c-1')).toEqual({
+      errors: [
+        {
+          ...{ code: '504', title: 'No reply in time', detail: 'too late', id: 'c-1' },
+          meta: { reason: 'no_reply', invoked: 'unknown' },
+        },
+      ],
+    });
+    const options = { foreignDetail: 'jammed', methodStatus: 7, invoked: 'yes' } as const;
+    expect(errorsOf(new Failure('bad_reply', 'malformed', options), 'c-1')).toMatchObject({
+      errors: [{ detail: 'malformed: jammed', meta: { reason: 'bad_reply', invoked: 'yes', status: 7 } }],
+    });
+  });
+
+  it('has at most a thousand characters, with what others say', () => {
+    expect(new Failure('no_reply', 'too late').status).toBe(504);
+    const failure = new Failure('forbidden', 'x'.repeat(2_000), { foreignDetail: 'y'.repeat(2_000) });
+    const [error] = (errorsOf(failure, 'c') as { errors: { detail: string }[] }).errors;
+    expect([failure.detail.length, failure.message.length, error?.detail.length]).toEqual([1_000, 1_011, 1_000]);
+  });
+});
+
+describe('the end of a request', () => {
+  const setUp = () => {
+    const onEnd = vi.fn();
+    return { onEnd, end: createRequestEnd(onEnd) };
+  };
+
+  it('is once, with the first failure and the first status', () => {
+    const { onEnd, end } = setUp();
+    const [first, second] = [new Failure('forbidden', 'a'), new Failure('overloaded', 'b')];
+    end.failed(first);
+    end.failed(second);
+    expect(onEnd).not.toHaveBeenCalled();
+    end.closed(403);
+    end.closed(undefined);
+    expect(onEnd.mock.calls).toEqual([[403, first]]);
+  });
+
+  it.each(['done', 'failed'])('comes after the work on it is %s, even if the caller has gone', async (how) => {
+    const { onEnd, end } = setUp();
+    let finish = () => {};
+    const work = new Promise<string>((resolve, reject) => {
+      finish = () => (how === 'done' ? resolve('x') : reject(new Error('x')));
+    });
+    const tracked = end.track(() => work).catch(() => 'x');
+    end.closed(undefined);
+    expect(onEnd).not.toHaveBeenCalled();
+    finish();
+    expect([await tracked, onEnd.mock.calls]).toEqual(['x', [[undefined, undefined]]]);
+  });
+
+  it('comes not before the response is closed, and refuses more work', async () => {
+    const { onEnd, end } = setUp();
+    expect(await end.track(async () => 1)).toBe(1);
+    expect(onEnd).not.toHaveBeenCalled();
+    end.closed(200);
+    expect(onEnd).toHaveBeenCalledOnce();
+    await expect(end.track(async () => 1)).rejects.toMatchObject({ reason: 'invalid_request' });
+    expect(onEnd).toHaveBeenCalledOnce();
+  });
+});
+
+describe('an error of the server', () => {
+  const failureOf = (error: unknown) => {
+    const lines: Record<string, unknown>[] = [];
+    const log = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) });
+    return { failure: failureFrom(error, 'c-1', log), lines };
+  };
+  const invalid = (instancePath: string, params: object = {}) => ({ validation: [{ instancePath, params }] });
+
+  it.each<[error: unknown, reason: Reason, detail: RegExp]>([
+    [new Failure('forbidden', 'may not'), 'forbidden', /^may not$/],
+    [new MalformedJson('is empty'), 'invalid_request', /^the body is empty$/],
+    [invalid('/timeout'), 'invalid_request', /^timeout must be whole seconds/],
+    [invalid('/input'), 'invalid_request', /^input must be a JSON object/],
+    [invalid('', { additionalProperty: 'x' }), 'invalid_request', /other than input and timeout: "x"$/],
+    [invalid(''), 'invalid_request', /^the body must be a JSON object$/],
+    [{ validation: [] }, 'invalid_request', /^the body must be a JSON object$/],
+    [{ code: 'FST_ERR_CTP_INVALID_MEDIA_TYPE', statusCode: 415 }, 'unsupported_media_type', /application\/json/],
+    [{ code: 'FST_ERR_BAD_URL', statusCode: 400 }, 'invalid_request', /percent-encoded/],
+    [{ code: 'FST_ERR_MAX_PARAM_LENGTH', statusCode: 414 }, 'invalid_request', /too long/],
+    [{ statusCode: 400 }, 'invalid_request', /Content-Length/],
+    [{ statusCode: 499 }, 'invalid_request', /Content-Length/],
+  ])('%j is %s', (error, reason, detail) => {
+    const { failure, lines } = failureOf(error);
+    expect([failure.reason, lines]).toEqual([reason, []]);
+    expect(failure.detail).toMatch(detail);
+  });
+
+  it.each([new TypeError('a defect'), { statusCode: 500 }, { statusCode: 399 }, { statusCode: '400' }])(
+    '%j is an incident, whose number is in the log',
+    (error) => {
+      const { failure, lines } = failureOf(error);
+      expect(lines).toMatchObject([{ level: 'error', msg: 'unforeseen failure', correlationId: 'c-1' }]);
+      expect([failure.reason, failure.detail]).toEqual([
+        'internal_error',
+        expect.stringContaining(String(lines[0]?.['incident'])),
+      ]);
+    },
+  );
+});
+
+it('what the library of the server reports is logged with its text and its error, and nothing below a warning', () => {
+  const lines: Record<string, unknown>[] = [];
+  const log = serverLog(createLog('debug', { write: (line) => void lines.push(JSON.parse(line)) }));
+  for (const level of ['trace', 'debug', 'info', 'silent'] as const) log[level]('ignored');
+  log.warn('a text');
+  log.error({ err: new Error('wrong'), req: { headers: { authorization: 'secret' } } }, 'of an object');
+  log.child({}).fatal(new Error('fatal'));
+  log.error(null, 7 as never);
+  expect(lines).toMatchObject([
+    { level: 'warn', msg: 'the HTTP server reports a problem', remark: 'a text' },
+    { level: 'error', msg: 'the HTTP server reports a problem', remark: 'of an object', err: { message: 'wrong' } },
+    { level: 'error', err: { message: 'fatal' } },
+    { level: 'error', msg: 'the HTTP server reports a problem' },
+  ]);
+  expect(JSON.stringify(lines)).not.toContain('secret');
+  for (const [index, field] of [
+    [0, 'err'],
+    [2, 'remark'],
+    [3, 'remark'],
+    [3, 'err'],
+  ] as const)
+    expect(lines[index]).not.toHaveProperty(field);
+});

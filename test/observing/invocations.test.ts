@@ -1,0 +1,235 @@
+import { describe, expect, it, vi } from 'vitest';
+import { createLog } from '../../src/log/log.ts';
+import { createMeter } from '../../src/metrics/meter.ts';
+import { namesIn } from '../../src/metrics/metrics.ts';
+import type { InvocationFailure, RequestFields } from '../../src/observing/invocationFields.ts';
+import { createInvocationRecords } from '../../src/observing/invocationRecords.ts';
+import { createTaps, type TapEvent } from '../../src/tap/taps.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
+import { readingOf, sumsOf } from '../support/readings.ts';
+import { recordedSpans } from './support/recordedSpans.ts';
+
+// What is told of an invocation: its line, metrics, spans, and the events for followers of its device.
+
+withFakeTimers();
+
+const traceId = '0af7651916cd43dd8448eb211c80319c';
+const callers = `00-${traceId}-b7ad6b7169203331-01`;
+const route = '/objects/{objectId}/models/{model}/methods/{method}';
+const named = { correlationId: 'c-1', objectId: 'o-1', model: 'svc.device', method: 'stop' };
+const offline: InvocationFailure = {
+  ...{ reason: 'device_offline', status: 503, invoked: 'no', detail: 'not connected', fields: { cause: 'asleep' } },
+};
+const forbidden: InvocationFailure = {
+  ...{ reason: 'forbidden', status: 403, invoked: 'no', detail: 'may not', fields: {} },
+};
+
+type Course = ReturnType<ReturnType<typeof createInvocationRecords>['begin']>;
+
+/** Begins an invocation 5 ms ago. */
+function setUp(traceparent: string | readonly string[] | undefined = callers) {
+  const lines: Record<string, unknown>[] = [];
+  const log = createLog('debug', { write: (line) => void lines.push(JSON.parse(line)) });
+  const meter = createMeter(namesIn.methods);
+  const told: unknown[] = [];
+  const taps = createTaps();
+  taps.open({ device: 'd1', follow: ({ time: _, ...event }: TapEvent, bodies) => told.push([event, bodies]) });
+  const { traces, spans } = recordedSpans();
+  const fields: RequestFields = { ...named };
+  vi.advanceTimersByTime(1_000);
+  const course = createInvocationRecords({ log, meter, hubHost: 'hub.example', traces, taps }).begin(
+    fields,
+    traceparent,
+  );
+  vi.advanceTimersByTime(5);
+  return { course, fields, lines, meter, told, spans };
+}
+
+type End = Parameters<Course['call']>[1] extends (method: never) => Promise<infer E> ? E : never;
+
+/** The device answers after 40 ms. */
+async function call(course: Course, end: End, module = '') {
+  const method = { device: 'd1', module, payload: { method: 'stop' }, timeoutSeconds: 30 };
+  const called = course.call(method, async (sent) => {
+    expect(sent).toBe(method);
+    await new Promise((resolve) => setTimeout(resolve, 40));
+    return end;
+  });
+  const [step] = course.open;
+  expect(step).toMatchObject({ kind: 'call', what: 'method stop', of: 'device', waitsFor: 'answer' });
+  await vi.advanceTimersByTimeAsync(40);
+  expect(await called).toBe(end);
+  expect(course.open.size).toBe(0);
+}
+
+const told = (stage: string, fields: object) => ({ stage, device: 'd1', correlationId: 'c-1', ...fields });
+
+describe('an invocation', () => {
+  it('that the device answers is told with its call', async () => {
+    const { course, lines, meter, told: events, spans, fields } = setUp();
+    expect(course.publish).toBeUndefined();
+    Object.assign(fields, { caller: { sub: 'u' }, target: 'bus', device: 'd1' });
+    course.routed('d1', 3.4);
+    expect(course.publish).toBeDefined();
+    course.decoded({ timeout: 30, input: { rpm: 1 } });
+    await call(course, { kind: 'response', status: 201, payload: { status: 7 } });
+    fields.methodStatus = 7;
+    course.ended(200, undefined);
+
+    const { time: _, event: __, ...line } = lines[0] ?? {};
+    expect([lines.length, line]).toEqual([
+      1,
+      {
+        ...{
+          level: 'info',
+          msg: 'method invoked',
+          ...named,
+          traceId,
+          caller: { sub: 'u' },
+          target: 'bus',
+          device: 'd1',
+        },
+        ...{ hubMs: 40, methodStatus: 7, status: 200, durationMs: 45 },
+      },
+    ]);
+    expect(events).toEqual([
+      [
+        told('invoked', {
+          ...{ objectId: 'o-1', model: 'svc.device', method: 'stop', target: 'bus', caller: { sub: 'u' } },
+          ...{ traceId, lookUpMs: 3 },
+        }),
+        undefined,
+      ],
+      [told('decoded', { timeout: 30 }), { body: '{"rpm":1}' }],
+      [told('sent', { to: 'd1', timeoutSeconds: 30 }), { request: '{"method":"stop"}' }],
+      [told('answer', { ms: 40, status: 201 }), { response: '{"status":7}' }],
+      [told('handled', { status: 200, methodStatus: 7, ms: 45 }), undefined],
+    ]);
+    expect(sumsOf(meter, 'http.server.request.duration')).toEqual({ '200': 0.045 });
+    expect(sumsOf(meter, 'rpc.client.call.duration')).toEqual({ '200': 0.04 });
+    expect(spans).toEqual([
+      {
+        ...{ name: `POST ${route}`, kind: 'server', parent: undefined, events: [] },
+        attributes: {
+          ...{ 'http.request.method': 'POST', 'http.route': route, 'svc.correlation_id': 'c-1' },
+          ...{ 'svc.object.id': 'o-1', 'svc.model': 'svc.device', 'svc.method': 'stop' },
+        },
+        ends: [[{ 'http.response.status_code': 200, 'svc.device.id': 'd1', 'svc.method.status': 7 }, undefined]],
+      },
+      {
+        ...{ name: 'invoke direct method', kind: 'client', parent: `POST ${route}`, events: [] },
+        attributes: { 'http.request.method': 'POST', 'server.address': 'hub.example', 'svc.device.id': 'd1' },
+        ends: [[{ 'http.response.status_code': 200, 'svc.device.status': 201 }, undefined]],
+      },
+    ]);
+  });
+
+  it.each<[what: string, end: End, fields: object, label: string]>([
+    [
+      'with its status and code',
+      { kind: 'failure', failure: 'throttled', status: 403, code: 403800 },
+      { hubStatus: 403, errorCode: 403800 },
+      '403 throttled',
+    ],
+    ['without an answer', { kind: 'failure', failure: 'unavailable' }, {}, 'unavailable'],
+  ])('that the hub refuses is told %s', async (_, end, more, label) => {
+    const { course, lines, meter, told: events, spans } = setUp();
+    course.routed('d1', 3);
+    await call(course, end, 'proxy');
+    course.ended(503, offline);
+    const { failure } = end as { readonly failure: string };
+    expect(lines[0]).toMatchObject({
+      ...{ level: 'warn', msg: 'method not invoked, or its outcome is unknown', ...more, hubMs: 40, status: 503 },
+      ...{ reason: 'device_offline', invoked: 'no', details: 'not connected', cause: 'asleep' },
+    });
+    expect(Object.keys(lines[0] ?? {}).filter((key) => ['hubStatus', 'errorCode'].includes(key))).toEqual(
+      Object.keys(more),
+    );
+    expect(events.slice(1)).toEqual([
+      [told('sent', { to: 'd1/proxy', timeoutSeconds: 30 }), { request: '{"method":"stop"}' }],
+      [told('answer', { ms: 40, failure, ...more }), undefined],
+      [told('handled', { status: 503, reason: 'device_offline', details: 'not connected', ms: 45 }), undefined],
+    ]);
+    expect(readingOf(meter, 'http.server.request.duration')).toEqual({ '503 device_offline': 1 });
+    expect(sumsOf(meter, 'rpc.client.call.duration')).toEqual({ [label]: 0.04 });
+    const [root, called] = spans.map(({ ends }) => ends);
+    expect(root).toEqual([
+      [{ 'http.response.status_code': 503, 'svc.reason': 'device_offline' }, { type: 'device_offline' }],
+    ]);
+    const status = (end as { readonly status?: number }).status;
+    expect(called).toEqual([[{ 'http.response.status_code': status }, { type: failure }]]);
+  });
+
+  it.each<[level: string, msg: string, status: number | undefined, failure: InvocationFailure | undefined]>([
+    ['info', 'method invoked', 200, undefined],
+    ['info', 'method not invoked', undefined, undefined],
+    ['info', 'method not invoked', 403, forbidden],
+    ['warn', 'method not invoked, or its outcome is unknown', 403, { ...forbidden, invoked: 'unknown' }],
+    ['warn', 'method not invoked, or its outcome is unknown', 500, { ...forbidden, status: 500 }],
+  ])('is a line at the level %s: %s', (level, msg, status, failure) => {
+    const { course, lines, spans } = setUp();
+    course.ended(status, failure);
+    expect(lines).toMatchObject([{ level, msg }]);
+    if (status === 500) expect(spans[0]?.ends).toMatchObject([[{}, { type: 'forbidden' }]]);
+  });
+
+  it('whose caller has gone is told so, and is an error of its span, as is none that the caller has made', () => {
+    const { course, lines, meter, told: events, spans } = setUp();
+    course.routed('d1', 3);
+    course.ended(undefined, undefined);
+    expect(lines[0]).toMatchObject({ callerGone: true });
+    expect(lines[0]).not.toHaveProperty('status');
+    expect(events.at(-1)).toEqual([told('handled', { status: 'the caller has gone', ms: 5 }), undefined]);
+    expect(readingOf(meter, 'http.server.request.duration')).toEqual({ caller_gone: 1 });
+    expect(spans[0]?.ends).toEqual([[{}, { type: 'caller_gone' }]]);
+    const other = setUp();
+    other.course.ended(403, forbidden);
+    expect(other.lines[0]).not.toHaveProperty('callerGone');
+    expect(other.spans[0]?.ends).toMatchObject([[{ 'svc.reason': 'forbidden' }, undefined]]);
+  });
+
+  it('without input is told without a body, and to no follower of another device', () => {
+    const { course, told: events } = setUp();
+    course.routed('d1', 3);
+    course.decoded({ timeout: 30 });
+    expect(events.at(-1)).toEqual([told('decoded', { timeout: 30 }), { body: undefined }]);
+    const other = setUp();
+    other.course.routed('d2', 3);
+    other.course.decoded({ timeout: 30 });
+    expect([other.course.publish, other.told]).toEqual([undefined, []]);
+  });
+
+  it.each<End>([
+    { kind: 'response', status: 200, payload: {} },
+    { kind: 'failure', failure: 'unavailable' },
+  ])('needs neither followers nor spans: %j', async (end) => {
+    const records = createInvocationRecords({ log: createLog('silent'), meter: createMeter(), hubHost: '' });
+    const course = records.begin({ ...named }, callers);
+    course.routed('d1', 3);
+    course.decoded({});
+    await call(course, end);
+    course.ended(200, undefined);
+    expect([course.publish, course.span]).toEqual([undefined, undefined]);
+  });
+
+  it('has a trace of its own when its caller sends none, or several', () => {
+    const ids = [undefined, [callers, callers]].map((sent) => {
+      const records = createInvocationRecords({
+        log: createLog('silent'),
+        meter: createMeter(namesIn.methods),
+        hubHost: '',
+      });
+      return records.begin({ ...named }, sent).fields.traceId;
+    });
+    expect(ids).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), expect.stringMatching(/^[0-9a-f]{32}$/)]);
+    expect([setUp().fields.traceId, ids.includes(traceId), ids[0] === ids[1]]).toEqual([traceId, false, false]);
+  });
+
+  it('that waits for an answer that fails is told, and waits no longer', async () => {
+    const { course } = setUp();
+    const failed = course.waitsFor('sign the files', 'file storage', Promise.reject(new Error('down')));
+    expect([...course.open]).toMatchObject([{ what: 'sign the files', of: 'file storage', waitsFor: 'answer' }]);
+    await expect(failed).rejects.toThrow('down');
+    expect(course.open.size).toBe(0);
+  });
+});

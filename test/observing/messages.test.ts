@@ -1,0 +1,81 @@
+import { expect, it, vi } from 'vitest';
+import { createLog } from '../../src/log/log.ts';
+import { createMeter } from '../../src/metrics/meter.ts';
+import { createMessageRecords } from '../../src/observing/messageRecords.ts';
+import { createEnvelopeReader } from '../../src/protocol/envelope.ts';
+import { messageLimits } from '../../src/settings/groups/constants.ts';
+import { createTaps, type TapEvent } from '../../src/tap/taps.ts';
+import { hubEvent } from '../support/events.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
+import { readingOf } from '../support/readings.ts';
+import { arrivalOf } from '../support/wiring.ts';
+import { recordedSpans } from './support/recordedSpans.ts';
+
+withFakeTimers();
+
+const properties = { msgType: 'action', action: 'model.create', version: '2', correlationId: 'c-1' };
+const arrival = arrivalOf(hubEvent({ properties }));
+const { envelope } = createEnvelopeReader(messageLimits)('V2', properties, 'd1', 'e-1');
+
+/** Begins a message of the device `d1`, which has a follower. */
+function setUp() {
+  const told: TapEvent[] = [];
+  const taps = createTaps();
+  taps.open({ device: 'd1', follow: (event) => told.push(event) });
+  const { traces, spans } = recordedSpans();
+  const meter = createMeter();
+  const records = createMessageRecords({ log: createLog('silent'), meter, taps, traces });
+  const course = records.begin(arrival, envelope, 'model.create', undefined);
+  return { records, course, meter, spans, last: () => told.at(-1) };
+}
+
+it('a message that is parked has a step until it is written, and its followers are told its result', () => {
+  const { course, last } = setUp();
+  const parked = course.parks('internal_platform_error');
+  expect([...course.open]).toMatchObject([
+    { kind: 'parking', what: 'internal_platform_error', of: 'store of dead letters', waitsFor: 'answer' },
+  ]);
+  vi.advanceTimersByTime(5);
+  expect(last()).toMatchObject({ stage: 'begun' });
+  parked();
+  expect([course.open.size, last()]).toMatchObject([0, { stage: 'parked', code: 'internal_platform_error' }]);
+});
+
+it('the line has at most 128 characters of what the device has chosen, and nothing of what it has left out', () => {
+  const lines: Record<string, unknown>[] = [];
+  const log = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) });
+  const { begin } = createMessageRecords({ log, meter: createMeter() });
+  const long = { name: 'n'.repeat(200), correlationId: 'c'.repeat(200) };
+  begin(arrival, { ...envelope, ...long }, undefined, undefined).ended(undefined);
+  begin(arrival, { ...envelope, name: undefined, correlationId: undefined }, undefined, undefined).ended(undefined);
+  expect(lines[0]).toMatchObject({ message: 'n'.repeat(128), correlationId: 'c'.repeat(128) });
+  expect(Object.keys(lines[1] ?? {})).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(message|corr)/)]));
+});
+
+it('followers are told of no drops and remarks when there are none', () => {
+  const { course, last } = setUp();
+  course.decoded(undefined);
+  expect(last()).toMatchObject({ stage: 'decoded', characters: undefined });
+  course.answers();
+  course.ended(undefined);
+  expect(last()).toEqual({
+    ...{ time: expect.any(String), stage: 'handled', device: 'd1', partition: expect.any(String) },
+    ...{ sequenceNumber: expect.any(Number), code: 'ok', ack: envelope.ack },
+    ...{ ms: 0, repliesMs: 0, replies: 0, backends: {} },
+  });
+});
+
+it('a message that is left ends its span and is told, and one that a defect has ended is counted', () => {
+  const left = setUp();
+  left.course.left();
+  expect(left.last()).toMatchObject({ stage: 'left', why: 'this instance no longer reads the partition' });
+  expect(left.spans[0]?.ends).toEqual([[{}, { type: 'released' }]]);
+  const broken = setUp();
+  broken.records.broke('V2', broken.course);
+  broken.records.broke('V1', undefined);
+  expect(broken.spans[0]?.ends).toEqual([[{}, { type: 'unforeseen' }]]);
+  expect(readingOf(broken.meter, 'device_messaging.handled.messages')).toEqual({
+    'internal_platform_error _OTHER V2': 1,
+    'internal_platform_error _OTHER V1': 1,
+  });
+});

@@ -1,0 +1,24 @@
+import { expect, it, vi } from 'vitest';
+import { createMeter } from '../../src/metrics/meter.ts';
+import { createStoreRecords } from '../../src/observing/storeRecords.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
+import { readingOf, sumsOf } from '../support/readings.ts';
+
+withFakeTimers();
+
+it('calls to stores are recorded with their time and fault, and counted while they are under way', () => {
+  const meter = createMeter();
+  const records = createStoreRecords(meter);
+  expect(readingOf(meter, 'device_messaging.store.requests')).toStrictEqual({});
+  vi.advanceTimersByTime(1_000);
+  const ends = [records.begin('files', 'read'), records.begin('files', 'read'), records.begin('deadLetters', 'write')];
+  expect(readingOf(meter, 'device_messaging.store.requests')).toStrictEqual({ files: 2, deadLetters: 1 });
+  vi.advanceTimersByTime(250);
+  ends[0]?.();
+  ends[2]?.('refused');
+  expect(readingOf(meter, 'device_messaging.store.requests')).toStrictEqual({ files: 1 });
+  expect(sumsOf(meter, 'device_messaging.store.duration')).toEqual({
+    'files read': 0.25,
+    'deadLetters write refused': 0.25,
+  });
+});
