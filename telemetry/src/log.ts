@@ -22,6 +22,8 @@ export interface Log<E extends Events, Plain extends string = never> extends Log
   info(fields: object, message: MessageOf<E, 'info'> | Plain): void;
   warn(fields: object, message: MessageOf<E, 'warn'> | Plain): void;
   fatal(fields: object, message: MessageOf<E, 'fatal'>): void;
+  /** Writes at once the lines that wait for the end of the turn; absent when none ever does. */
+  flush?(): void;
 }
 
 export type LogLevel = LevelWithSilent;
@@ -83,6 +85,7 @@ export function createLog<E extends Events, Plain extends string = never>(
     warn: at('warn'),
     error: at('error'),
     fatal: at('fatal'),
+    ...(output && { flush: output.flush }),
   };
 }
 
