@@ -9,7 +9,7 @@ export default {
   // There are no references between projects to mend, and TypeScript 7 has no interface for reading them.
   tsconfigFile: 'none.json',
   disableTypeChecks: false,
-  concurrency: 1,
+  concurrency: 3,
   // Generous: a busy machine is slow, endless loops are noticed by counting, and a test that hangs fails.
   dryRunTimeoutMinutes: 60,
   timeoutMS: 30_000,

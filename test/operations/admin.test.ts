@@ -219,8 +219,9 @@ describe('the admin port', () => {
     }
   });
 
-  it('lists what both programs have', async () => {
-    const { port } = await opened();
+  it('lists what both programs have, and the log says where', async () => {
+    const { port, lines } = await opened();
+    expect(lines).toMatchObject([{ event: 'admin.served', adminHost: '127.0.0.1', adminPort: port }]);
     const some = expect.stringMatching(/\w/);
     expect(JSON.parse((await ask(port, '/')).body)).toMatchObject({
       program: 'service',
@@ -251,7 +252,7 @@ describe('the admin port', () => {
     expect(JSON.parse((await ask(port, '/level')).body)).toEqual({ level: 'warn', atStart: 'info' });
     for (const level of ['error', 'debug']) {
       const changed = await ask(port, '/level', json, 'PUT', JSON.stringify({ level }));
-      expect([changed.status, log.level]).toEqual([200, level]);
+      expect([changed.status, JSON.parse(changed.body), log.level]).toEqual([200, { level }, level]);
       expect(lines.at(-1)).toMatchObject({ event: 'log.level_changed', logLevel: level });
     }
   });
