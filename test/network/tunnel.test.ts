@@ -5,6 +5,7 @@ import https, { createServer, request } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Axios } from 'axios';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
 import { directAgent, outboundAgent, tunnelTo, useProxies } from 'telemetry/network/outbound.ts';
@@ -138,6 +139,25 @@ it.each([
   proxy.behave(how);
   const failure = new Tunnel(new URL(proxy.url)).open('localhost', 1);
   await expect(failure).rejects.toMatchObject({ name: 'ProxyFailure', code, cause });
+});
+
+it.each([
+  ['through the proxy', () => use(proxy.url), 1],
+  ['directly', () => use(''), 0],
+])('a client of Node.js asks again by the same connection %s', async (_, go, asked) => {
+  go();
+  const before = proxy.asked.length;
+  let connections = 0;
+  const count = () => {
+    connections += 1;
+  };
+  server.on('secureConnection', count);
+  for (let times = 0; times < 3; times += 1) {
+    expect(await byAgent(secureUrl)).toBe('secure');
+    await nextTurn(); // the agent has the connection back
+  }
+  server.off('secureConnection', count);
+  expect([connections, proxy.asked.length - before]).toEqual([1, asked]);
 });
 
 it('a connection through the proxy is not cut off when an answer of the proxy would be late', async () => {

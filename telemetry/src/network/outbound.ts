@@ -33,7 +33,7 @@ class OutboundAgent extends Agent {
   readonly #isDirect: boolean;
 
   constructor(isDirect: boolean) {
-    super();
+    super({ keepAlive: true });
     this.#isDirect = isDirect;
   }
 
