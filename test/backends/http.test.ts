@@ -137,7 +137,8 @@ describe('the outcome of a call', () => {
     const refusal = await rejection(informationModel.replaceModel('o1', 'svc.device', '{}'));
     expect(refusal).toBeInstanceOf(Refusal);
     expect((refusal as Refusal).meta).toEqual({ version: 4 });
-    const head = 'information model: replace object model failed with HTTP 409: Version mismatch: pump A1 … or … see … xxx';
+    const head =
+      'information model: replace object model failed with HTTP 409: Version mismatch: pump A1 … or … see … xxx';
     expect(refusal.details.startsWith(head)).toBe(true);
     expect(refusal.details.length).toBeLessThan(370);
   });

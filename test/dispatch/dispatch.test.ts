@@ -93,11 +93,7 @@ describe('a bad message gets a clear failed acknowledgement', () => {
       { properties: { version: '3', timeout: 'soon', target: '\u0000' } },
       /^property version .*; property target .*; property timeout /,
     ],
-    [
-      'an owner too long for a backend',
-      { properties: { owner: 'x'.repeat(9_000) } },
-      /^property owner is too long/,
-    ],
+    ['an owner too long for a backend', { properties: { owner: 'x'.repeat(9_000) } }, /^property owner is too long/],
     [
       'an owner too long for a backend, of an event',
       { properties: { ...anEvent, eventType: 'Svc.Device.Created', owner: 'x'.repeat(9_000) } },

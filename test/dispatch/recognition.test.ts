@@ -14,7 +14,13 @@ function arrivals(taps?: Taps) {
   const meter = createMeter();
   const log = createLog('debug', { write: (line) => void lines.push(line) });
   const { of, read } = createArrivals({ hub: 'hub', meter, log, ...(taps && { taps }) });
-  return { arrivalOf: of('3'), read, meter, counted: () => summaryOf(meter), logged: () => lines.map((line) => JSON.parse(line)) };
+  return {
+    arrivalOf: of('3'),
+    read,
+    meter,
+    counted: () => summaryOf(meter),
+    logged: () => lines.map((line) => JSON.parse(line)),
+  };
 }
 
 const nothing = summaryOf(createMeter());
