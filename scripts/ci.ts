@@ -31,7 +31,7 @@ const steps: readonly (readonly [minutes: number, command: string])[] = [
   [40, 'npm run mutants'],
   [10, 'npm run bench -- --quick --rounds 1 http'],
   [15, 'npm run chaos -- --seeds 5 --at-once 3'],
-  [30, 'npm run chaos -- --sabotage --at-once 3'],
+  [30, 'npm run chaos -- --sabotage --at-once 4'],
 ];
 
 const interrupt = new AbortController();
