@@ -463,7 +463,7 @@ export const proven: Denials = {
     [
       'Nothing is queued, except downloads',
       'edge/load.test › calls beyond the limit of a module get 503 at once',
-      'edge/files.test › downloads beyond the limit wait, but not longer than their call',
+      'edge/fileInputs.test › begin in their order, and wait no longer than their invocation',
     ],
     ['sends nothing to a collector', 'shape.test › of the edge proxy stay in its package'],
     [
