@@ -56,8 +56,13 @@ const withHangingRequests = 'test/hub/crashBlobStore.test.ts';
 const isolated = [ofClients, ...replacingModules, ...withLateFailures, withHangingRequests];
 
 /** Begun last, one of these would be left to run alone. In a fresh clone the runner knows only the sizes of files. */
-const long =
-  /test\/(traps|independent|edge\/(files|connections)|hub\/(crash|flood|workarounds)|e2e\/(commands|operator|quarantine|rotation|identity)|scripts\/newMessage)/;
+const long = new RegExp(
+  [
+    'test/(traps|independent|idle|facts|command/|dispatch/traces|engine/flood|edge/(files|connections|modules)|methods/(load|hub|bodies))',
+    'test/hub/(crash|workarounds|wrongSettings|startPosition)',
+    'test/e2e/(commands|operator|quarantine|rotation|identity)|test/scripts/newMessage',
+  ].join('|'),
+);
 
 class LongestFirst extends BaseSequencer {
   /** Those of a project one after the other: a process is shared only by files that follow each other. */
