@@ -18,6 +18,22 @@ const calm: readonly string[] = [];
 export const sabotages: readonly Sabotage[] = [
   // The longest first: at the end, they would run alone.
   {
+    name: 'another endpoint begun at its latest event',
+    file: 'src/hub/endpoint/followHub.ts',
+    find: 'if (others.length === 0) return startPosition;',
+    replace: "if (others.length > 0) return 'latest';",
+    reportedAs: ['lost', 'state'],
+    showsIn: ['hub fails over'],
+  },
+  {
+    name: 'replies paced by a clock that can be set',
+    file: 'src/hub/replies/replies.ts',
+    find: 'const now = () => performance.now();',
+    replace: 'const now = () => Date.now();',
+    reportedAs: ['lost', 'state'],
+    showsIn: ['clock set back'],
+  },
+  {
     name: 'a quarantine that clears the oldest suspect of a partition at each unclean shutdown',
     file: 'src/engine/quarantine/crashRecord.ts',
     find: 'number > position && !isDone(number));',
@@ -281,28 +297,12 @@ export const sabotages: readonly Sabotage[] = [
     showsIn: ['backend error of one device'],
   },
   {
-    name: 'another endpoint begun at its latest event',
-    file: 'src/hub/endpoint/followHub.ts',
-    find: 'if (others.length === 0) return startPosition;',
-    replace: "if (others.length > 0) return 'latest';",
-    reportedAs: ['lost', 'state'],
-    showsIn: ['hub fails over'],
-  },
-  {
     name: 'a reply counted twice',
     file: 'src/observing/messageRecords.ts',
     find: "number < sent; number += 1) countReply('delivered');",
     replace: "number < sent + (ms > 100 ? 1 : 0); number += 1) countReply('delivered');",
     reportedAs: ['uncounted'],
     showsIn: ['backend slow'],
-  },
-  {
-    name: 'replies paced by a clock that can be set',
-    file: 'src/hub/replies/replies.ts',
-    find: 'const now = () => performance.now();',
-    replace: 'const now = () => Date.now();',
-    reportedAs: ['lost', 'state'],
-    showsIn: ['clock set back'],
   },
   {
     name: 'replies given up after milliseconds instead of seconds',
