@@ -4,8 +4,8 @@ export interface Room {
   readonly folder: string;
   /** Tests that are asked, and folders of them. */
   readonly tests: readonly string[];
-  /** Those of the tests that start no program, although what they load could. */
-  readonly quick?: readonly string[];
+  /** Its tests start no program, although what they load could. */
+  readonly isQuick?: boolean;
   /** Those of the tests that take longer than all others of the room: they are not asked. */
   readonly long?: readonly string[];
 }
@@ -13,7 +13,7 @@ export interface Room {
 const tests = (folder: string, ...names: readonly string[]) => names.map((name) => `test/${folder}/${name}.test.ts`);
 
 /** Those of the edge proxy start it within their own process. */
-const ofEdge = (...names: readonly string[]) => ({ tests: tests('edge', ...names), quick: tests('edge', ...names) });
+const ofEdge = (...names: readonly string[]) => ({ tests: tests('edge', ...names), isQuick: true });
 
 /** What is mutated, in the order in which it is measured: what is most harmful when it is wrong comes first; a folder within another one before it. */
 export const rooms: readonly Room[] = [

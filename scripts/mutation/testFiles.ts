@@ -9,12 +9,12 @@ const isOfCost = (file: string): boolean => /cost\.test\.ts$/i.test(file);
 const slow = [/^src\/programs\//, /^sandbox\/service\/endWithUs\.ts$/, /^azure-iot-device-amqp$/];
 
 /** The quick tests of a room that load one of its files. Those that put something else in the place of a module would disturb the others. */
-export const testFilesOf = ({ tests, quick = [], long = [] }: Room, files: readonly string[]): string[] =>
+export const testFilesOf = ({ tests, isQuick = false, long = [] }: Room, files: readonly string[]): string[] =>
   tests
     .flatMap((path) => (path.endsWith('.ts') ? path : filesBelow(path)))
     .filter((file) => file.endsWith('.test.ts') && !isOfCost(file) && !long.includes(file))
     .filter((file) => {
       const reached = reachedFrom(file);
-      const isSlow = !quick.includes(file) && [...reached].some((one) => slow.some((name) => name.test(one)));
+      const isSlow = !isQuick && [...reached].some((one) => slow.some((name) => name.test(one)));
       return !isSlow && files.some((one) => reached.has(one)) && !/\bvi\.(do)?mock\(/i.test(readFileSync(file, 'utf8'));
     });

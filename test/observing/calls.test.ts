@@ -2,11 +2,10 @@ import { describe, expect, it, vi } from 'vitest';
 import { createMeter } from '../../src/metrics/meter.ts';
 import { createCallRecords } from '../../src/observing/callRecords.ts';
 import { Rejection } from '../../src/protocol/rejection.ts';
-import type { Publish } from '../../src/tap/taps.ts';
 import { courseOf } from '../support/courses.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { readingOf, sumsOf } from '../support/readings.ts';
-import { recordedSpans } from './support/recordedSpans.ts';
+import { recordedCourse } from './support/recordedSpans.ts';
 
 // What is told of a call to a backend: its step and times, metrics, a span, and the attempts for followers.
 
@@ -18,17 +17,7 @@ const answer = (status: number) => ({ status, data: Buffer.from(`of ${status}`),
 function setUp(url = 'https://im.example/api') {
   const meter = createMeter();
   const records = createCallRecords('informationModel', url, meter);
-  const { traces, spans } = recordedSpans();
-  const root = {
-    name: 'root',
-    kind: 'consumer',
-    traceId: '',
-    samplingKey: '',
-    link: undefined,
-    attributes: {},
-  } as const;
-  const told: Parameters<Publish>[] = [];
-  const course = courseOf({ span: traces.begin(root), publish: (...all) => void told.push(all) });
+  const { course, told, spans } = recordedCourse();
   const begin = (expected?: readonly number[]) =>
     records.begin(course, { ...request, ...(expected && { expect: expected }) });
   return { meter, records, course, told, begin, span: () => spans[1] };

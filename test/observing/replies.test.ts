@@ -2,10 +2,9 @@ import { expect, it, vi } from 'vitest';
 import { beginReply } from '../../src/observing/replyCourse.ts';
 import type { Reply } from '../../src/protocol/c2d.ts';
 import type { Delivery } from '../../src/protocol/delivery.ts';
-import type { Publish } from '../../src/tap/taps.ts';
 import { courseOf } from '../support/courses.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
-import { recordedSpans } from './support/recordedSpans.ts';
+import { recordedCourse } from './support/recordedSpans.ts';
 
 withFakeTimers();
 
@@ -19,17 +18,7 @@ it.each<[delivery: Delivery, outcome: string, error: string | undefined]>([
   ['stopped', 'stopped', 'stopped'],
   [{ dropped: 'queue_full' }, 'dropped: queue_full', 'queue_full'],
 ])('a reply that is %j is told with what it waited for, as a step, a span and events', (delivery, outcome, error) => {
-  const { traces, spans } = recordedSpans();
-  const root = {
-    name: 'root',
-    kind: 'consumer',
-    traceId: '',
-    samplingKey: '',
-    link: undefined,
-    attributes: {},
-  } as const;
-  const told: Parameters<Publish>[] = [];
-  const course = courseOf({ span: traces.begin(root), publish: (...all) => void told.push(all) });
+  const { course, told, spans } = recordedCourse();
   const ends: Delivery[] = [];
   vi.advanceTimersByTime(1_000);
   const begun = beginReply(course, reply, (settled) => ends.push(settled));

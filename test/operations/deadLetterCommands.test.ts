@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { idOf } from '../../src/deadLetters/deadLetter.ts';
 import type { DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
 import { choiceOf } from '../../src/operations/deadLetters/choiceOptions.ts';
@@ -10,28 +10,16 @@ import { replaySummaryOf } from '../../src/operations/deadLetters/letterLines.ts
 import { list } from '../../src/operations/deadLetters/list.ts';
 import { show } from '../../src/operations/deadLetters/show.ts';
 import { letter, lettersInDirectory } from '../support/letters.ts';
+import { withOutput } from '../support/output.ts';
 
 let directory: string;
 let store: DeadLetters;
-let printed: string;
-let said: string;
+const output = withOutput();
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'letters-'));
   store = lettersInDirectory(directory);
-  [printed, said] = ['', ''];
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    printed += text;
-    return true;
-  });
-  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
-    said += text;
-    return true;
-  });
 });
-afterEach(() => {
-  vi.restoreAllMocks();
-  rmSync(directory, { recursive: true });
-});
+afterEach(() => rmSync(directory, { recursive: true }));
 
 const id = (number: number, deviceId = 'd1') => idOf(letter(number, { deviceId }));
 const remove = (ids: readonly string[], options: Parameters<typeof choiceOf>[0] = {}, isDryRun = false) =>
@@ -54,15 +42,15 @@ it('list prints a line for each dead letter, and names those that cannot be read
   await store.park(ofAction(1, { action: 'model.update' }));
   expect(await list(store, choiceOf({}))).toBe(0);
   const first = `${id(1)}  2026-01-02T03:04:05.678Z  "d1"  model.update  timeout_exceeded  attempts 1  why\n`;
-  expect([printed, said]).toEqual([first, '1 dead letters\n']);
-  [printed, said] = ['', ''];
+  expect([output.printed, output.said]).toEqual([first, '1 dead letters\n']);
+  [output.printed, output.said] = ['', ''];
   const event = { ...letter(2).event, properties: { eventType: 'Svc.Device.Created' } };
   await store.park(letter(2, { event, attempts: 7, details: 'said\u001b' }));
   await store.park(letter(3));
   writeFileSync(join(directory, `${id(3)}.json`), '{');
   expect(await list(store, choiceOf({}))).toBe(1);
   const second = `${id(2)}  2026-01-02T03:04:05.678Z  "d1"  Svc.Device.Created  timeout_exceeded  attempts 7  said\\u001b\n`;
-  expect([printed, said]).toEqual([
+  expect([output.printed, output.said]).toEqual([
     first + second,
     `passed over: ${id(3)} is no dead letter of format 1\n2 dead letters\n`,
   ]);
@@ -75,10 +63,15 @@ it('show prints a dead letter with its body as text, and refuses an unknown id',
   ] as const)
     await store.park(letter(number, { event: { ...letter(number).event, body } }));
   expect(await show(store, id(1))).toBe(0);
-  expect(JSON.parse(printed)).toMatchObject({ id: id(1), deviceId: 'd1', attempts: 1, event: { body: '{"a":1}' } });
-  printed = '';
+  expect(JSON.parse(output.printed)).toMatchObject({
+    id: id(1),
+    deviceId: 'd1',
+    attempts: 1,
+    event: { body: '{"a":1}' },
+  });
+  output.printed = '';
   await show(store, id(2));
-  expect(JSON.parse(printed)).toMatchObject({ id: id(2), event: { body: 'text' } });
+  expect(JSON.parse(output.printed)).toMatchObject({ id: id(2), event: { body: 'text' } });
   await expect(show(store, id(3))).rejects.toThrow('there is no dead letter of this id');
 });
 
@@ -94,8 +87,8 @@ it('delete removes dead letters by id, also unreadable ones, and names unknown i
   writeFileSync(join(directory, `${id(2)}.json`), '{');
   expect(await remove([id(1), id(2), id(4)])).toBe(1);
   expect(await store.ids()).toEqual([id(3)]);
-  expect(printed).toBe(`${id(1)}\n${id(2)}\n`);
-  expect(said).toBe(`there is no dead letter "${id(4)}"\n2 dead letters deleted\n`);
+  expect(output.printed).toBe(`${id(1)}\n${id(2)}\n`);
+  expect(output.said).toBe(`there is no dead letter "${id(4)}"\n2 dead letters deleted\n`);
 });
 
 it('delete removes dead letters by device and by age', async () => {
@@ -110,7 +103,7 @@ it('delete removes dead letters by device and by age', async () => {
   expect(await store.ids()).toEqual([id(2), id(3, 'd2')].sort());
   expect(await remove([], { device: 'd2' })).toBe(0);
   expect(await store.ids()).toEqual([id(2)]);
-  expect(printed.split('\n')[0]).toContain(`${id(1)}  2025-01-01T00:00:00.000Z  "d1"`);
+  expect(output.printed.split('\n')[0]).toContain(`${id(1)}  2025-01-01T00:00:00.000Z  "d1"`);
 });
 
 it('delete has at most 16 requests to the store at once, and prints what it has deleted in order', async () => {
@@ -127,7 +120,7 @@ it('delete has at most 16 requests to the store at once, and prints what it has 
     },
   };
   expect(await deleteLetters(away, { ids, choice: choiceOf({}), isDryRun: false })).toBe(0);
-  expect([most, printed]).toEqual([16, `${ids.join('\n')}\n`]);
+  expect([most, output.printed]).toEqual([16, `${ids.join('\n')}\n`]);
 });
 
 it('delete ends with 1 when one that is meant cannot be read, which stays', async () => {
@@ -141,8 +134,8 @@ it('delete removes nothing in a dry run', async () => {
   await store.park(letter(1));
   expect(await remove([], { device: 'd1' }, true)).toBe(0);
   expect(await store.ids()).toEqual([id(1)]);
-  expect(printed).toContain(id(1));
-  expect(said).toBe('Dry run: 1 dead letters would be deleted\n');
+  expect(output.printed).toContain(id(1));
+  expect(output.said).toBe('Dry run: 1 dead letters would be deleted\n');
 });
 
 it('delete removes nothing without a selection, or with two', async () => {
@@ -157,9 +150,9 @@ const ofAction = (number: number, properties: Readonly<Record<string, string>>) 
   return { ...one, event: { ...one.event, properties: { msgType: 'action', ...properties } } };
 };
 const planOf = async (number: number) => {
-  printed = '';
+  output.printed = '';
   expect(await show(store, id(number))).toBe(0);
-  return JSON.parse(printed).replay;
+  return JSON.parse(output.printed).replay;
 };
 const end = 'then it is deleted, unless it fails through our side again';
 

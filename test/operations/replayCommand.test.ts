@@ -8,30 +8,19 @@ import type { Dispatch } from '../../src/dispatch/dispatch.ts';
 import { choiceOf } from '../../src/operations/deadLetters/choiceOptions.ts';
 import { replayChosen } from '../../src/operations/deadLetters/replayChosen.ts';
 import { letter, lettersInDirectory } from '../support/letters.ts';
+import { withOutput } from '../support/output.ts';
 
 let directory: string;
 let store: DeadLetters;
-let printed: string;
-let said: string;
+const output = withOutput();
 let closed: number;
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'letters-'));
   store = lettersInDirectory(directory);
   for (const number of [1, 2, 3]) await store.park(letter(number));
-  [printed, said, closed] = ['', '', 0];
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    printed += text;
-    return true;
-  });
-  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
-    said += text;
-    return true;
-  });
+  closed = 0;
 });
-afterEach(() => {
-  vi.restoreAllMocks();
-  rmSync(directory, { recursive: true });
-});
+afterEach(() => rmSync(directory, { recursive: true }));
 
 const id = (number: number) => idOf(letter(number));
 const warning = 'These older messages can overwrite what devices have sent since.\n';
@@ -54,7 +43,7 @@ it('a replay says what it does every two seconds, and ends with 0 when all are h
   vi.spyOn(performance, 'now').mockImplementation(() => times.shift() ?? 0);
   const before = process.listenerCount('SIGINT') + process.listenerCount('SIGTERM');
   expect(await replayAll(() => async () => true)).toBe(0);
-  expect(said).toBe(`${warning}3 dead letters to replay\n1 of 3\n3 of 3\n3 handled\n`);
+  expect(output.said).toBe(`${warning}3 dead letters to replay\n1 of 3\n3 of 3\n3 handled\n`);
   expect(await store.ids()).toEqual([]);
   expect([closed, process.listenerCount('SIGINT') + process.listenerCount('SIGTERM')]).toEqual([1, before]);
 });
@@ -62,8 +51,8 @@ it('a replay says what it does every two seconds, and ends with 0 when all are h
 it('a dry replay only lists what is meant', async () => {
   const dispatch = vi.fn();
   expect(await replayAll(() => dispatch, true)).toBe(0);
-  expect(said).toBe(`${warning}Dry run: nothing is done. To be replayed:\n3 dead letters\n`);
-  expect(printed.split('\n').map((line) => line.split('  ')[0])).toEqual([id(1), id(2), id(3), '']);
+  expect(output.said).toBe(`${warning}Dry run: nothing is done. To be replayed:\n3 dead letters\n`);
+  expect(output.printed.split('\n').map((line) => line.split('  ')[0])).toEqual([id(1), id(2), id(3), '']);
   expect([dispatch.mock.calls, closed, await store.ids()]).toEqual([[], 0, [id(1), id(2), id(3)]]);
 });
 
@@ -75,15 +64,17 @@ it('a replay ends with 1 when one fails again, and says why', async () => {
     };
   };
   expect(await replayAll(again)).toBe(1);
-  expect(said).toContain(`${id(2)} failed again: timeout_exceeded, again\\u001b\n`);
-  expect(said).toMatch(/\n1 handled, 1 failed again and stay, 1 not tried, to keep the order of their device\n$/);
+  expect(output.said).toContain(`${id(2)} failed again: timeout_exceeded, again\\u001b\n`);
+  expect(output.said).toMatch(
+    /\n1 handled, 1 failed again and stay, 1 not tried, to keep the order of their device\n$/,
+  );
   expect(await store.ids()).toEqual([id(2), id(3)]);
 });
 
 it('a replay ends with 1 when one cannot be read, and with 0 when others were deleted meanwhile', async () => {
   writeFileSync(join(directory, `${id(2)}.json`), '{');
   expect(await replayAll(() => async () => true)).toBe(1);
-  expect(said).toContain(`passed over: ${id(2)} is no dead letter of format 1\n2 dead letters to replay\n`);
+  expect(output.said).toContain(`passed over: ${id(2)} is no dead letter of format 1\n2 dead letters to replay\n`);
   await store.remove(id(2));
   for (const number of [1, 2]) await store.park(letter(number));
   const removing: Dispatch = async () => {
@@ -91,7 +82,7 @@ it('a replay ends with 1 when one cannot be read, and with 0 when others were de
     return true;
   };
   expect(await replayAll(() => removing)).toBe(0);
-  expect(said).toMatch(/\n1 handled, 1 gone meanwhile\n$/);
+  expect(output.said).toMatch(/\n1 handled, 1 gone meanwhile\n$/);
 });
 
 it.each(['SIGINT', 'SIGTERM'] as const)(
@@ -106,8 +97,8 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
       return true;
     };
     expect(await replayAll(() => stopped)).toBe(1);
-    expect(said).toContain('stopping after the dead letters in work; once more to end at once\n');
-    expect(said).toMatch(/\n1 handled, 2 left when stopped\n$/);
+    expect(output.said).toContain('stopping after the dead letters in work; once more to end at once\n');
+    expect(output.said).toMatch(/\n1 handled, 2 left when stopped\n$/);
     const twice: Dispatch = async () => {
       for (let times = 0; times < 2; times += 1) send();
       return true;

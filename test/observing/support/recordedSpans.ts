@@ -1,4 +1,6 @@
+import type { Publish } from '../../../src/tap/taps.ts';
 import type { Attributes, Span, SpanError, Traces } from '../../../src/tracing/span.ts';
+import { courseOf } from '../../support/courses.ts';
 
 /** A span as a test sees it: what it began with, its events, and what it ended with. */
 export interface RecordedSpan {
@@ -27,4 +29,19 @@ export function recordedSpans(): { readonly traces: Traces; readonly spans: read
     traces: { begin: ({ name, kind, attributes }) => begin(name, kind, attributes), close: async () => {} },
     spans,
   };
+}
+
+/** A message in work: its span is the first of `spans`, and `told` is what followers of it are told. */
+export function recordedCourse() {
+  const { traces, spans } = recordedSpans();
+  const root = {
+    name: 'root',
+    kind: 'consumer',
+    traceId: '',
+    samplingKey: '',
+    link: undefined,
+    attributes: {},
+  } as const;
+  const told: Parameters<Publish>[] = [];
+  return { course: courseOf({ span: traces.begin(root), publish: (...all) => void told.push(all) }), told, spans };
 }
