@@ -65,6 +65,7 @@ export const rooms: readonly Room[] = [
   { folder: 'edge/src/files', ...ofEdge('fileInputs') },
   { folder: 'edge/src/connections', ...ofEdge('options', 'reconnecting') },
   { folder: 'edge/src/operations', ...ofEdge('options') },
+  { folder: 'edge/src/check', ...ofEdge('checkEdge') },
   { folder: 'edge/src', ...ofEdge('metrics', 'options') },
   { folder: 'src/protocol', tests: ['test/protocol', 'test/dispatch', 'test/messages'] },
   { folder: 'src/objectModel', tests: ['test/objectModel', 'test/messages'] },

@@ -3,6 +3,7 @@ import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeF
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
+import { useProxies } from 'telemetry/network/outbound.ts';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createFileInputs, type FileInputs } from '../../edge/src/files/fileInputs.ts';
 import { urlProblem } from '../../edge/src/files/fileUrl.ts';
@@ -10,6 +11,7 @@ import { makeDirectory } from '../../edge/src/files/makeDirectory.ts';
 import { createModuleFolder } from '../../edge/src/files/moduleFolder.ts';
 import { createSemaphore } from '../../edge/src/files/semaphore.ts';
 import { createMeter } from '../../edge/src/metrics/metrics.ts';
+import { startConnectProxy } from '../support/connectProxy.ts';
 import { type FileServer, startFileServer } from './support/fileServer.ts';
 import { modules } from './support/testProxy.ts';
 
@@ -539,6 +541,31 @@ describe('over TLS', () => {
     } finally {
       await secure.close();
     }
+  });
+
+  it('a file is downloaded through the proxy of the process', async () => {
+    const { key, cert, caFile } = await ensureCertificates(folder);
+    const [secure, proxy] = await Promise.all([startFileServer({ key, cert }), startConnectProxy()]);
+    onTestFinished(async () => {
+      useProxies({ https: '', http: '', except: '' });
+      await Promise.all([secure.close(), proxy.close()]);
+    });
+    useProxies({ https: proxy.url, http: '', except: '' });
+    const ca = await readFile(caFile, 'utf8');
+    start({ folder: join(folder, 'in') }, { hosts: [secure.host], loopbackHttp: false, ca });
+    await inputs.prepare();
+    await loaded({ a: secure.signed('a', 'a') });
+    expect([proxy.asked, secure.requests]).toEqual([[secure.host], 1]);
+    await expect.poll(() => proxy.open()).toBe(0);
+    proxy.behave('refuses');
+    expect(await load({ a: secure.signed('b', 'b') })).toEqual(failed('its host does not respond: EPROXYREFUSED'));
+    expect([secure.requests, recorded()]).toEqual([
+      1,
+      [
+        ['200', ''],
+        ['', 'no_connection'],
+      ],
+    ]);
   });
 
   it('plain http is allowed only from this machine, and only if configured', () => {

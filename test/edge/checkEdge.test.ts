@@ -1,0 +1,303 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Server, Socket } from 'node:net';
+import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
+import { ensureCertificates, issueCertificate } from 'iot-hub-emulator/testing';
+import mqtt from 'mqtt';
+import { generate } from 'mqtt-packet';
+import { useProxies } from 'telemetry/network/outbound.ts';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { checkBroker } from '../../edge/src/check/checkBroker.ts';
+import { checkEdge } from '../../edge/src/check/checkEdge.ts';
+import { checkFolders } from '../../edge/src/check/checkFolders.ts';
+import { checkHub } from '../../edge/src/check/checkHub.ts';
+import { readOptions } from '../../edge/src/options.ts';
+import { findings } from '../e2e/check/run.ts';
+import { startConnectProxy } from '../support/connectProxy.ts';
+import { startTestEdge, type TestEdge, writeCertificate } from './support/testEdge.ts';
+
+// What `--check` of the edge proxy finds, in this process, beside a proxy that runs in it, too.
+
+type File = Readonly<Record<'hub' | 'broker', Readonly<Record<string, unknown>>>> & {
+  readonly modules: readonly Readonly<Record<string, unknown>>[];
+};
+
+let edge: TestEdge;
+let file: File;
+beforeAll(async () => {
+  edge = await startTestEdge();
+  file = JSON.parse(await readFile(join(edge.folder, 'edge-proxy.json'), 'utf8'));
+});
+afterAll(() => edge.close());
+
+/** What the program does with these arguments, in this process. */
+async function inHere(args: readonly string[]) {
+  const options = readOptions(args, {});
+  if (options.check === undefined) throw new Error('--check is missing');
+  let text = '';
+  const code = await checkEdge(options.config, options.check, (more) => {
+    text += more;
+  });
+  return { code, text };
+}
+
+const right = () => ['--config', join(edge.folder, 'edge-proxy.json'), '--check'];
+
+let written = 0;
+async function withChange(change: (right: File) => object): Promise<string[]> {
+  written += 1;
+  const path = join(edge.folder, `wrong-${written}.json`);
+  await writeFile(path, JSON.stringify({ ...file, ...change(file) }));
+  return ['--config', path, '--check'];
+}
+
+const untilWhen = (where: string) =>
+  new RegExp(`^${where} answers, its certificate is valid until \\d{4}-\\d\\d-\\d\\d; the key shows only when`);
+
+it('finds nothing wrong', async () => {
+  const { code, found, text } = await findings(right(), {}, inHere);
+  const { broker, folder, hub } = edge;
+  expect([code, found]).toEqual([
+    0,
+    [
+      { what: 'configuration', mark: 'ok', found: `${join(folder, 'edge-proxy.json')} is valid, with 3 modules` },
+      { what: 'hub', mark: 'ok', found: expect.stringMatching(untilWhen(`localhost:${hub.ports.mqtts}`)) },
+      { what: 'broker', mark: 'ok', found: `${broker.url} takes the user edge-proxy` },
+      { what: 'folders', mark: 'ok', found: 'all can be written, with room for their quotas' },
+    ],
+  ]);
+  expect(text).not.toMatch(/edge-proxy-secret|SharedAccessKey=[^…]/);
+});
+
+interface Row {
+  readonly change: (right: File) => object;
+  readonly what: string;
+  readonly says: RegExp;
+  /** The exit code with `--init`. */
+  readonly init: number;
+}
+
+const rows: Readonly<Record<string, Row>> = {
+  'a configuration that is none': {
+    change: () => ({ modules: [] }),
+    what: 'configuration',
+    says: /must have at least one module/,
+    init: 1,
+  },
+  'a hub that is not there': {
+    change: ({ hub }) => ({
+      hub: {
+        ...hub,
+        connectionString: String(hub['connectionString']).replace(/HostName=[^;]*/, 'HostName=localhost:1'),
+      },
+    }),
+    what: 'hub',
+    says: /ECONNREFUSED → compare HostName/,
+    init: 0,
+  },
+  'a hub whose authority is not known': {
+    change: ({ hub }) => ({ hub: { connectionString: hub['connectionString'] } }),
+    what: 'hub',
+    says: /hub\.caFile or network\.caFile must name/,
+    init: 1,
+  },
+  'a broker that is not there': {
+    change: ({ broker }) => ({ broker: { ...broker, url: 'mqtt://127.0.0.1:1' } }),
+    what: 'broker',
+    says: /ECONNREFUSED.* → compare broker\.url/,
+    init: 0,
+  },
+  'a wrong password': {
+    change: ({ broker }) => ({ broker: { ...broker, password: 'not-this-one' } }),
+    what: 'broker',
+    says: /compare broker\.username and broker\.password/,
+    init: 1,
+  },
+  'a folder that cannot be made': {
+    change: ({ modules: [press, ...others] }) => ({
+      modules: [{ ...press, files: { folder: '/proc/none' } }, ...others],
+    }),
+    what: 'folders',
+    says: /\/proc\/none of module press: E\w+ → mount a folder/,
+    init: 1,
+  },
+};
+
+describe.each(Object.entries(rows))('%s', (_, { change, what, says, init }) => {
+  it('is found', async () => {
+    const args = await withChange(change);
+    const { code, found, text } = await findings(args, {}, inHere);
+    const bad = found.filter(({ mark }) => mark !== 'ok');
+    expect(bad.map((one) => one.what)).toEqual([what]);
+    expect(`${bad[0]?.found} → ${bad[0]?.todo}`).toMatch(says);
+    expect(code).toBe(1);
+    expect(text).not.toMatch(/not-this-one|edge-proxy-secret/);
+    expect((await findings([...args, '--init'], {}, inHere)).code).toBe(init);
+  });
+});
+
+it('tells until when the certificate of the proxy is valid', async () => {
+  const [from, until] = [Date.UTC(2020, 0), Date.UTC(2021, 0)];
+  await writeCertificate(edge.folder, await issueCertificate({ name: 'edge-1', role: 'client', from, until }));
+  const args = await withChange(({ hub }) => ({
+    hub: {
+      ...{ ...hub, certificateFile: 'device.pem', keyFile: 'device.key' },
+      connectionString: String(hub['connectionString']).replace(/SharedAccessKey=.*/, 'x509=true'),
+    },
+  }));
+  const { found } = await findings(args, {}, inHere);
+  expect(found.map(({ what, mark, found }) => `${what} ${mark} ${found}`)).toContain(
+    'hub ok the certificate of the proxy is valid from 2020-01-01 until 2021-01-01',
+  );
+});
+
+/** The address of a server that does what the test says, until the test ends. */
+async function listening(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => new Promise<void>((resolve) => void server.close(() => resolve())));
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe('the folders', () => {
+  const withQuotas = (...quotas: readonly number[]) => {
+    const [press] = edge.configuration.modules;
+    if (press?.files === undefined) throw new Error('press has files');
+    const { files, ...rest } = press;
+    return quotas.map((quotaBytes) => ({ ...rest, files: { ...files, quotaBytes } }));
+  };
+
+  it('a disk without room for the quotas is told', () => {
+    const [found, ...others] = checkFolders(withQuotas(2 ** 52, 2 ** 52 - 1));
+    expect([others, found?.mark, found?.todo]).toEqual([[], 'warning', 'make room, or lower quotaBytes']);
+    const [, folder, free] =
+      /^the disk of (.+) has (\d+) MB free, the quotas on it are 8589934592 MB$/.exec(found?.found ?? '') ?? [];
+    expect(folder).toBe(edge.files);
+    expect(Number(free)).toBeLessThan(8_589_934_592);
+  });
+
+  it('of modules without files are none', () => {
+    expect(checkFolders(edge.configuration.modules.slice(1))).toEqual([
+      { what: 'folders', mark: 'ok', found: 'no module has files' },
+    ]);
+  });
+});
+
+describe('the hub', () => {
+  const ofHub = (host: string) => `HostName=${host};DeviceId=d;SharedAccessKey=a2V5`;
+
+  it.each([
+    [false, 8883],
+    [true, 443],
+  ])('over WebSockets: %s, it is looked for at port %i', async (webSockets, port) => {
+    const [found] = await checkHub({ connectionString: ofHub('127.0.0.1'), webSockets });
+    expect(found?.found).toMatch(new RegExp(`^127\\.0\\.0\\.1:${port}: `));
+  });
+
+  it('that is silent is an outage', async () => {
+    const { setTimeout } = Socket.prototype;
+    const soon = vi.spyOn(Socket.prototype, 'setTimeout').mockImplementation(function (this: Socket, ms, ...rest) {
+      return setTimeout.call(this, ms === 10_000 ? 10 : ms, ...rest);
+    });
+    onTestFinished(() => soon.mockRestore());
+    const host = await listening(createServer((socket) => void socket.on('error', () => {})));
+    expect(await checkHub({ connectionString: ofHub(host), webSockets: false })).toMatchObject([
+      { what: 'hub', mark: 'failure', found: `${host}: no answer within 10 s`, isOutage: true },
+    ]);
+  });
+
+  it('is asked for by its name, which an address is not', async () => {
+    const names: string[] = [];
+    const { key, cert, caFile } = await ensureCertificates(join(edge.folder, 'several'));
+    const server = createTlsServer({
+      ...{ key, cert },
+      SNICallback(name, done) {
+        names.push(name);
+        done(null);
+      },
+    });
+    const ca = await readFile(caFile, 'utf8');
+    const host = await listening(server);
+    for (const name of [host.replace('127.0.0.1', 'localhost'), host])
+      expect(await checkHub({ connectionString: ofHub(name), webSockets: false, ca })).toMatchObject([{ mark: 'ok' }]);
+    expect(names).toEqual(['localhost']);
+  });
+
+  it('is reached through the proxy, or the proxy is what is wrong', async () => {
+    const proxy = await startConnectProxy();
+    onTestFinished(async () => {
+      useProxies({ https: '', http: '', except: '' });
+      await proxy.close();
+    });
+    useProxies({ https: proxy.url, http: '', except: '' });
+    const place = `localhost:${edge.hub.ports.mqtts}`;
+    const where = `${place} through ${proxy.url.replace('http://', '')} \\(HTTPS_PROXY\\)`;
+    const [found] = await checkHub(edge.configuration.hub);
+    expect(found).toEqual({ what: 'hub', mark: 'ok', found: expect.stringMatching(untilWhen(where)) });
+    proxy.behave('refuses');
+    const [refused] = await checkHub(edge.configuration.hub);
+    expect(refused).toMatchObject({ mark: 'failure', found: expect.stringContaining('HTTP 403') });
+    expect(proxy.asked).toEqual([place, place]);
+  });
+});
+
+describe('the broker', () => {
+  it('that hangs up is an outage', async () => {
+    const url = `mqtt://${await listening(createServer((socket) => socket.destroy()))}`;
+    expect(await checkBroker({ broker: { url } })).toEqual([
+      {
+        ...{ what: 'broker', mark: 'failure', isOutage: true },
+        found: expect.stringMatching(/: (the broker has closed the connection|.*ECONNRESET)$/),
+        todo: 'compare broker.url, or start the broker',
+      },
+    ]);
+  });
+
+  it.each([
+    [1, false],
+    [2, true],
+    [3, false],
+    [4, true],
+    [5, true],
+  ])('that refuses with the code %i refuses the user: %s', async (returnCode, isRefusal) => {
+    const refusal = generate({ cmd: 'connack', returnCode, sessionPresent: false });
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => socket.write(refusal));
+    });
+    const [found] = await checkBroker({ broker: { url: `mqtt://${await listening(server)}` } });
+    const todo = expect.stringContaining(isRefusal ? 'broker.username and broker.password' : 'broker.url');
+    expect([found?.isOutage === true, found?.todo]).toEqual([!isRefusal, todo]);
+  });
+
+  it('that takes any user is told, and one whose authority is not known is refused', async () => {
+    const accepted = generate({ cmd: 'connack', returnCode: 0, sessionPresent: false });
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => socket.write(accepted));
+    });
+    const url = `mqtt://${await listening(server)}`;
+    expect(await checkBroker({ broker: { url } })).toEqual([
+      { what: 'broker', mark: 'ok', found: `${url} takes the user (none)` },
+    ]);
+    const { key, cert } = await ensureCertificates(join(edge.folder, 'unknown'));
+    const secure = `mqtts://${await listening(createTlsServer({ key, cert }))}`;
+    expect(await checkBroker({ broker: { url: secure } })).toEqual([
+      {
+        ...{ what: 'broker', mark: 'failure', found: expect.stringContaining(`${secure}: `) },
+        todo: 'broker.caFile must name the authority of its certificate',
+      },
+    ]);
+  });
+
+  it('keeps the connection of the client id that the proxy uses', async () => {
+    const { url } = edge.broker;
+    const running = mqtt.connect(url, { ...ofPress, reconnectPeriod: 0 });
+    onTestFinished(() => running.endAsync(true));
+    await new Promise((resolve) => running.once('connect', resolve));
+    const broker = { url, username: 'edge-proxy', password: 'edge-proxy-secret', clientId: ofPress.clientId };
+    expect(await checkBroker({ broker })).toMatchObject([{ mark: 'ok' }]);
+    await running.publishAsync('press/out/0/none', '', { qos: 1 });
+  });
+});
+
+const ofPress = { username: 'press', password: 'press-secret', clientId: 'the-proxy' };
