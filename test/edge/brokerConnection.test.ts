@@ -1,4 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { getEventListeners } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { generate, parser } from 'mqtt-packet';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createMeter } from '../../edge/src/metrics/metrics.ts';
 import {
   type Broker as BrokerClient,
@@ -36,9 +39,9 @@ afterEach(async () => {
   await broker.close();
 });
 
-function connect(password = 'p') {
+function connect(password = 'p', url = broker.url) {
   client = connectToBroker({
-    access: () => ({ url: broker.url, username: 'edge-proxy', password, clientId: 'edge' }),
+    access: () => ({ url, username: 'edge-proxy', password, clientId: 'edge' }),
     topics,
     onReply: (reply) => void replies.push(reply),
     log: createLog('info', { write: (line) => void lines.push(JSON.parse(line)) }),
@@ -86,6 +89,10 @@ describe('the connection to the broker', () => {
     expect([isSubscribedTo('press/out'), isSubscribedTo('camera/out')]).toEqual([true, false]);
     expect(publish('press/in/stop/1', Buffer.from('x'))).toBe(true);
     expect(await press.next()).toMatchObject({ topic: 'press/in/stop/1', text: 'x', isRetained: false });
+    const late = await connectModule({ url: broker.url, id: 'press' });
+    onTestFinished(() => late.close());
+    publish('press/in/stop/2', Buffer.from('y'));
+    expect(await late.next()).toMatchObject({ topic: 'press/in/stop/2' });
     broker.disconnect('edge-proxy');
     expect(await closed).toBe('the connection was closed');
     expect([isSubscribedTo('press/out'), publish('press/in/stop/1', Buffer.from('x'))]).toEqual([false, false]);
@@ -109,6 +116,8 @@ describe('the connection to the broker', () => {
   it('is subscribed as the topics are now', async () => {
     await connected();
     topics.use(modules.slice(0, 1));
+    for (const topic of ['bus/out/1/r', 'press/out/2/r']) press.publish(topic, '');
+    await expect.poll(() => replies.map(({ topic }) => topic)).toEqual(['press/out']);
     await client.resubscribe();
     expect(broker.subscriptionsOf('edge-proxy')).toEqual(['press/out/+/+']);
     broker.disconnect('edge-proxy');
@@ -121,12 +130,41 @@ describe('the connection to the broker', () => {
     await expect.poll(() => client.waitingFor()).toMatch(/^the broker: Connection refused: /);
     await client.resubscribe();
     expect(logged('broker.waiting')).toMatchObject([{ reason: expect.stringMatching(/^Connection refused: /) }]);
+    expect(logged('broker.connected')).toEqual([]);
   });
 
   it('ends at once while it is being opened', async () => {
     connect();
     await client.close();
     expect([client.current(), broker.subscriptionsOf('edge-proxy')]).toEqual([undefined, []]);
+  });
+
+  it('ends at once when the broker does not end it', async () => {
+    const silent = createServer({ allowHalfOpen: true }, (socket) => {
+      const packets = parser();
+      packets.on('packet', (packet) => {
+        if (packet.cmd === 'connect') socket.write(generate({ cmd: 'connack', returnCode: 0, sessionPresent: false }));
+        if (packet.cmd !== 'subscribe') return;
+        const { messageId = 0, subscriptions } = packet;
+        socket.write(generate({ cmd: 'suback', messageId, granted: subscriptions.map(() => 0) }));
+      });
+      socket.on('data', (bytes) => void packets.parse(bytes));
+      onTestFinished(() => void socket.destroy());
+    });
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void silent.close());
+    connect('p', `mqtt://127.0.0.1:${(silent.address() as AddressInfo).port}`);
+    await expect.poll(() => client.current()).toBeDefined();
+    await client.close();
+    expect(client.current()).toBeUndefined();
+  });
+
+  it('leaves no listener behind when it is open', async () => {
+    const added = vi.spyOn(AbortSignal.prototype, 'addEventListener');
+    onTestFinished(() => added.mockRestore());
+    await connected();
+    const [ofAll] = added.mock.contexts as AbortSignal[];
+    expect(ofAll && getEventListeners(ofAll, 'abort')).toEqual([]);
   });
 });
 
