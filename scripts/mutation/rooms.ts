@@ -61,7 +61,7 @@ export const rooms: readonly Room[] = [
     ...ofEdge('brokerConnection', 'exactJson', 'packetSizes', 'proxy', 'reply', 'routing', 'setups', 'subscriptions'),
   },
   { folder: 'edge/src/invocations', ...ofEdge('proxy', 'setups') },
-  { folder: 'edge/src/hub', ...ofEdge('hubConnection', 'invocation') },
+  { folder: 'edge/src/hub', ...ofEdge('credentials', 'hubConnection', 'invocation') },
   { folder: 'edge/src/files', ...ofEdge('fileInputs') },
   { folder: 'edge/src/connections', ...ofEdge('options', 'reconnecting') },
   { folder: 'edge/src/operations', ...ofEdge('options') },
