@@ -1,13 +1,16 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Hub, startHub } from 'iot-hub-emulator';
 import { type Issued, issueCertificate } from 'iot-hub-emulator/testing';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { useProxies } from 'telemetry/network/outbound.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connectToHub } from '../../edge/src/hub/hubConnection.ts';
 import { failure, type MethodResponse } from '../../edge/src/hub/methodResponse.ts';
 import { createMeter } from '../../edge/src/metrics/metrics.ts';
 import { createLog } from '../../edge/src/operations/log.ts';
+import { startConnectProxy } from '../support/connectProxy.ts';
 import { authenticationBy } from './support/testEdge.ts';
 
 // The connection of the proxy to a real hub (M6, M13).
@@ -77,8 +80,13 @@ describe('the connection to the hub', () => {
     const connectionString = hub.deviceConnectionString(...identity);
     const ca = await readFile(hub.caFile, 'utf8');
     const signIn = means === 'key' ? {} : { certificate: own.cert, key: own.key };
-    await connect({ access: () => ({ connectionString, ca, webSockets, ...signIn }) });
+    const intervals = vi.spyOn(globalThis, 'setInterval');
+    onTestFinished(() => intervals.mockRestore());
+    const token = { valid: 77_777, renewWhenIdle: 70_000, renew: 72_000 };
+    await connect({ access: () => ({ connectionString, ca, webSockets, ...signIn }), token });
     await connected();
+    const renewals = intervals.mock.calls.filter(([, ms]) => ms === token.valid);
+    expect(renewals).toHaveLength(means === 'key' ? 1 : 0); // a certificate has no token
     given.respond = async () => ({ status: 200, payload: { status: 7, output: { b: 2 } } });
     expect(await invoke(clientId)).toEqual([200, { status: 7, output: { b: 2 } }]);
     given.respond = async () => failure('no_module', 'no module');
@@ -104,7 +112,7 @@ describe('the connection to the hub', () => {
     await hub.faults.strike({ kind: 'drop', deviceId: 'edge-1' });
     await expect.poll(() => logged('hub.waiting')).toHaveLength(1);
     respond({ status: 200, payload: { status: 1 } });
-    await expect.poll(() => logged('hub.response_lost')).toHaveLength(1);
+    await expect.poll(() => logged('hub.response_lost')).toMatchObject([{ reason: expect.any(String) }]);
     expect(meter.total('device_messaging.edge.responses.lost')).toBe(1);
     await connected(2);
     given.respond = async () => ({ status: 200, payload: { status: 2 } });
@@ -126,6 +134,46 @@ describe('the connection to the hub', () => {
     await expect.poll(() => connection.waitingFor()).toMatch(/certificate|self.signed/i);
   });
 
+  it('is not opened while the hub is silent', async () => {
+    const silent = createServer((socket) => {
+      socket.on('error', () => {});
+      onTestFinished(() => void socket.destroy());
+    });
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void silent.close());
+    const { setTimeout } = globalThis;
+    const soon = vi
+      .spyOn(globalThis, 'setTimeout')
+      .mockImplementation(((run: () => void, ms?: number) =>
+        setTimeout(run, ms === 20_000 || ms === 3_000 ? 20 : ms)) as typeof setTimeout);
+    onTestFinished(() => soon.mockRestore());
+    const host = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    await connect({ access: () => ({ connectionString: `HostName=${host};DeviceId=d;SharedAccessKey=a2V5` }) });
+    await expect.poll(() => connection.waitingFor()).toBe('the hub: no response within 20 s');
+  });
+
+  it('takes nothing when it is closed', async () => {
+    await connect();
+    await connected();
+    await connection.close();
+    await expect(invoke()).rejects.toThrow();
+    expect(payloads).toEqual([]);
+  });
+
+  it('over WebSockets leads through the proxy of the process', async () => {
+    const proxy = await startConnectProxy();
+    useProxies({ https: proxy.url, http: '', except: '' });
+    onTestFinished(async () => {
+      useProxies({ https: '', http: '', except: '' });
+      await proxy.close();
+    });
+    const connectionString = hub.deviceConnectionString('edge-1');
+    const ca = await readFile(hub.caFile, 'utf8');
+    await connect({ access: () => ({ connectionString, ca, webSockets: true }) });
+    await connected();
+    expect(proxy.asked).toEqual([`localhost:${hub.ports.mqtts}`]);
+  });
+
   it('shortens the name of another method in the log', async () => {
     await connect();
     await connected();
@@ -135,7 +183,7 @@ describe('the connection to the hub', () => {
 
   it('is replaced before the token expires, while no invocation is in progress, and later in any case', async () => {
     given.isIdle = false;
-    await connect({ token: { valid: 1_000, renewWhenIdle: 0.1, renew: 3 } });
+    await connect({ token: { valid: 1_000, renewWhenIdle: 2, renew: 3 } });
     await connected();
     const since = performance.now();
     await connected(2);
@@ -143,5 +191,7 @@ describe('the connection to the hub', () => {
     given.isIdle = true;
     await expect.poll(() => logged('hub.connected').length).toBeGreaterThan(3);
     expect(logged('hub.waiting')).toEqual([]);
+    const [, second = 0, third = 0] = logged('hub.connected').map(({ time }) => Date.parse(String(time)));
+    expect(third - second).toBeGreaterThan(1_500);
   });
 });
