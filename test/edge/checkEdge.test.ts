@@ -153,8 +153,13 @@ it('tells until when the certificate of the proxy is valid', async () => {
 
 /** The address of a server that does what the test says, until the test ends. */
 async function listening(server: Server): Promise<string> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => void sockets.add(socket));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => new Promise<void>((resolve) => void server.close(() => resolve())));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    return new Promise<void>((resolve) => void server.close(() => resolve()));
+  });
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 

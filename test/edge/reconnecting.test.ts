@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { errorMessage } from '../../edge/src/connections/errorMessage.ts';
 import { type Connection, createReconnecting, unlessAborted } from '../../edge/src/connections/reconnecting.ts';
@@ -91,6 +92,17 @@ describe('a connection', () => {
     await hub.close();
     await vi.advanceTimersByTimeAsync(100_000);
     expect(attempts).toHaveLength(8);
+  });
+
+  it('leaves no listener behind after a pause', async () => {
+    const signals = new Set<AbortSignal>();
+    const hub = start(async (signal) => {
+      signals.add(signal);
+      throw new Error('connection refused');
+    });
+    await vi.advanceTimersByTimeAsync(45_000);
+    expect([...signals].map((signal) => getEventListeners(signal, 'abort').length)).toEqual([1]); // of the present one
+    await hub.close();
   });
 
   it('is tried again after half of a pause at least', async () => {
