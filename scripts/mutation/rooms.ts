@@ -66,7 +66,7 @@ export const rooms: readonly Room[] = [
   { folder: 'edge/src/connections', ...ofEdge('options', 'reconnecting') },
   { folder: 'edge/src/operations', ...ofEdge('options') },
   { folder: 'edge/src/check', ...ofEdge('checkEdge') },
-  { folder: 'edge/src', ...ofEdge('metrics', 'options') },
+  { folder: 'edge/src', ...ofEdge('edge', 'metrics', 'options', 'reload') },
   { folder: 'src/protocol', tests: ['test/protocol', 'test/dispatch', 'test/messages'] },
   { folder: 'src/objectModel', tests: ['test/objectModel', 'test/messages'] },
   { folder: 'src/messages', tests: ['test/messages'] },
