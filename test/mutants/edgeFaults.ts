@@ -52,12 +52,6 @@ export const edgeFaults: readonly Fault[] = [
     caughtBy: 'with a whole number that changes is a bad reply',
   }),
   ...inFile('edge/src/hub/methodResponse.ts', test('modules'), {
-    fault: 'leaves the status out of the failure of a bad reply',
-    find: ', ...(methodStatus !== undefined && { status: methodStatus })',
-    replace: '',
-    caughtBy: 'with plain text is a bad reply',
-  }),
-  ...inFile('edge/src/hub/methodResponse.ts', test('modules'), {
     fault: 'says that a method without a reply has not run',
     find: "no_reply: { status: 504, invoked: 'unknown' }",
     replace: "no_reply: { status: 504, invoked: 'no' }",
@@ -84,24 +78,6 @@ export const edgeFaults: readonly Fault[] = [
     find: '/^\\$|[/+#]/',
     replace: '/^\\$|[/]/',
     caughtBy: 'never gets the method "+", which is not a valid topic segment',
-  }),
-  ...inFile('edge/src/modules/brokerConnection.ts', test('connections'), {
-    fault: 'delivers to a module without a subscription to its replies',
-    find: 'client.connected && subscriptions.has(topic)',
-    replace: 'client.connected || subscriptions.has(topic)',
-    caughtBy: 'refuses the subscription for one module: its calls get 503, others work',
-  }),
-  ...inFile('edge/src/hub/hubConnection.ts', test('hubConnection'), {
-    fault: 'renews the connection while invocations are in progress',
-    find: '(seconds > token.renewWhenIdle && isIdle())',
-    replace: 'seconds > token.renewWhenIdle',
-    caughtBy: 'is replaced before the token expires, while no invocation is in progress, and later in any case',
-  }),
-  ...inFile('edge/src/hub/methodTransport.ts', test('connections'), {
-    fault: 'leaves other direct methods without an answer',
-    find: 'if (!isHeard && String(event)',
-    replace: 'if (isHeard && String(event)',
-    caughtBy: 'calls another direct method, reboot: it gets 404 at once',
   }),
   ...inFile('edge/src/files/fileUrl.ts', test('fileInputs'), {
     fault: 'downloads from any host',

@@ -20,22 +20,6 @@ export const edgeMetricFaults: readonly Fault[] = [
     replace: "'');",
     caughtBy: 'the metrics have the downloads of files by their outcome',
   }),
-  ...inFile(
-    'edge/src/connections/reconnecting.ts',
-    metrics,
-    {
-      fault: 'does not count connections that cannot be opened',
-      find: "if (!signal.aborted) countAttempt(peer, 'failed');",
-      replace: '',
-      caughtBy: 'the metrics have the connections to the hub and to the broker',
-    },
-    {
-      fault: 'takes the broker for the hub in the metrics',
-      find: "name === 'the hub' ? 'hub' : 'broker'",
-      replace: "'hub'",
-      caughtBy: 'the metrics have the connections to the hub and to the broker',
-    },
-  ),
   ...inFile('telemetry/src/exposition.ts', exposition, {
     fault: 'does not escape quotes in metrics',
     find: `.replaceAll('"', '\\\\"')`,
