@@ -470,6 +470,10 @@ describe('the folder of a module', () => {
     makeDirectory(path);
     makeDirectory(path);
     expect([existsSync(path), (await lstat(path)).mode & 0o777]).toEqual([true, 0o700]);
+    await writeFile(join(folder, 'file'), '');
+    await symlink('gone', join(folder, 'link'));
+    expect(() => makeDirectory(join(folder, 'file'))).toThrow('ENOTDIR');
+    expect(() => makeDirectory(join(folder, 'link'))).toThrow('ENOENT');
   });
 });
 
