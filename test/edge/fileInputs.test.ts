@@ -423,6 +423,19 @@ describe('the folder of a module', () => {
     expect([(await first).kind, (await second).kind]).toEqual(['files', 'files']);
   });
 
+  it('counts once what is left to the module while it looks for room', async () => {
+    const { reserve } = createModuleFolder(folder);
+    const quota = { quotaBytes: 1_000, mostFiles: 10 };
+    const first = await reserve(quota, 600, 1);
+    const path = first?.temporaryPath() ?? '';
+    await writeFile(path, 'x'.repeat(600));
+    await first?.finish(path);
+    const second = reserve(quota, 400, 1);
+    for (let step = 0; step < 5; step += 1) await Promise.resolve(); // it has begun to look
+    first?.release();
+    expect(await second).toBeDefined();
+  });
+
   it('is made at the start, with those above it, and leftovers of unfinished downloads are removed', async () => {
     const path = join(folder, 'a', 'b');
     start({ folder: path });

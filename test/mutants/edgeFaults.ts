@@ -79,12 +79,6 @@ export const edgeFaults: readonly Fault[] = [
     replace: '/^\\$|[/]/',
     caughtBy: 'never gets the method "+", which is not a valid topic segment',
   }),
-  ...inFile('edge/src/files/fileUrl.ts', test('fileInputs'), {
-    fault: 'downloads from any host',
-    find: 'hosts.includes(host)',
-    replace: 'hosts.length > 0',
-    caughtBy: 'from a host that is not configured',
-  }),
   ...inFile('edge/src/files/download.ts', test('fileInputs'), {
     fault: 'accepts a file that is one byte too long',
     find: 'if (count > bytes) throw',
@@ -139,12 +133,6 @@ export const edgeFaults: readonly Fault[] = [
       find: 'used.bytes + before.bytes + bytes > quotaBytes',
       replace: 'before.bytes + bytes > quotaBytes',
       caughtBy: 'has a quota, which includes files that the module has not removed',
-    },
-    {
-      fault: 'keeps the files of a failed download',
-      find: '        await Promise.all(all.map((path) => rm(path, { force: true }).catch(() => {})));\n',
-      replace: '        await Promise.all(all);\n',
-      caughtBy: 'when its host closes the connection early',
     },
   ),
   ...inFile('edge/src/files/moduleFolder.ts', test('reload'), {
