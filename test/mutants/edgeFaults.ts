@@ -89,12 +89,6 @@ export const edgeFaults: readonly Fault[] = [
     'edge/src/files/usage.ts',
     test('fileInputs'),
     {
-      fault: 'does not look into the folders below that of a module',
-      find: 'waiting.push(path)',
-      replace: 'waiting.length += 0',
-      caughtBy: 'has a quota, which includes files in folders below',
-    },
-    {
       fault: 'does not count folders',
       find: '      files += 1;\n',
       replace: '      if (!(await lstat(join(dir.path, name))).isDirectory()) files += 1;\n',
