@@ -66,6 +66,7 @@ it('finds nothing wrong', async () => {
       { what: 'folders', mark: 'ok', found: 'all can be written, with room for their quotas' },
     ],
   ]);
+  expect(JSON.parse(text)).toMatchObject({ seconds: expect.any(Number) });
   expect(text).not.toMatch(/edge-proxy-secret|SharedAccessKey=[^…]/);
 });
 
@@ -81,7 +82,7 @@ const rows: Readonly<Record<string, Row>> = {
   'a configuration that is none': {
     change: () => ({ modules: [] }),
     what: 'configuration',
-    says: /must have at least one module/,
+    says: /must have at least one module → correct \/.*wrong-\d+\.json$/,
     init: 1,
   },
   'a hub that is not there': {
@@ -119,6 +120,14 @@ const rows: Readonly<Record<string, Row>> = {
     }),
     what: 'folders',
     says: /\/proc\/none of module press: E\w+ → mount a folder/,
+    init: 1,
+  },
+  'a folder named like a secret': {
+    change: ({ modules: [press, ...others] }) => ({
+      modules: [{ ...press, files: { folder: '/proc/edge-proxy-secret' } }, ...others],
+    }),
+    what: 'folders',
+    says: / of module press: E\w+ → mount a folder/,
     init: 1,
   },
 };
