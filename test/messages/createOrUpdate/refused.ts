@@ -122,6 +122,19 @@ export function refusedRows(registration: Registration): readonly Row[] {
       ],
       ...failed('internal_platform_error', incident),
     },
+    ...[{ model: 7 }, { success: 'true' }, { code: null }, { details: undefined }, { created: 1 }].map((more) => {
+      const relatedModels = [related('svc.history', more)];
+      return {
+        it: `is the service’s failure when the answer has a related model with ${Object.keys(more)} of another type`,
+        ...pumped.sent,
+        backend: [
+          device,
+          absent,
+          { ...pumped.creates, reply: [201, ` ${JSON.stringify(pumpAnswer({ relatedModels }))}`] as const },
+        ],
+        ...failed('internal_platform_error', incident),
+      };
+    }),
     ...changes.map(([what, more]) => {
       const request = named({ ...pumpBody, ...more });
       return {
