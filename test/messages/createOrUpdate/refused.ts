@@ -113,6 +113,12 @@ export function refusedRows(registration: Registration): readonly Row[] {
       ...failed('internal_platform_error', incident),
     },
     {
+      it: 'is the service’s failure when a model that is found by unique properties has a model id that is no text',
+      ...unnamed().sent,
+      backend: [device, pumpType, { ...lookUp(), reply: [200, ` ${JSON.stringify({ data: [pump({ model: 7 })] })}`] }],
+      ...failed('internal_platform_error', incident),
+    },
+    {
       it: 'is the service’s failure when a created model has an id that is not a GUID',
       ...pumped.sent,
       backend: [
