@@ -67,11 +67,9 @@ const inFile =
 const createOrUpdate = inFile('src/objectModel/createOrUpdate.ts', creating);
 const replace = inFile('src/objectModel/replace.ts', updating);
 const collect = inFile('src/objectModel/collect.ts', [synced]);
-const parent = inFile('src/objectModel/parent.ts', [created]);
 const subscribers = inFile('src/objectModel/subscribers.ts', creating);
 const requestedNotifications = inFile('src/objectModel/requestedNotifications.ts', [created, synced]);
 const relatedModels = inFile('src/objectModel/relatedModels.ts', creating);
-const storedModel = inFile('src/objectModel/storedModel.ts', creating);
 const uniqueValues = inFile('src/objectModel/uniqueValues.ts', creating);
 const modelCreate = inFile('src/messages/model.create.ts', creating);
 const typeCreate = inFile('src/messages/type.create.ts', [table('type.create')]);
@@ -204,18 +202,6 @@ export const faults: readonly Fault[] = [
     'details: shortened(details), ...{ created } }',
     'reports every related model, without which ones were created',
   ),
-  relatedModels(
-    'reads any number of related models',
-    'if (results.length === maxRelatedModels) {',
-    'if (results.length === 1e9) {',
-    'reads the results of no more than 3,000 related models',
-  ),
-  storedModel(
-    'leaves relatedModels in the notification',
-    "withoutMember(stored, 'relatedModels')",
-    "withoutMember(stored, 'nothing')",
-    'sends the requested model as the information model’s text, without its related models',
-  ),
   replace(
     'closes a gap that is one too large',
     'gap > BigInt(maxVersionGap)',
@@ -290,13 +276,6 @@ export const faults: readonly Fault[] = [
     'body.parent === null && (await',
     'keeps the parent as an outgoing reference',
   ),
-  parent(
-    'changes the parent',
-    'if (isOtherMarked) throw',
-    'if (isOtherMarked === undefined) throw',
-    'fails when the model has another parent',
-  ),
-  parent('does not mark the parent reference', "'isParent', 'true'", "'isChild', 'true'", 'marked isParent'),
   deviceUpdated(
     'acknowledges the stored version',
     'return done({ version: versionIn(json) ?? BigInt(body.version) });',
@@ -340,18 +319,6 @@ export const faults: readonly Fault[] = [
     'fails at a notification that the hub does not accept, and sends only the acknowledgement after it',
   ),
   collect(
-    'walks in circles',
-    'if (visited.has(key)) continue;',
-    '',
-    'visited once when they refer to each other in a circle',
-  ),
-  collect(
-    'goes one level too deep',
-    '(recursive || depth === 0)',
-    '(recursive || depth <= 1)',
-    'not children’s children',
-  ),
-  collect(
     'follows references that are not contained',
     '(reference) => isMarked(reference, containment)',
     '() => true',
@@ -369,47 +336,11 @@ export const faults: readonly Fault[] = [
     'const beside = depth > 0 ? [] : await fetchAll(',
     'for every child as well',
   ),
-  collect(
-    'has no limit on models',
-    'if (visited.size === maxSyncModels) throw',
-    'if (visited.size === 1e9) throw',
-    'are exceeded by the 201st model: no more are read and none is sent',
-  ),
-  collect(
-    'has no limit on bytes',
-    'if (bytes > maxSyncBytes) throw',
-    'if (bytes > 1e12) throw',
-    'are exceeded by one byte more: none is sent',
-  ),
-  collect(
-    'has no limit on references',
-    'if (references > maxReferences) throw',
-    'if (references > 1e9) throw',
-    'are exceeded by the 20,001st reference: none is sent',
-  ),
-  collect(
-    'has no limit on bytes of references',
-    'if (referenceBytes > maxSyncBytes) throw',
-    'if (referenceBytes > 1e12) throw',
-    'are exceeded by one byte more of references: none is sent',
-  ),
-  subscribers(
-    'fails a request whose configuration cannot be read',
-    'if (!(error instanceof Rejection)) throw error;',
-    'throw error;',
-    'counts as success with a remark when the svc.configuration model must not be read',
-  ),
   subscribers(
     'sends the configuration to the requesting target',
     "target: target.join('/'),",
     "target: '',",
     'sends the svc.configuration model of the same object to the device',
-  ),
-  subscribers(
-    'notifies for every model',
-    'if (model !== defaultModel) return noNews;',
-    '',
-    'sends no notification for models other than svc.device',
   ),
   subscribers(
     'sends the configuration to the owner of another model',
