@@ -70,10 +70,8 @@ const collect = inFile('src/objectModel/collect.ts', [synced]);
 const subscribers = inFile('src/objectModel/subscribers.ts', creating);
 const requestedNotifications = inFile('src/objectModel/requestedNotifications.ts', [created, synced]);
 const relatedModels = inFile('src/objectModel/relatedModels.ts', creating);
-const uniqueValues = inFile('src/objectModel/uniqueValues.ts', creating);
 const modelCreate = inFile('src/messages/model.create.ts', creating);
 const typeCreate = inFile('src/messages/type.create.ts', [table('type.create')]);
-const identityUpdate = inFile('src/messages/identity.update.ts', [table('identity.update')]);
 const identityDelete = inFile('src/messages/identity.delete.ts', [table('identity.delete')]);
 const deviceCreated = inFile('src/messages/v1/Svc.Device.Created.ts', [created]);
 const deviceUpdated = inFile('src/messages/v1/Svc.Device.Updated.ts', [updated]);
@@ -125,28 +123,10 @@ export const faults: readonly Fault[] = [
     'with the objectId of the request',
   ),
   modelCreate(
-    'uses an objectId that is no GUID',
-    'if (!isAbsent && !isGuid(objectId)) return nobody;',
-    '',
-    'never puts an objectId that is not a GUID into a path',
-  ),
-  modelCreate(
     'forgets the publish-subscribe notification',
     'await configurationNews(registered, backends)',
     '{}',
     'sends the svc.configuration model of the same object to the device',
-  ),
-  modelCreate(
-    'leaves relatedModels out of a failure',
-    'fields: { relatedModels: [] }',
-    'fields: {}',
-    'must have version 2',
-  ),
-  uniqueValues(
-    'does not unwrap unique values',
-    'return value.size === 1 &&',
-    'return value.size === 0 &&',
-    'compares plain and wrapped values of unique properties as equal',
   ),
   relatedModels(
     'shows devices which related models were created',
@@ -171,18 +151,6 @@ export const faults: readonly Fault[] = [
     'maxBodyBytes: 65_536',
     'maxBodyBytes: 65_535',
     'accepts a type definition of exactly 65,536 bytes',
-  ),
-  identityUpdate(
-    'applies the parent to the device itself',
-    "principalManager.resolve('')",
-    'principalManager.resolve(parent)',
-    'ignores the parent when the body names no identity, but repeats it',
-  ),
-  identityUpdate(
-    'loses the context',
-    'context === undefined ? {} : { properties: { context } }',
-    '{}',
-    'repeats the context of the request',
   ),
   identityDelete(
     'deletes the device when no identity is named',
