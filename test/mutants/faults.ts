@@ -76,7 +76,6 @@ const identityDelete = inFile('src/messages/identity.delete.ts', [table('identit
 const deviceCreated = inFile('src/messages/v1/Svc.Device.Created.ts', [created]);
 const deviceUpdated = inFile('src/messages/v1/Svc.Device.Updated.ts', [updated]);
 const syncModel = inFile('src/messages/v1/Svc.Device.SyncModel.ts', [synced]);
-const subject = inFile('src/messages/v1/subject.ts', [created, updated, synced]);
 const answer = inFile('src/dispatch/respond.ts', answering);
 const checks = inFile('src/card/checks.ts', [...answering, ...creating]);
 const envelope = inFile('src/protocol/envelope.ts', [...protocol, ...answering]);
@@ -182,12 +181,6 @@ export const faults: readonly Fault[] = [
     '[...configuration.notifications, notification]',
     'sends the requested model first',
   ),
-  deviceCreated(
-    'forgets the parent',
-    'body.parent && (await',
-    'body.parent === null && (await',
-    'keeps the parent as an outgoing reference',
-  ),
   deviceUpdated(
     'acknowledges the stored version',
     'return done({ version: versionIn(json) ?? BigInt(body.version) });',
@@ -200,35 +193,11 @@ export const faults: readonly Fault[] = [
     'objectId: guid.optional().default("aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa"), model: modelId.optional()',
     'refuses an objectId that is in the body only',
   ),
-  subject(
-    'lets properties and body disagree',
-    'inProperties === undefined || inBody === undefined',
-    'inProperties !== inBody || inBody === undefined',
-    'refuses properties and body that name different objects',
-  ),
   syncModel(
     'takes null for an option',
     '.nullish()\n  .transform((value) => value === true)',
     '.nullish()\n  .transform((value) => value !== undefined)',
     'have no effect when they are false, null or empty:',
-  ),
-  syncModel(
-    'takes [null] for an option',
-    '.filter((value) => value !== null)',
-    '.map((value) => value ?? "null")',
-    'may all be present as long as only references and recursive have an effect; null among names is ignored',
-  ),
-  syncModel(
-    'allows contradicting options',
-    'return allowed ?',
-    'return allowed || names.length < 9 ?',
-    'mutually exclusive',
-  ),
-  syncModel(
-    'succeeds although a notification is lost',
-    'mustDeliver: true',
-    'mustDeliver: false',
-    'fails at a notification that the hub does not accept, and sends only the acknowledgement after it',
   ),
   collect(
     'follows references that are not contained',
