@@ -30,9 +30,10 @@ export const rooms: readonly Room[] = [
   {
     folder: 'src/methods',
     tests: [
-      ...tests('methods', 'acceptedTokens', 'adminRoutes', 'calls', 'concurrencyLimits', 'drain', 'fileInputs'),
-      ...tests('methods', 'methodResponse', 'receiveBody', 'requestHandler', 'requests'),
+      ...tests('methods', 'acceptedTokens', 'adminRoutes', 'calls', 'certificate', 'concurrencyLimits', 'drain'),
+      ...tests('methods', 'fileInputs', 'methodResponse', 'receiveBody', 'requestHandler', 'requests', 'tls'),
       ...tests('methods', 'device', 'input', 'invoke', 'malformed'),
+      ...tests('docs', 'methodsOpenApi'),
     ],
   },
   {
