@@ -22,7 +22,7 @@ export const rooms: readonly Room[] = [
   {
     folder: 'src/hub/replies',
     tests: [
-      ...tests('hub', 'encoding', 'fairQueue', 'identityClient', 'pendingSends', 'rateLimit'),
+      ...tests('hub', 'clientLink', 'encoding', 'fairQueue', 'identityClient', 'pendingSends', 'rateLimit'),
       ...tests('hub', 'replyClock', 'replyMetrics', 'replySettings', 'sender', 'sendFailure', 'sendQueue'),
       ...tests('hub', 'serviceConnection', 'serviceDiagnosis', 'serviceReopening', 'stuckWatch'),
     ],
