@@ -344,6 +344,7 @@ describe('a connection', () => {
     void connection.open();
     await opens(0);
     outcomes.push(undefined, reply);
+    await vi.advanceTimersByTimeAsync(minute);
     for (const device of ['a', 'b']) void connection.send(replyTo(device));
     await vi.advanceTimersByTimeAsync(idleMs);
     made[0]?.end();
