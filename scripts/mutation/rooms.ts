@@ -31,7 +31,8 @@ export const rooms: readonly Room[] = [
     folder: 'src/methods',
     tests: [
       ...tests('methods', 'acceptedTokens', 'adminRoutes', 'calls', 'certificate', 'concurrencyLimits', 'drain'),
-      ...tests('methods', 'fileInputs', 'methodResponse', 'receiveBody', 'requestHandler', 'requests', 'tls'),
+      ...tests('methods', 'fileInputs', 'methodResponse', 'receiveBody', 'requestHandler', 'requests'),
+      ...tests('methods', 'server', 'tls'),
       ...tests('methods', 'device', 'input', 'invoke', 'malformed'),
       ...tests('docs', 'methodsOpenApi'),
     ],
