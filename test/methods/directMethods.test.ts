@@ -53,8 +53,10 @@ describe('a call that is ended', () => {
   });
 });
 
+type Answer = readonly [status: number, body: string] | undefined;
+
 /** A hub that answers one request after the other; `undefined` does not answer. The last answer is repeated. */
-async function hubThatAnswers(...answers: readonly (readonly [status: number, body: string] | undefined)[]) {
+async function hubThatAnswers(...answers: readonly Answer[]) {
   const { cert, key, ca } = certificates;
   const requests: { readonly path: string; readonly authorization: string; readonly body: unknown }[] = [];
   const server = createHttpsServer({ cert, key }, async (request, response) => {
@@ -167,7 +169,7 @@ describe('with an identity', () => {
 
 describe('with a key in a file', () => {
   /** @param next the key that is in the file when the hub has refused the first one */
-  async function setUp(next: string | undefined, ...answers: Parameters<typeof hubThatAnswers>) {
+  async function setUp(next: string | undefined, ...answers: readonly Answer[]) {
     vi.useFakeTimers({ toFake: ['Date'] }); // signatures differ by their keys only
     onTestFinished(() => void vi.useRealTimers());
     const { requests, ca, hostName } = await hubThatAnswers(...answers);
