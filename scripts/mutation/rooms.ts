@@ -22,9 +22,10 @@ export const rooms: readonly Room[] = [
   {
     folder: 'src/hub/replies',
     tests: [
-      ...tests('hub', 'clientLink', 'encoding', 'fairQueue', 'identityClient', 'pendingSends', 'rateLimit'),
-      ...tests('hub', 'replyClock', 'replyMetrics', 'replySettings', 'sender', 'sendFailure', 'sendQueue'),
-      ...tests('hub', 'serviceConnection', 'serviceDiagnosis', 'serviceReopening', 'stuckWatch'),
+      ...tests('hub', 'clientLink', 'encoding', 'fairQueue', 'handOver', 'identityClient'),
+      ...tests('hub', 'pendingSends', 'rateLimit', 'replyClock', 'replyMetrics', 'replySettings', 'sender'),
+      ...tests('hub', 'sendFailure', 'sendQueue', 'serviceConnection', 'serviceDiagnosis', 'serviceReopening'),
+      ...tests('hub', 'stuckWatch'),
     ],
   },
   {
