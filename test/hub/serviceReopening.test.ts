@@ -41,20 +41,22 @@ it('a new connection is opened even if its timer fires a little early', async ()
 
 /** Clients that do what the test says. */
 function clients() {
-  /** Each one: what opens it, what is called when its connection ends, how often it was closed, and by what. */
-  const made: { open: (error?: Error) => void; end: () => void; closed: number; close: () => Promise<void> }[] = [];
+  /** Each one: what opens it, what is called when its connection ends, what closes it, and how often it has sent and was closed. */
+  const made: ReturnType<typeof newOne>[] = [];
+  const newOne = () => ({ open(_error?: Error) {}, end() {}, async close() {}, sends: 0, closed: 0 });
   /** What becomes of sends. */
   const outcomes: (Error | Promise<void> | undefined)[] = [];
   const newClient = () => {
-    const one = { open(_error?: Error) {}, end() {}, closed: 0, async close() {} };
+    const one = newOne();
     made.push(one);
     const opened = new Promise<void>((resolve, reject) => {
       one.open = (error) => (error ? reject(error) : resolve());
     });
-    const on = (_: 'disconnect', end: () => void) => {
-      one.end = end;
+    const on = (event: string, end: () => void) => {
+      if (event === 'disconnect') one.end = end;
     };
     const send = async () => {
+      one.sends += 1;
       const outcome = outcomes.shift();
       if (outcome instanceof Error) throw outcome;
       await outcome;
@@ -324,6 +326,16 @@ describe('a connection', () => {
     expect([ended.mock.calls.length, closed(), connection.isOpen()]).toEqual([0, [1], false]);
     await vi.advanceTimersByTimeAsync(1);
     expect(ended).toHaveBeenCalledTimes(1);
+  });
+
+  it('that has failed in the first send is not opened again by those that wait for it (SDK trap)', async () => {
+    const { made, outcomes, connection, opens, closed } = setUp();
+    outcomes.push(new errors.NotConnectedError('lost'));
+    const sent = ['a', 'b', 'c'].map((device) => connection.send(replyTo(device)));
+    await opens(0);
+    const unavailable = { kind: 'connection', reason: 'hub_unavailable' };
+    expect(await Promise.all(sent)).toEqual([unavailable, unavailable, unavailable]);
+    expect([made.map(({ sends }) => sends), closed()]).toEqual([[1], [1]]);
   });
 
   it('that does not close well is told in the debug log only', async () => {
