@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { openServiceClient } from '../../src/hub/replies/serviceClient.ts';
 import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { errors } from '../../src/hub/replies/serviceSdk.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
@@ -75,7 +76,9 @@ const busy = new errors.ThrottlingError('busy');
 const unknown = new errors.DeviceNotFoundError('unknown');
 
 it.each<[what: string, outcomes: (Error | undefined)[], pauseMs: number]>([
+  ['2 s when it has settled no reply', [new errors.NotConnectedError('lost')], 2_000],
   ['10 s when it has only said that it is busy', [busy, busy], 10_000],
+  ['10 s when it has only failed by itself', [new errors.InternalServerError('failed')], 10_000],
   ['not at all when it has taken a reply', [undefined], 0],
   ['not at all when it has taken a reply before it was busy', [undefined, busy], 0],
   ['not at all when it has taken a reply after it was busy', [busy, undefined], 0],
@@ -288,25 +291,28 @@ describe('a connection', () => {
     const troubles = createTroubles(log);
     onTestFinished(troubles.close);
     const { connection, opens } = setUp({ isByIdentity, troubles, log: log as never });
-    void connection.open();
-    await opens(0, new Error('no'));
+    const opening = connection.open();
+    await opens(0, new errors.UnauthorizedError('no'));
+    await opening;
     const told = { level: 'warn', fields: { setting, hubSaid: 'no' } };
     expect(log.lines).toMatchObject([told]);
     await vi.advanceTimersByTimeAsync(minute);
     expect(log.lines).toMatchObject([told, { level: 'warn' }]);
   });
 
-  it.each([
-    ['less than 30 s without use is opened again after two seconds', 29_999, undefined, 2_000],
-    ['30 s without use is opened again at once', 30_000, undefined, 0],
-    ['30 s with an open reply is opened again after two seconds', 30_000, open().settled, 2_000],
-  ])('that the hub ends after %s', async (_, idleMs, reply, afterMs) => {
+  it.each<[after: string, idleMs: number, replies: (Error | Promise<void> | undefined)[], afterMs: number]>([
+    ['less than 30 s without use is opened again after two seconds', 29_999, [undefined], 2_000],
+    ['less than 30 s after a refused reply is opened again after two seconds', 29_999, [unknown], 2_000],
+    ['30 s without use is opened again at once', 30_000, [undefined], 0],
+    ['30 s without any reply is opened again at once', 30_000, [], 0],
+    ['30 s with an open reply is opened again after two seconds', 30_000, [undefined, open().settled], 2_000],
+  ])('that the hub ends after %s', async (_, idleMs, replies, afterMs) => {
     const { made, outcomes, connection, opens } = setUp();
     void connection.open();
     await opens(0);
-    outcomes.push(undefined, reply);
-    await vi.advanceTimersByTimeAsync(minute);
-    for (const device of ['a', 'b']) void connection.send(replyTo(device));
+    outcomes.push(...replies);
+    if (replies.length > 0) await vi.advanceTimersByTimeAsync(minute);
+    for (const _ of replies) void connection.send(replyTo('a'));
     await vi.advanceTimersByTimeAsync(idleMs);
     made[0]?.end();
     await vi.advanceTimersByTimeAsync(Math.max(0, afterMs - 1));
@@ -338,6 +344,25 @@ describe('a connection', () => {
     expect([made.map(({ sends }) => sends), closed()]).toEqual([[1], [1]]);
   });
 
+  it('that cannot be opened takes no reply', async () => {
+    const { made, connection, opens } = setUp();
+    const sent = connection.send(replyTo('a'));
+    await opens(0, new Error('no'));
+    expect(await sent).toEqual({ kind: 'connection', reason: 'hub_unavailable' });
+    expect(made.map(({ sends }) => sends)).toEqual([0]);
+  });
+
+  it('that is replaced while it is opened is no trouble when it fails', async () => {
+    const log = { ...recordingLog(), debug() {} };
+    const troubles = createTroubles(log);
+    onTestFinished(troubles.close);
+    const { connection, opens } = setUp({ troubles, log: log as never });
+    void connection.open();
+    connection.renew();
+    await opens(0, new Error('no'));
+    expect(log.lines).toEqual([]);
+  });
+
   it('that does not close well is told in the debug log only', async () => {
     const debug = vi.fn();
     const { made, connection, opens } = setUp({ log: { ...silence, debug } as never });
@@ -349,4 +374,12 @@ describe('a connection', () => {
     await vi.advanceTimersByTimeAsync(0);
     expect(debug.mock.calls).toEqual([[{ err: error }, 'a retired hub connection did not close cleanly']]);
   });
+});
+
+it('a client that is closed again stays as it is', async () => {
+  const { made, newClient } = clients();
+  const client = openServiceClient({ client: newClient(), answerWithinMs: 5_000, onEnd() {}, onLateFailure() {} });
+  await Promise.all([client.close(), client.close()]);
+  client.retire();
+  expect(made.map(({ closed }) => closed)).toEqual([1]);
 });

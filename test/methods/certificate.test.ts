@@ -78,11 +78,22 @@ it('each pair is taken once, also one that came between the start and the first 
   expect(told().map(({ message }) => message)).toEqual([another, another]);
 });
 
+it('a pair of which only one has changed is taken, too, as a certificate that is renewed for the same key', async () => {
+  const { used } = watch();
+  const renewed = { cert: `${one.cert}\n`, key: one.key };
+  volume.put({ 'tls.crt': renewed.cert });
+  await vi.waitFor(() => expect(used).toEqual([renewed]), soon);
+  const last = { ...renewed, key: `${one.key}\n` };
+  volume.put({ 'tls.key': last.key });
+  await vi.waitFor(() => expect(used).toEqual([renewed, last]), soon);
+});
+
 it('nothing is watched without a certificate, or after the close', () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const telling = { log: recordingLog(), troubles: { raise() {}, clear() {}, close() {} } };
-  watchCertificate(files, undefined, telling, () => {}).close();
+  watchCertificate(files, undefined, telling, () => {});
+  expect(vi.getTimerCount()).toBe(0);
   watch().close();
   expect(vi.getTimerCount()).toBe(0);
 });

@@ -146,6 +146,23 @@ it.each<[method: string, path: string, status: number, reason: Reason]>([
   expect(begin).not.toHaveBeenCalled();
 });
 
+it('a model identifier may have 256 characters, percent-encoded', async () => {
+  const model = '𝕩'.repeat(256);
+  expect((await post({}, `/objects/o-1/models/${encodeURIComponent(model)}/methods/stop`)).status).toBe(200);
+  expect(begin.mock.calls).toMatchObject([[{ model }, undefined]]);
+});
+
+it('a request for a tunnel is refused with an answer', async () => {
+  const tunnel = rawRequest(Number(new URL(url).port), ['CONNECT hub:443 HTTP/1.1', 'host: hub:443']);
+  expect(await tunnel.ended()).toMatch(/^HTTP\/1\.1 404 .*"route_not_found"/s);
+});
+
+it('a request with an unknown expectation is refused before the handler', async () => {
+  const lines = [`POST ${path} HTTP/1.1`, 'host: x', 'expect: x', 'connection: close'];
+  expect(await rawRequest(Number(new URL(url).port), lines).ended()).toMatch(/^HTTP\/1\.1 417 .*"expectation_failed"/s);
+  expect(begin).not.toHaveBeenCalled();
+});
+
 it('the contract is served, but only to GET', async () => {
   const get = await fetch(`${url}/openapi.json`);
   expect([get.status, await get.json()]).toEqual([200, { openapi: 'x' }]);
