@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Failure } from '../../src/methods/failure.ts';
 import type { InvocationRequest } from '../../src/methods/requestHandler.ts';
@@ -167,6 +167,18 @@ it('the contract is served, but only to GET', async () => {
   const get = await fetch(`${url}/openapi.json`);
   expect([get.status, await get.json()]).toEqual([200, { openapi: 'x' }]);
   expect((await fetch(`${url}/openapi.json`, { method: 'HEAD' })).status).toBe(404);
+});
+
+it('a request that has begun before a stop is handled', async () => {
+  const connected = once(server.server, 'connection');
+  const socket = connect(Number(new URL(url).port), '127.0.0.1').setEncoding('utf8');
+  socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\n`);
+  const [accepted] = await connected;
+  await vi.waitFor(() => expect(accepted.bytesRead).toBeGreaterThan(0), soon);
+  const closed = server.close();
+  socket.write('content-type: application/json\r\ncontent-length: 2\r\n\r\n{}');
+  expect((await socket.toArray()).join('')).toMatch(/^HTTP\/1\.1 200 .*"status":7/s);
+  await closed;
 });
 
 it('a stop does not wait for connections without a request', async () => {
