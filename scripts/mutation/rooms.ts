@@ -40,7 +40,7 @@ export const rooms: readonly Room[] = [
   },
   {
     folder: 'src/hub/methods',
-    tests: tests('methods', 'directMethods', 'fileStorage', 'hub', 'hubAccess', 'hubError', 'invoke'),
+    tests: tests('methods', 'directMethods', 'fileStorage', 'hubAccess', 'hubError', 'invoke'),
   },
   {
     folder: 'src/observing',

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer as createHttpsServer } from 'node:https';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -71,8 +71,8 @@ async function hubThatAnswers(...answers: readonly Answer[]) {
     server.closeAllConnections();
     server.close();
   });
-  const hostName = `localhost:${(server.address() as AddressInfo).port}`;
-  return { requests, ca, hostName };
+  const { port } = server.address() as AddressInfo;
+  return { requests, ca, server, port, hostName: `localhost:${port}` };
 }
 const good = '{"status":7,"payload":{"a":1}}';
 const response = { kind: 'response', status: 7, payload: { a: 1 }, text: good };
@@ -115,6 +115,65 @@ describe('a call', () => {
     const { ca, hostName } = await hubThatAnswers([status, body]);
     const methods = createDirectMethods(connectionOf(hostName), ca);
     expect(await methods.invoke(call)).toEqual(result);
+    methods.close();
+  });
+
+  it('that is ended before there is a connection is not sent later either', async () => {
+    const { requests, ca, port } = await hubThatAnswers([200, good]);
+    const arrived: Socket[] = [];
+    const gate = createServer((socket) => void arrived.push(socket)).listen(0, '127.0.0.1');
+    await once(gate, 'listening');
+    const methods = createDirectMethods(connectionOf(`localhost:${(gate.address() as AddressInfo).port}`), ca);
+    const ended = methods.invoke(call);
+    await once(gate, 'connection');
+    methods.abort();
+    expect(await ended).toEqual({ kind: 'failure', failure: 'stopped_unsent' });
+    const lead = (socket: Socket) => void socket.pipe(connect(port, '127.0.0.1')).pipe(socket);
+    gate.on('connection', lead);
+    arrived.forEach(lead);
+    expect(await methods.invoke({ ...call, device: 'motor-2' })).toEqual(response);
+    expect(requests.map(({ path }) => path)).toEqual(['/twins/motor-2/methods']);
+    methods.close();
+    gate.close();
+  });
+
+  it('without a connection is given up unsent', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const sockets: Socket[] = [];
+    const silent = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const methods = createDirectMethods(connectionOf(`127.0.0.1:${(silent.address() as AddressInfo).port}`));
+    const called = methods.invoke({ ...call, timeoutSeconds: 5 });
+    await once(silent, 'connection');
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await called).toEqual({ kind: 'failure', failure: 'unavailable' });
+    methods.close();
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  });
+
+  it('leaves a connection, which a close ends', async () => {
+    const { ca, server, hostName } = await hubThatAnswers([200, good]);
+    const connected = once(server, 'secureConnection');
+    const methods = createDirectMethods(connectionOf(hostName), ca);
+    expect(await methods.invoke(call)).toEqual(response);
+    const [socket] = await connected;
+    const closed = once(socket, 'close');
+    methods.close();
+    await closed;
+  });
+
+  it('that finds no hub was not sent', async () => {
+    const methods = createDirectMethods(connectionOf('localhost:1'));
+    expect(await methods.invoke(call)).toEqual({ kind: 'failure', failure: 'unavailable' });
+    methods.close();
+  });
+
+  it('that the hub answers at once has not reached an offline device', async () => {
+    const { ca, hostName } = await hubThatAnswers([404, '{}']);
+    const methods = createDirectMethods(connectionOf(hostName), ca);
+    expect(await methods.invoke(call)).toEqual({ kind: 'failure', failure: 'device_offline', status: 404 });
     methods.close();
   });
 

@@ -181,30 +181,38 @@ describe('with an identity', () => {
     const properties = { contentLength: 1, etag: '"1"' } as BlobGetPropertiesResponse;
     vi.spyOn(BlobClient.prototype, 'getProperties').mockResolvedValue(properties);
     const lent: Date[] = [];
+    const asked: { readonly from: Date; readonly signal: AbortSignal | undefined }[] = [];
     vi.spyOn(BlobServiceClient.prototype, 'getUserDelegationKey').mockImplementation((async (
       from: Date,
       until: Date,
+      options?: { readonly abortSignal?: AbortSignal },
     ) => {
+      asked.push({ from, signal: options?.abortSignal });
       lent.push(until);
       const times = { signedStartsOn: from, signedExpiresOn: until };
       return { ...times, signedObjectId: 'oid', signedTenantId: 'tid', signedService: 'b', value: key };
     }) as never);
-    const account = { url: 'https://files.example/', credential };
+    const account = { url: 'https://files.example//', credential };
+    const caller = new AbortController();
     const storage = createFileStorage({ account, container: 'global', maxBytes });
     const url = async (name: string, seconds: number) => {
-      const result = await storage.sign(name, seconds, new AbortController().signal);
+      const result = await storage.sign(name, seconds, caller.signal);
       return new URL(result.kind === 'file' ? result.file.url : '');
     };
     const first = await url('firmware.bin', 60);
     expect([first.pathname, first.searchParams.get('skoid'), first.searchParams.get('sp')]).toEqual([
       ...['/global/firmware.bin', 'oid', 'r'],
     ]);
+    const [{ from, signal } = {}] = asked;
+    expect([Number(from), signal?.aborted]).toEqual([Date.now() - 5 * 60_000, false]);
     await url('other.bin', 300);
     expect(lent).toHaveLength(1);
     vi.setSystemTime(Date.now() + 6 * hour);
     const late = await url('late.bin', 300);
     expect(lent).toHaveLength(2);
     expect(Date.parse(late.searchParams.get('se') ?? '')).toBeLessThanOrEqual(Number(lent[1]));
+    caller.abort();
+    expect(signal?.aborted).toBe(true);
     vi.useRealTimers();
   });
 });
