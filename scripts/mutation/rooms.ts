@@ -22,22 +22,25 @@ export const rooms: readonly Room[] = [
   {
     folder: 'src/hub/replies',
     tests: [
-      ...tests('hub', 'encoding', 'fairQueue', 'identityClient', 'pendingSends', 'rateLimit'),
-      ...tests('hub', 'replyClock', 'replyMetrics', 'replySettings', 'sender', 'sendFailure', 'sendQueue'),
-      ...tests('hub', 'serviceConnection', 'serviceDiagnosis', 'serviceReopening', 'stuckWatch'),
+      ...tests('hub', 'clientLink', 'encoding', 'fairQueue', 'handOver', 'identityClient'),
+      ...tests('hub', 'pendingSends', 'rateLimit', 'replyClock', 'replyMetrics', 'replySettings', 'sender'),
+      ...tests('hub', 'sendFailure', 'sendQueue', 'serviceConnection', 'serviceDiagnosis', 'serviceReopening'),
+      ...tests('hub', 'stuckWatch'),
     ],
   },
   {
     folder: 'src/methods',
     tests: [
-      ...tests('methods', 'acceptedTokens', 'adminRoutes', 'calls', 'concurrencyLimits', 'drain', 'fileInputs'),
-      ...tests('methods', 'methodResponse', 'receiveBody', 'requestHandler', 'requests'),
+      ...tests('methods', 'acceptedTokens', 'adminRoutes', 'calls', 'certificate', 'concurrencyLimits', 'drain'),
+      ...tests('methods', 'fileInputs', 'methodResponse', 'receiveBody', 'requestHandler', 'requests'),
+      ...tests('methods', 'server', 'tls'),
       ...tests('methods', 'device', 'input', 'invoke', 'malformed'),
+      ...tests('docs', 'methodsOpenApi'),
     ],
   },
   {
     folder: 'src/hub/methods',
-    tests: tests('methods', 'directMethods', 'fileStorage', 'hub', 'hubAccess', 'hubError', 'invoke'),
+    tests: tests('methods', 'directMethods', 'fileStorage', 'hubAccess', 'hubError', 'invoke'),
   },
   {
     folder: 'src/observing',

@@ -40,6 +40,7 @@ function encodedByClient(reply: Reply): Buffer {
 const characters = ['x', 'é', '€', '😀', ' ', '\u0000', '"', '\ud800'];
 const ids = [
   '6f9619ff-8b86-5011-b42d-00cf4fc964ff',
+  '01234567-89ab-4def-a012-3456789abcde',
   '6F9619FF-8B86-5011-B42D-00CF4FC964FF',
   '6f9619ff-8b86-6011-b42d-00cf4fc964ff',
   '6f9619ff-8b86-4011-c42d-00cf4fc964ff',

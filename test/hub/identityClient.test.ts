@@ -1,6 +1,9 @@
+import { outboundAgent } from 'telemetry/network/outbound.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { clientFor, isTokenEnding } from '../../src/hub/replies/identityClient.ts';
-import { Client } from '../../src/hub/replies/serviceSdk.ts';
+import { AmqpConnection, Client } from '../../src/hub/replies/serviceSdk.ts';
+import { useHubTransport } from '../../src/hub/transport/hubTransport.ts';
+import type { ServiceAccess } from '../../src/identity/access.ts';
 import type { ScopedTokens } from '../../src/identity/identity.ts';
 
 // The hub's client with an identity: its scope, and the end of its token (D366).
@@ -30,12 +33,41 @@ it.each(['_transport', '_restApiClient'] as const)('%s puts the scope of the set
   expect(configOf(part).tokenScope).toBe(scope);
 });
 
-it('another version of the client stops, instead of asking for a token of the wrong cloud', () => {
-  vi.spyOn(Client, 'fromTokenCredential').mockImplementation((host, tokenCredential, Transport) => {
-    new (Transport as never as new (config: object) => object)({ host, tokenCredential, scopes: ['another/.default'] });
+it.each([
+  ['with other scopes', { tokenCredential: credential, scopes: ['another/.default'] }],
+  ['without what gets tokens', { tokenScope: 'https://iothubs.azure.net/.default' }],
+])('another version of the client stops, instead of asking for a token of the wrong cloud: %s', (_, config) => {
+  vi.spyOn(Client, 'fromTokenCredential').mockImplementation((host, _, Transport) => {
+    new (Transport as never as new (config: object) => object)({ host, ...config });
     throw new Error('not reached');
   });
   expect(open).toThrow(/this version of azure-iothub/);
+});
+
+describe('over WebSockets', () => {
+  beforeEach(() => useHubTransport({ transport: 'websockets' }));
+  afterEach(() => useHubTransport({ transport: 'amqp' }));
+
+  it.each<[by: string, access: ServiceAccess]>([
+    ['an identity', { hostName: 'hub.example', credential }],
+    ['a key', 'HostName=hub.example;SharedAccessKeyName=n;SharedAccessKey=a2V5'],
+  ])(
+    'a client with %s asks the hub for AMQP at the port of HTTPS, with our agent and its own settings',
+    (_, access) => {
+      const connect = vi.spyOn(AmqpConnection.prototype, 'connect').mockImplementation(() => {});
+      clientFor(access).open(() => {});
+      expect(connect.mock.calls).toEqual([
+        [
+          {
+            uri: 'wss://hub.example/$iothub/websocket',
+            userAgentString: expect.stringMatching(/^azure-iothub/),
+            sslOptions: expect.objectContaining({ agent: outboundAgent }),
+          },
+          expect.any(Function),
+        ],
+      ]);
+    },
+  );
 });
 
 describe('a client whose renewal has failed', () => {
@@ -50,6 +82,15 @@ describe('a client whose renewal has failed', () => {
     expect(isTokenEnding(client)).toBe(true);
     await transport.getToken();
     expect(isTokenEnding(client)).toBe(false);
+  });
+
+  it('counts as ending at two minutes, and no moment earlier', async () => {
+    const client = open();
+    await (Reflect.get(client, '_transport') as { getToken(): Promise<unknown> }).getToken();
+    vi.advanceTimersByTime(lifeMs - 120_000);
+    expect(isTokenEnding(client)).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(isTokenEnding(client)).toBe(true);
   });
 
   it('is another matter than one with a key, whose token the client makes itself', () => {

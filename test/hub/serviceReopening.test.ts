@@ -1,15 +1,10 @@
-import type { Client } from 'azure-iothub';
-import { startHub } from 'iot-hub-emulator';
-import { expect, it, vi } from 'vitest';
-import { serviceClient } from '../../iot-hub-emulator/test/support/clients.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { openServiceClient } from '../../src/hub/replies/serviceClient.ts';
 import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { errors } from '../../src/hub/replies/serviceSdk.ts';
-import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 import { replyTo, silence, untold } from './support/replying.ts';
-
-cureHubSdks();
 
 it('a new connection is opened even if its timer fires a little early', async () => {
   let [now, opened] = [1_000, 0];
@@ -45,62 +40,34 @@ it('a new connection is opened even if its timer fires a little early', async ()
   }
 });
 
-it('a new connection is opened at once when the hub has closed an unused one, but not repeatedly', async () => {
-  const hub = await startHub({ rules: { idle: { unusedConnection: 1_000 } } });
-  let now = 0;
-  vi.spyOn(performance, 'now').mockImplementation(() => now);
-  const clients: Client[] = [];
-  const connection = createServiceConnection({
-    newClient() {
-      const client = serviceClient(hub);
-      clients.push(client);
-      return client;
-    },
-    answerWithinMs: 20_000,
-    log: silence,
-    troubles: untold,
-  });
-  const closings = () => clients.length;
-  try {
-    await connection.open();
-    now = 30_000;
-    // time stands still for the connection: one that would wait two seconds would wait for ever
-    await expect.poll(closings).toBe(2);
-    await expect.poll(connection.isOpen).toBe(true);
-    await expect.poll(connection.isOpen).toBe(false);
-    // a connection that is opened at once has been opened when a later timer fires
-    await new Promise((resolve) => setTimeout(resolve, 10));
-    expect(closings()).toBe(2);
-    now = 60_000;
-    await expect.poll(closings).toBe(3);
-  } finally {
-    vi.restoreAllMocks();
-    await connection.close();
-    await hub.close();
-  }
-});
-
 /** Clients that do what the test says. */
 function clients() {
-  /** Each one: what opens it, and what is called when its connection ends. */
-  const made: { open: (error?: Error) => void; end: () => void }[] = [];
+  /** Each one: what opens it, what is called when its connection ends, what closes it, and how often it has sent and was closed. */
+  const made: ReturnType<typeof newOne>[] = [];
+  const newOne = () => ({ open(_error?: Error) {}, end() {}, async close() {}, sends: 0, closed: 0 });
   /** What becomes of sends. */
-  const outcomes: (Error | undefined)[] = [];
+  const outcomes: (Error | Promise<void> | undefined)[] = [];
   const newClient = () => {
-    const one = { open(_error?: Error) {}, end() {} };
+    const one = newOne();
     made.push(one);
     const opened = new Promise<void>((resolve, reject) => {
       one.open = (error) => (error ? reject(error) : resolve());
     });
-    const on = (_: 'disconnect', end: () => void) => {
-      one.end = end;
+    const on = (event: string, end: () => void) => {
+      if (event === 'disconnect') one.end = end;
     };
     const send = async () => {
+      one.sends += 1;
       const outcome = outcomes.shift();
-      if (outcome) throw outcome;
+      if (outcome instanceof Error) throw outcome;
+      await outcome;
       return { result: {} };
     };
-    return { setRetryPolicy() {}, on, open: () => opened, send, async close() {} } as never;
+    const close = () => {
+      one.closed += 1;
+      return one.close();
+    };
+    return { setRetryPolicy() {}, on, open: () => opened, send, close } as never;
   };
   return { made, outcomes, newClient };
 }
@@ -109,7 +76,9 @@ const busy = new errors.ThrottlingError('busy');
 const unknown = new errors.DeviceNotFoundError('unknown');
 
 it.each<[what: string, outcomes: (Error | undefined)[], pauseMs: number]>([
+  ['2 s when it has settled no reply', [new errors.NotConnectedError('lost')], 2_000],
   ['10 s when it has only said that it is busy', [busy, busy], 10_000],
+  ['10 s when it has only failed by itself', [new errors.InternalServerError('failed')], 10_000],
   ['not at all when it has taken a reply', [undefined], 0],
   ['not at all when it has taken a reply before it was busy', [undefined, busy], 0],
   ['not at all when it has taken a reply after it was busy', [busy, undefined], 0],
@@ -200,4 +169,217 @@ it('the end of an outage is reported once, and not without an outage', async () 
     troubles.close();
     vi.useRealTimers();
   }
+});
+
+describe('a connection', () => {
+  const minute = 60_000;
+  const setUp = (more: Partial<Parameters<typeof createServiceConnection>[0]> = {}) => {
+    vi.useFakeTimers();
+    const { made, outcomes, newClient } = clients();
+    const common = { newClient, answerWithinMs: 1_000 * minute, log: silence, troubles: untold };
+    const connection = createServiceConnection({ ...common, ...more });
+    onTestFinished(async () => {
+      vi.useFakeTimers();
+      const closed = connection.close();
+      await vi.advanceTimersByTimeAsync(10_000);
+      await closed;
+      vi.useRealTimers();
+    });
+    const opens = async (number: number, error?: Error) => {
+      made[number]?.open(error);
+      await vi.advanceTimersByTimeAsync(0);
+    };
+    return { made, outcomes, connection, opens, closed: () => made.map(({ closed }) => closed) };
+  };
+  /** A send that is not settled yet. */
+  const open = () => {
+    let settle = () => {};
+    const settled = new Promise<void>((resolve) => {
+      settle = resolve;
+    });
+    return { settled, settle };
+  };
+
+  it('is replaced when it is 40 minutes old, and closed when its last reply is settled (trap 7)', async () => {
+    const { made, outcomes, connection, opens, closed } = setUp();
+    const [first, second] = [open(), open()];
+    outcomes.push(undefined, first.settled, second.settled);
+    const sent = connection.send(replyTo('a'));
+    await opens(0);
+    expect(await sent).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(40 * minute - 1);
+    const held = [connection.send(replyTo('a')), connection.send(replyTo('b'))];
+    expect(made).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(1);
+    const next = connection.send(replyTo('c'));
+    await opens(1);
+    expect([await next, closed(), connection.isOpen()]).toEqual([undefined, [0, 0], true]);
+    first.settle();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(closed()).toEqual([0, 0]);
+    second.settle();
+    expect(await Promise.all(held)).toEqual([undefined, undefined]);
+    expect(closed()).toEqual([1, 0]);
+    made[0]?.end();
+    expect([connection.isOpen(), await connection.send(replyTo('d')), made.length]).toEqual([true, undefined, 2]);
+  });
+
+  it('without open replies is closed as soon as it is replaced', async () => {
+    const { connection, opens, closed } = setUp();
+    void connection.open();
+    await opens(0);
+    await vi.advanceTimersByTimeAsync(40 * minute);
+    void connection.send(replyTo('a'));
+    expect([closed(), connection.isOpen()]).toEqual([[1, 0], false]);
+  });
+
+  it('is replaced at once when there is another key (D397)', async () => {
+    const { made, connection, opens, closed } = setUp();
+    void connection.open();
+    await opens(0);
+    connection.renew();
+    expect([connection.isOpen(), closed()]).toEqual([false, [1]]);
+    await vi.advanceTimersByTimeAsync(0);
+    await opens(1);
+    expect([made.length, connection.isOpen()]).toEqual([2, true]);
+    await vi.advanceTimersByTimeAsync(minute);
+    expect([made.length, connection.isOpen()]).toEqual([2, true]);
+  });
+
+  it('does not wait for the end of a pause when there is another key, and is opened once', async () => {
+    const { made, connection, opens } = setUp();
+    void connection.open();
+    await opens(0, new Error('refused'));
+    connection.renew();
+    await vi.advanceTimersByTimeAsync(0);
+    await opens(1);
+    expect([made.length, connection.isOpen()]).toEqual([2, true]);
+    await vi.advanceTimersByTimeAsync(minute);
+    expect(made).toHaveLength(2);
+  });
+
+  it('is not opened because of another key before it is wanted, or after the close', async () => {
+    const { made, connection, opens } = setUp();
+    connection.renew();
+    await vi.advanceTimersByTimeAsync(minute);
+    expect(made).toHaveLength(0);
+    void connection.open();
+    await opens(0);
+    await connection.close();
+    connection.renew();
+    await vi.advanceTimersByTimeAsync(minute);
+    expect([made.length, connection.isOpen()]).toEqual([1, false]);
+  });
+
+  it.each([
+    ['asks for another key when the hub refuses this one', new errors.UnauthorizedError('no'), 1],
+    ['asks for no other key when the hub cannot be reached', new Error('no'), 0],
+  ])('%s', async (_, error, times) => {
+    const refused = vi.fn();
+    const { connection, opens } = setUp({ refused });
+    void connection.open();
+    await opens(0, error);
+    expect(refused).toHaveBeenCalledTimes(times);
+  });
+
+  it.each([
+    [true, 'HUB_HOST_NAME'],
+    [false, 'HUB_SERVICE_CONNECTION_STRING'],
+    [undefined, 'HUB_SERVICE_CONNECTION_STRING'],
+  ])('that fails is told with the setting to look at, every minute: by identity %s', async (isByIdentity, setting) => {
+    const log = { ...recordingLog(), debug() {} };
+    const troubles = createTroubles(log);
+    onTestFinished(troubles.close);
+    const { connection, opens } = setUp({ isByIdentity, troubles, log: log as never });
+    const opening = connection.open();
+    await opens(0, new errors.UnauthorizedError('no'));
+    await opening;
+    const told = { level: 'warn', fields: { setting, hubSaid: 'no' } };
+    expect(log.lines).toMatchObject([told]);
+    await vi.advanceTimersByTimeAsync(minute);
+    expect(log.lines).toMatchObject([told, { level: 'warn' }]);
+  });
+
+  it.each<[after: string, idleMs: number, replies: (Error | Promise<void> | undefined)[], afterMs: number]>([
+    ['less than 30 s without use is opened again after two seconds', 29_999, [undefined], 2_000],
+    ['less than 30 s after a refused reply is opened again after two seconds', 29_999, [unknown], 2_000],
+    ['30 s without use is opened again at once', 30_000, [undefined], 0],
+    ['30 s without any reply is opened again at once', 30_000, [], 0],
+    ['30 s with an open reply is opened again after two seconds', 30_000, [undefined, open().settled], 2_000],
+  ])('that the hub ends after %s', async (_, idleMs, replies, afterMs) => {
+    const { made, outcomes, connection, opens } = setUp();
+    void connection.open();
+    await opens(0);
+    outcomes.push(...replies);
+    if (replies.length > 0) await vi.advanceTimersByTimeAsync(minute);
+    for (const _ of replies) void connection.send(replyTo('a'));
+    await vi.advanceTimersByTimeAsync(idleMs);
+    made[0]?.end();
+    await vi.advanceTimersByTimeAsync(Math.max(0, afterMs - 1));
+    expect(made).toHaveLength(afterMs === 0 ? 2 : 1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(made).toHaveLength(2);
+  });
+
+  it('is closed once, and without waiting for longer than two seconds', async () => {
+    const { made, connection, opens, closed } = setUp();
+    void connection.open();
+    await opens(0);
+    Object.assign(made[0] ?? {}, { close: () => new Promise(() => {}) });
+    const ended = vi.fn();
+    void Promise.all([connection.close(), connection.close()]).then(ended);
+    await vi.advanceTimersByTimeAsync(1_999);
+    expect([ended.mock.calls.length, closed(), connection.isOpen()]).toEqual([0, [1], false]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(ended).toHaveBeenCalledTimes(1);
+  });
+
+  it('that has failed in the first send is not opened again by those that wait for it (SDK trap)', async () => {
+    const { made, outcomes, connection, opens, closed } = setUp();
+    outcomes.push(new errors.NotConnectedError('lost'));
+    const sent = ['a', 'b', 'c'].map((device) => connection.send(replyTo(device)));
+    await opens(0);
+    const unavailable = { kind: 'connection', reason: 'hub_unavailable' };
+    expect(await Promise.all(sent)).toEqual([unavailable, unavailable, unavailable]);
+    expect([made.map(({ sends }) => sends), closed()]).toEqual([[1], [1]]);
+  });
+
+  it('that cannot be opened takes no reply', async () => {
+    const { made, connection, opens } = setUp();
+    const sent = connection.send(replyTo('a'));
+    await opens(0, new Error('no'));
+    expect(await sent).toEqual({ kind: 'connection', reason: 'hub_unavailable' });
+    expect(made.map(({ sends }) => sends)).toEqual([0]);
+  });
+
+  it('that is replaced while it is opened is no trouble when it fails', async () => {
+    const log = { ...recordingLog(), debug() {} };
+    const troubles = createTroubles(log);
+    onTestFinished(troubles.close);
+    const { connection, opens } = setUp({ troubles, log: log as never });
+    void connection.open();
+    connection.renew();
+    await opens(0, new Error('no'));
+    expect(log.lines).toEqual([]);
+  });
+
+  it('that does not close well is told in the debug log only', async () => {
+    const debug = vi.fn();
+    const { made, connection, opens } = setUp({ log: { ...silence, debug } as never });
+    void connection.open();
+    await opens(0);
+    const error = new Error('not closed');
+    Object.assign(made[0] ?? {}, { close: () => Promise.reject(error) });
+    connection.renew();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(debug.mock.calls).toEqual([[{ err: error }, 'a retired hub connection did not close cleanly']]);
+  });
+});
+
+it('a client that is closed again stays as it is', async () => {
+  const { made, newClient } = clients();
+  const client = openServiceClient({ client: newClient(), answerWithinMs: 5_000, onEnd() {}, onLateFailure() {} });
+  await Promise.all([client.close(), client.close()]);
+  client.retire();
+  expect(made.map(({ closed }) => closed)).toEqual([1]);
 });

@@ -1,16 +1,27 @@
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer as createHttpsServer } from 'node:https';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { startHub } from 'iot-hub-emulator';
-import { describe, expect, it, vi } from 'vitest';
+import { ensureCertificates } from 'iot-hub-emulator/testing';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createDirectMethods } from '../../src/hub/methods/directMethods.ts';
 import { soon } from '../support/soon.ts';
 
 // What a stop says of the calls that it ends: whether the hub can have got them (M14).
 
 const call = { device: 'motor-1', module: '', payload: {}, timeoutSeconds: 300 };
+
+let directory: string;
+let certificates: Awaited<ReturnType<typeof ensureCertificates>>;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'direct-methods-'));
+  certificates = await ensureCertificates(join(directory, 'hub'));
+});
+afterAll(() => rm(directory, { recursive: true }));
 
 describe('a call that is ended', () => {
   it('before there is a connection was not sent', async () => {
@@ -30,8 +41,7 @@ describe('a call that is ended', () => {
   });
 
   it('while the hub has it was sent', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'direct-methods-'));
-    const hub = await startHub({ directory, devices: [{ deviceId: call.device }] });
+    const hub = await startHub({ directory: join(directory, 'emulator'), devices: [{ deviceId: call.device }] });
     hub.faults.add({ kind: 'method', answer: 'silent' });
     const methods = createDirectMethods(hub.serviceConnectionString, await readFile(hub.caFile, 'utf8'));
     const called = methods.invoke(call);
@@ -40,6 +50,231 @@ describe('a call that is ended', () => {
     expect(await called).toEqual({ kind: 'failure', failure: 'stopped' });
     methods.close();
     await hub.close();
-    await rm(directory, { recursive: true });
+  });
+});
+
+type Answer = readonly [status: number, body: string] | undefined;
+
+/** A hub that answers one request after the other; `undefined` does not answer. The last answer is repeated. */
+async function hubThatAnswers(...answers: readonly Answer[]) {
+  const { cert, key, ca } = certificates;
+  const requests: { readonly path: string; readonly authorization: string; readonly body: unknown }[] = [];
+  const server = createHttpsServer({ cert, key }, async (request, response) => {
+    const body: unknown = JSON.parse(await text(request));
+    const { url = '', headers } = request;
+    const answer = answers[Math.min(requests.length, answers.length - 1)];
+    requests.push({ path: url.split('?')[0] ?? '', authorization: headers.authorization ?? '', body });
+    if (answer) response.writeHead(answer[0], { 'content-type': 'application/json' }).end(answer[1]);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { requests, ca, server, port, hostName: `localhost:${port}` };
+}
+const good = '{"status":7,"payload":{"a":1}}';
+const response = { kind: 'response', status: 7, payload: { a: 1 }, text: good };
+const connectionOf = (hostName: string, key = 'a2V5') =>
+  `HostName=${hostName};SharedAccessKeyName=service;SharedAccessKey=${Buffer.from(key).toString('base64')}`;
+
+describe('a call', () => {
+  it.each([
+    ['the device', '', '/twins/motor-1/methods'],
+    ['a module', 'edge', '/twins/motor-1/modules/edge/methods'],
+  ])('reaches %s with its payload and its time, and gives no time to connect', async (_, module, path) => {
+    const { requests, ca, hostName } = await hubThatAnswers([200, good]);
+    const methods = createDirectMethods(connectionOf(hostName), ca);
+    expect(await methods.invoke({ ...call, module, payload: { b: 2 } })).toEqual(response);
+    const body = {
+      methodName: 'invokeMethod',
+      payload: { b: 2 },
+      ...{ responseTimeoutInSeconds: 300, connectTimeoutInSeconds: 0 },
+    };
+    expect(requests).toMatchObject([{ path, body }]);
+    methods.close();
+  });
+
+  it.each(['{}', '"text"', '7', 'null', '{"status":1.5}', '{"status":"7"}'])(
+    'has a bad reply when the hub answers %s',
+    async (body) => {
+      const { ca, hostName } = await hubThatAnswers([200, body]);
+      const methods = createDirectMethods(connectionOf(hostName), ca);
+      expect(await methods.invoke(call)).toEqual({ kind: 'failure', failure: 'bad_reply', status: 200 });
+      methods.close();
+    },
+  );
+
+  const largest = good + ' '.repeat(2 * 1024 * 1024 - good.length);
+  it.each<[what: string, status: number, body: string, result: object]>([
+    ['of the largest size', 200, largest, { ...response, text: largest }],
+    ['that is larger', 200, `${largest} `, { kind: 'failure', failure: 'outcome_unknown' }],
+    ['with a status of no success', 300, good, { kind: 'failure', failure: 'outcome_unknown', status: 300 }],
+  ])('has an answer %s', async (_, status, body, result) => {
+    const { ca, hostName } = await hubThatAnswers([status, body]);
+    const methods = createDirectMethods(connectionOf(hostName), ca);
+    expect(await methods.invoke(call)).toEqual(result);
+    methods.close();
+  });
+
+  it('that is ended before there is a connection is not sent later either', async () => {
+    const { requests, ca, port } = await hubThatAnswers([200, good]);
+    const arrived: Socket[] = [];
+    const gate = createServer((socket) => void arrived.push(socket)).listen(0, '127.0.0.1');
+    await once(gate, 'listening');
+    const methods = createDirectMethods(connectionOf(`localhost:${(gate.address() as AddressInfo).port}`), ca);
+    const ended = methods.invoke(call);
+    await once(gate, 'connection');
+    methods.abort();
+    expect(await ended).toEqual({ kind: 'failure', failure: 'stopped_unsent' });
+    const lead = (socket: Socket) => void socket.pipe(connect(port, '127.0.0.1')).pipe(socket);
+    gate.on('connection', lead);
+    arrived.forEach(lead);
+    expect(await methods.invoke({ ...call, device: 'motor-2' })).toEqual(response);
+    expect(requests.map(({ path }) => path)).toEqual(['/twins/motor-2/methods']);
+    methods.close();
+    gate.close();
+  });
+
+  it('without a connection is given up unsent', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const sockets: Socket[] = [];
+    const silent = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const methods = createDirectMethods(connectionOf(`127.0.0.1:${(silent.address() as AddressInfo).port}`));
+    const called = methods.invoke({ ...call, timeoutSeconds: 5 });
+    await once(silent, 'connection');
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await called).toEqual({ kind: 'failure', failure: 'unavailable' });
+    methods.close();
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  });
+
+  it('leaves a connection, which a close ends', async () => {
+    const { ca, server, hostName } = await hubThatAnswers([200, good]);
+    const connected = once(server, 'secureConnection');
+    const methods = createDirectMethods(connectionOf(hostName), ca);
+    expect(await methods.invoke(call)).toEqual(response);
+    const [socket] = await connected;
+    const closed = once(socket, 'close');
+    methods.close();
+    await closed;
+  });
+
+  it('that finds no hub was not sent', async () => {
+    const methods = createDirectMethods(connectionOf('localhost:1'));
+    expect(await methods.invoke(call)).toEqual({ kind: 'failure', failure: 'unavailable' });
+    methods.close();
+  });
+
+  it('that the hub answers at once has not reached an offline device', async () => {
+    const { ca, hostName } = await hubThatAnswers([404, '{}']);
+    const methods = createDirectMethods(connectionOf(hostName), ca);
+    expect(await methods.invoke(call)).toEqual({ kind: 'failure', failure: 'device_offline', status: 404 });
+    methods.close();
+  });
+
+  it('is given up five seconds after its time', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { requests, ca, hostName } = await hubThatAnswers(undefined);
+    const methods = createDirectMethods(connectionOf(hostName), ca);
+    const settled = vi.fn();
+    const called = methods.invoke({ ...call, timeoutSeconds: 5 }).finally(settled);
+    while (requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await vi.advanceTimersByTimeAsync(9_999);
+    expect(settled).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await called).toEqual({ kind: 'failure', failure: 'no_reply' });
+    methods.close();
+  });
+});
+
+describe('with an identity', () => {
+  const setUp = async (getToken: () => Promise<string>) => {
+    const { requests, ca, hostName } = await hubThatAnswers([200, good]);
+    const expiresOnTimestamp = Date.now() + 3_600_000;
+    const credential = { scope: 's', getToken: async () => ({ token: await getToken(), expiresOnTimestamp }) };
+    return { requests, methods: createDirectMethods({ hostName, credential }, ca) };
+  };
+
+  it('each call has the token of the moment (D366)', async () => {
+    const tokens = ['one', 'two'];
+    const { requests, methods } = await setUp(async () => tokens.shift() ?? '');
+    for (let calls = 0; calls < 2; calls += 1) expect(await methods.invoke(call)).toEqual(response);
+    expect(requests.map(({ authorization }) => authorization)).toEqual(['Bearer one', 'Bearer two']);
+    methods.close();
+  });
+
+  it('a call without a token is not sent', async () => {
+    const { requests, methods } = await setUp(() => Promise.reject(new Error('none')));
+    expect(await methods.invoke(call)).toEqual({ kind: 'failure', failure: 'unavailable' });
+    expect(requests).toEqual([]);
+    methods.close();
+  });
+
+  it('a refused call is sent once', async () => {
+    const { requests, ca, hostName } = await hubThatAnswers([401, '{}']);
+    const getToken = async () => ({ token: 't', expiresOnTimestamp: Date.now() + 3_600_000 });
+    const methods = createDirectMethods({ hostName, credential: { scope: 's', getToken } }, ca);
+    expect(await methods.invoke(call)).toEqual({ kind: 'failure', failure: 'refused', status: 401 });
+    expect(requests).toHaveLength(1);
+    methods.close();
+  });
+});
+
+describe('with a key in a file', () => {
+  /** @param next the key that is in the file when the hub has refused the first one */
+  async function setUp(next: string | undefined, ...answers: readonly Answer[]) {
+    vi.useFakeTimers({ toFake: ['Date'] }); // signatures differ by their keys only
+    onTestFinished(() => void vi.useRealTimers());
+    const { requests, ca, hostName } = await hubThatAnswers(...answers);
+    const listeners = new Set<() => void>();
+    let current = connectionOf(hostName, 'one');
+    const change = (key: string) => {
+      current = connectionOf(hostName, key);
+      for (const listener of listeners) listener();
+    };
+    const renew = vi.fn(async () => {
+      if (next !== undefined) change(next);
+      return current;
+    });
+    const onChange = (listener: () => void) => {
+      listeners.add(listener);
+      return () => {};
+    };
+    const methods = createDirectMethods({ current: () => current, renew, onChange }, ca);
+    onTestFinished(() => methods.close());
+    return { requests, renew, change, methods };
+  }
+  const signed = (requests: readonly { readonly authorization: string }[]) =>
+    new Set(requests.map(({ authorization }) => /sig=([^&]+)/.exec(authorization)?.[1])).size;
+
+  it('a refused call is sent again with the next key, once (D397)', async () => {
+    const { requests, methods } = await setUp('two', [401, '{}'], [200, good]);
+    expect(await methods.invoke(call)).toEqual(response);
+    expect([requests.length, signed(requests)]).toEqual([2, 2]);
+  });
+
+  it.each([
+    ['is sent once when there is no other', undefined, [401, '{}'], 'refused', 1, 1],
+    ['is sent twice at most', 'two', [401, '{}'], 'refused', 1, 2],
+    ['is not sent again when it has failed otherwise', 'two', [429, '{}'], 'throttled', 0, 1],
+  ] as const)('a call %s', async (_, next, answer, failure, renewals, sent) => {
+    const { requests, renew, methods } = await setUp(next, answer);
+    expect(await methods.invoke(call)).toMatchObject({ kind: 'failure', failure });
+    expect([renew.mock.calls.length, requests.length]).toEqual([renewals, sent]);
+  });
+
+  it('later calls are signed with the key of the moment', async () => {
+    const { requests, change, methods } = await setUp(undefined, [200, good]);
+    for (const key of ['one', 'one', 'two']) {
+      change(key);
+      expect(await methods.invoke(call)).toEqual(response);
+    }
+    expect([requests.length, signed(requests)]).toEqual([3, 2]);
   });
 });

@@ -1,6 +1,6 @@
 import mqtt from 'azure-iot-device-mqtt';
 import type { StandingFault } from 'iot-hub-emulator';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { moduleClient } from '../../iot-hub-emulator/test/support/clients.ts';
 import type { Reason } from '../../src/protocol/methodFailures.ts';
 import { soon } from '../support/soon.ts';
@@ -56,11 +56,17 @@ describe('the hub', () => {
 
   it('refuses the key: callers get 503, the log has an error, and the front door is not ready', async () => {
     setup.hub.faults.add(refuse(401002));
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
     const called = await setup.call(conveyor, 'stop');
     await expectFailure(setup, called, 503, 'hub_refuses_us', /its operator has been alerted/);
     expect(setup.lines.filter(({ level }) => level === 'error')).toMatchObject([
       { msg: 'the hub refuses access: methods cannot be invoked', status: 401, errorCode: 401002 },
     ]);
+    vi.advanceTimersByTime(60_000);
+    const everyMinute = { level: 'error', status: 401, times: expect.any(Number), inProgress: 0 };
+    expect(setup.lines.filter(({ level }) => level === 'error').at(-1)).toMatchObject(everyMinute);
+    vi.useRealTimers();
     const readyz = `http://127.0.0.1:${setup.instance.healthPort}/readyz`;
     expect((await fetch(readyz)).status).toBe(503);
     setup.hub.faults.clear();

@@ -89,6 +89,11 @@ describe('the front door', () => {
     const calls = [await motor.next(), await motor.next(), await motor.next()];
     const stopped = setup.instance.stop();
     await expect(fetch(`${setup.url}/openapi.json`)).rejects.toThrow();
+    const readyz = await fetch(`http://127.0.0.1:${setup.instance.healthPort}/readyz`);
+    expect([readyz.status, await readyz.json()]).toMatchObject([
+      503,
+      { waitingFor: expect.arrayContaining(['the end of the stop']) },
+    ]);
     for (const call of calls) call.respond(200, { status: 7 });
     for (const answered of await Promise.all(calling)) {
       expect(answered.json).toEqual({ status: 7 });

@@ -65,12 +65,36 @@ describe('a request', () => {
   });
 });
 
-it('a request that is not complete in time is answered with 408', async () => {
+it.each([
+  ['ERR_HTTP_REQUEST_TIMEOUT', 'HTTP/1.1 408 Request Timeout', 'request_timeout', /was not complete in time$/],
+  ['HPE_HEADER_OVERFLOW', 'HTTP/1.1 400 Bad Request', 'invalid_request', /header of the request is too large$/],
+  ['HPE_INVALID_METHOD', 'HTTP/1.1 400 Bad Request', 'invalid_request', /this is not an HTTP request$/],
+])('the answer to %s says what is wrong, and is the last one on its connection', async (code, status, reason, why) => {
   const socket = new PassThrough();
-  rejectMalformedRequest(Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket);
-  expect(await text(socket)).toMatch(
-    /^HTTP\/1\.1 408 Request Timeout\r\n.*connection: close\r\n\r\n.*"request_timeout"/s,
-  );
+  rejectMalformedRequest(Object.assign(new Error(), { code }), socket);
+  const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
+  const [error] = JSON.parse(body).errors;
+  expect(error).toMatchObject({ detail: expect.stringMatching(why), meta: { reason } });
+  expect(head.split('\r\n')).toEqual([
+    status,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-correlation-id: ${error.id}`,
+    'connection: close',
+  ]);
+});
+
+it('a connection that cannot be written any more is closed without an answer', () => {
+  const socket = new PassThrough().end();
+  rejectMalformedRequest(new Error('of another kind'), socket);
+  expect([socket.destroyed, socket.read()]).toEqual([true, null]);
+});
+
+it('a connection whose client goes before the answer is closed', () => {
+  const socket = new PassThrough();
+  rejectMalformedRequest(new Error('of another kind'), socket);
+  socket.emit('error', new Error('EPIPE'));
+  expect(socket.destroyed).toBe(true);
 });
 
 it('a connection that was reset is closed without an answer', () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import tls, { type SecureVersion } from 'node:tls';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createHttpServer } from '../../src/methods/httpServer.ts';
 
 // The oldest TLS of the front door, also where Node is told to allow older ones (M1).
@@ -14,18 +14,21 @@ const old = { DEFAULT_MIN_VERSION: 'TLSv1', DEFAULT_CIPHERS: 'DEFAULT@SECLEVEL=0
 
 let directory: string;
 let ca: string;
+let certificates: Awaited<ReturnType<typeof ensureCertificates>>;
 let server: ReturnType<typeof createHttpServer>;
 beforeAll(async () => {
   Object.assign(tls, old);
   directory = await mkdtemp(join(tmpdir(), 'tls-'));
-  const certificates = await ensureCertificates(directory);
+  certificates = await ensureCertificates(directory);
   ca = certificates.ca;
+});
+beforeEach(async () => {
   server = createHttpServer((_, response) => void response.end(), certificates);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });
+afterEach(() => new Promise((resolve) => server.close(resolve)));
 afterAll(async () => {
   Object.assign(tls, usual);
-  await new Promise((resolve) => server.close(resolve));
   await rm(directory, { recursive: true });
 });
 

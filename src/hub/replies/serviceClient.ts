@@ -51,6 +51,8 @@ const longestSpan = 1_024;
 /** Sends wait this long for the first one to attach the link: concurrent ones would each attach a link (SDK trap). */
 const linkWithinMs = 2_000;
 
+const closed: SendRefusal = { kind: 'connection', reason: 'hub_unavailable' };
+
 const noRetry = { shouldRetry: () => false, nextRetryTimeout: () => -1 };
 
 export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure }: Options): ServiceClient {
@@ -108,6 +110,7 @@ export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure
         await attached;
         isAttached = true;
       }
+      if (isClosed) return closed; // the SDK's client would connect again by itself, and never be closed (SDK trap)
       onSent?.();
       const sent = pendingSends.follow(outcomeOf(reply));
       attached ??= within(sent, linkWithinMs).catch(() => undefined);

@@ -1,0 +1,190 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Failure } from '../../src/methods/failure.ts';
+import type { InvocationRequest } from '../../src/methods/requestHandler.ts';
+import { createServer } from '../../src/methods/server.ts';
+import type { Reason } from '../../src/protocol/methodFailures.ts';
+import { soon } from '../support/soon.ts';
+import { rawRequest } from './support/rawRequest.ts';
+
+// The HTTP interface in front of a handler that does what the test says (M1, M8).
+
+const invocation = {
+  authorize: vi.fn<InvocationRequest['authorize']>(),
+  receive: vi.fn<InvocationRequest['receive']>(),
+  invoke: vi.fn<InvocationRequest['invoke']>(),
+  failed: vi.fn<InvocationRequest['failed']>(),
+  closed: vi.fn<InvocationRequest['closed']>(),
+};
+const begin = vi.fn<(fields: object, traceparent?: unknown) => InvocationRequest>();
+const told = vi.fn<(fields: object, message: string) => void>();
+let isStopping = false;
+let server: ReturnType<typeof createServer>;
+let url: string;
+beforeEach(async () => {
+  isStopping = false;
+  vi.resetAllMocks();
+  begin.mockReturnValue(invocation);
+  invocation.invoke.mockResolvedValue({ status: 7 });
+  invocation.receive.mockImplementation(async (body) => Buffer.concat(await body.toArray()));
+  const handler = { begin, isStopping: () => isStopping } as never;
+  server = createServer({
+    handler,
+    contract: { openapi: 'x' },
+    tls: undefined,
+    log: { warn: told, error: told } as never,
+  });
+  await server.listen({ host: '127.0.0.1', port: 0 });
+  url = `http://127.0.0.1:${(server.server.address() as AddressInfo).port}`;
+});
+afterEach(() => server.close());
+
+const path = '/objects/o-1/models/svc.device/methods/stop';
+const post = (body: unknown, to = path, headers: Record<string, string> = {}) =>
+  fetch(url + to, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-correlation-id': 'c-1', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+const failed = (reason: Reason, detail: RegExp | string) =>
+  expect.objectContaining({ reason, detail: typeof detail === 'string' ? detail : expect.stringMatching(detail) });
+
+describe('a request', () => {
+  it.each(['', '/v1'])('under %j goes to the handler step by step, and its result is the response', async (prefix) => {
+    const steps: string[] = [];
+    for (const [step, mock] of Object.entries(invocation)) {
+      const usual = mock.getMockImplementation() as ((...given: readonly unknown[]) => unknown) | undefined;
+      mock.mockImplementation((...given: readonly unknown[]) => {
+        steps.push(step);
+        return usual?.(...given) as never;
+      });
+    }
+    const body = { timeout: 5, input: { a: '1', b: null } };
+    const response = await post(body, prefix + path, { traceparent: 'of the caller' });
+    expect([response.status, await response.json()]).toEqual([200, { status: 7 }]);
+    expect(response.headers.get('x-correlation-id')).toBe('c-1');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('connection')).toBe('keep-alive');
+    await vi.waitFor(() => expect(invocation.closed.mock.calls).toEqual([[200]]), soon);
+    const fields = { correlationId: 'c-1', objectId: 'o-1', model: 'svc.device', method: 'stop' };
+    expect(begin.mock.calls).toEqual([[fields, 'of the caller']]);
+    expect(invocation.authorize.mock.calls).toMatchObject([[{ 'x-correlation-id': 'c-1' }]]);
+    expect(invocation.invoke.mock.calls).toEqual([[body]]);
+    expect(steps).toEqual(['authorize', 'receive', 'invoke', 'closed']);
+    expect(told).not.toHaveBeenCalled();
+  });
+
+  it.each<[what: string, body: unknown, detail: RegExp]>([
+    ['a time-out that is a text', { timeout: '5' }, /^timeout must be whole seconds/],
+    ['another member', { more: 1 }, /^the body has a member other than input and timeout: .*more/],
+    ['an input that is none', { input: 'a' }, /^input must be a JSON object/],
+    ['another value', 7, /^the body must be a JSON object/],
+    ['a text that is no JSON', '{', /^the body /],
+  ])('with %s is refused, and not invoked', async (_, body, detail) => {
+    const response = await post(body);
+    const { errors } = (await response.json()) as { errors: readonly object[] };
+    expect([response.status, errors]).toMatchObject([400, [{ code: '400', id: 'c-1' }]]);
+    expect(invocation.failed.mock.calls).toEqual([[failed('invalid_request', detail)]]);
+    expect(invocation.invoke).not.toHaveBeenCalled();
+    await vi.waitFor(() => expect(invocation.closed.mock.calls).toEqual([[400]]), soon);
+  });
+
+  it.each<[Failure, status: number, authenticate: string | null, retryAfter: string | null]>([
+    [new Failure('unauthorized', 'a token is required'), 401, 'Bearer', null],
+    [new Failure('throttled', 'later', { retryAfter: 5 }), 429, null, '5'],
+    [new Failure('forbidden', 'never'), 403, null, null],
+  ])('that fails has the headers of its failure: %s', async (failure, status, authenticate, retryAfter) => {
+    invocation.authorize.mockRejectedValue(failure);
+    const response = await post({});
+    expect(response.status).toBe(status);
+    const headers = ['www-authenticate', 'retry-after', 'x-correlation-id'].map((name) => response.headers.get(name));
+    expect(headers).toEqual([authenticate, retryAfter, 'c-1']);
+    expect(invocation.failed.mock.calls).toEqual([[failure]]);
+    expect(invocation.receive).not.toHaveBeenCalled();
+  });
+
+  it('whose caller has gone has no status', async () => {
+    invocation.invoke.mockReturnValue(new Promise(() => {}));
+    const lines = [`POST ${path} HTTP/1.1`, 'host: x', 'content-type: application/json', 'content-length: 2'];
+    const { socket } = rawRequest(Number(new URL(url).port), lines, '{}');
+    await vi.waitFor(() => expect(invocation.invoke).toHaveBeenCalled(), soon);
+    socket.destroy();
+    await vi.waitFor(() => expect(invocation.closed.mock.calls).toEqual([[undefined]]), soon);
+  });
+
+  it.each<[what: string, error: Failure | undefined, answer: RegExp]>([
+    ['its caller may send it', undefined, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /],
+    ['its caller may not', new Failure('forbidden', 'never'), /^HTTP\/1\.1 403 /],
+  ])('is asked for its body when %s', async (_, error, answer) => {
+    if (error) invocation.authorize.mockRejectedValue(error);
+    const headers = ['host: x', 'content-type: application/json', 'content-length: 2', 'expect: 100-continue'];
+    const request = rawRequest(
+      Number(new URL(url).port),
+      [`POST ${path} HTTP/1.1`, ...headers, 'connection: close'],
+      '{}',
+    );
+    expect(await request.ended()).toMatch(answer);
+  });
+
+  it('is the last one on its connection while the front door stops', async () => {
+    isStopping = true;
+    expect((await post({})).headers.get('connection')).toBe('close');
+  });
+});
+
+it.each<[method: string, path: string, status: number, reason: Reason]>([
+  ['GET', path, 404, 'route_not_found'],
+  ['POST', '/objects', 404, 'route_not_found'],
+  ['POST', '/objects/%ff/models/m/methods/x', 400, 'invalid_request'],
+  ['POST', `/objects/${'o'.repeat(3_073)}/models/m/methods/x`, 400, 'invalid_request'],
+])('%s %s is refused before the handler', async (method, to, status, reason) => {
+  const response = await fetch(url + to, { method });
+  expect(response.status).toBe(status);
+  expect(await response.json()).toMatchObject({ errors: [{ code: String(status), meta: { reason } }] });
+  expect(response.headers.get('x-correlation-id')).toMatch(/^[0-9a-f-]{36}$/);
+  expect(begin).not.toHaveBeenCalled();
+});
+
+it('a model identifier may have 256 characters, percent-encoded', async () => {
+  const model = '𝕩'.repeat(256);
+  expect((await post({}, `/objects/o-1/models/${encodeURIComponent(model)}/methods/stop`)).status).toBe(200);
+  expect(begin.mock.calls).toMatchObject([[{ model }, undefined]]);
+});
+
+it('a request for a tunnel is refused with an answer', async () => {
+  const tunnel = rawRequest(Number(new URL(url).port), ['CONNECT hub:443 HTTP/1.1', 'host: hub:443']);
+  expect(await tunnel.ended()).toMatch(/^HTTP\/1\.1 404 .*"route_not_found"/s);
+});
+
+it('a request with an unknown expectation is refused before the handler', async () => {
+  const lines = [`POST ${path} HTTP/1.1`, 'host: x', 'expect: x', 'connection: close'];
+  expect(await rawRequest(Number(new URL(url).port), lines).ended()).toMatch(/^HTTP\/1\.1 417 .*"expectation_failed"/s);
+  expect(begin).not.toHaveBeenCalled();
+});
+
+it('the contract is served, but only to GET', async () => {
+  const get = await fetch(`${url}/openapi.json`);
+  expect([get.status, await get.json()]).toEqual([200, { openapi: 'x' }]);
+  expect((await fetch(`${url}/openapi.json`, { method: 'HEAD' })).status).toBe(404);
+});
+
+it('a request that has begun before a stop is handled', async () => {
+  const connected = once(server.server, 'connection');
+  const socket = connect(Number(new URL(url).port), '127.0.0.1').setEncoding('utf8');
+  socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\n`);
+  const [accepted] = await connected;
+  await vi.waitFor(() => expect(accepted.bytesRead).toBeGreaterThan(0), soon);
+  const closed = server.close();
+  socket.write('content-type: application/json\r\ncontent-length: 2\r\n\r\n{}');
+  expect((await socket.toArray()).join('')).toMatch(/^HTTP\/1\.1 200 .*"status":7/s);
+  await closed;
+});
+
+it('a stop does not wait for connections without a request', async () => {
+  const idle = rawRequest(Number(new URL(url).port), ['GET /openapi.json HTTP/1.1', 'host: x']);
+  await idle.receives(/"x"\}$/);
+  const ended = once(idle.socket, 'close');
+  await server.close();
+  await ended;
+});
