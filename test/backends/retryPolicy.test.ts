@@ -1,8 +1,9 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createAccessRecorder } from '../../src/backends/attemptOutcome.ts';
 import { createBackends } from '../../src/backends/backends.ts';
 import { Cancelled, createDeadline } from '../../src/backends/deadline.ts';
-import { createBackOff } from '../../src/backends/retryPolicy.ts';
+import { createBackOff, plainRetryAfter } from '../../src/backends/retryPolicy.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { recordingLog } from '../support/recordingLog.ts';
@@ -59,6 +60,7 @@ describe('a passing failure', () => {
     ['seconds', () => '7', 7100],
     ['a date', () => new Date(Date.now() + 5000).toUTCString(), 5100],
     ['a date that is past', () => new Date(0).toUTCString(), 100],
+    ['a date that begins and ends with digits', () => '2030-01-01T00:00:05+00:00', 5100],
     ['nonsense', () => 'soon', 100],
   ])('is retried no sooner than Retry-After asks: %s', async (_, value, expected) => {
     vi.setSystemTime(new Date('2030-01-01T00:00:00Z'));
@@ -245,6 +247,38 @@ describe('a message whose partition is lost', () => {
     await expect(deadline.race(failing, 'nothing')).rejects.toBeInstanceOf(Cancelled);
     await expect(deadline.pause(1_000)).rejects.toBeInstanceOf(Cancelled);
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('is listened for once, and keeps only the calls that wait', async () => {
+    const ended = new AbortController();
+    const deadline = createDeadline(900, ended.signal);
+    const adding = vi.spyOn(Set.prototype, 'add');
+    onTestFinished(() => adding.mockRestore());
+    const first = deadline.race(Promise.resolve(), 'nothing');
+    const waiting = adding.mock.contexts[0] as Set<unknown>;
+    expect(waiting.size).toBe(1);
+    await first;
+    expect(waiting.size).toBe(0);
+    const second = deadline.race(Promise.resolve(), 'nothing');
+    expect([waiting.size, getEventListeners(ended.signal, 'abort').length]).toEqual([1, 1]);
+    await second;
+  });
+});
+
+describe('a Retry-After', () => {
+  it.each([
+    ['7', true],
+    ['1234567890', true],
+    ['Sun, 06 Nov 1994 08:49:37 GMT', true],
+    ['12345678901', false],
+    ['7s', false],
+    ['+7', false],
+    ['2030-01-01T00:00:00Z', false],
+    ['Invalid Date', false],
+    ['', false],
+    [undefined, false],
+  ])('of %j is passed on to callers: %s', (value, isPassedOn) => {
+    expect(plainRetryAfter(value)).toBe(isPassedOn ? value : undefined);
   });
 });
 

@@ -7,6 +7,7 @@ import { createMeter } from '../../src/metrics/meter.ts';
 import { shownWork } from '../../src/operations/shownWork.ts';
 import { courseOf } from '../support/courses.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
+import { readingOf } from '../support/readings.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 import { callOf, settings } from './harness.ts';
 
@@ -56,7 +57,7 @@ function setUp() {
 }
 
 it('During an outage of the token endpoint nothing is sent to the backends, and no failure is counted as theirs', async () => {
-  const { seen, log, meter, backends, read, outages } = setUp();
+  const { endpoint, seen, log, meter, backends, read, outages } = setUp();
   const since = performance.now();
   const reads = ['d1', 'd2', 'd3'].map(read);
   await vi.advanceTimersByTimeAsync(60_000);
@@ -71,6 +72,11 @@ it('During an outage of the token endpoint nothing is sent to the backends, and 
   expect(log.lines.map(({ message }) => message)).toEqual(Array(2).fill('no access token for the backends'));
   const total = (backend: string) => meter.total('device_messaging.backend.outages', backend);
   expect([total('tokenEndpoint'), total('informationModel')]).toEqual([1, 0]);
+  const { asked } = endpoint;
+  expect(readingOf(meter, 'device_messaging.backend.retries')).toEqual({ tokenEndpoint: asked - 1 });
+  expect(readingOf(meter, 'http.client.request.duration')).toEqual({
+    'tokenEndpoint fetch token POST  connection refused': asked,
+  });
 });
 
 it('Messages do not begin during an outage of the token endpoint, and all continue when it issues a token', async () => {

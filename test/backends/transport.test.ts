@@ -78,12 +78,12 @@ describe('the transport', () => {
       seen.push([request.method, request.url, authorization, type, agent, await textOf(request)]);
       response.end('{"a":1.0}');
     });
-    const request = client(`${url}/v1/`);
+    const request = client(`${url}/v1//`);
     const body = '{ "serial": 12345678901234567890, "ü": 1.0 }';
     const headers = { authorization: 'Bearer t', 'content-type': 'application/json' };
-    const { status, data } = await request('PUT', '/objects/a%2Fb?x=1', { data: body, headers });
+    const { status, headers: answered, data } = await request('PUT', '/objects/a%2Fb?x=1', { data: body, headers });
     expect(seen).toEqual([['PUT', '/v1/objects/a%2Fb?x=1', 'Bearer t', 'application/json', undefined, body]]);
-    expect([status, data.toString()]).toEqual([200, '{"a":1.0}']);
+    expect([status, { ...answered }, data.toString()]).toEqual([200, {}, '{"a":1.0}']);
   });
 
   it('resolves with any status and passes Retry-After on', async () => {
@@ -151,8 +151,8 @@ describe('the transport', () => {
   });
 
   it('reports a name that does not resolve as no connection', async () => {
-    const { fault, sent } = await failure(client('http://nowhere.invalid')('GET', '/'));
-    expect([fault, sent]).toEqual(['no connection', false]);
+    const { fault, sent, message } = await failure(client('http://nowhere.invalid')('GET', '/'));
+    expect([fault, sent, message]).toEqual(['no connection', false, expect.stringMatching(/^no connection: ./)]);
   });
 
   it('reports that a request may have been received when the connection breaks before the answer', async () => {
