@@ -97,6 +97,19 @@ it('Messages do not begin during an outage of the token endpoint, and all contin
   expect(log.lines.at(-1)?.message).toBe('there is an access token for the backends');
 });
 
+it('The end of the service ends the wait for a token, and failures that come later begin no outage', async () => {
+  const { backends, read } = setUp();
+  read('d1');
+  await vi.advanceTimersByTimeAsync(0);
+  const isReady = backends.ready(['typeRegistry'], new AbortController().signal);
+  await backends.close();
+  expect(await isReady).toBe(false);
+  read('d2');
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(backends.states().tokenEndpoint).toMatchObject({ circuit: 'closed', outage: undefined });
+  expect(backends.isUp('typeRegistry')).toBe(true);
+});
+
 it('A renewal that fails is logged, but no call waits while the token is valid', async () => {
   const { endpoint, backends, read } = setUp();
   Object.assign(endpoint, { answer: 200, expires: 100 });
