@@ -9,7 +9,7 @@ import { courseOf } from '../support/courses.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { readingOf } from '../support/readings.ts';
 import { recordingLog } from '../support/recordingLog.ts';
-import { callOf, settings } from './harness.ts';
+import { callOf, rejection, settings } from './harness.ts';
 
 // A token endpoint that is out is no outage of the backends: it is told as a part of its own, and calls wait for it.
 
@@ -44,9 +44,9 @@ function setUp() {
     over.abort(); // a call that still waits would go on in the time of later tests
     return backends.close();
   });
-  const read = (deviceId: string) => {
+  const read = (deviceId: string, seconds = 900) => {
     const course = courseOf();
-    const deadline = createDeadline(900, over.signal);
+    const deadline = createDeadline(seconds, over.signal);
     const call = callOf({ deviceId, course, deadline, onOutage: () => outages.push(deviceId) });
     const work = backends.bind(call).informationModel.getModel('o', 'm');
     work.catch(() => undefined);
@@ -59,7 +59,7 @@ function setUp() {
 it('During an outage of the token endpoint nothing is sent to the backends, and no failure is counted as theirs', async () => {
   const { endpoint, seen, log, meter, backends, read, outages } = setUp();
   const since = performance.now();
-  const reads = ['d1', 'd2', 'd3'].map(read);
+  const reads = ['d1', 'd2', 'd3'].map((device) => read(device));
   await vi.advanceTimersByTimeAsync(60_000);
   const { informationModel, tokenEndpoint } = backends.states();
   expect(informationModel).toMatchObject({ circuit: 'closed', outage: undefined, recent: { count: 0 } });
@@ -148,6 +148,20 @@ it('A call without a token waits for the token, not for the answer of the backen
   expect([...course.open].map(({ waitsFor }) => waitsFor)).toEqual(['token']);
   expect(backends.states().tokenEndpoint).toMatchObject({ connections: { inUse: 1 }, recent: { oldestMs: 3_000 } });
 });
+
+it.each([
+  ['hang', 'an access token for the information model'],
+  ['refuse', 'the information model to read object model; the last attempt ended with: no access token'],
+] as const)(
+  'A message without a token ends at its deadline, and its answer says what it waits for: %s',
+  async (answer, what) => {
+    const { endpoint, read } = setUp();
+    endpoint.answer = answer;
+    const refusal = rejection(read('d1', 0.9).work);
+    await vi.advanceTimersByTimeAsync(900);
+    expect((await refusal).details).toBe(`the message timed out while waiting for ${what}`);
+  },
+);
 
 it('The state of a device that waits for the token says so, and not that a backend is out', async () => {
   const { backends, read } = setUp();
