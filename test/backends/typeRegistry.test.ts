@@ -130,6 +130,7 @@ describe('the type registry', () => {
     const body = '{"typeId":"pump","version":"2.0.0"}';
     const refusal = await rejection(backends.bind(callOf()).typeRegistry.createType('svc.device', body));
     expect(refusal).toMatchObject({ status: 409, code: 'http_response_error' });
+    expect(refusal.details).toBe('type registry: create type definition failed with HTTP 409');
   });
 
   it.each([
