@@ -408,7 +408,9 @@ describe('the circuit of a backend', () => {
     const work = Promise.all(['d1', 'd2'].map((device) => rejection(readFor(backends, device, 2))));
     await vi.advanceTimersByTimeAsync(2_000);
     await work;
-    await vi.advanceTimersByTimeAsync(6_000);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(log.lines).toHaveLength(2);
+    await vi.advanceTimersByTimeAsync(4_000);
     expect(readingOf(meter, 'device_messaging.backend.outages')).toEqual({ informationModel: 1 });
     expect(readingOf(meter, 'http.client.request.duration')).toMatchObject({
       'informationModel probe GET 401': 1,

@@ -102,6 +102,15 @@ describe('an idempotency key', () => {
     expect(new Set([first, second, third, claim]).size).toBe(4);
   });
 
+  it('differs between changes of several objects at the same time', async () => {
+    const other = 'PUT /objects/o2/models/svc.device';
+    const { backends, script } = scripted([{ together: [put, other].map((call) => ({ call, reply: ok })) }]);
+    const { informationModel } = backends.bind(callOf());
+    await Promise.all(['o1', 'o2'].map((id) => informationModel.replaceModel(id, 'svc.device', '{}')));
+    const [first, second] = keysOf(script.calls);
+    expect(second).not.toBe(first);
+  });
+
   it('is the same when the whole message is repeated, and differs between messages', async () => {
     const { backends, script } = scripted([put, put, put].map((call) => ({ call, reply: ok })));
     const another = '00000000-0000-5000-8000-000000000000';

@@ -249,6 +249,27 @@ describe('the circuit', () => {
     },
   );
 
+  it('is opened by a probe that fails for want of a token', async () => {
+    const { asked, renew, backend } = informationModel();
+    renew.mockRejectedValue(new Error('the token endpoint sends what is no token'));
+    backend.circuit.probeNow('connection lost');
+    await settle();
+    asked[0]?.answer(401);
+    await settle();
+    expect(backend.circuit.outage()?.failure).toBe('connection lost');
+  });
+
+  it('is decided by a probe that has the time of one attempt, also with a second token', async () => {
+    const { asked, renew, backend } = informationModel();
+    renew.mockImplementation(() => new Promise((resolve) => setTimeout(() => resolve('another-token'), 3_000)));
+    backend.circuit.probeNow('connection lost');
+    await settle();
+    asked[0]?.answer(401);
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(asked.map(({ timeoutMs }) => timeoutMs)).toEqual([5_000, 2_000]);
+    asked[1]?.answer(404);
+  });
+
   it('stays closed when the probe is answered', async () => {
     const { circuit, probes } = await fail([1, 2, 3, 4, 5, 6], 'connection lost');
     probes[0]?.answer(200);

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createAccessRecorder } from '../../src/backends/attemptOutcome.ts';
 import { createBackends } from '../../src/backends/backends.ts';
 import { Cancelled, createDeadline } from '../../src/backends/deadline.ts';
-import { createBackOff, plainRetryAfter } from '../../src/backends/retryPolicy.ts';
+import { createBackOff, createRetries, plainRetryAfter, type RetriesOptions } from '../../src/backends/retryPolicy.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { recordingLog } from '../support/recordingLog.ts';
@@ -222,6 +222,7 @@ describe('a message whose partition is lost', () => {
   it('does not wait for a Retry-After', async () => {
     const { outcome, calls, timers } = await taken([[429, undefined, { 'retry-after': '600' }]], 1_000);
     expect(outcome).toBeInstanceOf(Cancelled);
+    expect(String(outcome)).toBe('Cancelled: the partition is no longer read by this instance');
     expect([calls, timers]).toEqual([1, 0]);
   });
 
@@ -236,6 +237,18 @@ describe('a message whose partition is lost', () => {
     await expect(work).rejects.toBeInstanceOf(Cancelled);
     expect(log.lines).toEqual([]);
     await backends.close();
+  });
+
+  it('does not wait for work that has a limit of its own, whose result is that of the work otherwise', async () => {
+    const ended = new AbortController();
+    const deadline = createDeadline(900, ended.signal);
+    expect(await deadline.unlessCancelled(Promise.resolve(7))).toBe(7);
+    const failure = new Error('no such object');
+    await expect(deadline.unlessCancelled(Promise.reject(failure))).rejects.toBe(failure);
+    const work = deadline.unlessCancelled(new Promise(() => {}));
+    expect(vi.getTimerCount()).toBe(0);
+    ended.abort();
+    await expect(work).rejects.toBeInstanceOf(Cancelled);
   });
 
   it('does not begin to wait after that', async () => {
@@ -265,7 +278,47 @@ describe('a message whose partition is lost', () => {
   });
 });
 
+/** The retries of a call to a backend whose circuit is in this state. */
+function retriesOf(circuit: Partial<RetriesOptions['circuit']>, seconds = 300) {
+  const probeNow = vi.fn();
+  const state = { state: () => 'closed' as const, untilProbed: () => undefined, healthyProbes: () => 0, probeNow };
+  const options = { circuit: { ...state, ...circuit }, backOff: () => 0 };
+  return { ...createRetries(options, createDeadline(seconds), () => 'nothing'), probeNow };
+}
+
+describe('after HTTP 500, a call', () => {
+  it.each<[string, Partial<RetriesOptions['circuit']>, boolean[]]>([
+    ['is given up at the third one', {}, [false, false, true]],
+    ['does not count a probe that found the backend healthy before', { healthyProbes: () => 1 }, [false, false, true]],
+    ['is not given up while the circuit is open', { state: () => 'open' }, [false, false, false]],
+    ['is not given up during a probe', { untilProbed: () => Promise.resolve() }, [false, false, false]],
+  ])('%s', (_, circuit, expected) => {
+    const { givesUp } = retriesOf(circuit);
+    expect(expected.map(() => givesUp())).toEqual(expected);
+  });
+
+  it('is given up when a probe has found the backend healthy since the first one', () => {
+    let healthyProbes = 1;
+    const { givesUp } = retriesOf({ healthyProbes: () => healthyProbes });
+    expect(givesUp()).toBe(false);
+    healthyProbes += 1;
+    expect(givesUp()).toBe(true);
+  });
+});
+
 describe('a Retry-After', () => {
+  it.each([
+    ['1', false],
+    ['2', true],
+    ['3', true],
+  ])('of %s s, 2 s before the deadline of the message, begins a probe: %s', async (retryAfter, isProbed) => {
+    const { next, probeNow } = retriesOf({}, 2);
+    const waiting = next('HTTP 503', retryAfter);
+    expect(probeNow.mock.calls).toEqual(isProbed ? [['HTTP 503']] : []);
+    await vi.runAllTimersAsync();
+    await waiting;
+  });
+
   it.each([
     ['7', true],
     ['1234567890', true],

@@ -1,8 +1,13 @@
 import type { AxiosAdapter } from 'axios';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { backendSettings } from '../../src/backends/backendOpener.ts';
 import { createBackends } from '../../src/backends/backends.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
+import { createBackend } from '../../src/backends/http.ts';
+import { createRedaction } from '../../src/backends/redaction.ts';
+import { staticToken } from '../../src/backends/tokenSource.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
+import { createTroubles } from '../../src/log/troubles.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
 import { shownWork } from '../../src/operations/shownWork.ts';
 import { courseOf } from '../support/courses.ts';
@@ -162,6 +167,36 @@ it.each([
     expect((await refusal).details).toBe(`the message timed out while waiting for ${what}`);
   },
 );
+
+it('The end of an outage of the token endpoint ends the pause of a Retry-After, too', async () => {
+  let end = (_: boolean) => {};
+  let ended: Promise<boolean> | undefined;
+  const began = performance.now();
+  const sentAt: number[] = [];
+  const backend = createBackend({
+    ...{ backend: 'informationModel', url: 'https://im.invalid', redact: createRedaction([]) },
+    ...{ log: recordingLog(), troubles: createTroubles(recordingLog()), settings: backendSettings(settings) },
+    tokens: { ...staticToken('t'), isOut: () => ended !== undefined, untilBack: () => ended },
+    async adapter(config) {
+      sentAt.push(performance.now() - began);
+      const status = sentAt.length === 1 ? 503 : 404;
+      if (status === 503) {
+        ended = new Promise((resolve) => {
+          end = resolve;
+        });
+      }
+      return { status, statusText: '', headers: { 'retry-after': '200' }, data: Buffer.from(''), config };
+    },
+  });
+  onTestFinished(() => backend.close());
+  const work = backend.bind(callOf())({ operation: 'read object model', method: 'GET', path: '/', expect: [404] });
+  await vi.advanceTimersByTimeAsync(1_000);
+  ended = undefined;
+  end(true);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(sentAt).toEqual([0, 1_000]);
+  await work;
+});
 
 it('The state of a device that waits for the token says so, and not that a backend is out', async () => {
   const { backends, read } = setUp();

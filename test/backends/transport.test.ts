@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { Axios } from 'axios';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -112,6 +112,23 @@ describe('the transport', () => {
     for (let i = 0; i < 20; i += 1) await request('GET', '/');
     // While one is being handed back, undici may open a second.
     expect(ports.size).toBeLessThanOrEqual(2);
+  });
+
+  it('has as many requests at a time as connections', async () => {
+    const open: ServerResponse[] = [];
+    let most = 0;
+    const url = await serve((_, response) => {
+      open.push(response);
+      most = Math.max(most, open.length);
+    });
+    const request = client(url, { connections: 2 });
+    const all = Array.from({ length: 8 }, () => request('GET', '/'));
+    for (let answered = 0; answered < all.length; answered += 2) {
+      await until(() => open.length >= 2);
+      for (const response of open.splice(0, 2)) response.end();
+    }
+    await Promise.all(all);
+    expect(most).toBe(2);
   });
 
   it('joins an answer that comes in pieces', async () => {
