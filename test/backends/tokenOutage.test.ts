@@ -154,6 +154,15 @@ it('A call without a token waits for the token, not for the answer of the backen
   expect(backends.states().tokenEndpoint).toMatchObject({ connections: { inUse: 1 }, recent: { oldestMs: 3_000 } });
 });
 
+it('Calls that wait for the first token hold the connections, for which others wait', async () => {
+  const { endpoint, read } = setUp();
+  endpoint.answer = 'hang';
+  const reads = Array.from({ length: 5 }, () => read('d1'));
+  await vi.advanceTimersByTimeAsync(1_000);
+  const waiting = reads.flatMap(({ course }) => [...course.open].map(({ waitsFor }) => waitsFor));
+  expect(waiting).toEqual([...Array(settings.connections).fill('token'), 'connection']);
+});
+
 it.each([
   ['hang', 'an access token for the information model'],
   ['refuse', 'the information model to read object model; the last attempt ended with: no access token'],
