@@ -68,7 +68,7 @@ export const rooms: readonly Room[] = [
   { folder: 'edge/src', ...ofEdge('metrics', 'options') },
   { folder: 'src/protocol', tests: ['test/protocol', 'test/dispatch', 'test/messages'] },
   { folder: 'src/objectModel', tests: ['test/objectModel', 'test/messages'] },
-  { folder: 'src/messages', tests: ['test/messages'] },
+  { folder: 'src/messages', tests: ['test/messages', ...tests('objectModel', 'takenAway')] },
   { folder: 'src/engine', tests: ['test/engine'], long: tests('engine', 'flood', 'quarantine/restarts') },
 ];
 

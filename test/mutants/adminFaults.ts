@@ -155,10 +155,4 @@ export const adminFaults: readonly Fault[] = [
     replace: "    throw new Error('damaged');\n",
     caughtBy: 'is replaced when it is',
   }),
-  ...inFile('src/operations/started.ts', ['test/hub/buildRecord.test.ts'], {
-    fault: 'starts without a line when the record of builds cannot be reached',
-    find: "    log.info({ ...own, access, err: error, ...storeFieldsOf(error) }, 'started');\n",
-    replace: '    void [error, storeFieldsOf];\n',
-    caughtBy: 'when the record cannot be reached',
-  }),
 ];

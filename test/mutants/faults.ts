@@ -67,20 +67,15 @@ const inFile =
 const createOrUpdate = inFile('src/objectModel/createOrUpdate.ts', creating);
 const replace = inFile('src/objectModel/replace.ts', updating);
 const collect = inFile('src/objectModel/collect.ts', [synced]);
-const parent = inFile('src/objectModel/parent.ts', [created]);
 const subscribers = inFile('src/objectModel/subscribers.ts', creating);
 const requestedNotifications = inFile('src/objectModel/requestedNotifications.ts', [created, synced]);
 const relatedModels = inFile('src/objectModel/relatedModels.ts', creating);
-const storedModel = inFile('src/objectModel/storedModel.ts', creating);
-const uniqueValues = inFile('src/objectModel/uniqueValues.ts', creating);
 const modelCreate = inFile('src/messages/model.create.ts', creating);
 const typeCreate = inFile('src/messages/type.create.ts', [table('type.create')]);
-const identityUpdate = inFile('src/messages/identity.update.ts', [table('identity.update')]);
 const identityDelete = inFile('src/messages/identity.delete.ts', [table('identity.delete')]);
 const deviceCreated = inFile('src/messages/v1/Svc.Device.Created.ts', [created]);
 const deviceUpdated = inFile('src/messages/v1/Svc.Device.Updated.ts', [updated]);
 const syncModel = inFile('src/messages/v1/Svc.Device.SyncModel.ts', [synced]);
-const subject = inFile('src/messages/v1/subject.ts', [created, updated, synced]);
 const answer = inFile('src/dispatch/respond.ts', answering);
 const checks = inFile('src/card/checks.ts', [...answering, ...creating]);
 const envelope = inFile('src/protocol/envelope.ts', [...protocol, ...answering]);
@@ -97,46 +92,10 @@ const fields = inFile('src/protocol/fields.ts', protocol);
 
 export const faults: readonly Fault[] = [
   createOrUpdate(
-    'skips the claim',
-    'if (at.ownerId === undefined) await',
-    'if (at.ownerId === null) await',
-    'claims an unowned model before updating it',
-  ),
-  createOrUpdate(
     'updates with the version of the request',
     "withMember(body, 'version', at.version)",
     'body.text',
     'updates it with the stored version',
-  ),
-  createOrUpdate(
-    'looks up by unique properties although an objectId is given',
-    'if (objectId !== undefined) return backends',
-    'if (objectId === null) return backends',
-    'finds an existing model by objectId plus model',
-  ),
-  createOrUpdate(
-    'trusts every hit of the look-up',
-    'if (!hasValues(hit) || !isOf(hit, model, type)) return;',
-    '',
-    'checks model, type id and values of every hit of the look-up',
-  ),
-  createOrUpdate(
-    'takes a model of another type for a lost race',
-    'if (theirs !== undefined && theirs.typeId !== identity.type?.typeId) throw conflict;',
-    '',
-    'reports a conflict with a model of another type',
-  ),
-  createOrUpdate(
-    'does not recognise its own earlier creation',
-    'const isOurs = objectId === identity.derivedId && locate(existing).ownerId === ownerId;',
-    'const isOurs = false;',
-    'answers a conflict with its own earlier creation as created',
-  ),
-  createOrUpdate(
-    'updates its own creation of an earlier delivery',
-    'const isOurs = found !== undefined && locate(found).objectId === identity.derivedId;',
-    'const isOurs = false;',
-    'updates nothing, when the model it finds is its own of an earlier delivery',
   ),
   createOrUpdate(
     'updates another object that has the same unique properties',
@@ -145,22 +104,10 @@ export const faults: readonly Fault[] = [
     'updates no other object than the one it names',
   ),
   createOrUpdate(
-    'gives up after the first lost race',
-    'race === mostRaces',
-    'race === 1',
-    'reads again and retries when the version changed under an update',
-  ),
-  createOrUpdate(
     'accepts an owner nobody knows',
     'const principal = await principalManager.resolve(owner);',
     "const principal = (await principalManager.resolve(owner)) ?? { id: '11111111-1111-4111-8111-111111111111' };",
     'refuses an owner that is not connected through the device',
-  ),
-  createOrUpdate(
-    'reads a unique property that occurs twice',
-    'if (twice !== undefined) throw',
-    'if (twice === "") throw',
-    'refuses a unique property that occurs twice',
   ),
   createOrUpdate(
     'creates a V1 model without its model id',
@@ -175,28 +122,10 @@ export const faults: readonly Fault[] = [
     'with the objectId of the request',
   ),
   modelCreate(
-    'uses an objectId that is no GUID',
-    'if (!isAbsent && !isGuid(objectId)) return nobody;',
-    '',
-    'never puts an objectId that is not a GUID into a path',
-  ),
-  modelCreate(
     'forgets the publish-subscribe notification',
     'await configurationNews(registered, backends)',
     '{}',
     'sends the svc.configuration model of the same object to the device',
-  ),
-  modelCreate(
-    'leaves relatedModels out of a failure',
-    'fields: { relatedModels: [] }',
-    'fields: {}',
-    'must have version 2',
-  ),
-  uniqueValues(
-    'does not unwrap unique values',
-    'return value.size === 1 &&',
-    'return value.size === 0 &&',
-    'compares plain and wrapped values of unique properties as equal',
   ),
   relatedModels(
     'shows devices which related models were created',
@@ -204,32 +133,12 @@ export const faults: readonly Fault[] = [
     'details: shortened(details), ...{ created } }',
     'reports every related model, without which ones were created',
   ),
-  relatedModels(
-    'reads any number of related models',
-    'if (results.length === maxRelatedModels) {',
-    'if (results.length === 1e9) {',
-    'reads the results of no more than 3,000 related models',
-  ),
-  storedModel(
-    'leaves relatedModels in the notification',
-    "withoutMember(stored, 'relatedModels')",
-    "withoutMember(stored, 'nothing')",
-    'sends the requested model as the information model’s text, without its related models',
-  ),
   replace(
     'closes a gap that is one too large',
     'gap > BigInt(maxVersionGap)',
     'gap > BigInt(maxVersionGap) + 1n',
     'refuses a gap of 101',
   ),
-  replace(
-    'refuses a gap that is just allowed',
-    'gap > BigInt(maxVersionGap)',
-    'gap >= BigInt(maxVersionGap)',
-    'closes a gap of exactly 100',
-  ),
-  replace('stops one update early', '> requested(body))', '>= requested(body))', 'until it is the request’s + 1'),
-  replace('overwrites a newer version', 'if (gap < 0n) throw refusal;', '', 'the request is behind the stored version'),
   typeCreate(
     'takes a type of one byte too many',
     'maxBodyBytes: 65_536',
@@ -241,18 +150,6 @@ export const faults: readonly Fault[] = [
     'maxBodyBytes: 65_536',
     'maxBodyBytes: 65_535',
     'accepts a type definition of exactly 65,536 bytes',
-  ),
-  identityUpdate(
-    'applies the parent to the device itself',
-    "principalManager.resolve('')",
-    'principalManager.resolve(parent)',
-    'ignores the parent when the body names no identity, but repeats it',
-  ),
-  identityUpdate(
-    'loses the context',
-    'context === undefined ? {} : { properties: { context } }',
-    '{}',
-    'repeats the context of the request',
   ),
   identityDelete(
     'deletes the device when no identity is named',
@@ -284,19 +181,6 @@ export const faults: readonly Fault[] = [
     '[...configuration.notifications, notification]',
     'sends the requested model first',
   ),
-  deviceCreated(
-    'forgets the parent',
-    'body.parent && (await',
-    'body.parent === null && (await',
-    'keeps the parent as an outgoing reference',
-  ),
-  parent(
-    'changes the parent',
-    'if (isOtherMarked) throw',
-    'if (isOtherMarked === undefined) throw',
-    'fails when the model has another parent',
-  ),
-  parent('does not mark the parent reference', "'isParent', 'true'", "'isChild', 'true'", 'marked isParent'),
   deviceUpdated(
     'acknowledges the stored version',
     'return done({ version: versionIn(json) ?? BigInt(body.version) });',
@@ -309,47 +193,11 @@ export const faults: readonly Fault[] = [
     'objectId: guid.optional().default("aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa"), model: modelId.optional()',
     'refuses an objectId that is in the body only',
   ),
-  subject(
-    'lets properties and body disagree',
-    'inProperties === undefined || inBody === undefined',
-    'inProperties !== inBody || inBody === undefined',
-    'refuses properties and body that name different objects',
-  ),
   syncModel(
     'takes null for an option',
     '.nullish()\n  .transform((value) => value === true)',
     '.nullish()\n  .transform((value) => value !== undefined)',
     'have no effect when they are false, null or empty:',
-  ),
-  syncModel(
-    'takes [null] for an option',
-    '.filter((value) => value !== null)',
-    '.map((value) => value ?? "null")',
-    'may all be present as long as only references and recursive have an effect; null among names is ignored',
-  ),
-  syncModel(
-    'allows contradicting options',
-    'return allowed ?',
-    'return allowed || names.length < 9 ?',
-    'mutually exclusive',
-  ),
-  syncModel(
-    'succeeds although a notification is lost',
-    'mustDeliver: true',
-    'mustDeliver: false',
-    'fails at a notification that the hub does not accept, and sends only the acknowledgement after it',
-  ),
-  collect(
-    'walks in circles',
-    'if (visited.has(key)) continue;',
-    '',
-    'visited once when they refer to each other in a circle',
-  ),
-  collect(
-    'goes one level too deep',
-    '(recursive || depth === 0)',
-    '(recursive || depth <= 1)',
-    'not children’s children',
   ),
   collect(
     'follows references that are not contained',
@@ -369,47 +217,11 @@ export const faults: readonly Fault[] = [
     'const beside = depth > 0 ? [] : await fetchAll(',
     'for every child as well',
   ),
-  collect(
-    'has no limit on models',
-    'if (visited.size === maxSyncModels) throw',
-    'if (visited.size === 1e9) throw',
-    'are exceeded by the 201st model: no more are read and none is sent',
-  ),
-  collect(
-    'has no limit on bytes',
-    'if (bytes > maxSyncBytes) throw',
-    'if (bytes > 1e12) throw',
-    'are exceeded by one byte more: none is sent',
-  ),
-  collect(
-    'has no limit on references',
-    'if (references > maxReferences) throw',
-    'if (references > 1e9) throw',
-    'are exceeded by the 20,001st reference: none is sent',
-  ),
-  collect(
-    'has no limit on bytes of references',
-    'if (referenceBytes > maxSyncBytes) throw',
-    'if (referenceBytes > 1e12) throw',
-    'are exceeded by one byte more of references: none is sent',
-  ),
-  subscribers(
-    'fails a request whose configuration cannot be read',
-    'if (!(error instanceof Rejection)) throw error;',
-    'throw error;',
-    'counts as success with a remark when the svc.configuration model must not be read',
-  ),
   subscribers(
     'sends the configuration to the requesting target',
     "target: target.join('/'),",
     "target: '',",
     'sends the svc.configuration model of the same object to the device',
-  ),
-  subscribers(
-    'notifies for every model',
-    'if (model !== defaultModel) return noNews;',
-    '',
-    'sends no notification for models other than svc.device',
   ),
   subscribers(
     'sends the configuration to the owner of another model',

@@ -3,7 +3,7 @@ import { Agent, createServer, request } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createSecureContext } from 'node:tls';
+import tls, { createSecureContext } from 'node:tls';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
 import { trustAlso } from 'telemetry/network/trust.ts';
 import { expect, it, onTestFinished } from 'vitest';
@@ -46,6 +46,22 @@ it('all authorities of a file are trusted, but by a client that names its own', 
   expect([await ask(), await askOther()]).toEqual([200, 200]);
   await expect(ask({ ca: others.authority })).rejects.toThrow(/certificate/);
   expect(() => createSecureContext()).not.toThrow();
+});
+
+it('a newer line of Node.js gets the authorities that it trusts already, too', async () => {
+  const { authority } = await certificates();
+  const names = ['getCACertificates', 'setDefaultCACertificates'];
+  const before = Object.fromEntries(names.map((name) => [name, Reflect.get(tls, name)]));
+  onTestFinished(() => void Object.assign(tls, before));
+  const given: (readonly string[])[] = [];
+  Object.assign(tls, {
+    getCACertificates: (type: string) => [`those of ${type}`],
+    setDefaultCACertificates: undefined,
+  });
+  trustAlso(authority); // some lines have only the first
+  Object.assign(tls, { setDefaultCACertificates: (all: readonly string[]) => void given.push(all) });
+  trustAlso(authority);
+  expect(given).toEqual([['those of default', authority.trim()]]);
 });
 
 it.each<[string, (authority: string) => string]>([

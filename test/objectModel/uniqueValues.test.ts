@@ -31,6 +31,11 @@ describe('the values of unique properties', () => {
     expect(createUniqueValues([]).read(modelWith('{"serial":"A-1"}')).values).toBeUndefined();
   });
 
+  it('are not looked for in fewer values than there are', () => {
+    const { read } = createUniqueValues(['serial', 'site', 'tag']);
+    expect(read(modelWith('{"serial":1,"serial":2}'))).toEqual({ values: undefined, twice: undefined });
+  });
+
   it.each([
     ['"A-1"', '{"value":"\\u0041-1"}', true],
     ['1', '1.0', true],
@@ -45,6 +50,7 @@ describe('the values of unique properties', () => {
     ['[1]', '"1"', false],
     ['1', '2', false],
     ['-1', '{"value":-1.0}', true],
+    ['9', '9.0', true],
     ['1.5', '1.50', false],
     ['true', 'true', true],
     ['true', 'false', false],
@@ -77,9 +83,17 @@ describe('the values of unique properties', () => {
     ['{"serial":1,"serial":1,"site":{"value":7,"value":8}}', 'serial'],
     ['{"serial":1,"site":7,"other":1,"other":2}', undefined],
     ['{"serial":1,"other":1}', undefined],
+    ['{"serial":{"value":7,"value":8},"other":1}', undefined],
     ['{"serial":1}', undefined],
   ])('are ambiguous when one of them occurs twice: of %s that is %s', (properties, twice) => {
     expect(unique.read(modelWith(properties))).toMatchObject({ twice });
+  });
+
+  it('are the same wherever they stand', () => {
+    const far = modelWith(`{"other":"${'x'.repeat(500)}","serial":"A-1","site":7}`);
+    const near = modelWith('{"serial":"A-1","site":7}');
+    for (const [one, other] of [[far, near] as const, [near, far] as const])
+      expect(unique.matching(unique.read(one).values ?? new Map())(other)).toBe(true);
   });
 
   it('do not match a model that lacks one', () => {

@@ -113,6 +113,12 @@ export function refusedRows(registration: Registration): readonly Row[] {
       ...failed('internal_platform_error', incident),
     },
     {
+      it: 'is the service’s failure when a model that is found by unique properties has a model id that is no text',
+      ...unnamed().sent,
+      backend: [device, pumpType, { ...lookUp(), reply: [200, ` ${JSON.stringify({ data: [pump({ model: 7 })] })}`] }],
+      ...failed('internal_platform_error', incident),
+    },
+    {
       it: 'is the service’s failure when a created model has an id that is not a GUID',
       ...pumped.sent,
       backend: [
@@ -122,6 +128,19 @@ export function refusedRows(registration: Registration): readonly Row[] {
       ],
       ...failed('internal_platform_error', incident),
     },
+    ...[{ model: 7 }, { success: 'true' }, { code: null }, { details: undefined }, { created: 1 }].map((more) => {
+      const relatedModels = [related('svc.history', more)];
+      return {
+        it: `is the service’s failure when the answer has a related model with ${Object.keys(more)} of another type`,
+        ...pumped.sent,
+        backend: [
+          device,
+          absent,
+          { ...pumped.creates, reply: [201, ` ${JSON.stringify(pumpAnswer({ relatedModels }))}`] as const },
+        ],
+        ...failed('internal_platform_error', incident),
+      };
+    }),
     ...changes.map(([what, more]) => {
       const request = named({ ...pumpBody, ...more });
       return {

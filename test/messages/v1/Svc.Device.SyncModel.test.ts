@@ -274,6 +274,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
     }),
     about({
       it: 'are visited once when they refer to each other in a circle, or to themselves',
+      limits: { maxSyncModels: 3 },
       body: { references: ['feeds'], recursive: true },
       backend: [
         read(),
@@ -281,7 +282,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
         read(first),
         references(first, to(second), to(first)),
         read(second),
-        references(second, to(requested), to(first)),
+        references(second, to(requested), to(first), to(second)),
       ],
       notifications: [news(), news(first), news(second)],
     }),
@@ -586,6 +587,13 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       body: { hierarchical: true },
       backend: [read(), references(requested, ...children(200).map((one) => to(one)))],
       ack: failed('response_too_large', 'the request would fetch more than 200 object models'),
+    }),
+    about({
+      it: 'end the reading of references as soon as these lead to too many models',
+      limits: { maxSyncModels: 2, maxReferences: 4 },
+      body: { hierarchical: true },
+      backend: [read(), references(requested, ...children(5).map((one) => to(one)))],
+      ack: failed('response_too_large', 'the request would fetch more than 2 object models'),
     }),
     about({
       it: 'count each model once, and related ones as well',
