@@ -37,7 +37,7 @@ export function createCallResults(name: string, log: LogLines, redact: Redact) {
       if (!expect?.includes(status)) throw refusal;
       return { value: undefined, refusal, lost };
     }
-    if (status < 200 || status >= 300) throw incident(operation, `HTTP ${status}`, status);
+    if (status >= 300) throw incident(operation, `HTTP ${status}`, status);
     try {
       return { value: (read && (await readAnswer(data, read))) as T, refusal: undefined, lost };
     } catch (error) {

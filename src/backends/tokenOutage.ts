@@ -9,10 +9,10 @@ export interface TokenOutage {
   begin(failure: string): void;
   end(): void;
   /**
-   * Resolves with true when it is over, or with false when the service stops.
+   * Undefined outside of one. Otherwise resolves with true when it is over, or with false when the service stops.
    * @param probe asks for a token; from now on it is called at growing intervals. Never rejects
    */
-  untilOver(probe: () => Promise<Health>): Promise<boolean>;
+  untilOver(probe: () => Promise<Health>): Promise<boolean> | undefined;
   close(): void;
 }
 
@@ -47,7 +47,7 @@ export function createTokenOutage(onBegin: () => void): TokenOutage {
     },
     end: () => end(true),
     untilOver(probe) {
-      if (current === undefined) return Promise.resolve(!closed);
+      if (current === undefined) return undefined;
       current.stopProbing ??= probeUntilHealthy({ probe, probeMs, maxProbeMs, foundHealthy() {} }, 0);
       return current.ended;
     },

@@ -62,7 +62,6 @@ export function createRenewal(options: RenewalOptions): TokenSource {
     return pending;
   }
 
-  const isOut = () => outage.now() !== undefined && !hasToken();
   const probe = async () => ({
     healthy: await fetchToken().then(
       () => true,
@@ -81,8 +80,8 @@ export function createRenewal(options: RenewalOptions): TokenSource {
     async renew(refused) {
       return current !== undefined && current.token !== refused ? current.token : fetchToken();
     },
-    isOut,
-    untilBack: () => (isOut() ? outage.untilOver(probe) : undefined),
+    isOut: () => outage.now() !== undefined && !hasToken(),
+    untilBack: () => (hasToken() ? undefined : outage.untilOver(probe)),
     state: () => ({ circuit: outage.now() ? 'open' : 'closed', outage: outage.now(), ...state() }),
     async close() {
       outage.close();

@@ -58,7 +58,12 @@ describe('a circuit', () => {
   });
 
   it('stays closed after any failures of one device alone', () => {
-    const { fail, state } = circuit();
+    const { fail, succeeded, state } = circuit();
+    fail(100, oneDevice);
+    expect(state()).toBe('closed');
+    succeeded();
+    fail(4, twoDevices);
+    succeeded();
     fail(100, oneDevice);
     expect(state()).toBe('closed');
   });
@@ -130,6 +135,15 @@ describe('a circuit', () => {
     expect(state()).toBe('closed');
     await vi.advanceTimersByTimeAsync(60_000);
     expect(probes).toEqual([]);
+  });
+
+  it('closes when a message in progress succeeds, and a probe that is under way is the last one', async () => {
+    const { fail, succeeded, probes } = circuit();
+    fail(5, twoDevices);
+    vi.advanceTimersByTime(1_000);
+    succeeded();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(probes).toEqual([1_000]);
   });
 
   it('opens again only after a new series of failures', () => {
@@ -206,6 +220,16 @@ describe('a circuit', () => {
         await vi.advanceTimersByTimeAsync(10);
       }
       expect(probes).toEqual([0, 1_000, 2_000, 3_000, 4_000]);
+    });
+
+    it('probes only at its intervals while it is open, whatever fails meanwhile', async () => {
+      const { draw, fail, probeNow, untilProbed, probes } = erring([]);
+      fail(5, twoDevices);
+      draw(5, twoDevices);
+      probeNow('no answer in time');
+      expect(untilProbed()).toBe(undefined);
+      await vi.advanceTimersByTimeAsync(3_000);
+      expect(probes).toEqual([1_000, 3_000]);
     });
 
     it('ignores an unhealthy probe when another call has succeeded since it began', async () => {
@@ -375,6 +399,7 @@ describe('the circuit of a backend', () => {
         { call: model, reply: [401] },
         { call: model, reply: [401] },
         { call: probe, reply: [401] },
+        { call: probe, reply: 'refused' },
         { call: probe, reply: [404] },
       ],
       { circuitFailures: 2 },
@@ -384,9 +409,12 @@ describe('the circuit of a backend', () => {
     await vi.advanceTimersByTimeAsync(2_000);
     await work;
     await vi.advanceTimersByTimeAsync(2_000);
+    expect(log.lines).toHaveLength(2);
+    await vi.advanceTimersByTimeAsync(4_000);
     expect(readingOf(meter, 'device_messaging.backend.outages')).toEqual({ informationModel: 1 });
     expect(readingOf(meter, 'http.client.request.duration')).toMatchObject({
       'informationModel probe GET 401': 1,
+      'informationModel probe GET  connection refused': 1,
       'informationModel probe GET 404': 1,
     });
     expect(log.lines.map(({ message }) => message)).toEqual([
@@ -397,7 +425,7 @@ describe('the circuit of a backend', () => {
     ]);
   });
 
-  it.each([[401], [408], [425], [429], [500], [502], [503], [504]])(
+  it.each([[401], [408], [425], [429], [500], [501], [502], [503], [504]])(
     'is not closed by a probe with HTTP %i',
     async (status) => {
       const { backends } = scripted(

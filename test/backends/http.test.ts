@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { createBackends } from '../../src/backends/backends.ts';
+import type { CallRequest } from '../../src/backends/call.ts';
+import { createRedaction } from '../../src/backends/redaction.ts';
 import { Refusal } from '../../src/backends/refusal.ts';
+import { createCallResults } from '../../src/backends/response.ts';
+import { keysOf } from '../../src/protocol/jsonKeys.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 import type { ScriptedReply } from '../support/scriptedBackend.ts';
@@ -98,6 +102,15 @@ describe('an idempotency key', () => {
     expect(new Set([first, second, third, claim]).size).toBe(4);
   });
 
+  it('differs between changes of several objects at the same time', async () => {
+    const other = 'PUT /objects/o2/models/svc.device';
+    const { backends, script } = scripted([{ together: [put, other].map((call) => ({ call, reply: ok })) }]);
+    const { informationModel } = backends.bind(callOf());
+    await Promise.all(['o1', 'o2'].map((id) => informationModel.replaceModel(id, 'svc.device', '{}')));
+    const [first, second] = keysOf(script.calls);
+    expect(second).not.toBe(first);
+  });
+
   it('is the same when the whole message is repeated, and differs between messages', async () => {
     const { backends, script } = scripted([put, put, put].map((call) => ({ call, reply: ok })));
     const another = '00000000-0000-5000-8000-000000000000';
@@ -118,6 +131,7 @@ describe('the outcome of a call', () => {
     [409, 'http_response_error'],
     [410, 'http_response_error'],
     [422, 'http_response_error'],
+    [300, 'internal_platform_error'],
     [301, 'internal_platform_error'],
     [304, 'internal_platform_error'],
     [501, 'internal_platform_error'],
@@ -208,14 +222,34 @@ describe('the outcome of a call', () => {
     expect(refusal.details).toBe('information model: read object model was answered with over 5000 bytes');
   });
 
+  it.each([
+    ['quotes no value of the request', Error, 'no such name: “…”'],
+    ['is in the words of the service', TypeError, 'no such name: “pump-17”'],
+  ])('of an answer that cannot be read has a cause that %s', async (_, Failure, cause) => {
+    const log = recordingLog();
+    const { resultOf } = createCallResults('type registry', log, createRedaction([]));
+    const request: CallRequest<unknown> = {
+      ...{ operation: 'create type definition', method: 'POST', path: '/types', body: '{"typeId":"pump-17"}' },
+      read: {
+        keys: keysOf([]),
+        result: () => {
+          throw new Failure('no such name: “pump-17”');
+        },
+      },
+    };
+    const answer = { status: 200, data: Buffer.from('{}'), retryAfter: undefined, token: 'static-token' };
+    expect((await rejection(resultOf(request, answer, false))).code).toBe('internal_platform_error');
+    expect(log.lines[0]?.fields['cause']).toBe(cause);
+  });
+
   it('of an unexpected failure is an incident', async () => {
     const log = recordingLog();
     const adapter = async () => {
-      throw new TypeError('nobody\n  foresaw this');
+      throw new TypeError(`nobody\n  foresaw this ${'x'.repeat(400)}`);
     };
     const { informationModel } = createBackends(settings, log, { adapter }).bind(callOf());
     const refusal = await rejection(informationModel.getModel('o1', 'svc.device'));
     expect(refusal.code).toBe('internal_platform_error');
-    expect(log.lines[0]?.fields['cause']).toBe('nobody foresaw this');
+    expect(log.lines[0]?.fields['cause']).toBe(`nobody foresaw this ${'x'.repeat(280)}`);
   });
 });

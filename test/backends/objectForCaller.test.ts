@@ -25,6 +25,7 @@ interface Asked {
   readonly path: string | undefined;
   /** What the call is for. */
   readonly operation: unknown;
+  readonly timeoutMs: number | undefined;
   /** @param body as JSON, or a text as it is */
   answer(status: number, body?: object | string, headers?: Record<string, string>): void;
   fail(fault: TransportFault): void;
@@ -42,6 +43,7 @@ function informationModel({ connections = 1, ownSecret = 'our-own-client-secret'
         token,
         path: config.url,
         operation: config.headers['x-svc-operation'],
+        timeoutMs: config.timeout,
         answer(status, body = {}, headers = {}) {
           const data = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
           resolve({ status, statusText: '', headers, config, data } as AxiosResponse);
@@ -67,9 +69,9 @@ function informationModel({ connections = 1, ownSecret = 'our-own-client-secret'
   return {
     ...{ asked, backend, log, renew },
     tokens: () => asked.map(({ token }) => token),
-    lookUp: (token: string, { object = 1, isKnown = false, seconds = 10 } = {}) =>
+    lookUp: (token: string, { object = 1, isKnown = false, seconds = 10, course = courseOf() } = {}) =>
       readObject(objectId(object), 'svc.device', {
-        ...{ token, isKnown, correlationId: 'c', course: courseOf() },
+        ...{ token, isKnown, correlationId: 'c', course },
         deadline: createDeadline(seconds),
       }),
     /** A call with our own token, as a message makes it. */
@@ -178,6 +180,38 @@ describe('look-ups of callers', () => {
     expect(tokens()).toEqual(['good']);
   });
 
+  it.each([
+    [10, 5_000],
+    [2, 2_000],
+  ])('have %d s left, and wait for an answer for %d ms at most', async (seconds, timeoutMs) => {
+    const { asked, lookUp } = informationModel();
+    const found = lookUp('good', { seconds });
+    await settle();
+    expect(asked.map((one) => one.timeoutMs)).toEqual([timeoutMs]);
+    asked[0]?.answer(404);
+    await found;
+  });
+
+  it.each([
+    ['its connection is lost', ({ fail }: Asked) => fail('connection lost'), ['connection_lost']],
+    ['it has no success that may come later', ({ answer }: Asked) => answer(503), ['503']],
+    ['it is refused', ({ answer }: Asked) => answer(403), []],
+  ])('are a step and a span until their end, which has what may pass as an event: %s', async (_, end, events) => {
+    const { asked, lookUp } = informationModel();
+    const told: unknown[] = [];
+    const span = {
+      ...{ traceparent: 't', child: () => span, end: () => told.push('end') },
+      event: (_: string, { 'error.type': type }: Record<string, unknown>) => told.push(type),
+    };
+    const course = courseOf({ span });
+    const found = lookUp('good', { course });
+    await settle();
+    expect([[...course.open].map(({ waitsFor }) => waitsFor), told]).toEqual([['answer'], []]);
+    end(asked[0] as Asked);
+    await found;
+    expect([course.open.size, told]).toEqual([0, [...events, 'end']]);
+  });
+
   it('are not sent while the circuit is open, and wait neither for its end nor for a connection', async () => {
     const { asked, tokens, backend, lookUp } = informationModel();
     const hanging = lookUp('a');
@@ -214,6 +248,27 @@ describe('the circuit', () => {
       expect(circuit.state()).toBe('open');
     },
   );
+
+  it('is opened by a probe that fails for want of a token', async () => {
+    const { asked, renew, backend } = informationModel();
+    renew.mockRejectedValue(new Error('the token endpoint sends what is no token'));
+    backend.circuit.probeNow('connection lost');
+    await settle();
+    asked[0]?.answer(401);
+    await settle();
+    expect(backend.circuit.outage()?.failure).toBe('connection lost');
+  });
+
+  it('is decided by a probe that has the time of one attempt, also with a second token', async () => {
+    const { asked, renew, backend } = informationModel();
+    renew.mockImplementation(() => new Promise((resolve) => setTimeout(() => resolve('another-token'), 3_000)));
+    backend.circuit.probeNow('connection lost');
+    await settle();
+    asked[0]?.answer(401);
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(asked.map(({ timeoutMs }) => timeoutMs)).toEqual([5_000, 2_000]);
+    asked[1]?.answer(404);
+  });
 
   it('stays closed when the probe is answered', async () => {
     const { circuit, probes } = await fail([1, 2, 3, 4, 5, 6], 'connection lost');

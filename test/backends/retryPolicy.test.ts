@@ -1,8 +1,9 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createAccessRecorder } from '../../src/backends/attemptOutcome.ts';
 import { createBackends } from '../../src/backends/backends.ts';
 import { Cancelled, createDeadline } from '../../src/backends/deadline.ts';
-import { createBackOff } from '../../src/backends/retryPolicy.ts';
+import { createBackOff, createRetries, plainRetryAfter, type RetriesOptions } from '../../src/backends/retryPolicy.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { recordingLog } from '../support/recordingLog.ts';
@@ -59,6 +60,7 @@ describe('a passing failure', () => {
     ['seconds', () => '7', 7100],
     ['a date', () => new Date(Date.now() + 5000).toUTCString(), 5100],
     ['a date that is past', () => new Date(0).toUTCString(), 100],
+    ['a date that begins and ends with digits', () => '2030-01-01T00:00:05+00:00', 5100],
     ['nonsense', () => 'soon', 100],
   ])('is retried no sooner than Retry-After asks: %s', async (_, value, expected) => {
     vi.setSystemTime(new Date('2030-01-01T00:00:00Z'));
@@ -220,6 +222,7 @@ describe('a message whose partition is lost', () => {
   it('does not wait for a Retry-After', async () => {
     const { outcome, calls, timers } = await taken([[429, undefined, { 'retry-after': '600' }]], 1_000);
     expect(outcome).toBeInstanceOf(Cancelled);
+    expect(String(outcome)).toBe('Cancelled: the partition is no longer read by this instance');
     expect([calls, timers]).toEqual([1, 0]);
   });
 
@@ -236,6 +239,18 @@ describe('a message whose partition is lost', () => {
     await backends.close();
   });
 
+  it('does not wait for work that has a limit of its own, whose result is that of the work otherwise', async () => {
+    const ended = new AbortController();
+    const deadline = createDeadline(900, ended.signal);
+    expect(await deadline.unlessCancelled(Promise.resolve(7))).toBe(7);
+    const failure = new Error('no such object');
+    await expect(deadline.unlessCancelled(Promise.reject(failure))).rejects.toBe(failure);
+    const work = deadline.unlessCancelled(new Promise(() => {}));
+    expect(vi.getTimerCount()).toBe(0);
+    ended.abort();
+    await expect(work).rejects.toBeInstanceOf(Cancelled);
+  });
+
   it('does not begin to wait after that', async () => {
     const ended = new AbortController();
     ended.abort();
@@ -245,6 +260,78 @@ describe('a message whose partition is lost', () => {
     await expect(deadline.race(failing, 'nothing')).rejects.toBeInstanceOf(Cancelled);
     await expect(deadline.pause(1_000)).rejects.toBeInstanceOf(Cancelled);
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('is listened for once, and keeps only the calls that wait', async () => {
+    const ended = new AbortController();
+    const deadline = createDeadline(900, ended.signal);
+    const adding = vi.spyOn(Set.prototype, 'add');
+    onTestFinished(() => adding.mockRestore());
+    const first = deadline.race(Promise.resolve(), 'nothing');
+    const waiting = adding.mock.contexts[0] as Set<unknown>;
+    expect(waiting.size).toBe(1);
+    await first;
+    expect(waiting.size).toBe(0);
+    const second = deadline.race(Promise.resolve(), 'nothing');
+    expect([waiting.size, getEventListeners(ended.signal, 'abort').length]).toEqual([1, 1]);
+    await second;
+  });
+});
+
+/** The retries of a call to a backend whose circuit is in this state. */
+function retriesOf(circuit: Partial<RetriesOptions['circuit']>, seconds = 300) {
+  const probeNow = vi.fn();
+  const state = { state: () => 'closed' as const, untilProbed: () => undefined, healthyProbes: () => 0, probeNow };
+  const options = { circuit: { ...state, ...circuit }, backOff: () => 0 };
+  return { ...createRetries(options, createDeadline(seconds), () => 'nothing'), probeNow };
+}
+
+describe('after HTTP 500, a call', () => {
+  it.each<[string, Partial<RetriesOptions['circuit']>, boolean[]]>([
+    ['is given up at the third one', {}, [false, false, true]],
+    ['does not count a probe that found the backend healthy before', { healthyProbes: () => 1 }, [false, false, true]],
+    ['is not given up while the circuit is open', { state: () => 'open' }, [false, false, false]],
+    ['is not given up during a probe', { untilProbed: () => Promise.resolve() }, [false, false, false]],
+  ])('%s', (_, circuit, expected) => {
+    const { givesUp } = retriesOf(circuit);
+    expect(expected.map(() => givesUp())).toEqual(expected);
+  });
+
+  it('is given up when a probe has found the backend healthy since the first one', () => {
+    let healthyProbes = 1;
+    const { givesUp } = retriesOf({ healthyProbes: () => healthyProbes });
+    expect(givesUp()).toBe(false);
+    healthyProbes += 1;
+    expect(givesUp()).toBe(true);
+  });
+});
+
+describe('a Retry-After', () => {
+  it.each([
+    ['1', false],
+    ['2', true],
+    ['3', true],
+  ])('of %s s, 2 s before the deadline of the message, begins a probe: %s', async (retryAfter, isProbed) => {
+    const { next, probeNow } = retriesOf({}, 2);
+    const waiting = next('HTTP 503', retryAfter);
+    expect(probeNow.mock.calls).toEqual(isProbed ? [['HTTP 503']] : []);
+    await vi.runAllTimersAsync();
+    await waiting;
+  });
+
+  it.each([
+    ['7', true],
+    ['1234567890', true],
+    ['Sun, 06 Nov 1994 08:49:37 GMT', true],
+    ['12345678901', false],
+    ['7s', false],
+    ['+7', false],
+    ['2030-01-01T00:00:00Z', false],
+    ['Invalid Date', false],
+    ['', false],
+    [undefined, false],
+  ])('of %j is passed on to callers: %s', (value, isPassedOn) => {
+    expect(plainRetryAfter(value)).toBe(isPassedOn ? value : undefined);
   });
 });
 

@@ -1,9 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createDeadline } from '../../src/backends/deadline.ts';
 import type { Publish } from '../../src/tap/taps.ts';
+import type { Span } from '../../src/tracing/span.ts';
 import { courseOf } from '../support/courses.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
-import { callOf, scripted } from './harness.ts';
+import { callOf, scripted, settled } from './harness.ts';
 
 withFakeTimers();
 
@@ -78,6 +79,21 @@ describe('a call in progress', () => {
         'static-token',
       ],
     ]);
+  });
+
+  it('has each attempt that failed as an event of its span', async () => {
+    const { backends } = scripted([
+      { call: model, reply: 'lost' },
+      { call: model, reply: [503] },
+      { call: model, reply: ok },
+    ]);
+    const told: unknown[] = [];
+    const span: Span = {
+      ...{ traceparent: 't', child: () => span, end: () => told.push('end') },
+      event: (_, attributes) => told.push(attributes['error.type']),
+    };
+    await settled(backends.bind(callOf({ course: courseOf({ span }) })).informationModel.getModel('o1', 'm'));
+    expect(told).toEqual(['connection_lost', '503', 'end']);
   });
 
   it('shows that it waits for the end of an outage', async () => {

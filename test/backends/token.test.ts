@@ -5,7 +5,9 @@ import { clientCredentials } from '../../src/backends/token.ts';
 import { NoAccessToken, staticToken } from '../../src/backends/tokenSource.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
+import { createMeter } from '../../src/metrics/meter.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
+import { readingOf } from '../support/readings.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 import { callOf, serve, settings } from './harness.ts';
 
@@ -14,16 +16,20 @@ const secret = 's3cret/value';
 interface Asked {
   readonly method: string | undefined;
   readonly url: string | undefined;
+  readonly headers: object;
   readonly form: Record<string, string>;
 }
 
 /** A token source over an endpoint that gives these answers in turn; each is awaited, so a test can hold it back. */
-function source(answers: ([number, unknown] | Promise<[number, unknown]> | TransportFailure)[], scope = '') {
+function source(
+  answers: ([number, unknown] | Promise<[number, unknown]> | TransportFailure)[],
+  changes: Partial<Parameters<typeof clientCredentials>[0]> = {},
+) {
   const asked: Asked[] = [];
   const log = recordingLog();
   const adapter: AxiosAdapter = async (config) => {
-    const { method, url, data } = config;
-    asked.push({ method, url, form: Object.fromEntries(new URLSearchParams(data)) });
+    const { method, url, headers, data } = config;
+    asked.push({ method, url, headers: { ...headers }, form: Object.fromEntries(new URLSearchParams(data)) });
     const answer = await answers[asked.length - 1];
     if (answer === undefined) throw new Error('one request too many');
     if (answer instanceof TransportFailure) throw answer;
@@ -36,10 +42,11 @@ function source(answers: ([number, unknown] | Promise<[number, unknown]> | Trans
     tokenUrl,
     clientId: 'id',
     clientSecret: secret,
-    scope,
+    scope: '',
     timeoutMs: 1000,
     troubles: createTroubles(log),
     adapter,
+    ...changes,
   });
   return { tokens, asked, log };
 }
@@ -57,12 +64,13 @@ describe('client credentials', () => {
   withFakeTimers();
 
   it('are exchanged for a token with one form post', async () => {
-    const { tokens, asked } = source([issued('t1')], 'backends/.default');
+    const { tokens, asked } = source([issued('t1')], { scope: 'backends/.default' });
     expect(await tokens.token()).toBe('t1');
     expect(asked).toEqual([
       {
         method: 'post',
         url: '/tenant/oauth2/token?v=2',
+        headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
         form: {
           grant_type: 'client_credentials',
           client_id: 'id',
@@ -158,24 +166,64 @@ describe('client credentials', () => {
     expect(asked.length).toBe(2);
   });
 
+  /** A secret in a file, which by now has another one. */
+  const changed = {
+    current: () => secret,
+    renew: async (refused: string) => (refused === secret ? 'another secret' : refused),
+    onChange: () => () => {},
+  };
+
+  it.each([[400], [401]])(
+    'that are refused with HTTP %i are sent again with another secret, as a repeat',
+    async (status) => {
+      const meter = createMeter();
+      const { tokens, asked, log } = source([[status, {}], issued('t1')], { clientSecret: changed, meter });
+      expect(await tokens.token()).toBe('t1');
+      expect(asked.map(({ form }) => form['client_secret'])).toEqual([secret, 'another secret']);
+      expect(readingOf(meter, 'device_messaging.backend.retries')).toEqual({ tokenEndpoint: 1 });
+      expect(readingOf(meter, 'http.client.request.duration')).toEqual({
+        [`tokenEndpoint fetch token POST ${status}`]: 1,
+        'tokenEndpoint fetch token POST 200': 1,
+      });
+      expect(log.lines).toEqual([]);
+    },
+  );
+
   it.each([
-    ['a refusal', [401, { error: 'invalid_client', error_description: secret }]],
-    ['no JSON', [200, `token=${secret}`]],
-    ['no token', [200, { token_type: 'Bearer' }]],
-    ['a token that has no life', [200, { access_token: 't1', expires_in: 0 }]],
-    ['a token that fits no header', [200, { access_token: 'a\nb' }]],
-    ['no connection', new TransportFailure('connection refused', false)],
-  ] as [string, [number, unknown] | TransportFailure][])(
+    ['the same secret', 401, secret],
+    ['another status than that of a refusal', 403, changed],
+  ])('are sent once when there is %s', async (_, status, clientSecret) => {
+    const { tokens, asked } = source([[status, {}], issued('t1')], { clientSecret });
+    await expect(tokens.token()).rejects.toBeInstanceOf(NoAccessToken);
+    expect(asked).toHaveLength(1);
+  });
+
+  it.each([
+    ['a refusal', [401, { error: 'invalid_client', error_description: secret }], 'HTTP 401'],
+    ['no JSON', [200, `token=${secret}`], 'unreadable answer'],
+    ['no token', [200, { token_type: 'Bearer' }], 'unreadable answer'],
+    ['a token that has no life', [200, { access_token: 't1', expires_in: 0 }], 'unreadable answer'],
+    ['a token that fits no header', [200, { access_token: 'a\nb' }], 'unreadable answer'],
+    ['no connection', new TransportFailure('connection refused', false), 'connection refused'],
+  ] as [string, [number, unknown] | TransportFailure, string][])(
     'that get %s fail without revealing the secret',
-    async (_, answer) => {
+    async (_, answer, why) => {
       const { tokens, log } = source([answer]);
       const failure = await Promise.resolve(tokens.token()).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(NoAccessToken);
       expect(`${JSON.stringify(log.lines)} ${(failure as Error).stack} ${(failure as Error).cause}`).not.toContain(
         secret,
       );
+      expect(log.lines[0]?.fields['cause']).toBe(why.replace('HTTP', 'the token endpoint answered with HTTP'));
+      expect(tokens.state()).toMatchObject({ outage: { failure: why }, connections: { inUse: 0, waiting: 0 } });
     },
   );
+
+  it('that are not even sent are no longer under way', async () => {
+    const { tokens } = source([]);
+    await expect(tokens.token()).rejects.toBeInstanceOf(NoAccessToken);
+    expect(tokens.state()).toMatchObject({ connections: { inUse: 0 }, recent: { count: 0, oldestMs: 0 } });
+  });
 });
 
 describe('over HTTP,', () => {

@@ -1,14 +1,20 @@
 import type { AxiosAdapter } from 'axios';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { backendSettings } from '../../src/backends/backendOpener.ts';
 import { createBackends } from '../../src/backends/backends.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
+import { createBackend } from '../../src/backends/http.ts';
+import { createRedaction } from '../../src/backends/redaction.ts';
+import { staticToken } from '../../src/backends/tokenSource.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
+import { createTroubles } from '../../src/log/troubles.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
 import { shownWork } from '../../src/operations/shownWork.ts';
 import { courseOf } from '../support/courses.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
+import { readingOf } from '../support/readings.ts';
 import { recordingLog } from '../support/recordingLog.ts';
-import { callOf, settings } from './harness.ts';
+import { callOf, rejection, settings } from './harness.ts';
 
 // A token endpoint that is out is no outage of the backends: it is told as a part of its own, and calls wait for it.
 
@@ -43,9 +49,9 @@ function setUp() {
     over.abort(); // a call that still waits would go on in the time of later tests
     return backends.close();
   });
-  const read = (deviceId: string) => {
+  const read = (deviceId: string, seconds = 900) => {
     const course = courseOf();
-    const deadline = createDeadline(900, over.signal);
+    const deadline = createDeadline(seconds, over.signal);
     const call = callOf({ deviceId, course, deadline, onOutage: () => outages.push(deviceId) });
     const work = backends.bind(call).informationModel.getModel('o', 'm');
     work.catch(() => undefined);
@@ -56,9 +62,9 @@ function setUp() {
 }
 
 it('During an outage of the token endpoint nothing is sent to the backends, and no failure is counted as theirs', async () => {
-  const { seen, log, meter, backends, read, outages } = setUp();
+  const { endpoint, seen, log, meter, backends, read, outages } = setUp();
   const since = performance.now();
-  const reads = ['d1', 'd2', 'd3'].map(read);
+  const reads = ['d1', 'd2', 'd3'].map((device) => read(device));
   await vi.advanceTimersByTimeAsync(60_000);
   const { informationModel, tokenEndpoint } = backends.states();
   expect(informationModel).toMatchObject({ circuit: 'closed', outage: undefined, recent: { count: 0 } });
@@ -71,6 +77,11 @@ it('During an outage of the token endpoint nothing is sent to the backends, and 
   expect(log.lines.map(({ message }) => message)).toEqual(Array(2).fill('no access token for the backends'));
   const total = (backend: string) => meter.total('device_messaging.backend.outages', backend);
   expect([total('tokenEndpoint'), total('informationModel')]).toEqual([1, 0]);
+  const { asked } = endpoint;
+  expect(readingOf(meter, 'device_messaging.backend.retries')).toEqual({ tokenEndpoint: asked - 1 });
+  expect(readingOf(meter, 'http.client.request.duration')).toEqual({
+    'tokenEndpoint fetch token POST  connection refused': asked,
+  });
 });
 
 it('Messages do not begin during an outage of the token endpoint, and all continue when it issues a token', async () => {
@@ -89,6 +100,19 @@ it('Messages do not begin during an outage of the token endpoint, and all contin
   expect(backends.isUp('typeRegistry')).toBe(true);
   expect(backends.states().tokenEndpoint).toMatchObject({ circuit: 'closed', outage: undefined });
   expect(log.lines.at(-1)?.message).toBe('there is an access token for the backends');
+});
+
+it('The end of the service ends the wait for a token, and failures that come later begin no outage', async () => {
+  const { backends, read } = setUp();
+  read('d1');
+  await vi.advanceTimersByTimeAsync(0);
+  const isReady = backends.ready(['typeRegistry'], new AbortController().signal);
+  await backends.close();
+  expect(await isReady).toBe(false);
+  read('d2');
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(backends.states().tokenEndpoint).toMatchObject({ circuit: 'closed', outage: undefined });
+  expect(backends.isUp('typeRegistry')).toBe(true);
 });
 
 it('A renewal that fails is logged, but no call waits while the token is valid', async () => {
@@ -128,6 +152,59 @@ it('A call without a token waits for the token, not for the answer of the backen
   await vi.advanceTimersByTimeAsync(3_000);
   expect([...course.open].map(({ waitsFor }) => waitsFor)).toEqual(['token']);
   expect(backends.states().tokenEndpoint).toMatchObject({ connections: { inUse: 1 }, recent: { oldestMs: 3_000 } });
+});
+
+it('Calls that wait for the first token hold the connections, for which others wait', async () => {
+  const { endpoint, read } = setUp();
+  endpoint.answer = 'hang';
+  const reads = Array.from({ length: 5 }, () => read('d1'));
+  await vi.advanceTimersByTimeAsync(1_000);
+  const waiting = reads.flatMap(({ course }) => [...course.open].map(({ waitsFor }) => waitsFor));
+  expect(waiting).toEqual([...Array(settings.connections).fill('token'), 'connection']);
+});
+
+it.each([
+  ['hang', 'an access token for the information model'],
+  ['refuse', 'the information model to read object model; the last attempt ended with: no access token'],
+] as const)(
+  'A message without a token ends at its deadline, and its answer says what it waits for: %s',
+  async (answer, what) => {
+    const { endpoint, read } = setUp();
+    endpoint.answer = answer;
+    const refusal = rejection(read('d1', 0.9).work);
+    await vi.advanceTimersByTimeAsync(900);
+    expect((await refusal).details).toBe(`the message timed out while waiting for ${what}`);
+  },
+);
+
+it('The end of an outage of the token endpoint ends the pause of a Retry-After, too', async () => {
+  let end = (_: boolean) => {};
+  let ended: Promise<boolean> | undefined;
+  const began = performance.now();
+  const sentAt: number[] = [];
+  const backend = createBackend({
+    ...{ backend: 'informationModel', url: 'https://im.invalid', redact: createRedaction([]) },
+    ...{ log: recordingLog(), troubles: createTroubles(recordingLog()), settings: backendSettings(settings) },
+    tokens: { ...staticToken('t'), isOut: () => ended !== undefined, untilBack: () => ended },
+    async adapter(config) {
+      sentAt.push(performance.now() - began);
+      const status = sentAt.length === 1 ? 503 : 404;
+      if (status === 503) {
+        ended = new Promise((resolve) => {
+          end = resolve;
+        });
+      }
+      return { status, statusText: '', headers: { 'retry-after': '200' }, data: Buffer.from(''), config };
+    },
+  });
+  onTestFinished(() => backend.close());
+  const work = backend.bind(callOf())({ operation: 'read object model', method: 'GET', path: '/', expect: [404] });
+  await vi.advanceTimersByTimeAsync(1_000);
+  ended = undefined;
+  end(true);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(sentAt).toEqual([0, 1_000]);
+  await work;
 });
 
 it('The state of a device that waits for the token says so, and not that a backend is out', async () => {

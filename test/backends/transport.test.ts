@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { Axios } from 'axios';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -78,12 +78,12 @@ describe('the transport', () => {
       seen.push([request.method, request.url, authorization, type, agent, await textOf(request)]);
       response.end('{"a":1.0}');
     });
-    const request = client(`${url}/v1/`);
+    const request = client(`${url}/v1//`);
     const body = '{ "serial": 12345678901234567890, "ü": 1.0 }';
     const headers = { authorization: 'Bearer t', 'content-type': 'application/json' };
-    const { status, data } = await request('PUT', '/objects/a%2Fb?x=1', { data: body, headers });
+    const { status, headers: answered, data } = await request('PUT', '/objects/a%2Fb?x=1', { data: body, headers });
     expect(seen).toEqual([['PUT', '/v1/objects/a%2Fb?x=1', 'Bearer t', 'application/json', undefined, body]]);
-    expect([status, data.toString()]).toEqual([200, '{"a":1.0}']);
+    expect([status, { ...answered }, data.toString()]).toEqual([200, {}, '{"a":1.0}']);
   });
 
   it('resolves with any status and passes Retry-After on', async () => {
@@ -112,6 +112,24 @@ describe('the transport', () => {
     for (let i = 0; i < 20; i += 1) await request('GET', '/');
     // While one is being handed back, undici may open a second.
     expect(ports.size).toBeLessThanOrEqual(2);
+  });
+
+  it('has as many requests at a time as connections', async () => {
+    const open: ServerResponse[] = [];
+    const url = await serve(({ url }, response) => {
+      if (url === '/other') response.end();
+      else open.push(response);
+    });
+    const request = client(url, { connections: 2 });
+    const all = Array.from({ length: 8 }, () => request('GET', '/'));
+    for (let answered = 0; answered < all.length; answered += 2) {
+      // Each has a connection of its own, and comes after all that were sent before.
+      for (let later = 0; later < 3; later += 1) await client(url)('GET', '/other');
+      await until(() => open.length >= 2);
+      expect(open).toHaveLength(2);
+      for (const response of open.splice(0)) response.end();
+    }
+    await Promise.all(all);
   });
 
   it('joins an answer that comes in pieces', async () => {
@@ -151,8 +169,8 @@ describe('the transport', () => {
   });
 
   it('reports a name that does not resolve as no connection', async () => {
-    const { fault, sent } = await failure(client('http://nowhere.invalid')('GET', '/'));
-    expect([fault, sent]).toEqual(['no connection', false]);
+    const { fault, sent, message } = await failure(client('http://nowhere.invalid')('GET', '/'));
+    expect([fault, sent, message]).toEqual(['no connection', false, expect.stringMatching(/^no connection: ./)]);
   });
 
   it('reports that a request may have been received when the connection breaks before the answer', async () => {

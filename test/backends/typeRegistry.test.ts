@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { isFullVersion } from '../../src/backends/typeRegistry.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { callOf, rejection, scripted } from './harness.ts';
 
@@ -6,6 +7,18 @@ withFakeTimers();
 
 const types = '/modelDefinitions/svc.device/types';
 const pump = (version: string) => ({ typeId: 'pump', version, uniqueProperties: ['serial'], properties: {} });
+
+it.each([
+  ['1.0.0', true],
+  ['10.200.3000', true],
+  ['1', false],
+  ['1.0', false],
+  ['v1.0.0', false],
+  ['1.0.0-rc', false],
+  [undefined, false],
+])('%s is a full version: %s', (version, isFull) => {
+  expect(isFullVersion(version)).toBe(isFull);
+});
 
 describe('the type registry', () => {
   it.each([
@@ -37,6 +50,19 @@ describe('the type registry', () => {
     const { backends } = scripted([{ call: `GET ${types}/pump`, reply }]);
     const failure = await rejection(backends.bind(callOf()).typeRegistry.getType('svc.device', 'pump', undefined));
     expect(failure.code).toBe('internal_platform_error');
+  });
+
+  it.each([
+    ['uniqueProperties', Array(1_001).fill('a'), 'has more than 1000 values'],
+    ['baseTypes', ['a'.repeat(65_533)], 'has more than 65536 bytes'],
+  ])('is not read beyond a limit: %s', async (name, value, excess) => {
+    const reply = [200, { ...pump('1.0.0'), [name]: value }] as const;
+    const { backends } = scripted([{ call: `GET ${types}/pump`, reply }], { maxAnswerBytes: 1e6 });
+    const failure = await rejection(backends.bind(callOf()).typeRegistry.getType('svc.device', 'pump', undefined));
+    expect([failure.code, failure.details]).toEqual([
+      'response_too_large',
+      `type registry: ${name} of the type definition ${excess}`,
+    ]);
   });
 
   it('is asked once for a full version, and again after a while for the latest or the latest of a major version', async () => {
@@ -101,8 +127,10 @@ describe('the type registry', () => {
 
   it('refuses a type version that exists', async () => {
     const { backends } = scripted([{ call: `POST ${types}`, reply: [409] }]);
-    const refusal = await rejection(backends.bind(callOf()).typeRegistry.createType('svc.device', '{}'));
+    const body = '{"typeId":"pump","version":"2.0.0"}';
+    const refusal = await rejection(backends.bind(callOf()).typeRegistry.createType('svc.device', body));
     expect(refusal).toMatchObject({ status: 409, code: 'http_response_error' });
+    expect(refusal.details).toBe('type registry: create type definition failed with HTTP 409');
   });
 
   it.each([
@@ -117,17 +145,33 @@ describe('the type registry', () => {
       false,
     ],
     ['says less is another’s', { typeId: 'pump', version: '2.0.0' }, false],
+    ['is not found is another’s', undefined, false],
   ])('after a lost answer, a version that exists and %s', async (_, stored, isOurs) => {
     const body = '{"typeId":"pump","version":"2.0.0","properties":{"a":{"dataType":"string"}}}';
     const { backends } = scripted([
       { call: `POST ${types}`, reply: 'lost' },
       { call: `POST ${types}`, reply: [409] },
-      { call: `GET ${types}/pump/versions/2.0.0`, reply: [200, stored] },
+      { call: `GET ${types}/pump/versions/2.0.0`, reply: stored ? [200, stored] : [404] },
     ]);
     const work = backends.bind(callOf()).typeRegistry.createType('svc.device', body);
     const outcome = work.catch((error: unknown) => error);
     await vi.runAllTimersAsync();
     const ours = { typeId: 'pump', version: '2.0.0' };
     expect(await outcome).toMatchObject(isOurs ? ours : { status: 409 });
+  });
+
+  it.each([
+    '{}',
+    '{"typeId":"pump","version":"2"}',
+    '{"typeId":"a/b","version":"2.0.0"}',
+    '{"typeId":7,"version":"2.0.0"}',
+  ])('after a lost answer, is not asked for what was sent when that names no full version: %s', async (body) => {
+    const { backends } = scripted([
+      { call: `POST ${types}`, reply: 'lost' },
+      { call: `POST ${types}`, reply: [409] },
+    ]);
+    const work = rejection(backends.bind(callOf()).typeRegistry.createType('svc.device', body));
+    await vi.runAllTimersAsync();
+    expect(await work).toMatchObject({ status: 409 });
   });
 });
