@@ -111,6 +111,12 @@ describe('a V2 body', () => {
     });
   });
 
+  it('may be base64 text whose first two bytes have the checksum of deflated data', async () => {
+    const written = Buffer.from(`\n${deflateSync(text, { windowBits: 10 }).toString('base64')}`);
+    expect(written.readUInt16BE() % 31).toBe(0);
+    expect(await decode(written, 'deflate')).toBe(text);
+  });
+
   it('with another content-encoding is refused', async () => {
     await expect(decode(Buffer.from(text), 'br')).rejects.toMatchObject({
       code: 'decompression_error',
