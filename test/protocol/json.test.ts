@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  isText,
+  leafOf,
   MalformedJson,
   maxJsonDepth,
   memberOf,
@@ -105,6 +107,16 @@ describe('values of members', () => {
       ['e', null],
     ]);
     expect(Object.entries(pickSmall(json, ['c', 'x']))).toEqual([['c', 'd']]);
+    expect(['a', 'c', 'x'].map((key) => isText(json, key))).toEqual([false, true, false]);
+  });
+
+  it('are read without being passed once more', () => {
+    const json = parseJson('{"a":{"b":[1]}}');
+    const before = effort.characters;
+    const leaf = leafOf(json, 'a');
+    expect([leaf?.text, leaf?.value, leaf?.size, leaf?.members.size]).toEqual(['{"b":[1]}', { b: [1] }, 0, 0]);
+    expect(leafOf(json, 'x')).toBeUndefined();
+    expect(effort.characters).toBe(before);
   });
 
   it('from a device are not read over 1,000 values or 65,536 bytes', () => {
