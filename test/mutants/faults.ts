@@ -495,13 +495,6 @@ export const faults: readonly Fault[] = [
     'grammar.invalid,\n        `the message',
     'with a code of their own',
   ),
-  acknowledgement('compresses V1', "envelope.generation === 'V1' || ", '', 'V1 acknowledgement is never compressed'),
-  acknowledgement(
-    'does not compress for who compresses',
-    "envelope.properties['content-encoding']?.toLowerCase() !== 'gzip'",
-    'true',
-    'is compressed when the request was',
-  ),
   acknowledgement('forgets the timestamp', 'timestamp: now.toISOString(),', '', 'has these properties and no others'),
   jsonPass('lets the first of two members win', 'known.start = start;', '', 'the last of two members counts'),
   jsonPass('counts no values', 'if (values > maxValues) throw', 'if (values > 1e9) throw', 'on values are exact'),
