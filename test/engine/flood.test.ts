@@ -1,10 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createPartition } from '../../src/engine/partition/partition.ts';
 import type { Progress } from '../../src/engine/progress/tracked.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { partitionShare } from '../../src/settings/derived.ts';
 import { settings } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
+import { withOrderedTimers } from '../support/orderedTimers.ts';
 import { memorySpool } from './support/memorySpool.ts';
 import { arrivalOf, budgetOf, limits, usual } from './support/partitions.ts';
 
@@ -14,12 +15,7 @@ const { maxMessages } = partitionShare(settings.delivery);
 
 const tickMs = 100;
 const handlingMs = 50;
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+const { pass } = withOrderedTimers();
 
 interface Given {
   /** How long a message of the flooding device takes, in milliseconds. */
@@ -68,7 +64,7 @@ async function send(partition: Partition, seconds: number, devicesOf: (tick: num
     });
     sent.events.push(...events);
     void partition.admit(events);
-    await vi.advanceTimersByTimeAsync(tickMs);
+    await pass(tickMs);
   }
   return sent;
 }
@@ -79,7 +75,7 @@ const oneInTen = () => others(100).map((device, index) => (index % 10 === 0 ? 'f
 
 async function stop(partition: Partition) {
   const stopped = partition.drain(1_000);
-  await vi.advanceTimersByTimeAsync(1_000);
+  await pass(1_000);
   return stopped;
 }
 
@@ -89,7 +85,7 @@ describe('during a flood of one device for minutes', () => {
     const sent = await send(partition, 120, oneInTen);
     expect([sent.others.length, handled.others.length, slowest()]).toEqual([108_000, 108_000, handlingMs]);
     expect(handled.f.length).toBeLessThan(sent.f.length / 4);
-    await vi.advanceTimersByTimeAsync(sent.f.length * handlingMs);
+    await pass(sent.f.length * handlingMs);
     expect(handled.f).toEqual(sent.f);
     await stop(partition);
     expect(written.at(-1)).toMatchObject({ sequenceNumber: sent.events.length - 1, completed: '' });
@@ -114,7 +110,7 @@ describe('during a flood of one device for minutes', () => {
     for (const one of second.handled.f) handled.add(one);
     const third = setUp({ floodMs: handlingMs, progress: second.written.at(-1) });
     void third.partition.admit(events);
-    await vi.advanceTimersByTimeAsync(events.length * handlingMs);
+    await pass(events.length * handlingMs);
     expect([second.handled.others, third.handled.others]).toEqual([[], []]);
     expect(second.handled.f.length).toBeGreaterThan(0);
     expect(third.handled.f).toEqual(events.map((one) => one.sequenceNumber).filter((one) => !handled.has(one)));

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { withOrderedTimers } from '../support/orderedTimers.ts';
 import { crashingAt, delayedAt, neverCrashing } from '../support/processLife.ts';
-import { names, partitions, type Run, run } from './support/instances.ts';
+import { longestPauseMs, names, partitions, type Run, run } from './support/instances.ts';
 import { standIns } from './support/standIns.ts';
 
 // Of four instances that come and go one dies at each of its await points in turn: in a round, a claim, the opening of a
@@ -92,7 +92,7 @@ describe('instances that share a hub', () => {
     async (victim, extent) => {
       const points = await pointsOf(victim);
       for (let at = 1; at <= points; at += 1) {
-        const outcome = await run(surroundings, { [victim]: delayedAt(at, 1_500, extent) });
+        const outcome = await run(surroundings, { [victim]: delayedAt(at, longestPauseMs, extent) });
         expectSound(outcome, `${victim} was held up at point ${at} of ${points}`);
       }
     },

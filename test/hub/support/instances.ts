@@ -15,6 +15,9 @@ type Name = (typeof names)[number];
 
 /** Longer than it takes until the next message comes: there is always work in hand. */
 const handlingMs = 70;
+const silentMs = 4_000;
+/** How long one may pause: longer than its ownerships last. */
+export const longestPauseMs = 1_500;
 const rounds = { roundMs: 100, answerMs: 250, drainMs: 200, balance: { expiryMs: 500, forceMs: 700 } };
 
 interface Surroundings extends OrderedTimers {
@@ -76,7 +79,7 @@ export async function run({ clients, pass, clear }: Surroundings, lives: Partial
       access: name,
       batchSize: 3,
       prefetch: 10,
-      silentMs: 4_000,
+      silentMs,
       store: through,
       partition: (partition) => ({
         ...usualOpened(), // so many that none waits in the spool: a disk does not follow the time of the test
@@ -105,6 +108,11 @@ export async function run({ clients, pass, clear }: Surroundings, lives: Partial
   }
 
   const leave = (name: Name) => void instances.get(name)?.stop();
+  const progressOfAll = () => Promise.all(partitions.map((partition) => store.progress(partition)));
+
+  async function isAllWritten(): Promise<boolean> {
+    return (await progressOfAll()).every((progress) => progress?.sequenceNumber === sent - 1);
+  }
 
   const trickle = setInterval(send, 60);
   enter('first');
@@ -122,12 +130,13 @@ export async function run({ clients, pass, clear }: Surroundings, lives: Partial
   leave('third');
   await pass(300);
   clearInterval(trickle);
-  await pass(4_200);
+  await pass(longestPauseMs + rounds.drainMs);
+  for (let ms = 0; ms < silentMs && !(await isAllWritten()); ms += rounds.roundMs) await pass(rounds.roundMs);
   leave('last');
   await pass(1_000);
   clear();
 
-  const progress = await Promise.all(partitions.map((partition) => store.progress(partition)));
+  const progress = await progressOfAll();
   const all = partitions.flatMap((partition) => Array.from({ length: sent }, (_, index) => `${partition}:${index}`));
   return { effects, repeated, unmarked, writes, all, progress, newest: sent - 1 };
 }
