@@ -66,6 +66,18 @@ describe('the elements of an array', () => {
     expect(() => readIn(1e6, `{"data":${text}}`, allKeys, collecting())).toThrow('expected an array');
   });
 
+  it('are counted, with what is read for them', () => {
+    const json = parseJson('{"data":[1,[2]]}');
+    const before = { ...effort };
+    eachElement(json, collecting());
+    expect(effort).toEqual({
+      characters: before.characters + '[1,[2]]'.length,
+      values: before.values + 4,
+      elements: before.elements + 2,
+      built: before.built,
+    });
+  });
+
   it('are not requested from an object without the array', () => {
     expect(() => eachElement(parseJson('{}'), collecting())).toThrow('expected an array');
   });
