@@ -79,6 +79,7 @@ describe('duplicates of the requested keys', () => {
   it.each([
     ['{"type":"a","type":"b"}', ['type']],
     ['{"type":"a","ty\\u0070e":"b","type":"c"}', ['type']],
+    ['{"type":1,"type":2,"__proto__":3,"__proto__":4}', ['type', '__proto__']],
     ['{"properties":{"type":1,"type":2}}', []],
     ['{"other":1,"other":2}', []],
     ['{"type":"{\\"type\\":1,\\"type\\":2}"}', []],
