@@ -54,12 +54,6 @@ export const detailFaults: readonly Fault[] = [
     'src/protocol/misspellings.ts',
     ['test/protocol/misspellings.test.ts', 'test/dispatch/recognition.test.ts'],
     {
-      fault: 'takes telemetry for a slip',
-      find: 'if (isSlip && ',
-      replace: 'if (value !== meant.value && ',
-      caughtBy: 'is {"msgtype":"action"}',
-    },
-    {
       fault: 'overlooks question marks in messages for this service',
       find: 'if (isOurs || (name.length',
       replace: 'if (isOurs) return undefined;\n    if ((name.length',

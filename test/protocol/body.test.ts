@@ -5,6 +5,7 @@ import {
   bytesHeld,
   bytesReceived,
   bytesToReserve,
+  contentEncodings,
   decodeBody,
   maxReceivedBytes,
   mostToReserve,
@@ -110,6 +111,12 @@ describe('a V2 body', () => {
     });
   });
 
+  it('may be base64 text whose first two bytes have the checksum of deflated data', async () => {
+    const written = Buffer.from(`\n${deflateSync(text, { windowBits: 10 }).toString('base64')}`);
+    expect(written.readUInt16BE() % 31).toBe(0);
+    expect(await decode(written, 'deflate')).toBe(text);
+  });
+
   it('with another content-encoding is refused', async () => {
     await expect(decode(Buffer.from(text), 'br')).rejects.toMatchObject({
       code: 'decompression_error',
@@ -147,6 +154,11 @@ it('a body of more bytes than the hub accepts from a device is refused unread', 
     code: 'validation_error',
     details: 'body has 262145 bytes, more than the limit of 262144',
   });
+});
+
+it('the encodings of V1 are those of V2 without compression', () => {
+  expect(contentEncodings('V1')).toEqual(['', 'utf8', 'utf-8', 'identity']);
+  expect(contentEncodings('V2')).toEqual(['', 'utf8', 'utf-8', 'identity', 'gzip', 'deflate']);
 });
 
 describe('the reservation for a message', () => {

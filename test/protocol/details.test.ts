@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { firstOf, listed, shortened } from '../../src/protocol/details.ts';
+import { firstOf, listed, quoted, shortened } from '../../src/protocol/details.ts';
 
 const faults = (count: number) => Array.from({ length: count }, (_, index) => `fault ${index}`);
 
@@ -28,5 +28,22 @@ describe('a text', () => {
 
   it('is never truncated within a character', () => {
     expect(shortened('123😀6', 5)).toBe('123\ufffd…');
+  });
+});
+
+describe('a quoted name', () => {
+  const name = (length: number) => 'x'.repeat(length);
+
+  it.each([
+    ['', '""'],
+    ['a "b"\\', String.raw`"a \"b\"\\"`],
+    ['a\r\n\u0000b\u2028\u2029\ud800', '"a\ufffd\ufffd\ufffdb\ufffd\ufffd\ufffd"'],
+    [name(64), `"${name(64)}"`],
+    [name(65), `"${name(64)}…"`],
+    [name(1_000), `"${name(64)}…"`],
+    [`${name(63)}😀`, `"${name(63)}\ufffd…"`],
+    [`${name(62)}😀`, `"${name(62)}😀"`],
+  ])('of %j is %s', (text, expected) => {
+    expect(quoted(text)).toBe(expected);
   });
 });

@@ -77,6 +77,15 @@ describe('a V2 envelope', () => {
     expect(v2({ version: 3, target: 'edge' }).envelope).toMatchObject({ target: 'edge', correlationId: 'c1' });
   });
 
+  it('has the default time-out when the message is refused', () => {
+    expect(v2({ version: 3, timeout: '5' }).envelope.timeoutSeconds).toBe(300);
+    expect(v2({ timeout: '5' }).envelope.timeoutSeconds).toBe(5);
+  });
+
+  it('has no name and no correlationId when they are empty', () => {
+    expect(v2({ action: '', correlationId: '' }).envelope).toMatchObject({ name: undefined, correlationId: undefined });
+  });
+
   it('checks the ack before the common properties', () => {
     expect(v2({ ack: 'x', version: 3 }).refusal?.details).toMatch(/^property ack/);
   });
@@ -137,6 +146,7 @@ describe('a V1 envelope', () => {
     const { envelope } = v1({});
     expect(envelope.correlationId).toMatch(/^[0-9a-f-]{36}$/);
     expect(v1({}).envelope.correlationId).toBe(envelope.correlationId);
+    expect(v1({ id: '' }).envelope.correlationId).toBe(envelope.correlationId);
     expect(v1({ id: 'mine' }).envelope.correlationId).toBe('mine');
   });
 

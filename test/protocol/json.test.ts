@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  isText,
+  leafOf,
   MalformedJson,
   maxJsonDepth,
   memberOf,
@@ -77,6 +79,7 @@ describe('duplicates of the requested keys', () => {
   it.each([
     ['{"type":"a","type":"b"}', ['type']],
     ['{"type":"a","ty\\u0070e":"b","type":"c"}', ['type']],
+    ['{"type":1,"type":2,"__proto__":3,"__proto__":4}', ['type', '__proto__']],
     ['{"properties":{"type":1,"type":2}}', []],
     ['{"other":1,"other":2}', []],
     ['{"type":"{\\"type\\":1,\\"type\\":2}"}', []],
@@ -105,6 +108,16 @@ describe('values of members', () => {
       ['e', null],
     ]);
     expect(Object.entries(pickSmall(json, ['c', 'x']))).toEqual([['c', 'd']]);
+    expect(['a', 'c', 'x'].map((key) => isText(json, key))).toEqual([false, true, false]);
+  });
+
+  it('are read without being passed once more', () => {
+    const json = parseJson('{"a":{"b":[1]}}');
+    const before = effort.characters;
+    const leaf = leafOf(json, 'a');
+    expect([leaf?.text, leaf?.value, leaf?.size, leaf?.members.size]).toEqual(['{"b":[1]}', { b: [1] }, 0, 0]);
+    expect(leafOf(json, 'x')).toBeUndefined();
+    expect(effort.characters).toBe(before);
   });
 
   it('from a device are not read over 1,000 values or 65,536 bytes', () => {
@@ -141,6 +154,7 @@ describe('editing one member', () => {
     ['{"a":1, "b":2, "c":3}', 'b', '{"a":1, "c":3}'],
     ['{"a":1, "b":2 }', 'b', '{"a":1 }'],
     ['{"a":1, "b":2,  "c":3}', 'c', '{"a":1, "b":2}'],
+    ['{"a":1 ,\t\r\n "b":2 }', 'b', '{"a":1  }'],
     ['{"b":[1,2]}', 'b', '{}'],
     ['{"a":1}', 'b', '{"a":1}'],
   ])('removes from %s the member %s', (text, key, expected) => {

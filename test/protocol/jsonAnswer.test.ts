@@ -66,6 +66,18 @@ describe('the elements of an array', () => {
     expect(() => readIn(1e6, `{"data":${text}}`, allKeys, collecting())).toThrow('expected an array');
   });
 
+  it('are counted, with what is read for them', () => {
+    const json = parseJson('{"data":[1,[2]]}');
+    const before = { ...effort };
+    eachElement(json, collecting());
+    expect(effort).toEqual({
+      characters: before.characters + '[1,[2]]'.length,
+      values: before.values + 4,
+      elements: before.elements + 2,
+      built: before.built,
+    });
+  });
+
   it('are not requested from an object without the array', () => {
     expect(() => eachElement(parseJson('{}'), collecting())).toThrow('expected an array');
   });
@@ -119,6 +131,11 @@ describe('an answer that is read in slices', () => {
     );
   });
 
+  it('is refused when its list is closed like an object', () => {
+    const read = () => readIn(1e6, '{"data":[1}}', keysOf([key]), collecting());
+    expect(problemOf(read)).toBe('is not well-formed JSON, see character 11');
+  });
+
   it('alternates with another answer', () => {
     const texts = ['[[[1,{"a":[2,3]}],4],[{"b":[5,{"c":6}]}]]', '{"a":[{"b":[1,[2,3]]},[4,[5,6]]],"c":{"d":[7]}}'];
     const readers = texts.map((text) => answerReader(Buffer.from(text), allKeys));
@@ -132,6 +149,7 @@ describe('an answer that is read in slices', () => {
 
   it.each([
     ['elements', `{"data":[${'{"a":[1,2]},'.repeat(999)}1]}`],
+    ['elements that are numbers', `{"data":[${'1,'.repeat(5_000)}1]}`],
     ['values of one element', `{"data":[[${'1,'.repeat(5_000)}1]]}`],
     ['members', `{${'"a":1,'.repeat(2_000)}"data":[]}`],
     ['values of one member', `{"a":[${'{"b":1},'.repeat(1_500)}1],"data":[]}`],

@@ -17,6 +17,7 @@ describe('the inexact parts of a JSON text', () => {
     ['1e-400', 'it is a number so small that it would become 0'],
     ['{"a":"\\ud800"}', 'a has half a surrogate pair, which is not Unicode text'],
     ['{"a":["\\udc00\\ud800"]}', 'a[0] has half a surrogate pair, which is not Unicode text'],
+    ['[9,{"a":1e400}]', '[1].a is a number beyond the range of a double'],
     ['{"\\udfff":1}', '["\ufffd"] has a name with half a surrogate pair, which is not Unicode text'],
   ])('%s: %s', (text, sentence) => {
     expect(inexact(text)).toBe(sentence);
@@ -29,6 +30,12 @@ describe('the inexact parts of a JSON text', () => {
     '{"a":{"a":{"a":0}}}',
   ])('are empty for %s', (text) => {
     expect(inexact(text)).toBeUndefined();
+  });
+
+  it('are named by a path that begins with the name of the text, if it has one', () => {
+    const [inObject, outermost] = ['{"a":1e400}', '1e400'].map((text) => inexactIn(parseJson(text), 'input'));
+    expect(inObject).toBe('input.a is a number beyond the range of a double');
+    expect(outermost).toBe('input is a number beyond the range of a double');
   });
 
   it('are named by a path of limited length', () => {
@@ -65,6 +72,7 @@ describe('a number', () => {
   it.each([
     ...['0', '-0', '0e400', '0.000000000000000000', '1e300', '1e23', '5e-324', '0.1', '0.99999999999999999999'],
     ...['9007199254740992', '12345678901234567890.5', '1000000000000000000000000.0', '1.7976931348623157e308'],
+    ...['0.9007199254740994e16', '0.0900719925474099400e17'],
   ])('%s can be a double', (literal) => {
     expect(numberProblem(literal)).toBeUndefined();
   });

@@ -76,6 +76,7 @@ const classics = [
     '{,"a":1}',
     '{"a":1 "b":2}',
     '{a:1}',
+    '{a":1}',
   ],
   ...['{"a":1,"a":2}', '{"a"::1}', '{"a":1}}', '{1:1}', '{"":""}', ' [ 1 , { "a" : [ ] } ] ', '{"a":/**/1}', '// a\n1'],
   ...[
@@ -93,6 +94,65 @@ const classics = [
   ...['[\r1\r,\t1\n]', '{\t"a"\r:\n1}', '"\tn"', '"\n\\"', '"\0/"'],
   ...['"\\u00AF"', '"\\u00af"', '"\\u00:0"', '"\\u00@0"', '"\\u000G"', '"\\u000`"', '"\\u000g"', '"\\u000/"'],
 ];
+
+describe('a duplicate key', () => {
+  const read = (text: string, limits = untilRepeated) => parseJson(text, keysOf(['a', 'b']), limits);
+
+  it('ends the read when only duplicates matter', () => {
+    for (const rest of [' x', ',"b":1}', ',,', '']) expect([...read(`{"a":1,"c":2,"a":3${rest}`).twice]).toEqual(['a']);
+    expect(() => read('{"a":1,"a":2}x', trusted(64))).toThrow('is not well-formed JSON');
+  });
+
+  it('is searched up to the end of the text', () => {
+    expect(read(' {"a":1,"c":1,"c":2,"b":2} ').twice.size).toBe(0);
+    expect(() => read('{"a":1,"b":2}x')).toThrow('is not well-formed JSON, see character 14');
+  });
+});
+
+it.each([
+  ['[1,', 'it ends too early'],
+  ['{"a', 'it ends too early'],
+  ['nul', 'it ends too early'],
+  ['[1,x]', 'see character 4'],
+  ['[1,nulx]', 'see character 7'],
+  ['1x', 'see character 2'],
+])('the fault of %s is reported: %s', (text, why) => {
+  expect(() => parseJson(text)).toThrow(new MalformedJson(`is not well-formed JSON, ${why}`));
+});
+
+describe('bounds', () => {
+  const limits = { depth: 64, values: 100, members: 50, keyLength: 10, numberLength: 12 };
+  const read = (text: string) => () => readJson(Buffer.from(text), keysOf([]), limits);
+
+  it.each([
+    ['values', `[${'1,'.repeat(98)}1]`, `[${'1,'.repeat(99)}1]`, 'has more than 100 values'],
+    ['values of an object', `{"":[${'1,'.repeat(97)}1]}`, `{"":[${'1,'.repeat(98)}1]}`, 'has more than 100 values'],
+    ['members', `{${'"":1,'.repeat(49)}"":1}`, `{${'"":1,'.repeat(50)}"":1}`, 'has more than 50 members'],
+    ['members further down', `[{${'"":1,'.repeat(97)}"":1}]`, `[{${'"":1,'.repeat(98)}"":1}]`, 'more than 100 values'],
+    ['keys', '{"0123456789":1}', '{"01234567890":1}', 'has a key of more than 10 characters, see character 2'],
+    ['numbers', '[123456789012]', '[1234567890123]', 'has a number of more than 12 characters, see character 2'],
+    ['fractions', '[1234567890.1]', '[123456789012.1]', 'has a number of more than 12 characters, see character 2'],
+    ['exponents', '[1e1234567890]', '[1e12345678901]', 'has a number of more than 12 characters, see character 2'],
+  ])('on %s are exact', (_what, allowed, refused, why) => {
+    expect(read(allowed)).not.toThrow();
+    expect(read(refused)).toThrow(why);
+  });
+
+  it('of values stop the read of the rest of the text', () => {
+    const before = { ...effort };
+    expect(read(`[${'{},'.repeat(1_000_000)}1]`)).toThrow('has more than 100 values');
+    expect([effort.values - before.values, effort.characters - before.characters]).toEqual([101, 298]);
+  });
+
+  it('hold with one read of each character', () => {
+    const text = ` ${JSON.stringify({ type: 'pump', '\n': ['\\"', 1.5e300, { type: [[]] }] })}\n`;
+    const before = effort.characters;
+    const json = readJson(Buffer.from(text), keysOf(['type', '\n']), trusted(64));
+    expect(effort.characters - before).toBe(text.length);
+    memberOf(json, '\n');
+    expect(effort.characters - before).toBe(text.length + (textIn(json, '\n') ?? '').length);
+  });
+});
 
 describe('the reader accepts what JSON.parse accepts', () => {
   it.each(classics)('%j', agrees);
@@ -284,64 +344,5 @@ describe('the requested members', () => {
     const names = Array.from({ length: 2_000 }, (_, index) => `${'x'.repeat(500)}${index}`);
     const text = JSON.stringify(Object.fromEntries(names.map((key) => [key, 1])));
     expect(parseJson(text, keysOf([...names.slice(1), 'absent'])).members.size).toBe(1_999);
-  });
-});
-
-describe('a duplicate key', () => {
-  const read = (text: string, limits = untilRepeated) => parseJson(text, keysOf(['a', 'b']), limits);
-
-  it('ends the read when only duplicates matter', () => {
-    for (const rest of [' x', ',"b":1}', ',,', '']) expect([...read(`{"a":1,"c":2,"a":3${rest}`).twice]).toEqual(['a']);
-    expect(() => read('{"a":1,"a":2}x', trusted(64))).toThrow('is not well-formed JSON');
-  });
-
-  it('is searched up to the end of the text', () => {
-    expect(read(' {"a":1,"c":1,"c":2,"b":2} ').twice.size).toBe(0);
-    expect(() => read('{"a":1,"b":2}x')).toThrow('is not well-formed JSON, see character 14');
-  });
-});
-
-it.each([
-  ['[1,', 'it ends too early'],
-  ['{"a', 'it ends too early'],
-  ['nul', 'it ends too early'],
-  ['[1,x]', 'see character 4'],
-  ['[1,nulx]', 'see character 7'],
-  ['1x', 'see character 2'],
-])('the fault of %s is reported: %s', (text, why) => {
-  expect(() => parseJson(text)).toThrow(new MalformedJson(`is not well-formed JSON, ${why}`));
-});
-
-describe('bounds', () => {
-  const limits = { depth: 64, values: 100, members: 50, keyLength: 10, numberLength: 12 };
-  const read = (text: string) => () => readJson(Buffer.from(text), keysOf([]), limits);
-
-  it.each([
-    ['values', `[${'1,'.repeat(98)}1]`, `[${'1,'.repeat(99)}1]`, 'has more than 100 values'],
-    ['values of an object', `{"":[${'1,'.repeat(97)}1]}`, `{"":[${'1,'.repeat(98)}1]}`, 'has more than 100 values'],
-    ['members', `{${'"":1,'.repeat(49)}"":1}`, `{${'"":1,'.repeat(50)}"":1}`, 'has more than 50 members'],
-    ['members further down', `[{${'"":1,'.repeat(97)}"":1}]`, `[{${'"":1,'.repeat(98)}"":1}]`, 'more than 100 values'],
-    ['keys', '{"0123456789":1}', '{"01234567890":1}', 'has a key of more than 10 characters, see character 2'],
-    ['numbers', '[123456789012]', '[1234567890123]', 'has a number of more than 12 characters, see character 2'],
-    ['fractions', '[1234567890.1]', '[123456789012.1]', 'has a number of more than 12 characters, see character 2'],
-    ['exponents', '[1e1234567890]', '[1e12345678901]', 'has a number of more than 12 characters, see character 2'],
-  ])('on %s are exact', (_what, allowed, refused, why) => {
-    expect(read(allowed)).not.toThrow();
-    expect(read(refused)).toThrow(why);
-  });
-
-  it('of values stop the read of the rest of the text', () => {
-    const before = { ...effort };
-    expect(read(`[${'{},'.repeat(1_000_000)}1]`)).toThrow('has more than 100 values');
-    expect([effort.values - before.values, effort.characters - before.characters]).toEqual([101, 298]);
-  });
-
-  it('hold with one read of each character', () => {
-    const text = JSON.stringify({ type: 'pump', '\n': ['\\"', 1.5e300, { type: [[]] }] });
-    const before = effort.characters;
-    const json = readJson(Buffer.from(text), keysOf(['type', '\n']), trusted(64));
-    expect(effort.characters - before).toBe(text.length);
-    memberOf(json, '\n');
-    expect(effort.characters - before).toBe(text.length + (textIn(json, '\n') ?? '').length);
   });
 });
