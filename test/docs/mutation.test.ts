@@ -17,6 +17,7 @@ describe('test/mutation/scores.json', () => {
     expect(survivors).toBeLessThanOrEqual(changes);
     expect(reasons.length > 0).toBe(survivors > 0);
     expect(reasons.length).toBeLessThanOrEqual(survivors);
+    expect(reasons.filter(({ why }) => why === '')).toEqual([]);
   });
 
   it('has each file once', () => {
