@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { createVitest } from 'vitest/node';
 import { titleOf } from '../../test/mutants/titles.ts';
-import { common } from '../../vitest.config.ts';
+import { common, fromSources } from '../../vitest.config.ts';
 import type { Attempt, Change, Seen, SeenTest } from './attempt.ts';
 import { createKeptProcess } from './keptProcess.ts';
 
@@ -40,6 +40,7 @@ const vitest = await createVitest(
     ],
   },
   {
+    ...fromSources,
     plugins: [
       {
         name: 'deliberate-fault',

@@ -9,6 +9,10 @@ import type { Fault } from './faults.ts';
 const code = {
   'src/sum.ts': 'export const sum = (a: number, b: number) => a + b;\n',
   'src/other.ts': 'export const other = 1;\n',
+  'src/emulator.ts': `
+import url from 'iot-hub-emulator/limits?url';
+export const isFromSources = url.endsWith('.ts');
+`,
   'src/wait.ts': `
 import { setTimeout } from 'node:timers/promises';
 export async function wait(): Promise<void> {
@@ -17,6 +21,7 @@ export async function wait(): Promise<void> {
 `,
   'test/sum.test.ts': `
 import { describe, expect, it } from 'vitest';
+import { isFromSources } from '../src/emulator.ts';
 import { sum } from '../src/sum.ts';
 import { wait } from '../src/wait.ts';
 describe('a sum', () => {
@@ -25,6 +30,7 @@ describe('a sum', () => {
   it('can be wrong', () => expect(sum(1, 2)).toBe(4));
 });
 it('waits', () => wait());
+it('has the hub emulator from its sources', () => expect(isFromSources).toBe(true));
 `,
 };
 
@@ -47,6 +53,15 @@ const faults = [
   sum({ fault: 'is meant for a test that is not there', caughtBy: 'is that of three numbers' }),
   sum({ fault: 'is meant for a test that always fails', caughtBy: 'can be wrong' }),
   sum({ fault: 'is no code', replace: 'a +' }),
+  sum({
+    ...{
+      fault: 'is in what comes from the hub emulator',
+      file: 'src/emulator.ts',
+      find: 'url.endsWith',
+      replace: '!url.endsWith',
+    },
+    caughtBy: 'has the hub emulator from its sources',
+  }),
   sum({ ...waiting, fault: 'never answers', replace: 'await new Promise(() => {});' }),
   sum({ ...waiting, fault: 'ends the process', replace: "process.kill(process.pid, 'SIGKILL');" }),
 ];
@@ -83,6 +98,7 @@ it.each([
   ['is in a file that the test does not load', 'test/sum.test.ts does not load src/other.ts'],
   ['is meant for a test that is not there', 'no test has these words in its title'],
   ['is meant for a test that always fails', 'the test fails without the fault, too: test/sum.test.ts'],
+  ['is in what comes from the hub emulator', ''],
   ['never answers', ''],
 ])('a fault that %s: %j', (fault, why) => {
   const verdict = verdicts.get(fault);
@@ -92,7 +108,7 @@ it.each([
 it.each([
   ['is no code', /src\/sum\.ts|Unexpected|parse/i],
   ['ends the process', /error/i],
-  ['never ends', /^did not end within 3\.\d+ s$/],
+  ['never ends', /^did not end within [\d.]+ s$/],
 ])('a fault that %s is not caught by any test', (fault, why) => {
   expect(verdicts.get(fault)).toMatchObject({ isCaught: false, why: expect.stringMatching(why) });
 });
