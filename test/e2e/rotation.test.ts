@@ -402,8 +402,8 @@ describe('the front door', () => {
     await hub.renewKey('service', 'primaryKey');
     await works();
     // Revoked before the file is looked at: the hub refuses the first call.
-    await hub.renewKey('service', 'secondaryKey');
     program.volume.put({ HUB_SERVICE_CONNECTION_STRING: known(hub.connectionString('service', 'primaryKey')) });
+    await hub.renewKey('service', 'secondaryKey');
     await works();
   });
 

@@ -5,9 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { spawn } from '../../sandbox/service/endWithUs.ts';
+import { faults } from '../mutants/faults.ts';
 import { descendants, running } from '../support/processes.ts';
 
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(VITEST|npm_)/.test(name)));
+const firstFault = faults[0]?.fault ?? '';
 const started: ChildProcess[] = [];
 afterEach(() => {
   for (const child of started.splice(0)) child.kill('SIGKILL');
@@ -24,7 +26,7 @@ async function start(args: readonly string[], count: number, added = {}) {
 
 it.each([
   ['a test run', ['node_modules/vitest/vitest.mjs', 'run', 'test/e2e/start.test.ts', '--maxWorkers=1'], 1],
-  ['deliberate faults', ['scripts/run.js', 'scripts/mutants.ts', 'walks in circles'], 3],
+  ['deliberate faults', ['scripts/run.js', 'scripts/mutants.ts', firstFault], 3],
 ] as const)('%s: no child process is left when the process is killed', async (_, args, count) => {
   const { child, descendants } = await start(args, count);
   const pids = await descendants();
@@ -33,7 +35,7 @@ it.each([
 });
 
 it('deliberate faults: Ctrl-C ends all processes', async () => {
-  const { child, descendants } = await start(['scripts/run.js', 'scripts/mutants.ts', 'walks in circles'], 3);
+  const { child, descendants } = await start(['scripts/run.js', 'scripts/mutants.ts', firstFault], 3);
   const pids = await descendants();
   child.kill('SIGINT');
   expect(await once(child, 'exit')).toEqual([130, null]);
