@@ -9,10 +9,13 @@ import framesOfReading from 'rhea/lib/frames.js';
 import messageOfReading from 'rhea/lib/message.js';
 import terminiOfReading from 'rhea/lib/terminus.js';
 import ofReading from 'rhea/lib/util.js';
-import { Connection, ConnectionEvents } from 'rhea-promise';
+import { Connection, ConnectionEvents, Receiver, type Source } from 'rhea-promise';
 import { boundDecoding } from './boundedDecoding.ts';
 import { boundPrefetch } from './reading/receiveCycle.ts';
 import { AmqpConnection, errors } from './replies/serviceSdk.ts';
+
+/** Of senders and receivers. */
+const linkOfReading: object = Object.getPrototypeOf(Receiver.prototype);
 
 /**
  * Corrects faults of the hub's client libraries that callers cannot work around. The corrections match the pinned
@@ -21,6 +24,7 @@ import { AmqpConnection, errors } from './replies/serviceSdk.ts';
 export function cureHubSdks(): void {
   boundPrefetch();
   mendConnections();
+  forgetAddresses();
   breakErrorCycles();
   failSendsOfClosedConnections();
   keepSocketErrors();
@@ -67,6 +71,19 @@ interface InnerConnection {
   is_closed(): boolean;
   /** Makes rhea report the end of the socket as a disconnection. */
   closed_with_non_fatal_error: boolean;
+}
+
+/**
+ * A link has its address from the hub's answer, which the library forgets before it connects again. The event client asks for
+ * it when a request has had no answer in time, so that a TypeError in a timer ended the process. Now there is none then.
+ */
+function forgetAddresses(): void {
+  Object.defineProperty(linkOfReading, 'address', {
+    get(this: Receiver) {
+      return (this.source as Source | undefined)?.address;
+    },
+    configurable: true,
+  });
 }
 
 /**

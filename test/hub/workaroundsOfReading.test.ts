@@ -79,6 +79,17 @@ it('a connection without listeners tolerates an unexpected frame', async () => {
   expect(uncaught).toEqual([]);
 });
 
+it('a link has no address after its connection was lost: the client asks for it in the timer of a request', async () => {
+  const connection = new Connection({ host: '127.0.0.1', port: hub.ports.amqp, transport: 'tcp', reconnect: false });
+  onTestFinished(() => connection.close());
+  await connection.open();
+  const receiver = await connection.createReceiver({ source: { address: '$cbs' } });
+  expect(receiver.address).toBe('$cbs');
+  // what the library does with each link before it connects again
+  Reflect.get(receiver, '_link')._reconnect();
+  expect(receiver.address).toBeUndefined();
+});
+
 describe('the event client with its workarounds', () => {
   it.each([undefined, 'amqp:internal-error'])(
     'continues after the hub closed the connection with its links attached, without requests to the hub: %s (trap 18)',

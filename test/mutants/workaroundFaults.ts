@@ -70,6 +70,12 @@ export const workaroundFaults: readonly Fault[] = [
     caughtBy: 'continues after the hub closed the connection with its links attached, without requests to the hub:',
   }),
   ...inFile('src/hub/sdkCures.ts', ['test/hub/workaroundsOfReading.test.ts'], {
+    fault: 'lets the event client fail in the timer of a request when its connection was lost',
+    find: '  forgetAddresses();\n',
+    replace: '',
+    caughtBy: 'a link has no address after its connection was lost',
+  }),
+  ...inFile('src/hub/sdkCures.ts', ['test/hub/workaroundsOfReading.test.ts'], {
     fault: 'ends at a frame that the event client does not expect',
     find: '      this.on(ConnectionEvents.error, () => undefined);\n',
     replace: '',
