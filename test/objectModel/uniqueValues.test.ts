@@ -89,7 +89,7 @@ describe('the values of unique properties', () => {
     expect(unique.read(modelWith(properties))).toMatchObject({ twice });
   });
 
-  it('are the same wherever they stand', () => {
+  it('are the same at any position of the model', () => {
     const far = modelWith(`{"other":"${'x'.repeat(500)}","serial":"A-1","site":7}`);
     const near = modelWith('{"serial":"A-1","site":7}');
     for (const [one, other] of [[far, near] as const, [near, far] as const])
