@@ -1,14 +1,10 @@
-import { appendFile, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { createLogReader } from './logLines.ts';
 
-let directory: string;
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'log-lines-'));
-});
-afterAll(() => rm(directory, { recursive: true }));
+const directory = folderForAll('log-lines');
 
 it('each complete line of a growing log is read once, and none is cut in two', async () => {
   const file = join(directory, 'service.log');
