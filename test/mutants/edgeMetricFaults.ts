@@ -38,12 +38,6 @@ export const edgeMetricFaults: readonly Fault[] = [
     replace: "countDropped('', reason);",
     caughtBy: numbers,
   }),
-  ...inFile('edge/src/files/fileInputs.ts', everyMetric, {
-    fault: 'takes a folder that cannot be written for a server that does not answer',
-    find: "record(seconds(), '200', 'folder');",
-    replace: "record(seconds(), '', 'folder');",
-    caughtBy: numbers,
-  }),
   ...inFile('telemetry/src/exposition.ts', everyMetric, {
     fault: 'gives a value of a label to the one before it',
     find: "values[index] ?? ''",
