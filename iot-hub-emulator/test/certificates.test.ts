@@ -1,20 +1,15 @@
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connect, createServer } from 'node:tls';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ensureCertificates } from '../src/identity/certificates.ts';
 import { ensurePolicies } from '../src/identity/policies.ts';
+import { folderForEach } from './support/folder.ts';
 
 const day = 24 * 3600 * 1000;
-let directory = '';
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'certificates-'));
-});
-afterEach(() => rm(directory, { recursive: true, force: true }));
-
+const directory = folderForEach('certificates');
 const modeOf = async (name: string) => (await stat(join(directory, name))).mode & 0o777;
 
 describe('certificates', () => {

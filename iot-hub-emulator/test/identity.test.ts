@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -14,6 +13,7 @@ import { createCaCertificates } from '../src/identity/caCertificates.ts';
 import type { Right } from '../src/identity/policies.ts';
 import { createRegistry } from '../src/identity/registry.ts';
 import { deviceClient, deviceMessage } from './support/clients.ts';
+import { folderForAll } from './support/folder.ts';
 
 // Entra identities instead of keys: tokens of the stand-in, taken by the hub or refused.
 
@@ -27,11 +27,10 @@ const rights: Record<string, Right[]> = {
 };
 
 const certificates = createCaCertificates(Date.now);
-let directory: string;
+const directory = folderForAll('identity');
 let authority: Authority;
 let hub: Hub;
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'identity-'));
   authority = await startAuthority({ directory, principals: [worker, stranger, forger] });
   hub = await startHub({
     directory,
@@ -40,10 +39,7 @@ beforeAll(async () => {
     routeTo: { name: 'routed', partitions: 2 },
   });
 });
-afterAll(async () => {
-  await Promise.all([hub.close(), authority.close()]);
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(async () => void (await Promise.all([hub.close(), authority.close()])));
 
 async function run(variables: Readonly<Record<string, string>>, what: string, ...more: readonly string[]) {
   const args = ['scripts/run.js', program, what, 'localhost', String(hub.ports.amqps), ...more];
