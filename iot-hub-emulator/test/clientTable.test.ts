@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
-import { startHub } from '../src/hub.ts';
 import { createAddresses } from '../src/identity/addresses.ts';
 import { createRegistry } from '../src/identity/registry.ts';
+import { hubForTest } from './support/sharedHub.ts';
 
 const program = fileURLToPath(new URL('./support/clientTable.ts', import.meta.url));
 
@@ -23,8 +23,7 @@ const documented = (): string[][] => {
 
 test('every unmodified client behaves with ports and agents as README.md says', async () => {
   const deviceId = 'pump';
-  const hub = await startHub({ devices: [{ deviceId }] });
-  onTestFinished(() => hub.close());
+  const hub = await hubForTest({ devices: [{ deviceId }] });
   const { https, amqps } = hub.ports;
   const device = hub.deviceConnectionString(deviceId);
   const [owner, events] = [hub.connectionString('iothubowner'), hub.eventsConnectionString];

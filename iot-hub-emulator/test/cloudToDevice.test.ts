@@ -1,28 +1,18 @@
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type iothub from 'azure-iothub';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
-import { startHub } from '../src/hub.ts';
 import { deviceClient, nameOfError, nextMessage, serviceClient, serviceMessage } from './support/clients.ts';
-import { hubForAll } from './support/sharedHub.ts';
+import { deviceForEach, hubForAll, hubForTest, serviceForAll } from './support/sharedHub.ts';
 
 const program = fileURLToPath(new URL('./support/sendUnmodified.ts', import.meta.url));
 
 let service: iothub.Client;
 let deviceId = '';
-let count = 0;
-
 const hub = hubForAll();
-beforeAll(async () => {
-  service = serviceClient(hub);
-  await service.open();
-});
-beforeEach(() => {
-  deviceId = `pump-${count++}`;
-  hub.registry.create(deviceId);
-});
-afterAll(() => service.close());
+serviceForAll(hub, (opened) => (service = opened));
+deviceForEach(hub, (id) => (deviceId = id));
 
 const sendError = (body: string | Buffer, properties: Record<string, string> = {}, to = deviceId) =>
   nameOfError(service.send(to, serviceMessage(body, { properties })));
@@ -150,12 +140,10 @@ describe('refusing', () => {
 });
 
 test('in strict mode a property with characters that IoT Hub does not document is refused', async () => {
-  const strict = await startHub({ strictProperties: true, devices: [{ deviceId: 'pump' }] });
+  const strict = await hubForTest({ strictProperties: true, devices: [{ deviceId: 'pump' }] });
   const client = serviceClient(strict);
-  await client.open();
   await client.send('pump', serviceMessage('x', { properties: { good: 'a-b' } }));
   await expect(client.send('pump', serviceMessage('x', { properties: { bad: 'a/b' } }))).rejects.toThrow();
   await client.close();
   expect(strict.devicebound.pending('pump')).toHaveLength(1);
-  await strict.close();
 });

@@ -2,7 +2,7 @@ import type device from 'azure-iot-device';
 import amqp from 'azure-iot-device-amqp';
 import mqtt from 'azure-iot-device-mqtt';
 import type iothub from 'azure-iothub';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import {
   called,
   deviceClient,
@@ -10,29 +10,21 @@ import {
   listenToEvents,
   moduleClient,
   registryClient,
-  serviceClient,
   serviceMessage,
 } from './support/clients.ts';
-import { hubForAll } from './support/sharedHub.ts';
+import { deviceForEach, hubForAll, serviceForAll } from './support/sharedHub.ts';
 
 // What the official device clients can do, the same over AMQP and MQTT.
 
 let service: iothub.Client;
 let registry: iothub.Registry;
 let deviceId = '';
-let count = 0;
-
 const hub = hubForAll({ partitions: 1 });
-beforeAll(async () => {
-  service = serviceClient(hub);
+beforeAll(() => {
   registry = registryClient(hub, 'iothubowner');
-  await service.open();
 });
-beforeEach(() => {
-  deviceId = `pump-${count++}`;
-  hub.registry.create(deviceId);
-});
-afterAll(() => service.close());
+serviceForAll(hub, (opened) => (service = opened));
+deviceForEach(hub, (id) => (deviceId = id));
 
 describe.each([
   ['AMQP', amqp.Amqp],

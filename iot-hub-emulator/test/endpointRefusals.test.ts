@@ -1,9 +1,8 @@
 import { EventHubConsumerClient, EventHubProducerClient } from '@azure/event-hubs';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { startHub } from '../src/hub.ts';
 import { inject } from '../src/testing/inject.ts';
 import { listenToEvents } from './support/clients.ts';
-import { hubForAll } from './support/sharedHub.ts';
+import { hubForAll, hubForTest } from './support/sharedHub.ts';
 
 // What the official event client is told when the event endpoint refuses it.
 
@@ -141,8 +140,7 @@ describe('a receiver', () => {
 
 describe('a key that is renewed', () => {
   test('is refused at the next management request, while open links still get events', async () => {
-    const renewed = await startHub({ partitions: 1 });
-    onTestFinished(() => renewed.close());
+    const renewed = await hubForTest({ partitions: 1 });
     const listening = listenToEvents(renewed, { partition: '0', startPosition: earliest });
     onTestFinished(() => listening.stop());
     const client = new EventHubConsumerClient('$Default', renewed.eventsConnectionString, {

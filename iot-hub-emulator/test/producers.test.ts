@@ -1,8 +1,7 @@
 import { EventHubProducerClient } from '@azure/event-hubs';
 import { expect, onTestFinished, test } from 'vitest';
-import { startHub } from '../src/hub.ts';
 import { listenToEvents } from './support/clients.ts';
-import { hubForAll } from './support/sharedHub.ts';
+import { hubForAll, hubForTest } from './support/sharedHub.ts';
 
 // The official producer of events, which no policy of an IoT hub lets send.
 
@@ -17,8 +16,7 @@ const producer = (of = hub, policy = 'iothubowner') => {
 };
 
 test('no client may send to the event endpoint, not even the owner', async () => {
-  const strict = await startHub();
-  onTestFinished(() => strict.close());
+  const strict = await hubForTest();
   await expect(producer(strict).sendBatch([{ body: 1 }])).rejects.toMatchObject({
     code: 'UnauthorizedError',
     message: expect.stringContaining(

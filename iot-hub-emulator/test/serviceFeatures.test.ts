@@ -3,35 +3,19 @@ import device from 'azure-iot-device';
 import amqp from 'azure-iot-device-amqp';
 import mqtt from 'azure-iot-device-mqtt';
 import iothub from 'azure-iothub';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { bounds } from '../src/limits/bounds.ts';
-import {
-  agentOf,
-  deviceClient,
-  deviceMessage,
-  nextMessage,
-  serviceClient,
-  serviceMessage,
-  withSettings,
-} from './support/clients.ts';
-import { hubForAll } from './support/sharedHub.ts';
+import { agentOf, deviceClient, deviceMessage, nextMessage, serviceMessage, withSettings } from './support/clients.ts';
+import { deviceForEach, hubForAll, serviceForAll } from './support/sharedHub.ts';
 
 // What the official service client can do besides sending.
 
 let service: iothub.Client;
 let deviceId = '';
-let count = 0;
 const hub = hubForAll({ rules: { feedback: { everyMs: 50 } } });
-beforeAll(async () => {
-  service = serviceClient(hub);
-  await service.open();
-});
-beforeEach(() => {
-  deviceId = `pump-${count++}`;
-  hub.registry.create(deviceId);
-});
-afterAll(() => service.close());
+serviceForAll(hub, (opened) => (service = opened));
+deviceForEach(hub, (id) => (deviceId = id));
 
 describe('feedback', () => {
   type Records = { originalMessageId: string; statusCode: string; deviceId: string; deviceGenerationId: string }[];

@@ -3,7 +3,7 @@ import device from 'azure-iot-device';
 import amqp from 'azure-iot-device-amqp';
 import mqtt from 'azure-iot-device-mqtt';
 import type iothub from 'azure-iothub';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   agentOf,
   called,
@@ -11,26 +11,17 @@ import {
   deviceMessage,
   listenToEvents,
   registryClient,
-  serviceClient,
   serviceMessage,
 } from './support/clients.ts';
-import { hubForAll } from './support/sharedHub.ts';
+import { deviceForEach, hubForAll, serviceForAll } from './support/sharedHub.ts';
 
 // Cases with the names that the suites of azure-iot-sdk-node give them; docs/clients.md maps them.
 
 let service: iothub.Client;
 let deviceId = '';
-let count = 0;
 const hub = hubForAll({ partitions: 1 });
-beforeAll(async () => {
-  service = serviceClient(hub);
-  await service.open();
-});
-beforeEach(() => {
-  deviceId = `test-device-${count++}`;
-  hub.registry.create(deviceId);
-});
-afterAll(() => service.close());
+serviceForAll(hub, (opened) => (service = opened));
+deviceForEach(hub, (id) => (deviceId = id));
 
 const transports = {
   Amqp: { transport: amqp.Amqp },

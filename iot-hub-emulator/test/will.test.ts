@@ -1,15 +1,14 @@
 import { readFileSync } from 'node:fs';
 import mqtt from 'mqtt';
 import { expect, onTestFinished, test } from 'vitest';
-import { startHub } from '../src/hub.ts';
 import { listenToEvents } from './support/clients.ts';
 import { connectPacket } from './support/device.ts';
+import { hubForTest } from './support/sharedHub.ts';
 
 // The device clients have no will: mqtt.js has.
 
 test('the will of a device whose connection breaks reaches the event client, marked as a will', async () => {
-  const hub = await startHub({ devices: [{ deviceId: 'pump' }] });
-  onTestFinished(() => hub.close());
+  const hub = await hubForTest({ devices: [{ deviceId: 'pump' }] });
   const { username = '', password = '', clientId } = connectPacket(hub, 'pump');
   const client = await mqtt.connectAsync({
     protocol: 'mqtts',

@@ -1,20 +1,16 @@
 import { EventHubProducerClient } from '@azure/event-hubs';
 import amqp from 'azure-iot-device-amqp';
 import mqtt from 'azure-iot-device-mqtt';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { serviceLink, toDevice } from '../support/bare.ts';
 import { deviceClient, deviceMessage } from '../support/clients.ts';
-import { hubForAll } from '../support/sharedHub.ts';
+import { deviceForEach, hubForAll } from '../support/sharedHub.ts';
 
 // A connection whose sending side the hub has ended cannot acknowledge: nothing that still comes on it is taken in.
 
 let deviceId = '';
-let count = 0;
 const hub = hubForAll({ partitions: 1, ownerMaySend: true });
-beforeEach(() => {
-  deviceId = `pump-${count++}`;
-  hub.registry.create(deviceId);
-});
+deviceForEach(hub, (id) => (deviceId = id));
 
 const drop = (connections: 'device' | 'service' | 'events') =>
   hub.faults.strike({ kind: 'drop', how: 'fin', connections });
