@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import rhea, { type EventContext } from 'rhea';
 import { describe, expect, test } from 'vitest';
 import { signSas } from '../src/identity/sas.ts';
-import { append, bareConnection, ended, outcomeOf, putDeviceToken, putToken } from './support/bare.ts';
+import { append, bareConnection, outcomeOf, putDeviceToken, putToken } from './support/bare.ts';
 import {
   attachReceiver,
   beginning,
@@ -279,10 +279,4 @@ describe('a token', () => {
     expect(await statusOf(connection, '$management', { security_token: written(token()) })).toBe(200);
     expect(await statusOf(connection, '$management', { security_token: written('none') })).toBe(401);
   });
-});
-
-test('a link that is refused says so, and the connection stays', async () => {
-  const connection = await bareConnection(hub);
-  expect(await ended(connection.open_receiver('nowhere'))).toBe('amqp:not-found');
-  expect(await putToken(hub, connection, 'events')).toBe(202);
 });

@@ -146,14 +146,6 @@ describe('management', () => {
 });
 
 describe('owner levels', () => {
-  test('let a receiver with the same owner level take the partition from the previous one', async () => {
-    const first = listen({ startPosition: { offset: '-1' }, ownerLevel: 1 });
-    await first.has(1);
-    const second = listen({ startPosition: { offset: '-1' }, ownerLevel: 1 });
-    expect(await first.failed()).toMatchObject({ code: 'ReceiverDisconnectedError' });
-    await second.has(1);
-    expect(second.errors).toEqual([]);
-  });
   test('are separate for each consumer group', async () => {
     const first = listen({ startPosition: { offset: '-1' }, ownerLevel: 2 });
     const second = listen({ startPosition: { offset: '-1' }, ownerLevel: 1, group: 'second' });
@@ -172,18 +164,12 @@ describe('owner levels', () => {
 
 describe('refusals', () => {
   const keyed = (key: string) => hub.eventsConnectionString.replace(/SharedAccessKey=[^;]*/, `SharedAccessKey=${key}`);
-  test.each<[string, () => Omit<Parameters<typeof listenToEvents>[1], 'startPosition'>, string]>([
-    ['a wrong key', () => ({ connectionString: keyed('d3Jvbmc=') }), 'UnauthorizedError'],
-    [
-      'a policy without the right to listen',
-      () => ({ connectionString: hub.eventHubConnectionString('device') }),
-      'UnauthorizedError',
-    ],
-    ['an unknown consumer group', () => ({ group: 'unheard-of' }), 'MessagingEntityNotFoundError'],
-    ['an unknown partition', () => ({ partition: '9' }), 'ArgumentOutOfRangeError'],
-  ])('%s is refused', async (_, options, code) => {
-    const listening = listen({ startPosition: { offset: '-1' }, ...options() });
-    expect(await listening.failed()).toMatchObject({ code });
+  test.each([
+    ['a wrong key', () => keyed('d3Jvbmc=')],
+    ['a policy without the right to listen', () => hub.eventHubConnectionString('device')],
+  ])('%s is refused', async (_, connectionString) => {
+    const listening = listen({ startPosition: { offset: '-1' }, connectionString: connectionString() });
+    expect(await listening.failed()).toMatchObject({ code: 'UnauthorizedError' });
     expect(listening.events).toEqual([]);
   });
 });

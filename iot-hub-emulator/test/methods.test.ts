@@ -4,7 +4,8 @@ import type iothub from 'azure-iothub';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { deviceClient, moduleClient, serviceClient } from './support/clients.ts';
 import { connectedDevice, type RawDevice } from './support/device.ts';
-import { deviceForEach, hubForAll, serviceForAll } from './support/sharedHub.ts';
+import { deviceForEach, hubForAll } from './support/sharedHub.ts';
+import { serviceForAll } from './support/sharedService.ts';
 
 // Direct methods as the official service client meets them.
 

@@ -8,7 +8,8 @@ import { IotHubGatewayServiceAPIs } from 'azure-iothub/dist/pl/iotHubGatewayServ
 import { expect, onTestFinished, test } from 'vitest';
 import { deviceClient, nameOfError, serviceMessage } from './support/clients.ts';
 import { connectedDevice } from './support/device.ts';
-import { deviceForEach, hubForAll, serviceForAll } from './support/sharedHub.ts';
+import { deviceForEach, hubForAll } from './support/sharedHub.ts';
+import { serviceForAll } from './support/sharedService.ts';
 
 // What the protocol layer of azure-iothub offers beside its clients: purging a queue, and statistics.
 

@@ -7,7 +7,8 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { bounds } from '../src/limits/bounds.ts';
 import { agentOf, deviceClient, deviceMessage, nextMessage, serviceMessage, withSettings } from './support/clients.ts';
-import { deviceForEach, hubForAll, serviceForAll } from './support/sharedHub.ts';
+import { deviceForEach, hubForAll } from './support/sharedHub.ts';
+import { serviceForAll } from './support/sharedService.ts';
 
 // What the official service client can do besides sending.
 

@@ -13,7 +13,8 @@ import {
   registryClient,
   serviceMessage,
 } from './support/clients.ts';
-import { deviceForEach, hubForAll, serviceForAll } from './support/sharedHub.ts';
+import { deviceForEach, hubForAll } from './support/sharedHub.ts';
+import { serviceForAll } from './support/sharedService.ts';
 
 // Cases with the names that the suites of azure-iot-sdk-node give them; docs/clients.md maps them.
 

@@ -1,8 +1,6 @@
 import { join } from 'node:path';
-import type iothub from 'azure-iothub';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished } from 'vitest';
 import { type Hub, type HubOptions, startHub } from '../../src/hub.ts';
-import { serviceClient } from './clients.ts';
 import { folderForEach } from './folder.ts';
 
 type Options = Omit<HubOptions, 'directory'>;
@@ -56,17 +54,6 @@ export function hubToRestart(usual: Options = {}): { directory: string; start(ch
       return hub;
     },
   };
-}
-
-/** Gives the official service client, open during all tests of a file or group. */
-export function serviceForAll(hub: Hub, give: (service: iothub.Client) => void): void {
-  let service: iothub.Client;
-  beforeAll(async () => {
-    service = serviceClient(hub);
-    give(service);
-    await service.open();
-  });
-  afterAll(async () => void (await service.close()));
 }
 
 /** Gives each test the id of a device of its own. */
