@@ -32,7 +32,9 @@ const soon = () => Math.floor(Date.now() / 1000) + 600;
 export const eventToken = (hub: Hub, policy: string): string =>
   signSas(`sb://127.0.0.1:${hub.ports.amqp}/${hub.name}`, keyOf(hub, policy), 'utf8', soon(), policy);
 
-const keyOf = (hub: Hub, policy: string) => /SharedAccessKey=([^;]*)/.exec(hub.connectionString(policy))?.[1] ?? '';
+/** The primary key of a policy. */
+export const keyOf = (hub: Hub, policy: string): string =>
+  /SharedAccessKey=([^;]*)/.exec(hub.connectionString(policy))?.[1] ?? '';
 
 /** Put a token of a policy, good for ten minutes, as an event client or as a service does. Answers the status. */
 export function putToken(
