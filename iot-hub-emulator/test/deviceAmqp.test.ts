@@ -3,7 +3,7 @@ import rhea, { type EventContext } from 'rhea';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { maxEventSize } from '../src/events/events.ts';
 import { bareConnection, ended, outcomeOf, putDeviceToken } from './support/bare.ts';
-import { listenToEvents } from './support/clients.ts';
+import { listenInTest } from './support/eventClients.ts';
 import { hubForEach } from './support/sharedHub.ts';
 
 // What AMQP devices can do and the official client for Node.js does not: batches, typed properties, and mischief.
@@ -57,18 +57,14 @@ test('typed application properties keep their types', async () => {
   const sender = (await loggedIn()).open_sender('/devices/pump-1/messages/events');
   const application_properties = { text: '2', number: 2, fraction: 1.5, flag: true };
   await outcomeOf(sender, { application_properties, body: data_section(Buffer.from('x')) });
-  const listening = listenToEvents(hub, { startPosition: { offset: '-1' }, partition: '0' });
-  const [event] = await listening.has(1);
-  await listening.stop();
+  const [event] = await listenInTest(hub, { startPosition: { offset: '-1' }, partition: '0' }).has(1);
   expect(event?.properties).toEqual(application_properties);
 });
 test('a device cannot forge a stamp by an annotation', async () => {
   const sender = (await loggedIn()).open_sender('/devices/pump-1/messages/events');
   const message_annotations = { 'iothub-connection-device-id': 'pump-2', 'iothub-enqueuedtime': 0 };
   await outcomeOf(sender, { message_annotations, body: data_section(Buffer.from('x')) });
-  const listening = listenToEvents(hub, { startPosition: { offset: '-1' }, partition: '0' });
-  const [event] = await listening.has(1);
-  await listening.stop();
+  const [event] = await listenInTest(hub, { startPosition: { offset: '-1' }, partition: '0' }).has(1);
   expect(event?.systemProperties?.['iothub-connection-device-id']).toBe('pump-1');
   expect(event?.systemProperties?.['iothub-enqueuedtime']).toBeGreaterThan(0);
 });

@@ -1,7 +1,7 @@
-import { EventHubConsumerClient, EventHubProducerClient } from '@azure/event-hubs';
+import { EventHubConsumerClient } from '@azure/event-hubs';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { inject } from '../src/testing/inject.ts';
-import { listenToEvents } from './support/clients.ts';
+import { eventConsumer, eventProducer, listenInTest } from './support/eventClients.ts';
 import { hubForAll, hubForTest } from './support/sharedHub.ts';
 
 // What the official event client is told when the event endpoint refuses it.
@@ -14,11 +14,8 @@ beforeAll(async () => {
   await inject(hub, ['e0', 'e1', 'e2']);
 });
 
-const listen = (options: Partial<Parameters<typeof listenToEvents>[1]> = {}) => {
-  const listening = listenToEvents(hub, { partition: '0', startPosition: earliest, ...options });
-  onTestFinished(() => listening.stop());
-  return listening;
-};
+const listen = (options: Partial<Parameters<typeof listenInTest>[1]> = {}) =>
+  listenInTest(hub, { partition: '0', startPosition: earliest, ...options });
 /** Code and text of the refusal, without the part that differs each time. */
 async function refusal(listening: ReturnType<typeof listen>) {
   const { code, message } = await listening.failed();
@@ -58,19 +55,14 @@ describe('a start position', () => {
 describe('an unknown partition', () => {
   const text =
     'The specified partition is invalid for an EventHub partition sender or receiver. It should be between 0 and 1.\nParameter name: PartitionId';
-  const quick = { retryOptions: { maxRetries: 0, timeoutInMs: 5000 } };
 
   test('is refused to a receiver', async () => {
     expect(await refusal(listen({ partition: '2' }))).toEqual({ code: 'ArgumentOutOfRangeError', text });
   });
   test('is refused to a producer, and to a request for its properties', async () => {
-    const producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'), quick);
-    const consumer = new EventHubConsumerClient('$Default', hub.eventsConnectionString, quick);
-    onTestFinished(() => producer.close());
-    onTestFinished(() => consumer.close());
     const refused = { code: 'ArgumentOutOfRangeError', message: expect.stringContaining(text) };
-    await expect(producer.sendBatch([{ body: 'x' }], { partitionId: '2' })).rejects.toMatchObject(refused);
-    await expect(consumer.getPartitionProperties('2')).rejects.toMatchObject(refused);
+    await expect(eventProducer(hub).sendBatch([{ body: 'x' }], { partitionId: '2' })).rejects.toMatchObject(refused);
+    await expect(eventConsumer(hub).getPartitionProperties('2')).rejects.toMatchObject(refused);
   });
 });
 
@@ -141,12 +133,8 @@ describe('a receiver', () => {
 describe('a key that is renewed', () => {
   test('is refused at the next management request, while open links still get events', async () => {
     const renewed = await hubForTest({ partitions: 1 });
-    const listening = listenToEvents(renewed, { partition: '0', startPosition: earliest });
-    onTestFinished(() => listening.stop());
-    const client = new EventHubConsumerClient('$Default', renewed.eventsConnectionString, {
-      retryOptions: { maxRetries: 0, timeoutInMs: 5000 },
-    });
-    onTestFinished(() => client.close());
+    const listening = listenInTest(renewed, { partition: '0', startPosition: earliest });
+    const client = eventConsumer(renewed);
     expect(await client.getPartitionIds()).toEqual(['0']);
     await inject(renewed, ['before']);
     await listening.has(1);

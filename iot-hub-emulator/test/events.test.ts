@@ -1,11 +1,10 @@
-import { EventHubConsumerClient, type EventPosition } from '@azure/event-hubs';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { type Listening, listenToEvents } from './support/clients.ts';
+import type { EventPosition } from '@azure/event-hubs';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { connectedDevice, publishPacket } from './support/device.ts';
+import { eventConsumer, listenInTest } from './support/eventClients.ts';
 import { hubForAll } from './support/sharedHub.ts';
 
 const bodies = (listening: { events: { body: Buffer }[] }) => listening.events.map(({ body }) => body.toString());
-const quick = { retryOptions: { maxRetries: 0, timeoutInMs: 5000 } };
 
 let clock = Date.now();
 let partition = '';
@@ -28,11 +27,7 @@ beforeAll(async () => {
 
 const log = () => hub.partitions[Number(partition)];
 const offsetOf = (sequenceNumber: number) => String(log()?.at(sequenceNumber)?.offset);
-const listen = (options: Parameters<typeof listenToEvents>[1]): Listening => {
-  const listening = listenToEvents(hub, { partition, ...options });
-  onTestFinished(() => listening.stop());
-  return listening;
-};
+const listen = (options: Parameters<typeof listenInTest>[1]) => listenInTest(hub, { partition, ...options });
 /** Resolves when the next receiver has been let in. */
 const nextReceiver = () =>
   new Promise<void>((resolve) => {
@@ -42,11 +37,6 @@ const nextReceiver = () =>
       resolve();
     });
   });
-const client = (connectionString = hub.eventsConnectionString, group = '$Default') => {
-  const made = new EventHubConsumerClient(group, connectionString, quick);
-  onTestFinished(() => made.close());
-  return made;
-};
 
 describe('start positions', () => {
   test('include the earliest, which gives every event, in order, with its sequence number', async () => {
@@ -92,12 +82,12 @@ describe('start positions', () => {
 
 describe('management', () => {
   test('describes the event hub and its partitions', async () => {
-    const properties = await client().getEventHubProperties();
+    const properties = await eventConsumer(hub).getEventHubProperties();
     expect(properties).toMatchObject({ name: 'sandbox-hub', partitionIds: ['0', '1', '2', '3'] });
   });
   test('describes a partition with its first and last sequence numbers', async () => {
     const last = log()?.last();
-    expect(await client().getPartitionProperties(partition)).toMatchObject({
+    expect(await eventConsumer(hub).getPartitionProperties(partition)).toMatchObject({
       eventHubName: 'sandbox-hub',
       partitionId: partition,
       beginningSequenceNumber: 0,
@@ -108,17 +98,19 @@ describe('management', () => {
     });
   });
   test('answers out-of-range for an unknown partition', async () => {
-    await expect(client().getPartitionProperties('4')).rejects.toMatchObject({ code: 'ArgumentOutOfRangeError' });
+    await expect(eventConsumer(hub).getPartitionProperties('4')).rejects.toMatchObject({
+      code: 'ArgumentOutOfRangeError',
+    });
   });
   test('answers not-found for an unknown event hub', async () => {
     const other = hub.eventsConnectionString.replace('EntityPath=sandbox-hub', 'EntityPath=other');
-    await expect(client(other).getEventHubProperties()).rejects.toMatchObject({
+    await expect(eventConsumer(hub, other).getEventHubProperties()).rejects.toMatchObject({
       code: 'MessagingEntityNotFoundError',
     });
   });
   test('adds runtime metrics to each event on request', async () => {
     const seen: unknown[] = [];
-    const consumer = client();
+    const consumer = eventConsumer(hub);
     const subscription = consumer.subscribe(
       partition,
       {

@@ -4,15 +4,8 @@ import amqp from 'azure-iot-device-amqp';
 import mqtt from 'azure-iot-device-mqtt';
 import type iothub from 'azure-iothub';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import {
-  agentOf,
-  called,
-  deviceClient,
-  deviceMessage,
-  listenToEvents,
-  registryClient,
-  serviceMessage,
-} from './support/clients.ts';
+import { agentOf, called, deviceClient, deviceMessage, registryClient, serviceMessage } from './support/clients.ts';
+import { listenInTest } from './support/eventClients.ts';
 import { deviceForEach, hubForAll } from './support/sharedHub.ts';
 import { serviceForAll } from './support/sharedService.ts';
 
@@ -83,8 +76,7 @@ describe('C2D', () => {
 describe('D2C', () => {
   describe.each(everyTransport)('Over %s', (name) => {
     test('can send a D2C message', async () => {
-      const listening = listenToEvents(hub, { startPosition: { enqueuedOn: Date.now() - 5_000 } });
-      onTestFinished(() => listening.stop());
+      const listening = listenInTest(hub, { startPosition: { enqueuedOn: Date.now() - 5_000 } });
       const client = await openOver(name);
       const message = deviceMessage('testMessage');
       message.messageId = deviceId;
