@@ -1,7 +1,7 @@
 import { EventHubConsumerClient } from '@azure/event-hubs';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { inject } from '../src/testing/inject.ts';
-import { eventConsumer, eventProducer, listenInTest } from './support/eventClients.ts';
+import { eventConsumer, eventProducer, listenInTest, nextReceiver } from './support/eventClients.ts';
 import { hubForAll, hubForTest } from './support/sharedHub.ts';
 
 // What the official event client is told when the event endpoint refuses it.
@@ -71,7 +71,7 @@ describe('a receiver', () => {
   const id = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
   const enter = (ownerLevel?: number, group = '$Default') => {
     const client = new EventHubConsumerClient(group, hub.eventsConnectionString);
-    const opened = nextReceiver();
+    const opened = nextReceiver(hub);
     let fail: (error: Error & { code?: string }) => void = () => {};
     const failed = new Promise<Error & { code?: string }>((resolve) => {
       fail = resolve;
@@ -84,15 +84,6 @@ describe('a receiver', () => {
     onTestFinished(() => client.close());
     return { opened, failed };
   };
-  /** Resolves when the next receiver has been let in. */
-  const nextReceiver = () =>
-    new Promise<void>((resolve) => {
-      const unwatch = hub.journal.watch(({ kind }) => {
-        if (kind !== 'receiver-opened') return;
-        unwatch();
-        resolve();
-      });
-    });
   const told = async ({ failed }: ReturnType<typeof enter>) => {
     const { code, message } = await failed;
     return { code, text: message.replace(signed, '').replaceAll(id, 'ID') };

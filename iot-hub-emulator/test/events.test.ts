@@ -1,7 +1,7 @@
 import type { EventPosition } from '@azure/event-hubs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { connectedDevice, publishPacket } from './support/device.ts';
-import { eventConsumer, listenInTest } from './support/eventClients.ts';
+import { eventConsumer, listenInTest, nextReceiver } from './support/eventClients.ts';
 import { hubForAll } from './support/sharedHub.ts';
 
 const bodies = (listening: { events: { body: Buffer }[] }) => listening.events.map(({ body }) => body.toString());
@@ -28,15 +28,6 @@ beforeAll(async () => {
 const log = () => hub.partitions[Number(partition)];
 const offsetOf = (sequenceNumber: number) => String(log()?.at(sequenceNumber)?.offset);
 const listen = (options: Parameters<typeof listenInTest>[1]) => listenInTest(hub, { partition, ...options });
-/** Resolves when the next receiver has been let in. */
-const nextReceiver = () =>
-  new Promise<void>((resolve) => {
-    const unwatch = hub.journal.watch(({ kind }) => {
-      if (kind !== 'receiver-opened') return;
-      unwatch();
-      resolve();
-    });
-  });
 
 describe('start positions', () => {
   test('include the earliest, which gives every event, in order, with its sequence number', async () => {
@@ -46,7 +37,7 @@ describe('start positions', () => {
     expect(events.map(({ sequenceNumber }) => sequenceNumber)).toEqual([0, 1, 2, 3]);
   });
   test('include the latest, which gives only later events', async () => {
-    const opened = nextReceiver();
+    const opened = nextReceiver(hub);
     const listening = listen({ startPosition: { offset: '@latest' } });
     await opened;
     const device = await connectedDevice(hub, 'pump-1');

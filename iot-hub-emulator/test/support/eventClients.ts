@@ -24,3 +24,13 @@ export function listenInTest(...given: Parameters<typeof listenToEvents>): Liste
   onTestFinished(() => listening.stop());
   return listening;
 }
+
+/** Resolves when the next receiver has been let in. */
+export const nextReceiver = (hub: Hub): Promise<void> =>
+  new Promise((resolve) => {
+    const unwatch = hub.journal.watch(({ kind }) => {
+      if (kind !== 'receiver-opened') return;
+      unwatch();
+      resolve();
+    });
+  });
