@@ -1,13 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
-import { execFile } from '../../sandbox/service/endWithUs.ts';
-import { startHub } from '../src/hub.ts';
+import { expect, test } from 'vitest';
 import { createAddresses } from '../src/identity/addresses.ts';
 import { createRegistry } from '../src/identity/registry.ts';
+import { printed } from './support/printed.ts';
+import { hubForTest } from './support/sharedHub.ts';
 
-const program = fileURLToPath(new URL('./support/clientTable.ts', import.meta.url));
+const program = new URL('./support/clientTable.ts', import.meta.url);
 
 /** The rows of the table of clients in README.md. */
 const documented = (): string[][] => {
@@ -23,18 +21,12 @@ const documented = (): string[][] => {
 
 test('every unmodified client behaves with ports and agents as README.md says', async () => {
   const deviceId = 'pump';
-  const hub = await startHub({ devices: [{ deviceId }] });
-  onTestFinished(() => hub.close());
+  const hub = await hubForTest({ devices: [{ deviceId }] });
   const { https, amqps } = hub.ports;
   const device = hub.deviceConnectionString(deviceId);
   const [owner, events] = [hub.connectionString('iothubowner'), hub.eventsConnectionString];
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    ['scripts/run.js', program, JSON.stringify({ deviceId, device, owner, events, https, amqps })],
-    { env: { ...process.env, NODE_EXTRA_CA_CERTS: hub.caFile } },
-  );
-  const rows: string[][] = JSON.parse(stdout);
-  expect(rows).toEqual(documented());
+  const described = JSON.stringify({ deviceId, device, owner, events, https, amqps });
+  expect(JSON.parse(await printed(program, [described], hub.caFile))).toEqual(documented());
 }, 120_000);
 
 test('a connection string leaves out the default port of a protocol, and no other', () => {

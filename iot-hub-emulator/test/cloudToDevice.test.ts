@@ -1,49 +1,19 @@
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import type iothub from 'azure-iothub';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { execFile } from '../../sandbox/service/endWithUs.ts';
-import { startHub } from '../src/hub.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { deviceClient, nameOfError, nextMessage, serviceClient, serviceMessage } from './support/clients.ts';
-import { hubForAll } from './support/sharedHub.ts';
-
-const program = fileURLToPath(new URL('./support/sendUnmodified.ts', import.meta.url));
+import { deviceForEach, hubForAll, hubForTest } from './support/sharedHub.ts';
+import { serviceForAll } from './support/sharedService.ts';
 
 let service: iothub.Client;
 let deviceId = '';
-let count = 0;
-
 const hub = hubForAll();
-beforeAll(async () => {
-  service = serviceClient(hub);
-  await service.open();
-});
-beforeEach(() => {
-  deviceId = `pump-${count++}`;
-  hub.registry.create(deviceId);
-});
-afterAll(() => service.close());
+serviceForAll(hub, (opened) => (service = opened));
+deviceForEach(hub, (id) => (deviceId = id));
 
 const sendError = (body: string | Buffer, properties: Record<string, string> = {}, to = deviceId) =>
   nameOfError(service.send(to, serviceMessage(body, { properties })));
 
 describe('connecting', () => {
-  test('the unmodified service client works over TLS when it trusts the authority', async () => {
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      ['scripts/run.js', program, hub.serviceConnectionString, deviceId, 'hello'],
-      { env: { ...process.env, NODE_EXTRA_CA_CERTS: hub.caFile } },
-    );
-    expect(stdout).toBe('MessageEnqueued');
-    expect(hub.devicebound.pending(deviceId)).toMatchObject([{ body: Buffer.from('hello') }]);
-  });
-  test('it works in plain TCP as well', async () => {
-    const plain = serviceClient(hub, hub.serviceConnectionString, true);
-    await plain.open();
-    await plain.send(deviceId, serviceMessage('hello'));
-    await plain.close();
-    expect(hub.devicebound.pending(deviceId)).toHaveLength(1);
-  });
   test('a wrong key is refused', async () => {
     const wrong = hub.serviceConnectionString.replace(/SharedAccessKey=.*/, 'SharedAccessKey=d3Jvbmc=');
     await expect(serviceClient(hub, wrong).open()).rejects.toMatchObject({
@@ -94,22 +64,9 @@ describe('delivering', () => {
     await service.send(deviceId, serviceMessage('', { messageId: id, correlationId: id }));
     expect(hub.devicebound.pending(deviceId)).toMatchObject([{ system: { messageId: id, correlationId: id } }]);
   });
-  test('messages for a disconnected device wait for it, in order', async () => {
-    for (const body of ['1', '2', '3']) await service.send(deviceId, serviceMessage(body));
-    const device = await deviceClient(hub, deviceId);
-    const bodies: string[] = [];
-    device.on('message', (message) => bodies.push(message.getData().toString()));
-    await device.open();
-    await expect.poll(() => hub.devicebound.pending(deviceId)).toEqual([]);
-    expect(bodies).toEqual(['1', '2', '3']);
-    await device.close();
-  });
 });
 
 describe('refusing', () => {
-  test('an unknown device is not found', async () => {
-    expect(await sendError('x', {}, 'nobody')).toBe('DeviceNotFoundError');
-  });
   test('a message of exactly 65,536 bytes, properties included, is accepted', async () => {
     // content type, encoding and `to` are system properties; of an application property its name counts as well
     const system = 'application/json'.length + 'utf-8'.length + `/devices/${deviceId}/messages/devicebound`.length;
@@ -128,15 +85,6 @@ describe('refusing', () => {
     expect(await sendError('x')).toBe('none');
     expect(await sendError('x')).toBe('DeviceMaximumQueueDepthExceededError');
   });
-  test.each([
-    ['known', 'unknown'],
-    ['unknown', 'known'],
-    ['known', 'unknown', 'known', 'unknown', 'unknown', 'known', 'known'],
-  ])('of several messages sent at once, each has its own outcome: to %s, %s …', async (...receivers) => {
-    const to = (receiver: string) => (receiver === 'known' ? deviceId : 'nobody');
-    const outcomes = await Promise.all(receivers.map((receiver) => sendError('x', {}, to(receiver))));
-    expect(outcomes).toEqual(receivers.map((receiver) => (receiver === 'known' ? 'none' : 'DeviceNotFoundError')));
-  });
   test('a full queue does not affect other devices', async () => {
     hub.registry.create(`${deviceId}-other`);
     for (let i = 0; i < 51; i++) await sendError('x');
@@ -150,12 +98,10 @@ describe('refusing', () => {
 });
 
 test('in strict mode a property with characters that IoT Hub does not document is refused', async () => {
-  const strict = await startHub({ strictProperties: true, devices: [{ deviceId: 'pump' }] });
+  const strict = await hubForTest({ strictProperties: true, devices: [{ deviceId: 'pump' }] });
   const client = serviceClient(strict);
-  await client.open();
   await client.send('pump', serviceMessage('x', { properties: { good: 'a-b' } }));
   await expect(client.send('pump', serviceMessage('x', { properties: { bad: 'a/b' } }))).rejects.toThrow();
   await client.close();
   expect(strict.devicebound.pending('pump')).toHaveLength(1);
-  await strict.close();
 });

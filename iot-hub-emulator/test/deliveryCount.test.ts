@@ -3,15 +3,15 @@ import type device from 'azure-iot-device';
 import amqp from 'azure-iot-device-amqp';
 import { expect, onTestFinished, test } from 'vitest';
 import type { DeviceboundRules } from '../src/cloudToDevice/deviceQueues.ts';
-import { startHub } from '../src/hub.ts';
+import type { Hub } from '../src/hub.ts';
 import { deviceClient, serviceClient, serviceMessage } from './support/clients.ts';
 import { connectedDevice, subscribe } from './support/device.ts';
+import { hubForTest } from './support/sharedHub.ts';
 
 // What counts as a delivery: only what the device abandons.
 
 const start = async (devicebound: Partial<DeviceboundRules>) => {
-  const hub = await startHub({ devices: [{ deviceId: 'pump' }], rules: { devicebound } });
-  onTestFinished(() => hub.close());
+  const hub = await hubForTest({ devices: [{ deviceId: 'pump' }], rules: { devicebound } });
   const service = serviceClient(hub);
   await service.open();
   onTestFinished(async () => void (await service.close()));
@@ -20,7 +20,7 @@ const start = async (devicebound: Partial<DeviceboundRules>) => {
 };
 
 /** The official device client over AMQP, which settles by hand; what it got. */
-const listening = async (hub: Awaited<ReturnType<typeof start>>['hub']) => {
+const listening = async (hub: Hub) => {
   const client = await deviceClient(hub, 'pump', undefined, amqp.Amqp);
   onTestFinished(async () => void (await client.close().catch(() => undefined)));
   const got: device.Message[] = [];

@@ -2,7 +2,7 @@ import type device from 'azure-iot-device';
 import amqp from 'azure-iot-device-amqp';
 import mqtt from 'azure-iot-device-mqtt';
 import type iothub from 'azure-iothub';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import {
   called,
   deviceClient,
@@ -10,29 +10,22 @@ import {
   listenToEvents,
   moduleClient,
   registryClient,
-  serviceClient,
   serviceMessage,
 } from './support/clients.ts';
-import { hubForAll } from './support/sharedHub.ts';
+import { deviceForEach, hubForAll } from './support/sharedHub.ts';
+import { serviceForAll } from './support/sharedService.ts';
 
 // What the official device clients can do, the same over AMQP and MQTT.
 
 let service: iothub.Client;
 let registry: iothub.Registry;
 let deviceId = '';
-let count = 0;
-
 const hub = hubForAll({ partitions: 1 });
-beforeAll(async () => {
-  service = serviceClient(hub);
+beforeAll(() => {
   registry = registryClient(hub, 'iothubowner');
-  await service.open();
 });
-beforeEach(() => {
-  deviceId = `pump-${count++}`;
-  hub.registry.create(deviceId);
-});
-afterAll(() => service.close());
+serviceForAll(hub, (opened) => (service = opened));
+deviceForEach(hub, (id) => (deviceId = id));
 
 describe.each([
   ['AMQP', amqp.Amqp],
@@ -114,19 +107,6 @@ describe.each([
     const seen = await registry.getTwin(deviceId);
     expect(seen.responseBody.properties.reported).toMatchObject({ firmware: { version: '1.0' }, $version: 2 });
   });
-  test('is notified when a service changes desired properties', async () => {
-    const client = await open();
-    const twin = await client.getTwin();
-    const deltas: unknown[] = [];
-    twin.on('properties.desired', (delta) => deltas.push(delta));
-    await client.sendEvent(deviceMessage('ready'));
-    await expect
-      .poll(async () => {
-        await registry.updateTwin(deviceId, { properties: { desired: { interval: 7 } } }, '*');
-        return deltas.at(-1);
-      })
-      .toMatchObject({ interval: 7 });
-  });
   test('is notified when a service clears its desired properties, and then has none', async () => {
     hub.twins.change(deviceId, { properties: { desired: { interval: 5, limits: { rpm: 9 } } } });
     const client = await open();
@@ -194,54 +174,24 @@ describe.each([
   });
 });
 
-describe('a message to a device over AMQP', () => {
-  const open = async () => {
-    const client = await deviceClient(hub, deviceId, undefined, amqp.Amqp);
-    onTestFinished(() => void client.close());
-    const received: device.Message[] = [];
-    client.on('message', (message) => received.push(message));
-    await client.open();
-    const next = async (n: number) => {
-      await expect.poll(() => received.length).toBeGreaterThanOrEqual(n);
-      return received[n - 1] as device.Message;
-    };
-    return { client, next };
-  };
-  const outcomes = () =>
-    hub.journal
-      .list({ kind: 'c2d-settled', deviceId })
-      .map((entry) => entry.kind === 'c2d-settled' && [entry.messageId, entry.outcome]);
-
-  test('arrives with its properties, and is removed when the device completes it', async () => {
-    const { client, next } = await open();
-    const properties = { msgType: 'ack', 'a b': 'ü/&' };
-    await service.send(deviceId, serviceMessage('hello', { messageId: 'm1', correlationId: 'c1', properties }));
-    const message = await next(1);
-    expect(message.getData().toString()).toBe('hello');
-    expect(message).toMatchObject({ messageId: 'm1', correlationId: 'c1', contentType: 'application/json' });
-    expect(message.properties.propertyList).toEqual(Object.entries(properties).map(([key, value]) => ({ key, value })));
-    expect(hub.devicebound.pending(deviceId)).toHaveLength(1);
-    await client.complete(message);
-    await expect.poll(outcomes).toEqual([['m1', 'completed']]);
-    expect(hub.devicebound.pending(deviceId)).toEqual([]);
-  });
-  test('is removed when the device rejects it', async () => {
-    const { client, next } = await open();
-    await service.send(deviceId, serviceMessage('hello', { messageId: 'm1' }));
-    await client.reject(await next(1));
-    await expect.poll(outcomes).toEqual([['m1', 'rejected']]);
-    expect(hub.devicebound.pending(deviceId)).toEqual([]);
-  });
-  test('is delivered again with a higher count when the device abandons it', async () => {
-    const { client, next } = await open();
-    await service.send(deviceId, serviceMessage('hello', { messageId: 'm1' }));
-    await client.abandon(await next(1));
-    const again = await next(2);
-    expect(again.messageId).toBe('m1');
-    expect(again.transportObj).toMatchObject({ delivery_count: 1 });
-    await client.complete(again);
-    await expect.poll(outcomes).toEqual([['m1', 'completed']]);
-  });
+test('a message to a device over AMQP arrives with its properties, and is removed when the device completes it', async () => {
+  const client = await deviceClient(hub, deviceId, undefined, amqp.Amqp);
+  onTestFinished(() => void client.close());
+  const received: device.Message[] = [];
+  client.on('message', (message) => received.push(message));
+  await client.open();
+  const properties = { msgType: 'ack', 'a b': 'ü/&' };
+  await service.send(deviceId, serviceMessage('hello', { messageId: 'm1', correlationId: 'c1', properties }));
+  await expect.poll(() => received.length).toBe(1);
+  const [message] = received as [device.Message];
+  expect(message.getData().toString()).toBe('hello');
+  expect(message).toMatchObject({ messageId: 'm1', correlationId: 'c1', contentType: 'application/json' });
+  expect(message.properties.propertyList).toEqual(Object.entries(properties).map(([key, value]) => ({ key, value })));
+  expect(hub.devicebound.pending(deviceId)).toHaveLength(1);
+  await client.complete(message);
+  const settled = () => hub.journal.list({ kind: 'c2d-settled', deviceId });
+  await expect.poll(settled).toMatchObject([{ messageId: 'm1', outcome: 'completed' }]);
+  expect(hub.devicebound.pending(deviceId)).toEqual([]);
 });
 
 test('a second connection of a device replaces the first, over any protocols', async () => {

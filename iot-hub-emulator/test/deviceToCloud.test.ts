@@ -28,10 +28,6 @@ const arrive = async (message: device.Message): Promise<ReceivedEventData> => {
 };
 
 describe('a device sends and a consumer receives', () => {
-  test('the body, byte for byte', async () => {
-    const body = Buffer.from([0xff, 0x00, 0x0d, 0x0a, 0x7b]);
-    expect((await arrive(deviceMessage(body))).body).toEqual(body);
-  });
   test('an empty body', async () => {
     expect((await arrive(deviceMessage(Buffer.alloc(0)))).body).toEqual(Buffer.alloc(0));
   });
@@ -100,21 +96,10 @@ describe('a device sends and a consumer receives', () => {
   });
 });
 
-describe('a device', () => {
-  const openWith = async (change: (connectionString: string) => string) => {
-    const text = change(hub.deviceConnectionString('pump-1'));
-    const refused = await deviceClient(hub, 'pump-1', text);
-    return refused.open().then(
-      () => 'opened',
-      (error: Error) => error.name,
-    );
-  };
-  test('that is not registered is refused', async () => {
-    expect(await openWith((text) => text.replace('pump-1', 'nobody'))).toBe('UnauthorizedError');
-  });
-  test('that connects through a gateway name with the name of the hub is accepted', async () => {
-    const gateway = (text: string) =>
-      text.replace(/HostName=([^;]+)/, 'HostName=sandbox-hub.azure-devices.net;GatewayHostName=$1');
-    expect(await openWith(gateway)).toBe('opened');
-  });
+test('a device that connects through a gateway name with the name of the hub is accepted', async () => {
+  const text = hub.deviceConnectionString('pump-1');
+  const gateway = text.replace(/HostName=([^;]+)/, 'HostName=sandbox-hub.azure-devices.net;GatewayHostName=$1');
+  const accepted = await deviceClient(hub, 'pump-1', gateway);
+  await accepted.open();
+  await accepted.close();
 });

@@ -78,15 +78,6 @@ describe('the queue of a device', () => {
     expect(second.got.map(({ deliveryCount }) => deliveryCount)).toEqual([1, 1]);
     expect(second.got.map(({ isRedelivered: again }) => again)).toEqual([true, true]);
   });
-  test('has one listener: a second one gets the uncompleted messages of the first', () => {
-    send('a');
-    const first = listen();
-    const second = listen();
-    first.stop();
-    send('b');
-    expect(first.ids()).toEqual(['a']);
-    expect(second.ids()).toEqual(['a', 'b']);
-  });
   test('keeps a message however often the device disconnects without settling it', () => {
     send('a');
     for (let i = 0; i < 3 * limits.deliveries; i++) listen().stop();

@@ -1,9 +1,8 @@
-import { EventHubConsumerClient, EventHubProducerClient } from '@azure/event-hubs';
+import { EventHubConsumerClient } from '@azure/event-hubs';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { startHub } from '../src/hub.ts';
 import { inject } from '../src/testing/inject.ts';
-import { listenToEvents } from './support/clients.ts';
-import { hubForAll } from './support/sharedHub.ts';
+import { eventConsumer, eventProducer, listenInTest, nextReceiver } from './support/eventClients.ts';
+import { hubForAll, hubForTest } from './support/sharedHub.ts';
 
 // What the official event client is told when the event endpoint refuses it.
 
@@ -15,11 +14,8 @@ beforeAll(async () => {
   await inject(hub, ['e0', 'e1', 'e2']);
 });
 
-const listen = (options: Partial<Parameters<typeof listenToEvents>[1]> = {}) => {
-  const listening = listenToEvents(hub, { partition: '0', startPosition: earliest, ...options });
-  onTestFinished(() => listening.stop());
-  return listening;
-};
+const listen = (options: Partial<Parameters<typeof listenInTest>[1]> = {}) =>
+  listenInTest(hub, { partition: '0', startPosition: earliest, ...options });
 /** Code and text of the refusal, without the part that differs each time. */
 async function refusal(listening: ReturnType<typeof listen>) {
   const { code, message } = await listening.failed();
@@ -59,19 +55,14 @@ describe('a start position', () => {
 describe('an unknown partition', () => {
   const text =
     'The specified partition is invalid for an EventHub partition sender or receiver. It should be between 0 and 1.\nParameter name: PartitionId';
-  const quick = { retryOptions: { maxRetries: 0, timeoutInMs: 5000 } };
 
   test('is refused to a receiver', async () => {
     expect(await refusal(listen({ partition: '2' }))).toEqual({ code: 'ArgumentOutOfRangeError', text });
   });
   test('is refused to a producer, and to a request for its properties', async () => {
-    const producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'), quick);
-    const consumer = new EventHubConsumerClient('$Default', hub.eventsConnectionString, quick);
-    onTestFinished(() => producer.close());
-    onTestFinished(() => consumer.close());
     const refused = { code: 'ArgumentOutOfRangeError', message: expect.stringContaining(text) };
-    await expect(producer.sendBatch([{ body: 'x' }], { partitionId: '2' })).rejects.toMatchObject(refused);
-    await expect(consumer.getPartitionProperties('2')).rejects.toMatchObject(refused);
+    await expect(eventProducer(hub).sendBatch([{ body: 'x' }], { partitionId: '2' })).rejects.toMatchObject(refused);
+    await expect(eventConsumer(hub).getPartitionProperties('2')).rejects.toMatchObject(refused);
   });
 });
 
@@ -80,7 +71,7 @@ describe('a receiver', () => {
   const id = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
   const enter = (ownerLevel?: number, group = '$Default') => {
     const client = new EventHubConsumerClient(group, hub.eventsConnectionString);
-    const opened = nextReceiver();
+    const opened = nextReceiver(hub);
     let fail: (error: Error & { code?: string }) => void = () => {};
     const failed = new Promise<Error & { code?: string }>((resolve) => {
       fail = resolve;
@@ -93,15 +84,6 @@ describe('a receiver', () => {
     onTestFinished(() => client.close());
     return { opened, failed };
   };
-  /** Resolves when the next receiver has been let in. */
-  const nextReceiver = () =>
-    new Promise<void>((resolve) => {
-      const unwatch = hub.journal.watch(({ kind }) => {
-        if (kind !== 'receiver-opened') return;
-        unwatch();
-        resolve();
-      });
-    });
   const told = async ({ failed }: ReturnType<typeof enter>) => {
     const { code, message } = await failed;
     return { code, text: message.replace(signed, '').replaceAll(id, 'ID') };
@@ -141,14 +123,9 @@ describe('a receiver', () => {
 
 describe('a key that is renewed', () => {
   test('is refused at the next management request, while open links still get events', async () => {
-    const renewed = await startHub({ partitions: 1 });
-    onTestFinished(() => renewed.close());
-    const listening = listenToEvents(renewed, { partition: '0', startPosition: earliest });
-    onTestFinished(() => listening.stop());
-    const client = new EventHubConsumerClient('$Default', renewed.eventsConnectionString, {
-      retryOptions: { maxRetries: 0, timeoutInMs: 5000 },
-    });
-    onTestFinished(() => client.close());
+    const renewed = await hubForTest({ partitions: 1 });
+    const listening = listenInTest(renewed, { partition: '0', startPosition: earliest });
+    const client = eventConsumer(renewed);
     expect(await client.getPartitionIds()).toEqual(['0']);
     await inject(renewed, ['before']);
     await listening.has(1);

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { facts } from '../facts/catalogue.ts';
 import { mostDevices } from '../facts/command/announcement.ts';
@@ -11,9 +11,10 @@ import { probeAll } from '../facts/command/run.ts';
 import { prefix } from '../facts/lab/lab.ts';
 import type { Outcome, Permissions } from '../facts/lab/probe.ts';
 import { trustHub } from '../src/clients/trustHub.ts';
-import { type Hub, type HubOptions, startHub } from '../src/hub.ts';
+import type { Hub, HubOptions } from '../src/hub.ts';
 import { type Way, ways } from '../src/otherwise/ways.ts';
-import { hubForAll } from './support/sharedHub.ts';
+import { folderForAll } from './support/folder.ts';
+import { hubForAll, hubForTest } from './support/sharedHub.ts';
 
 // What is believed of a hub, asked of this one with the unmodified official clients.
 
@@ -70,8 +71,7 @@ describe('the contrary is noticed', () => {
 
   test.each(noticed)('%s', async (way) => {
     const isFull = way === afterRetention;
-    const hub = await startHub({ ...(isFull ? full : quickly), otherwise: [way] });
-    onTestFinished(() => hub.close());
+    const hub = await hubForTest({ ...(isFull ? full : quickly), otherwise: [way] });
     if (isFull) await fillUp(hub);
     expect(await ask(hub, [way])).toMatchObject([{ id: way, result: 'differs' }]);
   });
@@ -93,6 +93,7 @@ describe('the list', () => {
 });
 
 describe('the command, at a hub that it knows by connection strings only', () => {
+  const directory = folderForAll('hub-facts');
   const hub = hubForAll(quickly);
   const environment = () => ({
     HUB_OWNER_CONNECTION_STRING: hub.connectionString('iothubowner'),
@@ -141,8 +142,6 @@ describe('the command, at a hub that it knows by connection strings only', () =>
   });
 
   test('removes its devices after Ctrl-C, and reports what it has seen', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'hub-facts-'));
-    onTestFinished(() => rm(directory, { recursive: true, force: true }));
     const file = join(directory, 'report.md');
     const made: string[] = [];
     hub.registry.watch((change, { deviceId }) => void (change === 'created' && made.push(deviceId)));

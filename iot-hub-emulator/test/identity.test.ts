@@ -1,12 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { EventHubConsumerClient } from '@azure/event-hubs';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { type Authority, startAuthority } from '../src/authority/authority.ts';
 import { type Hub, startHub } from '../src/hub.ts';
 import { createAccess } from '../src/identity/access.ts';
@@ -14,10 +9,13 @@ import { createCaCertificates } from '../src/identity/caCertificates.ts';
 import type { Right } from '../src/identity/policies.ts';
 import { createRegistry } from '../src/identity/registry.ts';
 import { deviceClient, deviceMessage } from './support/clients.ts';
+import { eventConsumer } from './support/eventClients.ts';
+import { folderForAll } from './support/folder.ts';
+import { printed } from './support/printed.ts';
 
 // Entra identities instead of keys: tokens of the stand-in, taken by the hub or refused.
 
-const program = fileURLToPath(new URL('./support/identityUnmodified.ts', import.meta.url));
+const program = new URL('./support/identityUnmodified.ts', import.meta.url);
 const worker = { clientId: randomUUID(), objectId: randomUUID(), federatedToken: 'projected-1' };
 const stranger = { clientId: randomUUID(), objectId: randomUUID(), federatedToken: 'projected-2' };
 const forger = { clientId: randomUUID(), objectId: randomUUID(), federatedToken: 'projected-3' };
@@ -27,11 +25,10 @@ const rights: Record<string, Right[]> = {
 };
 
 const certificates = createCaCertificates(Date.now);
-let directory: string;
+const directory = folderForAll('identity');
 let authority: Authority;
 let hub: Hub;
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'identity-'));
   authority = await startAuthority({ directory, principals: [worker, stranger, forger] });
   hub = await startHub({
     directory,
@@ -40,16 +37,10 @@ beforeAll(async () => {
     routeTo: { name: 'routed', partitions: 2 },
   });
 });
-afterAll(async () => {
-  await Promise.all([hub.close(), authority.close()]);
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(async () => void (await Promise.all([hub.close(), authority.close()])));
 
-async function run(variables: Readonly<Record<string, string>>, what: string, ...more: readonly string[]) {
-  const args = ['scripts/run.js', program, what, 'localhost', String(hub.ports.amqps), ...more];
-  const env = { ...process.env, NODE_EXTRA_CA_CERTS: authority.caFile, ...variables };
-  return (await promisify(execFile)(process.execPath, args, { env })).stdout;
-}
+const run = (variables: Readonly<Record<string, string>>, what: string, ...more: readonly string[]) =>
+  printed(program, [what, 'localhost', String(hub.ports.amqps), ...more], authority.caFile, variables);
 
 async function federated({ clientId, federatedToken = '' }: typeof worker) {
   const file = join(directory, clientId);
@@ -110,9 +101,7 @@ describe('the event hub behind the route', () => {
 
   test('knows no keys', async () => {
     const withKey = hub.eventHubConnectionString('iothubowner').replace(/EntityPath=[^;]+/, 'EntityPath=routed');
-    const client = new EventHubConsumerClient('$Default', withKey, { retryOptions: { maxRetries: 0 } });
-    onTestFinished(() => client.close());
-    await expect(client.getPartitionIds()).rejects.toThrow(/'Listen' claim/);
+    await expect(eventConsumer(hub, withKey).getPartitionIds()).rejects.toThrow(/'Listen' claim/);
   });
 });
 

@@ -1,19 +1,16 @@
 import { once } from 'node:events';
 import { EventHubConsumerClient, EventHubProducerClient } from '@azure/event-hubs';
 import { expect, onTestFinished, test } from 'vitest';
-import { startHub } from '../src/hub.ts';
 import type { IdleRules } from '../src/limits/idle.ts';
 import { bareConnection, eventReceiver, outcomeOf, putToken, serviceLink, toDevice } from './support/bare.ts';
 import { serviceClient, serviceMessage } from './support/clients.ts';
+import { hubForTest } from './support/sharedHub.ts';
 
 // What nobody uses is ended. The real hub takes minutes, these hubs milliseconds.
 
-const start = async (idle: Partial<IdleRules> = {}) => {
-  const devices = [{ deviceId: 'pump-1' }];
-  const hub = await startHub({ devices, partitions: 1, ownerMaySend: true, rules: { idle } });
-  onTestFinished(() => hub.close());
-  return hub;
-};
+const devices = [{ deviceId: 'pump-1' }];
+const start = (idle: Partial<IdleRules> = {}) =>
+  hubForTest({ devices, partitions: 1, ownerMaySend: true, rules: { idle } });
 
 test('the hub announces its idle time-out and the number of sessions it allows', async () => {
   const { remote } = (await bareConnection(await start())) as unknown as { remote: { open: object } };

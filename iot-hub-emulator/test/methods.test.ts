@@ -1,24 +1,19 @@
 import amqp from 'azure-iot-device-amqp';
 import mqtt from 'azure-iot-device-mqtt';
 import type iothub from 'azure-iothub';
-import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { deviceClient, moduleClient, serviceClient } from './support/clients.ts';
 import { connectedDevice, type RawDevice } from './support/device.ts';
-import { hubForAll } from './support/sharedHub.ts';
+import { deviceForEach, hubForAll } from './support/sharedHub.ts';
+import { serviceForAll } from './support/sharedService.ts';
 
 // Direct methods as the official service client meets them.
 
 let service: iothub.Client;
 let deviceId = '';
-let count = 0;
 const hub = hubForAll({ rules: { methodsAtOnce: 3 } });
-beforeAll(() => {
-  service = serviceClient(hub);
-});
-beforeEach(() => {
-  deviceId = `pump-${count++}`;
-  hub.registry.create(deviceId);
-});
+serviceForAll(hub, (opened) => (service = opened));
+deviceForEach(hub, (id) => (deviceId = id));
 afterEach(() => hub.faults.clear());
 
 const invoke = async (call: object = {}, to = deviceId, moduleId?: string, client = service): Promise<unknown> => {

@@ -2,18 +2,16 @@ import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { bareConnection, ended, outcomeOf, putDeviceToken } from './support/bare.ts';
 import { deviceClient, deviceMessage, listenToEvents, registryClient } from './support/clients.ts';
-import { hubForAll } from './support/sharedHub.ts';
+import { deviceForEach, hubForAll } from './support/sharedHub.ts';
 
 // Devices that name the model by which they can be understood.
 
 const modelId = 'dtmi:com:example:Thermostat;1';
 let listening: ReturnType<typeof listenToEvents>;
 let deviceId = '';
-let count = 0;
 const hub = hubForAll({ partitions: 1 });
+deviceForEach(hub, (id) => (deviceId = id));
 beforeEach(() => {
-  deviceId = `pump-${count++}`;
-  hub.registry.create(deviceId);
   listening = listenToEvents(hub, { startPosition: { offset: '@latest' }, partition: '0' });
 });
 afterEach(() => listening.stop());

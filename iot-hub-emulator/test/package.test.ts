@@ -1,21 +1,11 @@
 import { once } from 'node:events';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { execFile, spawn } from '../../sandbox/service/endWithUs.ts';
+import { folderForAll } from './support/folder.ts';
 import { serveInstalled } from './support/localRegistry.ts';
 
 // The package as others get it: packed, installed by npm into an empty project, and used there (H18).
@@ -29,15 +19,12 @@ const linked = [
   ...['@types/node', '@types/ws'],
 ];
 
-let directory: string;
-let project: string;
+const directory = folderForAll('package');
+const project = join(directory, 'project');
 /** Nothing of npm's that is set here. */
-let env: NodeJS.ProcessEnv;
+const env = { PATH: process.env['PATH'], HOME: directory, npm_config_update_notifier: 'false' };
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'package-'));
-  project = join(directory, 'project');
-  env = { PATH: process.env['PATH'], HOME: directory, npm_config_update_notifier: 'false' };
   await run('npm', ['pack', '--workspace', 'iot-hub-emulator', '--pack-destination', directory]);
   mkdirSync(project);
   writeFileSync(join(project, 'package.json'), '{ "name": "empty", "private": true, "type": "module" }');
@@ -56,7 +43,6 @@ beforeAll(async () => {
     symlinkSync(resolve('node_modules', name), place);
   }
 });
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 const installed = (...path: string[]) => join(project, 'node_modules/iot-hub-emulator', ...path);
 

@@ -1,12 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { readArguments } from '../src/command/options.ts';
 import { requestFor } from '../src/command/remote.ts';
 import { faultKinds } from '../src/faults/kinds.ts';
 import { parseFault } from '../src/faults/schema.ts';
 import { issueCertificate } from '../src/identity/issueCertificate.ts';
+import { folderForAll } from './support/folder.ts';
 
 const page = readFileSync('iot-hub-emulator/README.md', 'utf8');
 
@@ -33,13 +33,12 @@ describe('README', () => {
     expect(named.map(([, name]) => `.${name}`).toSorted()).toEqual(packed.toSorted());
   });
   const commands = [...page.matchAll(/^npx iot-hub-emulator (.*?)(?: +#.*)?$/gm)].map(([, words = '']) => words);
-  const directory = mkdtempSync(join(tmpdir(), 'page-'));
+  const directory = folderForAll('page');
   beforeAll(async () => {
     const { cert } = await issueCertificate({ name: 'of-the-page', role: 'authority' });
     for (const file of commands.flatMap((line) => line.match(/\b[\w-]+\.pem\b/g) ?? []))
       writeFileSync(join(directory, file), cert);
   });
-  afterAll(() => rmSync(directory, { recursive: true }));
   test('has commands', () => expect(commands.length).toBeGreaterThan(10));
   test.each(commands)('has a command that works: %s', (line) => {
     const args = line.split(' ').filter((word) => word !== '');

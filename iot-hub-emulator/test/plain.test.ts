@@ -1,18 +1,16 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import rhea, { type Connection, type EventContext } from 'rhea';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { signSas } from '../src/identity/sas.ts';
 import { inject } from '../src/testing/inject.ts';
-import { ended, outcomeOf, toDevice } from './support/bare.ts';
+import { ended, keyOf, outcomeOf, toDevice } from './support/bare.ts';
+import { printed } from './support/printed.ts';
 import { hubForEach } from './support/sharedHub.ts';
 
 // Names and passwords instead of tokens at $cbs, and the way from the hub's own name to its events.
 
-const program = fileURLToPath(new URL('./support/redirectedUnmodified.ts', import.meta.url));
+const program = new URL('./support/redirectedUnmodified.ts', import.meta.url);
 let lead = 0;
 beforeEach(() => {
   lead = 0;
@@ -20,9 +18,9 @@ beforeEach(() => {
 const devices = [{ deviceId: 'pump-1' }, { deviceId: 'pump-2' }];
 const hub = hubForEach({ devices, partitions: 1, now: () => Date.now() + lead });
 
-const keyOf = (policy: string) => /SharedAccessKey=([^;]*)/.exec(hub.connectionString(policy))?.[1] ?? '';
 const soon = () => Math.floor(Date.now() / 1000) + 600;
-const tokenOf = (policy: string, resource = 'localhost') => signSas(resource, keyOf(policy), 'base64', soon(), policy);
+const tokenOf = (policy: string, resource = 'localhost') =>
+  signSas(resource, keyOf(hub, policy), 'base64', soon(), policy);
 const deviceToken = (deviceId: string) =>
   signSas(`localhost/devices/${deviceId}`, hub.registry.get(deviceId)?.primaryKey ?? '', 'base64', soon());
 
@@ -48,12 +46,8 @@ const enter = async (username: string, password: string): Promise<Connection> =>
 
 test('the official sample finds the event endpoint by the hub’s connection string, and reads events there', async () => {
   await inject(hub, ['found']);
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    ['scripts/run.js', program, hub.connectionString('service')],
-    { env: { ...process.env, NODE_EXTRA_CA_CERTS: hub.caFile } },
-  );
-  expect(JSON.parse(stdout)).toEqual({
+  const said = await printed(program, [hub.connectionString('service')], hub.caFile);
+  expect(JSON.parse(said)).toEqual({
     condition: 'amqp:link:redirect',
     found: 'Endpoint=sb://localhost/;EntityPath=sandbox-hub;SharedAccessKeyName=service',
     body: 'found',
@@ -73,7 +67,7 @@ describe('a name and a password', () => {
   });
   test('that are a policy and its key allow a client to receive events, and nothing else', async () => {
     await inject(hub, ['one']);
-    const connection = await enter('service', keyOf('service'));
+    const connection = await enter('service', keyOf(hub, 'service'));
     const receiver = connection.open_receiver('sandbox-hub/ConsumerGroups/$Default/Partitions/0');
     const [{ message }] = (await once(receiver, 'message')) as [EventContext];
     expect(String(message?.body.content)).toBe('one');
@@ -81,11 +75,11 @@ describe('a name and a password', () => {
   });
   test.each<[string, () => [string, string]]>([
     ['a wrong key', () => ['service', 'd3Jvbmc=']],
-    ['an unknown policy', () => ['nobody', keyOf('service')]],
+    ['an unknown policy', () => ['nobody', keyOf(hub, 'service')]],
     ['the token of another policy', () => ['service@sas.root.sandbox-hub', tokenOf('registryRead')]],
     ['the token of another device', () => ['pump-1@sas.sandbox-hub', deviceToken('pump-2')]],
     ['the token of a device for a policy', () => ['service@sas.root.sandbox-hub', deviceToken('pump-1')]],
-    ['no token', () => ['service@sas.root.sandbox-hub', keyOf('service')]],
+    ['no token', () => ['service@sas.root.sandbox-hub', keyOf(hub, 'service')]],
     ['nothing', () => ['\0', '\0']],
   ])('are refused with %s, which ends the connection', async (_, credentials) => {
     const [username, password] = credentials();

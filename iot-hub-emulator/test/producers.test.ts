@@ -1,25 +1,14 @@
-import { EventHubProducerClient } from '@azure/event-hubs';
-import { expect, onTestFinished, test } from 'vitest';
-import { startHub } from '../src/hub.ts';
-import { listenToEvents } from './support/clients.ts';
-import { hubForAll } from './support/sharedHub.ts';
+import { expect, test } from 'vitest';
+import { eventProducer, listenInTest } from './support/eventClients.ts';
+import { hubForAll, hubForTest } from './support/sharedHub.ts';
 
 // The official producer of events, which no policy of an IoT hub lets send.
 
 const hub = hubForAll({ ownerMaySend: true });
 
-const producer = (of = hub, policy = 'iothubowner') => {
-  const made = new EventHubProducerClient(of.eventHubConnectionString(policy), {
-    retryOptions: { maxRetries: 0, timeoutInMs: 5000 },
-  });
-  onTestFinished(() => made.close());
-  return made;
-};
-
 test('no client may send to the event endpoint, not even the owner', async () => {
-  const strict = await startHub();
-  onTestFinished(() => strict.close());
-  await expect(producer(strict).sendBatch([{ body: 1 }])).rejects.toMatchObject({
+  const strict = await hubForTest();
+  await expect(eventProducer(strict).sendBatch([{ body: 1 }])).rejects.toMatchObject({
     code: 'UnauthorizedError',
     message: expect.stringContaining(
       "Unauthorized access. 'Send' claim(s) are required to perform this operation. Resource: 'sb://sandbox-hub.servicebus.windows.net/sandbox-hub'.",
@@ -29,12 +18,14 @@ test('no client may send to the event endpoint, not even the owner', async () =>
 });
 
 test('only the owner may send where the hub allows it', async () => {
-  await producer().sendBatch([{ body: 1 }], { partitionId: '3' });
-  await expect(producer(hub, 'service').sendBatch([{ body: 1 }])).rejects.toMatchObject({ code: 'UnauthorizedError' });
+  await eventProducer(hub).sendBatch([{ body: 1 }], { partitionId: '3' });
+  await expect(eventProducer(hub, 'service').sendBatch([{ body: 1 }])).rejects.toMatchObject({
+    code: 'UnauthorizedError',
+  });
 });
 
 test('a batch is appended to its partition event by event, without identity stamps', async () => {
-  const sender = producer();
+  const sender = eventProducer(hub);
   const batch = await sender.createBatch({ partitionId: '1' });
   batch.tryAdd({ body: { n: 1 }, properties: { kind: 'made' } });
   batch.tryAdd({
@@ -43,8 +34,7 @@ test('a batch is appended to its partition event by event, without identity stam
     messageAnnotations: { 'iothub-connection-device-id': 'pump-1' },
   } as never);
   await sender.sendBatch(batch);
-  const listening = listenToEvents(hub, { startPosition: { offset: '-1' }, partition: '1' });
-  onTestFinished(() => listening.stop());
+  const listening = listenInTest(hub, { startPosition: { offset: '-1' }, partition: '1' });
   const [first, second] = await listening.has(2);
   expect(listening.events.map(({ body }) => body.toString())).toEqual(['{"n":1}', '{"n":2}']);
   expect(first?.properties).toEqual({ kind: 'made' });

@@ -5,26 +5,19 @@ import amqp from 'azure-iot-device-amqp';
 import type iothub from 'azure-iothub';
 import { IoTHubTokenCredentials } from 'azure-iothub/dist/auth/iothub_token_credentials.js';
 import { IotHubGatewayServiceAPIs } from 'azure-iothub/dist/pl/iotHubGatewayServiceAPIs.js';
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { deviceClient, nameOfError, serviceClient, serviceMessage } from './support/clients.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { deviceClient, nameOfError, serviceMessage } from './support/clients.ts';
 import { connectedDevice } from './support/device.ts';
-import { hubForAll } from './support/sharedHub.ts';
+import { deviceForEach, hubForAll } from './support/sharedHub.ts';
+import { serviceForAll } from './support/sharedService.ts';
 
 // What the protocol layer of azure-iothub offers beside its clients: purging a queue, and statistics.
 
 let service: iothub.Client;
 let deviceId = '';
-let count = 0;
 const hub = hubForAll({ rules: { feedback: { everyMs: 20 } } });
-beforeAll(async () => {
-  service = serviceClient(hub);
-  await service.open();
-});
-beforeEach(() => {
-  deviceId = `pump-${count++}`;
-  hub.registry.create(deviceId);
-});
-afterAll(() => service.close());
+serviceForAll(hub, (opened) => (service = opened));
+deviceForEach(hub, (id) => (deviceId = id));
 
 const gateway = (policy: string): IotHubGatewayServiceAPIs => {
   const credentials = new IoTHubTokenCredentials(hub.connectionString(policy));

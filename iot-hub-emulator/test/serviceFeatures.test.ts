@@ -1,37 +1,21 @@
 import { once } from 'node:events';
-import device from 'azure-iot-device';
+import type device from 'azure-iot-device';
 import amqp from 'azure-iot-device-amqp';
-import mqtt from 'azure-iot-device-mqtt';
 import iothub from 'azure-iothub';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { bounds } from '../src/limits/bounds.ts';
-import {
-  agentOf,
-  deviceClient,
-  deviceMessage,
-  nextMessage,
-  serviceClient,
-  serviceMessage,
-  withSettings,
-} from './support/clients.ts';
-import { hubForAll } from './support/sharedHub.ts';
+import { agentOf, deviceClient, serviceMessage, withSettings } from './support/clients.ts';
+import { deviceForEach, hubForAll } from './support/sharedHub.ts';
+import { serviceForAll } from './support/sharedService.ts';
 
 // What the official service client can do besides sending.
 
 let service: iothub.Client;
 let deviceId = '';
-let count = 0;
 const hub = hubForAll({ rules: { feedback: { everyMs: 50 } } });
-beforeAll(async () => {
-  service = serviceClient(hub);
-  await service.open();
-});
-beforeEach(() => {
-  deviceId = `pump-${count++}`;
-  hub.registry.create(deviceId);
-});
-afterAll(() => service.close());
+serviceForAll(hub, (opened) => (service = opened));
+deviceForEach(hub, (id) => (deviceId = id));
 
 describe('feedback', () => {
   type Records = { originalMessageId: string; statusCode: string; deviceId: string; deviceGenerationId: string }[];
@@ -105,31 +89,15 @@ test('a service can subscribe to file notifications, and gets none', async () =>
 });
 
 describe('over WebSockets,', () => {
-  const atDefaultPort = (connectionString: string) => connectionString.replace(/localhost:\d+/, 'localhost');
-
   test('the service client sends and receives feedback', async () => {
+    const atDefaultPort = hub.serviceConnectionString.replace(/localhost:\d+/, 'localhost');
     // its address is fixed to port 443, and it takes no agent: only the connection itself is led elsewhere
     const transport = withSettings(iothub.AmqpWs, { sslOptions: { agent: agentOf(hub) } });
-    const client = iothub.Client.fromConnectionString(atDefaultPort(hub.serviceConnectionString), transport);
+    const client = iothub.Client.fromConnectionString(atDefaultPort, transport);
     onTestFinished(() => void client.close());
     await client.open();
     await client.send(deviceId, serviceMessage('through a WebSocket'));
     expect(hub.devicebound.pending(deviceId)).toMatchObject([{ body: Buffer.from('through a WebSocket') }]);
-  });
-  test.each([
-    ['AMQP', amqp.AmqpWs, 'amqp'],
-    ['MQTT', mqtt.MqttWs, 'mqtt'],
-  ])('a device sends and receives over %s', async (_, transport, option) => {
-    const text = atDefaultPort(hub.deviceConnectionString(deviceId));
-    const client = device.Client.fromConnectionString(text, transport);
-    onTestFinished(() => void client.close());
-    await client.setOptions({ [option]: { webSocketAgent: agentOf(hub) } });
-    const got = nextMessage(client);
-    await client.open();
-    await client.sendEvent(deviceMessage('up'));
-    await service.send(deviceId, serviceMessage('down'));
-    expect((await got).getData().toString()).toBe('down');
-    expect(hub.journal.list({ kind: 'd2c', deviceId })).toMatchObject([{ body: Buffer.from('up') }]);
   });
   test('a message over the limit ends the connection', async () => {
     const socket = new WebSocket('wss://localhost/$iothub/websocket', 'mqtt', { agent: agentOf(hub) });

@@ -3,18 +3,15 @@ import { EventHubProducerClient } from '@azure/event-hubs';
 import amqp from 'azure-iot-device-amqp';
 import rhea, { type EventContext, type Sender } from 'rhea';
 import { expect, onTestFinished, test } from 'vitest';
-import { type HubOptions, startHub } from '../src/hub.ts';
 import { bareConnection, ended, nextOutcome, outcomeOf, putDeviceToken, putToken } from './support/bare.ts';
 import { deviceClient, deviceMessage, nameOfError } from './support/clients.ts';
+import { hubForTest } from './support/sharedHub.ts';
 
 // Messages that are larger than the size that the hub announces for each link.
 
 const devices = [{ deviceId: 'pump-1' }];
-const start = async (options: Omit<HubOptions, 'directory'> = {}) => {
-  const hub = await startHub({ devices, partitions: 1, ownerMaySend: true, ...options });
-  onTestFinished(() => hub.close());
-  return hub;
-};
+const start = (options: Parameters<typeof hubForTest>[0] = {}) =>
+  hubForTest({ devices, partitions: 1, ownerMaySend: true, ...options });
 const message = (bytes: number) => ({ body: rhea.message.data_section(Buffer.alloc(bytes)) });
 const tooLarge =
   /The received message \(delivery-id:\d+, size:\d+ bytes\) exceeds the limit \(1048576 bytes\) currently allowed on the link\./;

@@ -3,7 +3,6 @@ import mqtt from 'azure-iot-device-mqtt';
 import type iothub from 'azure-iothub';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { HubRules } from '../src/core/core.ts';
-import { startHub } from '../src/hub.ts';
 import { createThrottle } from '../src/limits/throttle.ts';
 import { limitsOfRates, tierLimits } from '../src/limits/tiers.ts';
 import {
@@ -15,6 +14,7 @@ import {
   serviceMessage,
 } from './support/clients.ts';
 import { connectedDevice, connectPacket, publishPacket, rawDevice } from './support/device.ts';
+import { hubForTest } from './support/sharedHub.ts';
 
 const throttled = { condition: 'com.microsoft:device-container-throttled' };
 
@@ -144,11 +144,9 @@ describe('shaping', () => {
 });
 
 describe('a hub that throttles', () => {
-  const start = async (rules: HubRules) => {
+  const start = (rules: HubRules) => {
     const frozen = Date.now();
-    const hub = await startHub({ rules, devices: [{ deviceId: 'pump' }], now: () => frozen });
-    onTestFinished(() => hub.close());
-    return hub;
+    return hubForTest({ rules, devices: [{ deviceId: 'pump' }], now: () => frozen });
   };
   const opened = async (hub: Awaited<ReturnType<typeof start>>): Promise<iothub.Client> => {
     const service = serviceClient(hub);

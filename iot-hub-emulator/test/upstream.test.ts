@@ -3,34 +3,19 @@ import device from 'azure-iot-device';
 import amqp from 'azure-iot-device-amqp';
 import mqtt from 'azure-iot-device-mqtt';
 import type iothub from 'azure-iothub';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import {
-  agentOf,
-  called,
-  deviceClient,
-  deviceMessage,
-  listenToEvents,
-  registryClient,
-  serviceClient,
-  serviceMessage,
-} from './support/clients.ts';
-import { hubForAll } from './support/sharedHub.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { agentOf, called, deviceClient, deviceMessage, registryClient, serviceMessage } from './support/clients.ts';
+import { listenInTest } from './support/eventClients.ts';
+import { deviceForEach, hubForAll } from './support/sharedHub.ts';
+import { serviceForAll } from './support/sharedService.ts';
 
 // Cases with the names that the suites of azure-iot-sdk-node give them; docs/clients.md maps them.
 
 let service: iothub.Client;
 let deviceId = '';
-let count = 0;
 const hub = hubForAll({ partitions: 1 });
-beforeAll(async () => {
-  service = serviceClient(hub);
-  await service.open();
-});
-beforeEach(() => {
-  deviceId = `test-device-${count++}`;
-  hub.registry.create(deviceId);
-});
-afterAll(() => service.close());
+serviceForAll(hub, (opened) => (service = opened));
+deviceForEach(hub, (id) => (deviceId = id));
 
 const transports = {
   Amqp: { transport: amqp.Amqp },
@@ -91,8 +76,7 @@ describe('C2D', () => {
 describe('D2C', () => {
   describe.each(everyTransport)('Over %s', (name) => {
     test('can send a D2C message', async () => {
-      const listening = listenToEvents(hub, { startPosition: { enqueuedOn: Date.now() - 5_000 } });
-      onTestFinished(() => listening.stop());
+      const listening = listenInTest(hub, { startPosition: { enqueuedOn: Date.now() - 5_000 } });
       const client = await openOver(name);
       const message = deviceMessage('testMessage');
       message.messageId = deviceId;

@@ -1,18 +1,18 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { execFile, spawn } from '../../../sandbox/service/endWithUs.ts';
 import type { HubState } from '../../src/command/stateFile.ts';
+import { folderForAll } from '../support/folder.ts';
 
 const program = fileURLToPath(new URL('../../src/command/main.ts', import.meta.url));
 
-let directory = '';
+const directory = folderForAll('hub');
 let child: ChildProcess;
 let state: HubState;
 const options = ['--partitions', '2', '--device', 'pump-1', '--group', 'other', '--tier', 's1', '--json'];
@@ -31,7 +31,6 @@ const run = (...words: string[]): Promise<{ code: number; out: string; error: st
   });
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'hub-'));
   const started = start([...options, '--persist', join(directory, 'kept')]);
   child = started;
   const lines = createInterface({ input: started.stdout });
@@ -42,10 +41,7 @@ beforeAll(async () => {
   }
   state = JSON.parse(text);
 });
-afterAll(async () => {
-  child.kill('SIGKILL');
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(() => void child.kill('SIGKILL'));
 
 test('a hub that runs alone prints its connection details and writes them to a file that only its owner can read', async () => {
   expect(state).toMatchObject({

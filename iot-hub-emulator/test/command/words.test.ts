@@ -1,15 +1,16 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readArguments } from '../../src/command/options.ts';
 import { show } from '../../src/command/print.ts';
 import { requestFor } from '../../src/command/remote.ts';
 import { UsageError } from '../../src/command/usageError.ts';
 import { issueCertificate } from '../../src/identity/issueCertificate.ts';
 import { createTokenSigner } from '../../src/identity/tokens.ts';
+import { folderForAll } from '../support/folder.ts';
 
+const directory = folderForAll('words');
 const read = (...args: string[]) => readArguments(args, '/from', '/default');
 
 describe('the options of a hub', () => {
@@ -51,8 +52,6 @@ describe('the options of a hub', () => {
 });
 
 describe('an authority and a route', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'words-'));
-  afterAll(() => rmSync(directory, { recursive: true }));
   const file = (content: object) => {
     const path = join(directory, 'authority.json');
     writeFileSync(path, JSON.stringify(content));
@@ -84,9 +83,6 @@ describe('an authority and a route', () => {
 });
 
 describe('a command', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'words-'));
-  afterAll(() => rmSync(directory, { recursive: true }));
-
   test.each([
     ['devices', { method: 'GET', path: '/devices' }],
     ['devices add d/1 KEY', { method: 'POST', path: '/devices', body: { deviceId: 'd/1', primaryKey: 'KEY' } }],

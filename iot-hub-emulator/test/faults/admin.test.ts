@@ -1,11 +1,9 @@
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
-import { startHub } from '../../src/hub.ts';
-import { append, eventReceiver, nextOutcome, serviceLink, toDevice } from '../support/bare.ts';
+import { describe, expect, test } from 'vitest';
+import { append, eventReceiver, outcomeOf, serviceLink, toDevice } from '../support/bare.ts';
 import { connectedDevice } from '../support/device.ts';
-import { hubForAll } from '../support/sharedHub.ts';
+import { hubForFaults, hubForTest } from '../support/sharedHub.ts';
 
-const hub = hubForAll({ devices: [{ deviceId: 'pump-1' }], partitions: 1 });
-afterEach(() => void hub.faults.clear());
+const hub = hubForFaults({ devices: [{ deviceId: 'pump-1' }], partitions: 1 });
 
 const ask = async (method: string, path: string, body?: unknown) => {
   const init = body === undefined ? { method } : { method, body: JSON.stringify(body) };
@@ -52,8 +50,7 @@ describe('faults over the admin port', () => {
 });
 
 test('a burst in a hub without devices is refused with a status and a sentence', async () => {
-  const empty = await startHub();
-  onTestFinished(() => empty.close());
+  const empty = await hubForTest();
   const response = await fetch(`${empty.adminUrl}/faults`, { method: 'POST', body: '{"kind":"burst","events":1}' });
   expect(response.status).toBe(404);
   expect(await response.json()).toEqual({ error: 'There is no device that could send the events.' });
@@ -63,10 +60,7 @@ test('the counters show connections, links, credit, events and queues', async ()
   const { bodies } = await eventReceiver(hub, { credit: 10 });
   append(hub, ['a', 'b']);
   await expect.poll(() => bodies).toEqual(['a', 'b']);
-  const service = await serviceLink(hub);
-  const outcome = nextOutcome(service);
-  service.send(toDevice('pump-1'));
-  await outcome;
+  await outcomeOf(await serviceLink(hub), toDevice('pump-1'));
   const device = await connectedDevice(hub, 'pump-1');
   const { body } = await ask('GET', '/counters');
   expect(body).toMatchObject({

@@ -1,20 +1,16 @@
-import { EventHubProducerClient } from '@azure/event-hubs';
 import amqp from 'azure-iot-device-amqp';
 import mqtt from 'azure-iot-device-mqtt';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { serviceLink, toDevice } from '../support/bare.ts';
 import { deviceClient, deviceMessage } from '../support/clients.ts';
-import { hubForAll } from '../support/sharedHub.ts';
+import { eventProducer } from '../support/eventClients.ts';
+import { deviceForEach, hubForAll } from '../support/sharedHub.ts';
 
 // A connection whose sending side the hub has ended cannot acknowledge: nothing that still comes on it is taken in.
 
 let deviceId = '';
-let count = 0;
 const hub = hubForAll({ partitions: 1, ownerMaySend: true });
-beforeEach(() => {
-  deviceId = `pump-${count++}`;
-  hub.registry.create(deviceId);
-});
+deviceForEach(hub, (id) => (deviceId = id));
 
 const drop = (connections: 'device' | 'service' | 'events') =>
   hub.faults.strike({ kind: 'drop', how: 'fin', connections });
@@ -69,10 +65,7 @@ test('messages that a service sends after the drop, before it notices, are not q
 });
 
 test('events that a producer sends after the drop, before it notices, are not appended', async () => {
-  const connectionString = hub.eventHubConnectionString('iothubowner');
-  const retryOptions = { maxRetries: 0, retryDelayInMs: 10, timeoutInMs: 5000 };
-  const producer = new EventHubProducerClient(connectionString, { retryOptions });
-  onTestFinished(() => producer.close());
+  const producer = eventProducer(hub);
   await producer.sendBatch([{ body: 'before' }], { partitionId: '0' });
   const appended = hub.partitions[0]?.next();
   await drop('events');

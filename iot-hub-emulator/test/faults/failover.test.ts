@@ -1,13 +1,9 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { EventHubConsumerClient } from '@azure/event-hubs';
-import { expect, test } from 'vitest';
-import { startHub } from '../../src/hub.ts';
+import { describe, expect, test } from 'vitest';
 import { inject } from '../../src/testing/inject.ts';
-import { append, ended, eventReceiver, nextOutcome, serviceLink, toDevice } from '../support/bare.ts';
-import { hubForEach } from '../support/sharedHub.ts';
+import { append, ended, eventReceiver, outcomeOf, serviceLink, toDevice } from '../support/bare.ts';
+import { hubForEach, hubToRestart } from '../support/sharedHub.ts';
 
 const hub = hubForEach({ devices: [{ deviceId: 'pump-1' }], partitions: 2 });
 const failOver = (left?: 'closed' | 'silent') => hub.faults.strike({ kind: 'failover', ...(left && { left }) });
@@ -68,18 +64,12 @@ test('the endpoint before stays without new events, if the fault says so', async
 });
 
 test('messages to devices are lost, and the hub takes new ones', async () => {
-  const service = await serviceLink(hub);
-  const taken = nextOutcome(service);
-  service.send(toDevice('pump-1', 'lost'));
-  expect(await taken).toBe('accepted');
+  expect(await outcomeOf(await serviceLink(hub), toDevice('pump-1', 'lost'))).toBe('accepted');
   expect(hub.devicebound.pending('pump-1')).toHaveLength(1);
   await failOver();
   expect(hub.devicebound.pending('pump-1')).toEqual([]);
   expect(hub.journal.list({ kind: 'c2d-settled' })).toMatchObject([{ deviceId: 'pump-1', outcome: 'lost' }]);
-  const again = await serviceLink(hub);
-  const outcome = nextOutcome(again);
-  again.send(toDevice('pump-1', 'kept'));
-  expect(await outcome).toBe('accepted');
+  expect(await outcomeOf(await serviceLink(hub), toDevice('pump-1', 'kept'))).toBe('accepted');
   expect(hub.devicebound.pending('pump-1')).toHaveLength(1);
 });
 
@@ -97,23 +87,19 @@ test('a receiver under the hub’s own name is redirected to the endpoint of the
   expect(await addressOf()).toBe(first);
 });
 
-test('a hub that keeps its events keeps those of both endpoints, and which is read', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'hub-'));
-  const start = () => startHub({ directory, persist: join(directory, 'data'), partitions: 1 });
-  try {
+describe('a hub that keeps its events', () => {
+  const { start } = hubToRestart({ partitions: 1 });
+
+  test('keeps those of both endpoints, and which is read', async () => {
     const before = await start();
     append(before, ['first']);
     await before.faults.strike({ kind: 'failover' });
     const { name, partitions } = before.endpoint();
     expect([name, partitions[0]?.next()]).toEqual(['sandbox-hub-secondary', 0]);
-    await before.close();
 
     const after = await start();
     expect(after.endpoint().name).toBe(name);
     await after.faults.strike({ kind: 'failover' });
     expect(after.endpoint().partitions[0]?.next()).toBe(1);
-    await after.close();
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  });
 });

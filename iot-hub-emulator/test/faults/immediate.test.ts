@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import type { EventContext } from 'rhea';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startHub } from '../../src/hub.ts';
 import {
   append,
@@ -9,20 +8,15 @@ import {
   disconnected,
   ended,
   eventReceiver,
-  nextOutcome,
+  outcomeOf,
   putToken,
   serviceLink,
   toDevice,
 } from '../support/bare.ts';
 import { connectedDevice } from '../support/device.ts';
-import { hubForAll } from '../support/sharedHub.ts';
+import { hubForFaults } from '../support/sharedHub.ts';
 
-const hub = hubForAll({ devices: [{ deviceId: 'pump-1' }, { deviceId: 'pump-2' }], partitions: 2 });
-beforeEach(async () => {
-  await hub.faults.strike({ kind: 'drop' });
-  await expect.poll(() => hub.counters().connections.all).toBe(0);
-});
-afterEach(() => void hub.faults.clear());
+const hub = hubForFaults({ devices: [{ deviceId: 'pump-1' }, { deviceId: 'pump-2' }], partitions: 2 });
 
 describe('dropping connections', () => {
   test.each(['fin', 'rst'] as const)('by %s affects clients of the given kind only', async (how) => {
@@ -31,9 +25,7 @@ describe('dropping connections', () => {
     const device = await connectedDevice(hub, 'pump-1');
     expect(await hub.faults.strike({ kind: 'drop', how, connections: 'events' })).toBe(1);
     await disconnected(connection);
-    const outcome = nextOutcome(service);
-    service.send(toDevice('pump-1'));
-    expect(await outcome).toBe('accepted');
+    expect(await outcomeOf(service, toDevice('pump-1'))).toBe('accepted');
     expect(await hub.faults.strike({ kind: 'drop', how, connections: 'device' })).toBe(1);
     await device.closed;
     expect(await hub.faults.strike({ kind: 'drop', how, connections: 'service' })).toBe(1);
@@ -203,8 +195,6 @@ describe('expiring tokens', () => {
     expect(await ended(connection.open_sender('/messages/devicebound'))).toBe('amqp:unauthorized-access');
     await putToken(hub, connection, 'service');
     const sender = connection.open_sender({ target: '/messages/devicebound', name: 'again' });
-    const settled = new Promise<EventContext>((resolve) => sender.once('accepted', resolve));
-    sender.send(toDevice('pump-1'));
-    await settled;
+    expect(await outcomeOf(sender, toDevice('pump-1'))).toBe('accepted');
   });
 });

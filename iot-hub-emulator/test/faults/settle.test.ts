@@ -1,17 +1,12 @@
 import { once } from 'node:events';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { disconnected, ended, nextOutcome, serviceLink, toDevice } from '../support/bare.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { disconnected, ended, nextOutcome, outcomeOf, serviceLink, toDevice } from '../support/bare.ts';
 import { connectedDevice, publishPacket } from '../support/device.ts';
-import { hubForAll } from '../support/sharedHub.ts';
+import { deviceForEach, hubForFaults } from '../support/sharedHub.ts';
 
 let deviceId = '';
-let count = 0;
-const hub = hubForAll();
-beforeEach(() => {
-  deviceId = `pump-${count++}`;
-  hub.registry.create(deviceId);
-});
-afterEach(() => void hub.faults.clear());
+const hub = hubForFaults();
+deviceForEach(hub, (id) => (deviceId = id));
 
 const pending = () => hub.devicebound.pending(deviceId).length;
 const sendOne = async () => {
@@ -52,19 +47,15 @@ describe('a message of a service', () => {
   });
   test('that is held for an unknown device is rejected when the fault is cleared', async () => {
     const id = hub.faults.add({ kind: 'settle', answer: 'hold' });
-    const sender = await serviceLink(hub);
-    const outcome = nextOutcome(sender);
-    sender.send(toDevice('nobody'));
+    const outcome = outcomeOf(await serviceLink(hub), toDevice('nobody'));
     await expect.poll(() => hub.faults.list()[0]?.struck).toBe(1);
     hub.faults.clear(id);
     expect(await outcome).toBe('amqp:not-found');
   });
   test('is in the journal when a fault changed its answer', async () => {
     hub.faults.add({ kind: 'settle', answer: 'reject', times: 1 });
-    const sender = await serviceLink(hub);
-    const outcome = nextOutcome(sender);
-    sender.send({ ...toDevice(deviceId), message_id: 'reply-1', correlation_id: 'request-1' });
-    await outcome;
+    const message = { ...toDevice(deviceId), message_id: 'reply-1', correlation_id: 'request-1' };
+    await outcomeOf(await serviceLink(hub), message);
     expect(hub.journal.list({ kind: 'c2d-fault', deviceId })).toEqual([
       expect.objectContaining({ messageId: 'reply-1', correlationId: 'request-1', answer: 'reject' }),
     ]);

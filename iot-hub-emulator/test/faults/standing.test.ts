@@ -1,25 +1,20 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   append,
   bareConnection,
   ended,
   eventReceiver,
-  nextOutcome,
+  outcomeOf,
   putToken,
   serviceLink,
   toDevice,
 } from '../support/bare.ts';
 import { connectedDevice, connectPacket, rawDevice } from '../support/device.ts';
-import { hubForAll } from '../support/sharedHub.ts';
+import { hubForFaults } from '../support/sharedHub.ts';
 
-const hub = hubForAll({ devices: [{ deviceId: 'pump-1' }], partitions: 2 });
-beforeEach(async () => {
-  await hub.faults.strike({ kind: 'drop' });
-  await expect.poll(() => hub.counters().connections.all).toBe(0);
-});
-afterEach(() => void hub.faults.clear());
+const hub = hubForFaults({ devices: [{ deviceId: 'pump-1' }], partitions: 2 });
 
 const listening = async (port: number): Promise<string> => {
   const socket = connect(port, '127.0.0.1');
@@ -121,9 +116,7 @@ describe('credit', () => {
     const sendable = once(sender, 'sendable');
     hub.faults.clear();
     await sendable;
-    const outcome = nextOutcome(sender);
-    sender.send(toDevice('pump-1'));
-    expect(await outcome).toBe('accepted');
+    expect(await outcomeOf(sender, toDevice('pump-1'))).toBe('accepted');
   });
 });
 

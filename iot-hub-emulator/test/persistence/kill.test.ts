@@ -1,16 +1,14 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { message } from 'rhea';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { spawn } from '../../../sandbox/service/endWithUs.ts';
-import { type Hub, startHub } from '../../src/hub.ts';
+import type { Hub } from '../../src/hub.ts';
 import { serviceLink, toDevice } from '../support/bare.ts';
 import { connectedDevice, publishPacket } from '../support/device.ts';
+import { hubToRestart } from '../support/sharedHub.ts';
 
 const program = fileURLToPath(new URL('../support/persistentHub.ts', import.meta.url));
 const primaryKey = Buffer.alloc(32, 5).toString('base64');
@@ -18,15 +16,9 @@ const devices = ['pump-1', 'pump-2', 'pump-3', 'pump-4'];
 // sleeps: what is sent to it stays in its queue
 const sleeper = 'sleeper';
 
-let directory = '';
+const { directory, start } = hubToRestart();
 let child: ChildProcess | undefined;
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'hub-'));
-});
-afterEach(async () => {
-  child?.kill('SIGKILL');
-  await rm(directory, { recursive: true, force: true });
-});
+afterEach(() => void child?.kill('SIGKILL'));
 
 /** A hub in a process of its own, with what the test clients need to know of it. */
 async function startChild(): Promise<Hub> {
@@ -89,7 +81,7 @@ test('a hub that is killed under load has every event and message that it accept
   child?.kill('SIGKILL');
   await Promise.all(load);
 
-  const again = await startHub({ directory, persist: join(directory, 'data') });
+  const again = await start();
   const kept: string[] = [];
   for (const log of again.partitions)
     for (let sequenceNumber = log.first(); sequenceNumber < log.next(); sequenceNumber++) {
@@ -108,10 +100,9 @@ test('a hub that is killed under load has every event and message that it accept
   const pending = again.devicebound.pending(sleeper).map(({ body }) => body.toString());
   expect(pending.slice(0, accepted.length)).toEqual(accepted);
   expect(again.registry.get('late')).toBeDefined();
-  await again.close();
 });
 
 test('two hubs do not write the same files', async () => {
   await startChild();
-  await expect(startHub({ directory, persist: join(directory, 'data') })).rejects.toThrow('already');
+  await expect(start()).rejects.toThrow('already');
 });

@@ -1,18 +1,11 @@
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openRecords } from '../../src/persistence/records.ts';
 import { openTable } from '../../src/persistence/table.ts';
+import { folderForEach } from '../support/folder.ts';
 
-let directory = '';
-let path = '';
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'records-'));
-  path = join(directory, 'file.log');
-});
-afterEach(() => rm(directory, { recursive: true, force: true }));
+const path = join(folderForEach('records'), 'file.log');
 
 const text = (size: number) => 'x'.repeat(size);
 const write = (...payloads: string[]) => {

@@ -1,35 +1,17 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import rhea from 'rhea';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { eventOverhead } from '../../src/events/partitionLog.ts';
-import { type Hub, type HubOptions, startHub } from '../../src/hub.ts';
-import { append, eventReceiver, nextOutcome, serviceLink, toDevice } from '../support/bare.ts';
+import type { Hub } from '../../src/hub.ts';
+import { append, eventReceiver, outcomeOf, serviceLink, toDevice } from '../support/bare.ts';
 import { connectedDevice, subscribe } from '../support/device.ts';
+import { hubToRestart } from '../support/sharedHub.ts';
 
-let directory = '';
-let hub: Hub | undefined;
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'hub-'));
-});
-afterEach(async () => {
-  await hub?.close();
-  hub = undefined;
-  await rm(directory, { recursive: true, force: true });
-});
-
-/** Start the hub, or end it and start it again. */
-const start = async (options: Partial<HubOptions> = {}): Promise<Hub> => {
-  await hub?.close();
-  hub = await startHub({ directory, persist: join(directory, 'data'), partitions: 2, ...options });
-  return hub;
-};
+const { directory, start } = hubToRestart({ partitions: 2 });
 const send = async (to: Hub, deviceId: string, body: string) => {
   const link = await serviceLink(to);
-  const outcome = nextOutcome(link);
-  link.send(toDevice(deviceId, body));
-  expect(await outcome).toBe('accepted');
+  expect(await outcomeOf(link, toDevice(deviceId, body))).toBe('accepted');
   link.connection.close();
 };
 
@@ -103,5 +85,4 @@ test('messages that expired while the hub was down are not delivered', async () 
 test('a hub does not start with fewer partitions than it has stored', async () => {
   await start({ partitions: 3 });
   await expect(start({ partitions: 2 })).rejects.toThrow('3 partitions');
-  hub = undefined;
 });

@@ -1,33 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { EventHubConsumerClient } from '@azure/event-hubs';
 import type device from 'azure-iot-device';
 import amqp from 'azure-iot-device-amqp';
 import type iothub from 'azure-iothub';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Hub, type HubOptions, startHub } from '../../src/hub.ts';
+import { expect, test } from 'vitest';
+import type { Hub } from '../../src/hub.ts';
 import { called, deviceClient, registryClient, serviceClient, serviceMessage } from '../support/clients.ts';
+import { hubToRestart } from '../support/sharedHub.ts';
 
 // What the official clients find again after a restart, besides events and messages.
 
-let directory = '';
-let hub: Hub | undefined;
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'hub-'));
-});
-afterEach(async () => {
-  await hub?.close();
-  hub = undefined;
-  await rm(directory, { recursive: true, force: true });
-});
-
-/** Start the hub, or end it and start it again. */
-const start = async (options: Partial<HubOptions> = {}): Promise<Hub> => {
-  await hub?.close();
-  hub = await startHub({ directory, persist: join(directory, 'data'), devices: [{ deviceId: 'pump' }], ...options });
-  return hub;
-};
+const { start } = hubToRestart({ devices: [{ deviceId: 'pump' }] });
 
 test('the creation time of the hub is that of its first start', async () => {
   const created = async (at: Hub) => {

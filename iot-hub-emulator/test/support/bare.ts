@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import rhea, { type Connection, type EventContext, type Message, type Receiver, type Sender } from 'rhea';
 import type { Hub } from '../../src/hub.ts';
 import { signSas } from '../../src/identity/sas.ts';
@@ -15,19 +14,11 @@ const quiet = [
   'receiver_close',
 ];
 
-/** An AMQP connection, frame by frame as a test wants it: in plain TCP, or over TLS. It ends with the hub. */
-export async function bareConnection(hub: Hub, tls = false): Promise<Connection> {
+/** An AMQP connection in plain TCP, frame by frame as a test wants it. It ends with the hub. */
+export async function bareConnection(hub: Hub): Promise<Connection> {
   const container = rhea.create_container();
   for (const name of quiet) container.on(name, () => undefined);
-  const connection = tls
-    ? container.connect({
-        port: hub.ports.amqps,
-        host: 'localhost',
-        reconnect: false,
-        transport: 'tls',
-        ca: readFileSync(hub.caFile),
-      })
-    : container.connect({ port: hub.ports.amqp, host: '127.0.0.1', reconnect: false });
+  const connection = container.connect({ port: hub.ports.amqp, host: '127.0.0.1', reconnect: false });
   await once(connection, 'connection_open');
   return connection;
 }
@@ -35,33 +26,34 @@ export async function bareConnection(hub: Hub, tls = false): Promise<Connection>
 /** Resolves when the socket of the connection has ended. */
 export const disconnected = (connection: Connection): Promise<unknown> => once(connection, 'disconnected');
 
-const expiryIn = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
+const soon = () => Math.floor(Date.now() / 1000) + 600;
 
 /** A token of a policy for the events of the hub. */
 export const eventToken = (hub: Hub, policy: string): string =>
-  signSas(`sb://127.0.0.1:${hub.ports.amqp}/${hub.name}`, keyOf(hub, policy), 'utf8', expiryIn(600), policy);
+  signSas(`sb://127.0.0.1:${hub.ports.amqp}/${hub.name}`, keyOf(hub, policy), 'utf8', soon(), policy);
 
-const keyOf = (hub: Hub, policy: string) => /SharedAccessKey=([^;]*)/.exec(hub.connectionString(policy))?.[1] ?? '';
+/** The primary key of a policy. */
+export const keyOf = (hub: Hub, policy: string): string =>
+  /SharedAccessKey=([^;]*)/.exec(hub.connectionString(policy))?.[1] ?? '';
 
-/** Put a token of a policy, good for `seconds` from now, as an event client or as a service does. Answers the status. */
+/** Put a token of a policy, good for ten minutes, as an event client or as a service does. Answers the status. */
 export function putToken(
   hub: Hub,
   connection: Connection,
   use: 'events' | 'service',
   policy: string = use,
-  seconds = 600,
 ): Promise<number> {
   const key = keyOf(hub, policy);
   const audience = use === 'events' ? `sb://127.0.0.1:${hub.ports.amqp}/${hub.name}` : 'localhost';
   const encoding = use === 'events' ? 'utf8' : 'base64';
-  return put(connection, audience, signSas(audience, key, encoding, expiryIn(seconds), policy));
+  return put(connection, audience, signSas(audience, key, encoding, soon(), policy));
 }
 
-/** Put the token that a device signs with its own key, good for `seconds` from now. Answers the status. */
-export function putDeviceToken(hub: Hub, connection: Connection, deviceId: string, seconds = 600): Promise<number> {
+/** Put the token that a device signs with its own key, good for ten minutes. Answers the status. */
+export function putDeviceToken(hub: Hub, connection: Connection, deviceId: string): Promise<number> {
   const audience = `localhost/devices/${deviceId}`;
   const key = hub.registry.get(deviceId)?.primaryKey ?? '';
-  return put(connection, audience, signSas(audience, key, 'base64', expiryIn(seconds)));
+  return put(connection, audience, signSas(audience, key, 'base64', soon()));
 }
 
 async function put(connection: Connection, audience: string, token: string): Promise<number> {
@@ -121,9 +113,9 @@ export async function outcomeOf(sender: Sender, message: Message | Buffer, forma
 /** A receiver of a partition on a connection of its own, with the bodies that came. */
 export async function eventReceiver(
   hub: Hub,
-  options: { partition?: number; credit?: number; tls?: boolean } = {},
+  options: { partition?: number; credit?: number } = {},
 ): Promise<{ receiver: Receiver; bodies: string[]; connection: Connection }> {
-  const connection = await bareConnection(hub, options.tls);
+  const connection = await bareConnection(hub);
   await putToken(hub, connection, 'events');
   const bodies: string[] = [];
   const source = `${hub.name}/ConsumerGroups/$Default/Partitions/${options.partition ?? 0}`;

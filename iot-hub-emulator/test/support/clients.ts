@@ -144,14 +144,9 @@ export function withSettings(Transport: typeof iothub.Amqp, more: object): typeo
 }
 
 /** The official service client with all but its addressing real: it trusts the hub's authority, in this process. */
-export function serviceClient(hub: Hub, connectionString = hub.serviceConnectionString, plain = false): iothub.Client {
-  const overrides = plain
-    ? { policyOverride: { host: '127.0.0.1', port: hub.ports.amqp, transport: 'tcp' } }
-    : { sslOptions: { ca: readFileSync(hub.caFile, 'utf8') } };
-  const client = viaAgent(
-    hub,
-    iothub.Client.fromConnectionString(connectionString, withSettings(iothub.Amqp, overrides)),
-  );
+export function serviceClient(hub: Hub, connectionString = hub.serviceConnectionString): iothub.Client {
+  const transport = withSettings(iothub.Amqp, { sslOptions: { ca: readFileSync(hub.caFile, 'utf8') } });
+  const client = viaAgent(hub, iothub.Client.fromConnectionString(connectionString, transport));
   client.setRetryPolicy({ shouldRetry: () => false, nextRetryTimeout: () => 0 });
   return client;
 }

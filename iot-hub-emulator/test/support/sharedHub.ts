@@ -1,5 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished } from 'vitest';
 import { type Hub, type HubOptions, startHub } from '../../src/hub.ts';
+import { folderForEach } from './folder.ts';
 
 type Options = Omit<HubOptions, 'directory'>;
 
@@ -18,4 +20,48 @@ function hubWith(
   before(async () => void Object.assign(hub, await startHub(options)));
   after(() => hub.close());
   return hub;
+}
+
+/** A hub that runs until the end of the test that asks for it. */
+export async function hubForTest(options?: Options): Promise<Hub> {
+  const hub = await startHub(options);
+  onTestFinished(() => hub.close());
+  return hub;
+}
+
+/** A hub for all tests, each of which begins without connections and ends without faults. */
+export function hubForFaults(options?: Options): Hub {
+  const hub = hubForAll(options);
+  beforeEach(async () => {
+    await hub.faults.strike({ kind: 'drop' });
+    await expect.poll(() => hub.counters().connections.all).toBe(0);
+  });
+  afterEach(() => void hub.faults.clear());
+  return hub;
+}
+
+/** A hub that keeps everything in a folder, which is new for each test. */
+export function hubToRestart(usual: Options = {}): { directory: string; start(changes?: Options): Promise<Hub> } {
+  const directory = folderForEach('hub');
+  let hub: Hub | undefined;
+  afterEach(() => hub?.close());
+  return {
+    directory,
+    /** Start the hub, or end it and start it again. */
+    async start(changes = {}) {
+      await hub?.close();
+      hub = await startHub({ directory, persist: join(directory, 'data'), ...usual, ...changes });
+      return hub;
+    },
+  };
+}
+
+/** Gives each test the id of a device of its own. */
+export function deviceForEach(hub: Hub, give: (deviceId: string) => void): void {
+  let count = 0;
+  beforeEach(() => {
+    const deviceId = `pump-${count++}`;
+    hub.registry.create(deviceId);
+    give(deviceId);
+  });
 }

@@ -1,0 +1,36 @@
+import { EventHubConsumerClient, EventHubProducerClient } from '@azure/event-hubs';
+import { onTestFinished } from 'vitest';
+import type { Hub } from '../../src/hub.ts';
+import { type Listening, listenToEvents } from './clients.ts';
+
+// The official event clients until the end of the test. They repeat nothing.
+
+const options = { retryOptions: { maxRetries: 0, timeoutInMs: 5000 } };
+
+export function eventConsumer(hub: Hub, connectionString = hub.eventsConnectionString): EventHubConsumerClient {
+  const client = new EventHubConsumerClient('$Default', connectionString, options);
+  onTestFinished(() => client.close());
+  return client;
+}
+
+export function eventProducer(hub: Hub, policy = 'iothubowner'): EventHubProducerClient {
+  const client = new EventHubProducerClient(hub.eventHubConnectionString(policy), options);
+  onTestFinished(() => client.close());
+  return client;
+}
+
+export function listenInTest(...given: Parameters<typeof listenToEvents>): Listening {
+  const listening = listenToEvents(...given);
+  onTestFinished(() => listening.stop());
+  return listening;
+}
+
+/** Resolves when the next receiver has been let in. */
+export const nextReceiver = (hub: Hub): Promise<void> =>
+  new Promise((resolve) => {
+    const unwatch = hub.journal.watch(({ kind }) => {
+      if (kind !== 'receiver-opened') return;
+      unwatch();
+      resolve();
+    });
+  });
