@@ -1,7 +1,7 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { crashingAt, neverCrashing, type ProcessLife } from '../support/processLife.ts';
 import { onCrashingDisk } from './support/crashingDisk.ts';
@@ -13,8 +13,7 @@ vi.mock('node:fs/promises', async (original) =>
   (await import('./support/crashingDisk.ts')).crashingFiles(await original()),
 );
 
-const directory = mkdtempSync(join(tmpdir(), 'deaths-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = folderForAll('deaths');
 
 let places = 0;
 /** A life over a fresh file, up to its end or its death. */

@@ -1,17 +1,13 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ContainerClient } from '@azure/storage-blob';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { openStore } from '../../src/hub/stores/openStore.ts';
 import { readSettings } from '../../src/settings/config.ts';
 import { storageAccount } from '../support/storageAccount.ts';
 
-let directory: string;
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'open-store-'));
-});
-afterEach(() => rmSync(directory, { recursive: true }));
+const directory = folderForEach('open-store');
 
 const environment = (more: Record<string, string>) => ({
   HUB_EVENTS_CONNECTION_STRING:

@@ -1,9 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { createLog } from '../../src/log/log.ts';
 import { startService } from '../../src/programs/service.ts';
 import { settings } from '../support/environment.ts';
@@ -34,11 +34,11 @@ async function silentBackend() {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, isAsked };
 }
 
+const directory = folderForEach('settings');
+
 /** The service with a hub in memory. */
 async function start(changed: Partial<typeof settings>) {
   const hub = createFakeHub(['0']);
-  const directory = mkdtempSync(join(tmpdir(), 'settings-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
   standIns.set(settings.hub.eventsConnectionString, () => hub.client(neverCrashing()));
   const handled: number[] = [];
   const log = createLog('info', {

@@ -1,19 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'stores-'));
+const directory = folderForAll('stores');
 let storage: StorageAccount;
 beforeAll(async () => {
   storage = await storageAccount();
 });
-afterAll(() => rmSync(directory, { recursive: true }));
 
 const inBlobs = (place: string) =>
   createBlobStore({

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ContainerClient } from '@azure/storage-blob';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { UnreadableCheckpoint } from '../../src/hub/stores/storedProgress.ts';
@@ -25,12 +25,7 @@ const names = { sequenceNumber: 'sequence number', offset: 'offset', completed: 
 const nameOf = (field: string) => names[field as keyof typeof names];
 
 describe('the file of checkpoints', () => {
-  let directory: string;
-  beforeEach(() => {
-    directory = mkdtempSync(join(tmpdir(), 'unreadable-'));
-  });
-  afterEach(() => rmSync(directory, { recursive: true }));
-
+  const directory = folderForEach('unreadable');
   const path = () => join(directory, 'place.json');
   const open = () => createFileStore(directory, 'place', 30_000);
   const other = { partition: '1', progress: { ...whole, sequenceNumber: 7 } };

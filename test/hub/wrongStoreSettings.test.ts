@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterEach, beforeAll, expect, it } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { openDeadLetters } from '../../src/deadLetters/openDeadLetters.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
@@ -19,14 +19,12 @@ import { usualOpened, usualReading } from './support/reading.ts';
 
 cureHubSdks();
 
+const directory = folderForAll('wrong-store');
 let storage: StorageAccount;
-let directory: string;
 const hub = hubForAll({ partitions: 2 });
 beforeAll(async () => {
   storage = await storageAccount();
-  directory = mkdtempSync(join(tmpdir(), 'wrong-store-'));
 });
-afterAll(() => rmSync(directory, { recursive: true }));
 
 let consumer: Consumer | undefined;
 afterEach(async () => {

@@ -1,7 +1,7 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { folderOf, idOf } from '../../src/deadLetters/deadLetter.ts';
 import type { DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
 import type { Dispatch } from '../../src/dispatch/dispatch.ts';
@@ -10,13 +10,11 @@ import { type ReplayOptions, rememberingFailures, replay } from '../../src/opera
 import type { Arrival } from '../../src/protocol/arrival.ts';
 import { allLetters, letter, lettersInDirectory } from '../support/letters.ts';
 
-let directory: string;
+const directory = folderForEach('letters');
 let store: DeadLetters;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'letters-'));
   store = lettersInDirectory(directory);
 });
-afterEach(() => rmSync(directory, { recursive: true }));
 
 const of = (deviceId: string, number: number) => letter(number, { deviceId });
 const nameOf = ({ deviceId, event }: Pick<Arrival, 'deviceId' | 'event'>) => `${deviceId} ${event.sequenceNumber}`;
