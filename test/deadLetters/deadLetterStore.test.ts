@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { createBlobs } from '../../src/deadLetters/blobs.ts';
 import { idOf, print } from '../../src/deadLetters/deadLetter.ts';
@@ -8,14 +8,11 @@ import { createDirectory } from '../../src/deadLetters/directory.ts';
 import type { DeadLetterLimits } from '../../src/deadLetters/excess.ts';
 import type { LetterStorage } from '../../src/deadLetters/letterStorage.ts';
 import { allLetters, letter, lettersIn } from '../support/letters.ts';
-import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
+import { storageForAll } from '../support/sharedStorage.ts';
 
 const directory = folderForEach('letters');
-let storage: StorageAccount;
+const storage = storageForAll();
 let containers = 0;
-beforeAll(async () => {
-  storage = await storageAccount();
-});
 beforeEach(() => {
   containers += 1;
 });

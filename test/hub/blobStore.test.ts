@@ -4,14 +4,13 @@ import { accountKey } from '../../sandbox/methods/azurite.ts';
 import { decodeCompletion, encodeCompletion } from '../../src/engine/progress/completionMap.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import { type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
-import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
+import { storageForAll } from '../support/sharedStorage.ts';
 
-let storage: StorageAccount;
+const storage = storageForAll();
 let proxy: LossyProxy;
 let container: ContainerClient;
 let group = 0;
 beforeAll(async () => {
-  storage = await storageAccount();
   container = new ContainerClient(storage.connectionString, 'progress');
   await container.create();
 });

@@ -5,15 +5,12 @@ import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { buildBefore, type DurableText } from '../../src/hub/stores/buildRecord.ts';
 import { openDurableText } from '../../src/hub/stores/openDurableText.ts';
 import { openStore } from '../../src/hub/stores/openStore.ts';
-import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
+import { storageForAll } from '../support/sharedStorage.ts';
 
 const directory = folderForAll('builds');
-let storage: StorageAccount;
+const storage = storageForAll();
 let groups = 0;
-beforeAll(async () => {
-  mkdirSync(join(directory, 'checkpoints'));
-  storage = await storageAccount();
-});
+beforeAll(() => void mkdirSync(join(directory, 'checkpoints')));
 beforeEach(() => {
   groups += 1;
 });

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { inject } from 'iot-hub-emulator/testing';
 import { Receiver } from 'rhea-promise';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
-import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
+import type { Consumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { soon } from '../support/soon.ts';
-import { usualOpened, usualReading } from './support/reading.ts';
+import { consumersForEach, textOf, usualOpened } from './support/reading.ts';
 
 cureHubSdks();
 
@@ -21,7 +21,7 @@ const hub = hubForAll({
   partitions: 1,
   consumerGroups: ['one', 'two', 'three', 'four', 'five', 'six', 'seven'],
 });
-afterEach(() => consumer?.stop());
+const begin = consumersForEach();
 
 const send = (...bodies: string[]) => inject(hub, bodies);
 
@@ -33,8 +33,7 @@ function read(
   maxMessages = 100,
   repeats: string[] = [],
 ) {
-  consumer = createConsumer({
-    ...usualReading,
+  consumer = begin({
     access: hub.eventsConnectionString,
     consumerGroup,
     prefetch,
@@ -51,7 +50,6 @@ function read(
       dispatch: ({ event }) => handle(event),
     }),
   });
-  consumer.start();
   return consumer;
 }
 
@@ -65,8 +63,6 @@ const ask = (store: CheckpointStore) =>
 
 /** `backlog 7` comes of a device of its own; everything else of one. */
 const deviceOf = (event: HubEvent) => (textOf(event).startsWith('backlog') ? textOf(event) : 'd1');
-
-const textOf = ({ body }: HubEvent) => Buffer.from(body as Uint8Array).toString();
 
 describe('the consumer, with the official client against the sandbox hub', () => {
   it('starts at the earliest event when there is no checkpoint, and leaves bodies as the bytes they are', async () => {

@@ -1,17 +1,16 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import { type Fate, type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
-import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
+import { storageForAll } from '../support/sharedStorage.ts';
 import { at, readingLife, type Told, takeOver, toldNothing } from './support/readingLife.ts';
 
 // An instance dies before, or after, each of its requests to the storage; or a request of it is on its way until another
 // instance has taken over. Each verb of the store is several requests, so there are states that no verb leaves behind.
 
-let storage: StorageAccount;
+const storage = storageForAll();
 let proxy: LossyProxy;
 let group = 0;
 beforeAll(async () => {
-  storage = await storageAccount();
   proxy = await startLossyProxy(storage.port);
 });
 afterAll(() => proxy.close());

@@ -1,21 +1,20 @@
 import { inject } from 'iot-hub-emulator/testing';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
-import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
+import type { Consumer } from '../../src/hub/reading/consumer.ts';
 import type { PartitionState } from '../../src/hub/reading/partitionState.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
-import { usualOpened, usualReading } from './support/reading.ts';
+import { consumersForEach, textOf, usualOpened } from './support/reading.ts';
 
 cureHubSdks();
 
 let consumer: Consumer | undefined;
 const hub = hubForAll({ partitions: 1, consumerGroups: ['one', 'two', 'three', 'four', 'five'] });
-afterEach(() => consumer?.stop());
+const begin = consumersForEach();
 
-const textOf = ({ body }: HubEvent) => Buffer.from(body as Uint8Array).toString();
 const send = (...bodies: string[]) => inject(hub, bodies);
 
 /** Reads the hub; the messages that begin with `name` are held until the test lets them go. The text before `-` is the device. */
@@ -25,8 +24,7 @@ function read(consumerGroup: string, name: string, maxMessages: number, store: C
   const gate = new Promise<boolean>((resolve) => {
     letGo = () => resolve(true);
   });
-  consumer = createConsumer({
-    ...usualReading,
+  consumer = begin({
     access: hub.eventsConnectionString,
     consumerGroup,
     drainMs: 500,
@@ -44,7 +42,6 @@ function read(consumerGroup: string, name: string, maxMessages: number, store: C
       },
     }),
   });
-  consumer.start();
   return { begun, letGo };
 }
 

@@ -1,16 +1,13 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
-import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
+import { storageForAll } from '../support/sharedStorage.ts';
 
 const directory = folderForAll('stores');
-let storage: StorageAccount;
-beforeAll(async () => {
-  storage = await storageAccount();
-});
+const storage = storageForAll();
 
 const inBlobs = (place: string) =>
   createBlobStore({

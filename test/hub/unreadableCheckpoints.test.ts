@@ -7,7 +7,7 @@ import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { UnreadableCheckpoint } from '../../src/hub/stores/storedProgress.ts';
-import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
+import { storageForAll } from '../support/sharedStorage.ts';
 
 const whole = { sequenceNumber: 41, offset: '4096', completed: '', note: '1 1 60 - -' };
 const huge = 'x'.repeat(300);
@@ -98,11 +98,10 @@ describe('the file of checkpoints', () => {
 });
 
 describe('a blob', () => {
-  let storage: StorageAccount;
+  const storage = storageForAll();
   let container: ContainerClient;
   let groups = 0;
   beforeAll(async () => {
-    storage = await storageAccount();
     container = new ContainerClient(storage.connectionString, 'progress');
     await container.create();
   });
