@@ -5,6 +5,7 @@ import { decodeCompletion, encodeCompletion } from '../../src/engine/progress/co
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import { type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
 import { storageForAll } from '../support/sharedStorage.ts';
+import { claimed } from './support/claims.ts';
 
 const storage = storageForAll();
 let proxy: LossyProxy;
@@ -41,14 +42,6 @@ const blobOf = (kind: 'ownership' | 'checkpoint', partition = '0') =>
   container.getBlockBlobClient(`hub.example/devices/group${group}/${kind}/${partition}`);
 const labelsOf = async (...args: Parameters<typeof blobOf>) => (await blobOf(...args).getProperties()).metadata;
 
-const claimed = (owner: string, epoch: number, partition = '0') => ({
-  partition,
-  owner,
-  epoch,
-  wantedBy: '',
-  wantedSince: 0,
-  renewedAt: Date.now(),
-});
 const at = (sequenceNumber: number) => ({ sequenceNumber, offset: `o${sequenceNumber}`, completed: '' });
 
 async function claim(store = open(), epoch = 1) {

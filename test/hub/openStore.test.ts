@@ -6,6 +6,7 @@ import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { openStore } from '../../src/hub/stores/openStore.ts';
 import { readSettings } from '../../src/settings/config.ts';
 import { storageAccount } from '../support/storageAccount.ts';
+import { takeOver } from './support/claims.ts';
 
 const directory = folderForEach('open-store');
 
@@ -22,11 +23,10 @@ const environment = (more: Record<string, string>) => ({
   ...more,
 });
 const open = (more: Record<string, string> = {}) => openStore(readSettings(environment(more), directory));
-const claim = { partition: '0', owner: 'me', epoch: 1, wantedBy: '', wantedSince: 0, renewedAt: 0 };
 
 describe('the store of the settings', () => {
   it('is by default a file of the namespace, hub and consumer group', async () => {
-    await (await open()).change(undefined, claim);
+    await takeOver(await open(), 'me');
     expect(readdirSync(join(directory, 'checkpoints'))).toEqual([
       `${encodeURIComponent('Hub.Example:5671 Devices $Default')}.json`,
     ]);
@@ -35,8 +35,7 @@ describe('the store of the settings', () => {
   it('can be the blobs of the namespace, hub and consumer group', async () => {
     const { connectionString } = await storageAccount();
     const store = await open({ STORE: 'blob', STORE_CONNECTION_STRING: connectionString });
-    await store.ownerships();
-    await store.change(undefined, claim);
+    await takeOver(store, 'me');
     const container = new ContainerClient(connectionString, 'checkpoints');
     expect(await container.getBlobClient('hub.example/devices/$default/ownership/0').exists()).toBe(true);
   });

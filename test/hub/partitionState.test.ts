@@ -7,6 +7,7 @@ import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
+import { takeOver } from './support/claims.ts';
 import { consumersForEach, textOf, usualOpened } from './support/reading.ts';
 
 cureHubSdks();
@@ -110,8 +111,7 @@ describe('the state of a partition', () => {
 
   it('names another instance that owns it', async () => {
     const store = createMemoryStore();
-    const theirs = { partition: '0', owner: 'another', epoch: 1, wantedBy: '', wantedSince: 0, renewedAt: Date.now() };
-    await store.change(undefined, theirs);
+    await takeOver(store, 'another');
     read('five', 'nothing', 100, store);
     await expect.poll(() => consumer?.elsewhere()).toMatchObject([{ partition: '0', owner: 'another' }]);
     expect(consumer?.partitions()).toEqual([]);

@@ -7,6 +7,7 @@ import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import { createLog } from '../../src/log/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
+import { claimed } from './support/claims.ts';
 import { consumersForEach, sharesOf, storeThrough, textOf, usualOpened } from './support/reading.ts';
 
 cureHubSdks();
@@ -146,8 +147,8 @@ describe('several instances', () => {
     await vi.waitFor(async () => {
       const record = await recordOf('0');
       expect(record?.owner).toBe('');
-      const next = { partition: '0', owner: 'ghost', wantedBy: '', wantedSince: 0, renewedAt: Date.now() + 60_000 };
-      expect(await store.change(record, { ...next, epoch: (record?.epoch ?? 0) + 1 })).toBeDefined();
+      const next = { ...claimed('ghost', (record?.epoch ?? 0) + 1), renewedAt: Date.now() + 60_000 };
+      expect(await store.change(record, next)).toBeDefined();
     }, soon);
     await expect.poll(() => renewals).toBeGreaterThan(2);
     expect(readings('"partition":"0"')).toHaveLength(1);

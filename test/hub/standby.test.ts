@@ -6,6 +6,7 @@ import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import { createLog } from '../../src/log/log.ts';
+import { claimed } from './support/claims.ts';
 import { consumersForEach, textOf, usualOpened } from './support/reading.ts';
 
 cureHubSdks();
@@ -51,7 +52,7 @@ it('an instance without partitions tolerates that the hub closes its connection,
 });
 
 it('an instance without partitions is ready, also with a record of a partition that the hub does not have', async () => {
-  const stray = { partition: '7', owner: '', epoch: 1, wantedBy: '', wantedSince: 0, renewedAt: 0, etag: 'e' };
+  const stray = { ...claimed('', 1, '7'), etag: 'e' };
   const store = createMemoryStore({ ownerships: [stray], progress: [] });
   const first: string[] = [];
   begin(first, store);

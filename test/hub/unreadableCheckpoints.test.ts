@@ -8,6 +8,7 @@ import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { UnreadableCheckpoint } from '../../src/hub/stores/storedProgress.ts';
 import { storageForAll } from '../support/sharedStorage.ts';
+import { takeOver } from './support/claims.ts';
 
 const whole = { sequenceNumber: 41, offset: '4096', completed: '', note: '1 1 60 - -' };
 const huge = 'x'.repeat(300);
@@ -45,7 +46,7 @@ describe('the file of checkpoints', () => {
     write({ progress: [{ partition: '0', progress }, other] });
     const store = open();
     await expect(store.progress('0')).rejects.toThrow(UnreadableCheckpoint);
-    await store.change(undefined, { partition: '1', owner: 'a', epoch: 1, wantedBy: '', wantedSince: 0, renewedAt: 0 });
+    await takeOver(store, 'a', '1');
     expect(JSON.parse(readFileSync(path(), 'utf8')).progress).toEqual([{ partition: '0', progress }, other]);
   });
 
@@ -151,11 +152,7 @@ describe('a blob', () => {
 
   it('names itself in what the service writes', async () => {
     const store = open();
-    const reader = await store.change(undefined, {
-      ...{ partition: '0', owner: 'a', epoch: 1, wantedBy: '', wantedSince: 0, renewedAt: 0 },
-    });
-    if (reader === undefined) throw new Error('not claimed');
-    await store.writeProgress(reader, whole);
+    await store.writeProgress(await takeOver(store, 'a'), whole);
     const { metadata } = await container.getBlobClient(nameOfBlob('checkpoint')).getProperties();
     expect(metadata).toMatchObject({ of: nameOfBlob('checkpoint') });
     expect(await open().progress('0')).toEqual(whole);

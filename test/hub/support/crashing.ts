@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AxiosAdapter } from 'axios';
+import { afterAll, beforeAll } from 'vitest';
+import { folderForAll } from '../../../iot-hub-emulator/test/support/folder.ts';
 import { type Backends as Sandbox, startBackends } from '../../../sandbox/backends/backends.ts';
 import { createTransport } from '../../../src/backends/transport.ts';
 import type { DeadLetters } from '../../../src/deadLetters/deadLetterStore.ts';
@@ -38,9 +38,15 @@ interface LifeOptions {
 }
 
 /** The service between a scripted hub and the sandbox's backends, as a process that can die at any await point. */
-export async function startCrashing() {
-  const sandbox: Sandbox = await startBackends({ seed: true });
-  const directory = mkdtempSync(join(tmpdir(), 'crashing-'));
+export function crashingForAll(): Crashing {
+  const directory = folderForAll('crashing');
+  const crashing = {} as Crashing;
+  beforeAll(async () => void Object.assign(crashing, startCrashing(await startBackends({ seed: true }), directory)));
+  afterAll(() => crashing.sandbox.close());
+  return crashing;
+}
+
+function startCrashing(sandbox: Sandbox, directory: string) {
   const { backends: urls } = settingsOf(sandbox);
   const timeouts = { connections: 4, attemptTimeoutMs: 5_000 };
 
@@ -152,13 +158,8 @@ export async function startCrashing() {
       [sandbox.world.types, sandbox.world.principals, sandbox.world.objects]
         .flatMap((part) => part.dump().map((change) => JSON.stringify(change)))
         .sort(),
-
-    async close() {
-      await sandbox.close();
-      rmSync(directory, { recursive: true });
-    },
   };
 }
 
 type Transport = ReturnType<typeof createTransport>;
-export type Crashing = Awaited<ReturnType<typeof startCrashing>>;
+type Crashing = ReturnType<typeof startCrashing>;
