@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
+import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import { storageForAll } from '../support/sharedStorage.ts';
@@ -46,14 +47,18 @@ const newPlace = () => {
 };
 
 describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
+  let instance: () => CheckpointStore;
+  beforeEach(() => {
+    instance = open(newPlace());
+  });
+
   it('is empty at first', async () => {
-    const store = open(newPlace())();
+    const store = instance();
     expect(await store.ownerships()).toEqual([]);
     expect(await store.progress('0')).toBeUndefined();
   });
 
   it('keeps the values that a reader released its partition with, until the next claim', async () => {
-    const instance = open(newPlace());
     const record = await takeOver(instance(), 'a');
     await instance().change(record, { ...record, owner: '', begun: 41 });
     expect(await instance().ownerships()).toMatchObject([{ owner: '', begun: 41 }]);
@@ -63,7 +68,6 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
   });
 
   it('gives a new partition to one of many that claim it at once', async () => {
-    const instance = open(newPlace());
     const owners = ['a', 'b', 'c', 'd', 'e'];
     const stores = owners.map(instance);
     await Promise.all(stores.map((store) => store.ownerships()));
@@ -74,7 +78,6 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
   });
 
   it('accepts one of many concurrent changes of a record', async () => {
-    const instance = open(newPlace());
     const seen = await takeOver(instance(), 'old');
     const owners = ['a', 'b', 'c', 'd', 'e'];
     const claims = await Promise.all(owners.map((owner) => instance().change(seen, claimed(owner, 2))));
@@ -82,7 +85,6 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
   });
 
   it('keeps the requester of a partition, and since when', async () => {
-    const instance = open(newPlace());
     const seen = await takeOver(instance(), 'a');
     const wantedSince = Date.now() - 1_234;
     await instance().change(seen, { ...seen, wantedBy: 'b', wantedSince });
@@ -92,14 +94,12 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
   });
 
   it('shows a released partition without an owner, and keeps its epoch', async () => {
-    const instance = open(newPlace());
     const seen = await takeOver(instance(), 'a');
     await instance().change(seen, { ...seen, owner: '', wantedBy: '' });
     expect(await instance().ownerships()).toMatchObject([{ partition: '0', owner: '', epoch: 1 }]);
   });
 
   it('keeps the crash record beside position and map, for any next reader, until progress is written without one', async () => {
-    const instance = open(newPlace());
     const record = await takeOver(instance(), 'a');
     const noted = { ...withMap(4, 30), note: '1 3 42 17 17:2,25:0' };
     expect(await instance().writeProgress(record, noted)).toBe(true);
@@ -113,7 +113,6 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
   });
 
   it('changes the crash record at a position that stays', async () => {
-    const instance = open(newPlace());
     const record = await takeOver(instance(), 'a');
     for (const note of ['1 2 42 17 -', '1 2 42 - -', '1 2 42 18 -']) {
       expect(await instance().writeProgress(record, { ...at(4), note })).toBe(true);
@@ -122,7 +121,6 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
   });
 
   it.each([40, 1_500_000])('returns position and a map of %i characters unchanged', async (length) => {
-    const instance = open(newPlace());
     const written = withMap(100, length);
     expect(await instance().writeProgress(await takeOver(instance(), 'a'), written)).toBe(true);
     expect(await instance().progress('0')).toEqual(written);
@@ -131,7 +129,6 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
   });
 
   it('keeps the maps of several partitions apart', async () => {
-    const instance = open(newPlace());
     const store = instance();
     const written = [withMap(1, 40_000), withMap(2, 50_000), at(3)];
     const readers = [await takeOver(store, 'a', '0'), await takeOver(store, 'b', '1'), await takeOver(store, 'c', '2')];
@@ -140,7 +137,7 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
   });
 
   it('never moves progress backwards', async () => {
-    const store = open(newPlace())();
+    const store = instance();
     const reader = await takeOver(store, 'a');
     for (const sequenceNumber of [5, 9, 7]) expect(await store.writeProgress(reader, at(sequenceNumber))).toBe(true);
     expect(await store.progress('0')).toEqual(at(9));
@@ -149,7 +146,6 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
   });
 
   it('never moves progress backwards on a change of reader', async () => {
-    const instance = open(newPlace());
     const [old, young] = [instance(), instance()];
     await old.writeProgress(await takeOver(old, 'old'), at(50));
     const reader = await takeOver(young, 'young');
@@ -160,7 +156,6 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
   });
 
   it('refuses the progress of a reader whose partition was taken over', async () => {
-    const instance = open(newPlace());
     const [old, young] = [instance(), instance()];
     const oldReader = await takeOver(old, 'old');
     await old.writeProgress(oldReader, at(5));
@@ -173,7 +168,6 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
   });
 
   it('refuses the first progress of a reader whose partition was taken over', async () => {
-    const instance = open(newPlace());
     const [old, young] = [instance(), instance()];
     const oldReader = await takeOver(old, 'old');
     await takeOver(young, 'young');
@@ -182,7 +176,7 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
   });
 
   it('refuses the progress of a reader that released its partition', async () => {
-    const store = open(newPlace())();
+    const store = instance();
     const reader = await takeOver(store, 'a');
     await store.writeProgress(reader, at(5));
     await store.change(reader, { ...reader, owner: '' });
@@ -191,7 +185,7 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
   });
 
   it('gives the same owner a new epoch when it returns, and rejects writes under its old one', async () => {
-    const store = open(newPlace())();
+    const store = instance();
     const before = await takeOver(store, 'a');
     await store.writeProgress(before, at(5));
     const after = await takeOver(store, 'a');
@@ -201,7 +195,7 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
   });
 
   it('separates partitions', async () => {
-    const store = open(newPlace())();
+    const store = instance();
     const readers = [
       await takeOver(store, 'a', '0'),
       await takeOver(store, 'b', '1'),
@@ -218,7 +212,7 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
   });
 
   it('separates consumer groups', async () => {
-    const [one, other] = [open(newPlace())(), open(newPlace())()];
+    const [one, other] = [instance(), open(newPlace())()];
     await one.writeProgress(await takeOver(one, 'a'), at(5));
     expect(await other.ownerships()).toEqual([]);
     expect(await other.progress('0')).toBeUndefined();
