@@ -7,6 +7,7 @@ import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
+import { signal } from '../support/signal.ts';
 import { takeOver } from './support/claims.ts';
 import { consumersForEach, textOf, usualOpened } from './support/reading.ts';
 
@@ -21,10 +22,7 @@ const send = (...bodies: string[]) => inject(hub, bodies);
 /** Reads the hub; the messages that begin with `name` are held until the test lets them go. The text before `-` is the device. */
 function read(consumerGroup: string, name: string, maxMessages: number, store: CheckpointStore = createMemoryStore()) {
   const begun: HubEvent[] = [];
-  let letGo = () => {};
-  const gate = new Promise<boolean>((resolve) => {
-    letGo = () => resolve(true);
-  });
+  const { given: gate, give: letGo } = signal<boolean>();
   consumer = begin({
     access: hub.eventsConnectionString,
     consumerGroup,
@@ -75,7 +73,7 @@ describe('the state of a partition', () => {
     const age = () => (Date.now() - (begun[0]?.enqueuedTimeUtc.getTime() ?? 0)) / 1000;
     await expect.poll(() => state()?.behindSeconds).toBeGreaterThan(0);
     expect(Math.abs((state()?.behindSeconds ?? 0) - age())).toBeLessThan(0.5);
-    letGo();
+    letGo(true);
     await expect.poll(() => state()).toMatchObject({ behindSeconds: 0, inFlight: 0, oldest: undefined });
   });
 
@@ -86,7 +84,7 @@ describe('the state of a partition', () => {
     expect(state()?.spooled.bytes).toBeGreaterThan(2 * 'busy-2'.length);
     expect(state()?.oldest).toMatchObject({ device: 'busy', sequenceNumber: begun[0]?.sequenceNumber });
     await expect.poll(() => state()?.behindSeconds).toBeGreaterThan(0.1); // all is read, and nothing is done
-    letGo();
+    letGo(true);
     await expect
       .poll(() => state())
       .toMatchObject({ inFlight: 0, waiting: 0, spooled: { messages: 0, bytes: 0 }, oldest: undefined });

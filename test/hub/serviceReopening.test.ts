@@ -4,6 +4,7 @@ import { createServiceConnection } from '../../src/hub/replies/serviceConnection
 import { errors } from '../../src/hub/replies/serviceSdk.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import { recordingLog } from '../support/recordingLog.ts';
+import { signal } from '../support/signal.ts';
 import { replyTo, silence, untold } from './support/replying.ts';
 
 /** Clients that do what the test says. */
@@ -150,10 +151,7 @@ it('the end of an outage is reported once, and not without an outage', async () 
 describe('a connection', () => {
   /** A send that is not settled yet. */
   const open = () => {
-    let settle = () => {};
-    const settled = new Promise<void>((resolve) => {
-      settle = resolve;
-    });
+    const { given: settled, give: settle } = signal();
     return { settled, settle };
   };
 

@@ -9,6 +9,7 @@ import { startService } from '../../src/programs/service.ts';
 import { settings } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
 import { neverCrashing } from '../support/processLife.ts';
+import { signal } from '../support/signal.ts';
 import { createFakeHub } from './support/fakeHub.ts';
 import { v2 } from './support/messages.ts';
 import { standIns } from './support/standIns.ts';
@@ -21,10 +22,7 @@ vi.mock('@azure/event-hubs', async (original) =>
 
 /** A backend that answers nothing. */
 async function silentBackend() {
-  let asked = () => {};
-  const isAsked = new Promise<void>((resolve) => {
-    asked = resolve;
-  });
+  const { given: isAsked, give: asked } = signal();
   const server = createServer(() => asked()).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   onTestFinished(() => {

@@ -9,6 +9,7 @@ import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import { UnreadableCheckpoint } from '../../src/hub/stores/storedProgress.ts';
 import { createLog } from '../../src/log/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
+import { signal } from '../support/signal.ts';
 import { soon } from '../support/soon.ts';
 import { consumersForEach, textOf, usualOpened } from './support/reading.ts';
 
@@ -261,10 +262,7 @@ describe('an owned partition that cannot be read', () => {
 
   it('because the service stops while it is opened, is released', async () => {
     const memory = createMemoryStore();
-    let opening = () => {};
-    const opened = new Promise<void>((resolve) => {
-      opening = resolve;
-    });
+    const { given: opened, give: opening } = signal();
     const store = failing({
       ...memory,
       async progress(id) {

@@ -9,6 +9,7 @@ import { chosenLetters } from '../../src/operations/deadLetters/choice.ts';
 import { type ReplayOptions, rememberingFailures, replay } from '../../src/operations/deadLetters/replay.ts';
 import type { Arrival } from '../../src/protocol/arrival.ts';
 import { allLetters, letter, lettersInDirectory } from '../support/letters.ts';
+import { signal } from '../support/signal.ts';
 
 const directory = folderForEach('letters');
 let store: DeadLetters;
@@ -182,10 +183,7 @@ describe('replaying', () => {
   it('waits for an unavailable backend, and delays no device that does not need it', async () => {
     await store.park(of('a', 1));
     await store.park(of('b', 1));
-    let isBack = () => {};
-    const back = new Promise<boolean>((resolve) => {
-      isBack = () => resolve(true);
-    });
+    const { given: back, give: isBack } = signal<boolean>();
     const begun: string[] = [];
     const dispatch: Dispatch = async (arrival) => {
       begun.push(nameOf(arrival));
@@ -195,7 +193,7 @@ describe('replaying', () => {
     const replaying = replayAll({ dispatch, requirementOf });
     await expect.poll(remaining).toEqual(['a 1']);
     expect(begun).toEqual(['b 1']);
-    isBack();
+    isBack(true);
     expect((await replaying).counts).toEqual({ ...nothing, handled: 2 });
     expect(begun).toEqual(['b 1', 'a 1']);
   });

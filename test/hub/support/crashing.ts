@@ -17,6 +17,7 @@ import { settingsOf } from '../../support/environment.ts';
 import { bodyBytes, hubEvent } from '../../support/events.ts';
 import { allLetters, lettersInDirectory } from '../../support/letters.ts';
 import { crashingAt } from '../../support/processLife.ts';
+import { signal } from '../../support/signal.ts';
 import { arrivalOf, wire } from '../../support/wiring.ts';
 import type { Message } from './messages.ts';
 
@@ -97,10 +98,7 @@ function startCrashing(sandbox: Sandbox, directory: string) {
     });
     const spool = openSpool(directory, `spool-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e5 });
     const last = events.at(-1)?.sequenceNumber ?? -1;
-    let finished = () => {};
-    const end = new Promise<void>((resolve) => {
-      finished = resolve;
-    });
+    const { given: end, give: finished } = signal();
     const partition = createPartition({
       budget: createBudget({ maxMessages: 10, maxBytes: 1e6 }),
       spool: {
