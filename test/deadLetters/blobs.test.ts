@@ -2,22 +2,19 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ContainerClient } from '@azure/storage-blob';
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { accountKey } from '../../sandbox/methods/azurite.ts';
 import { createBlobs } from '../../src/deadLetters/blobs.ts';
 import { idOf, UnreadableDeadLetter } from '../../src/deadLetters/deadLetter.ts';
 import { settingsWith } from '../support/environment.ts';
 import { allLetters, letter, lettersIn } from '../support/letters.ts';
 import { type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
-import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
+import { storageForAll } from '../support/sharedStorage.ts';
 
-let storage: StorageAccount;
+const storage = storageForAll();
 let proxy: LossyProxy;
 let container: string;
 let containers = 0;
-beforeAll(async () => {
-  storage = await storageAccount();
-});
 beforeEach(async () => {
   containers += 1;
   container = `letters-${containers}`;

@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { createBlobs } from '../../src/deadLetters/blobs.ts';
 import { idOf, print } from '../../src/deadLetters/deadLetter.ts';
 import type { DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
@@ -9,19 +8,14 @@ import { createDirectory } from '../../src/deadLetters/directory.ts';
 import type { DeadLetterLimits } from '../../src/deadLetters/excess.ts';
 import type { LetterStorage } from '../../src/deadLetters/letterStorage.ts';
 import { allLetters, letter, lettersIn } from '../support/letters.ts';
-import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
+import { storageForAll } from '../support/sharedStorage.ts';
 
-let storage: StorageAccount;
-let directory: string;
+const directory = folderForEach('letters');
+const storage = storageForAll();
 let containers = 0;
-beforeAll(async () => {
-  storage = await storageAccount();
-});
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'letters-'));
   containers += 1;
 });
-afterEach(() => rmSync(directory, { recursive: true }));
 
 /** Generous: a busy machine is slow, and what hangs is ended all the same. */
 const patience = { attemptMs: 200_000, attempts: 3, pauseMs: 200, verbMs: 400_000, pageLetters: 5_000 };

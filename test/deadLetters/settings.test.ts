@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { print } from '../../src/deadLetters/deadLetter.ts';
 import { openDeadLetters } from '../../src/deadLetters/openDeadLetters.ts';
 import { settings } from '../support/environment.ts';
@@ -9,14 +7,12 @@ import { letter } from '../support/letters.ts';
 
 // Each setting of dead letters, in the unit that its name says.
 
-let directory: string;
+const directory = folderForEach('letters');
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'letters-'));
   vi.useFakeTimers({ toFake: ['Date'] });
 });
 afterEach(() => {
   vi.useRealTimers();
-  rmSync(directory, { recursive: true });
 });
 
 const lettersWith = (changed: Partial<typeof settings.deadLetters>) =>

@@ -1,5 +1,5 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { idOf } from '../../src/deadLetters/deadLetter.ts';
 import { bytesToReserve } from '../../src/protocol/body.ts';
 import type { Delivery } from '../../src/protocol/delivery.ts';
@@ -12,18 +12,10 @@ import { failsToTheEnd } from '../support/failsToTheEnd.ts';
 import { sumsOf } from '../support/readings.ts';
 import type { Script } from '../support/scriptedBackend.ts';
 import { now } from '../support/wiring.ts';
-import { device, devicePrincipal, noConfiguration, problem, pump, pumpAnswer, pumpId } from '../support/world.ts';
+import { device, devicePrincipal, noConfiguration, problem, pump, pumpId } from '../support/world.ts';
+import { event, failing, properties, pumpBody, success } from './support/creation.ts';
 
-const properties = { msgType: 'action', action: 'model.create', version: 2, correlationId: 'c-1', ack: 'all' };
-const pumpBody = { objectId: pumpId, model: 'svc.device', type: 'pump', properties: { serial: 'FP-1' } };
-const success = [
-  device,
-  { call: `GET /objects/${pumpId}/models/svc.device`, reply: problem(404, 'Not found') },
-  { call: `POST /object?owner=${devicePrincipal}`, reply: [201, pumpAnswer()] },
-  noConfiguration(pumpId),
-] as const;
 const configuration = JSON.stringify(pump({ model: 'svc.configuration' }));
-const failing = [{ call: device.call, reply: [200, '<html>'] }] as const;
 /** With a notification before the acknowledgement. */
 const notified = [...success.slice(0, -1), { ...noConfiguration(pumpId), reply: [200, configuration] }] as const;
 
@@ -40,24 +32,6 @@ describe('a bad message gets a clear failed acknowledgement', () => {
   it.each([
     ['a body nested too deep', { body: '['.repeat(65) + ']'.repeat(65) }, 'body is nested more than 64 levels deep'],
     [
-      'an action that is none of ours',
-      { properties: { action: 'model.query' } },
-      'action "model.query" is not one of this service; the nearest is model.create',
-      'operation_not_supported',
-    ],
-    [
-      'an action named like a property of every object',
-      { properties: { action: 'constructor' } },
-      /^action "constructor" is not one of this service; the nearest is [a-z]+\.[a-z]+$/,
-      'operation_not_supported',
-    ],
-    [
-      'an action named like an event',
-      { properties: { action: 'Svc.Device.Created' } },
-      /^action "Svc.Device.Created" is not one of this service; the nearest is [a-z]+\.[a-z]+$/,
-      'operation_not_supported',
-    ],
-    [
       'an action of 64 characters',
       { properties: { action: 'x'.repeat(64) } },
       /^action "x{64}" is not one of this service/,
@@ -67,24 +41,6 @@ describe('a bad message gets a clear failed acknowledgement', () => {
       'an event that is none of ours',
       { properties: { ...anEvent, eventType: 'Svc.Device.Deleted' } },
       'eventType "Svc.Device.Deleted" is not one of this service; the nearest is Svc.Device.Created',
-      'operation_not_supported',
-    ],
-    [
-      'an action in other letters',
-      { properties: { action: 'Model.Create' } },
-      'action "Model.Create" is not one of this service; the nearest is model.create',
-      'operation_not_supported',
-    ],
-    [
-      'an action with a letter too few',
-      { properties: { action: 'identity.delet' } },
-      'action "identity.delet" is not one of this service; the nearest is identity.delete',
-      'operation_not_supported',
-    ],
-    [
-      'an action that would hide in a log, and is long',
-      { properties: { action: `model."\r\n\u202e\u0085${'x'.repeat(30_000)}` } },
-      `action "model.'\ufffd\ufffd\ufffd\ufffd${'x'.repeat(53)}…" is not one of this service; the nearest is model.create`,
       'operation_not_supported',
     ],
     ['a missing action', { properties: { action: undefined } }, 'property action is required'],
@@ -115,6 +71,26 @@ describe('a bad message gets a clear failed acknowledgement', () => {
     const answer = await answerTo(event);
     expect(answer).toMatchObject({ success: false, code });
     expect(answer.details).toMatch(details);
+  });
+
+  const someMessage = expect.stringMatching(/^[a-z]+\.[a-z]+$/);
+  it.each<[what: string, action: string, nearest: unknown, shown?: string]>([
+    ['an action that is none of ours', 'model.query', 'model.create'],
+    ['an action named like a property of every object', 'constructor', someMessage],
+    ['an action named like an event', 'Svc.Device.Created', someMessage],
+    ['an action in other letters', 'Model.Create', 'model.create'],
+    ['an action with a letter too few', 'identity.delet', 'identity.delete'],
+    [
+      'an action that would hide in a log, and is long',
+      `model."\r\n\u202e\u0085${'x'.repeat(30_000)}`,
+      'model.create',
+      `model.'\ufffd\ufffd\ufffd\ufffd${'x'.repeat(53)}…`,
+    ],
+  ])('%s', async (_what, action, nearest, shown = action) => {
+    const answer = await answerTo(hubEvent({ properties: { ...properties, action }, body: pumpBody }));
+    expect(answer).toMatchObject({ success: false, code: 'operation_not_supported' });
+    const [said, found] = answer.details.split('; the nearest is ');
+    expect([said, found]).toEqual([`action "${shown}" is not one of this service`, nearest]);
   });
 
   it('keys like __proto__ are only text to the service, and reach the backend as sent', async () => {
@@ -174,16 +150,18 @@ describe('compression', () => {
   });
 });
 
+/** Time does not pass by itself in the rest of the test. */
+function stopTime(given: Parameters<typeof vi.useFakeTimers>[0] = {}) {
+  vi.useFakeTimers(given);
+  onTestFinished(() => void vi.useRealTimers());
+}
+
 /** What comes of a message within its time-out of a second, in time that does not pass by itself. */
 async function afterSecond<T>(dispatching: () => Promise<T>): Promise<T> {
-  vi.useFakeTimers();
-  try {
-    const work = dispatching();
-    await vi.advanceTimersByTimeAsync(1_000);
-    return await work;
-  } finally {
-    vi.useRealTimers();
-  }
+  stopTime();
+  const work = dispatching();
+  await vi.advanceTimersByTimeAsync(1_000);
+  return await work;
 }
 
 describe('an unavailable backend', () => {
@@ -199,9 +177,7 @@ describe('an unavailable backend', () => {
   });
 
   it('that answers garbage is the service’s fault: the device gets an incident id that is in the log', async () => {
-    const { replies, logged } = await dispatchEvent(hubEvent({ properties, body: pumpBody }), [
-      { call: device.call, reply: [200, '<html>'] },
-    ]);
+    const { replies, logged } = await dispatchEvent(event, failing);
     const { code, details } = JSON.parse(replies[0]?.body ?? '');
     expect(code).toBe('internal_platform_error');
     const incident = /[0-9a-f-]{36}/.exec(details)?.[0];
@@ -211,9 +187,7 @@ describe('an unavailable backend', () => {
 
 describe('a message that cannot be handled to its end', () => {
   it('is not counted as handled when the service stops before its replies are out', async () => {
-    const { handled, logged } = await dispatchEvent(hubEvent({ properties, body: pumpBody }), success, {
-      deliver: () => 'stopped',
-    });
+    const { handled, logged } = await dispatchEvent(event, success, { deliver: () => 'stopped' });
     expect(handled).toBe(false);
     expect(logged).toEqual([]);
   });
@@ -221,7 +195,7 @@ describe('a message that cannot be handled to its end', () => {
   it('makes no further call after its partition is lost, and is neither answered nor parked', async () => {
     const taken = new AbortController();
     const answering = dispatchEvent(
-      hubEvent({ properties, body: pumpBody }),
+      event,
       [{ call: device.call, reply: problem(503, 'Busy'), onCall: () => taken.abort() }],
       { ended: taken.signal },
     );
@@ -247,9 +221,7 @@ describe('a message that cannot be handled to its end', () => {
     async (most) => {
       const taken = new AbortController();
       let steps = 0;
-      const news = [200, pump({ model: 'svc.configuration' })] as const;
-      const script = [...success.slice(0, -1), { ...noConfiguration(pumpId), reply: news }].slice(0, most);
-      const { handled, replies, calls } = await dispatchEvent(hubEvent({ properties, body: pumpBody }), script, {
+      const { handled, replies, calls } = await dispatchEvent(event, notified.slice(0, most), {
         ended: taken.signal,
         beforeEffect() {
           if (steps === most) taken.abort();
@@ -262,17 +234,13 @@ describe('a message that cannot be handled to its end', () => {
 
   it('sends no further reply after its partition is lost', async () => {
     const taken = new AbortController();
-    const { handled, replies } = await dispatchEvent(
-      hubEvent({ properties, body: pumpBody }),
-      [...success.slice(0, -1), { ...noConfiguration(pumpId), reply: [200, pump({ model: 'svc.configuration' })] }],
-      {
-        ended: taken.signal,
-        deliver() {
-          taken.abort();
-          return 'delivered';
-        },
+    const { handled, replies } = await dispatchEvent(event, notified, {
+      ended: taken.signal,
+      deliver() {
+        taken.abort();
+        return 'delivered';
       },
-    );
+    });
     expect([handled, replies.map(({ kind }) => kind)]).toEqual([false, ['notification']]);
   });
 });
@@ -306,11 +274,7 @@ describe('a tap on a device', () => {
     const told: TapEvent[] = [];
     taps.open({ device: 'd1', follow: (event) => told.push(event) });
     const { script, ...circumstances } = leaving(() => taken.abort());
-    await dispatchEvent(hubEvent({ properties, body: pumpBody }), script, {
-      ...circumstances,
-      ended: taken.signal,
-      taps,
-    });
+    await dispatchEvent(event, script, { ...circumstances, ended: taken.signal, taps });
     expect(told.map(({ stage }) => stage)).not.toContain('handled');
     expect(told.at(-1)).toMatchObject({ stage: 'left', why: 'this instance no longer reads the partition' });
   });
@@ -319,7 +283,7 @@ describe('a tap on a device', () => {
     const taps = createTaps();
     const told: TapEvent[] = [];
     taps.open({ device: 'd1', follow: (event) => told.push(event) });
-    await dispatchEvent(hubEvent({ properties, body: pumpBody }), notified, {
+    await dispatchEvent(event, notified, {
       taps,
       redelivered: true,
       deliver: ({ kind }) => (kind === 'notification' ? { dropped: 'queue_full' } : 'delivered'),
@@ -350,7 +314,7 @@ describe('the memory of replies (D28)', () => {
 
 describe('the log', () => {
   it('has one line for each handled message', async () => {
-    const { logged, counters } = await dispatchEvent(hubEvent({ properties, body: pumpBody }), success);
+    const { logged, counters } = await dispatchEvent(event, success);
     expect(logged).toEqual([
       {
         level: 'info',
@@ -381,44 +345,39 @@ describe('the log', () => {
     ['warn', 'a reply that is dropped', '{', { dropped: 'queue_full' } as const],
     ['warn', 'an internal error', pumpBody, undefined],
   ])('has level %s for %s', async (level, _, body, delivery) => {
-    const script: Script = body === pumpBody ? [{ call: device.call, reply: [200, '<html>'] }] : [];
+    const script: Script = body === pumpBody ? failing : [];
     const { logged } = await dispatchEvent(hubEvent({ properties, body }), script, { deliver: () => delivery });
     expect(logged.at(-1)).toMatchObject({ level, msg: 'handled' });
   });
 
   it('has the time that the message waited in the hub, in its lane, for backends and for the hub’s confirmation of replies', async () => {
-    vi.useFakeTimers();
-    try {
-      const event = hubEvent({ properties, body: pumpBody });
-      const enqueuedAt = event.enqueuedTimeUtc.getTime();
-      vi.setSystemTime(enqueuedAt + 12_000);
-      const readAt = performance.now() - 3_000;
-      const [first, ...others] = success;
-      const dispatching = dispatchEvent(
-        event,
-        [{ call: first.call, reply: [503, '', { 'retry-after': '2' }] }, first, ...others],
-        {
-          readAt,
-          deliver: () => {
-            vi.advanceTimersByTime(40);
-            return 'delivered';
-          },
+    stopTime();
+    const enqueuedAt = event.enqueuedTimeUtc.getTime();
+    vi.setSystemTime(enqueuedAt + 12_000);
+    const readAt = performance.now() - 3_000;
+    const [first, ...others] = success;
+    const dispatching = dispatchEvent(
+      event,
+      [{ call: first.call, reply: [503, '', { 'retry-after': '2' }] }, first, ...others],
+      {
+        readAt,
+        deliver: () => {
+          vi.advanceTimersByTime(40);
+          return 'delivered';
         },
-      );
-      await vi.advanceTimersByTimeAsync(10_000);
-      const { logged } = await dispatching;
-      expect(logged).toMatchObject([
-        {
-          ...{ hubWaitMs: 9_000, laneWaitMs: 3_000, repliesMs: 40 },
-          backends: { principalManager: { calls: 1, attempts: 2 }, informationModel: { calls: 3, attempts: 3 } },
-        },
-      ]);
-      const [{ ms, backends }] = logged as [{ ms: number; backends: Record<string, { ms: number }> }];
-      expect(backends['principalManager']?.ms).toBeGreaterThanOrEqual(2_000);
-      expect(ms).toBe((backends['principalManager']?.ms ?? 0) + (backends['informationModel']?.ms ?? 0));
-    } finally {
-      vi.useRealTimers();
-    }
+      },
+    );
+    await vi.advanceTimersByTimeAsync(10_000);
+    const { logged } = await dispatching;
+    expect(logged).toMatchObject([
+      {
+        ...{ hubWaitMs: 9_000, laneWaitMs: 3_000, repliesMs: 40 },
+        backends: { principalManager: { calls: 1, attempts: 2 }, informationModel: { calls: 3, attempts: 3 } },
+      },
+    ]);
+    const [{ ms, backends }] = logged as [{ ms: number; backends: Record<string, { ms: number }> }];
+    expect(backends['principalManager']?.ms).toBeGreaterThanOrEqual(2_000);
+    expect(ms).toBe((backends['principalManager']?.ms ?? 0) + (backends['informationModel']?.ms ?? 0));
   });
 
   it.each<[what: string, ack: string, script: Script, undelivered: readonly string[], repliesMs: number | undefined]>([
@@ -435,56 +394,43 @@ describe('the log', () => {
     ['a failure that is parked, with a reply that is dropped', 'all', failing, ['acknowledgement'], 40],
   ])('has the time of replies without that of parking, like the metric: %s', async (...row) => {
     const [, ack, script, undelivered, repliesMs] = row;
-    vi.useFakeTimers();
-    try {
-      const { logged, meter } = await dispatchEvent(
-        hubEvent({ properties: { ...properties, ack }, body: pumpBody }),
-        script,
-        {
-          deliver({ kind }) {
-            vi.advanceTimersByTime(40);
-            return undelivered.includes(kind) ? { dropped: 'queue_full' } : 'delivered';
-          },
-          park: async () => void vi.advanceTimersByTime(500),
+    stopTime();
+    const { logged, meter } = await dispatchEvent(
+      hubEvent({ properties: { ...properties, ack }, body: pumpBody }),
+      script,
+      {
+        deliver({ kind }) {
+          vi.advanceTimersByTime(40);
+          return undelivered.includes(kind) ? { dropped: 'queue_full' } : 'delivered';
         },
-      );
-      expect(logged.at(-1)?.['repliesMs']).toBe(repliesMs);
-      expect(logged.at(-1)?.['droppedReplies']).toBe(undelivered.length || undefined);
-      const recorded = repliesMs === undefined ? {} : { '': expect.closeTo(repliesMs / 1000) };
-      expect(sumsOf(meter, 'device_messaging.replies.duration')).toEqual(recorded);
-    } finally {
-      vi.useRealTimers();
-    }
+        park: async () => void vi.advanceTimersByTime(500),
+      },
+    );
+    expect(logged.at(-1)?.['repliesMs']).toBe(repliesMs);
+    expect(logged.at(-1)?.['droppedReplies']).toBe(undelivered.length || undefined);
+    const recorded = repliesMs === undefined ? {} : { '': expect.closeTo(repliesMs / 1000) };
+    expect(sumsOf(meter, 'device_messaging.replies.duration')).toEqual(recorded);
   });
 
   it.each([
     ['ahead of', 5_000],
     ['behind', -5_000],
   ])('never has a negative time, even if the clock of the hub is %s the service’s', async (_, aheadMs) => {
-    const event = hubEvent({ properties, body: pumpBody });
-    vi.useFakeTimers({ now: event.enqueuedTimeUtc.getTime() - aheadMs });
-    try {
-      const { logged, meter } = await dispatchEvent(event, success, { readAt: performance.now() });
-      const hubWaitMs = Math.max(0, -aheadMs);
-      expect(logged).toMatchObject([{ hubWaitMs, laneWaitMs: 0 }]);
-      expect(sumsOf(meter, 'device_messaging.wait.duration')).toEqual({ hub: hubWaitMs / 1000, lane: 0 });
-    } finally {
-      vi.useRealTimers();
-    }
+    stopTime({ now: event.enqueuedTimeUtc.getTime() - aheadMs });
+    const { logged, meter } = await dispatchEvent(event, success, { readAt: performance.now() });
+    const hubWaitMs = Math.max(0, -aheadMs);
+    expect(logged).toMatchObject([{ hubWaitMs, laneWaitMs: 0 }]);
+    expect(sumsOf(meter, 'device_messaging.wait.duration')).toEqual({ hub: hubWaitMs / 1000, lane: 0 });
   });
 
   it('measures the wait behind other messages by the monotonic clock', async () => {
-    vi.useFakeTimers({ now: 0 });
-    try {
-      const readAt = performance.now();
-      await vi.advanceTimersByTimeAsync(2_000);
-      vi.setSystemTime(-3_600_000);
-      const { logged, meter } = await dispatchEvent(hubEvent({ properties, body: pumpBody }), success, { readAt });
-      expect(logged).toMatchObject([{ laneWaitMs: 2_000 }]);
-      expect(sumsOf(meter, 'device_messaging.wait.duration')).toMatchObject({ lane: 2 });
-    } finally {
-      vi.useRealTimers();
-    }
+    stopTime({ now: 0 });
+    const readAt = performance.now();
+    await vi.advanceTimersByTimeAsync(2_000);
+    vi.setSystemTime(-3_600_000);
+    const { logged, meter } = await dispatchEvent(event, success, { readAt });
+    expect(logged).toMatchObject([{ laneWaitMs: 2_000 }]);
+    expect(sumsOf(meter, 'device_messaging.wait.duration')).toMatchObject({ lane: 2 });
   });
 
   it('holds no body, no key and no token, whatever happens', async () => {
@@ -577,37 +523,30 @@ describe('a message that fails through our side', () => {
   };
 
   it('is not parked when its partition is lost before the answer: it may succeed elsewhere', async () => {
-    const event = hubEvent({ properties, body: pumpBody });
     const { handled, parked } = await dispatchEvent(event, failing, { deliver: () => 'stopped' });
     expect([handled, parked]).toEqual([false, []]);
   });
 
   it('waits 20 s for a dead-letter store that hangs, then is completed; the log has its position in the hub', async () => {
-    vi.useFakeTimers();
-    try {
-      let ended: number | undefined;
-      const dispatching = dispatchEvent(hubEvent({ properties, body: pumpBody }), failing, {
-        park: () => new Promise(() => {}),
-      });
-      void dispatching.then(() => {
-        ended = Date.now();
-      });
-      const began = Date.now();
-      await vi.advanceTimersByTimeAsync(19_999);
-      expect(ended).toBeUndefined();
-      await vi.advanceTimersByTimeAsync(1);
-      const { handled, replies, counters, logged } = await dispatching;
-      expect([handled, replies.length, counters['parked'], (ended ?? 0) - began]).toEqual([true, 1, 0, 20_000]);
-      expect(logged.slice(-2)).toMatchObject([unparked, { msg: 'handled', code: 'internal_platform_error' }]);
-    } finally {
-      vi.useRealTimers();
-    }
+    stopTime();
+    let ended: number | undefined;
+    const dispatching = dispatchEvent(event, failing, { park: () => new Promise(() => {}) });
+    void dispatching.then(() => {
+      ended = Date.now();
+    });
+    const began = Date.now();
+    await vi.advanceTimersByTimeAsync(19_999);
+    expect(ended).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(1);
+    const { handled, replies, counters, logged } = await dispatching;
+    expect([handled, replies.length, counters['parked'], (ended ?? 0) - began]).toEqual([true, 1, 0, 20_000]);
+    expect(logged.slice(-2)).toMatchObject([unparked, { msg: 'handled', code: 'internal_platform_error' }]);
   });
 
   it('has a step during its parking, and none afterwards', async () => {
     const course: { open?: ReadonlySet<object> } = {};
     const seen: object[] = [];
-    await dispatchEvent(hubEvent({ properties, body: pumpBody }), failing, {
+    await dispatchEvent(event, failing, {
       begins: ({ open }) => Object.assign(course, { open }),
       park: async () => void seen.push(...(course.open ?? [])),
     });
@@ -618,17 +557,14 @@ describe('a message that fails through our side', () => {
   });
 
   it('is answered and completed when it cannot be parked; the log has its position in the hub', async () => {
-    const { handled, replies, counters, logged } = await dispatchEvent(
-      hubEvent({ properties, body: pumpBody }),
-      failing,
-      { park: () => Promise.reject(new Error('no space left')) },
-    );
+    const { handled, replies, counters, logged } = await dispatchEvent(event, failing, {
+      park: () => Promise.reject(new Error('no space left')),
+    });
     expect([handled, replies.length, counters['parked']]).toEqual([true, 1, 0]);
     expect(logged.slice(-2)).toMatchObject([{ ...unparked, err: { message: 'no space left' } }, { msg: 'handled' }]);
   });
 
   it('leaves no dead letter when it is handled again and succeeds; only for a possible repeat one is looked for', async () => {
-    const event = hubEvent({ properties, body: pumpBody });
     const again = await dispatchEvent(event, success, { redelivered: true });
     const parked = { event, deviceId: 'd1', origin: { hub: 'hub', partition: '0' } };
     expect([again.handled, again.removed]).toEqual([true, [idOf(parked)]]);
@@ -637,21 +573,15 @@ describe('a message that fails through our side', () => {
   });
 
   it('is completed when its dead letter cannot be removed, within 3 s', async () => {
-    vi.useFakeTimers();
-    try {
-      const event = hubEvent({ properties, body: pumpBody });
-      const dispatching = dispatchEvent(event, success, { redelivered: true, remove: () => new Promise(() => {}) });
-      await vi.advanceTimersByTimeAsync(3_000);
-      const { handled, logged } = await dispatching;
-      expect(handled).toBe(true);
-      expect(logged.at(-2)).toMatchObject({ level: 'warn', device: 'd1', partition: '0', sequenceNumber: 7 });
-    } finally {
-      vi.useRealTimers();
-    }
+    stopTime();
+    const dispatching = dispatchEvent(event, success, { redelivered: true, remove: () => new Promise(() => {}) });
+    await vi.advanceTimersByTimeAsync(3_000);
+    const { handled, logged } = await dispatching;
+    expect(handled).toBe(true);
+    expect(logged.at(-2)).toMatchObject({ level: 'warn', device: 'd1', partition: '0', sequenceNumber: 7 });
   });
 
   it('is acknowledged under another message id when it succeeds after all', async () => {
-    const event = hubEvent({ properties, body: pumpBody });
     const [failed, done] = [await dispatchEvent(event, failing), await dispatchEvent(event, success)];
     expect(failed.replies[0]?.messageId).not.toBe(done.replies[0]?.messageId);
   });

@@ -5,18 +5,11 @@ import { hubEvent } from '../support/events.ts';
 import { readingOf, sumsOf } from '../support/readings.ts';
 import { scriptedBackend } from '../support/scriptedBackend.ts';
 import { arrivalOf, forever, wire } from '../support/wiring.ts';
-import { device, devicePrincipal, noConfiguration, problem, pumpAnswer, pumpId } from '../support/world.ts';
+import { device } from '../support/world.ts';
+import { success as calls, event, failing, properties } from './support/creation.ts';
 
-const properties = { msgType: 'action', action: 'model.create', version: 2, correlationId: 'c-1', ack: 'all' };
-const pumpBody = { objectId: pumpId, model: 'svc.device', type: 'pump', properties: { serial: 'FP-1' } };
-const event = hubEvent({ properties, body: pumpBody });
-const success = [
-  device,
-  { call: `GET /objects/${pumpId}/models/svc.device`, reply: problem(404, 'Not found') },
-  { call: `POST /object?owner=${devicePrincipal}`, reply: [503] },
-  { call: `POST /object?owner=${devicePrincipal}`, reply: [201, pumpAnswer()] },
-  noConfiguration(pumpId),
-] as const;
+/** The second attempt to create the pump succeeds. */
+const success = [...calls.slice(0, 2), { call: calls[2].call, reply: [503] } as const, ...calls.slice(2)];
 
 it('a message that succeeds is counted, with its requests, its waits and its replies', async () => {
   vi.useFakeTimers({ toFake: ['Date', 'performance'] });
@@ -71,7 +64,7 @@ it.each([
   ['is parked', async () => {}, { parked: 1 }],
   ['cannot be parked', () => Promise.reject(new Error('no space left')), { not_parked: 1 }],
 ])('a failure of the service that %s is counted as a dead letter', async (_, park, counted) => {
-  const { meter } = await dispatchEvent(event, [{ call: device.call, reply: [200, '<html>'] }], { park });
+  const { meter } = await dispatchEvent(event, failing, { park });
   expect(readingOf(meter, 'device_messaging.dead_letters')).toEqual(counted);
   expect(readingOf(meter, 'messaging.process.duration')).toEqual({ 'model.create V2 service': 1 });
 });

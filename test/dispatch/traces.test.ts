@@ -4,26 +4,15 @@ import { dispatchEvent } from '../support/dispatching.ts';
 import { hubEvent } from '../support/events.ts';
 import type { CollectedSpan } from '../support/otlp/spans.ts';
 import type { Script } from '../support/scriptedBackend.ts';
-import { device, devicePrincipal, noConfiguration, problem, pumpAnswer, pumpId } from '../support/world.ts';
+import { device, problem } from '../support/world.ts';
 import { startRecording } from '../tracing/traces.ts';
+import { pumpBody as body, properties as creation, failing, success } from './support/creation.ts';
 
 const trace = '0af7651916cd43dd8448eb211c80319c';
 const devicesSpan = 'b7ad6b7169203331';
 const traceparent = `00-${trace}-${devicesSpan}-01`;
-const properties = {
-  ...{ msgType: 'action', action: 'model.create', version: 2, correlationId: 'c-1', ack: 'all' },
-  traceparent,
-};
-const body = { objectId: pumpId, model: 'svc.device', type: 'pump', properties: { serial: 'FP-1' } };
+const properties = { ...creation, traceparent };
 const event = hubEvent({ properties, body });
-const success = [
-  device,
-  { call: `GET /objects/${pumpId}/models/svc.device`, reply: problem(404, 'Not found') },
-  { call: `POST /object?owner=${devicePrincipal}`, reply: [201, pumpAnswer()] },
-  noConfiguration(pumpId),
-] as const;
-const failing: Script = [{ call: device.call, reply: [200, '<html>'] }];
-
 const rootOf = (spans: readonly CollectedSpan[]): CollectedSpan => {
   const roots = spans.filter(({ kind }) => kind === 'consumer');
   expect(roots).toHaveLength(1);

@@ -1,23 +1,19 @@
-import { closeSync, ftruncateSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { type BlockReader, createBlockReader } from '../../src/engine/spool/blockReader.ts';
 
 const blockBytes = 64 * 1024;
-let directory: string;
+const directory = folderForEach('blocks');
 let file: number;
 let reader: BlockReader;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'blocks-'));
   file = openSync(join(directory, 'file'), 'w+');
   reader = createBlockReader(file);
 });
-afterEach(() => {
-  closeSync(file);
-  rmSync(directory, { recursive: true });
-});
+afterEach(() => closeSync(file));
 
 function write(at: number, length: number, value: number) {
   reader.writing(at, length);

@@ -5,6 +5,12 @@ import { type Budget, createBudget } from '../../src/engine/budget/budget.ts';
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 const none = { messages: 0, bytes: 0 };
 
+/** An overall budget, and those of two partitions. */
+function within(limits: Parameters<typeof createBudget>[0]) {
+  const overall = createBudget(limits);
+  return [overall, createBudget(limits, overall), createBudget(limits, overall)] as const;
+}
+
 it('messages are admitted at once while there is room, and then in order of arrival', async () => {
   const budget = createBudget({ maxMessages: 2, maxBytes: 100 });
   expect(budget.all.take(10)).toBeUndefined();
@@ -50,8 +56,7 @@ it('the unused part of a reservation is available to the next messages', async (
 });
 
 it('the unused part of a reservation is released in the overall budget as well, and an ended message releases the rest', async () => {
-  const overall = createBudget({ maxMessages: 10, maxBytes: 100 });
-  const [one, other] = [1, 2].map(() => createBudget({ maxMessages: 10, maxBytes: 100 }, overall)) as [Budget, Budget];
+  const [overall, one, other] = within({ maxMessages: 10, maxBytes: 100 });
   expect(one.all.take(100)).toBeUndefined();
   const waiting = other.all.take(50);
   one.all.shrink(90);
@@ -64,8 +69,7 @@ it('the unused part of a reservation is released in the overall budget as well, 
 
 describe('messages that wait for room', () => {
   it('can leave the queue, and then nothing is charged, here or overall', async () => {
-    const overall = createBudget({ maxMessages: 1, maxBytes: 100 });
-    const [one, other] = [1, 2].map(() => createBudget({ maxMessages: 1, maxBytes: 100 }, overall)) as [Budget, Budget];
+    const [overall, one, other] = within({ maxMessages: 1, maxBytes: 100 });
     const signal = new AbortController();
     expect(one.all.take(1)).toBeUndefined();
     const inOwnLine = one.all.take(1, signal.signal);
@@ -158,8 +162,7 @@ describe('large messages', () => {
   });
 
   it('are counted over all partitions', async () => {
-    const overall = createBudget(limits);
-    const [one, other] = [1, 2].map(() => createBudget(limits, overall)) as [Budget, Budget];
+    const [overall, one, other] = within(limits);
     const all = [one, other, one, other].map((budget) => takenBy(budget, large));
     await settle();
     expect(all.map(({ isTaken }) => isTaken)).toEqual([true, true, true, false]);
@@ -249,8 +252,7 @@ describe('the side budgets', () => {
   });
 
   it('charge no message without overall room, and release overall room as well, also without its message', () => {
-    const overall = createBudget(limits);
-    const [one, other] = [1, 2].map(() => createBudget(limits, overall)) as [Budget, Budget];
+    const [overall, one, other] = within(limits);
     expect([one.answering.take(60), other.answering.take(41), other.answering.take(40)]).toEqual([true, false, true]);
     expect(other.answering.taken()).toEqual({ messages: 1, bytes: 40 });
     one.answering.give(20, 0);
@@ -264,8 +266,7 @@ describe('the side budgets', () => {
   });
 
   it('are parts of the overall budgets, and are cleared there as well', () => {
-    const overall = createBudget(limits);
-    const [one, other] = [1, 2].map(() => createBudget(limits, overall)) as [Budget, Budget];
+    const [overall, one, other] = within(limits);
     expect([one.waiting.take(10), one.waiting.take(20), other.waiting.take(1)]).toEqual([true, true, false]);
     one.waiting.clear();
     expect([overall.waiting.taken(), other.waiting.take(1)]).toEqual([{ messages: 0, bytes: 0 }, true]);

@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { hubEvent } from '../support/events.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
+import { signal } from '../support/signal.ts';
 import { soon } from '../support/soon.ts';
 import { budgetOf, events, limits, partitionByHand } from './support/partitions.ts';
 import { diskSpool } from './support/spools.ts';
@@ -59,10 +60,7 @@ describe('a device that floods', () => {
   });
 
   it('cannot fill the budget with messages behind its spool, which would be a deadlock', async () => {
-    let release = () => {};
-    const slowDisk = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const { given: slowDisk, give: release } = signal();
     const disk = diskSpool();
     const { partition, started, end } = partitionByHand({
       budget: budgetOf(3),

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { createBudget } from '../../src/engine/budget/budget.ts';
 import { createLanes } from '../../src/engine/order/lanes.ts';
 import type { Queued, Requirement } from '../../src/engine/order/queued.ts';
+import { signal } from '../support/signal.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 const nothing: Requirement = { isMet: () => true, met: async () => true };
@@ -219,10 +220,7 @@ it('a suspect says whether its message is held up', async () => {
 });
 
 it('a device continues when a checkpoint has its suspect', async () => {
-  let isNoted = () => {};
-  const noted = new Promise<void>((resolve) => {
-    isNoted = resolve;
-  });
+  const { given: noted, give: isNoted } = signal();
   const { add, log, end } = setUp({
     quarantine: { isSuspect: () => false, turnOf: async () => true, putBack() {}, ended: () => noted },
   });

@@ -1,11 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createBudget } from '../../src/engine/budget/budget.ts';
 import { createPace } from '../../src/engine/budget/pace.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
 
 // How many messages may be in flight follows the event loop (D163).
 
-beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+withFakeTimers();
 
 /** @param busy share of each window in which the event loop is busy */
 function setUp(busy: { share: number }, { least = 4, most = 20, inLine = (): number => 0 } = {}) {

@@ -1,26 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createBudget } from '../../src/engine/budget/budget.ts';
 import type { Progress } from '../../src/engine/progress/tracked.ts';
-import type { Ticket } from '../../src/engine/spool/spool.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
-import { memorySpool } from './support/memorySpool.ts';
+import { memorySpool, slowSpool } from './support/memorySpool.ts';
 import { budgetOf, events, limits, partitionByHand, positions } from './support/partitions.ts';
 import { diskSpool } from './support/spools.ts';
 
 withFakeTimers();
-
-/** Its disk answers when the test says so. */
-function slowSpool() {
-  let read = () => {};
-  const spool = memorySpool();
-  async function take(ticket: Ticket) {
-    await new Promise<void>((resolve) => {
-      read = resolve;
-    });
-    return spool.take(ticket);
-  }
-  return { spool: { ...spool, take }, read: () => read() };
-}
 
 const none = { messages: 0, bytes: 0 };
 const eachMessage = { limits: { ...limits, everyMessages: 1 } };

@@ -1,21 +1,14 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import * as fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { openSpool, type Spool, type Ticket } from '../../src/engine/spool/spool.ts';
 import { hubEvent } from '../support/events.ts';
 
 const mebibyte = 1024 * 1024;
-let directory: string;
+const directory = folderForEach('spool');
 let spool: Spool;
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'spool-'));
-});
-afterEach(() => {
-  spool.close();
-  rmSync(directory, { recursive: true });
-});
+afterEach(() => spool.close());
 
 const open = (maxBytes: number, maxMessages = 1_000) => {
   spool = openSpool(directory, 'one', { maxBytes, maxMessages });

@@ -1,27 +1,18 @@
-import { type Hub, startHub } from 'iot-hub-emulator';
 import { inject } from 'iot-hub-emulator/testing';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
+import { describe, expect, it } from 'vitest';
+import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
+import type { Consumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
-import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
-import { usualOpened, usualReading } from './support/reading.ts';
+import { storageForAll } from '../support/sharedStorage.ts';
+import { consumersForEach, sharesOf, textOf, usualOpened } from './support/reading.ts';
 
 cureHubSdks();
 
-let storage: StorageAccount;
-let hub: Hub;
-const running = new Set<Consumer>();
-
-beforeAll(async () => {
-  [storage, hub] = await Promise.all([storageAccount(), startHub({ partitions: 4, consumerGroups: ['shared'] })]);
-});
-afterEach(async () => {
-  await Promise.all([...running].map((one) => one.stop()));
-  running.clear();
-});
-afterAll(() => hub.close());
+const storage = storageForAll();
+const hub = hubForAll({ partitions: 4, consumerGroups: ['shared'] });
+const begin = consumersForEach();
 
 /** Each instance has a client of its own, as processes have. */
 const openStore = () =>
@@ -34,8 +25,7 @@ const openStore = () =>
   });
 
 function enter(handled: string[]): Consumer {
-  const consumer = createConsumer({
-    ...usualReading,
+  return begin({
     access: hub.eventsConnectionString,
     consumerGroup: 'shared',
     drainMs: 2_000,
@@ -46,26 +36,17 @@ function enter(handled: string[]): Consumer {
       ...usualOpened(),
       arrivalOf: (event: HubEvent) => ({ event, deviceId: String(event.properties?.['device']) }),
       async dispatch({ event }) {
-        handled.push(Buffer.from(event.body as Uint8Array).toString());
+        handled.push(textOf(event));
         return true;
       },
       limits: { everyMessages: 10, everyMs: 100, deviceMessages: 16 },
     }),
   });
-  running.add(consumer);
-  consumer.start();
-  return consumer;
 }
 
 async function send(texts: readonly string[]) {
   for (const [index, text] of texts.entries())
     await inject(hub, [text], { partition: index % 4, properties: { device: `d${index % 4}` } });
-}
-
-async function sharesOf(): Promise<number[]> {
-  const counts = new Map<string, number>();
-  for (const { owner } of await openStore().ownerships()) counts.set(owner, (counts.get(owner) ?? 0) + 1);
-  return [...counts.values()].sort();
 }
 
 const numbered = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}${index}`);
@@ -77,17 +58,16 @@ describe('two instances over one storage account', () => {
 
     enter(handled);
     await send(expected.slice(0, 40));
-    await expect.poll(() => sharesOf()).toEqual([4]);
+    await expect.poll(() => sharesOf(openStore())).toEqual([4]);
 
     const second = enter(handled);
-    await expect.poll(() => sharesOf()).toEqual([2, 2]);
+    await expect.poll(() => sharesOf(openStore())).toEqual([2, 2]);
     await send(expected.slice(40, 80));
     await expect.poll(() => handled).toHaveLength(80);
 
     await second.stop();
-    running.delete(second);
     await send(expected.slice(80));
-    await expect.poll(() => sharesOf()).toEqual([4]);
+    await expect.poll(() => sharesOf(openStore())).toEqual([4]);
     await expect.poll(() => handled.length).toBeGreaterThanOrEqual(expected.length);
     expect(handled.sort()).toEqual(expected.sort());
   });

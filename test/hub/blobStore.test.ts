@@ -4,14 +4,14 @@ import { accountKey } from '../../sandbox/methods/azurite.ts';
 import { decodeCompletion, encodeCompletion } from '../../src/engine/progress/completionMap.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import { type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
-import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
+import { storageForAll } from '../support/sharedStorage.ts';
+import { claimed } from './support/claims.ts';
 
-let storage: StorageAccount;
+const storage = storageForAll();
 let proxy: LossyProxy;
 let container: ContainerClient;
 let group = 0;
 beforeAll(async () => {
-  storage = await storageAccount();
   container = new ContainerClient(storage.connectionString, 'progress');
   await container.create();
 });
@@ -42,14 +42,6 @@ const blobOf = (kind: 'ownership' | 'checkpoint', partition = '0') =>
   container.getBlockBlobClient(`hub.example/devices/group${group}/${kind}/${partition}`);
 const labelsOf = async (...args: Parameters<typeof blobOf>) => (await blobOf(...args).getProperties()).metadata;
 
-const claimed = (owner: string, epoch: number, partition = '0') => ({
-  partition,
-  owner,
-  epoch,
-  wantedBy: '',
-  wantedSince: 0,
-  renewedAt: Date.now(),
-});
 const at = (sequenceNumber: number) => ({ sequenceNumber, offset: `o${sequenceNumber}`, completed: '' });
 
 async function claim(store = open(), epoch = 1) {

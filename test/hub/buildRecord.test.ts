@@ -1,21 +1,16 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { buildBefore, type DurableText } from '../../src/hub/stores/buildRecord.ts';
 import { openDurableText } from '../../src/hub/stores/openDurableText.ts';
 import { openStore } from '../../src/hub/stores/openStore.ts';
-import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
+import { storageForAll } from '../support/sharedStorage.ts';
 
-let storage: StorageAccount;
-let directory: string;
+const directory = folderForAll('builds');
+const storage = storageForAll();
 let groups = 0;
-beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'builds-'));
-  mkdirSync(join(directory, 'checkpoints'));
-  storage = await storageAccount();
-});
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+beforeAll(() => void mkdirSync(join(directory, 'checkpoints')));
 beforeEach(() => {
   groups += 1;
 });

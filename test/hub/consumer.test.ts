@@ -1,16 +1,17 @@
 import { join } from 'node:path';
 import { inject } from 'iot-hub-emulator/testing';
 import { Receiver } from 'rhea-promise';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
-import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
+import type { Consumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
+import { signal } from '../support/signal.ts';
 import { soon } from '../support/soon.ts';
-import { usualOpened, usualReading } from './support/reading.ts';
+import { consumersForEach, textOf, usualOpened } from './support/reading.ts';
 
 cureHubSdks();
 
@@ -21,7 +22,7 @@ const hub = hubForAll({
   partitions: 1,
   consumerGroups: ['one', 'two', 'three', 'four', 'five', 'six', 'seven'],
 });
-afterEach(() => consumer?.stop());
+const begin = consumersForEach();
 
 const send = (...bodies: string[]) => inject(hub, bodies);
 
@@ -33,8 +34,7 @@ function read(
   maxMessages = 100,
   repeats: string[] = [],
 ) {
-  consumer = createConsumer({
-    ...usualReading,
+  consumer = begin({
     access: hub.eventsConnectionString,
     consumerGroup,
     prefetch,
@@ -51,9 +51,14 @@ function read(
       dispatch: ({ event }) => handle(event),
     }),
   });
-  consumer.start();
   return consumer;
 }
+
+/** Handles each event by keeping its text. */
+const into = (seen: string[]) => async (event: HubEvent) => {
+  seen.push(textOf(event));
+  return true;
+};
 
 /** Somebody who is not there asks for the partition. */
 const ask = (store: CheckpointStore) =>
@@ -66,16 +71,11 @@ const ask = (store: CheckpointStore) =>
 /** `backlog 7` comes of a device of its own; everything else of one. */
 const deviceOf = (event: HubEvent) => (textOf(event).startsWith('backlog') ? textOf(event) : 'd1');
 
-const textOf = ({ body }: HubEvent) => Buffer.from(body as Uint8Array).toString();
-
 describe('the consumer, with the official client against the sandbox hub', () => {
   it('starts at the earliest event when there is no checkpoint, and leaves bodies as the bytes they are', async () => {
     await send('{"big":12345678901234567890}', 'no JSON at all');
     const seen: string[] = [];
-    read('one', async (event) => {
-      seen.push(textOf(event));
-      return true;
-    });
+    read('one', into(seen));
     await expect.poll(() => seen).toEqual(['{"big":12345678901234567890}', 'no JSON at all']);
     await expect.poll(() => consumer?.missing()).toEqual([]);
   });
@@ -97,14 +97,7 @@ describe('the consumer, with the official client against the sandbox hub', () =>
     await consumer?.stop();
 
     const secondRun: string[] = [];
-    read(
-      'two',
-      async (event) => {
-        secondRun.push(textOf(event));
-        return true;
-      },
-      store(),
-    );
+    read('two', into(secondRun), store());
     await expect.poll(() => secondRun).toEqual(['r3']);
   });
 
@@ -118,11 +111,7 @@ describe('the consumer, with the official client against the sandbox hub', () =>
     async function life(): Promise<string[]> {
       const [seen, repeats]: [string[], string[]] = [[], []];
       await send(`life ${lives++}`);
-      const handle = async (event: HubEvent) => {
-        seen.push(textOf(event));
-        return true;
-      };
-      const reading = read('five', handle, failing, 100, repeats);
+      const reading = read('five', into(seen), failing, 100, repeats);
       await expect.poll(() => seen).toContain(`life ${lives - 1}`);
       isDown = lives === 2;
       await reading.stop();
@@ -148,14 +137,7 @@ describe('the consumer, with the official client against the sandbox hub', () =>
       },
     };
     const seen: string[] = [];
-    read(
-      'six',
-      async (event) => {
-        seen.push(textOf(event));
-        return true;
-      },
-      failing,
-    );
+    read('six', into(seen), failing);
     await ask(store);
     await expect.poll(() => refusals).toBe(1);
     const [record] = await store.ownerships();
@@ -166,10 +148,7 @@ describe('the consumer, with the official client against the sandbox hub', () =>
 
   it('takes no more events while it releases a partition, and finishes the release when it is stopped', async () => {
     const store = createMemoryStore();
-    let finish = () => {};
-    const finished = new Promise<boolean>((resolve) => {
-      finish = () => resolve(true);
-    });
+    const { given: finished, give: finish } = signal<boolean>();
     const started: string[] = [];
     await send('in work');
     const reading = read(
@@ -188,7 +167,7 @@ describe('the consumer, with the official client against the sandbox hub', () =>
     await expect.poll(() => receivers()).toEqual([]);
     const stopped = reading.stop();
     await new Promise((resolve) => setTimeout(resolve, 300));
-    finish();
+    finish(true);
     await stopped;
     const progress = await store.progress('0');
     expect(await store.ownerships()).toMatchObject([{ owner: '', begun: progress?.sequenceNumber }]);
@@ -204,10 +183,7 @@ describe('the consumer, with the official client against the sandbox hub', () =>
     };
     try {
       const seen: string[] = [];
-      read('three', async (event) => {
-        seen.push(textOf(event));
-        return true;
-      });
+      read('three', into(seen));
       for (let index = 0; index < 20; index += 1) {
         await send(`trickle ${index}`);
         await expect.poll(() => seen, { interval: 2 }).toContain(`trickle ${index}`);
@@ -221,10 +197,7 @@ describe('the consumer, with the official client against the sandbox hub', () =>
 
   it('leaves events in the hub that exceed the budget', async () => {
     const started: string[] = [];
-    let release = () => {};
-    const gate = new Promise<boolean>((resolve) => {
-      release = () => resolve(true);
-    });
+    const { given: gate, give: release } = signal<boolean>();
     await send(...Array.from({ length: 200 }, (_, index) => `backlog ${index}`));
     const own = (event: HubEvent) => textOf(event).startsWith('backlog');
     read(
@@ -242,7 +215,7 @@ describe('the consumer, with the official client against the sandbox hub', () =>
     expect(started).toHaveLength(5);
     expect(consumer?.waiting()).toEqual({ messages: expect.any(Number), partitions: ['0'] });
     expect(consumer?.waiting().messages).toBeGreaterThanOrEqual(5); // those that have begun, and others behind them
-    release();
+    release(true);
     await expect.poll(() => started).toContain('backlog 199');
     await expect.poll(() => consumer?.waiting()).toEqual({ messages: 0, partitions: [] });
   });

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import { type Fate, type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
-import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
-import { at, readingLife, type Told, takeOver, toldNothing } from './support/readingLife.ts';
+import { storageForAll } from '../support/sharedStorage.ts';
+import { takeOver } from './support/claims.ts';
+import { at, readingLife, type Told, toldNothing } from './support/readingLife.ts';
 
 // An instance dies before, or after, each of its requests to the storage; or a request of it is on its way until another
 // instance has taken over. Each verb of the store is several requests, so there are states that no verb leaves behind.
 
-let storage: StorageAccount;
+const storage = storageForAll();
 let proxy: LossyProxy;
 let group = 0;
 beforeAll(async () => {
-  storage = await storageAccount();
   proxy = await startLossyProxy(storage.port);
 });
 afterAll(() => proxy.close());
@@ -49,13 +49,12 @@ async function requestsOfALife(): Promise<number> {
 async function expectNextOwner(told: Told, place: string) {
   const nextOwner = open(storage.port);
   const record = await takeOver(nextOwner, 'next');
-  expect(record?.epoch, place).toBeGreaterThan(told.epoch);
+  expect(record.epoch, place).toBeGreaterThan(told.epoch);
   const found = await nextOwner.progress('0');
   const { sequenceNumber = -1 } = found ?? {};
   if (found) expect(found, place).toEqual(at(sequenceNumber));
   expect(sequenceNumber, place).toBeGreaterThanOrEqual(told.written);
   expect(sequenceNumber, place).toBeLessThanOrEqual(told.given);
-  if (record === undefined) throw new Error('not taken over');
   return { nextOwner, record, found };
 }
 

@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { allLetters, lettersInDirectory, letter as newLetter } from '../support/letters.ts';
 import { crashingAt, neverCrashing, type ProcessLife } from '../support/processLife.ts';
 import { onCrashingDisk } from './support/crashingDisk.ts';
@@ -13,8 +12,7 @@ vi.mock('node:fs/promises', async (original) =>
   (await import('./support/crashingDisk.ts')).crashingFiles(await original()),
 );
 
-const directory = mkdtempSync(join(tmpdir(), 'dying-letters-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = folderForAll('dying-letters');
 
 let places = 0;
 /** Parks a second dead letter of a device, up to its end or its death. */

@@ -1,11 +1,12 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { crashingAt, neverCrashing, type ProcessLife } from '../support/processLife.ts';
+import { takeOver } from './support/claims.ts';
 import { onCrashingDisk } from './support/crashingDisk.ts';
-import { at, readingLife, takeOver, toldNothing } from './support/readingLife.ts';
+import { at, readingLife, toldNothing } from './support/readingLife.ts';
 
 // The one instance dies before, in the middle of, or after each thing that it does to its file; the next process opens it.
 
@@ -13,8 +14,7 @@ vi.mock('node:fs/promises', async (original) =>
   (await import('./support/crashingDisk.ts')).crashingFiles(await original()),
 );
 
-const directory = mkdtempSync(join(tmpdir(), 'deaths-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = folderForAll('deaths');
 
 let places = 0;
 /** A life over a fresh file, up to its end or its death. */
@@ -36,13 +36,13 @@ it('an instance that dies while it writes its file leaves the old or the new one
     const where = `died at point ${crashAt} of ${points}`;
     const next = createFileStore(place, 'hub', 30_000);
     const record = await takeOver(next, 'next');
-    expect(record?.epoch, where).toBeGreaterThan(told.epoch);
+    expect(record.epoch, where).toBeGreaterThan(told.epoch);
     const found = await next.progress('0');
     const { sequenceNumber = -1 } = found ?? {};
     if (found) expect(found, where).toEqual(at(sequenceNumber));
     expect(sequenceNumber, where).toBeGreaterThanOrEqual(told.written);
     expect(sequenceNumber, where).toBeLessThanOrEqual(told.given);
-    expect(record && (await next.writeProgress(record, at(30))), where).toBe(true);
+    expect(await next.writeProgress(record, at(30)), where).toBe(true);
     expect(await createFileStore(place, 'hub', 30_000).progress('0'), where).toEqual(at(30));
     expect(readdirSync(place), where).toEqual(['hub.json']);
   }

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { byId, type Crashing, startCrashing } from './support/crashing.ts';
+import { describe, expect, it } from 'vitest';
+import { byId, crashingForAll } from './support/crashing.ts';
 import { type Message, v1, v2 } from './support/messages.ts';
 
 // The process dies at each await point of a message's path, one after the other: before and after every call of a
 // backend or the token endpoint, every reply, every dead letter, every checkpoint. The next process, over the same
 // backends and the same checkpoint, must bring everything to the same end as if nobody had died.
 
-let service: Crashing;
-beforeAll(async () => {
-  service = await startCrashing();
-});
-afterAll(() => service.close());
+const service = crashingForAll();
 
 const idOf = (digit: string) => `${digit.repeat(8)}-aaaa-4aaa-8aaa-aaaaaaaaaaaa`;
 const [pumpId, meterId, gatewayId, sensorId] = ['a', 'b', 'c', 'd'].map(idOf) as [string, string, string, string];

@@ -1,16 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { Reply } from '../../src/protocol/c2d.ts';
-import { byId, type Crashing, startCrashing } from './support/crashing.ts';
+import { byId, crashingForAll } from './support/crashing.ts';
 import { type Message, v2 } from './support/messages.ts';
 
 // Deaths where a message does not go the usual way: it fails through our side and is parked, or it waits in the spool.
 
-let service: Crashing;
-beforeAll(async () => {
-  service = await startCrashing();
-});
+const service = crashingForAll();
 afterEach(() => service.sandbox.faults.clear());
-afterAll(() => service.close());
 
 const objectId = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';
 const pump = { model: 'svc.device', type: 'pump', properties: { serial: 'FP-1' } };

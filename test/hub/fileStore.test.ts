@@ -1,30 +1,19 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import type { CheckpointStore, Ownership } from '../../src/hub/stores/checkpointStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
+import { claimed, takeOver } from './support/claims.ts';
 
-let directory: string;
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'file-store-'));
-});
+const directory = folderForEach('file-store');
 afterEach(() => {
   vi.useRealTimers();
-  rmSync(directory, { recursive: true });
 });
 
 const path = () => join(directory, 'place.json');
 const expiryMs = 30_000;
 const open = () => createFileStore(directory, 'place', expiryMs);
-const claimed = (owner: string, epoch: number) => ({
-  partition: '0',
-  owner,
-  epoch,
-  wantedBy: '',
-  wantedSince: 0,
-  renewedAt: 0,
-});
 
 describe('the file of checkpoints', () => {
   it('is readable by its owner alone, and leaves no temporary file', async () => {
@@ -54,8 +43,7 @@ describe('the file of checkpoints', () => {
 
   it('is taken over by a second process at its first use, not when it starts', async () => {
     const first = open();
-    const reader = await first.change(undefined, claimed('a', 1));
-    if (reader === undefined) throw new Error('not claimed');
+    const reader = await takeOver(first, 'a');
     const second = open();
     expect(await first.writeProgress(reader, { sequenceNumber: 1, offset: '1', completed: '' })).toBe(true);
     expect(await second.progress('0')).toMatchObject({ sequenceNumber: 1 });
@@ -86,9 +74,7 @@ describe('a process whose file another process has taken', () => {
     vi.useFakeTimers({ toFake: ['Date', 'performance'] });
     const [first, second] = [open(), open()];
     await first.change(undefined, claimed('first', 1));
-    const [seen] = await second.ownerships();
-    const record = await second.change(seen, claimed('second', 2));
-    if (record === undefined) throw new Error('not claimed');
+    const record = await takeOver(second, 'second');
     await second.writeProgress(record, { sequenceNumber: 7, offset: '7', completed: '' });
     return { first, second, record };
   }

@@ -1,12 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
-import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import { hubEvent } from '../support/events.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { neverCrashing, type ProcessLife } from '../support/processLife.ts';
 import { createFakeHub } from './support/fakeHub.ts';
-import { usualOpened, usualReading } from './support/reading.ts';
+import { storeThrough, usualOpened, usualReading } from './support/reading.ts';
 import { standIns } from './support/standIns.ts';
 
 // An orchestrator gives a stop DELIVERY_DRAIN_SECONDS and 30 s more, then it kills.
@@ -26,22 +25,14 @@ async function setUp() {
   const worlds = Object.fromEntries(parts.map((part) => [part, neverCrashing()])) as Record<Part, ProcessLife>;
   const { 'the hub': hubLife, 'the store': storeLife, 'the work on messages': workLife } = worlds;
   const hub = createFakeHub(['0', '1']);
-  const store = createMemoryStore();
   standIns.set('address', () => hub.client(hubLife));
-  const through: CheckpointStore = {
-    ownerships: () => storeLife.step(() => store.ownerships()),
-    change: (seen, next) => storeLife.step(() => store.change(seen, next)),
-    progress: (partition) => storeLife.step(() => store.progress(partition)),
-    checkpoints: () => storeLife.step(store.checkpoints),
-    writeProgress: (reader, next) => storeLife.step(() => store.writeProgress(reader, next)),
-  };
   const consumer = createConsumer({
     ...usualReading,
     access: 'address',
     drainMs,
     roundMs: 500,
     balance: { expiryMs: 30_000, forceMs: 40_000 },
-    store: through,
+    store: storeThrough(createMemoryStore(), storeLife.step),
     partition: () => ({
       ...usualOpened(10),
       dispatch: () =>

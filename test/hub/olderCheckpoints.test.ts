@@ -1,8 +1,8 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ContainerClient } from '@azure/storage-blob';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
+import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
@@ -11,6 +11,7 @@ import { storageAccount } from '../support/storageAccount.ts';
 
 // Recorded with the version before the map had one form: partition 0 has a short map, partition 1 a long one.
 
+const directory = folderForEach('older');
 const fixtures = 'test/hub/fixtures/olderCheckpoints';
 const recorded = [
   { sequenceNumber: 100, offset: 'o100', note: '1 3 2000 117 117:2,125:0' },
@@ -35,8 +36,6 @@ async function expectRepeats(store: CheckpointStore) {
 }
 
 it('a file of an older version is continued, and its maps are ignored and removed', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'older-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
   cpSync(join(fixtures, 'file'), directory, { recursive: true });
   expect(readdirSync(directory)).toHaveLength(2);
   await expectRepeats(createFileStore(directory, 'place', 30_000));

@@ -1,17 +1,14 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ContainerClient } from '@azure/storage-blob';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { openStore } from '../../src/hub/stores/openStore.ts';
 import { readSettings } from '../../src/settings/config.ts';
 import { storageAccount } from '../support/storageAccount.ts';
+import { takeOver } from './support/claims.ts';
 
-let directory: string;
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'open-store-'));
-});
-afterEach(() => rmSync(directory, { recursive: true }));
+const directory = folderForEach('open-store');
 
 const environment = (more: Record<string, string>) => ({
   HUB_EVENTS_CONNECTION_STRING:
@@ -26,11 +23,10 @@ const environment = (more: Record<string, string>) => ({
   ...more,
 });
 const open = (more: Record<string, string> = {}) => openStore(readSettings(environment(more), directory));
-const claim = { partition: '0', owner: 'me', epoch: 1, wantedBy: '', wantedSince: 0, renewedAt: 0 };
 
 describe('the store of the settings', () => {
   it('is by default a file of the namespace, hub and consumer group', async () => {
-    await (await open()).change(undefined, claim);
+    await takeOver(await open(), 'me');
     expect(readdirSync(join(directory, 'checkpoints'))).toEqual([
       `${encodeURIComponent('Hub.Example:5671 Devices $Default')}.json`,
     ]);
@@ -39,8 +35,7 @@ describe('the store of the settings', () => {
   it('can be the blobs of the namespace, hub and consumer group', async () => {
     const { connectionString } = await storageAccount();
     const store = await open({ STORE: 'blob', STORE_CONNECTION_STRING: connectionString });
-    await store.ownerships();
-    await store.change(undefined, claim);
+    await takeOver(store, 'me');
     const container = new ContainerClient(connectionString, 'checkpoints');
     expect(await container.getBlobClient('hub.example/devices/$default/ownership/0').exists()).toBe(true);
   });

@@ -1,32 +1,29 @@
 import { inject } from 'iot-hub-emulator/testing';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
-import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
+import type { Consumer } from '../../src/hub/reading/consumer.ts';
 import type { PartitionState } from '../../src/hub/reading/partitionState.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
-import { usualOpened, usualReading } from './support/reading.ts';
+import { signal } from '../support/signal.ts';
+import { takeOver } from './support/claims.ts';
+import { consumersForEach, textOf, usualOpened } from './support/reading.ts';
 
 cureHubSdks();
 
 let consumer: Consumer | undefined;
 const hub = hubForAll({ partitions: 1, consumerGroups: ['one', 'two', 'three', 'four', 'five'] });
-afterEach(() => consumer?.stop());
+const begin = consumersForEach();
 
-const textOf = ({ body }: HubEvent) => Buffer.from(body as Uint8Array).toString();
 const send = (...bodies: string[]) => inject(hub, bodies);
 
 /** Reads the hub; the messages that begin with `name` are held until the test lets them go. The text before `-` is the device. */
 function read(consumerGroup: string, name: string, maxMessages: number, store: CheckpointStore = createMemoryStore()) {
   const begun: HubEvent[] = [];
-  let letGo = () => {};
-  const gate = new Promise<boolean>((resolve) => {
-    letGo = () => resolve(true);
-  });
-  consumer = createConsumer({
-    ...usualReading,
+  const { given: gate, give: letGo } = signal<boolean>();
+  consumer = begin({
     access: hub.eventsConnectionString,
     consumerGroup,
     drainMs: 500,
@@ -44,7 +41,6 @@ function read(consumerGroup: string, name: string, maxMessages: number, store: C
       },
     }),
   });
-  consumer.start();
   return { begun, letGo };
 }
 
@@ -77,7 +73,7 @@ describe('the state of a partition', () => {
     const age = () => (Date.now() - (begun[0]?.enqueuedTimeUtc.getTime() ?? 0)) / 1000;
     await expect.poll(() => state()?.behindSeconds).toBeGreaterThan(0);
     expect(Math.abs((state()?.behindSeconds ?? 0) - age())).toBeLessThan(0.5);
-    letGo();
+    letGo(true);
     await expect.poll(() => state()).toMatchObject({ behindSeconds: 0, inFlight: 0, oldest: undefined });
   });
 
@@ -88,7 +84,7 @@ describe('the state of a partition', () => {
     expect(state()?.spooled.bytes).toBeGreaterThan(2 * 'busy-2'.length);
     expect(state()?.oldest).toMatchObject({ device: 'busy', sequenceNumber: begun[0]?.sequenceNumber });
     await expect.poll(() => state()?.behindSeconds).toBeGreaterThan(0.1); // all is read, and nothing is done
-    letGo();
+    letGo(true);
     await expect
       .poll(() => state())
       .toMatchObject({ inFlight: 0, waiting: 0, spooled: { messages: 0, bytes: 0 }, oldest: undefined });
@@ -113,8 +109,7 @@ describe('the state of a partition', () => {
 
   it('names another instance that owns it', async () => {
     const store = createMemoryStore();
-    const theirs = { partition: '0', owner: 'another', epoch: 1, wantedBy: '', wantedSince: 0, renewedAt: Date.now() };
-    await store.change(undefined, theirs);
+    await takeOver(store, 'another');
     read('five', 'nothing', 100, store);
     await expect.poll(() => consumer?.elsewhere()).toMatchObject([{ partition: '0', owner: 'another' }]);
     expect(consumer?.partitions()).toEqual([]);

@@ -5,6 +5,7 @@ import type { Partition } from '../../src/engine/partition/partition.ts';
 import { createPartitionReader, type PartitionReader } from '../../src/hub/reading/reader.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createLog } from '../../src/log/log.ts';
+import { signal } from '../support/signal.ts';
 import { soon } from '../support/soon.ts';
 
 cureHubSdks();
@@ -42,10 +43,7 @@ it('a reader subscribes again with the same client until it succeeds', async () 
 
 it('a reader takes no more events while others wait for room, however often it subscribes again', async () => {
   let [taken, subscribed] = [0, 0];
-  let makeRoom = () => {};
-  const room = new Promise<void>((resolve) => {
-    makeRoom = resolve;
-  });
+  const { given: room, give: makeRoom } = signal();
   const full: typeof partition = {
     ...partition,
     admit() {

@@ -4,6 +4,7 @@ import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { receiveAtOnce } from '../../src/hub/reading/receiveCycle.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createRandom } from '../chaos/random.ts';
+import { signal } from '../support/signal.ts';
 import { append } from '../traps/support/plain.ts';
 
 cureHubSdks();
@@ -109,10 +110,7 @@ it.each([1, 2, 3, 4])('each event is delivered once, in order, however long batc
 });
 
 it('the client holds no more events than the prefetch while the consumer is busy', async () => {
-  let release = () => {};
-  const busy = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const { given: busy, give: release } = signal();
   const seen: string[] = [];
   const subscription = read(async (events) => {
     seen.push(...events);

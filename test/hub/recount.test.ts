@@ -7,6 +7,7 @@ import { arrivalOf, budgetOf, events, limits, usual } from '../engine/support/pa
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { neverCrashing } from '../support/processLife.ts';
 import { createFakeHub } from './support/fakeHub.ts';
+import { usualReading } from './support/reading.ts';
 import { standIns } from './support/standIns.ts';
 
 vi.mock('@azure/event-hubs', async (original) =>
@@ -28,11 +29,8 @@ it('The partitions of the hub are counted every five minutes, and a failed count
   const lines: Record<string, unknown>[] = [];
   const seen: string[] = [];
   const consumer = createConsumer({
-    ...{ access: 'address', consumerGroup: '$Default', store: createMemoryStore() },
-    ...{ batchSize: 10, prefetch: 50, maxWaitSeconds: 1, drainMs: 1_000, roundMs: 5_000, answerMs: 20_000 },
-    startPosition: 'earliest',
-    silentMs: 20_000,
-    balance: { expiryMs: 30_000, forceMs: 40_000 },
+    ...usualReading,
+    ...{ access: 'address', store: createMemoryStore(), roundMs: 5_000, silentMs: 20_000 },
     log: createLog('info', { write: (line) => void lines.push(JSON.parse(line)) }),
     partition: (partition) => ({
       ...{ budget: budgetOf(10), spool: memorySpool(), costOf: usual.costOf, limits, arrivalOf },

@@ -1,26 +1,19 @@
-import type { Client } from 'azure-iothub';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createReplies } from '../../src/hub/replies/replies.ts';
 import { timing } from '../../src/settings/groups/constants.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
-import { replyTo, silence, untold } from './support/replying.ts';
+import { repliesOver } from './support/replies.ts';
+import { replyTo } from './support/replying.ts';
 
 // Somebody sets the clock of the machine while replies are sent (D180).
 
 withFakeTimers();
 
-let replies: ReturnType<typeof createReplies> | undefined;
-afterEach(() => replies?.close());
+let replies: ReturnType<typeof repliesOver>;
+afterEach(() => replies.close());
 
 /** The sender of the service, over a client whose sends end like this. */
-function repliesOver(send: () => Promise<unknown>, sendsPerMinute = 0) {
-  const client = { open: async () => {}, close: async () => {}, setRetryPolicy() {}, on() {}, send };
-  replies = createReplies(
-    { sendsPerMinute, maxWaitSeconds: timing.replySeconds },
-    () => client as unknown as Client,
-    silence,
-    untold,
-  );
+function senderOver(send: () => Promise<unknown>, sendsPerMinute = 0) {
+  replies = repliesOver(send, { sendsPerMinute });
   return replies.sender;
 }
 
@@ -32,7 +25,7 @@ describe('a change of the system clock', () => {
     ['back by an hour', -hourMs],
     ['forward by an hour', hourMs],
   ])('%s delays no reply', async (_, stepMs) => {
-    const sender = repliesOver(taken);
+    const sender = senderOver(taken);
     await sender.send(replyTo('a'));
     vi.setSystemTime(Date.now() + stepMs);
     const deliveries = Promise.all(Array.from({ length: 20 }, (_, device) => sender.send(replyTo(`d${device}`))));
@@ -45,7 +38,7 @@ describe('a change of the system clock', () => {
     ['forward', hourMs],
   ])('%s leaves the set rate as it is', async (_, stepMs) => {
     const sends = vi.fn(taken);
-    const sender = repliesOver(sends, 60);
+    const sender = senderOver(sends, 60);
     for (let device = 0; device < 100; device += 1) void sender.send(replyTo(`d${device}`));
     await vi.advanceTimersByTimeAsync(10_000);
     vi.setSystemTime(Date.now() + stepMs);
@@ -56,7 +49,7 @@ describe('a change of the system clock', () => {
 
   it('forward while the hub holds a reply is not taken for throttling', async () => {
     let settle = () => {};
-    const sender = repliesOver(() => new Promise((resolve) => (settle = () => resolve({ result: {} }))));
+    const sender = senderOver(() => new Promise((resolve) => (settle = () => resolve({ result: {} }))));
     const delivery = sender.send(replyTo('a'));
     await vi.advanceTimersByTimeAsync(10);
     vi.setSystemTime(Date.now() + 60_000);
@@ -68,7 +61,7 @@ describe('a change of the system clock', () => {
   it('back does not change the time for which a reply is retried', async () => {
     const full = () =>
       Promise.reject(Object.assign(new Error('full'), { amqpError: { condition: 'com.microsoft:timeout' } }));
-    const sender = repliesOver(full);
+    const sender = senderOver(full);
     const began = performance.now();
     let ended = 0;
     void sender.send(replyTo('a')).then(() => (ended = performance.now()));

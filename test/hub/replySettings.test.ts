@@ -1,31 +1,21 @@
-import type { Client } from 'azure-iothub';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createReplies } from '../../src/hub/replies/replies.ts';
+import { afterEach, expect, it, vi } from 'vitest';
 import { errors } from '../../src/hub/replies/serviceSdk.ts';
 import { createMeter, type Meter } from '../../src/metrics/meter.ts';
-import { timing } from '../../src/settings/groups/constants.ts';
 import { settings } from '../support/environment.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
 import { readingOf } from '../support/readings.ts';
-import { replyTo, silence, untold } from './support/replying.ts';
+import { repliesOver } from './support/replies.ts';
+import { replyTo } from './support/replying.ts';
 
 // Each setting of replies, and how long they wait, in the unit that its name says.
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
-
-const defaults = { ...settings.replies, maxWaitSeconds: timing.replySeconds };
+withFakeTimers();
+afterEach(() => void vi.restoreAllMocks());
 
 /** The sender with a setting, over a client whose sends end like this. */
-function senderWith(changed: Partial<typeof defaults>, send: () => Promise<unknown>, meter?: Meter) {
+function senderWith(changed: Parameters<typeof repliesOver>[1], send: () => Promise<unknown>, meter?: Meter) {
   const sent = vi.fn(send);
-  const client = { open: async () => {}, close: async () => {}, setRetryPolicy() {}, on() {}, send: sent };
-  const newClient = () => client as unknown as Client;
-  return { ...createReplies({ ...defaults, ...changed }, newClient, silence, untold, meter), sent };
+  return { ...repliesOver(sent, changed, meter), sent };
 }
 
 /** After how many seconds it came to an end, if it did within ten minutes. */

@@ -1,37 +1,25 @@
 import { inject } from 'iot-hub-emulator/testing';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
-import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
+import type { Consumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import { createLog } from '../../src/log/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
-import { usualOpened, usualReading } from './support/reading.ts';
+import { claimed } from './support/claims.ts';
+import { consumersForEach, sharesOf, storeThrough, textOf, usualOpened } from './support/reading.ts';
 
 cureHubSdks();
 
-const running = new Set<Consumer>();
-
 const hub = hubForAll({ partitions: 4, consumerGroups: ['joining', 'killed', 'hindered', 'slow'] });
-afterEach(async () => {
-  await Promise.all([...running].map((one) => one.stop()));
-  running.clear();
-});
+const begin = consumersForEach();
 
 /** A store that can be cut off from one instance, as the death of the instance would. */
 function severable(store: CheckpointStore) {
   let isCut = false;
-  const orFail = <T>(answer: () => Promise<T>) => (isCut ? Promise.reject(new Error('cut off')) : answer());
-  const through: CheckpointStore = {
-    ownerships: () => orFail(() => store.ownerships()),
-    change: (seen, next) => orFail(() => store.change(seen, next)),
-    progress: (partition) => orFail(() => store.progress(partition)),
-    checkpoints: () => orFail(store.checkpoints),
-    writeProgress: (reader, progress) => orFail(() => store.writeProgress(reader, progress)),
-  };
   return {
-    store: through,
+    store: storeThrough(store, (call) => (isCut ? Promise.reject(new Error('cut off')) : call())),
     cut() {
       isCut = true;
     },
@@ -51,8 +39,7 @@ function enter(
   log = createLog('silent'),
 ): Instance {
   const seen: string[] = [];
-  const consumer = createConsumer({
-    ...usualReading,
+  const consumer = begin({
     access: hub.eventsConnectionString,
     consumerGroup,
     drainMs: 2_000,
@@ -64,15 +51,12 @@ function enter(
       ...usualOpened(),
       arrivalOf: (event: HubEvent) => ({ event, deviceId: String(event.properties?.['device']) }),
       async dispatch({ event }) {
-        const text = Buffer.from(event.body as Uint8Array).toString();
-        seen.push(text);
-        return handle(text);
+        seen.push(textOf(event));
+        return handle(textOf(event));
       },
       limits: { everyMessages: 20, everyMs: 200, deviceMessages: 16 },
     }),
   });
-  running.add(consumer);
-  consumer.start();
   return { consumer, seen };
 }
 
@@ -86,13 +70,6 @@ async function send(count: number): Promise<string[]> {
   for (const [index, text] of texts.entries())
     await inject(hub, [text], { partition: index % 4, properties: { device: `d${index % 12}` } });
   return texts;
-}
-
-/** How many partitions each owner has, fewest first; '' owns nothing. */
-async function ownersOf(store: CheckpointStore): Promise<number[]> {
-  const counts = new Map<string, number>();
-  for (const { owner } of await store.ownerships()) counts.set(owner, (counts.get(owner) ?? 0) + 1);
-  return [...counts.values()].sort();
 }
 
 const soon = { timeout: 120_000, interval: 25 };
@@ -110,15 +87,14 @@ describe('several instances', () => {
     const expected = await send(80);
     enter('joining', store, handle);
     enter('joining', store, handle);
-    await expect.poll(() => ownersOf(store)).toEqual([2, 2]);
+    await expect.poll(() => sharesOf(store)).toEqual([2, 2]);
     expected.push(...(await send(200)));
     const third = enter('joining', store, handle);
-    await expect.poll(() => ownersOf(store)).toEqual([1, 1, 2]);
+    await expect.poll(() => sharesOf(store)).toEqual([1, 1, 2]);
     expected.push(...(await send(200)));
     await third.consumer.stop();
-    running.delete(third.consumer);
     expected.push(...(await send(100)));
-    await expect.poll(() => ownersOf(store)).toEqual([2, 2]);
+    await expect.poll(() => sharesOf(store)).toEqual([2, 2]);
     await expect.poll(() => new Set(handled).size).toBe(expected.length);
     expect(handled).toHaveLength(expected.length);
   });
@@ -128,7 +104,7 @@ describe('several instances', () => {
     const severed = severable(store);
     const handled: string[] = [];
     const old = enter('killed', severed.store, () => new Promise<boolean>(() => {}));
-    await expect.poll(() => ownersOf(store)).toEqual([4]);
+    await expect.poll(() => sharesOf(store)).toEqual([4]);
     await expect.poll(() => old.seen.length).toBeGreaterThan(0);
     severed.cut();
     const expected = new Set([...Array.from({ length: sent }, (_, index) => `m${index + 1}`), ...(await send(40))]);
@@ -137,7 +113,7 @@ describe('several instances', () => {
       return true;
     });
     await expect.poll(() => new Set(handled)).toEqual(expected);
-    expect(await ownersOf(store)).toEqual([4]);
+    expect(await sharesOf(store)).toEqual([4]);
   });
 
   it('do not read a partition again that they released while another renewal was slow', async () => {
@@ -171,8 +147,8 @@ describe('several instances', () => {
     await vi.waitFor(async () => {
       const record = await recordOf('0');
       expect(record?.owner).toBe('');
-      const next = { partition: '0', owner: 'ghost', wantedBy: '', wantedSince: 0, renewedAt: Date.now() + 60_000 };
-      expect(await store.change(record, { ...next, epoch: (record?.epoch ?? 0) + 1 })).toBeDefined();
+      const next = { ...claimed('ghost', (record?.epoch ?? 0) + 1), renewedAt: Date.now() + 60_000 };
+      expect(await store.change(record, next)).toBeDefined();
     }, soon);
     await expect.poll(() => renewals).toBeGreaterThan(2);
     expect(readings('"partition":"0"')).toHaveLength(1);
@@ -185,7 +161,7 @@ describe('several instances', () => {
       progress: (partition) => (partition === '2' ? new Promise(() => {}) : store.progress(partition)),
     };
     enter('hindered', hindered, async () => true);
-    await expect.poll(() => ownersOf(store)).toEqual([4]);
+    await expect.poll(() => sharesOf(store)).toEqual([4]);
     const began = Date.now();
     const renewals = async () => (await store.ownerships()).map(({ renewedAt }) => renewedAt - began);
     await expect.poll(async () => Math.min(...(await renewals()))).toBeGreaterThan(2_000);

@@ -7,6 +7,7 @@ import type { Reply } from '../../src/protocol/c2d.ts';
 import type { Delivery } from '../../src/protocol/delivery.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { recordingLog } from '../support/recordingLog.ts';
+import { signal } from '../support/signal.ts';
 import { replyTo, senderOver } from './support/replying.ts';
 
 const later = (reason: SendRefusal['reason']): SendRefusal => ({ kind: 'later', reason });
@@ -94,10 +95,7 @@ describe('the sender', () => {
   });
 
   it('does not send a reply again that the hub accepts after the time-out', async () => {
-    let settle: (outcome: SendRefusal | undefined) => void = () => {};
-    const late = new Promise<SendRefusal | undefined>((resolve) => {
-      settle = resolve;
-    });
+    const { given: late, give: settle } = signal<SendRefusal | undefined>();
     const { sender, attempts } = setUp({ a: [{ ...later('unanswered'), late }] });
     const sent = watch(sender.send(replyTo('a')));
     await vi.advanceTimersByTimeAsync(10);

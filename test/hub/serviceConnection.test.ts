@@ -9,22 +9,19 @@ import {
   type ServiceConnection,
 } from '../../src/hub/replies/serviceConnection.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
-import type { Reply } from '../../src/protocol/c2d.ts';
 import { type Disposition, type ServiceEndpoint, startServiceEndpoint } from '../support/serviceEndpoint.ts';
-import { silence, untold } from './support/replying.ts';
+import { replyTo, silence, untold } from './support/replying.ts';
 
 cureHubSdks();
 
 const connectionWith = (newClient: () => Client, answerWithinMs: number) =>
   createServiceConnection({ newClient, answerWithinMs, log: silence, troubles: untold });
-const reply = (body: string): Reply => ({
-  kind: 'acknowledgement',
-  deviceId: 'd1',
+const parts = {
   messageId: '6f9619ff-8b86-5011-b42d-00cf4fc964ff',
   correlationId: 'c-1',
   properties: { msgType: 'ack' },
-  body,
-});
+};
+const reply = (body: string) => replyTo('d1', body, parts);
 
 let endpoint: ServiceEndpoint;
 let connection: ServiceConnection;

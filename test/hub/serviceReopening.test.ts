@@ -4,41 +4,8 @@ import { createServiceConnection } from '../../src/hub/replies/serviceConnection
 import { errors } from '../../src/hub/replies/serviceSdk.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import { recordingLog } from '../support/recordingLog.ts';
+import { signal } from '../support/signal.ts';
 import { replyTo, silence, untold } from './support/replying.ts';
-
-it('a new connection is opened even if its timer fires a little early', async () => {
-  let [now, opened] = [1_000, 0];
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  vi.spyOn(performance, 'now').mockImplementation(() => now);
-  const client = (open: () => Promise<void>) => ({ setRetryPolicy() {}, on() {}, open, async close() {} });
-  const refused = client(() => Promise.reject(new Error('refused')));
-  const good = client(async () => {
-    opened += 1;
-  });
-  let clients = 0;
-  const reopening = createServiceConnection({
-    newClient: () => {
-      clients += 1;
-      return (clients === 1 ? refused : good) as never;
-    },
-    answerWithinMs: 5_000,
-    log: silence,
-    troubles: untold,
-  });
-  try {
-    await reopening.open();
-    now = 2_999;
-    await vi.advanceTimersByTimeAsync(2_000);
-    expect([clients, opened]).toEqual([1, 0]);
-    now = 3_000;
-    await vi.advanceTimersByTimeAsync(1);
-    expect([clients, opened, reopening.isOpen()]).toEqual([2, 1, true]);
-  } finally {
-    vi.restoreAllMocks();
-    vi.useRealTimers();
-    await reopening.close();
-  }
-});
 
 /** Clients that do what the test says. */
 function clients() {
@@ -72,6 +39,50 @@ function clients() {
   return { made, outcomes, newClient };
 }
 
+const minute = 60_000;
+const unavailable = { kind: 'connection', reason: 'hub_unavailable' };
+
+/** A connection over such clients, in time that does not pass by itself. */
+function setUp(more: Partial<Parameters<typeof createServiceConnection>[0]> = {}) {
+  vi.useFakeTimers();
+  const { made, outcomes, newClient } = clients();
+  const log = { ...recordingLog(), debug() {} };
+  const troubles = createTroubles(log);
+  const common = { newClient, answerWithinMs: 1_000 * minute, log: log as never, troubles };
+  const connection = createServiceConnection({ ...common, ...more });
+  onTestFinished(async () => {
+    const closed = connection.close();
+    await vi.advanceTimersByTimeAsync(10_000);
+    await closed;
+    troubles.close();
+    vi.useRealTimers();
+  });
+  const opens = async (number: number, error?: Error) => {
+    made[number]?.open(error);
+    await vi.advanceTimersByTimeAsync(0);
+  };
+  return { made, outcomes, connection, opens, lines: log.lines, closed: () => made.map(({ closed }) => closed) };
+}
+
+it('a new connection is opened even if its timer fires a little early', async () => {
+  const { made, connection, opens } = setUp();
+  let now = 1_000;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
+  try {
+    void connection.open();
+    await opens(0, new Error('refused'));
+    now = 2_999;
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(made).toHaveLength(1);
+    now = 3_000;
+    await vi.advanceTimersByTimeAsync(1);
+    await opens(1);
+    expect([made.length, connection.isOpen()]).toEqual([2, true]);
+  } finally {
+    clock.mockRestore();
+  }
+});
+
 const busy = new errors.ThrottlingError('busy');
 const unknown = new errors.DeviceNotFoundError('unknown');
 
@@ -85,118 +96,62 @@ it.each<[what: string, outcomes: (Error | undefined)[], pauseMs: number]>([
   ['not at all when it has refused a reply for good', [unknown], 0],
 ])('after a lost connection the next one waits %s, and none is opened without a request', async (...row) => {
   const [, outcomes, pauseMs] = row;
-  vi.useFakeTimers();
-  const { made, newClient, ...scripted } = clients();
+  const { made, connection, ...scripted } = setUp({ answerWithinMs: 5_000 });
   scripted.outcomes.push(...outcomes);
-  const connection = createServiceConnection({ newClient, answerWithinMs: 5_000, log: silence, troubles: untold });
-  try {
-    for (const _ of outcomes) {
-      const sent = connection.send(replyTo('a'));
-      made[0]?.open();
-      await sent;
-    }
-    made[0]?.end();
-    const unavailable = { kind: 'connection', reason: 'hub_unavailable' };
-    if (pauseMs > 0) {
-      await vi.advanceTimersByTimeAsync(pauseMs - 1);
-      expect(await connection.send(replyTo('a'))).toEqual(unavailable);
-      await vi.advanceTimersByTimeAsync(60_000);
-    }
-    expect(made).toHaveLength(1);
+  for (const _ of outcomes) {
     const sent = connection.send(replyTo('a'));
-    made[1]?.open();
-    expect(await sent).toBeUndefined();
-    expect(made).toHaveLength(2);
-  } finally {
-    await connection.close();
-    vi.useRealTimers();
+    made[0]?.open();
+    await sent;
   }
+  made[0]?.end();
+  if (pauseMs > 0) {
+    await vi.advanceTimersByTimeAsync(pauseMs - 1);
+    expect(await connection.send(replyTo('a'))).toEqual(unavailable);
+    await vi.advanceTimersByTimeAsync(minute);
+  }
+  expect(made).toHaveLength(1);
+  const sent = connection.send(replyTo('a'));
+  made[1]?.open();
+  expect(await sent).toBeUndefined();
+  expect(made).toHaveLength(2);
 });
 
 it('no connection is opened after the close', async () => {
-  vi.useFakeTimers();
-  const { made, newClient } = clients();
-  const connection = createServiceConnection({ newClient, answerWithinMs: 5_000, log: silence, troubles: untold });
-  try {
-    const opening = connection.open();
-    made[0]?.open();
-    await opening;
-    await connection.send(replyTo('a'));
-    made[0]?.end();
-    await connection.close();
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect([made.length, vi.getTimerCount()]).toEqual([1, 0]);
-  } finally {
-    vi.useRealTimers();
-  }
+  const { made, connection, opens } = setUp({ answerWithinMs: 5_000, troubles: untold });
+  void connection.open();
+  await opens(0);
+  await connection.send(replyTo('a'));
+  made[0]?.end();
+  await connection.close();
+  await vi.advanceTimersByTimeAsync(minute);
+  expect([made.length, vi.getTimerCount()]).toEqual([1, 0]);
 });
 
 it('the end of an outage is reported once, and not without an outage', async () => {
-  vi.useFakeTimers();
-  const log = { ...recordingLog(), debug() {} };
-  const troubles = createTroubles(log);
-  const { made, newClient } = clients();
-  const connection = createServiceConnection({
-    newClient,
-    answerWithinMs: 5_000,
-    log: log as never,
-    troubles,
-  });
-  try {
-    const opening = connection.open();
-    made[0]?.open(new Error('refused'));
-    await opening;
-    await vi.advanceTimersByTimeAsync(2_000);
-    made[1]?.end(); // lost before it stood
-    made[1]?.open();
-    await vi.advanceTimersByTimeAsync(2_000);
-    expect(log.lines.map(({ message }) => message)).toEqual([
-      'cannot connect to the hub’s service endpoint; replies wait',
-    ]);
-    const sent = ['a', 'b'].map((device) => connection.send(replyTo(device)));
-    made[2]?.open();
-    expect(await Promise.all(sent)).toEqual([undefined, undefined]);
-    made[2]?.end();
-    await vi.advanceTimersByTimeAsync(2_000);
-    made[3]?.open();
-    await vi.advanceTimersByTimeAsync(0);
-    expect(log.lines.slice(1).map(({ message }) => message)).toEqual([
-      'connected to the hub’s service endpoint',
-      'the hub’s service endpoint is reached again',
-    ]);
-  } finally {
-    await connection.close();
-    troubles.close();
-    vi.useRealTimers();
-  }
+  const { made, connection, opens, lines } = setUp({ answerWithinMs: 5_000 });
+  void connection.open();
+  await opens(0, new Error('refused'));
+  await vi.advanceTimersByTimeAsync(2_000);
+  made[1]?.end(); // lost before it stood
+  made[1]?.open();
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(lines.map(({ message }) => message)).toEqual(['cannot connect to the hub’s service endpoint; replies wait']);
+  const sent = ['a', 'b'].map((device) => connection.send(replyTo(device)));
+  made[2]?.open();
+  expect(await Promise.all(sent)).toEqual([undefined, undefined]);
+  made[2]?.end();
+  await vi.advanceTimersByTimeAsync(2_000);
+  await opens(3);
+  expect(lines.slice(1).map(({ message }) => message)).toEqual([
+    'connected to the hub’s service endpoint',
+    'the hub’s service endpoint is reached again',
+  ]);
 });
 
 describe('a connection', () => {
-  const minute = 60_000;
-  const setUp = (more: Partial<Parameters<typeof createServiceConnection>[0]> = {}) => {
-    vi.useFakeTimers();
-    const { made, outcomes, newClient } = clients();
-    const common = { newClient, answerWithinMs: 1_000 * minute, log: silence, troubles: untold };
-    const connection = createServiceConnection({ ...common, ...more });
-    onTestFinished(async () => {
-      vi.useFakeTimers();
-      const closed = connection.close();
-      await vi.advanceTimersByTimeAsync(10_000);
-      await closed;
-      vi.useRealTimers();
-    });
-    const opens = async (number: number, error?: Error) => {
-      made[number]?.open(error);
-      await vi.advanceTimersByTimeAsync(0);
-    };
-    return { made, outcomes, connection, opens, closed: () => made.map(({ closed }) => closed) };
-  };
   /** A send that is not settled yet. */
   const open = () => {
-    let settle = () => {};
-    const settled = new Promise<void>((resolve) => {
-      settle = resolve;
-    });
+    const { given: settled, give: settle } = signal();
     return { settled, settle };
   };
 
@@ -287,17 +242,13 @@ describe('a connection', () => {
     [false, 'HUB_SERVICE_CONNECTION_STRING'],
     [undefined, 'HUB_SERVICE_CONNECTION_STRING'],
   ])('that fails is told with the setting to look at, every minute: by identity %s', async (isByIdentity, setting) => {
-    const log = { ...recordingLog(), debug() {} };
-    const troubles = createTroubles(log);
-    onTestFinished(troubles.close);
-    const { connection, opens } = setUp({ isByIdentity, troubles, log: log as never });
-    const opening = connection.open();
+    const { connection, opens, lines } = setUp({ isByIdentity });
+    void connection.open();
     await opens(0, new errors.UnauthorizedError('no'));
-    await opening;
     const told = { level: 'warn', fields: { setting, hubSaid: 'no' } };
-    expect(log.lines).toMatchObject([told]);
+    expect(lines).toMatchObject([told]);
     await vi.advanceTimersByTimeAsync(minute);
-    expect(log.lines).toMatchObject([told, { level: 'warn' }]);
+    expect(lines).toMatchObject([told, { level: 'warn' }]);
   });
 
   it.each<[after: string, idleMs: number, replies: (Error | Promise<void> | undefined)[], afterMs: number]>([
@@ -339,7 +290,6 @@ describe('a connection', () => {
     outcomes.push(new errors.NotConnectedError('lost'));
     const sent = ['a', 'b', 'c'].map((device) => connection.send(replyTo(device)));
     await opens(0);
-    const unavailable = { kind: 'connection', reason: 'hub_unavailable' };
     expect(await Promise.all(sent)).toEqual([unavailable, unavailable, unavailable]);
     expect([made.map(({ sends }) => sends), closed()]).toEqual([[1], [1]]);
   });
@@ -348,19 +298,16 @@ describe('a connection', () => {
     const { made, connection, opens } = setUp();
     const sent = connection.send(replyTo('a'));
     await opens(0, new Error('no'));
-    expect(await sent).toEqual({ kind: 'connection', reason: 'hub_unavailable' });
+    expect(await sent).toEqual(unavailable);
     expect(made.map(({ sends }) => sends)).toEqual([0]);
   });
 
   it('that is replaced while it is opened is no trouble when it fails', async () => {
-    const log = { ...recordingLog(), debug() {} };
-    const troubles = createTroubles(log);
-    onTestFinished(troubles.close);
-    const { connection, opens } = setUp({ troubles, log: log as never });
+    const { connection, opens, lines } = setUp();
     void connection.open();
     connection.renew();
     await opens(0, new Error('no'));
-    expect(log.lines).toEqual([]);
+    expect(lines).toEqual([]);
   });
 
   it('that does not close well is told in the debug log only', async () => {

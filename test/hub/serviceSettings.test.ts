@@ -1,14 +1,15 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { createLog } from '../../src/log/log.ts';
 import { startService } from '../../src/programs/service.ts';
 import { settings } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
 import { neverCrashing } from '../support/processLife.ts';
+import { signal } from '../support/signal.ts';
 import { createFakeHub } from './support/fakeHub.ts';
 import { v2 } from './support/messages.ts';
 import { standIns } from './support/standIns.ts';
@@ -21,10 +22,7 @@ vi.mock('@azure/event-hubs', async (original) =>
 
 /** A backend that answers nothing. */
 async function silentBackend() {
-  let asked = () => {};
-  const isAsked = new Promise<void>((resolve) => {
-    asked = resolve;
-  });
+  const { given: isAsked, give: asked } = signal();
   const server = createServer(() => asked()).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   onTestFinished(() => {
@@ -34,11 +32,11 @@ async function silentBackend() {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, isAsked };
 }
 
+const directory = folderForEach('settings');
+
 /** The service with a hub in memory. */
 async function start(changed: Partial<typeof settings>) {
   const hub = createFakeHub(['0']);
-  const directory = mkdtempSync(join(tmpdir(), 'settings-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
   standIns.set(settings.hub.eventsConnectionString, () => hub.client(neverCrashing()));
   const handled: number[] = [];
   const log = createLog('info', {

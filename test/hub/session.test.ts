@@ -8,9 +8,10 @@ import {
 import { beginPartitionSession } from '../../src/hub/reading/session.ts';
 import { arrivalOf, budgetOf, events, usual } from '../engine/support/partitions.ts';
 import { diskSpool } from '../engine/support/spools.ts';
+import { claimed } from './support/claims.ts';
 import { silence } from './support/replying.ts';
 
-const record = { partition: '0', owner: 'me', epoch: 1, wantedBy: '', wantedSince: 0, renewedAt: 0, etag: 'e' };
+const record = { ...claimed('me', 1), etag: 'e' };
 
 /** A session over a client that gives what the test says. Messages end at once, those of device `s` never. */
 function begin(redeliveryHorizon: RedeliveryHorizon = knownRedeliveryHorizon(-1)) {

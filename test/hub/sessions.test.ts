@@ -1,54 +1,33 @@
 import { expect, it, vi } from 'vitest';
-import { createReadingTroubles } from '../../src/hub/reading/readingTroubles.ts';
-import { createPartitionSessions } from '../../src/hub/reading/sessions.ts';
 import type { Ownership } from '../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
-import { memorySpool } from '../engine/support/memorySpool.ts';
-import { arrivalOf, budgetOf, limits, usual } from '../engine/support/partitions.ts';
 import { hubEvent } from '../support/events.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
-import { neverCrashing } from '../support/processLife.ts';
-import { createFakeHub } from './support/fakeHub.ts';
-import { silence, untold } from './support/replying.ts';
+import { silence } from './support/replying.ts';
+import { openSessions } from './support/sessions.ts';
 
 withFakeTimers();
 
 /** The sessions of an instance that owns partition 0, whose session reads. `course` tells what comes first, log or store. */
 async function setUp() {
-  const hub = createFakeHub(['0']);
-  const client = hub.client(neverCrashing());
   const course: string[] = [];
-  const memory = createMemoryStore();
-  const store: typeof memory = {
-    ...memory,
-    writeProgress(reader, progress) {
-      course.push('checkpoint');
-      return memory.writeProgress(reader, progress);
-    },
-  };
-  const log = { ...silence, flush: () => void course.push('log') };
-  const owned = { partition: '0', owner: 'me', wantedBy: '', wantedSince: 0, renewedAt: Date.now() };
-  const record = await store.change(undefined, { ...owned, epoch: 5 });
-  if (record === undefined) throw new Error('somebody else was faster');
   const released: (number | undefined)[] = [];
   const begun: string[] = [];
-  const sessions = createPartitionSessions(
-    { client: () => client as never, another: () => client as never },
-    { release: async (_, begun) => void released.push(begun) },
-    {
-      ...{ batchSize: 10, prefetch: 10, maxWaitSeconds: 1, drainMs: 1_000 },
-      startPosition: 'earliest',
-      partitionIds: () => [],
-      ...{ answerMs: 20_000, store, log, troubles: createReadingTroubles(untold), allTroubles: untold },
-      sessionBegins: (partition) => void begun.push(partition),
-      partition: () => ({
-        ...{ budget: budgetOf(10), spool: memorySpool(), costOf: usual.costOf, limits, arrivalOf },
-        dispatch: async () => true,
-      }),
+  const memory = createMemoryStore();
+  const { hub, sessions, records } = await openSessions({
+    messages: 0,
+    store: {
+      ...memory,
+      writeProgress(reader, progress) {
+        course.push('checkpoint');
+        return memory.writeProgress(reader, progress);
+      },
     },
-  );
-  await sessions.open(record, 41);
-  return { hub, sessions, record, released, begun, course };
+    log: { ...silence, flush: () => void course.push('log') },
+    release: async (_, begun) => void released.push(begun),
+    sessionBegins: (partition) => void begun.push(partition),
+  });
+  return { hub, sessions, record: records[0] as Ownership, released, begun, course };
 }
 
 it.each<[string, Partial<Ownership>]>([

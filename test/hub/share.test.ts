@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionState } from '../../src/hub/reading/sessionLife.ts';
 import { isAllElsewhere, shareOf, unownedOf } from '../../src/hub/reading/share.ts';
+import { claimed } from './support/claims.ts';
 
 /** Ownership records of these partitions. */
 const records = (...partitions: string[]) =>
   partitions.map((partition) => ({
-    ...{ partition, owner: 'me', epoch: 1, wantedBy: '', wantedSince: 0, renewedAt: 0, etag: 'e' },
-    ...{ unrenewedMs: 0, wantedMs: 0 },
+    ...claimed('me', 1, partition),
+    ...{ etag: 'e', unrenewedMs: 0, wantedMs: 0 },
   }));
 
 describe('a share', () => {

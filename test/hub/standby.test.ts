@@ -1,13 +1,13 @@
 import { inject } from 'iot-hub-emulator/testing';
 import { beforeEach, expect, it } from 'vitest';
 import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
-import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
+import type { Consumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import { createLog } from '../../src/log/log.ts';
-import type { HubEvent } from '../../src/protocol/event.ts';
-import { usualOpened, usualReading } from './support/reading.ts';
+import { claimed } from './support/claims.ts';
+import { consumersForEach, textOf, usualOpened } from './support/reading.ts';
 
 cureHubSdks();
 
@@ -16,23 +16,21 @@ const hub = hubForEach({ partitions: 1, rules: { idle: { unusedConnection: 1_000
 beforeEach(() => {
   lines = [];
 });
+const start = consumersForEach();
 
 function begin(seen: string[], store: CheckpointStore): Consumer {
-  const consumer = createConsumer({
-    ...usualReading,
+  return start({
     access: hub.eventsConnectionString,
     store,
     log: createLog('info', { write: (line) => lines.push(JSON.parse(line)) }),
     partition: () => ({
       ...usualOpened(),
-      async dispatch({ event }: { event: HubEvent }) {
-        seen.push(Buffer.from(event.body as Uint8Array).toString());
+      async dispatch({ event }) {
+        seen.push(textOf(event));
         return true;
       },
     }),
   });
-  consumer.start();
-  return consumer;
 }
 
 it('an instance without partitions tolerates that the hub closes its connection, and takes over released partitions', async () => {
@@ -54,13 +52,12 @@ it('an instance without partitions tolerates that the hub closes its connection,
 });
 
 it('an instance without partitions is ready, also with a record of a partition that the hub does not have', async () => {
-  const stray = { partition: '7', owner: '', epoch: 1, wantedBy: '', wantedSince: 0, renewedAt: 0, etag: 'e' };
+  const stray = { ...claimed('', 1, '7'), etag: 'e' };
   const store = createMemoryStore({ ownerships: [stray], progress: [] });
   const first: string[] = [];
-  const owner = begin(first, store);
+  begin(first, store);
   await inject(hub, ['one']);
   await expect.poll(() => first).toEqual(['one']);
   const standby = begin([], store);
   await expect.poll(standby.missing).toEqual([]);
-  await Promise.all([standby.stop(), owner.stop()]);
 });

@@ -2,7 +2,6 @@ import { EventHubConsumerClient } from '@azure/event-hubs';
 import { inject } from 'iot-hub-emulator/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
-import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import type { StartPosition } from '../../src/hub/reading/startPosition.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
@@ -10,37 +9,35 @@ import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import { UnreadableCheckpoint } from '../../src/hub/stores/storedProgress.ts';
 import { createLog } from '../../src/log/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
+import { signal } from '../support/signal.ts';
 import { soon } from '../support/soon.ts';
-import { usualOpened, usualReading } from './support/reading.ts';
+import { consumersForEach, textOf, usualOpened } from './support/reading.ts';
 
 cureHubSdks();
 
 let seen: string[];
-let running: ReturnType<typeof createConsumer>[];
 let lines: Record<string, unknown>[];
 const log = createLog('info', { write: (line) => lines.push(JSON.parse(line)) });
 const alarms = () => lines.filter(({ level }) => level === 'error').map((fields) => ({ fields }));
 
 const hub = hubForEach({ partitions: 2 });
+const begin = consumersForEach();
 beforeEach(() => {
-  [seen, running, lines] = [[], [], []];
+  [seen, lines] = [[], []];
 });
-afterEach(async () => {
+afterEach(() => {
   vi.restoreAllMocks();
   vi.useRealTimers();
-  await Promise.all(running.map((one) => one.stop()));
 });
 
 const send = (partitionId: string, text: string) => inject(hub, [text], { partition: Number(partitionId) });
-const textOf = ({ body }: HubEvent) => Buffer.from(body as Uint8Array).toString();
 
-function read(
+const read = (
   store: CheckpointStore,
   startPosition: StartPosition = 'earliest',
   handle: (text: string) => Promise<boolean> = async () => true,
-) {
-  const consumer = createConsumer({
-    ...usualReading,
+) =>
+  begin({
     access: hub.eventsConnectionString,
     startPosition,
     drainMs: 500,
@@ -57,10 +54,6 @@ function read(
       },
     }),
   });
-  consumer.start();
-  running.push(consumer);
-  return consumer;
-}
 
 const receiving = (count: number) =>
   vi.waitFor(() => expect(hub.counters().receivers).toHaveLength(count), { timeout: 120_000, interval: 10 });
@@ -269,10 +262,7 @@ describe('an owned partition that cannot be read', () => {
 
   it('because the service stops while it is opened, is released', async () => {
     const memory = createMemoryStore();
-    let opening = () => {};
-    const opened = new Promise<void>((resolve) => {
-      opening = resolve;
-    });
+    const { given: opened, give: opening } = signal();
     const store = failing({
       ...memory,
       async progress(id) {

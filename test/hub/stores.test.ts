@@ -1,19 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
-import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
+import { storageForAll } from '../support/sharedStorage.ts';
+import { claimed, takeOver } from './support/claims.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'stores-'));
-let storage: StorageAccount;
-beforeAll(async () => {
-  storage = await storageAccount();
-});
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = folderForAll('stores');
+const storage = storageForAll();
 
 const inBlobs = (place: string) =>
   createBlobStore({
@@ -39,23 +34,7 @@ const kinds = {
   blob: (place: string) => () => inBlobs(place),
 };
 
-const claimed = (owner: string, epoch: number, partition = '0') => ({
-  partition,
-  owner,
-  epoch,
-  wantedBy: '',
-  wantedSince: 0,
-  renewedAt: Date.now(),
-});
 const at = (sequenceNumber: number, completed = '') => ({ sequenceNumber, offset: `o${sequenceNumber}`, completed });
-
-/** Claims a partition as it stands, also one that another instance has. */
-async function take(store: CheckpointStore, owner: string, partition = '0') {
-  const seen = (await store.ownerships()).find((one) => one.partition === partition);
-  const record = await store.change(seen, claimed(owner, (seen?.epoch ?? 0) + 1, partition));
-  if (record === undefined) throw new Error('somebody else was faster');
-  return record;
-}
 
 /** Progress with a map of so many characters, which mean nothing to a store. */
 const withMap = (sequenceNumber: number, length: number) =>
@@ -68,24 +47,27 @@ const newPlace = () => {
 };
 
 describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
+  let instance: () => CheckpointStore;
+  beforeEach(() => {
+    instance = open(newPlace());
+  });
+
   it('is empty at first', async () => {
-    const store = open(newPlace())();
+    const store = instance();
     expect(await store.ownerships()).toEqual([]);
     expect(await store.progress('0')).toBeUndefined();
   });
 
   it('keeps the values that a reader released its partition with, until the next claim', async () => {
-    const instance = open(newPlace());
-    const record = await take(instance(), 'a');
+    const record = await takeOver(instance(), 'a');
     await instance().change(record, { ...record, owner: '', begun: 41 });
     expect(await instance().ownerships()).toMatchObject([{ owner: '', begun: 41 }]);
-    await take(instance(), 'b');
+    await takeOver(instance(), 'b');
     const [claimedAgain] = await instance().ownerships();
     expect(claimedAgain).not.toHaveProperty('begun');
   });
 
   it('gives a new partition to one of many that claim it at once', async () => {
-    const instance = open(newPlace());
     const owners = ['a', 'b', 'c', 'd', 'e'];
     const stores = owners.map(instance);
     await Promise.all(stores.map((store) => store.ownerships()));
@@ -96,16 +78,14 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
   });
 
   it('accepts one of many concurrent changes of a record', async () => {
-    const instance = open(newPlace());
-    const seen = await take(instance(), 'old');
+    const seen = await takeOver(instance(), 'old');
     const owners = ['a', 'b', 'c', 'd', 'e'];
     const claims = await Promise.all(owners.map((owner) => instance().change(seen, claimed(owner, 2))));
     expect(claims.filter((record) => record !== undefined)).toHaveLength(1);
   });
 
   it('keeps the requester of a partition, and since when', async () => {
-    const instance = open(newPlace());
-    const seen = await take(instance(), 'a');
+    const seen = await takeOver(instance(), 'a');
     const wantedSince = Date.now() - 1_234;
     await instance().change(seen, { ...seen, wantedBy: 'b', wantedSince });
     expect(await instance().ownerships()).toEqual([
@@ -114,19 +94,17 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
   });
 
   it('shows a released partition without an owner, and keeps its epoch', async () => {
-    const instance = open(newPlace());
-    const seen = await take(instance(), 'a');
+    const seen = await takeOver(instance(), 'a');
     await instance().change(seen, { ...seen, owner: '', wantedBy: '' });
     expect(await instance().ownerships()).toMatchObject([{ partition: '0', owner: '', epoch: 1 }]);
   });
 
   it('keeps the crash record beside position and map, for any next reader, until progress is written without one', async () => {
-    const instance = open(newPlace());
-    const record = await take(instance(), 'a');
+    const record = await takeOver(instance(), 'a');
     const noted = { ...withMap(4, 30), note: '1 3 42 17 17:2,25:0' };
     expect(await instance().writeProgress(record, noted)).toBe(true);
     expect(await instance().progress('0')).toEqual(noted);
-    const next = await take(instance(), 'b');
+    const next = await takeOver(instance(), 'b');
     expect(await instance().progress('0')).toEqual(noted);
     expect(await instance().writeProgress(record, { ...noted, note: '1 9 42 - -' })).toBe(false);
     expect(await instance().progress('0')).toEqual(noted);
@@ -135,8 +113,7 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
   });
 
   it('changes the crash record at a position that stays', async () => {
-    const instance = open(newPlace());
-    const record = await take(instance(), 'a');
+    const record = await takeOver(instance(), 'a');
     for (const note of ['1 2 42 17 -', '1 2 42 - -', '1 2 42 18 -']) {
       expect(await instance().writeProgress(record, { ...at(4), note })).toBe(true);
       expect(await instance().progress('0')).toEqual({ ...at(4), note });
@@ -144,26 +121,24 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
   });
 
   it.each([40, 1_500_000])('returns position and a map of %i characters unchanged', async (length) => {
-    const instance = open(newPlace());
     const written = withMap(100, length);
-    expect(await instance().writeProgress(await take(instance(), 'a'), written)).toBe(true);
+    expect(await instance().writeProgress(await takeOver(instance(), 'a'), written)).toBe(true);
     expect(await instance().progress('0')).toEqual(written);
-    await take(instance(), 'next');
+    await takeOver(instance(), 'next');
     expect(await instance().progress('0')).toEqual(written);
   });
 
   it('keeps the maps of several partitions apart', async () => {
-    const instance = open(newPlace());
     const store = instance();
     const written = [withMap(1, 40_000), withMap(2, 50_000), at(3)];
-    const readers = [await take(store, 'a', '0'), await take(store, 'b', '1'), await take(store, 'c', '2')];
+    const readers = [await takeOver(store, 'a', '0'), await takeOver(store, 'b', '1'), await takeOver(store, 'c', '2')];
     await Promise.all(readers.map((reader, index) => store.writeProgress(reader, written[index] ?? at(0))));
     expect(await Promise.all(['0', '1', '2'].map((one) => instance().progress(one)))).toEqual(written);
   });
 
   it('never moves progress backwards', async () => {
-    const store = open(newPlace())();
-    const reader = await take(store, 'a');
+    const store = instance();
+    const reader = await takeOver(store, 'a');
     for (const sequenceNumber of [5, 9, 7]) expect(await store.writeProgress(reader, at(sequenceNumber))).toBe(true);
     expect(await store.progress('0')).toEqual(at(9));
     await store.writeProgress(reader, at(10));
@@ -171,10 +146,9 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
   });
 
   it('never moves progress backwards on a change of reader', async () => {
-    const instance = open(newPlace());
     const [old, young] = [instance(), instance()];
-    await old.writeProgress(await take(old, 'old'), at(50));
-    const reader = await take(young, 'young');
+    await old.writeProgress(await takeOver(old, 'old'), at(50));
+    const reader = await takeOver(young, 'young');
     expect(await young.writeProgress(reader, at(40))).toBe(true);
     expect(await young.progress('0')).toEqual(at(50));
     await young.writeProgress(reader, at(51));
@@ -182,11 +156,10 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
   });
 
   it('refuses the progress of a reader whose partition was taken over', async () => {
-    const instance = open(newPlace());
     const [old, young] = [instance(), instance()];
-    const oldReader = await take(old, 'old');
+    const oldReader = await takeOver(old, 'old');
     await old.writeProgress(oldReader, at(5));
-    const youngReader = await take(young, 'young');
+    const youngReader = await takeOver(young, 'young');
     expect(await old.writeProgress(oldReader, at(6))).toBe(false);
     expect(await young.progress('0')).toEqual(at(5));
     await young.writeProgress(youngReader, at(7));
@@ -195,17 +168,16 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
   });
 
   it('refuses the first progress of a reader whose partition was taken over', async () => {
-    const instance = open(newPlace());
     const [old, young] = [instance(), instance()];
-    const oldReader = await take(old, 'old');
-    await take(young, 'young');
+    const oldReader = await takeOver(old, 'old');
+    await takeOver(young, 'young');
     expect(await old.writeProgress(oldReader, at(6))).toBe(false);
     expect(await young.progress('0')).toBeUndefined();
   });
 
   it('refuses the progress of a reader that released its partition', async () => {
-    const store = open(newPlace())();
-    const reader = await take(store, 'a');
+    const store = instance();
+    const reader = await takeOver(store, 'a');
     await store.writeProgress(reader, at(5));
     await store.change(reader, { ...reader, owner: '' });
     expect(await store.writeProgress(reader, at(6))).toBe(false);
@@ -213,18 +185,22 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
   });
 
   it('gives the same owner a new epoch when it returns, and rejects writes under its old one', async () => {
-    const store = open(newPlace())();
-    const before = await take(store, 'a');
+    const store = instance();
+    const before = await takeOver(store, 'a');
     await store.writeProgress(before, at(5));
-    const after = await take(store, 'a');
+    const after = await takeOver(store, 'a');
     expect(after.epoch).toBeGreaterThan(before.epoch);
     expect(await store.writeProgress(before, at(6))).toBe(false);
     expect(await store.writeProgress(after, at(7))).toBe(true);
   });
 
   it('separates partitions', async () => {
-    const store = open(newPlace())();
-    const readers = [await take(store, 'a', '0'), await take(store, 'b', '1'), await take(store, 'c', '10')];
+    const store = instance();
+    const readers = [
+      await takeOver(store, 'a', '0'),
+      await takeOver(store, 'b', '1'),
+      await takeOver(store, 'c', '10'),
+    ];
     await Promise.all(readers.map((reader, index) => store.writeProgress(reader, at(index))));
     const kept = await Promise.all(['0', '1', '10', '2'].map((partition) => store.progress(partition)));
     expect(kept).toEqual([at(0), at(1), at(2), undefined]);
@@ -236,8 +212,8 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
   });
 
   it('separates consumer groups', async () => {
-    const [one, other] = [open(newPlace())(), open(newPlace())()];
-    await one.writeProgress(await take(one, 'a'), at(5));
+    const [one, other] = [instance(), open(newPlace())()];
+    await one.writeProgress(await takeOver(one, 'a'), at(5));
     expect(await other.ownerships()).toEqual([]);
     expect(await other.progress('0')).toBeUndefined();
   });
@@ -249,18 +225,18 @@ describe.each(Object.entries(lasting))('the %s store after a crash', (_kind, ope
   it('has progress, and epochs that never fall', async () => {
     const place = newPlace();
     const before = open(place);
-    const reader = await take(before, 'a');
+    const reader = await takeOver(before, 'a');
     await before.writeProgress(reader, at(5));
     const after = open(place);
     expect(await after.progress('0')).toEqual(at(5));
-    expect((await take(after, 'b')).epoch).toBe(reader.epoch + 1);
+    expect((await takeOver(after, 'b')).epoch).toBe(reader.epoch + 1);
   });
 
   it('has the last written map, whatever its size', async () => {
     const place = newPlace();
     for (const written of [at(4), withMap(5, 200_000), withMap(6, 40), at(7)]) {
       const store = open(place);
-      await store.writeProgress(await take(store, 'a'), written);
+      await store.writeProgress(await takeOver(store, 'a'), written);
       expect(await open(place).progress('0')).toEqual(written);
     }
   });
@@ -268,10 +244,10 @@ describe.each(Object.entries(lasting))('the %s store after a crash', (_kind, ope
   it('ignores late writes of the previous process', async () => {
     const place = newPlace();
     const before = open(place);
-    const reader = await take(before, 'a');
+    const reader = await takeOver(before, 'a');
     await before.writeProgress(reader, at(5));
     const after = open(place);
-    const next = await take(after, 'b');
+    const next = await takeOver(after, 'b');
     await after.writeProgress(next, at(9));
     expect(await before.writeProgress(reader, at(10))).toBe(false);
     expect(await open(place).progress('0')).toEqual(at(9));

@@ -1,13 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ContainerClient } from '@azure/storage-blob';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { UnreadableCheckpoint } from '../../src/hub/stores/storedProgress.ts';
-import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
+import { storageForAll } from '../support/sharedStorage.ts';
+import { takeOver } from './support/claims.ts';
 
 const whole = { sequenceNumber: 41, offset: '4096', completed: '', note: '1 1 60 - -' };
 const huge = 'x'.repeat(300);
@@ -25,12 +26,7 @@ const names = { sequenceNumber: 'sequence number', offset: 'offset', completed: 
 const nameOf = (field: string) => names[field as keyof typeof names];
 
 describe('the file of checkpoints', () => {
-  let directory: string;
-  beforeEach(() => {
-    directory = mkdtempSync(join(tmpdir(), 'unreadable-'));
-  });
-  afterEach(() => rmSync(directory, { recursive: true }));
-
+  const directory = folderForEach('unreadable');
   const path = () => join(directory, 'place.json');
   const open = () => createFileStore(directory, 'place', 30_000);
   const other = { partition: '1', progress: { ...whole, sequenceNumber: 7 } };
@@ -50,7 +46,7 @@ describe('the file of checkpoints', () => {
     write({ progress: [{ partition: '0', progress }, other] });
     const store = open();
     await expect(store.progress('0')).rejects.toThrow(UnreadableCheckpoint);
-    await store.change(undefined, { partition: '1', owner: 'a', epoch: 1, wantedBy: '', wantedSince: 0, renewedAt: 0 });
+    await takeOver(store, 'a', '1');
     expect(JSON.parse(readFileSync(path(), 'utf8')).progress).toEqual([{ partition: '0', progress }, other]);
   });
 
@@ -103,11 +99,10 @@ describe('the file of checkpoints', () => {
 });
 
 describe('a blob', () => {
-  let storage: StorageAccount;
+  const storage = storageForAll();
   let container: ContainerClient;
   let groups = 0;
   beforeAll(async () => {
-    storage = await storageAccount();
     container = new ContainerClient(storage.connectionString, 'progress');
     await container.create();
   });
@@ -157,11 +152,7 @@ describe('a blob', () => {
 
   it('names itself in what the service writes', async () => {
     const store = open();
-    const reader = await store.change(undefined, {
-      ...{ partition: '0', owner: 'a', epoch: 1, wantedBy: '', wantedSince: 0, renewedAt: 0 },
-    });
-    if (reader === undefined) throw new Error('not claimed');
-    await store.writeProgress(reader, whole);
+    await store.writeProgress(await takeOver(store, 'a'), whole);
     const { metadata } = await container.getBlobClient(nameOfBlob('checkpoint')).getProperties();
     expect(metadata).toMatchObject({ of: nameOfBlob('checkpoint') });
     expect(await open().progress('0')).toEqual(whole);

@@ -2,21 +2,19 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, Socket } from 'node:net';
 import { EventHubConsumerClient } from '@azure/event-hubs';
 import { Connection, ConnectionEvents } from 'rhea-promise';
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
-import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
+import type { Consumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
-import { createLog } from '../../src/log/log.ts';
 import { append, signal } from '../traps/support/plain.ts';
-import { usualOpened, usualReading } from './support/reading.ts';
+import { consumersForEach, usualOpened } from './support/reading.ts';
 
 // What the hub's clients do to a program that trusts them, and that this service does not suffer from it. The clients
 // are the official ones, the hub is the sandbox's; test/traps reproduces each trap without the cure.
 
 cureHubSdks();
 
-const log = createLog('silent');
 const soon = { timeout: 25_000, interval: 25 }; // less than the half minute that the client waits by itself (SDK trap 11)
 const hub = hubForEach({ devices: [{ deviceId: 'pump-1' }], partitions: 1 });
 
@@ -119,14 +117,14 @@ describe('reading the hub', () => {
   const watchful = 2_500;
   /** The watchdog would help with nearly everything, in its time. */
   const noWatchdog = 600_000;
+  const begin = consumersForEach();
   let consumer: Consumer;
   let handle: () => Promise<boolean>;
 
   function read(silentMs = watchful) {
     seen = [];
     handle = async () => true;
-    consumer = createConsumer({
-      ...usualReading,
+    consumer = begin({
       access: hub.eventsConnectionString,
       drainMs: 2_000,
       roundMs: 200,
@@ -134,7 +132,6 @@ describe('reading the hub', () => {
       silentMs,
       balance: { expiryMs: 5_000, forceMs: 9_000 },
       store: createMemoryStore(),
-      log,
       partition: () => ({
         ...usualOpened(),
         dispatch({ event }) {
@@ -143,9 +140,7 @@ describe('reading the hub', () => {
         },
       }),
     });
-    consumer.start();
   }
-  afterEach(() => consumer.stop());
 
   it('begins although the hub does not answer at first (trap 11)', async () => {
     const mute = hub.faults.add({ kind: 'refuse-connection', answer: 'silent', port: 'amqp' });
@@ -156,45 +151,30 @@ describe('reading the hub', () => {
     await vi.waitFor(() => expect(consumer.missing()).toEqual([]), soon);
   });
 
-  it('continues after the hub was down (trap 11)', async () => {
+  it.each<[what: string, happen: () => Promise<unknown>]>([
+    ['the hub was down (trap 11)', () => hub.faults.strike({ kind: 'restart', downMs: 2_500 })],
+    [
+      'a connection broke while no event came (trap 12)',
+      () => hub.faults.strike({ kind: 'drop', connections: 'events' }),
+    ],
+    ...[undefined, 'amqp:connection:forced', 'amqp:internal-error'].map(
+      (condition): [string, () => Promise<unknown>] => [
+        `the hub closed the connection with its links attached: ${condition} (trap 18)`,
+        () => closed({ links: 'attached', condition }),
+      ],
+    ),
+    [
+      'the hub ended links, sessions and connection (amqp:connection:forced)',
+      () => closed({ condition: 'amqp:connection:forced' }),
+    ],
+    ...[true, false].map((closed): [string, () => Promise<unknown>] => [
+      `a link was detached without an error, closed: ${closed}`,
+      async () => expect(await hub.faults.strike({ kind: 'detach', partition: '0', closed })).toBe(1),
+    ]),
+  ])('continues after %s', async (_, happen) => {
     read(noWatchdog);
     await arrives('before');
-    await hub.faults.strike({ kind: 'restart', downMs: 2_500 });
-    await arrives('after');
-    expect(seen).toEqual(['before', 'after']);
-  });
-
-  it('continues after a connection broke while no event came (trap 12)', async () => {
-    read(noWatchdog);
-    await arrives('before');
-    await hub.faults.strike({ kind: 'drop', connections: 'events' });
-    await arrives('after');
-    expect(seen).toEqual(['before', 'after']);
-  });
-
-  it.each([undefined, 'amqp:connection:forced', 'amqp:internal-error'])(
-    'continues after the hub closed the connection with its links attached: %s (trap 18)',
-    async (condition) => {
-      read(noWatchdog);
-      await arrives('before');
-      await closed({ links: 'attached', condition });
-      await arrives('after');
-      expect(seen).toEqual(['before', 'after']);
-    },
-  );
-
-  it('continues after the hub ended links, sessions and connection (amqp:connection:forced)', async () => {
-    read(noWatchdog);
-    await arrives('before');
-    await closed({ condition: 'amqp:connection:forced' });
-    await arrives('after');
-    expect(seen).toEqual(['before', 'after']);
-  });
-
-  it.each([true, false])('continues after a link was detached without an error, closed: %s', async (closed) => {
-    read(noWatchdog);
-    await arrives('before');
-    expect(await hub.faults.strike({ kind: 'detach', partition: '0', closed })).toBe(1);
+    await happen();
     await arrives('after');
     expect(seen).toEqual(['before', 'after']);
   });

@@ -2,9 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { createServiceConnection, type ServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
-import type { Reply } from '../../src/protocol/c2d.ts';
 import { plainService } from '../traps/support/plain.ts';
-import { senderOver, silence, untold } from './support/replying.ts';
+import { replyTo, senderOver, silence, untold } from './support/replying.ts';
 
 // What the service client does to a program that trusts it, and that replies do not suffer from it. The client is the
 // official one, the hub is the sandbox's; test/traps reproduces each trap without the cure.
@@ -33,14 +32,7 @@ describe('replying through the hub', () => {
     await connection.close();
   });
 
-  const reply = (body: string): Reply => ({
-    kind: 'acknowledgement',
-    deviceId: 'pump-1',
-    messageId: `m-${body}`,
-    correlationId: undefined,
-    properties: {},
-    body,
-  });
+  const reply = (body: string) => replyTo('pump-1', body);
   const received = () =>
     hub.journal
       .list({ deviceId: 'pump-1', kind: 'c2d' })

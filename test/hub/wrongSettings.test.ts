@@ -1,11 +1,11 @@
 import { EventHubConsumerClient } from '@azure/event-hubs';
 import { afterEach, expect, it, vi } from 'vitest';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
-import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
+import type { Consumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import { createLog } from '../../src/log/log.ts';
-import { usualOpened, usualReading } from './support/reading.ts';
+import { consumersForEach, usualOpened } from './support/reading.ts';
 
 // The official client against the sandbox hub: what somebody learns who has set something wrong.
 
@@ -16,17 +16,16 @@ let consumer: Consumer;
 let rounds: number;
 let lines: Record<string, unknown>[];
 const hub = hubForAll({ partitions });
-afterEach(async () => {
+const start = consumersForEach();
+afterEach(() => {
   vi.restoreAllMocks();
-  await consumer.stop();
   vi.useRealTimers();
 });
 
 function begin(connectionString: string, consumerGroup = '$Default'): void {
   [lines, rounds] = [[], 0];
   const store = createMemoryStore();
-  consumer = createConsumer({
-    ...usualReading,
+  consumer = start({
     access: connectionString,
     consumerGroup,
     answerMs: 8_000,
@@ -38,12 +37,8 @@ function begin(connectionString: string, consumerGroup = '$Default'): void {
       },
     },
     log: createLog('info', { write: (line) => lines.push(JSON.parse(line)) }),
-    partition: () => ({
-      ...usualOpened(),
-      dispatch: async () => true,
-    }),
+    partition: () => ({ ...usualOpened(), dispatch: async () => true }),
   });
-  consumer.start();
 }
 
 const right = () => hub.eventsConnectionString;

@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { openDeadLetters } from '../../src/deadLetters/openDeadLetters.ts';
-import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { openStore } from '../../src/hub/stores/openStore.ts';
 import { createLog } from '../../src/log/log.ts';
@@ -12,27 +11,17 @@ import { StorageError } from '../../src/storage/storageCalls.ts';
 import { StoreFailure, storeFailureOf } from '../../src/storage/storeFailure.ts';
 import { settings } from '../support/environment.ts';
 import { letter } from '../support/letters.ts';
-import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
-import { usualOpened, usualReading } from './support/reading.ts';
+import { storageForAll } from '../support/sharedStorage.ts';
+import { consumersForEach, usualOpened } from './support/reading.ts';
 
 // What somebody learns who has set something wrong about the stores.
 
 cureHubSdks();
 
-let storage: StorageAccount;
-let directory: string;
+const directory = folderForAll('wrong-store');
+const storage = storageForAll();
 const hub = hubForAll({ partitions: 2 });
-beforeAll(async () => {
-  storage = await storageAccount();
-  directory = mkdtempSync(join(tmpdir(), 'wrong-store-'));
-});
-afterAll(() => rmSync(directory, { recursive: true }));
-
-let consumer: Consumer | undefined;
-afterEach(async () => {
-  await consumer?.stop();
-  consumer = undefined;
-});
+const begin = consumersForEach();
 
 const wrongKey = () => storage.connectionString.replace(/AccountKey=[^;]*/, 'AccountKey=d3Jvbmc=');
 const endpoint = /BlobEndpoint=[^;]*/;
@@ -76,14 +65,12 @@ it.each(Object.entries(cases))('%s of the checkpoints is logged at once, and sho
     store: { ...settings.store, kind: 'blob', connectionString: one.shared?.() ?? storage.connectionString },
     checkpoints: { ...settings.checkpoints, connectionString: one.checkpoints?.() ?? '' },
   });
-  consumer = createConsumer({
-    ...usualReading,
+  const consumer = begin({
     access: hub.eventsConnectionString,
     store,
     log: createLog('info', { write: (line) => lines.push(JSON.parse(line)) }),
     partition: () => ({ ...usualOpened(), dispatch: async () => true }),
   });
-  consumer.start();
   await expect.poll(() => lines, { timeout: 10_000 }).toHaveLength(1);
   expect(lines[0]).toMatchObject({
     msg: 'could not look after the partitions; trying again',

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
+import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { idOf } from '../../src/deadLetters/deadLetter.ts';
 import type { DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
 import { choiceOf } from '../../src/operations/deadLetters/choiceOptions.ts';
@@ -12,14 +12,12 @@ import { show } from '../../src/operations/deadLetters/show.ts';
 import { letter, lettersInDirectory } from '../support/letters.ts';
 import { withOutput } from '../support/output.ts';
 
-let directory: string;
+const directory = folderForEach('letters');
 let store: DeadLetters;
 const output = withOutput();
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'letters-'));
   store = lettersInDirectory(directory);
 });
-afterEach(() => rmSync(directory, { recursive: true }));
 
 const id = (number: number, deviceId = 'd1') => idOf(letter(number, { deviceId }));
 const remove = (ids: readonly string[], options: Parameters<typeof choiceOf>[0] = {}, isDryRun = false) =>

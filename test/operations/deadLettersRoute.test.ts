@@ -1,14 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
+import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { idOf } from '../../src/deadLetters/deadLetter.ts';
 import { deadLettersRoute } from '../../src/operations/deadLettersRoute.ts';
 import { letter, lettersInDirectory } from '../support/letters.ts';
 
+const directory = folderForEach('letters');
+
 it('shows the dead letters that are meant, without bodies, up to the limit, and counts the unreadable', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'letters-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
   const store = lettersInDirectory(directory);
   for (const number of [1, 2, 3]) await store.park(letter(number, { details: 'backend is out' }));
   await store.park(letter(4, { deviceId: 'd2' }));

@@ -1,7 +1,7 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { folderOf, idOf } from '../../src/deadLetters/deadLetter.ts';
 import type { DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
 import type { Dispatch } from '../../src/dispatch/dispatch.ts';
@@ -9,14 +9,13 @@ import { chosenLetters } from '../../src/operations/deadLetters/choice.ts';
 import { type ReplayOptions, rememberingFailures, replay } from '../../src/operations/deadLetters/replay.ts';
 import type { Arrival } from '../../src/protocol/arrival.ts';
 import { allLetters, letter, lettersInDirectory } from '../support/letters.ts';
+import { signal } from '../support/signal.ts';
 
-let directory: string;
+const directory = folderForEach('letters');
 let store: DeadLetters;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'letters-'));
   store = lettersInDirectory(directory);
 });
-afterEach(() => rmSync(directory, { recursive: true }));
 
 const of = (deviceId: string, number: number) => letter(number, { deviceId });
 const nameOf = ({ deviceId, event }: Pick<Arrival, 'deviceId' | 'event'>) => `${deviceId} ${event.sequenceNumber}`;
@@ -184,10 +183,7 @@ describe('replaying', () => {
   it('waits for an unavailable backend, and delays no device that does not need it', async () => {
     await store.park(of('a', 1));
     await store.park(of('b', 1));
-    let isBack = () => {};
-    const back = new Promise<boolean>((resolve) => {
-      isBack = () => resolve(true);
-    });
+    const { given: back, give: isBack } = signal<boolean>();
     const begun: string[] = [];
     const dispatch: Dispatch = async (arrival) => {
       begun.push(nameOf(arrival));
@@ -197,7 +193,7 @@ describe('replaying', () => {
     const replaying = replayAll({ dispatch, requirementOf });
     await expect.poll(remaining).toEqual(['a 1']);
     expect(begun).toEqual(['b 1']);
-    isBack();
+    isBack(true);
     expect((await replaying).counts).toEqual({ ...nothing, handled: 2 });
     expect(begun).toEqual(['b 1', 'a 1']);
   });

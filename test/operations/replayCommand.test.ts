@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
+import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { idOf } from '../../src/deadLetters/deadLetter.ts';
 import type { DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
 import type { Dispatch } from '../../src/dispatch/dispatch.ts';
@@ -10,17 +10,15 @@ import { replayChosen } from '../../src/operations/deadLetters/replayChosen.ts';
 import { letter, lettersInDirectory } from '../support/letters.ts';
 import { withOutput } from '../support/output.ts';
 
-let directory: string;
+const directory = folderForEach('letters');
 let store: DeadLetters;
 const output = withOutput();
 let closed: number;
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'letters-'));
   store = lettersInDirectory(directory);
   for (const number of [1, 2, 3]) await store.park(letter(number));
   closed = 0;
 });
-afterEach(() => rmSync(directory, { recursive: true }));
 
 const id = (number: number) => idOf(letter(number));
 const warning = 'These older messages can overwrite what devices have sent since.\n';

@@ -1,19 +1,13 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { unusableDirectories } from '../../src/operations/writable.ts';
 import { usedDirectories } from '../../src/settings/directories.ts';
 
-let directory: string;
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'writable-'));
-});
-afterEach(() => {
-  chmodSync(directory, 0o700);
-  rmSync(directory, { recursive: true });
-});
+const directory = folderForEach('writable');
+afterEach(() => chmodSync(directory, 0o700));
 
 /** Root may write everywhere: it tries as another user, which a thread cannot, as those for mutations. */
 const canLosePrivileges = isMainThread || process.geteuid?.() !== 0;

@@ -3,16 +3,18 @@ import type { Progress } from '../../../src/engine/progress/tracked.ts';
 import { createSuspectsInWork } from '../../../src/engine/quarantine/suspectsInWork.ts';
 import { createLog } from '../../../src/log/log.ts';
 import { withFakeTimers } from '../../support/fakeTimers.ts';
-import { memorySpool } from '../support/memorySpool.ts';
+import { slowSpool } from '../support/memorySpool.ts';
 import { budgetOf, events, limits, partitionByHand } from '../support/partitions.ts';
 
 withFakeTimers();
 
+/** The progress of a partition of which nothing is done, with this crash record. */
+const noted = (note: string) => ({ sequenceNumber: -1, offset: '-1', completed: '', note });
 const quarantine = { mostSuspects: 10, suspectsInWork: createSuspectsInWork(), log: createLog('silent') };
 
 it.each([
   ['without a checkpoint', undefined],
-  ['after one unclean shutdown', { sequenceNumber: -1, offset: '-1', completed: '', note: '2 1 5 - -' }],
+  ['after one unclean shutdown', noted('2 1 5 - -')],
 ])('%s no message is a suspect', async (_, progress) => {
   const { partition, started } = partitionByHand({ progress, quarantine });
   await partition.admit(events('a0 b1'));
@@ -20,10 +22,7 @@ it.each([
 });
 
 it('a suspect is followed by the next message of its device', async () => {
-  const { partition, started, end } = partitionByHand({
-    progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '2 2 0 - -' },
-    quarantine,
-  });
+  const { partition, started, end } = partitionByHand({ progress: noted('2 2 0 - -'), quarantine });
   await partition.admit(events('a0 a1'));
   await vi.advanceTimersByTimeAsync(0);
   expect(started).toEqual([0]);
@@ -35,21 +34,12 @@ it('a suspect is followed by the next message of its device', async () => {
 });
 
 it('a suspect that comes from the spool when the partition drains is left to the next reader', async () => {
-  const spool = memorySpool();
-  let read = () => {};
+  const { spool, read } = slowSpool();
   const { partition, started, end } = partitionByHand({
-    progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '2 2 0 - -' },
+    progress: noted('2 2 0 - -'),
     quarantine,
     limits: { ...limits, deviceMessages: 0 },
-    spool: {
-      ...spool,
-      async take(ticket) {
-        await new Promise<void>((resolve) => {
-          read = resolve;
-        });
-        return spool.take(ticket);
-      },
-    },
+    spool,
   });
   await partition.admit(events('a0'));
   await vi.advanceTimersByTimeAsync(0);
@@ -63,7 +53,7 @@ it('a suspect that ends while the store fails is in the last checkpoint of the d
   let isOut = false;
   const written: Progress[] = [];
   const { partition, started, end } = partitionByHand({
-    progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '2 2 5 - -' },
+    progress: noted('2 2 5 - -'),
     quarantine,
     async checkpoint(progress) {
       if (isOut) throw new Error('disk full');
@@ -85,11 +75,7 @@ it('a suspect that ends while the store fails is in the last checkpoint of the d
 
 it('a skipped message releases its room, whether it waited or not, and its device continues', async () => {
   const budget = budgetOf(10);
-  const { partition, started } = partitionByHand({
-    progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '2 6 1 - 0:4,1:4' },
-    budget,
-    quarantine,
-  });
+  const { partition, started } = partitionByHand({ progress: noted('2 6 1 - 0:4,1:4'), budget, quarantine });
   for (const some of ['a0', 'a1 a2']) {
     await partition.admit(events(some));
     await vi.advanceTimersByTimeAsync(0);
@@ -99,10 +85,7 @@ it('a skipped message releases its room, whether it waited or not, and its devic
 });
 
 it('a message that was alone at three shutdowns is parked unexecuted, and the next one of its device is executed', async () => {
-  const { partition, started, stays, end } = partitionByHand({
-    progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '2 5 0 - 0:3' },
-    quarantine,
-  });
+  const { partition, started, stays, end } = partitionByHand({ progress: noted('2 5 0 - 0:3'), quarantine });
   await partition.admit(events('a0 a1'));
   await vi.advanceTimersByTimeAsync(0);
   await end(0);

@@ -1,11 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createConsumer } from '../../../src/hub/reading/consumer.ts';
 import type { CheckpointStore } from '../../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../../src/hub/stores/memoryStore.ts';
 import { createFakeHub } from '../../hub/support/fakeHub.ts';
-import { usualOpened, usualReading } from '../../hub/support/reading.ts';
+import { storeThrough, usualOpened, usualReading } from '../../hub/support/reading.ts';
 import { standIns } from '../../hub/support/standIns.ts';
 import { hubEvent } from '../../support/events.ts';
+import { withFakeTimers } from '../../support/fakeTimers.ts';
 import { neverCrashing, type ProcessLife } from '../../support/processLife.ts';
 
 // Which ends of a session are unclean shutdowns, as the next reader of a partition sees it.
@@ -14,13 +15,8 @@ vi.mock('@azure/event-hubs', async (original) =>
   (await import('../../hub/support/standIns.ts')).withStandIns(await original<object>()),
 );
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.clearAllTimers();
-  vi.useRealTimers();
-});
+withFakeTimers();
+afterEach(() => void vi.clearAllTimers());
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
@@ -30,6 +26,10 @@ function setUp() {
   hub.append('0', hubEvent({ sequenceNumber: 0 }));
   const store = createMemoryStore();
   const written: (string | undefined)[] = [];
+  const writeProgress: typeof store.writeProgress = (reader, next) => {
+    written.push(next.note);
+    return store.writeProgress(reader, next);
+  };
   let instances = 0;
 
   function start(life: ProcessLife = neverCrashing(), through: Partial<CheckpointStore> = {}) {
@@ -46,17 +46,7 @@ function setUp() {
       answerMs: 250,
       drainMs: 200,
       balance: { expiryMs: 500, forceMs: 700 },
-      store: {
-        ownerships: () => life.step(() => store.ownerships()),
-        change: (seen, next) => life.step(() => store.change(seen, next)),
-        progress: (partition) => life.step(() => (through.progress ?? store.progress)(partition)),
-        checkpoints: () => life.step(store.checkpoints),
-        writeProgress: (reader, next) =>
-          life.step(() => {
-            written.push(next.note);
-            return store.writeProgress(reader, next);
-          }),
-      },
+      store: storeThrough({ ...store, ...through, writeProgress }, life.step),
       partition: () => ({
         ...usualOpened(6),
         dispatch: (_, { ended }) =>

@@ -1,4 +1,4 @@
-import type { Spool } from '../../../src/engine/spool/spool.ts';
+import type { Spool, Ticket } from '../../../src/engine/spool/spool.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
 
 /** For tests with a clock of their own: a disk answers in its own time. */
@@ -22,4 +22,17 @@ export function memorySpool(maxMessages = Number.POSITIVE_INFINITY): Spool & { i
     taken: () => ({ messages: kept.size, bytes: 0 }),
     close() {},
   };
+}
+
+/** One whose disk answers when the test says so. */
+export function slowSpool() {
+  let read = () => {};
+  const spool = memorySpool();
+  async function take(ticket: Ticket) {
+    await new Promise<void>((resolve) => {
+      read = resolve;
+    });
+    return spool.take(ticket);
+  }
+  return { spool: { ...spool, take }, read: () => read() };
 }

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AxiosAdapter } from 'axios';
+import { afterAll, beforeAll } from 'vitest';
+import { folderForAll } from '../../../iot-hub-emulator/test/support/folder.ts';
 import { type Backends as Sandbox, startBackends } from '../../../sandbox/backends/backends.ts';
 import { createTransport } from '../../../src/backends/transport.ts';
 import type { DeadLetters } from '../../../src/deadLetters/deadLetterStore.ts';
@@ -17,6 +17,7 @@ import { settingsOf } from '../../support/environment.ts';
 import { bodyBytes, hubEvent } from '../../support/events.ts';
 import { allLetters, lettersInDirectory } from '../../support/letters.ts';
 import { crashingAt } from '../../support/processLife.ts';
+import { signal } from '../../support/signal.ts';
 import { arrivalOf, wire } from '../../support/wiring.ts';
 import type { Message } from './messages.ts';
 
@@ -38,9 +39,15 @@ interface LifeOptions {
 }
 
 /** The service between a scripted hub and the sandbox's backends, as a process that can die at any await point. */
-export async function startCrashing() {
-  const sandbox: Sandbox = await startBackends({ seed: true });
-  const directory = mkdtempSync(join(tmpdir(), 'crashing-'));
+export function crashingForAll(): Crashing {
+  const directory = folderForAll('crashing');
+  const crashing = {} as Crashing;
+  beforeAll(async () => void Object.assign(crashing, startCrashing(await startBackends({ seed: true }), directory)));
+  afterAll(() => crashing.sandbox.close());
+  return crashing;
+}
+
+function startCrashing(sandbox: Sandbox, directory: string) {
   const { backends: urls } = settingsOf(sandbox);
   const timeouts = { connections: 4, attemptTimeoutMs: 5_000 };
 
@@ -91,10 +98,7 @@ export async function startCrashing() {
     });
     const spool = openSpool(directory, `spool-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e5 });
     const last = events.at(-1)?.sequenceNumber ?? -1;
-    let finished = () => {};
-    const end = new Promise<void>((resolve) => {
-      finished = resolve;
-    });
+    const { given: end, give: finished } = signal();
     const partition = createPartition({
       budget: createBudget({ maxMessages: 10, maxBytes: 1e6 }),
       spool: {
@@ -152,13 +156,8 @@ export async function startCrashing() {
       [sandbox.world.types, sandbox.world.principals, sandbox.world.objects]
         .flatMap((part) => part.dump().map((change) => JSON.stringify(change)))
         .sort(),
-
-    async close() {
-      await sandbox.close();
-      rmSync(directory, { recursive: true });
-    },
   };
 }
 
 type Transport = ReturnType<typeof createTransport>;
-export type Crashing = Awaited<ReturnType<typeof startCrashing>>;
+type Crashing = ReturnType<typeof startCrashing>;

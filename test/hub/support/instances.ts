@@ -6,7 +6,7 @@ import { hubEvent } from '../../support/events.ts';
 import type { OrderedTimers } from '../../support/orderedTimers.ts';
 import { neverCrashing, type ProcessLife } from '../../support/processLife.ts';
 import { createFakeHub } from './fakeHub.ts';
-import { usualOpened, usualReading } from './reading.ts';
+import { storeThrough, usualOpened, usualReading } from './reading.ts';
 import type { StandIns } from './standIns.ts';
 
 export const partitions = ['0', '1'];
@@ -60,10 +60,7 @@ export async function run({ clients, pass, clear }: Surroundings, lives: Partial
     const own = lives[name] ?? neverCrashing();
     clients.set(name, () => hub.client(own));
     const through: CheckpointStore = {
-      ownerships: () => own.step(() => store.ownerships()),
-      change: (seen, next) => own.step(() => store.change(seen, next)),
-      progress: (partition) => own.step(() => store.progress(partition)),
-      checkpoints: () => own.step(store.checkpoints),
+      ...storeThrough(store, own.step),
       writeProgress: (reader, next) =>
         own.step(async () => {
           const isOwner = await store.writeProgress(reader, next);

@@ -1,6 +1,10 @@
 import { tmpdir } from 'node:os';
+import { afterEach } from 'vitest';
 import { createBudget } from '../../../src/engine/budget/budget.ts';
+import type { DeviceEvent } from '../../../src/engine/partition/intake.ts';
 import { openSpool } from '../../../src/engine/spool/spool.ts';
+import { type Consumer, type ConsumerOptions, createConsumer } from '../../../src/hub/reading/consumer.ts';
+import type { CheckpointStore } from '../../../src/hub/stores/checkpointStore.ts';
 import { createLog } from '../../../src/log/log.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
 import { bodyBytes } from '../../support/events.ts';
@@ -27,4 +31,39 @@ export const usualOpened = (maxMessages = 100) => ({
   costOf: bodyBytes,
   arrivalOf: (event: HubEvent) => ({ event, deviceId: 'd1' }),
   limits: { everyMessages: 1, everyMs: 1_000, deviceMessages: 16 },
+});
+
+type Options<A extends DeviceEvent> = Omit<ConsumerOptions<A>, keyof typeof usualReading> & Partial<ConsumerOptions<A>>;
+
+/** Begins consumers, which stop after their test: before their hub ends, if that is declared first. */
+export function consumersForEach(): <A extends DeviceEvent>(options: Options<A>) => Consumer {
+  const running: Consumer[] = [];
+  afterEach(() => Promise.all(running.splice(0).map((one) => one.stop())));
+  return (options) => {
+    const consumer = createConsumer({ ...usualReading, ...options });
+    running.push(consumer);
+    consumer.start();
+    return consumer;
+  };
+}
+
+export const textOf = ({ body }: HubEvent): string => Buffer.from(body as Uint8Array).toString();
+
+/** How many partitions each owner has, fewest first; '' owns nothing. */
+export async function sharesOf(store: CheckpointStore): Promise<number[]> {
+  const counts = new Map<string, number>();
+  for (const { owner } of await store.ownerships()) counts.set(owner, (counts.get(owner) ?? 0) + 1);
+  return [...counts.values()].sort();
+}
+
+/** The store, each call of which goes this way. */
+export const storeThrough = (
+  store: CheckpointStore,
+  way: <T>(call: () => Promise<T>) => Promise<T>,
+): CheckpointStore => ({
+  ownerships: () => way(() => store.ownerships()),
+  change: (seen, next) => way(() => store.change(seen, next)),
+  progress: (partition) => way(() => store.progress(partition)),
+  checkpoints: () => way(store.checkpoints),
+  writeProgress: (reader, progress) => way(() => store.writeProgress(reader, progress)),
 });

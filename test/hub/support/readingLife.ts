@@ -1,4 +1,5 @@
 import type { CheckpointStore } from '../../../src/hub/stores/checkpointStore.ts';
+import { claimed } from './claims.ts';
 
 /** What an instance was told by its store: the next instance must find that. */
 export interface Told {
@@ -17,19 +18,11 @@ export const at = (sequenceNumber: number) => ({
   completed: sequenceNumber > 20 ? '' : `2 ${sequenceNumber} ${String(sequenceNumber).repeat(4_000)}`,
 });
 
-/** Claims a partition as it stands, also one that another instance has. */
-export async function takeOver(store: CheckpointStore, owner: string) {
-  const seen = (await store.ownerships()).find(({ partition }) => partition === '0');
-  const free = { partition: '0', owner, wantedBy: '', wantedSince: 0, renewedAt: Date.now() };
-  return store.change(seen, { ...free, epoch: (seen?.epoch ?? 0) + 1 });
-}
-
 /** All that an instance says to its store in its life, up to where somebody else has the partition. */
 export async function readingLife(store: CheckpointStore, told: Told): Promise<void> {
   const [seen] = await store.ownerships();
   if (seen !== undefined) return;
-  const claimed = { partition: '0', owner: 'victim', epoch: 1, wantedBy: '', wantedSince: 0, renewedAt: Date.now() };
-  let record = await store.change(seen, claimed);
+  let record = await store.change(seen, claimed('victim', 1));
   if (record === undefined) return;
   told.epoch = record.epoch;
   await store.progress('0');

@@ -1,6 +1,6 @@
 import type { SubscriptionEventHandlers } from '@azure/event-hubs';
 import { createReadingTroubles } from '../../../src/hub/reading/readingTroubles.ts';
-import { createPartitionSessions } from '../../../src/hub/reading/sessions.ts';
+import { createPartitionSessions, type PartitionSessionsOptions } from '../../../src/hub/reading/sessions.ts';
 import type { CheckpointStore, Ownership } from '../../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../../src/hub/stores/memoryStore.ts';
 import { createMeter } from '../../../src/metrics/meter.ts';
@@ -8,10 +8,11 @@ import { memorySpool } from '../../engine/support/memorySpool.ts';
 import { arrivalOf, budgetOf, limits, usual } from '../../engine/support/partitions.ts';
 import { hubEvent } from '../../support/events.ts';
 import { neverCrashing } from '../../support/processLife.ts';
+import { takeOver } from './claims.ts';
 import { createFakeHub } from './fakeHub.ts';
 import { silence, untold } from './replying.ts';
 
-interface Circumstances {
+interface Circumstances extends Partial<Pick<PartitionSessionsOptions<never>, 'log' | 'sessionBegins'>> {
   readonly meter?: ReturnType<typeof createMeter>;
   /** How many partitions this instance owns: 0, 1 … */
   readonly partitions?: number;
@@ -20,7 +21,7 @@ interface Circumstances {
   /** Of the store, instead of the usual. */
   readonly store?: Partial<CheckpointStore>;
   /** Releases the ownership of a partition. */
-  readonly release?: () => Promise<void>;
+  readonly release?: Parameters<typeof createPartitionSessions>[1]['release'];
   /** Messages of a device beyond one wait on a disk that nobody can read. */
   readonly isDiskBroken?: boolean;
 }
@@ -28,12 +29,12 @@ interface Circumstances {
 /** The partition sessions of an instance. */
 export async function openSessions(circumstances: Circumstances = {}) {
   const { partitions = 1, messages = 1, store: changed = {}, release = async () => {} } = circumstances;
-  const { meter = createMeter(), isDiskBroken = false } = circumstances;
+  const { meter = createMeter(), isDiskBroken = false, log = silence, sessionBegins = () => {} } = circumstances;
   const ids = Array.from({ length: partitions }, (_, index) => String(index));
   const hub = createFakeHub(ids);
   const client = hub.client(neverCrashing());
   const handlers = new Map<string, SubscriptionEventHandlers>();
-  const store = createMemoryStore();
+  const store = { ...createMemoryStore(), ...changed };
   const take = () => Promise.reject(new Error('the disk is broken'));
   const sessions = createPartitionSessions(
     {
@@ -52,7 +53,7 @@ export async function openSessions(circumstances: Circumstances = {}) {
       ...{ batchSize: 10, prefetch: 10, maxWaitSeconds: 1, drainMs: 1_000, meter },
       startPosition: 'earliest',
       partitionIds: () => [],
-      ...{ answerMs: 20_000, store: { ...store, ...changed }, log: silence },
+      ...{ answerMs: 20_000, store, log, sessionBegins },
       ...{ troubles: createReadingTroubles(untold), allTroubles: untold },
       partition: () => ({
         ...{ budget: budgetOf(10), costOf: usual.costOf, arrivalOf },
@@ -67,17 +68,17 @@ export async function openSessions(circumstances: Circumstances = {}) {
     for (let sequenceNumber = 0; sequenceNumber < messages; sequenceNumber += 1) {
       hub.append(partition, hubEvent({ sequenceNumber, properties: { device: 'a' } }));
     }
-    const owned = { partition, owner: 'me', wantedBy: '', wantedSince: 0, renewedAt: Date.now(), epoch: 5 };
-    const record = await store.change(undefined, owned);
-    if (record === undefined) throw new Error('somebody else was faster');
+    const record = await takeOver(store, 'me', partition);
     records.push(record);
     await sessions.open(record, 41);
   }
   const refused = Object.assign(new Error('the hub has no such position'), { code: 'ArgumentError' });
   return {
+    hub,
     sessions,
     meter,
     ids,
+    records,
     /** As they are when another instance has claimed the partitions. */
     claimedByOthers: records.map((record) => ({ ...record, owner: 'other', epoch: 6 })),
     /** The hub refuses the position at which a partition is read. */
