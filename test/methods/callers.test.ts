@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Reason } from '../../src/protocol/methodFailures.ts';
+import { startForAll } from '../support/fixtures.ts';
 import { expectFailure } from './support/expectFailure.ts';
-import { methodDevice } from './support/methodDevice.ts';
+import { methodDevice, succeed } from './support/methodDevice.ts';
 import { type CallOptions, conveyor, spare, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
 
 // Authorization, objects and methods (M2, M4, M5).
 
-let setup: TestFrontDoor;
-beforeAll(async () => {
-  setup = await startTestFrontDoor({ settings: { BACKENDS_CONNECTIONS: '8' } });
-});
-afterAll(() => setup.close());
+const setup = startForAll(() => startTestFrontDoor({ settings: { BACKENDS_CONNECTIONS: '8' } }));
 
 const as = (name: keyof TestFrontDoor['tokens']) => (): CallOptions => ({ token: setup.tokens[name] });
 const otherPath = (change: (path: string) => string) => (): CallOptions => ({
@@ -120,9 +117,10 @@ describe('the authorization of a caller', () => {
 });
 
 describe('a thousand wrong tokens', () => {
+  startForAll(() => methodDevice(setup.hub, 'motor-1', succeed));
+
   it('do not block authorized callers, open a circuit or renew a token', async () => {
     const { backends } = setup;
-    const motor = await methodDevice(setup.hub, 'motor-1', (call) => call.respond(200, { status: 1 }));
     const good: ReturnType<typeof setup.call>[] = [];
     const statuses: number[] = [];
     let sent = 0;
@@ -133,15 +131,11 @@ describe('a thousand wrong tokens', () => {
         statuses.push((await setup.call(conveyor, 'stop', {}, { token: `wrong-${sent}` })).status);
       }
     }
-    try {
-      // More at once than connections to the information model, and few enough to be judged in time by a busy machine.
-      await Promise.all(Array.from({ length: 25 }, guess));
-      expect([statuses.length, ...new Set(statuses)]).toEqual([1_000, 401]);
-      expect((await Promise.all(good)).map(({ status }) => status)).toEqual(Array(10).fill(200));
-      expect(backends.calls().filter(({ backend }) => backend === 'token').length).toBeLessThanOrEqual(1);
-      expect(setup.lines.filter(({ msg }) => /out|refuses our/.test(String(msg)))).toEqual([]);
-    } finally {
-      await motor.close();
-    }
+    // More at once than connections to the information model, and few enough to be judged in time by a busy machine.
+    await Promise.all(Array.from({ length: 25 }, guess));
+    expect([statuses.length, ...new Set(statuses)]).toEqual([1_000, 401]);
+    expect((await Promise.all(good)).map(({ status }) => status)).toEqual(Array(10).fill(200));
+    expect(backends.calls().filter(({ backend }) => backend === 'token').length).toBeLessThanOrEqual(1);
+    expect(setup.lines.filter(({ msg }) => /out|refuses our/.test(String(msg)))).toEqual([]);
   });
 });
