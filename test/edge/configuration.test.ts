@@ -1,11 +1,11 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type Issued, issueCertificate } from 'iot-hub-emulator/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { readJsonWithComments } from '../../edge/src/configuration/jsonWithComments.ts';
 import { ConfigurationError, parseConfiguration, readConfiguration } from '../../edge/src/configuration/read.ts';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { edgeSchema, edgeSchemaFile } from '../../scripts/edgeSchema.ts';
 
 const pressObject = '6b0e4d7c-5a33-4d8c-9a1e-2f1c0f6a7b10';
@@ -347,11 +347,7 @@ describe('JSON with comments', () => {
 });
 
 describe('the configuration file', () => {
-  let folder: string;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'edge-'));
-  });
-  afterAll(() => rm(folder, { recursive: true }));
+  const folder = folderForAll('edge');
   const read = async (value: unknown) => {
     const file = join(folder, 'config.jsonc');
     await writeFile(file, JSON.stringify(value));

@@ -1,37 +1,27 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type Hub, startHub } from 'iot-hub-emulator';
 import { type Issued, issueCertificate } from 'iot-hub-emulator/testing';
 import { useProxies } from 'telemetry/network/outbound.ts';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connectToHub } from '../../edge/src/hub/hubConnection.ts';
 import { failure, type MethodResponse } from '../../edge/src/hub/methodResponse.ts';
 import { createMeter } from '../../edge/src/metrics/metrics.ts';
 import { createLog } from '../../edge/src/operations/log.ts';
+import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { startConnectProxy } from '../support/connectProxy.ts';
+import { startForTest } from '../support/fixtures.ts';
 import { authenticationBy } from './support/testEdge.ts';
 
 // The connection of the proxy to a real hub (M6, M13).
 
 type Options = Parameters<typeof connectToHub>[0];
 
-let folder: string;
-let hub: Hub;
 let own: Issued;
+const hub = hubForAll({ devices: [{ deviceId: 'edge-1' }, { deviceId: 'edge-2' }] });
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'edge-'));
   own = await issueCertificate({ name: 'edge-2', role: 'client' });
-  hub = await startHub({
-    directory: join(folder, 'hub'),
-    devices: [{ deviceId: 'edge-1' }, { deviceId: 'edge-2', authentication: authenticationBy(own) }],
-  });
+  hub.registry.update('edge-2', { authentication: authenticationBy(own) });
   for (const deviceId of ['edge-1', 'edge-2']) hub.registry.create(deviceId, { moduleId: 'proxy' });
-});
-afterAll(async () => {
-  await hub.close();
-  await rm(folder, { recursive: true });
 });
 
 let connection: ReturnType<typeof connectToHub>;
@@ -161,12 +151,9 @@ describe('the connection to the hub', () => {
   });
 
   it('over WebSockets leads through the proxy of the process', async () => {
-    const proxy = await startConnectProxy();
+    const proxy = await startForTest(startConnectProxy());
     useProxies({ https: proxy.url, http: '', except: '' });
-    onTestFinished(async () => {
-      useProxies({ https: '', http: '', except: '' });
-      await proxy.close();
-    });
+    onTestFinished(() => useProxies({ https: '', http: '', except: '' }));
     const connectionString = hub.deviceConnectionString('edge-1');
     const ca = await readFile(hub.caFile, 'utf8');
     await connect({ access: () => ({ connectionString, ca, webSockets: true }) });
