@@ -35,7 +35,10 @@ export const callOf = (changes: Partial<Call> = {}): Call => ({
   ...changes,
 });
 
-export interface Scripted {
+type Bound = ReturnType<Backends['bind']>;
+
+/** The clients, bound to a call of `callOf`, and what is behind them. */
+export interface Scripted extends Bound {
   readonly backends: Backends;
   readonly script: ScriptedBackend;
   readonly log: ReturnType<typeof recordingLog>;
@@ -51,7 +54,7 @@ export function scripted(script: Script, changes: Partial<typeof settings> = {},
     await backends.close();
     played.verify();
   });
-  return { backends, script: played, log };
+  return { ...backends.bind(callOf()), backends, script: played, log };
 }
 
 /** A real HTTP server on a free port, gone after the test. */

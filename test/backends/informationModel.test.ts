@@ -6,12 +6,12 @@ import { keysOf } from '../../src/protocol/jsonKeys.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import type { Script } from '../support/scriptedBackend.ts';
 import { pumpId } from '../support/world.ts';
-import { callOf, rejection, scripted, settled } from './harness.ts';
+import { rejection, scripted, settled } from './harness.ts';
 
 const o1 = `/objects/${pumpId}/models/svc.device`;
 const model = { objectId: pumpId, model: 'svc.device', type: 'pump@1.2.0', properties: {}, variables: {}, version: 1 };
 
-const clientOf = (script: Script) => scripted(script).backends.bind(callOf()).informationModel;
+const clientOf = (script: Script) => scripted(script).informationModel;
 
 describe('the information model', () => {
   it('returns an object model as the backend’s text', async () => {
