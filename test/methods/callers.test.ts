@@ -13,10 +13,13 @@ const as = (name: keyof TestFrontDoor['tokens']) => (): CallOptions => ({ token:
 const otherPath = (change: (path: string) => string) => (): CallOptions => ({
   path: change(setup.pathOf(conveyor, 'stop')),
 });
+const named = (method: string) => (): CallOptions => ({ path: setup.pathOf(conveyor, method) });
 const nowhere = '00000000-0000-4000-8000-000000000000';
 
+type Row = [what: string, options: () => CallOptions, status: number, reason: Reason, sentence: RegExp];
+
 describe('an invocation is refused', () => {
-  it.each<[string, () => CallOptions, number, Reason, RegExp]>([
+  it.each<Row>([
     ['without a token', () => ({ token: '' }), 401, 'unauthorized', /bearer token is required/],
     ['with a password', () => ({ headers: { authorization: 'Basic eDp5' } }), 401, 'unauthorized', /the word Bearer/],
     ['with two tokens', () => ({ token: 'a b' }), 401, 'unauthorized', /one space and a token/],
@@ -40,34 +43,27 @@ describe('an invocation is refused', () => {
     ],
     [
       'of a method that is not declared',
-      otherPath((path) => path.replace('stop', 'explode')),
+      named('explode'),
       404,
       'method_not_found',
       /^neither the type "motor@1.*" of this object nor its base types declare the method "explode"$/,
     ],
     [
       'of a method whose name is nearly right',
-      otherPath((path) => path.replace('stop', 'stpo')),
+      named('stpo'),
       404,
       'method_not_found',
       /declare the method "stpo"; did you mean "stop"\?$/,
     ],
     [
       'of a method whose name has other capital letters',
-      otherPath((path) => path.replace('stop', 'STOP')),
+      named('STOP'),
       404,
       'method_not_found',
       /did you mean "stop"\?$/,
     ],
     ...['__proto__', 'constructor', 'toString'].map(
-      (name) =>
-        [
-          `of a method named ${name}`,
-          otherPath((path) => path.replace('stop', name)),
-          404,
-          'method_not_found',
-          /declare/,
-        ] as [string, () => CallOptions, number, Reason, RegExp],
+      (name): Row => [`of a method named ${name}`, named(name), 404, 'method_not_found', /declare/],
     ),
     [
       'of an invalid object id',
