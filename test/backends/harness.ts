@@ -68,16 +68,17 @@ export async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** What a promise is rejected with; nothing else will do. */
-export async function rejection(promise: Promise<unknown>): Promise<Rejection> {
+/** The error of this kind that a promise is rejected with; nothing else will do. */
+export async function rejectionBy<T>(kind: new (...given: never[]) => T, promise: Promise<unknown>): Promise<T> {
   try {
     await promise;
   } catch (error) {
-    if (error instanceof Rejection) return error;
+    if (error instanceof kind) return error;
     throw error;
   }
-  throw new Error('expected a Rejection');
+  throw new Error(`expected a ${kind.name}`);
 }
+export const rejection = (promise: Promise<unknown>): Promise<Rejection> => rejectionBy(Rejection, promise);
 
 /** Starts a call and lets all the time pass that it wants. */
 export async function settled<T>(work: Promise<T>): Promise<T> {

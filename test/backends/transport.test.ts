@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { Axios } from 'axios';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createTransport, TransportFailure } from '../../src/backends/transport.ts';
-import { serve } from './harness.ts';
+import { rejectionBy, serve } from './harness.ts';
 
 function client(url: string, { connections = 4, attemptTimeoutMs = 60_000 } = {}) {
   const transport = createTransport(url, { connections, attemptTimeoutMs });
@@ -55,15 +55,7 @@ async function serveSilently() {
   return { url: await serve((request) => arrived(request)), request };
 }
 
-async function failure(promise: Promise<unknown>): Promise<TransportFailure> {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof TransportFailure) return error;
-    throw error;
-  }
-  throw new Error('expected a TransportFailure');
-}
+const failure = (promise: Promise<unknown>) => rejectionBy(TransportFailure, promise);
 
 describe('the transport', () => {
   it('sends method, path below the base path, headers and body bytes as they are', async () => {

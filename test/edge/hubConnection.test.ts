@@ -17,8 +17,10 @@ import { authenticationBy } from './support/testEdge.ts';
 type Options = Parameters<typeof connectToHub>[0];
 
 let own: Issued;
+let ca: string;
 const hub = hubForAll({ devices: [{ deviceId: 'edge-1' }, { deviceId: 'edge-2' }] });
 beforeAll(async () => {
+  ca = await readFile(hub.caFile, 'utf8');
   own = await issueCertificate({ name: 'edge-2', role: 'client' });
   hub.registry.update('edge-2', { authentication: authenticationBy(own) });
   for (const deviceId of ['edge-1', 'edge-2']) hub.registry.create(deviceId, { moduleId: 'proxy' });
@@ -36,9 +38,8 @@ beforeEach(() => {
 afterEach(() => connection.close());
 const logged = (event: string) => lines.filter((line) => line['event'] === event);
 
-async function connect(change: Partial<Options> = {}) {
+function connect(change: Partial<Options> = {}): void {
   const connectionString = hub.deviceConnectionString('edge-1');
-  const ca = await readFile(hub.caFile, 'utf8');
   meter = createMeter();
   connection = connectToHub({
     access: () => ({ connectionString, ca }),
@@ -68,12 +69,11 @@ describe('the connection to the hub', () => {
     ['a device over WebSockets', 'edge-1', ['edge-1'], 'key', true],
   ])('takes invocations as %s, and refuses other methods', async (_, clientId, identity, means, webSockets) => {
     const connectionString = hub.deviceConnectionString(...identity);
-    const ca = await readFile(hub.caFile, 'utf8');
     const signIn = means === 'key' ? {} : { certificate: own.cert, key: own.key };
     const intervals = vi.spyOn(globalThis, 'setInterval');
     onTestFinished(() => intervals.mockRestore());
     const token = { valid: 77_777, renewWhenIdle: 70_000, renew: 72_000 };
-    await connect({ access: () => ({ connectionString, ca, webSockets, ...signIn }), token });
+    connect({ access: () => ({ connectionString, ca, webSockets, ...signIn }), token });
     await connected();
     const renewals = intervals.mock.calls.filter(([, ms]) => ms === token.valid);
     expect(renewals).toHaveLength(means === 'key' ? 1 : 0); // a certificate has no token
@@ -93,7 +93,7 @@ describe('the connection to the hub', () => {
   });
 
   it('is opened again when the hub closes it, and counts a response that was lost', async () => {
-    await connect({ backoff: { initialMs: 500, maxMs: 500, stableAfterMs: 60_000 } });
+    connect({ backoff: { initialMs: 500, maxMs: 500, stableAfterMs: 60_000 } });
     await connected();
     let respond = (_: MethodResponse) => {};
     given.respond = () => new Promise((resolve) => (respond = resolve));
@@ -112,15 +112,14 @@ describe('the connection to the hub', () => {
 
   it('says why the hub refuses it', async () => {
     const connectionString = hub.deviceConnectionString('edge-1').replace(/SharedAccessKey=.*/, 'SharedAccessKey=a2V5');
-    const ca = await readFile(hub.caFile, 'utf8');
-    await connect({ access: () => ({ connectionString, ca }) });
+    connect({ access: () => ({ connectionString, ca }) });
     await expect.poll(() => connection.waitingFor()).toMatch(/^the hub: .*(Not authorized|refused)/i);
     expect(logged('hub.connected')).toEqual([]);
   });
 
   it('is not opened without the authority of the hub', async () => {
     const connectionString = hub.deviceConnectionString('edge-1');
-    await connect({ access: () => ({ connectionString }) });
+    connect({ access: () => ({ connectionString }) });
     await expect.poll(() => connection.waitingFor()).toMatch(/certificate|self.signed/i);
   });
 
@@ -138,12 +137,12 @@ describe('the connection to the hub', () => {
         setTimeout(run, ms === 20_000 || ms === 3_000 ? 20 : ms)) as typeof setTimeout);
     onTestFinished(() => soon.mockRestore());
     const host = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
-    await connect({ access: () => ({ connectionString: `HostName=${host};DeviceId=d;SharedAccessKey=a2V5` }) });
+    connect({ access: () => ({ connectionString: `HostName=${host};DeviceId=d;SharedAccessKey=a2V5` }) });
     await expect.poll(() => connection.waitingFor()).toBe('the hub: no response within 20 s');
   });
 
   it('takes nothing when it is closed', async () => {
-    await connect();
+    connect();
     await connected();
     await connection.close();
     await expect(invoke()).rejects.toThrow();
@@ -155,14 +154,13 @@ describe('the connection to the hub', () => {
     useProxies({ https: proxy.url, http: '', except: '' });
     onTestFinished(() => useProxies({ https: '', http: '', except: '' }));
     const connectionString = hub.deviceConnectionString('edge-1');
-    const ca = await readFile(hub.caFile, 'utf8');
-    await connect({ access: () => ({ connectionString, ca, webSockets: true }) });
+    connect({ access: () => ({ connectionString, ca, webSockets: true }) });
     await connected();
     expect(proxy.asked).toEqual([`localhost:${hub.ports.mqtts}`]);
   });
 
   it('shortens the name of another method in the log', async () => {
-    await connect();
+    connect();
     await connected();
     await invoke('edge-1', 'x'.repeat(300));
     expect(logged('hub.method_refused')).toMatchObject([{ level: 'warn', method: 'x'.repeat(256) }]);
@@ -170,7 +168,7 @@ describe('the connection to the hub', () => {
 
   it('is replaced before the token expires, while no invocation is in progress, and later in any case', async () => {
     given.isIdle = false;
-    await connect({ token: { valid: 1_000, renewWhenIdle: 2, renew: 3 } });
+    connect({ token: { valid: 1_000, renewWhenIdle: 2, renew: 3 } });
     await connected();
     const since = performance.now();
     await connected(2);
