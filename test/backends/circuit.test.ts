@@ -276,10 +276,10 @@ const ok: ScriptedReply = [200, { objectId: 'o1', model: 'm', version: 1 }];
 /** A backend with a cache that has not been called. */
 const up = { circuit: 'closed', outage: undefined, connections: { inUse: 0, waiting: 0 }, cacheEntries: 0 };
 
-describe('the circuit of a backend', () => {
-  const readFor = (backends: ReturnType<typeof scripted>['backends'], deviceId: string, seconds = 300) =>
-    backends.bind(callOf({ deviceId, deadline: createDeadline(seconds) })).informationModel.getModel('o1', 'm');
+const readFor = (backends: ReturnType<typeof scripted>['backends'], deviceId: string, seconds = 300) =>
+  backends.bind(callOf({ deviceId, deadline: createDeadline(seconds) })).informationModel.getModel('o1', 'm');
 
+describe('the circuit of a backend', () => {
   it('makes messages in progress wait, not fail, until a probe (which is not a message) succeeds', async () => {
     const { backends, script, log } = scripted(
       [
@@ -450,6 +450,15 @@ describe('the circuit of a backend', () => {
 const never = new AbortController().signal;
 
 describe('readiness', () => {
+  /** The backends when the information model is out. */
+  async function withOutage() {
+    const { backends } = scripted([{ call: model, reply: 'refused' }], { circuitFailures: 1 });
+    const work = rejection(readFor(backends, 'd1', 0.05));
+    await vi.advanceTimersByTimeAsync(100);
+    await work;
+    return backends;
+  }
+
   it('creates no promise when all needed backends are available', () => {
     const { backends } = scripted([]);
     expect(backends.ready(['informationModel', 'typeRegistry', 'principalManager'], never)).toBe(undefined);
@@ -464,7 +473,7 @@ describe('readiness', () => {
       ],
       { circuitFailures: 1 },
     );
-    const work = backends.bind(callOf()).informationModel.getModel('o1', 'm');
+    const work = readFor(backends, 'd1');
     await vi.advanceTimersByTimeAsync(0);
     expect(backends.ready(['typeRegistry', 'principalManager'], never)).toBe(undefined);
     const order: string[] = [];
@@ -478,12 +487,7 @@ describe('readiness', () => {
   });
 
   it('resolves with false when waiting becomes pointless, at once or later', async () => {
-    const { backends } = scripted([{ call: model, reply: 'refused' }], { circuitFailures: 1 });
-    const work = rejection(
-      backends.bind(callOf({ deadline: createDeadline(0.05) })).informationModel.getModel('o1', 'm'),
-    );
-    await vi.advanceTimersByTimeAsync(100);
-    await work;
+    const backends = await withOutage();
     const closing = new AbortController();
     const waiting = backends.ready(['informationModel'], closing.signal);
     closing.abort();
@@ -493,12 +497,7 @@ describe('readiness', () => {
   });
 
   it('resolves with false when the service closes first', async () => {
-    const { backends } = scripted([{ call: model, reply: 'refused' }], { circuitFailures: 1 });
-    const work = rejection(
-      backends.bind(callOf({ deadline: createDeadline(0.05) })).informationModel.getModel('o1', 'm'),
-    );
-    await vi.advanceTimersByTimeAsync(100);
-    await work;
+    const backends = await withOutage();
     const waiting = backends.ready(['informationModel'], never);
     await backends.close();
     expect(await waiting).toBe(false);

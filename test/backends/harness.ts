@@ -35,7 +35,10 @@ export const callOf = (changes: Partial<Call> = {}): Call => ({
   ...changes,
 });
 
-export interface Scripted {
+type Bound = ReturnType<Backends['bind']>;
+
+/** The clients, bound to a call of `callOf`, and what is behind them. */
+export interface Scripted extends Bound {
   readonly backends: Backends;
   readonly script: ScriptedBackend;
   readonly log: ReturnType<typeof recordingLog>;
@@ -51,7 +54,7 @@ export function scripted(script: Script, changes: Partial<typeof settings> = {},
     await backends.close();
     played.verify();
   });
-  return { backends, script: played, log };
+  return { ...backends.bind(callOf()), backends, script: played, log };
 }
 
 /** A real HTTP server on a free port, gone after the test. */
@@ -65,16 +68,17 @@ export async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** What a promise is rejected with; nothing else will do. */
-export async function rejection(promise: Promise<unknown>): Promise<Rejection> {
+/** The error of this kind that a promise is rejected with; nothing else will do. */
+export async function rejectionBy<T>(kind: new (...given: never[]) => T, promise: Promise<unknown>): Promise<T> {
   try {
     await promise;
   } catch (error) {
-    if (error instanceof Rejection) return error;
+    if (error instanceof kind) return error;
     throw error;
   }
-  throw new Error('expected a Rejection');
+  throw new Error(`expected a ${kind.name}`);
 }
+export const rejection = (promise: Promise<unknown>): Promise<Rejection> => rejectionBy(Rejection, promise);
 
 /** Starts a call and lets all the time pass that it wants. */
 export async function settled<T>(work: Promise<T>): Promise<T> {

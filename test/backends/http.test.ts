@@ -19,8 +19,8 @@ withFakeTimers();
 
 describe('a call to a backend', () => {
   it('names the device in its headers, and the message that it belongs to', async () => {
-    const { backends, script } = scripted([{ call: get, reply: ok }]);
-    await backends.bind(callOf()).informationModel.getModel('o1', 'svc.device');
+    const { informationModel, script } = scripted([{ call: get, reply: ok }]);
+    await informationModel.getModel('o1', 'svc.device');
     expect(script.calls[0]?.headers).toEqual({
       authorization: 'Bearer static-token',
       'x-svc-device-id': 'd1',
@@ -48,22 +48,23 @@ describe('a call to a backend', () => {
 
   it('carries a body and its type byte for byte', async () => {
     const body = '{"version": 1, "properties": {"n": 12345678901234567890, "x": 1.0}}';
-    const { backends } = scripted([{ call: put, headers: { 'content-type': 'application/json' }, body, reply: ok }]);
-    await backends.bind(callOf()).informationModel.replaceModel('o1', 'svc.device', body);
+    const { informationModel } = scripted([
+      { call: put, headers: { 'content-type': 'application/json' }, body, reply: ok },
+    ]);
+    await informationModel.replaceModel('o1', 'svc.device', body);
   });
 
   it.each(['.', '..', '..a', '', '\ud800', 'a/b', 'a\\b', 'a?b', 'a#b', 'a%2fb', 'a\nb'])(
     'is not made with %j in its path, which not every proxy keeps as one segment',
     async (segment) => {
-      const { backends } = scripted([]);
-      const { informationModel } = backends.bind(callOf());
+      const { informationModel } = scripted([]);
       await expect(informationModel.getModel('o1', segment)).rejects.toThrow('an id cannot be put into a path');
     },
   );
 
   it('percent-encodes the names in its path, each as one segment', async () => {
-    const { backends } = scripted([{ call: 'GET /objects/o1/models/a%20b%40%C3%BC%26x%3D1', reply: [404] }]);
-    await backends.bind(callOf()).informationModel.getModel('o1', 'a b@ü&x=1');
+    const { informationModel } = scripted([{ call: 'GET /objects/o1/models/a%20b%40%C3%BC%26x%3D1', reply: [404] }]);
+    await informationModel.getModel('o1', 'a b@ü&x=1');
   });
 });
 
@@ -72,12 +73,11 @@ describe('an idempotency key', () => {
     calls.map(({ headers }) => headers['idempotency-key']);
 
   it('is sent with calls that change something, and with no others', async () => {
-    const { backends, script } = scripted([
+    const { informationModel, script } = scripted([
       { call: get, reply: ok },
       { call: 'POST /query', reply: [200, { data: [] }] },
       { call: put, reply: ok },
     ]);
-    const { informationModel } = backends.bind(callOf());
     await informationModel.getModel('o1', 'svc.device');
     await informationModel.query('svc.device', 'pump', new Map(), () => {});
     await informationModel.replaceModel('o1', 'svc.device', '{}');
@@ -85,14 +85,13 @@ describe('an idempotency key', () => {
   });
 
   it('is the same for each attempt, and different for the next change of the same object', async () => {
-    const { backends, script } = scripted([
+    const { informationModel, script } = scripted([
       { call: put, reply: [503] },
       { call: put, reply: ok },
       { call: put, reply: [409] },
       { call: put, reply: ok },
       { call: `${put}/owner`, reply: [204] },
     ]);
-    const { informationModel } = backends.bind(callOf());
     await settled(informationModel.replaceModel('o1', 'svc.device', '{"version":1}'));
     await rejection(informationModel.replaceModel('o1', 'svc.device', '{"version":2}'));
     await informationModel.replaceModel('o1', 'svc.device', '{"version":3}');
@@ -104,8 +103,7 @@ describe('an idempotency key', () => {
 
   it('differs between changes of several objects at the same time', async () => {
     const other = 'PUT /objects/o2/models/svc.device';
-    const { backends, script } = scripted([{ together: [put, other].map((call) => ({ call, reply: ok })) }]);
-    const { informationModel } = backends.bind(callOf());
+    const { informationModel, script } = scripted([{ together: [put, other].map((call) => ({ call, reply: ok })) }]);
     await Promise.all(['o1', 'o2'].map((id) => informationModel.replaceModel(id, 'svc.device', '{}')));
     const [first, second] = keysOf(script.calls);
     expect(second).not.toBe(first);
@@ -137,8 +135,7 @@ describe('the outcome of a call', () => {
     [501, 'internal_platform_error'],
     [505, 'internal_platform_error'],
   ])('of HTTP %i is %s, at once', async (status, code) => {
-    const { backends } = scripted([{ call: 'POST /objects/o1/models/m/references/out', reply: [status] }]);
-    const { informationModel } = backends.bind(callOf());
+    const { informationModel } = scripted([{ call: 'POST /objects/o1/models/m/references/out', reply: [status] }]);
     expect((await rejection(informationModel.addReferences('o1', 'm', '[]'))).code).toBe(code);
   });
 
@@ -146,8 +143,7 @@ describe('the outcome of a call', () => {
     const detail = `pump\u0000\r\nA1 static-token or own-secret see https://im.invalid/errors?x=1 ${'x'.repeat(400)}`;
     const error = { code: '409', title: 'Version mismatch', detail, meta: { version: 4 } };
     const answer = { call: put, reply: [409, { errors: [error] }] } as const;
-    const { backends } = scripted([answer], { clientSecret: 'own-secret' });
-    const { informationModel } = backends.bind(callOf());
+    const { informationModel } = scripted([answer], { clientSecret: 'own-secret' });
     const refusal = await rejection(informationModel.replaceModel('o1', 'svc.device', '{}'));
     expect(refusal).toBeInstanceOf(Refusal);
     expect((refusal as Refusal).meta).toEqual({ version: 4 });
@@ -162,15 +158,15 @@ describe('the outcome of a call', () => {
     [65_537, ''],
   ])('of a refusal of %i bytes has the words%s', async (bytes, words) => {
     const body = '{"errors":[{"title":"Full"}]}'.padEnd(bytes);
-    const { backends } = scripted([{ call: put, reply: [400, body] }], { maxAnswerBytes: 1e6 });
-    const refusal = await rejection(backends.bind(callOf()).informationModel.replaceModel('o1', 'svc.device', '{}'));
+    const { informationModel } = scripted([{ call: put, reply: [400, body] }], { maxAnswerBytes: 1e6 });
+    const refusal = await rejection(informationModel.replaceModel('o1', 'svc.device', '{}'));
     expect(refusal.details).toBe(`information model: replace object model failed with HTTP 400${words}`);
   });
 
   it('of a refusal with several errors has the first of them', async () => {
     const errors = ['Full', 'Empty'].map((title) => ({ title, detail: 'as it is', meta: { title } }));
-    const { backends } = scripted([{ call: put, reply: [400, { errors }] }]);
-    const refusal = await rejection(backends.bind(callOf()).informationModel.replaceModel('o1', 'svc.device', '{}'));
+    const { informationModel } = scripted([{ call: put, reply: [400, { errors }] }]);
+    const refusal = await rejection(informationModel.replaceModel('o1', 'svc.device', '{}'));
     expect(refusal.details).toMatch(/HTTP 400: Full: as it is$/);
     expect((refusal as Refusal).meta).toEqual({ title: 'Full' });
   });
@@ -183,8 +179,8 @@ describe('the outcome of a call', () => {
     ['fields of the wrong kind', '{"errors":[{"title":1,"detail":null,"meta":7}]}'],
     ['hostile keys', '{"errors":[{"__proto__":{"title":"x"}}]}'],
   ])('of a refusal with %s has the status only', async (_, body) => {
-    const { backends } = scripted([{ call: put, reply: [400, body] }]);
-    const refusal = await rejection(backends.bind(callOf()).informationModel.replaceModel('o1', 'svc.device', '{}'));
+    const { informationModel } = scripted([{ call: put, reply: [400, body] }]);
+    const refusal = await rejection(informationModel.replaceModel('o1', 'svc.device', '{}'));
     expect(refusal.details).toBe('information model: replace object model failed with HTTP 400');
   });
 
@@ -196,8 +192,8 @@ describe('the outcome of a call', () => {
     ['another thing', '{"hello":"world"}'],
     ['an object model without a version', '{"objectId":"o1","model":"svc.device"}'],
   ])('of an answer that is %s is an incident, whose cause is only in the log', async (_, body) => {
-    const { backends, log } = scripted([{ call: get, reply: [200, body] }]);
-    const refusal = await rejection(backends.bind(callOf()).informationModel.getModel('o1', 'svc.device'));
+    const { informationModel, log } = scripted([{ call: get, reply: [200, body] }]);
+    const refusal = await rejection(informationModel.getModel('o1', 'svc.device'));
     expect(refusal.code).toBe('internal_platform_error');
     const incident = /^internal error, incident ([0-9a-f-]{36})$/.exec(refusal.details)?.[1];
     expect(log.lines).toEqual([
@@ -216,8 +212,8 @@ describe('the outcome of a call', () => {
   });
 
   it('of an answer over the limit is response_too_large', async () => {
-    const { backends } = scripted([{ call: get, reply: [200, { ...stored, x: 'x'.repeat(5000) }] }]);
-    const refusal = await rejection(backends.bind(callOf()).informationModel.getModel('o1', 'svc.device'));
+    const { informationModel } = scripted([{ call: get, reply: [200, { ...stored, x: 'x'.repeat(5000) }] }]);
+    const refusal = await rejection(informationModel.getModel('o1', 'svc.device'));
     expect(refusal.code).toBe('response_too_large');
     expect(refusal.details).toBe('information model: read object model was answered with over 5000 bytes');
   });

@@ -6,12 +6,19 @@ import { keysOf } from '../../src/protocol/jsonKeys.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import type { Script } from '../support/scriptedBackend.ts';
 import { pumpId } from '../support/world.ts';
-import { callOf, rejection, scripted, settled } from './harness.ts';
+import { rejection, scripted, settled } from './harness.ts';
 
 const o1 = `/objects/${pumpId}/models/svc.device`;
 const model = { objectId: pumpId, model: 'svc.device', type: 'pump@1.2.0', properties: {}, variables: {}, version: 1 };
 
-const clientOf = (script: Script) => scripted(script).backends.bind(callOf()).informationModel;
+const clientOf = (script: Script) => scripted(script).informationModel;
+/** A client that gets no answer to this call, then a conflict, and reads what is stored. */
+const clientInConflict = (call: string, stored: unknown) =>
+  clientOf([
+    { call, reply: 'lost' },
+    { call, reply: [409] },
+    { call: `GET ${o1}`, reply: [200, stored] },
+  ]);
 
 describe('the information model', () => {
   it('returns an object model as the backend’s text', async () => {
@@ -194,11 +201,7 @@ describe('after a lost answer', () => {
   });
 
   it('an object model of the same type and owner is the service’s own creation', async () => {
-    const informationModel = clientOf([
-      { call: create, reply: 'lost' },
-      { call: create, reply: [409] },
-      { call: `GET ${o1}`, reply: [200, owned] },
-    ]);
+    const informationModel = clientInConflict(create, owned);
     expect((await settled(informationModel.createModel('p1', sent))).value).toEqual(owned);
   });
 
@@ -285,11 +288,7 @@ describe('after a lost answer', () => {
   ])(
     'an object model with the sent values, %s and one version higher, is the service’s own change',
     async (_, stored) => {
-      const informationModel = clientOf([
-        { call: `PUT ${o1}`, reply: 'lost' },
-        { call: `PUT ${o1}`, reply: [409] },
-        { call: `GET ${o1}`, reply: [200, replaced(stored)] },
-      ]);
+      const informationModel = clientInConflict(`PUT ${o1}`, replaced(stored));
       const { text } = await settled(informationModel.replaceModel(pumpId, 'svc.device', replace));
       expect(text).toBe(replaced(stored));
     },
@@ -308,33 +307,21 @@ describe('after a lost answer', () => {
     ['with a property more', `"version":2,"type":"pump@1.2.0",${properties.replace('{"n"', '{"m":1,"n"')}`],
     ['with variables', `"version":2,"type":"pump@1.2.0","variables":{"v":1},${properties}`],
   ])('an object model that is stored %s is another’s change', async (_, stored) => {
-    const informationModel = clientOf([
-      { call: `PUT ${o1}`, reply: 'lost' },
-      { call: `PUT ${o1}`, reply: [409] },
-      { call: `GET ${o1}`, reply: [200, replaced(stored)] },
-    ]);
+    const informationModel = clientInConflict(`PUT ${o1}`, replaced(stored));
     const refusal = await rejection(settled(informationModel.replaceModel(pumpId, 'svc.device', replace)));
     expect(refusal).toMatchObject({ status: 409 });
   });
 
   it('an object model without the sent name is another’s change', async () => {
     const stored = `${replaced(`"version":2,"type":"pump@1.2.0","name":"b",${properties}`)}`;
-    const informationModel = clientOf([
-      { call: `PUT ${o1}`, reply: 'lost' },
-      { call: `PUT ${o1}`, reply: [409] },
-      { call: `GET ${o1}`, reply: [200, stored] },
-    ]);
+    const informationModel = clientInConflict(`PUT ${o1}`, stored);
     const work = informationModel.replaceModel(pumpId, 'svc.device', replace.replace('{', '{"name":"a",'));
     expect(await rejection(settled(work))).toMatchObject({ status: 409 });
   });
 
   it('a version beyond the integers of JavaScript is compared exactly', async () => {
     const stored = replaced('"version":9007199254740993,"type":"pump@1.0.0"');
-    const informationModel = clientOf([
-      { call: `PUT ${o1}`, reply: 'lost' },
-      { call: `PUT ${o1}`, reply: [409] },
-      { call: `GET ${o1}`, reply: [200, stored] },
-    ]);
+    const informationModel = clientInConflict(`PUT ${o1}`, stored);
     const body = '{"version":9007199254740992,"type":"pump"}';
     expect((await settled(informationModel.replaceModel(pumpId, 'svc.device', body))).text).toBe(stored);
   });
@@ -343,11 +330,7 @@ describe('after a lost answer', () => {
     ['p1', undefined],
     ['p2', 'not_authorized'],
   ])('a claim of an object model that %s owns ends with %s', async (ownerId, code) => {
-    const informationModel = clientOf([
-      { call: `PUT ${o1}/owner`, reply: 'lost' },
-      { call: `PUT ${o1}/owner`, reply: [409] },
-      { call: `GET ${o1}`, reply: [200, { ...model, ownerId }] },
-    ]);
+    const informationModel = clientInConflict(`PUT ${o1}/owner`, { ...model, ownerId });
     const outcome = await settled(informationModel.claim(pumpId, 'svc.device', 'p1').catch((error: unknown) => error));
     expect((outcome as { code?: string } | undefined)?.code).toBe(code);
   });

@@ -17,8 +17,8 @@ describe('the principal manager', () => {
     ['a name that would climb a path', '', '..', 'GET /devices?device=d1&identity=..'],
     ['a name that would add a parameter', '', 'x&device=d2', 'GET /devices?device=d1&identity=x%26device%3Dd2'],
   ])('resolves %s', async (_, path, identity, call) => {
-    const { backends } = scripted([{ call, reply: [200, { data: [edge] }] }]);
-    expect(await backends.bind(callOf()).principalManager.resolve(path, identity)).toEqual(edge);
+    const { principalManager } = scripted([{ call, reply: [200, { data: [edge] }] }]);
+    expect(await principalManager.resolve(path, identity)).toEqual(edge);
   });
 
   it('is asked for each pair of path and name separately, even if they are equal when joined', async () => {
@@ -44,11 +44,10 @@ describe('the principal manager', () => {
 
   it('returns undefined for an identity that does not exist, and is asked again the next time', async () => {
     const call = 'GET /devices?device=d1&path=edge';
-    const { backends } = scripted([
+    const { principalManager } = scripted([
       { call, reply: [200, { data: [] }] },
       { call, reply: [200, { data: [edge] }] },
     ]);
-    const { principalManager } = backends.bind(callOf());
     expect(await principalManager.resolve('edge')).toBe(undefined);
     expect(await principalManager.resolve('edge')).toEqual(edge);
   });
@@ -58,10 +57,8 @@ describe('the principal manager', () => {
     ['an identity without an id', { data: [{ ...edge, id: '' }] }],
     ['no list', {}],
   ])('fails as a backend when it answers with %s', async (_, body) => {
-    const { backends } = scripted([{ call: 'GET /devices?device=d1', reply: [200, body] }]);
-    expect((await rejection(backends.bind(callOf()).principalManager.resolve(''))).code).toBe(
-      'internal_platform_error',
-    );
+    const { principalManager } = scripted([{ call: 'GET /devices?device=d1', reply: [200, body] }]);
+    expect((await rejection(principalManager.resolve(''))).code).toBe('internal_platform_error');
   });
 
   // `http://pm.invalid/devices?device=d1` has 35 bytes, `&path=` 6 and `&identity=` 10.
@@ -72,10 +69,9 @@ describe('the principal manager', () => {
   ])('is asked with URLs of 8,192 bytes at most: %s too long', async (what, pathLength, identityLength) => {
     const [path, identity] = [pathLength, identityLength].map((length) => 'a'.repeat(length ?? 0));
     const call = `GET /devices?device=d1${path && `&path=${path}`}${identity && `&identity=${identity}`}`;
-    const { backends } = scripted([{ call, reply: [200, { data: [edge] }] }], {
+    const { principalManager } = scripted([{ call, reply: [200, { data: [edge] }] }], {
       principalManagerUrl: 'http://pm.invalid///',
     });
-    const { principalManager } = backends.bind(callOf());
     expect(await principalManager.resolve(path ?? '', identity || undefined)).toEqual(edge);
     const resolving = identity
       ? principalManager.resolve(path ?? '', `${identity}a`)
@@ -93,8 +89,8 @@ describe('the principal manager', () => {
     ['update identity', 'PUT /devices/p2', 404, (client) => client.updateIdentity('p2', '{}')],
     ['delete identity', 'DELETE /devices/p2', 400, (client) => client.deleteIdentity('p2', true)],
   ])('is named in the details when it refuses to %s', async (operation, call, status, begin) => {
-    const { backends } = scripted([{ call, reply: [status] }]);
-    const refusal = await rejection(begin(backends.bind(callOf()).principalManager));
+    const { principalManager } = scripted([{ call, reply: [status] }]);
+    const refusal = await rejection(begin(principalManager));
     expect(refusal.details).toBe(`principal manager: ${operation} failed with HTTP ${status}`);
   });
 
@@ -117,12 +113,11 @@ describe('the principal manager', () => {
   ] as [string, string, [number, string?]][])(
     'is asked again once an identity of the device was %s',
     async (_, call, reply) => {
-      const { backends } = scripted([
+      const { principalManager } = scripted([
         { call: 'GET /devices?device=d1&path=edge', reply: [200, { data: [edge] }] },
         { call, reply },
         { call: 'GET /devices?device=d1&path=edge', reply: [200, { data: [] }] },
       ]);
-      const { principalManager } = backends.bind(callOf());
       await principalManager.resolve('edge');
       const change = call.startsWith('PUT')
         ? principalManager.updateIdentity('p2', '{}')
@@ -134,22 +129,22 @@ describe('the principal manager', () => {
 
   it('gets the body of an update unchanged', async () => {
     const body = '{ "identity":"edge", "publicKey":"k" }';
-    const { backends } = scripted([{ call: 'PUT /devices/p2', body, reply: [200] }]);
-    await backends.bind(callOf()).principalManager.updateIdentity('p2', body);
+    const { principalManager } = scripted([{ call: 'PUT /devices/p2', body, reply: [200] }]);
+    await principalManager.updateIdentity('p2', body);
   });
 
   it('refuses to delete an identity that does not exist', async () => {
-    const { backends } = scripted([{ call: 'DELETE /devices/p2', reply: [404] }]);
-    const refusal = await rejection(backends.bind(callOf()).principalManager.deleteIdentity('p2', false));
+    const { principalManager } = scripted([{ call: 'DELETE /devices/p2', reply: [404] }]);
+    const refusal = await rejection(principalManager.deleteIdentity('p2', false));
     expect(refusal).toMatchObject({ status: 404, code: 'http_response_error' });
   });
 
   it('has deleted an identity that does not exist after a lost answer', async () => {
-    const { backends } = scripted([
+    const { principalManager } = scripted([
       { call: 'DELETE /devices/p2', reply: 'lost' },
       { call: 'DELETE /devices/p2', reply: [404] },
     ]);
-    const work = backends.bind(callOf()).principalManager.deleteIdentity('p2', false);
+    const work = principalManager.deleteIdentity('p2', false);
     await vi.runAllTimersAsync();
     await work;
   });

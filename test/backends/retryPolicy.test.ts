@@ -146,14 +146,14 @@ describe('HTTP 403', () => {
   const oauth = { token: '', tokenUrl: 'http://login.invalid/token', clientId: 'id', clientSecret: 's3cret/value' };
 
   it('is an answer: the call is sent once, no token is renewed, and there is no alert', async () => {
-    const { backends, log } = scripted(
+    const { informationModel, backends, log } = scripted(
       [
         { call: 'POST /token', reply: issued },
         { call: get, reply: [403] },
       ],
       { ...oauth, circuitFailures: 1 },
     );
-    const work = rejection(backends.bind(callOf()).informationModel.getModel('o1', 'svc.device'));
+    const work = rejection(informationModel.getModel('o1', 'svc.device'));
     await vi.runAllTimersAsync();
     expect((await work).code).toBe('not_authorized');
     expect([backends.isUp('informationModel'), log.lines]).toEqual([true, []]);
@@ -173,12 +173,12 @@ describe('a change whose answer may have been lost', () => {
     ['is what it says', [408], false],
     ['is what it says', [401], false],
   ] as [string, ScriptedReply, boolean][])('gets a conflict that %s, after %j', async (_, failure, readsBack) => {
-    const { backends, script } = scripted([
+    const { informationModel, script } = scripted([
       { call: put, reply: failure },
       { call: put, reply: [409] },
       ...(readsBack ? [{ call: get, reply: ok }] : []),
     ]);
-    const work = rejection(backends.bind(callOf()).informationModel.replaceModel('o1', 'svc.device', '{"version":5}'));
+    const work = rejection(informationModel.replaceModel('o1', 'svc.device', '{"version":5}'));
     await vi.runAllTimersAsync();
     expect((await work).code).toBe('http_response_error');
     expect(script.calls.length).toBe(readsBack ? 3 : 2);

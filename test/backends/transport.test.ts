@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { Axios } from 'axios';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createTransport, TransportFailure } from '../../src/backends/transport.ts';
-import { serve } from './harness.ts';
+import { rejectionBy, serve } from './harness.ts';
 
 function client(url: string, { connections = 4, attemptTimeoutMs = 60_000 } = {}) {
   const transport = createTransport(url, { connections, attemptTimeoutMs });
@@ -54,28 +55,14 @@ async function serveSilently() {
   return { url: await serve((request) => arrived(request)), request };
 }
 
-async function failure(promise: Promise<unknown>): Promise<TransportFailure> {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof TransportFailure) return error;
-    throw error;
-  }
-  throw new Error('expected a TransportFailure');
-}
-
-async function textOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
-}
+const failure = (promise: Promise<unknown>) => rejectionBy(TransportFailure, promise);
 
 describe('the transport', () => {
   it('sends method, path below the base path, headers and body bytes as they are', async () => {
     const seen: unknown[] = [];
     const url = await serve(async (request, response) => {
       const { authorization, 'content-type': type, 'user-agent': agent } = request.headers;
-      seen.push([request.method, request.url, authorization, type, agent, await textOf(request)]);
+      seen.push([request.method, request.url, authorization, type, agent, await text(request)]);
       response.end('{"a":1.0}');
     });
     const request = client(`${url}/v1//`);

@@ -26,7 +26,7 @@ describe('the type registry', () => {
     ['the latest of a major version', '1', `GET ${types}/pump/versions/1`],
     ['a full version', '1.2.0', `GET ${types}/pump/versions/1.2.0`],
   ])('is asked for %s', async (_, version, call) => {
-    const { typeRegistry } = scripted([{ call, reply: [200, pump('1.2.0')] }]).backends.bind(callOf());
+    const { typeRegistry } = scripted([{ call, reply: [200, pump('1.2.0')] }]);
     expect(await typeRegistry.getType('svc.device', 'pump', version)).toEqual({
       typeId: 'pump',
       version: '1.2.0',
@@ -36,19 +36,18 @@ describe('the type registry', () => {
 
   it('returns undefined for a type that does not exist, and is asked again the next time', async () => {
     const call = `GET ${types}/pump/versions/1.0.0`;
-    const { backends } = scripted([
+    const { typeRegistry } = scripted([
       { call, reply: [404] },
       { call, reply: [200, pump('1.0.0')] },
     ]);
-    const { typeRegistry } = backends.bind(callOf());
     expect(await typeRegistry.getType('svc.device', 'pump', '1.0.0')).toBe(undefined);
     expect(await typeRegistry.getType('svc.device', 'pump', '1.0.0')).toMatchObject({ version: '1.0.0' });
   });
 
   it('fails as a backend when the unique properties are not a list', async () => {
     const reply = [200, { typeId: 'pump', version: '1.0.0', uniqueProperties: 'serial' }] as const;
-    const { backends } = scripted([{ call: `GET ${types}/pump`, reply }]);
-    const failure = await rejection(backends.bind(callOf()).typeRegistry.getType('svc.device', 'pump', undefined));
+    const { typeRegistry } = scripted([{ call: `GET ${types}/pump`, reply }]);
+    const failure = await rejection(typeRegistry.getType('svc.device', 'pump', undefined));
     expect(failure.code).toBe('internal_platform_error');
   });
 
@@ -57,8 +56,8 @@ describe('the type registry', () => {
     ['baseTypes', ['a'.repeat(65_533)], 'has more than 65536 bytes'],
   ])('is not read beyond a limit: %s', async (name, value, excess) => {
     const reply = [200, { ...pump('1.0.0'), [name]: value }] as const;
-    const { backends } = scripted([{ call: `GET ${types}/pump`, reply }], { maxAnswerBytes: 1e6 });
-    const failure = await rejection(backends.bind(callOf()).typeRegistry.getType('svc.device', 'pump', undefined));
+    const { typeRegistry } = scripted([{ call: `GET ${types}/pump`, reply }], { maxAnswerBytes: 1e6 });
+    const failure = await rejection(typeRegistry.getType('svc.device', 'pump', undefined));
     expect([failure.code, failure.details]).toEqual([
       'response_too_large',
       `type registry: ${name} of the type definition ${excess}`,
@@ -91,11 +90,10 @@ describe('the type registry', () => {
 
   it('is asked for each model definition separately', async () => {
     const call = (model: string) => `GET /modelDefinitions/${model}/types/pump/versions/1.0.0`;
-    const { backends } = scripted([
+    const { typeRegistry } = scripted([
       { call: call('svc.device'), reply: [200, pump('1.0.0')] },
       { call: call('svc.history'), reply: [200, { ...pump('1.0.0'), uniqueProperties: [] }] },
     ]);
-    const { typeRegistry } = backends.bind(callOf());
     await typeRegistry.getType('svc.device', 'pump', '1.0.0');
     expect(await typeRegistry.getType('svc.history', 'pump', '1.0.0')).toMatchObject({ uniqueProperties: [] });
   });
@@ -114,21 +112,20 @@ describe('the type registry', () => {
 
   it('creates a type version, which is then the latest for its device', async () => {
     const body = '{"typeId":"pump", "version":"2.0.0"}';
-    const { backends } = scripted([
+    const { typeRegistry } = scripted([
       { call: `GET ${types}/pump`, reply: [200, pump('1.0.0')] },
       { call: `POST ${types}`, body, reply: [201, { typeId: 'pump', version: '2.0.0' }] },
       { call: `GET ${types}/pump`, reply: [200, pump('2.0.0')] },
     ]);
-    const { typeRegistry } = backends.bind(callOf());
     await typeRegistry.getType('svc.device', 'pump', undefined);
     expect(await typeRegistry.createType('svc.device', body)).toEqual({ typeId: 'pump', version: '2.0.0' });
     expect(await typeRegistry.getType('svc.device', 'pump', undefined)).toMatchObject({ version: '2.0.0' });
   });
 
   it('refuses a type version that exists', async () => {
-    const { backends } = scripted([{ call: `POST ${types}`, reply: [409] }]);
+    const { typeRegistry } = scripted([{ call: `POST ${types}`, reply: [409] }]);
     const body = '{"typeId":"pump","version":"2.0.0"}';
-    const refusal = await rejection(backends.bind(callOf()).typeRegistry.createType('svc.device', body));
+    const refusal = await rejection(typeRegistry.createType('svc.device', body));
     expect(refusal).toMatchObject({ status: 409, code: 'http_response_error' });
     expect(refusal.details).toBe('type registry: create type definition failed with HTTP 409');
   });
@@ -148,12 +145,12 @@ describe('the type registry', () => {
     ['is not found is another’s', undefined, false],
   ])('after a lost answer, a version that exists and %s', async (_, stored, isOurs) => {
     const body = '{"typeId":"pump","version":"2.0.0","properties":{"a":{"dataType":"string"}}}';
-    const { backends } = scripted([
+    const { typeRegistry } = scripted([
       { call: `POST ${types}`, reply: 'lost' },
       { call: `POST ${types}`, reply: [409] },
       { call: `GET ${types}/pump/versions/2.0.0`, reply: stored ? [200, stored] : [404] },
     ]);
-    const work = backends.bind(callOf()).typeRegistry.createType('svc.device', body);
+    const work = typeRegistry.createType('svc.device', body);
     const outcome = work.catch((error: unknown) => error);
     await vi.runAllTimersAsync();
     const ours = { typeId: 'pump', version: '2.0.0' };
@@ -166,11 +163,11 @@ describe('the type registry', () => {
     '{"typeId":"a/b","version":"2.0.0"}',
     '{"typeId":7,"version":"2.0.0"}',
   ])('after a lost answer, is not asked for what was sent when that names no full version: %s', async (body) => {
-    const { backends } = scripted([
+    const { typeRegistry } = scripted([
       { call: `POST ${types}`, reply: 'lost' },
       { call: `POST ${types}`, reply: [409] },
     ]);
-    const work = rejection(backends.bind(callOf()).typeRegistry.createType('svc.device', body));
+    const work = rejection(typeRegistry.createType('svc.device', body));
     await vi.runAllTimersAsync();
     expect(await work).toMatchObject({ status: 409 });
   });

@@ -11,7 +11,8 @@ import {
 import type { Reply } from '../../edge/src/modules/reply.ts';
 import { createReplyTopics, type ReplyTopics } from '../../edge/src/modules/replyTopics.ts';
 import { createLog } from '../../edge/src/operations/log.ts';
-import { type Broker, type BrokerUser, startBroker } from '../../sandbox/edge/broker.ts';
+import { type BrokerUser, startBroker } from '../../sandbox/edge/broker.ts';
+import { startForEach, startForTest } from '../support/fixtures.ts';
 import { connectModule, type TestModule } from './support/module.ts';
 import { modules } from './support/testProxy.ts';
 
@@ -22,21 +23,19 @@ const users: Record<string, BrokerUser> = {
   press: { password: 'press-secret', publish: ['press/#', 'bus/#', 'other/#'], subscribe: ['press/in/#'] },
 };
 
-let broker: Broker;
+const broker = startForEach(() => startBroker({ users }));
 let client: BrokerClient;
 let press: TestModule;
 let replies: Reply[];
 let lines: Record<string, unknown>[];
 let topics: ReplyTopics;
-beforeEach(async () => {
+beforeEach(() => {
   [replies, lines] = [[], []];
-  broker = await startBroker({ users });
   topics = createReplyTopics(modules.slice(0, 2), () => {});
 });
 afterEach(async () => {
   await client?.close();
   await press?.close();
-  await broker.close();
 });
 
 function connect(password = 'p', url = broker.url) {
@@ -89,8 +88,7 @@ describe('the connection to the broker', () => {
     expect([isSubscribedTo('press/out'), isSubscribedTo('camera/out')]).toEqual([true, false]);
     expect(publish('press/in/stop/1', Buffer.from('x'))).toBe(true);
     expect(await press.next()).toMatchObject({ topic: 'press/in/stop/1', text: 'x', isRetained: false });
-    const late = await connectModule({ url: broker.url, id: 'press' });
-    onTestFinished(() => late.close());
+    const late = await startForTest(connectModule({ url: broker.url, id: 'press' }));
     publish('press/in/stop/2', Buffer.from('y'));
     expect(await late.next()).toMatchObject({ topic: 'press/in/stop/2' });
     broker.disconnect('edge-proxy');

@@ -1,17 +1,14 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { check, findings } from '../e2e/check/run.ts';
+import { startForAll } from '../support/fixtures.ts';
 import { edgeProgram } from './support/process.ts';
-import { startTestEdge, type TestEdge } from './support/testEdge.ts';
+import { startTestEdge } from './support/testEdge.ts';
 
 // `--check` of the edge proxy beside one that runs.
 
-let edge: TestEdge;
-beforeAll(async () => {
-  edge = await startTestEdge({ process: {} });
-  await edge.ready();
-});
-afterAll(() => edge.close());
+const edge = startForAll(() => startTestEdge({ process: {} }));
+beforeAll(() => edge.ready());
 
 const inProgram = (args: readonly string[]) => check(args, {}, edgeProgram);
 const right = () => ['--config', join(edge.folder, 'edge-proxy.json'), '--check'];

@@ -6,7 +6,7 @@ import { ensureCertificates, issueCertificate } from 'iot-hub-emulator/testing';
 import mqtt from 'mqtt';
 import { generate } from 'mqtt-packet';
 import { useProxies } from 'telemetry/network/outbound.ts';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { checkBroker } from '../../edge/src/check/checkBroker.ts';
 import { checkEdge } from '../../edge/src/check/checkEdge.ts';
 import { checkFolders } from '../../edge/src/check/checkFolders.ts';
@@ -14,7 +14,8 @@ import { checkHub } from '../../edge/src/check/checkHub.ts';
 import { readOptions } from '../../edge/src/options.ts';
 import { findings } from '../e2e/check/run.ts';
 import { startConnectProxy } from '../support/connectProxy.ts';
-import { startTestEdge, type TestEdge, writeCertificate } from './support/testEdge.ts';
+import { startForAll, startForTest } from '../support/fixtures.ts';
+import { startTestEdge, writeCertificate } from './support/testEdge.ts';
 
 // What `--check` of the edge proxy finds, in this process, beside a proxy that runs in it, too.
 
@@ -22,13 +23,11 @@ type File = Readonly<Record<'hub' | 'broker', Readonly<Record<string, unknown>>>
   readonly modules: readonly Readonly<Record<string, unknown>>[];
 };
 
-let edge: TestEdge;
+const edge = startForAll(startTestEdge);
 let file: File;
 beforeAll(async () => {
-  edge = await startTestEdge();
   file = JSON.parse(await readFile(join(edge.folder, 'edge-proxy.json'), 'utf8'));
 });
-afterAll(() => edge.close());
 
 /** What the program does with these arguments, in this process. */
 async function inHere(args: readonly string[]) {
@@ -237,12 +236,9 @@ describe('the hub', () => {
   });
 
   it('is reached through the proxy, or the proxy is what is wrong', async () => {
-    const proxy = await startConnectProxy();
-    onTestFinished(async () => {
-      useProxies({ https: '', http: '', except: '' });
-      await proxy.close();
-    });
+    const proxy = await startForTest(startConnectProxy());
     useProxies({ https: proxy.url, http: '', except: '' });
+    onTestFinished(() => useProxies({ https: '', http: '', except: '' }));
     const place = `localhost:${edge.hub.ports.mqtts}`;
     const where = `${place} through ${proxy.url.replace('http://', '')} \\(HTTPS_PROXY\\)`;
     const [found] = await checkHub(edge.configuration.hub);

@@ -1,11 +1,11 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type Issued, issueCertificate } from 'iot-hub-emulator/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { readJsonWithComments } from '../../edge/src/configuration/jsonWithComments.ts';
 import { ConfigurationError, parseConfiguration, readConfiguration } from '../../edge/src/configuration/read.ts';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { edgeSchema, edgeSchemaFile } from '../../scripts/edgeSchema.ts';
 
 const pressObject = '6b0e4d7c-5a33-4d8c-9a1e-2f1c0f6a7b10';
@@ -28,6 +28,8 @@ function problemsOf(text: string): readonly string[] {
 const withoutLine = (problem: string) => problem.replace(/^line \d+: /, '');
 const having = (change: object) => JSON.stringify({ ...good, ...change });
 const withModules = (...modules: object[]) => having({ modules });
+const withTopic = (topic: string) => withModules({ ...press, topics_methods_in: topic });
+const noTopic = 'modules[0].topics_methods_in: must be a topic: ';
 
 describe('a configuration', () => {
   it('has defaults for optional settings', () => {
@@ -50,31 +52,11 @@ describe('a configuration', () => {
       withModules({ ...press, topics_methods_out: '#' }),
       'modules[0].topics_methods_out: must not contain the wildcards + or #',
     ],
-    [
-      'a system topic of the broker',
-      withModules({ ...press, topics_methods_in: '$SYS/in' }),
-      'modules[0].topics_methods_in: must be a topic: ',
-    ],
-    [
-      'a topic with an empty segment',
-      withModules({ ...press, topics_methods_in: 'press//in' }),
-      'modules[0].topics_methods_in: must be a topic: ',
-    ],
-    [
-      'a topic that ends with /',
-      withModules({ ...press, topics_methods_in: 'press/' }),
-      'modules[0].topics_methods_in: must be a topic: ',
-    ],
-    [
-      'a topic with a control character',
-      withModules({ ...press, topics_methods_in: 'a\u0000b' }),
-      'modules[0].topics_methods_in: must be a topic: ',
-    ],
-    [
-      'a topic that is too long',
-      withModules({ ...press, topics_methods_in: 'ü'.repeat(257) }),
-      'modules[0].topics_methods_in: must be a topic: ',
-    ],
+    ['a system topic of the broker', withTopic('$SYS/in'), noTopic],
+    ['a topic with an empty segment', withTopic('press//in'), noTopic],
+    ['a topic that ends with /', withTopic('press/'), noTopic],
+    ['a topic with a control character', withTopic('a\u0000b'), noTopic],
+    ['a topic that is too long', withTopic('ü'.repeat(257)), noTopic],
     [
       'the same topic in and out',
       withModules({ ...press, topics_methods_out: 'press/in' }),
@@ -210,16 +192,8 @@ describe('a configuration', () => {
     ['a broker with a path', having({ broker: { url: 'mqtt://localhost/x' } }), 'broker.url: must be mqtt://host:port'],
     ['a broker with another scheme', having({ broker: { url: 'xmqtt://h' } }), 'broker.url: must be mqtt://host:port'],
     ['a broker at a port beyond all', having({ broker: { url: 'mqtt://h:70000' } }), 'broker.url: must be mqtt://'],
-    [
-      'a topic that no broker accepts',
-      withModules({ ...press, topics_methods_in: 'a\ufdd0' }),
-      'modules[0].topics_methods_in: must be a topic: ',
-    ],
-    [
-      'a topic with half of a character',
-      withModules({ ...press, topics_methods_in: 'a\ud800' }),
-      'modules[0].topics_methods_in: must be a topic: ',
-    ],
+    ['a topic that no broker accepts', withTopic('a\ufdd0'), noTopic],
+    ['a topic with half of a character', withTopic('a\ud800'), noTopic],
     ...['.', '..', 'a/..', 'a/./b', 'a/', 'a\u0000'].map((identity): [string, string, string] => [
       `the identity ${JSON.stringify(identity)}`,
       withModules({ ...press, objectIds: [], identity }),
@@ -347,11 +321,7 @@ describe('JSON with comments', () => {
 });
 
 describe('the configuration file', () => {
-  let folder: string;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'edge-'));
-  });
-  afterAll(() => rm(folder, { recursive: true }));
+  const folder = folderForAll('edge');
   const read = async (value: unknown) => {
     const file = join(folder, 'config.jsonc');
     await writeFile(file, JSON.stringify(value));

@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { startForTest } from '../support/fixtures.ts';
 import { connectModule } from './support/module.ts';
 import { startTestEdge, type TestEdge, type TestEdgeOptions } from './support/testEdge.ts';
 
@@ -7,8 +8,7 @@ import { startTestEdge, type TestEdge, type TestEdgeOptions } from './support/te
 /** A proxy with an invocation in progress, whose module stays connected. */
 async function startInvoked(options: TestEdgeOptions = {}) {
   const edge = await startTestEdge(options);
-  const press = await connectModule({ url: edge.broker.url, id: 'press' });
-  onTestFinished(() => press.close());
+  const press = await startForTest(connectModule({ url: edge.broker.url, id: 'press' }));
   const invoked = edge.call();
   return { edge, invoked, request: await press.next() };
 }

@@ -1,34 +1,28 @@
 import { existsSync } from 'node:fs';
-import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { lstat, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
 import { useProxies } from 'telemetry/network/outbound.ts';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createFileInputs, type FileInputs } from '../../edge/src/files/fileInputs.ts';
 import { urlProblem } from '../../edge/src/files/fileUrl.ts';
 import { makeDirectory } from '../../edge/src/files/makeDirectory.ts';
 import { createModuleFolder } from '../../edge/src/files/moduleFolder.ts';
 import { createSemaphore } from '../../edge/src/files/semaphore.ts';
 import { createMeter } from '../../edge/src/metrics/metrics.ts';
+import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { startConnectProxy } from '../support/connectProxy.ts';
+import { startForEach, startForTest } from '../support/fixtures.ts';
 import { type FileServer, startFileServer } from './support/fileServer.ts';
+import { seriesOf } from './support/series.ts';
 import { modules } from './support/testProxy.ts';
 
 // Inputs that are files, fetched from real servers into real folders (M12).
 
-let folder: string;
-let server: FileServer;
+const folder = folderForEach('files');
+const server = startForEach(startFileServer);
 let inputs: FileInputs;
 let meter: ReturnType<typeof createMeter>;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'files-'));
-  server = await startFileServer();
-});
-afterEach(async () => {
-  await server.close();
-  await rm(folder, { recursive: true });
-});
 
 const files = () => ({ folder, quotaBytes: 1_000_000, mostFiles: 1000, mode: '0604' });
 function start(change: object = {}, settings: object = {}) {
@@ -57,12 +51,7 @@ const failed = (reason: string) => ({
 const tooMuch = { kind: 'unavailable', detail: 'the files do not fit the quota of the module’s folder' };
 /** Status and reason of each download. */
 const recorded = () =>
-  [
-    ...(meter
-      .readings()
-      .find(({ name }) => name === 'http.client.request.duration')
-      ?.read() ?? []),
-  ].flatMap((one) => Array.from({ length: one.count }, () => one.values));
+  seriesOf(meter, 'http.client.request.duration').flatMap((one) => Array.from({ length: one.count }, () => one.values));
 
 /** Of the folder, in this process, as far as the operating system tells. */
 async function openFiles() {
@@ -105,12 +94,7 @@ describe('a file', () => {
       response.writeHead(200, { etag: signed.etag }).end('a');
     });
     await loaded({ a: signed });
-    const [series] =
-      meter
-        .readings()
-        .find(({ name }) => name === 'http.client.request.duration')
-        ?.read() ?? [];
-    expect(series?.sum).toBe(1.5);
+    expect(seriesOf(meter, 'http.client.request.duration')[0]?.sum).toBe(1.5);
   });
 
   it('of two invocations at once is downloaded once for each', async () => {
@@ -549,24 +533,18 @@ describe('downloads beyond the limit', () => {
 describe('over TLS', () => {
   it.each([true, false])('a file is downloaded from a host whose certificate is trusted: %s', async (isTrusted) => {
     const { key, cert, caFile } = await ensureCertificates(folder);
-    const secure = await startFileServer({ key, cert });
-    try {
-      const ca = await readFile(caFile, 'utf8');
-      start({ folder: join(folder, 'in') }, { hosts: [secure.host], loopbackHttp: false, ...(isTrusted && { ca }) });
-      await inputs.prepare();
-      expect((await load({ a: secure.signed('a', 'a') })).kind).toBe(isTrusted ? 'files' : 'failed');
-    } finally {
-      await secure.close();
-    }
+    const secure = await startForTest(startFileServer({ key, cert }));
+    const ca = await readFile(caFile, 'utf8');
+    start({ folder: join(folder, 'in') }, { hosts: [secure.host], loopbackHttp: false, ...(isTrusted && { ca }) });
+    await inputs.prepare();
+    expect((await load({ a: secure.signed('a', 'a') })).kind).toBe(isTrusted ? 'files' : 'failed');
   });
 
   it('a file is downloaded through the proxy of the process', async () => {
     const { key, cert, caFile } = await ensureCertificates(folder);
-    const [secure, proxy] = await Promise.all([startFileServer({ key, cert }), startConnectProxy()]);
-    onTestFinished(async () => {
-      useProxies({ https: '', http: '', except: '' });
-      await Promise.all([secure.close(), proxy.close()]);
-    });
+    const secure = await startForTest(startFileServer({ key, cert }));
+    const proxy = await startForTest(startConnectProxy());
+    onTestFinished(() => useProxies({ https: '', http: '', except: '' }));
     useProxies({ https: proxy.url, http: '', except: '' });
     const ca = await readFile(caFile, 'utf8');
     start({ folder: join(folder, 'in') }, { hosts: [secure.host], loopbackHttp: false, ca });

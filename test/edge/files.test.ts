@@ -1,8 +1,9 @@
 import { lstat, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BlobServiceClient } from '@azure/storage-blob';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { createFileStorage } from '../../src/hub/methods/fileStorage.ts';
+import { startForEach } from '../support/fixtures.ts';
 import { storageAccount } from '../support/storageAccount.ts';
 import { type FileServer, startFileServer } from './support/fileServer.ts';
 import type { TestModule } from './support/module.ts';
@@ -11,19 +12,13 @@ import { busObject, type Call, startTestEdge, type TestEdge, type TestEdgeOption
 // Inputs that are files, fetched from real servers into real folders (M12).
 
 let edge: TestEdge;
-let server: FileServer;
+const server = startForEach(startFileServer);
 let press: TestModule;
 const start = async (options: TestEdgeOptions = {}) => {
   edge = await startTestEdge({ ...options, files: { hosts: [server.host], loopbackHttp: true, ...options.files } });
   press = await edge.module('press');
 };
-beforeEach(async () => {
-  server = await startFileServer();
-});
-afterEach(async () => {
-  await edge.close();
-  await server.close();
-});
+afterEach(() => edge.close());
 
 type Signed = ReturnType<FileServer['signed']>;
 const load = (image: Signed, more: Call = {}) =>

@@ -1,37 +1,29 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type Hub, startHub } from 'iot-hub-emulator';
 import { type Issued, issueCertificate } from 'iot-hub-emulator/testing';
 import { useProxies } from 'telemetry/network/outbound.ts';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connectToHub } from '../../edge/src/hub/hubConnection.ts';
 import { failure, type MethodResponse } from '../../edge/src/hub/methodResponse.ts';
 import { createMeter } from '../../edge/src/metrics/metrics.ts';
 import { createLog } from '../../edge/src/operations/log.ts';
+import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { startConnectProxy } from '../support/connectProxy.ts';
+import { startForTest } from '../support/fixtures.ts';
 import { authenticationBy } from './support/testEdge.ts';
 
 // The connection of the proxy to a real hub (M6, M13).
 
 type Options = Parameters<typeof connectToHub>[0];
 
-let folder: string;
-let hub: Hub;
 let own: Issued;
+let ca: string;
+const hub = hubForAll({ devices: [{ deviceId: 'edge-1' }, { deviceId: 'edge-2' }] });
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'edge-'));
+  ca = await readFile(hub.caFile, 'utf8');
   own = await issueCertificate({ name: 'edge-2', role: 'client' });
-  hub = await startHub({
-    directory: join(folder, 'hub'),
-    devices: [{ deviceId: 'edge-1' }, { deviceId: 'edge-2', authentication: authenticationBy(own) }],
-  });
+  hub.registry.update('edge-2', { authentication: authenticationBy(own) });
   for (const deviceId of ['edge-1', 'edge-2']) hub.registry.create(deviceId, { moduleId: 'proxy' });
-});
-afterAll(async () => {
-  await hub.close();
-  await rm(folder, { recursive: true });
 });
 
 let connection: ReturnType<typeof connectToHub>;
@@ -46,9 +38,8 @@ beforeEach(() => {
 afterEach(() => connection.close());
 const logged = (event: string) => lines.filter((line) => line['event'] === event);
 
-async function connect(change: Partial<Options> = {}) {
+function connect(change: Partial<Options> = {}): void {
   const connectionString = hub.deviceConnectionString('edge-1');
-  const ca = await readFile(hub.caFile, 'utf8');
   meter = createMeter();
   connection = connectToHub({
     access: () => ({ connectionString, ca }),
@@ -78,12 +69,11 @@ describe('the connection to the hub', () => {
     ['a device over WebSockets', 'edge-1', ['edge-1'], 'key', true],
   ])('takes invocations as %s, and refuses other methods', async (_, clientId, identity, means, webSockets) => {
     const connectionString = hub.deviceConnectionString(...identity);
-    const ca = await readFile(hub.caFile, 'utf8');
     const signIn = means === 'key' ? {} : { certificate: own.cert, key: own.key };
     const intervals = vi.spyOn(globalThis, 'setInterval');
     onTestFinished(() => intervals.mockRestore());
     const token = { valid: 77_777, renewWhenIdle: 70_000, renew: 72_000 };
-    await connect({ access: () => ({ connectionString, ca, webSockets, ...signIn }), token });
+    connect({ access: () => ({ connectionString, ca, webSockets, ...signIn }), token });
     await connected();
     const renewals = intervals.mock.calls.filter(([, ms]) => ms === token.valid);
     expect(renewals).toHaveLength(means === 'key' ? 1 : 0); // a certificate has no token
@@ -103,7 +93,7 @@ describe('the connection to the hub', () => {
   });
 
   it('is opened again when the hub closes it, and counts a response that was lost', async () => {
-    await connect({ backoff: { initialMs: 500, maxMs: 500, stableAfterMs: 60_000 } });
+    connect({ backoff: { initialMs: 500, maxMs: 500, stableAfterMs: 60_000 } });
     await connected();
     let respond = (_: MethodResponse) => {};
     given.respond = () => new Promise((resolve) => (respond = resolve));
@@ -122,15 +112,14 @@ describe('the connection to the hub', () => {
 
   it('says why the hub refuses it', async () => {
     const connectionString = hub.deviceConnectionString('edge-1').replace(/SharedAccessKey=.*/, 'SharedAccessKey=a2V5');
-    const ca = await readFile(hub.caFile, 'utf8');
-    await connect({ access: () => ({ connectionString, ca }) });
+    connect({ access: () => ({ connectionString, ca }) });
     await expect.poll(() => connection.waitingFor()).toMatch(/^the hub: .*(Not authorized|refused)/i);
     expect(logged('hub.connected')).toEqual([]);
   });
 
   it('is not opened without the authority of the hub', async () => {
     const connectionString = hub.deviceConnectionString('edge-1');
-    await connect({ access: () => ({ connectionString }) });
+    connect({ access: () => ({ connectionString }) });
     await expect.poll(() => connection.waitingFor()).toMatch(/certificate|self.signed/i);
   });
 
@@ -148,12 +137,12 @@ describe('the connection to the hub', () => {
         setTimeout(run, ms === 20_000 || ms === 3_000 ? 20 : ms)) as typeof setTimeout);
     onTestFinished(() => soon.mockRestore());
     const host = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
-    await connect({ access: () => ({ connectionString: `HostName=${host};DeviceId=d;SharedAccessKey=a2V5` }) });
+    connect({ access: () => ({ connectionString: `HostName=${host};DeviceId=d;SharedAccessKey=a2V5` }) });
     await expect.poll(() => connection.waitingFor()).toBe('the hub: no response within 20 s');
   });
 
   it('takes nothing when it is closed', async () => {
-    await connect();
+    connect();
     await connected();
     await connection.close();
     await expect(invoke()).rejects.toThrow();
@@ -161,21 +150,17 @@ describe('the connection to the hub', () => {
   });
 
   it('over WebSockets leads through the proxy of the process', async () => {
-    const proxy = await startConnectProxy();
+    const proxy = await startForTest(startConnectProxy());
     useProxies({ https: proxy.url, http: '', except: '' });
-    onTestFinished(async () => {
-      useProxies({ https: '', http: '', except: '' });
-      await proxy.close();
-    });
+    onTestFinished(() => useProxies({ https: '', http: '', except: '' }));
     const connectionString = hub.deviceConnectionString('edge-1');
-    const ca = await readFile(hub.caFile, 'utf8');
-    await connect({ access: () => ({ connectionString, ca, webSockets: true }) });
+    connect({ access: () => ({ connectionString, ca, webSockets: true }) });
     await connected();
     expect(proxy.asked).toEqual([`localhost:${hub.ports.mqtts}`]);
   });
 
   it('shortens the name of another method in the log', async () => {
-    await connect();
+    connect();
     await connected();
     await invoke('edge-1', 'x'.repeat(300));
     expect(logged('hub.method_refused')).toMatchObject([{ level: 'warn', method: 'x'.repeat(256) }]);
@@ -183,7 +168,7 @@ describe('the connection to the hub', () => {
 
   it('is replaced before the token expires, while no invocation is in progress, and later in any case', async () => {
     given.isIdle = false;
-    await connect({ token: { valid: 1_000, renewWhenIdle: 2, renew: 3 } });
+    connect({ token: { valid: 1_000, renewWhenIdle: 2, renew: 3 } });
     await connected();
     const since = performance.now();
     await connected(2);

@@ -1,15 +1,13 @@
-import { afterEach, expect, it } from 'vitest';
-import { busObject, startTestEdge, type TestEdge } from './support/testEdge.ts';
+import { expect, it } from 'vitest';
+import { startForTest } from '../support/fixtures.ts';
+import { busObject, startTestEdge } from './support/testEdge.ts';
 
 // Many calls at once (M10, M11).
-
-let edge: TestEdge;
-afterEach(() => edge.close());
 
 const target = (index: number) => ({ objectId: 'ffffffff-7f2b-4f0e-8d57-3b8f2f6c9e11', target: `line/${index}` });
 
 it('200 calls at once to one module each get their own reply', async () => {
-  edge = await startTestEdge({ limits: { inFlight: 200, inFlightPerModule: 200 } });
+  const edge = await startForTest(startTestEdge({ limits: { inFlight: 200, inFlightPerModule: 200 } }));
   const press = await edge.module('press');
   const calls = Array.from({ length: 200 }, (_, index) => edge.call({ method: 'count', input: { index } }));
   await expect.poll(() => press.received).toHaveLength(200);
@@ -19,7 +17,7 @@ it('200 calls at once to one module each get their own reply', async () => {
 });
 
 it('200 calls at once to several modules each get their own reply', async () => {
-  edge = await startTestEdge();
+  const edge = await startForTest(startTestEdge());
   await edge.module('press', (request) => request.reply(JSON.parse(request.text).index));
   await edge.module('bus', (request) => request.reply(JSON.parse(request.text).input.index));
   const calls = Array.from({ length: 200 }, (_, index) =>
@@ -29,7 +27,7 @@ it('200 calls at once to several modules each get their own reply', async () => 
 });
 
 it('calls beyond the limit of a module get 503 at once, others are delivered, and ended calls free capacity', async () => {
-  edge = await startTestEdge({ limits: { inFlight: 5, inFlightPerModule: 3 } });
+  const edge = await startForTest(startTestEdge({ limits: { inFlight: 5, inFlightPerModule: 3 } }));
   const press = await edge.module('press');
   const bus = await edge.module('bus');
   const first = Array.from({ length: 3 }, () => edge.call());
@@ -47,8 +45,8 @@ it('calls beyond the limit of a module get 503 at once, others are delivered, an
 });
 
 it('a module that does not reply uses capacity only until its calls time out, and a flood of replies is dropped', async () => {
-  edge = await startTestEdge({ limits: { inFlight: 4, inFlightPerModule: 2 } });
-  const press = await edge.module('press', undefined);
+  const edge = await startForTest(startTestEdge({ limits: { inFlight: 4, inFlightPerModule: 2 } }));
+  const press = await edge.module('press');
   const silent = await Promise.all([edge.call({ timeout: 5 }), edge.call({ timeout: 5 })]);
   expect(silent.map(({ status }) => status)).toEqual([504, 504]);
   for (let index = 0; index < 5_000; index += 1) press.publish(`press/out/0/${index}`, 'x'.repeat(100));

@@ -1,28 +1,19 @@
 import { rm } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { failures } from '../../edge/src/hub/methodResponse.ts';
 import { edgeMetrics } from '../../edge/src/metrics/declared/edgeMetrics.ts';
 import { metrics } from '../../edge/src/metrics/metrics.ts';
 import { prometheusNameOf } from '../../scripts/metricsPage.ts';
+import { startForAll } from '../support/fixtures.ts';
 import { parseMetrics, sampleOf } from '../support/promText.ts';
 import { type FileServer, startFileServer } from './support/fileServer.ts';
-import type { TestModule } from './support/module.ts';
-import { busObject, startTestEdge, type TestEdge } from './support/testEdge.ts';
+import { busObject, startTestEdge } from './support/testEdge.ts';
 
 // What an operator reads at /metrics of the edge proxy.
 
-let edge: TestEdge;
-let press: TestModule;
-let server: FileServer;
-beforeAll(async () => {
-  server = await startFileServer();
-  edge = await startTestEdge({ files: { hosts: [server.host], loopbackHttp: true } });
-  press = await edge.module('press');
-});
-afterAll(async () => {
-  await edge?.close();
-  await server?.close();
-});
+const server = startForAll(startFileServer);
+const edge = startForAll(() => startTestEdge({ files: { hosts: [server.host], loopbackHttp: true } }));
+const press = startForAll(() => edge.module('press'));
 
 const nobody = 'ffffffff-7f2b-4f0e-8d57-3b8f2f6c9e11';
 const samples = async () => parseMetrics(await edge.metrics());

@@ -1,28 +1,22 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startForAll } from '../support/fixtures.ts';
 import { breachesOfModule } from '../support/modulesContract.ts';
-import type { TestModule } from './support/module.ts';
-import { busObject, invokeDirectly, pressObject, startTestEdge, type TestEdge, users } from './support/testEdge.ts';
+import { busObject, invokeDirectly, pressObject, startTestEdge, users } from './support/testEdge.ts';
 
 // Requests to modules and their replies (M10, M11).
 
 const nobody = 'ffffffff-7f2b-4f0e-8d57-3b8f2f6c9e11';
 
-let edge: TestEdge;
-let press: TestModule;
-let bus: TestModule;
-beforeAll(async () => {
-  // Without access rules at the broker the proxy must separate the modules.
-  const unrestricted = {
-    password: 'press-secret',
-    publish: ['press/#', 'bus/#', 'other/#'],
-    subscribe: ['press/#', 'bus/#'],
-  };
-  edge = await startTestEdge({ users: { ...users, press: unrestricted } });
-  await edge.ready();
-  press = await edge.module('press');
-  bus = await edge.module('bus');
-});
-afterAll(() => edge.close());
+// Without access rules at the broker the proxy must separate the modules.
+const unrestricted = {
+  password: 'press-secret',
+  publish: ['press/#', 'bus/#', 'other/#'],
+  subscribe: ['press/#', 'bus/#'],
+};
+const edge = startForAll(() => startTestEdge({ users: { ...users, press: unrestricted } }));
+beforeAll(() => edge.ready());
+const press = startForAll(() => edge.module('press'));
+const bus = startForAll(() => edge.module('bus'));
 
 const dropped = (module: string) =>
   edge.lines.filter((line) => line['module'] === module && String(line['msg']).startsWith('replies dropped')).length;

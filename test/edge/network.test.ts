@@ -1,35 +1,24 @@
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { check, findings } from '../e2e/check/run.ts';
-import { type ConnectProxy, startConnectProxy } from '../support/connectProxy.ts';
+import { startConnectProxy } from '../support/connectProxy.ts';
+import { startForTest } from '../support/fixtures.ts';
 import { edgeProgram } from './support/process.ts';
-import { startTestEdge, type TestEdge } from './support/testEdge.ts';
+import { startTestEdge } from './support/testEdge.ts';
 
 // The edge proxy in a narrow network (D408).
 
-let proxy: ConnectProxy;
-beforeAll(async () => {
-  proxy = await startConnectProxy();
-});
-afterAll(() => proxy.close());
-
-let edge: TestEdge | undefined;
-afterEach(async () => {
-  await edge?.close();
-  edge = undefined;
-});
-
 const ofProgram = (args: readonly string[], environment: Readonly<Record<string, string>>) =>
   check(args, environment, edgeProgram);
-const hostOf = ({ hub }: TestEdge) => `localhost:${hub.ports.mqtts}`;
 
 it('the edge proxy invokes a method over WebSockets, through the proxy of the environment, with a private authority', async () => {
+  const proxy = await startForTest(startConnectProxy());
   proxy.behave('asks');
   const shell = `https_proxy='${proxy.urlWithCredentials}'`;
-  edge = await startTestEdge({ process: { shell }, isNarrow: true });
+  const edge = await startForTest(startTestEdge({ process: { shell }, isNarrow: true }));
   const press = await edge.module('press', (request) => request.reply(200));
   expect((await edge.call()).status).toBe(200);
   await press.close();
-  expect(new Set(proxy.asked)).toEqual(new Set([hostOf(edge)]));
+  expect(new Set(proxy.asked)).toEqual(new Set([`localhost:${edge.hub.ports.mqtts}`]));
   for (const secret of proxy.secrets) expect(JSON.stringify(edge.lines)).not.toContain(secret);
 
   const args = ['--config', `${edge.folder}/edge-proxy.json`, '--check'];

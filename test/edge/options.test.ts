@@ -1,11 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Configuration } from '../../edge/src/configuration/read.ts';
 import { hubAddress, proxyIn, useNetwork } from '../../edge/src/connections/network.ts';
 import { identityOf, secretsOf, startFields } from '../../edge/src/operations/startLine.ts';
 import { readOptions } from '../../edge/src/options.ts';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { modules } from './support/testProxy.ts';
 
 // What the program of the edge proxy is given, and what it says of it.
@@ -78,9 +78,9 @@ describe('the first line of the log', () => {
 });
 
 describe('the network', () => {
+  const folder = folderForAll('edge');
+
   it('has a proxy in either letter case, or in a file', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'edge-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
     const file = join(folder, 'proxy');
     await writeFile(file, ' http://u:p@proxy:1 \n');
     expect(proxyIn({})).toBe('');

@@ -1,10 +1,11 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
-import { type FileServer, startFileServer } from './support/fileServer.ts';
+import { startForEach } from '../support/fixtures.ts';
+import { startFileServer } from './support/fileServer.ts';
 import { edgeProgram } from './support/process.ts';
 import { startTestEdge, type TestEdge } from './support/testEdge.ts';
 
@@ -129,14 +130,8 @@ describe('the program', () => {
 });
 
 describe('the program with files', () => {
-  let server: FileServer;
-  beforeEach(async () => {
-    server = await startFileServer();
-  });
-  afterEach(async () => {
-    await edge.close();
-    await server.close();
-  });
+  const server = startForEach(startFileServer);
+  afterEach(() => edge.close());
   const files = () => ({ hosts: [server.host], loopbackHttp: true });
 
   it('is killed during a download: the next start removes the temporary file and nothing else', async () => {
@@ -188,6 +183,7 @@ describe('the program with files', () => {
 });
 
 describe('the command line', () => {
+  const folder = folderForAll('edge');
   const run = (...args: string[]) =>
     promisify(execFile)(process.execPath, [edgeProgram, ...args]).catch(
       (error: { code: number; stderr: string }) => error,
@@ -202,21 +198,16 @@ describe('the command line', () => {
   });
 
   it('checks a configuration and lists its problems with their paths', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'edge-'));
     const file = join(folder, 'config.jsonc');
     const hub = { connectionString: 'HostName=h;DeviceId=d;SharedAccessKey=a2V5' };
     const module = { id: 'press', objectIds: ['x'], topics_methods_in: 'a/#', topics_methods_out: 'b' };
     const good = { ...module, objectIds: ['6b0e4d7c-5a33-4d8c-9a1e-2f1c0f6a7b10'], topics_methods_in: 'a' };
-    try {
-      await writeFile(file, JSON.stringify({ hub, broker: { url: 'mqtt://h' }, modules: [good] }));
-      expect(await run('--config', file, '--check-config')).toMatchObject({ stdout: `${file} is valid: press\n` });
-      await writeFile(file, JSON.stringify({ hub, broker: { url: 'mqtt://h' }, modules: [module] }));
-      const { code, stderr } = (await run('--config', file, '--check-config')) as { code: number; stderr: string };
-      expect(code).toBe(1);
-      expect(stderr).toContain('  - line 1: modules[0].objectIds[0]: must be a GUID\n');
-      expect(stderr).toContain('  - line 1: modules[0].topics_methods_in: must not contain the wildcards + or #\n');
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    await writeFile(file, JSON.stringify({ hub, broker: { url: 'mqtt://h' }, modules: [good] }));
+    expect(await run('--config', file, '--check-config')).toMatchObject({ stdout: `${file} is valid: press\n` });
+    await writeFile(file, JSON.stringify({ hub, broker: { url: 'mqtt://h' }, modules: [module] }));
+    const { code, stderr } = (await run('--config', file, '--check-config')) as { code: number; stderr: string };
+    expect(code).toBe(1);
+    expect(stderr).toContain('  - line 1: modules[0].objectIds[0]: must be a GUID\n');
+    expect(stderr).toContain('  - line 1: modules[0].topics_methods_in: must not contain the wildcards + or #\n');
   });
 });

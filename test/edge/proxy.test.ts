@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { seriesOf } from './support/series.ts';
 import { busObject, modules, pressObject, startTestProxy } from './support/testProxy.ts';
 
 // Invocations in virtual time, beside a broker and folders that do what the test says (M10, M11, M12).
@@ -36,12 +37,7 @@ describe('an invocation', () => {
       },
     ]);
     expect(edge.counted('rpc.server.call.duration')).toEqual([['press', '200', '', 1]]);
-    const [series] =
-      edge.meter
-        .readings()
-        .find(({ name }) => name === 'rpc.server.call.duration')
-        ?.read() ?? [];
-    expect(series?.sum).toBe(1.5);
+    expect(seriesOf(edge.meter, 'rpc.server.call.duration')[0]?.sum).toBe(1.5);
   });
 
   it.each<[string, object, number, string, string, string | undefined, string]>([

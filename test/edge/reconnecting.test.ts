@@ -4,6 +4,7 @@ import { errorMessage } from '../../edge/src/connections/errorMessage.ts';
 import { type Connection, createReconnecting, unlessAborted } from '../../edge/src/connections/reconnecting.ts';
 import { createMeter } from '../../edge/src/metrics/metrics.ts';
 import { createLog } from '../../edge/src/operations/log.ts';
+import { seriesOf } from './support/series.ts';
 
 // A connection that is opened again, in virtual time (M13).
 
@@ -50,12 +51,9 @@ function start(open?: (signal: AbortSignal) => Promise<Connection>, name: 'the h
 }
 const logged = (event: string) => lines.filter((line) => line['event'] === event);
 const counted = () =>
-  [
-    ...(meter
-      .readings()
-      .find(({ name }) => name === 'device_messaging.edge.connections')
-      ?.read() ?? []),
-  ].flatMap(({ values, sum }) => (sum > 0 ? [[...values, sum]] : []));
+  seriesOf(meter, 'device_messaging.edge.connections').flatMap(({ values, sum }) =>
+    sum > 0 ? [[...values, sum]] : [],
+  );
 
 describe('a connection', () => {
   it('is reported each minute while its peer cannot be reached, until it is reached', async () => {

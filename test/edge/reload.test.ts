@@ -1,7 +1,8 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { issueCertificate } from 'iot-hub-emulator/testing';
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { startForTest } from '../support/fixtures.ts';
 import { parseMetrics, sampleOf } from '../support/promText.ts';
 import { startFileServer } from './support/fileServer.ts';
 import {
@@ -34,6 +35,23 @@ describe('a changed configuration', () => {
     sampleOf(parseMetrics(await edge.metrics()), 'device_messaging_edge_configuration_refused', {});
   const subscriptions = () => edge.broker.subscriptionsOf('edge-proxy').toSorted();
   const all = ['bus/out/+/+', 'camera/out/+/+', 'press/out/+/+'];
+  /** Begins an invocation. The function expects that a peer is connected to anew when it has ended, and not before. */
+  async function invokeMeanwhile() {
+    const module = await edge.module('press');
+    const invoked = edge.call();
+    const request = await module.next();
+    return async (connected: string) => {
+      expect(logged(connected)).toHaveLength(1);
+      request.reply(7);
+      expect((await invoked).payload).toEqual({ status: 7 });
+      await expect.poll(() => logged(connected)).toHaveLength(2);
+      await expect.poll(subscriptions).toEqual(all);
+      await edge.ready();
+      const next = edge.call();
+      (await module.next()).reply(8);
+      expect((await next).payload).toEqual({ status: 8 });
+    };
+  }
   const [press, bus, camera] = [0, 1, 2].map((index) => () => edge.modules[index] ?? {}) as [
     () => object,
     () => object,
@@ -71,8 +89,7 @@ describe('a changed configuration', () => {
   });
 
   it('leaves downloads in progress with their module, their quota and their files', async () => {
-    const server = await startFileServer();
-    onTestFinished(() => server.close());
+    const server = await startForTest(startFileServer());
     const files = { hosts: [server.host], loopbackHttp: true };
     await start({ files });
     const module = await edge.module('press');
@@ -155,28 +172,17 @@ describe('a changed configuration', () => {
     const changing = { ...users, 'edge-proxy': { ...user, password: 'edge-proxy-secret' } };
     await start({ users: changing });
     await edge.ready();
-    const module = await edge.module('press');
-    const invoked = edge.call();
-    const request = await module.next();
+    const expectReconnected = await invokeMeanwhile();
     changing['edge-proxy'] = { ...user, password: 'another-secret' };
     const { url } = edge.configuration.broker;
     await take({ broker: { url, username: 'edge-proxy', password: 'another-secret' } });
-    expect(logged('broker.connected')).toHaveLength(1);
-    request.reply(7);
-    expect((await invoked).payload).toEqual({ status: 7 });
-    await expect.poll(() => logged('broker.connected')).toHaveLength(2);
-    await expect.poll(subscriptions).toEqual(all);
-    const next = edge.call();
-    (await module.next()).reply(8);
-    expect((await next).payload).toEqual({ status: 8 });
+    await expectReconnected('broker.connected');
     expect(JSON.stringify(edge.lines)).not.toContain('another-secret');
   });
 
   it('with the other key at the hub takes effect when no invocation is in progress', async () => {
     await start();
-    const module = await edge.module('press');
-    const invoked = edge.call();
-    const request = await module.next();
+    const expectReconnected = await invokeMeanwhile();
     const { secondaryKey = '' } = edge.hub.registry.get('edge-1') ?? {};
     const connectionString = edge.configuration.hub.connectionString.replace(
       /SharedAccessKey=.*/,
@@ -184,22 +190,13 @@ describe('a changed configuration', () => {
     );
     await take({ hub: { connectionString, caFile: edge.hub.caFile } });
     edge.hub.registry.update('edge-1', { primaryKey: Buffer.alloc(32, 7).toString('base64'), secondaryKey });
-    expect(logged('hub.connected')).toHaveLength(1);
-    request.reply(7);
-    expect((await invoked).payload).toEqual({ status: 7 });
-    await expect.poll(() => logged('hub.connected')).toHaveLength(2);
-    await edge.ready();
-    const next = edge.call();
-    (await module.next()).reply(8);
-    expect((await next).payload).toEqual({ status: 8 });
+    await expectReconnected('hub.connected');
     expect(JSON.stringify(edge.lines)).not.toContain(secondaryKey);
   });
 
   it('with the next certificate of the proxy takes effect when no invocation is in progress', async () => {
     await start({ hasCertificate: true });
-    const module = await edge.module('press');
-    const invoked = edge.call();
-    const request = await module.next();
+    const expectReconnected = await invokeMeanwhile();
     const own = await issueCertificate({ name: 'edge-1', role: 'client' });
     edge.hub.registry.update('edge-1', { authentication: authenticationBy(own) });
     await writeFile(join(edge.folder, 'device.pem'), own.cert);
@@ -209,14 +206,7 @@ describe('a changed configuration', () => {
     });
     await writeCertificate(edge.folder, own);
     await expect.poll(() => logged('configuration.taken')).toHaveLength(1);
-    expect(logged('hub.connected')).toHaveLength(1);
-    request.reply(7);
-    expect((await invoked).payload).toEqual({ status: 7 });
-    await expect.poll(() => logged('hub.connected')).toHaveLength(2);
-    await edge.ready();
-    const next = edge.call();
-    (await module.next()).reply(8);
-    expect((await next).payload).toEqual({ status: 8 });
+    await expectReconnected('hub.connected');
     expect(JSON.stringify(edge.lines)).not.toContain(own.key.split('\n')[1]);
   });
 

@@ -5,6 +5,8 @@ import { responseTo } from '../../edge/src/modules/reply.ts';
 
 const responding = (status: string, payload: string | Buffer) => responseTo({ status, payload: Buffer.from(payload) });
 const noObject = 'its payload is neither empty nor a JSON object';
+const noInteger = 'its status is not an integer within ±(2^53−1)';
+const tooDeep = 'its payload is nested more than 63 levels deep';
 const tooLarge = 'with its status it has more than 131072 bytes';
 
 describe('a reply', () => {
@@ -21,11 +23,11 @@ describe('a reply', () => {
   });
 
   it.each<[string, string, string | Buffer, string]>([
-    ['with the status OK', 'OK', '', 'its status is not an integer within ±(2^53−1)'],
-    ['with a status with a fraction', '1.5', '', 'its status is not an integer within ±(2^53−1)'],
-    ['with a status that is empty', '', '', 'its status is not an integer within ±(2^53−1)'],
-    ['with a status beyond 2^53', '9007199254740993', '', 'its status is not an integer within ±(2^53−1)'],
-    ['with a status in hexadecimal', '0x1F', '', 'its status is not an integer within ±(2^53−1)'],
+    ['with the status OK', 'OK', '', noInteger],
+    ['with a status with a fraction', '1.5', '', noInteger],
+    ['with a status that is empty', '', '', noInteger],
+    ['with a status beyond 2^53', '9007199254740993', '', noInteger],
+    ['with a status in hexadecimal', '0x1F', '', noInteger],
     ['with plain text', '7', 'done', noObject],
     ['with an array', '7', '[1]', noObject],
     ['with null', '7', 'null', noObject],
@@ -33,18 +35,8 @@ describe('a reply', () => {
     ['with a space', '7', ' ', noObject],
     ['with invalid UTF-8', '7', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), noObject],
     ['with a byte order mark', '7', '\ufeff{}', noObject],
-    [
-      'nested too deep',
-      '7',
-      `{"a":${'['.repeat(80)}${']'.repeat(80)}}`,
-      'its payload is nested more than 63 levels deep',
-    ],
-    [
-      'nested extremely deep',
-      '7',
-      `{"a":${'['.repeat(60_000)}${']'.repeat(60_000)}}`,
-      'its payload is nested more than 63 levels deep',
-    ],
+    ['nested too deep', '7', `{"a":${'['.repeat(80)}${']'.repeat(80)}}`, tooDeep],
+    ['nested extremely deep', '7', `{"a":${'['.repeat(60_000)}${']'.repeat(60_000)}}`, tooDeep],
     ['with a repeated key', '7', '{"a":{"b":1,"\\u0062":2}}', 'its payload has a key twice in an object'],
     ['with a number beyond all doubles', '7', '{"a":[1e400]}', 'its payload has a number that is too large'],
     ['with a number that becomes 0', '7', '{"a":1e-400}', 'its payload has a number that is too close to 0'],
@@ -56,17 +48,12 @@ describe('a reply', () => {
     ],
     ['with half of a character', '7', '{"a":"\\ud83d"}', 'its payload has half of a surrogate pair'],
     ['of a megabyte', '7', JSON.stringify({ a: 'x'.repeat(1_048_576) }), tooLarge],
-    ['with a leading zero', '07', '', 'its status is not an integer within ±(2^53−1)'],
-    ['with a status of -0', '-0', '', 'its status is not an integer within ±(2^53−1)'],
-    ['with a status with more digits', '10000000000000000', '', 'its status is not an integer within ±(2^53−1)'],
-    ['with a line after the status', '7\n', '', 'its status is not an integer within ±(2^53−1)'],
-    ['with a text before the status', 'a7', '', 'its status is not an integer within ±(2^53−1)'],
-    [
-      'one level too deep',
-      '7',
-      `${'{"a":'.repeat(64)}1${'}'.repeat(64)}`,
-      'its payload is nested more than 63 levels deep',
-    ],
+    ['with a leading zero', '07', '', noInteger],
+    ['with a status of -0', '-0', '', noInteger],
+    ['with a status with more digits', '10000000000000000', '', noInteger],
+    ['with a line after the status', '7\n', '', noInteger],
+    ['with a text before the status', 'a7', '', noInteger],
+    ['one level too deep', '7', `${'{"a":'.repeat(64)}1${'}'.repeat(64)}`, tooDeep],
     ['that is longer than the hub allows', '7', `{}${' '.repeat(131_071)}`, tooLarge],
   ])('%s is a bad reply', (_, status, payload, problem) => {
     expect(responding(status, payload)).toEqual({

@@ -1,11 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import type { Configuration } from '../../edge/src/configuration/read.ts';
 import { createSetups } from '../../edge/src/invocations/setups.ts';
 import { createMeter } from '../../edge/src/metrics/metrics.ts';
 import { createLog } from '../../edge/src/operations/log.ts';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
+import { seriesOf } from './support/series.ts';
 import { modules, pressObject } from './support/testProxy.ts';
 
 // A configuration takes the place of another one while invocations are in progress (M10, D212).
@@ -23,12 +24,7 @@ const first: Configuration = {
 };
 const [press, bus, camera] = modules as [(typeof modules)[0], (typeof modules)[0], (typeof modules)[0]];
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'edge-'));
-  await writeFile(join(folder, 'file'), '');
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = folderForAll('edge');
 
 let lines: Record<string, unknown>[];
 let subscribed: (readonly string[])[];
@@ -49,8 +45,8 @@ function start(resubscribe = async () => {}, configuration = first) {
     },
     reconnect: (peer) => void reconnected.push(peer),
   });
-  const refused = meter.readings().find(({ name }) => name === 'device_messaging.edge.configuration.refused');
-  return { ...setups, isRefused: () => [...(refused?.read() ?? [])].map(({ sum }) => sum) };
+  const refused = 'device_messaging.edge.configuration.refused';
+  return { ...setups, isRefused: () => seriesOf(meter, refused).map(({ sum }) => sum) };
 }
 
 it('the topics of a next configuration are subscribed to before it is in effect, and former ones afterwards', async () => {
@@ -130,6 +126,7 @@ it('ten problems of a refused configuration are shown until one is taken', async
 });
 
 it('folders of modules that cannot be used are reported, at the start and when a configuration is taken', async () => {
+  await writeFile(join(folder, 'file'), '');
   const files = { folder: join(folder, 'file'), quotaBytes: 1, mostFiles: 1, mode: '0640' };
   const setups = start(undefined, { ...first, modules: [{ ...press, files }, bus] });
   await setups.prepareFolders();

@@ -1,10 +1,10 @@
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Stamps } from 'telemetry/files/stamps.ts';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type Configuration, readConfiguration } from '../../edge/src/configuration/read.ts';
 import { watchConfiguration } from '../../edge/src/configuration/watch.ts';
+import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 
 // The files of a configuration are looked at again and again (M10, D212).
 
@@ -15,18 +15,16 @@ describe('the files of the configuration', () => {
   const module = { id: 'press', objectIds: [pressObject], topics_methods_in: 'a', topics_methods_out: 'b' };
   const content = { hub, broker: { url: 'mqtt://h' }, modules: [module] };
   const connectionString = 'HostName=h;DeviceId=d;SharedAccessKey=a2V5';
-  let folder: string;
+  const folder = folderForEach('edge');
   let read: Configuration[];
   let refused: (readonly string[])[];
   const write = (name: string, value: unknown) =>
     writeFile(join(folder, name), typeof value === 'string' ? value : JSON.stringify(value));
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'edge-'));
     [read, refused] = [[], []];
     await write('hub', connectionString);
     await write('edge.json', content);
   });
-  afterEach(() => rm(folder, { recursive: true }));
 
   async function watch(name = 'edge.json') {
     const path = join(folder, name);

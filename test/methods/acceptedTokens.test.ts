@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { ObjectResult } from '../../src/backends/objectForCaller.ts';
 import { createLog } from '../../src/log/log.ts';
 import { createAcceptedTokens } from '../../src/methods/acceptedTokens.ts';
@@ -6,11 +6,11 @@ import { createConcurrencyLimits } from '../../src/methods/concurrencyLimits.ts'
 import { createRequestHandler } from '../../src/methods/requestHandler.ts';
 import { noMeter } from '../../src/metrics/meter.ts';
 import { createInvocationRecords } from '../../src/observing/invocationRecords.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
 
 // Which tokens are known, and what that is used for (M14).
 
-beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+withFakeTimers();
 
 describe('tokens that were accepted', () => {
   it('are remembered for ten minutes', () => {
@@ -59,15 +59,9 @@ describe('a request', () => {
   }
 
   it('is recognised by exactly the accepted token', async () => {
-    const turns = ['good', 'good', 'goo', 'good.', 'Good', 'good'].map((token) => [token, object] as const);
-    expect(await lookUps(turns.map(([token, result]) => [token, result]))).toEqual([
-      false,
-      true,
-      false,
-      false,
-      false,
-      true,
-    ]);
+    const tokens = ['good', 'good', 'goo', 'good.', 'Good', 'good'];
+    const known = await lookUps(tokens.map((token) => [token, object]));
+    expect(known).toEqual([...[false, true, false], ...[false, false, true]]);
   });
 
   it('is not recognised by a token that was refused later, or always', async () => {

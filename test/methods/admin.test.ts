@@ -1,10 +1,11 @@
 import { BlobServiceClient } from '@azure/storage-blob';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { accountKey } from '../../sandbox/methods/azurite.ts';
+import { startForAll } from '../support/fixtures.ts';
 import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
 import { linesUntil } from '../support/tapLines.ts';
-import { type MethodDevice, methodDevice } from './support/methodDevice.ts';
-import { conveyor, idle, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
+import { methodDevice } from './support/methodDevice.ts';
+import { conveyor, idle, startTestFrontDoor } from './support/testFrontDoor.ts';
 
 // What an operator sees of invocations in progress, and of those of one device.
 
@@ -13,36 +14,33 @@ const authorized = { authorization: `Bearer ${operators}` };
 const said: string[] = [];
 
 let storage: StorageAccount;
-let setup: TestFrontDoor;
-let motor: MethodDevice;
-let adminUrl: string;
 beforeAll(async () => {
   storage = await storageAccount();
   const container = BlobServiceClient.fromConnectionString(storage.connectionString).getContainerClient('firmware');
   await container.create();
   await container.getBlockBlobClient('m-1.bin').upload('image', 5);
-  const settings = {
-    METHODS_FILES_CONNECTION_STRING: storage.connectionString,
-    METHODS_FILES_CONTAINER: 'firmware',
-  };
-  setup = await startTestFrontDoor({ settings: { ...settings, ADMIN_TOKEN: operators } });
-  motor = await methodDevice(setup.hub, 'motor-1');
-  adminUrl = `http://127.0.0.1:${setup.lines.find(({ adminPort }) => adminPort)?.['adminPort']}`;
 });
-afterAll(async () => {
-  await motor?.close();
-  await setup?.close();
-});
+const setup = startForAll(() =>
+  startTestFrontDoor({
+    settings: {
+      METHODS_FILES_CONNECTION_STRING: storage.connectionString,
+      METHODS_FILES_CONTAINER: 'firmware',
+      ADMIN_TOKEN: operators,
+    },
+  }),
+);
+const motor = startForAll(() => methodDevice(setup.hub, 'motor-1'));
+const adminUrl = () => `http://127.0.0.1:${setup.lines.find(({ adminPort }) => adminPort)?.['adminPort']}`;
 
 async function ask(path: string) {
-  const body = await (await fetch(adminUrl + path, { headers: authorized })).text();
+  const body = await (await fetch(adminUrl() + path, { headers: authorized })).text();
   said.push(body);
   return JSON.parse(body);
 }
 
 /** Follows a device until an invocation is handled. */
 async function follow(query: string, act: () => Promise<unknown>) {
-  const lines = await linesUntil(`${adminUrl}/tap?${query}`, authorized, 'handled', act);
+  const lines = await linesUntil(`${adminUrl()}/tap?${query}`, authorized, 'handled', act);
   said.push(JSON.stringify(lines));
   return lines;
 }
@@ -94,7 +92,7 @@ describe('the tap of the front door', () => {
 describe('the admin port of the front door', () => {
   it('names its program and instance', async () => {
     expect(await ask('/')).toMatchObject({ program: 'front door', instance: expect.any(String) });
-    expect((await fetch(`${adminUrl}/requests`)).status).toBe(401);
+    expect((await fetch(`${adminUrl()}/requests`)).status).toBe(401);
   });
 
   it('shows the callers that wait for the device, with method and start time', async () => {

@@ -2,28 +2,18 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { FaultRequest } from '../../sandbox/backends/calls/faults.ts';
+import { startForAll, startForTest } from '../support/fixtures.ts';
 import { expectFailure } from './support/expectFailure.ts';
-import { type MethodDevice, methodDevice } from './support/methodDevice.ts';
-import { type CallResult, conveyor, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
+import { methodDevice, succeed } from './support/methodDevice.ts';
+import { type CallResult, conveyor, startTestFrontDoor } from './support/testFrontDoor.ts';
 
 // Information model or type registry is offline, is slow, or sends invalid responses (M2, M8).
 
-let setup: TestFrontDoor;
-let motor: MethodDevice;
-beforeAll(async () => {
-  setup = await startTestFrontDoor({
-    settings: {
-      BACKENDS_ATTEMPT_TIMEOUT_SECONDS: '3',
-      BACKENDS_CACHE_SECONDS: '1',
-    },
-  });
-  motor = await methodDevice(setup.hub, 'motor-1', (call) => call.respond(200, { status: 0 }));
-});
+const setup = startForAll(() =>
+  startTestFrontDoor({ settings: { BACKENDS_ATTEMPT_TIMEOUT_SECONDS: '3', BACKENDS_CACHE_SECONDS: '1' } }),
+);
+const motor = startForAll(() => methodDevice(setup.hub, 'motor-1', succeed));
 afterEach(() => setup.backends.faults.clear());
-afterAll(async () => {
-  await motor.close();
-  await setup.close();
-});
 
 /** A fault of the information model that calls for the conveyor get, and not a probe. */
 const modelFault = (fault: Omit<FaultRequest, 'backend'>) =>
@@ -145,18 +135,16 @@ describe('the type registry', () => {
 
 describe('an information model that is offline', () => {
   it('is reported at once when a probe has failed, too, and does not make the front door unready', async () => {
-    const lonely = await startTestFrontDoor({ settings: { INFORMATION_MODEL_URL: 'http://127.0.0.1:1' } });
-    try {
-      const first = await lonely.call(conveyor, 'stop');
-      await expectFailure(lonely, first, 503, 'backend_unavailable', /did not respond: connection refused/);
-      await expect.poll(() => lonely.lines.filter(({ event }) => event === 'backend.out')).toHaveLength(1);
-      const next = await lonely.call(conveyor, 'stop');
-      await expectFailure(lonely, next, 503, 'backend_unavailable', /^the information model is unavailable/);
-      const ready = async () => (await fetch(`http://127.0.0.1:${lonely.instance.healthPort}/readyz`)).status;
-      await expect.poll(ready).toBe(200); // once the hub has been asked, too
-    } finally {
-      await lonely.close();
-    }
+    const lonely = await startForTest(
+      startTestFrontDoor({ settings: { INFORMATION_MODEL_URL: 'http://127.0.0.1:1' } }),
+    );
+    const first = await lonely.call(conveyor, 'stop');
+    await expectFailure(lonely, first, 503, 'backend_unavailable', /did not respond: connection refused/);
+    await expect.poll(() => lonely.lines.filter(({ event }) => event === 'backend.out')).toHaveLength(1);
+    const next = await lonely.call(conveyor, 'stop');
+    await expectFailure(lonely, next, 503, 'backend_unavailable', /^the information model is unavailable/);
+    const ready = async () => (await fetch(`http://127.0.0.1:${lonely.instance.healthPort}/readyz`)).status;
+    await expect.poll(ready).toBe(200); // once the hub has been asked, too
   });
 });
 
@@ -170,16 +158,12 @@ describe('an information model with wrong responses', () => {
   afterEach(() => {
     status = 200;
   });
-  let deceived: TestFrontDoor;
-  beforeAll(async () => {
-    await new Promise<void>((resolve) => liar.listen(0, '127.0.0.1', resolve));
-    const { port } = liar.address() as AddressInfo;
-    deceived = await startTestFrontDoor({ settings: { INFORMATION_MODEL_URL: `http://127.0.0.1:${port}` } });
-  });
-  afterAll(async () => {
-    await deceived.close();
-    await new Promise((resolve) => liar.close(resolve));
-  });
+  beforeAll(() => new Promise<void>((resolve) => liar.listen(0, '127.0.0.1', resolve)));
+  afterAll(() => new Promise((resolve) => liar.close(resolve)));
+  const portOfLiar = () => (liar.address() as AddressInfo).port;
+  const deceived = startForAll(() =>
+    startTestFrontDoor({ settings: { INFORMATION_MODEL_URL: `http://127.0.0.1:${portOfLiar()}` } }),
+  );
 
   it.each<[string, (objectId: string) => object]>([
     ['of another object', () => ({ ...object, objectId: '11111111-1111-4111-8111-111111111111' })],
@@ -201,8 +185,7 @@ describe('an information model with wrong responses', () => {
   });
 
   it('of a refusal that names its host is passed on without the name', async () => {
-    const { port } = liar.address() as AddressInfo;
-    answer = { errors: [{ code: '403', title: 'Forbidden', detail: `127.0.0.1:${port} asks you to wait` }] };
+    answer = { errors: [{ code: '403', title: 'Forbidden', detail: `127.0.0.1:${portOfLiar()} asks you to wait` }] };
     status = 403;
     const called = await deceived.call(conveyor, 'stop');
     status = 200;

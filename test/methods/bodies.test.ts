@@ -1,22 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { mostBodies } from '../../src/settings/groups/constants.ts';
+import { startForAll, startForTest } from '../support/fixtures.ts';
 import { expectFailure } from './support/expectFailure.ts';
-import { type MethodDevice, methodDevice } from './support/methodDevice.ts';
+import { methodDevice, succeed } from './support/methodDevice.ts';
 import { type RawRequest, rawRequest } from './support/rawRequest.ts';
 import { conveyor, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
 
 // Bodies that come slowly, and `Expect` (M14, D43).
 
-let setup: TestFrontDoor;
-let motor: MethodDevice;
-beforeAll(async () => {
-  setup = await startTestFrontDoor({ inFlightPerDevice: 1 });
-  motor = await methodDevice(setup.hub, 'motor-1', (call) => call.respond(200, { status: 0 }));
-});
-afterAll(async () => {
-  await motor.close();
-  await setup.close();
-});
+const setup = startForAll(() => startTestFrontDoor({ inFlightPerDevice: 1 }));
+startForAll(() => methodDevice(setup.hub, 'motor-1', succeed));
 
 const send = (to: TestFrontDoor, headers: Readonly<Record<string, string>>, body = ''): RawRequest => {
   const all = {
@@ -68,13 +61,12 @@ describe('a body that is not complete', () => {
   });
 
   it('is answered when the front door stops', async () => {
-    const stopping = await startTestFrontDoor({ settings: { METHODS_DRAIN_SECONDS: '1' } });
+    const stopping = await startForTest(startTestFrontDoor({ settings: { METHODS_DRAIN_SECONDS: '1' } }));
     const slow = await begin(stopping, 'stopped');
     const stopped = stopping.instance.stop();
     expect(await slow.ended()).toMatch(/HTTP\/1\.1 503 .*"reason":"stopping"/s);
     await stopped;
     expect(await stopping.lineOf('stopped')).toMatchObject({ status: 503, reason: 'stopping' });
-    await stopping.close();
   });
 });
 

@@ -1,25 +1,25 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Reason } from '../../src/protocol/methodFailures.ts';
+import { startForAll } from '../support/fixtures.ts';
 import { expectFailure } from './support/expectFailure.ts';
-import { methodDevice } from './support/methodDevice.ts';
+import { methodDevice, succeed } from './support/methodDevice.ts';
 import { type CallOptions, conveyor, spare, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
 
 // Authorization, objects and methods (M2, M4, M5).
 
-let setup: TestFrontDoor;
-beforeAll(async () => {
-  setup = await startTestFrontDoor({ settings: { BACKENDS_CONNECTIONS: '8' } });
-});
-afterAll(() => setup.close());
+const setup = startForAll(() => startTestFrontDoor({ settings: { BACKENDS_CONNECTIONS: '8' } }));
 
 const as = (name: keyof TestFrontDoor['tokens']) => (): CallOptions => ({ token: setup.tokens[name] });
 const otherPath = (change: (path: string) => string) => (): CallOptions => ({
   path: change(setup.pathOf(conveyor, 'stop')),
 });
+const named = (method: string) => (): CallOptions => ({ path: setup.pathOf(conveyor, method) });
 const nowhere = '00000000-0000-4000-8000-000000000000';
 
+type Row = [what: string, options: () => CallOptions, status: number, reason: Reason, sentence: RegExp];
+
 describe('an invocation is refused', () => {
-  it.each<[string, () => CallOptions, number, Reason, RegExp]>([
+  it.each<Row>([
     ['without a token', () => ({ token: '' }), 401, 'unauthorized', /bearer token is required/],
     ['with a password', () => ({ headers: { authorization: 'Basic eDp5' } }), 401, 'unauthorized', /the word Bearer/],
     ['with two tokens', () => ({ token: 'a b' }), 401, 'unauthorized', /one space and a token/],
@@ -43,34 +43,27 @@ describe('an invocation is refused', () => {
     ],
     [
       'of a method that is not declared',
-      otherPath((path) => path.replace('stop', 'explode')),
+      named('explode'),
       404,
       'method_not_found',
       /^neither the type "motor@1.*" of this object nor its base types declare the method "explode"$/,
     ],
     [
       'of a method whose name is nearly right',
-      otherPath((path) => path.replace('stop', 'stpo')),
+      named('stpo'),
       404,
       'method_not_found',
       /declare the method "stpo"; did you mean "stop"\?$/,
     ],
     [
       'of a method whose name has other capital letters',
-      otherPath((path) => path.replace('stop', 'STOP')),
+      named('STOP'),
       404,
       'method_not_found',
       /did you mean "stop"\?$/,
     ],
     ...['__proto__', 'constructor', 'toString'].map(
-      (name) =>
-        [
-          `of a method named ${name}`,
-          otherPath((path) => path.replace('stop', name)),
-          404,
-          'method_not_found',
-          /declare/,
-        ] as [string, () => CallOptions, number, Reason, RegExp],
+      (name): Row => [`of a method named ${name}`, named(name), 404, 'method_not_found', /declare/],
     ),
     [
       'of an invalid object id',
@@ -120,9 +113,10 @@ describe('the authorization of a caller', () => {
 });
 
 describe('a thousand wrong tokens', () => {
+  startForAll(() => methodDevice(setup.hub, 'motor-1', succeed));
+
   it('do not block authorized callers, open a circuit or renew a token', async () => {
     const { backends } = setup;
-    const motor = await methodDevice(setup.hub, 'motor-1', (call) => call.respond(200, { status: 1 }));
     const good: ReturnType<typeof setup.call>[] = [];
     const statuses: number[] = [];
     let sent = 0;
@@ -133,15 +127,11 @@ describe('a thousand wrong tokens', () => {
         statuses.push((await setup.call(conveyor, 'stop', {}, { token: `wrong-${sent}` })).status);
       }
     }
-    try {
-      // More at once than connections to the information model, and few enough to be judged in time by a busy machine.
-      await Promise.all(Array.from({ length: 25 }, guess));
-      expect([statuses.length, ...new Set(statuses)]).toEqual([1_000, 401]);
-      expect((await Promise.all(good)).map(({ status }) => status)).toEqual(Array(10).fill(200));
-      expect(backends.calls().filter(({ backend }) => backend === 'token').length).toBeLessThanOrEqual(1);
-      expect(setup.lines.filter(({ msg }) => /out|refuses our/.test(String(msg)))).toEqual([]);
-    } finally {
-      await motor.close();
-    }
+    // More at once than connections to the information model, and few enough to be judged in time by a busy machine.
+    await Promise.all(Array.from({ length: 25 }, guess));
+    expect([statuses.length, ...new Set(statuses)]).toEqual([1_000, 401]);
+    expect((await Promise.all(good)).map(({ status }) => status)).toEqual(Array(10).fill(200));
+    expect(backends.calls().filter(({ backend }) => backend === 'token').length).toBeLessThanOrEqual(1);
+    expect(setup.lines.filter(({ msg }) => /out|refuses our/.test(String(msg)))).toEqual([]);
   });
 });

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import { type Certificate, readCertificate, watchCertificate } from '../../src/methods/certificate.ts';
 import { secretFiles } from '../../src/settings/groups/constants.ts';
@@ -12,20 +12,18 @@ import { soon } from '../support/soon.ts';
 
 // The certificate of the front door: what is refused at the start, and what follows a change of its files (D397).
 
-let directory: string;
+const directory = folderForAll('certificate');
 let one: Certificate;
 let other: Certificate;
 let volume: SecretVolume;
 let files: { readonly tlsCertificateFile: string; readonly tlsKeyFile: string };
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'certificate-'));
   const pair = async (name: string) => {
     const { cert, key } = await ensureCertificates(join(directory, name));
     return { cert, key };
   };
   [one, other] = [await pair('one'), await pair('other')];
 });
-afterAll(() => rmSync(directory, { recursive: true }));
 beforeEach(() => {
   const place = join(directory, 'volume');
   rmSync(place, { recursive: true, force: true });

@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { createConcurrencyLimits } from '../../src/methods/concurrencyLimits.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
 
 // The limits of a front door (M8, D44).
 
@@ -65,11 +66,8 @@ describe('invocations in progress', () => {
 });
 
 describe('the share of a caller', () => {
-  beforeEach(() => {
-    vi.useFakeTimers();
-    vi.advanceTimersByTime(60_000);
-  });
-  afterEach(() => void vi.useRealTimers());
+  withFakeTimers();
+  beforeEach(() => void vi.advanceTimersByTime(60_000));
 
   const five = () => createConcurrencyLimits({ inFlight: 100, inFlightPerDevice: 5, bodies }).acquireInvocation;
   const ofDevice = expect.objectContaining({ detail: expect.stringMatching(/^the device has 5 invocations/) });

@@ -1,21 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Invoked, Reason } from '../../src/protocol/methodFailures.ts';
+import { startForAll, startForEach } from '../support/fixtures.ts';
 import { expectFailure } from './support/expectFailure.ts';
-import { type MethodDevice, methodDevice } from './support/methodDevice.ts';
-import { conveyor, idle, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
+import { methodDevice } from './support/methodDevice.ts';
+import { conveyor, idle, startTestFrontDoor } from './support/testFrontDoor.ts';
 
 // Devices that are offline, are slow, or send malformed responses (M7, M8).
 
-let setup: TestFrontDoor;
-let motor: MethodDevice;
-beforeAll(async () => {
-  setup = await startTestFrontDoor();
-});
-beforeEach(async () => {
-  motor = await methodDevice(setup.hub, 'motor-1');
-});
-afterEach(() => motor.close());
-afterAll(() => setup.close());
+const setup = startForAll(startTestFrontDoor);
+const motor = startForEach(() => methodDevice(setup.hub, 'motor-1'));
 
 describe('a device', () => {
   it('that is offline is reported at once', async () => {
@@ -34,7 +27,6 @@ describe('a device', () => {
     await motor.next();
     await motor.close();
     await expectFailure(setup, await calling, 503, 'device_offline', /unless the device disconnected at that moment/);
-    motor = await methodDevice(setup.hub, 'motor-1');
   });
 
   it('that disconnects later during the call leaves the outcome unknown', async () => {
@@ -116,7 +108,6 @@ describe('a response of the device', () => {
   it('of a megabyte ends the connection of the device to the hub', async () => {
     const called = await answered(200, { status: 0, output: { text: 'x'.repeat(1024 * 1024) } });
     await expectFailure(setup, called, 503, 'device_offline', /unless the device disconnected at that moment/);
-    motor = await methodDevice(setup.hub, 'motor-1');
   });
 
   it.each<[number, Reason, RegExp]>([

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { startHub } from 'iot-hub-emulator';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { createDirectMethods } from '../../src/hub/methods/directMethods.ts';
 import { soon } from '../support/soon.ts';
 
@@ -15,41 +15,53 @@ import { soon } from '../support/soon.ts';
 
 const call = { device: 'motor-1', module: '', payload: {}, timeoutSeconds: 300 };
 
-let directory: string;
+const connectionOf = (hostName: string, key = 'a2V5') =>
+  `HostName=${hostName};SharedAccessKeyName=service;SharedAccessKey=${Buffer.from(key).toString('base64')}`;
+
+const directory = folderForAll('direct-methods');
 let certificates: Awaited<ReturnType<typeof ensureCertificates>>;
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'direct-methods-'));
   certificates = await ensureCertificates(join(directory, 'hub'));
 });
-afterAll(() => rm(directory, { recursive: true }));
+
+/** A client of a hub, until the test ends. */
+function methodsOf(...given: Parameters<typeof createDirectMethods>) {
+  const methods = createDirectMethods(...given);
+  onTestFinished(() => methods.close());
+  return methods;
+}
+
+/** A server that is silent, until the test ends, and the connections that have come. */
+async function silentServer() {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { server, sockets, port: (server.address() as AddressInfo).port };
+}
 
 describe('a call that is ended', () => {
   it('before there is a connection was not sent', async () => {
-    const sockets: Socket[] = [];
-    const silent = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1');
-    await once(silent, 'listening');
-    const { port } = silent.address() as AddressInfo;
-    const connection = `HostName=127.0.0.1:${port};SharedAccessKeyName=service;SharedAccessKey=a2V5`;
-    const methods = createDirectMethods(connection);
+    const { server, port } = await silentServer();
+    const methods = methodsOf(connectionOf(`127.0.0.1:${port}`));
     const called = methods.invoke(call);
-    await once(silent, 'connection');
+    await once(server, 'connection');
     methods.abort();
     expect(await called).toEqual({ kind: 'failure', failure: 'stopped_unsent' });
-    methods.close();
-    for (const socket of sockets) socket.destroy();
-    silent.close();
   });
 
   it('while the hub has it was sent', async () => {
-    const hub = await startHub({ directory: join(directory, 'emulator'), devices: [{ deviceId: call.device }] });
+    const hub = await startHub({ devices: [{ deviceId: call.device }] });
+    onTestFinished(() => hub.close());
     hub.faults.add({ kind: 'method', answer: 'silent' });
-    const methods = createDirectMethods(hub.serviceConnectionString, await readFile(hub.caFile, 'utf8'));
+    const methods = methodsOf(hub.serviceConnectionString, await readFile(hub.caFile, 'utf8'));
     const called = methods.invoke(call);
     await vi.waitFor(() => expect(hub.faults.list()).toMatchObject([{ struck: 1 }]), soon);
     methods.abort();
     expect(await called).toEqual({ kind: 'failure', failure: 'stopped' });
-    methods.close();
-    await hub.close();
   });
 });
 
@@ -74,18 +86,21 @@ async function hubThatAnswers(...answers: readonly Answer[]) {
   const { port } = server.address() as AddressInfo;
   return { requests, ca, server, port, hostName: `localhost:${port}` };
 }
+
+/** Such a hub, and a client of it with a key. */
+async function withKey(...answers: readonly Answer[]) {
+  const hub = await hubThatAnswers(...answers);
+  return { ...hub, methods: methodsOf(connectionOf(hub.hostName), hub.ca) };
+}
 const good = '{"status":7,"payload":{"a":1}}';
 const response = { kind: 'response', status: 7, payload: { a: 1 }, text: good };
-const connectionOf = (hostName: string, key = 'a2V5') =>
-  `HostName=${hostName};SharedAccessKeyName=service;SharedAccessKey=${Buffer.from(key).toString('base64')}`;
 
 describe('a call', () => {
   it.each([
     ['the device', '', '/twins/motor-1/methods'],
     ['a module', 'edge', '/twins/motor-1/modules/edge/methods'],
   ])('reaches %s with its payload and its time, and gives no time to connect', async (_, module, path) => {
-    const { requests, ca, hostName } = await hubThatAnswers([200, good]);
-    const methods = createDirectMethods(connectionOf(hostName), ca);
+    const { requests, methods } = await withKey([200, good]);
     expect(await methods.invoke({ ...call, module, payload: { b: 2 } })).toEqual(response);
     const body = {
       methodName: 'invokeMethod',
@@ -93,16 +108,13 @@ describe('a call', () => {
       ...{ responseTimeoutInSeconds: 300, connectTimeoutInSeconds: 0 },
     };
     expect(requests).toMatchObject([{ path, body }]);
-    methods.close();
   });
 
   it.each(['{}', '"text"', '7', 'null', '{"status":1.5}', '{"status":"7"}'])(
     'has a bad reply when the hub answers %s',
     async (body) => {
-      const { ca, hostName } = await hubThatAnswers([200, body]);
-      const methods = createDirectMethods(connectionOf(hostName), ca);
+      const { methods } = await withKey([200, body]);
       expect(await methods.invoke(call)).toEqual({ kind: 'failure', failure: 'bad_reply', status: 200 });
-      methods.close();
     },
   );
 
@@ -112,51 +124,39 @@ describe('a call', () => {
     ['that is larger', 200, `${largest} `, { kind: 'failure', failure: 'outcome_unknown' }],
     ['with a status of no success', 300, good, { kind: 'failure', failure: 'outcome_unknown', status: 300 }],
   ])('has an answer %s', async (_, status, body, result) => {
-    const { ca, hostName } = await hubThatAnswers([status, body]);
-    const methods = createDirectMethods(connectionOf(hostName), ca);
+    const { methods } = await withKey([status, body]);
     expect(await methods.invoke(call)).toEqual(result);
-    methods.close();
   });
 
   it('that is ended before there is a connection is not sent later either', async () => {
     const { requests, ca, port } = await hubThatAnswers([200, good]);
-    const arrived: Socket[] = [];
-    const gate = createServer((socket) => void arrived.push(socket)).listen(0, '127.0.0.1');
-    await once(gate, 'listening');
-    const methods = createDirectMethods(connectionOf(`localhost:${(gate.address() as AddressInfo).port}`), ca);
+    const gate = await silentServer();
+    const methods = methodsOf(connectionOf(`localhost:${gate.port}`), ca);
     const ended = methods.invoke(call);
-    await once(gate, 'connection');
+    await once(gate.server, 'connection');
     methods.abort();
     expect(await ended).toEqual({ kind: 'failure', failure: 'stopped_unsent' });
     const lead = (socket: Socket) => void socket.pipe(connect(port, '127.0.0.1')).pipe(socket);
-    gate.on('connection', lead);
-    arrived.forEach(lead);
+    gate.server.on('connection', lead);
+    gate.sockets.forEach(lead);
     expect(await methods.invoke({ ...call, device: 'motor-2' })).toEqual(response);
     expect(requests.map(({ path }) => path)).toEqual(['/twins/motor-2/methods']);
-    methods.close();
-    gate.close();
   });
 
   it('without a connection is given up unsent', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
-    const sockets: Socket[] = [];
-    const silent = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1');
-    await once(silent, 'listening');
-    const methods = createDirectMethods(connectionOf(`127.0.0.1:${(silent.address() as AddressInfo).port}`));
+    const { server, port } = await silentServer();
+    const methods = methodsOf(connectionOf(`127.0.0.1:${port}`));
     const called = methods.invoke({ ...call, timeoutSeconds: 5 });
-    await once(silent, 'connection');
+    await once(server, 'connection');
     await vi.advanceTimersByTimeAsync(10_000);
     expect(await called).toEqual({ kind: 'failure', failure: 'unavailable' });
-    methods.close();
-    for (const socket of sockets) socket.destroy();
-    silent.close();
   });
 
   it('leaves a connection, which a close ends', async () => {
-    const { ca, server, hostName } = await hubThatAnswers([200, good]);
+    const { server, methods } = await withKey([200, good]);
     const connected = once(server, 'secureConnection');
-    const methods = createDirectMethods(connectionOf(hostName), ca);
     expect(await methods.invoke(call)).toEqual(response);
     const [socket] = await connected;
     const closed = once(socket, 'close');
@@ -165,23 +165,19 @@ describe('a call', () => {
   });
 
   it('that finds no hub was not sent', async () => {
-    const methods = createDirectMethods(connectionOf('localhost:1'));
+    const methods = methodsOf(connectionOf('localhost:1'));
     expect(await methods.invoke(call)).toEqual({ kind: 'failure', failure: 'unavailable' });
-    methods.close();
   });
 
   it('that the hub answers at once has not reached an offline device', async () => {
-    const { ca, hostName } = await hubThatAnswers([404, '{}']);
-    const methods = createDirectMethods(connectionOf(hostName), ca);
+    const { methods } = await withKey([404, '{}']);
     expect(await methods.invoke(call)).toEqual({ kind: 'failure', failure: 'device_offline', status: 404 });
-    methods.close();
   });
 
   it('is given up five seconds after its time', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
-    const { requests, ca, hostName } = await hubThatAnswers(undefined);
-    const methods = createDirectMethods(connectionOf(hostName), ca);
+    const { requests, methods } = await withKey(undefined);
     const settled = vi.fn();
     const called = methods.invoke({ ...call, timeoutSeconds: 5 }).finally(settled);
     while (requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -189,16 +185,15 @@ describe('a call', () => {
     expect(settled).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(1);
     expect(await called).toEqual({ kind: 'failure', failure: 'no_reply' });
-    methods.close();
   });
 });
 
 describe('with an identity', () => {
-  const setUp = async (getToken: () => Promise<string>) => {
-    const { requests, ca, hostName } = await hubThatAnswers([200, good]);
+  const setUp = async (getToken: () => Promise<string>, answer: Answer = [200, good]) => {
+    const { requests, ca, hostName } = await hubThatAnswers(answer);
     const expiresOnTimestamp = Date.now() + 3_600_000;
     const credential = { scope: 's', getToken: async () => ({ token: await getToken(), expiresOnTimestamp }) };
-    return { requests, methods: createDirectMethods({ hostName, credential }, ca) };
+    return { requests, methods: methodsOf({ hostName, credential }, ca) };
   };
 
   it('each call has the token of the moment (D366)', async () => {
@@ -206,23 +201,18 @@ describe('with an identity', () => {
     const { requests, methods } = await setUp(async () => tokens.shift() ?? '');
     for (let calls = 0; calls < 2; calls += 1) expect(await methods.invoke(call)).toEqual(response);
     expect(requests.map(({ authorization }) => authorization)).toEqual(['Bearer one', 'Bearer two']);
-    methods.close();
   });
 
   it('a call without a token is not sent', async () => {
     const { requests, methods } = await setUp(() => Promise.reject(new Error('none')));
     expect(await methods.invoke(call)).toEqual({ kind: 'failure', failure: 'unavailable' });
     expect(requests).toEqual([]);
-    methods.close();
   });
 
   it('a refused call is sent once', async () => {
-    const { requests, ca, hostName } = await hubThatAnswers([401, '{}']);
-    const getToken = async () => ({ token: 't', expiresOnTimestamp: Date.now() + 3_600_000 });
-    const methods = createDirectMethods({ hostName, credential: { scope: 's', getToken } }, ca);
+    const { requests, methods } = await setUp(async () => 't', [401, '{}']);
     expect(await methods.invoke(call)).toEqual({ kind: 'failure', failure: 'refused', status: 401 });
     expect(requests).toHaveLength(1);
-    methods.close();
   });
 });
 
@@ -246,8 +236,7 @@ describe('with a key in a file', () => {
       listeners.add(listener);
       return () => {};
     };
-    const methods = createDirectMethods({ current: () => current, renew, onChange }, ca);
-    onTestFinished(() => methods.close());
+    const methods = methodsOf({ current: () => current, renew, onChange }, ca);
     return { requests, renew, change, methods };
   }
   const signed = (requests: readonly { readonly authorization: string }[]) =>

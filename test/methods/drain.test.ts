@@ -1,10 +1,10 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { drain } from '../../src/methods/drain.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
 
 // The order of a stop, and its limits (M14, D205).
 
-beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+withFakeTimers();
 
 const never = new Promise<never>(() => {});
 

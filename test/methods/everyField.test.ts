@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { codesIn, readPage } from '../docs/markdown.ts';
-import { type MethodDevice, methodDevice } from './support/methodDevice.ts';
-import { flap, type Line, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
+import { startForAll } from '../support/fixtures.ts';
+import { methodDevice } from './support/methodDevice.ts';
+import { flap, type Line, startTestFrontDoor } from './support/testFrontDoor.ts';
 
 // Each field of an invocation's line has a value of its own: two that are swapped, or one that tells of another, show.
 
-let setup: TestFrontDoor;
-let gateway: MethodDevice;
-beforeAll(async () => {
-  setup = await startTestFrontDoor();
-  gateway = await methodDevice(setup.hub, 'gateway-1');
-});
-afterAll(async () => {
-  await gateway?.close();
-  await setup?.close();
-});
+const setup = startForAll(startTestFrontDoor);
+const gateway = startForAll(() => methodDevice(setup.hub, 'gateway-1'));
 
 /** The fields of the lines so far. */
 const seen = new Set<string>();

@@ -4,7 +4,7 @@ import { accountKey, connectionStringTo } from '../../sandbox/methods/azurite.ts
 import type { Reason } from '../../src/protocol/methodFailures.ts';
 import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
 import { expectFailure } from './support/expectFailure.ts';
-import { type MethodDevice, methodDevice } from './support/methodDevice.ts';
+import { type MethodDevice, methodDevice, succeed } from './support/methodDevice.ts';
 import { conveyor, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
 
 // Inputs that are files, with a real storage (M9).
@@ -34,7 +34,7 @@ const start = async (settings: Record<string, string> = {}) => {
       ...settings,
     },
   });
-  motor = await methodDevice(setup.hub, 'motor-1', (call) => call.respond(200, { status: 0 }));
+  motor = await methodDevice(setup.hub, 'motor-1', succeed);
 };
 const stop = async () => {
   await motor.close();

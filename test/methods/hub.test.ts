@@ -1,30 +1,22 @@
 import mqtt from 'azure-iot-device-mqtt';
 import type { StandingFault } from 'iot-hub-emulator';
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { moduleClient } from '../../iot-hub-emulator/test/support/clients.ts';
 import type { Reason } from '../../src/protocol/methodFailures.ts';
+import { startForAll, startForTest } from '../support/fixtures.ts';
 import { soon } from '../support/soon.ts';
 import { expectFailure } from './support/expectFailure.ts';
-import { type MethodDevice, methodDevice } from './support/methodDevice.ts';
-import { conveyor, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
+import { methodDevice, succeed } from './support/methodDevice.ts';
+import { conveyor, startTestFrontDoor } from './support/testFrontDoor.ts';
 
 // The hub throttles, refuses, closes connections or does not respond (M6, M8).
 
-let setup: TestFrontDoor;
-let motor: MethodDevice;
-beforeAll(async () => {
-  setup = await startTestFrontDoor({});
-  motor = await methodDevice(setup.hub, 'motor-1', (call) => call.respond(200, { status: 0 }));
-  await vi.waitFor(
-    () => expect(setup.lines.some(({ msg }) => msg === 'the hub grants access to methods')).toBe(true),
-    soon,
-  );
-});
+const setup = startForAll(startTestFrontDoor);
+startForAll(() => methodDevice(setup.hub, 'motor-1', succeed));
+beforeAll(() =>
+  vi.waitFor(() => expect(setup.lines.map(({ msg }) => msg)).toContain('the hub grants access to methods'), soon),
+);
 afterEach(() => setup.hub.faults.clear());
-afterAll(async () => {
-  await motor.close();
-  await setup.close();
-});
 
 const refuse = (errorCode: number) => ({ kind: 'method', answer: 'refuse', errorCode }) as const;
 
@@ -75,14 +67,10 @@ describe('the hub', () => {
   });
 
   it('is unavailable', async () => {
-    const lonely = await startTestFrontDoor();
-    try {
-      await lonely.hub.close();
-      const called = await lonely.call(conveyor, 'stop');
-      await expectFailure(lonely, called, 503, 'hub_unavailable', /the hub is unavailable/);
-    } finally {
-      await lonely.close();
-    }
+    const lonely = await startForTest(startTestFrontDoor());
+    await lonely.hub.close();
+    const called = await lonely.call(conveyor, 'stop');
+    await expectFailure(lonely, called, 503, 'hub_unavailable', /the hub is unavailable/);
   });
 
   it('never responds: the call ends by the time-out of the front door', async () => {
@@ -95,43 +83,30 @@ describe('the hub', () => {
 
 describe('the edge proxy', () => {
   it('may be a module of the device, which gets the invocation', async () => {
-    const edge = await startTestFrontDoor({ settings: { METHODS_EDGE_MODULE: 'edge' } });
+    const edge = await startForTest(startTestFrontDoor({ settings: { METHODS_EDGE_MODULE: 'edge' } }));
     edge.hub.registry.create('motor-1', { moduleId: 'edge' });
-    const module = await moduleClient(edge.hub, 'motor-1', 'edge', mqtt.Mqtt);
-    try {
-      module.onMethod('invokeMethod', (request, response) => {
-        void response?.send(200, { status: request?.payload.method === 'stop' ? 5 : 6 });
-      });
-      await module.open();
-      await module.getTwin();
-      expect((await edge.call(conveyor, 'stop')).json).toEqual({ status: 5 });
-    } finally {
-      await module.close();
-      await edge.close();
-    }
+    const module = await startForTest(moduleClient(edge.hub, 'motor-1', 'edge', mqtt.Mqtt));
+    module.onMethod('invokeMethod', (request, response) => {
+      void response?.send(200, { status: request?.payload.method === 'stop' ? 5 : 6 });
+    });
+    await module.open();
+    await module.getTwin();
+    expect((await edge.call(conveyor, 'stop')).json).toEqual({ status: 5 });
   });
 
   it('that does not exist is reported as an unknown device', async () => {
-    const edge = await startTestFrontDoor({ settings: { METHODS_EDGE_MODULE: 'edge' } });
-    try {
-      await expectFailure(edge, await edge.call(conveyor, 'stop'), 503, 'device_unknown', /not registered at the hub/);
-    } finally {
-      await edge.close();
-    }
+    const edge = await startForTest(startTestFrontDoor({ settings: { METHODS_EDGE_MODULE: 'edge' } }));
+    await expectFailure(edge, await edge.call(conveyor, 'stop'), 503, 'device_unknown', /not registered at the hub/);
   });
 });
 
 describe('a hub that does not respond', () => {
   it('does not make the front door ready', async () => {
     setup.hub.faults.add({ kind: 'method', answer: 'silent' });
-    const early = await startTestFrontDoor({ hub: setup.hub });
-    try {
-      const isMet = () => expect(early.lines.map(({ msg }) => msg)).toContain('the hub does not accept methods');
-      await vi.waitFor(isMet, soon);
-      expect((await fetch(`http://127.0.0.1:${early.instance.healthPort}/readyz`)).status).toBe(503);
-    } finally {
-      await early.close();
-    }
+    const early = await startForTest(startTestFrontDoor({ hub: setup.hub }));
+    const isMet = () => expect(early.lines.map(({ msg }) => msg)).toContain('the hub does not accept methods');
+    await vi.waitFor(isMet, soon);
+    expect((await fetch(`http://127.0.0.1:${early.instance.healthPort}/readyz`)).status).toBe(503);
   });
 });
 
@@ -141,17 +116,13 @@ describe('a wrong key at the start', () => {
     const settings = {
       HUB_SERVICE_CONNECTION_STRING: setup.hub.serviceConnectionString.replace(/Key=[^;=]*=*$/, `Key=${key}`),
     };
-    const locked = await startTestFrontDoor({ settings, hub: setup.hub });
-    try {
-      await vi.waitFor(() => expect(locked.lines.filter(({ level }) => level === 'error')).toHaveLength(1), soon);
-      const answer = await fetch(`http://127.0.0.1:${locked.instance.healthPort}/readyz`);
-      expect([answer.status, await answer.json()]).toEqual([
-        503,
-        { status: 'not ready', waitingFor: ['access to methods of the hub'] },
-      ]);
-      await expectFailure(locked, await locked.call(conveyor, 'stop'), 503, 'hub_refuses_us', /alerted/);
-    } finally {
-      await locked.close();
-    }
+    const locked = await startForTest(startTestFrontDoor({ settings, hub: setup.hub }));
+    await vi.waitFor(() => expect(locked.lines.filter(({ level }) => level === 'error')).toHaveLength(1), soon);
+    const answer = await fetch(`http://127.0.0.1:${locked.instance.healthPort}/readyz`);
+    expect([answer.status, await answer.json()]).toEqual([
+      503,
+      { status: 'not ready', waitingFor: ['access to methods of the hub'] },
+    ]);
+    await expectFailure(locked, await locked.call(conveyor, 'stop'), 503, 'hub_refuses_us', /alerted/);
   });
 });

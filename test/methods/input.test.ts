@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Reason } from '../../src/protocol/methodFailures.ts';
+import { startForAll } from '../support/fixtures.ts';
 import { expectFailure } from './support/expectFailure.ts';
-import { type MethodDevice, methodDevice } from './support/methodDevice.ts';
-import { conveyor, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
+import { methodDevice, succeed } from './support/methodDevice.ts';
+import { conveyor, startTestFrontDoor } from './support/testFrontDoor.ts';
 
 // The body of an invocation (M3, M4).
 
-let setup: TestFrontDoor;
-let motor: MethodDevice;
-beforeAll(async () => {
-  setup = await startTestFrontDoor();
-  motor = await methodDevice(setup.hub, 'motor-1', (call) => call.respond(200, { status: 0 }));
-});
-afterAll(async () => {
-  await motor.close();
-  await setup.close();
-});
+const setup = startForAll(startTestFrontDoor);
+const motor = startForAll(() => methodDevice(setup.hub, 'motor-1', succeed));
 
 const refused = async (body: unknown, status: number, reason: Reason, sentence: RegExp, method = 'configure') => {
   const before = motor.received.length;

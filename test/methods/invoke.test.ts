@@ -1,19 +1,12 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type MethodDevice, methodDevice } from './support/methodDevice.ts';
-import { conveyor, flap, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
+import { describe, expect, it } from 'vitest';
+import { startForAll, startForEach } from '../support/fixtures.ts';
+import { methodDevice } from './support/methodDevice.ts';
+import { conveyor, flap, startTestFrontDoor } from './support/testFrontDoor.ts';
 
 // Invocations from the application to the device and back, with the real hub client and backends (M1 to M7).
 
-let setup: TestFrontDoor;
-let motor: MethodDevice;
-beforeAll(async () => {
-  setup = await startTestFrontDoor();
-});
-beforeEach(async () => {
-  motor = await methodDevice(setup.hub, 'motor-1');
-});
-afterEach(() => motor.close());
-afterAll(() => setup.close());
+const setup = startForAll(startTestFrontDoor);
+const motor = startForEach(() => methodDevice(setup.hub, 'motor-1'));
 
 describe('a method without inputs', () => {
   it('is invoked by a POST on its path, and its status and output are the response', async () => {
@@ -116,24 +109,21 @@ describe('a method with inputs', () => {
 });
 
 describe('an object behind a gateway', () => {
+  const gateway = startForAll(() => methodDevice(setup.hub, 'gateway-1'));
+
   it('is reached through the device with its path as the target, and its methods may be inherited', async () => {
-    const gateway = await methodDevice(setup.hub, 'gateway-1');
-    try {
-      for (const [method, input] of [
-        ['moveTo', { angle: 1.5 }],
-        ['stop', undefined],
-      ] as const) {
-        const calling = setup.call(flap, method, input && { input });
-        const call = await gateway.next();
-        expect(call.payload).toMatchObject({ target: 'bus/drive-1', method });
-        expect(call.payload.input).toEqual(input);
-        call.respond(200, { status: 0 });
-        const { headers } = await calling;
-        const line = await setup.lineOf(headers['x-correlation-id']);
-        expect(line).toMatchObject({ device: 'gateway-1', target: 'bus/drive-1' });
-      }
-    } finally {
-      await gateway.close();
+    for (const [method, input] of [
+      ['moveTo', { angle: 1.5 }],
+      ['stop', undefined],
+    ] as const) {
+      const calling = setup.call(flap, method, input && { input });
+      const call = await gateway.next();
+      expect(call.payload).toMatchObject({ target: 'bus/drive-1', method });
+      expect(call.payload.input).toEqual(input);
+      call.respond(200, { status: 0 });
+      const { headers } = await calling;
+      const line = await setup.lineOf(headers['x-correlation-id']);
+      expect(line).toMatchObject({ device: 'gateway-1', target: 'bus/drive-1' });
     }
   });
 });

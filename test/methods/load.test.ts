@@ -1,24 +1,18 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type Traces, unrecorded } from '../../src/tracing/span.ts';
+import { startForTest } from '../support/fixtures.ts';
 import { soon } from '../support/soon.ts';
 import { expectFailure } from './support/expectFailure.ts';
-import { methodDevice } from './support/methodDevice.ts';
-import { conveyor, flap, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
+import { methodDevice, succeed } from './support/methodDevice.ts';
+import { conveyor, flap, startTestFrontDoor } from './support/testFrontDoor.ts';
 
 // Many requests at once: the limit of a device, the total limit, and a stop under load (M8, M1).
 
-let setup: TestFrontDoor | undefined;
-afterEach(() => setup?.close());
-const start = async (options: Parameters<typeof startTestFrontDoor>[0]) => {
-  setup = await startTestFrontDoor(options);
-  return setup;
-};
-
 describe('a device that is slow', () => {
   it('has a limit of invocations, beyond which callers get 503; other devices are not affected', async () => {
-    const setup = await start({ inFlightPerDevice: 3 });
-    const motor = await methodDevice(setup.hub, 'motor-1');
-    const gateway = await methodDevice(setup.hub, 'gateway-1', (call) => call.respond(200, { status: 1 }));
+    const setup = await startForTest(startTestFrontDoor({ inFlightPerDevice: 3 }));
+    const motor = await startForTest(methodDevice(setup.hub, 'motor-1'));
+    await startForTest(methodDevice(setup.hub, 'gateway-1', succeed));
     const slow = [1, 2, 3].map(() => setup.call(conveyor, 'stop'));
     const calls = [await motor.next(), await motor.next(), await motor.next()];
 
@@ -33,12 +27,11 @@ describe('a device that is slow', () => {
     const last = await motor.next();
     for (const call of [...calls.slice(1), last]) call.respond(200, { status: 2 });
     expect((await Promise.all([...slow, next])).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    await Promise.all([motor.close(), gateway.close()]);
   });
 
   it('keeps an invocation for others while they ask', async () => {
-    const setup = await start({ inFlightPerDevice: 3 });
-    const motor = await methodDevice(setup.hub, 'motor-1');
+    const setup = await startForTest(startTestFrontDoor({ inFlightPerDevice: 3 }));
+    const motor = await startForTest(methodDevice(setup.hub, 'motor-1'));
     const token = setup.backends.applications.issue({ name: 'night-shift', tenant: 'acme', mayInvoke: true }, 600);
     const slow = [1, 2, 3].map(() => setup.call(conveyor, 'stop'));
     const calls = [await motor.next(), await motor.next(), await motor.next()];
@@ -53,14 +46,13 @@ describe('a device that is slow', () => {
     calls.push(await motor.next());
     for (const call of calls) call.respond(200, { status: 2 });
     expect((await Promise.all([...slow, other])).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    await motor.close();
   });
 });
 
 describe('the front door', () => {
   it('accepts a thousand invocations at once, refuses one more, and accepts new ones afterwards', async () => {
-    const setup = await start({ inFlightPerDevice: 1000 });
-    const motor = await methodDevice(setup.hub, 'motor-1');
+    const setup = await startForTest(startTestFrontDoor({ inFlightPerDevice: 1000 }));
+    const motor = await startForTest(methodDevice(setup.hub, 'motor-1'));
     const calling: ReturnType<typeof setup.call>[] = [];
     // One after the other: caller and front door share this process, and each has ten seconds until it is in progress.
     while (calling.length < 1_000) {
@@ -79,12 +71,11 @@ describe('the front door', () => {
     const again = setup.call(conveyor, 'stop');
     (await motor.next()).respond(200, { status: 0 });
     expect((await again).status).toBe(200);
-    await motor.close();
   });
 
   it('that stops finishes the invocations in progress and refuses new ones', async () => {
-    const setup = await start({ settings: { METHODS_DRAIN_SECONDS: '20' } });
-    const motor = await methodDevice(setup.hub, 'motor-1');
+    const setup = await startForTest(startTestFrontDoor({ settings: { METHODS_DRAIN_SECONDS: '20' } }));
+    const motor = await startForTest(methodDevice(setup.hub, 'motor-1'));
     const calling = [1, 2, 3].map(() => setup.call(conveyor, 'stop'));
     const calls = [await motor.next(), await motor.next(), await motor.next()];
     const stopped = setup.instance.stop();
@@ -100,12 +91,11 @@ describe('the front door', () => {
       expect(answered.headers['connection']).toBe('close');
     }
     await stopped;
-    await motor.close();
   });
 
   it('that stops after the drain time reports an unknown outcome', async () => {
-    const setup = await start({ settings: { METHODS_DRAIN_SECONDS: '1' } });
-    const motor = await methodDevice(setup.hub, 'motor-1');
+    const setup = await startForTest(startTestFrontDoor({ settings: { METHODS_DRAIN_SECONDS: '1' } }));
+    const motor = await startForTest(methodDevice(setup.hub, 'motor-1'));
     const calling = setup.call(conveyor, 'stop', { timeout: 300 });
     await motor.next();
     const stopped = setup.instance.stop();
@@ -118,14 +108,13 @@ describe('the front door', () => {
     );
     await stopped;
     expect(setup.lines.map(({ msg }) => msg)).not.toContain('the hub does not accept methods');
-    await motor.close();
   });
 
   it.each([
     ['the object is looked up', 'informationModel'],
     ['the type is looked up', 'typeRegistry'],
   ] as const)('that stops after the drain time while %s says that nothing was invoked', async (_, backend) => {
-    const setup = await start({ settings: { METHODS_DRAIN_SECONDS: '1' } });
+    const setup = await startForTest(startTestFrontDoor({ settings: { METHODS_DRAIN_SECONDS: '1' } }));
     setup.backends.faults.add({ backend, hang: true });
     const headers = { 'x-correlation-id': 'waiting' };
     const calling = setup.call(conveyor, 'stop', {}, { headers });
@@ -141,7 +130,7 @@ describe('the front door', () => {
 
   it('that stops does not wait for a collector of spans', async () => {
     const traces: Traces = { begin: ({ traceId }) => unrecorded(traceId), close: () => new Promise(() => {}) };
-    setup = await startTestFrontDoor({ settings: { METHODS_DRAIN_SECONDS: '1' }, traces });
+    const setup = await startForTest(startTestFrontDoor({ settings: { METHODS_DRAIN_SECONDS: '1' }, traces }));
     await setup.instance.stop();
     expect(setup.lines.at(-1)).toMatchObject({ msg: 'stopped' });
   });
@@ -149,8 +138,8 @@ describe('the front door', () => {
 
 describe('a caller that disconnects', () => {
   it('leaves a log line, and its capacity is free when the device has responded', async () => {
-    const setup = await start({ inFlightPerDevice: 1 });
-    const motor = await methodDevice(setup.hub, 'motor-1');
+    const setup = await startForTest(startTestFrontDoor({ inFlightPerDevice: 1 }));
+    const motor = await startForTest(methodDevice(setup.hub, 'motor-1'));
     const impatient = new AbortController();
     const headers = {
       authorization: `Bearer ${setup.tokens.invoker}`,
@@ -168,12 +157,11 @@ describe('a caller that disconnects', () => {
     const next = setup.call(conveyor, 'stop');
     (await motor.next()).respond(200, { status: 0 });
     expect((await next).status).toBe(200);
-    await motor.close();
   });
 
   it('before its body is complete uses no capacity', async () => {
-    const setup = await start({ inFlightPerDevice: 1 });
-    const motor = await methodDevice(setup.hub, 'motor-1', (call) => call.respond(200, { status: 0 }));
+    const setup = await startForTest(startTestFrontDoor({ inFlightPerDevice: 1 }));
+    await startForTest(methodDevice(setup.hub, 'motor-1', succeed));
     const { connect } = await import('node:net');
     const socket = connect(setup.instance.port, '127.0.0.1');
     socket.write(
@@ -184,6 +172,5 @@ describe('a caller that disconnects', () => {
     socket.destroy();
     expect(await setup.lineOf('half')).toMatchObject({ callerGone: true });
     expect((await setup.call(conveyor, 'stop')).status).toBe(200);
-    await motor.close();
   });
 });

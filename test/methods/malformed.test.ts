@@ -1,17 +1,14 @@
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { rejectMalformedRequest } from '../../src/methods/malformedRequest.ts';
+import { startForAll } from '../support/fixtures.ts';
 import { rawRequest } from './support/rawRequest.ts';
-import { conveyor, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
+import { conveyor, startTestFrontDoor } from './support/testFrontDoor.ts';
 
 // A request that breaks the rules of HTTP is answered with the body of errors, too, where HTTP allows an answer (M8, D43).
 
-let setup: TestFrontDoor;
-beforeAll(async () => {
-  setup = await startTestFrontDoor();
-});
-afterAll(() => setup.close());
+const setup = startForAll(startTestFrontDoor);
 
 /** The answer to what is written, as far as it is one. */
 async function answerTo(lines: readonly string[], body = '') {

@@ -10,14 +10,15 @@ function read(written: string) {
   return readMethodResponse({ ...JSON.parse(text), text });
 }
 
-function failureOf(written: string): Failure {
+function failureIn(work: () => unknown): Failure {
   try {
-    throw new Error(`not refused: ${JSON.stringify(read(written))}`);
+    throw new Error(`not refused: ${JSON.stringify(work())}`);
   } catch (error) {
     if (error instanceof Failure) return error;
     throw error;
   }
 }
+const failureOf = (written: string) => failureIn(() => read(written));
 
 describe('a response', () => {
   it('whose text is not what was parsed is a bad reply, not a fault of the request', () => {
@@ -97,15 +98,8 @@ describe('a response', () => {
 });
 
 describe('another status than 200', () => {
-  const failed = (status: number, payload: unknown = {}): Failure => {
-    try {
-      readMethodResponse({ status, payload, text: '' });
-    } catch (error) {
-      if (error instanceof Failure) return error;
-      throw error;
-    }
-    throw new Error('not refused');
-  };
+  const failed = (status: number, payload: unknown = {}) =>
+    failureIn(() => readMethodResponse({ status, payload, text: '' }));
 
   it.each([
     [400, 'refused_by_device', 'no', /refuses the invocation; nothing was invoked, change it before you repeat it$/],

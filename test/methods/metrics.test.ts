@@ -1,24 +1,17 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { prometheusNameOf } from '../../scripts/metricsPage.ts';
 import { methodMetrics } from '../../src/metrics/declared/methodMetrics.ts';
 import { declarationOf, namesIn } from '../../src/metrics/metrics.ts';
 import { failures } from '../../src/protocol/methodFailures.ts';
+import { startForAll } from '../support/fixtures.ts';
 import { parseMetrics, sampleOf } from '../support/promText.ts';
-import { type MethodDevice, methodDevice } from './support/methodDevice.ts';
-import { conveyor, idle, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
+import { methodDevice } from './support/methodDevice.ts';
+import { conveyor, idle, startTestFrontDoor } from './support/testFrontDoor.ts';
 
 // What an operator reads at /metrics of the front door.
 
-let setup: TestFrontDoor;
-let motor: MethodDevice;
-beforeAll(async () => {
-  setup = await startTestFrontDoor({ settings: { BACKENDS_ATTEMPT_TIMEOUT_SECONDS: '2' } });
-  motor = await methodDevice(setup.hub, 'motor-1');
-});
-afterAll(async () => {
-  await motor?.close();
-  await setup?.close();
-});
+const setup = startForAll(() => startTestFrontDoor({ settings: { BACKENDS_ATTEMPT_TIMEOUT_SECONDS: '2' } }));
+const motor = startForAll(() => methodDevice(setup.hub, 'motor-1'));
 
 const served = async () => (await fetch(`http://127.0.0.1:${setup.instance.healthPort}/metrics`)).text();
 const samples = async () => parseMetrics(await served());

@@ -1,36 +1,29 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
 import { request } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { kill } from 'node:process';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
 import { startCollector } from '../support/collector.ts';
 import { validateValue } from '../support/contracts.ts';
+import { startForAll } from '../support/fixtures.ts';
 import { methodDevice } from './support/methodDevice.ts';
-import { conveyor, environment, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
+import { conveyor, environment, startTestFrontDoor } from './support/testFrontDoor.ts';
 
 // The front door as deployed: a process configured by its environment (M1).
 
-let setup: TestFrontDoor;
-let directory: string;
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'door-'));
-  setup = await startTestFrontDoor();
-});
-afterAll(async () => {
-  await setup.close();
-  rmSync(directory, { recursive: true });
-});
+const directory = folderForAll('door');
+const setup = startForAll(startTestFrontDoor);
+const motor = startForAll(() => methodDevice(setup.hub, 'motor-1'));
 
 let process: ServiceProcess;
-const logFile = () => join(directory, 'methods.log');
+const logFile = join(directory, 'methods.log');
 
 async function start(settings: Record<string, string> = {}) {
-  rmSync(logFile(), { force: true });
+  rmSync(logFile, { force: true });
   const [port, healthPort] = [await freePort(), await freePort()];
   process = await startService({
     environment: {
@@ -43,7 +36,7 @@ async function start(settings: Record<string, string> = {}) {
     },
     command: ['node', 'dist/methods.js'],
     readyzUrl: `http://127.0.0.1:${healthPort}/readyz`,
-    logFile: logFile(),
+    logFile,
   });
   return port;
 }
@@ -73,18 +66,16 @@ it('the front door is ready, serves TLS, finishes the invocations in progress on
   writeFileSync(files.METHODS_TLS_CERTIFICATE_FILE, cert);
   writeFileSync(files.METHODS_TLS_KEY_FILE, key);
   const port = await start({ ...files, NODE_ENV: '' });
-  const motor = await methodDevice(setup.hub, 'motor-1');
   const calling = post(port, ca, setup.pathOf(conveyor, 'stop'));
   const call = await motor.next();
   const stopped = process.stop();
-  await expect.poll(() => readFileSync(logFile(), 'utf8')).toContain('"msg":"stopping: ');
+  await expect.poll(() => readFileSync(logFile, 'utf8')).toContain('"msg":"stopping: ');
   call.respond(200, { status: 3 });
   expect(await calling).toEqual({ status: 200, text: '{"status":3}' });
   await stopped;
   expect(await process.exited).toMatchObject({ code: 0 });
-  await motor.close();
 
-  const lines = readFileSync(logFile(), 'utf8').trimEnd().split('\n');
+  const lines = readFileSync(logFile, 'utf8').trimEnd().split('\n');
   const written = lines.map((line) => JSON.parse(line));
   expect(written.map(({ msg }) => msg)).toEqual(expect.arrayContaining(['method invoked', 'stopped']));
   expect(written[0]).toMatchObject({
@@ -109,7 +100,7 @@ it('the front door is ready, serves TLS, finishes the invocations in progress on
 
 it('the front door switches to debug and back at SIGUSR2', async () => {
   await start();
-  const changes = () => [...readFileSync(logFile(), 'utf8').matchAll(/"logLevel":"(\w+)"/g)].map(([, level]) => level);
+  const changes = () => [...readFileSync(logFile, 'utf8').matchAll(/"logLevel":"(\w+)"/g)].map(([, level]) => level);
   kill(process.pid, 'SIGUSR2');
   await expect.poll(changes).toEqual(['debug']);
   kill(process.pid, 'SIGUSR2');
@@ -121,7 +112,7 @@ it('the front door switches to debug and back at SIGUSR2', async () => {
 it('the front door writes lines for people with LOG_PRETTY', async () => {
   await start({ LOG_PRETTY: 'true' });
   await process.stop();
-  const text = readFileSync(logFile(), 'utf8');
+  const text = readFileSync(logFile, 'utf8');
   expect(text).toMatch(/^\d\d:\d\d:\d\d\.\d{3} INFO {2}starting \(program\.starting\) {2}version=/);
   expect(text).toContain('INFO  stopped (program.stopped)\n');
   for (const secret of [setup.backends.token.clientSecret, keyOf(setup.hub.serviceConnectionString)]) {

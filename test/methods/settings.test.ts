@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { ConfigurationError, readMethodsSettings, readSettings, settingDocs } from '../../src/settings/config.ts';
 import { methodsSchema } from '../../src/settings/schema.ts';
 
@@ -16,8 +16,7 @@ const storage = `DefaultEndpointsProtocol=https;AccountName=a;AccountKey=${key};
 const signature = 'BlobEndpoint=https://a.example/;SharedAccessSignature=sv=1&sig=x';
 const withFiles = { ...enough, METHODS_FILES_CONNECTION_STRING: storage, METHODS_FILES_CONTAINER: 'files' };
 
-const directory = mkdtempSync(join(tmpdir(), 'settings-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = folderForAll('settings');
 
 function problemsOf(env: NodeJS.ProcessEnv): readonly string[] {
   try {
@@ -93,10 +92,7 @@ describe('the settings of the front door', () => {
     ],
     [
       'a shared access signature',
-      {
-        ...withFiles,
-        METHODS_FILES_CONNECTION_STRING: signature,
-      },
+      { ...withFiles, METHODS_FILES_CONNECTION_STRING: signature },
       'must have AccountName and AccountKey',
     ],
     [

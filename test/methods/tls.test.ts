@@ -1,10 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import tls, { type SecureVersion } from 'node:tls';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { createHttpServer } from '../../src/methods/httpServer.ts';
 
 // The oldest TLS of the front door, also where Node is told to allow older ones (M1).
@@ -12,30 +10,25 @@ import { createHttpServer } from '../../src/methods/httpServer.ts';
 const usual = { DEFAULT_MIN_VERSION: tls.DEFAULT_MIN_VERSION, DEFAULT_CIPHERS: tls.DEFAULT_CIPHERS };
 const old = { DEFAULT_MIN_VERSION: 'TLSv1', DEFAULT_CIPHERS: 'DEFAULT@SECLEVEL=0' } as const;
 
-let directory: string;
-let ca: string;
+const directory = folderForAll('tls');
 let certificates: Awaited<ReturnType<typeof ensureCertificates>>;
 let server: ReturnType<typeof createHttpServer>;
 beforeAll(async () => {
   Object.assign(tls, old);
-  directory = await mkdtemp(join(tmpdir(), 'tls-'));
   certificates = await ensureCertificates(directory);
-  ca = certificates.ca;
 });
 beforeEach(async () => {
   server = createHttpServer((_, response) => void response.end(), certificates);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });
 afterEach(() => new Promise((resolve) => server.close(resolve)));
-afterAll(async () => {
-  Object.assign(tls, usual);
-  await rm(directory, { recursive: true });
-});
+afterAll(() => void Object.assign(tls, usual));
 
 /** The version that is agreed on, or why none is. */
 const connect = (version: SecureVersion) =>
   new Promise<string | null>((resolve) => {
     const { port } = server.address() as AddressInfo;
+    const { ca } = certificates;
     const socket = tls.connect({ port, host: 'localhost', ca, minVersion: version, maxVersion: version }, () => {
       resolve(socket.getProtocol());
       socket.destroy();

@@ -22,6 +22,9 @@ export interface Payload {
   readonly files?: Record<string, { readonly url: string; readonly bytes: number; readonly etag: string }>;
 }
 
+/** The method has succeeded. */
+export const succeed = (call: Received): void => call.respond(200, { status: 0 });
+
 export interface MethodDevice {
   readonly raw: RawDevice;
   readonly received: readonly Received[];

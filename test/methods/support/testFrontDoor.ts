@@ -1,7 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { HubRules } from 'iot-hub-emulator';
+import { readFile } from 'node:fs/promises';
 import { type Hub, startHub } from 'iot-hub-emulator';
 import { expect, vi } from 'vitest';
 import { type Backends, startBackends } from '../../../sandbox/backends/backends.ts';
@@ -18,7 +15,6 @@ export type Line = Readonly<Record<string, unknown>>;
 
 interface TestFrontDoorOptions {
   readonly settings?: Readonly<Record<string, string>>;
-  readonly rules?: HubRules;
   /** Most invocations in flight for one device; by default those of the product. */
   readonly inFlightPerDevice?: number;
   /** By default a new one. */
@@ -61,14 +57,12 @@ export interface TestFrontDoor {
 /** `close` fails the test when the log contains a token or a key. */
 export async function startTestFrontDoor({
   settings = {},
-  rules = {},
   hub: given,
   traces,
   inFlightPerDevice = invocationLimits.inFlightPerDevice,
 }: TestFrontDoorOptions = {}): Promise<TestFrontDoor> {
-  const directory = await mkdtemp(join(tmpdir(), 'methods-'));
   const [hub, backends] = await Promise.all([
-    given ?? startHub({ directory: join(directory, 'hub'), rules, devices: devices.map((deviceId) => ({ deviceId })) }),
+    given ?? startHub({ devices: devices.map((deviceId) => ({ deviceId })) }),
     startBackends({ seed: true }),
   ]);
   const read = readMethodsSettings(environment(hub, backends, settings), 'no-such-directory');
@@ -121,7 +115,6 @@ export async function startTestFrontDoor({
     async close() {
       await instance.stop();
       await Promise.all([given ? undefined : hub.close(), backends.close()]);
-      await rm(directory, { recursive: true, force: true });
       const written = JSON.stringify(lines);
       const keys = read.hub.serviceConnectionString.split('SharedAccessKey=')[1] ?? '';
       for (const secret of [...Object.values(tokens), keys, 'sig=']) expect(written).not.toContain(secret);
