@@ -9,7 +9,7 @@ import { idOf, UnreadableDeadLetter } from '../../src/deadLetters/deadLetter.ts'
 import { settingsWith } from '../support/environment.ts';
 import { allLetters, letter, lettersIn } from '../support/letters.ts';
 import { type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
-import { storageForAll } from '../support/sharedStorage.ts';
+import { storageForAll } from '../support/storageAccount.ts';
 
 const storage = storageForAll();
 let proxy: LossyProxy;

@@ -8,7 +8,7 @@ import { createDirectory } from '../../src/deadLetters/directory.ts';
 import type { DeadLetterLimits } from '../../src/deadLetters/excess.ts';
 import type { LetterStorage } from '../../src/deadLetters/letterStorage.ts';
 import { allLetters, letter, lettersIn } from '../support/letters.ts';
-import { storageForAll } from '../support/sharedStorage.ts';
+import { storageForAll } from '../support/storageAccount.ts';
 
 const directory = folderForEach('letters');
 const storage = storageForAll();

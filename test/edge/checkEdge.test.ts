@@ -14,7 +14,7 @@ import { checkHub } from '../../edge/src/check/checkHub.ts';
 import { readOptions } from '../../edge/src/options.ts';
 import { findings } from '../e2e/check/run.ts';
 import { startConnectProxy } from '../support/connectProxy.ts';
-import { startForAll, startForTest } from '../support/fixtures.ts';
+import { startForAll, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { startTestEdge, writeCertificate } from './support/testEdge.ts';
 
 // What `--check` of the edge proxy finds, in this process, beside a proxy that runs in it, too.

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { startForTest } from '../support/fixtures.ts';
+import { startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { connectModule } from './support/module.ts';
 import { startTestEdge, type TestEdge, type TestEdgeOptions } from './support/testEdge.ts';
 

@@ -12,7 +12,7 @@ import { createSemaphore } from '../../edge/src/files/semaphore.ts';
 import { createMeter } from '../../edge/src/metrics/metrics.ts';
 import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { startConnectProxy } from '../support/connectProxy.ts';
-import { startForEach, startForTest } from '../support/fixtures.ts';
+import { startForEach, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { type FileServer, startFileServer } from './support/fileServer.ts';
 import { seriesOf } from './support/series.ts';
 import { modules } from './support/testProxy.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { startForTest } from '../support/fixtures.ts';
+import { startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { busObject, startTestEdge } from './support/testEdge.ts';
 
 // Many calls at once (M10, M11).

@@ -4,7 +4,7 @@ import { failures } from '../../edge/src/hub/methodResponse.ts';
 import { edgeMetrics } from '../../edge/src/metrics/declared/edgeMetrics.ts';
 import { metrics } from '../../edge/src/metrics/metrics.ts';
 import { prometheusNameOf } from '../../scripts/metricsPage.ts';
-import { startForAll } from '../support/fixtures.ts';
+import { startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { parseMetrics, sampleOf } from '../support/promText.ts';
 import { type FileServer, startFileServer } from './support/fileServer.ts';
 import { busObject, startTestEdge } from './support/testEdge.ts';

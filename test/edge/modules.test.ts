@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { startForAll } from '../support/fixtures.ts';
+import { startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { breachesOfModule } from '../support/modulesContract.ts';
 import { busObject, invokeDirectly, pressObject, startTestEdge, users } from './support/testEdge.ts';
 

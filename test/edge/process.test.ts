@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
-import { startForEach } from '../support/fixtures.ts';
+import { startForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { startFileServer } from './support/fileServer.ts';
 import { edgeProgram } from './support/process.ts';
 import { startTestEdge, type TestEdge } from './support/testEdge.ts';

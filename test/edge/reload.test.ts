@@ -2,7 +2,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { issueCertificate } from 'iot-hub-emulator/testing';
 import { afterEach, describe, expect, it } from 'vitest';
-import { startForTest } from '../support/fixtures.ts';
+import { startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { parseMetrics, sampleOf } from '../support/promText.ts';
 import { startFileServer } from './support/fileServer.ts';
 import {

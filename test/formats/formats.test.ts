@@ -1,9 +1,9 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ContainerClient } from '@azure/storage-blob';
 import { startHub } from 'iot-hub-emulator';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { idOf, parse } from '../../src/deadLetters/deadLetter.ts';
 import { createDirectory } from '../../src/deadLetters/directory.ts';
 import { decodeCompletion, isDone } from '../../src/engine/progress/completionMap.ts';
@@ -12,7 +12,7 @@ import { createBlobStore, createBlobText } from '../../src/hub/stores/blobStore.
 import { buildBefore } from '../../src/hub/stores/buildRecord.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
-import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
+import { storageForAll } from '../support/storageAccount.ts';
 import { builds, crashRecord, group, letters, place, positions, read, released } from './contents.ts';
 import { ids, type RecordedBlob, recordFormats } from './recordFormats.ts';
 
@@ -23,15 +23,8 @@ const versions = readdirSync(fixtures);
 /** Kept only while a hub runs, or made anew. */
 const passing = /(^|\/)hub(\.keys)?(\/|$)/;
 
-let storage: StorageAccount;
-let directory: string;
-beforeAll(async () => {
-  storage = await storageAccount();
-});
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'formats-'));
-  return () => rmSync(directory, { recursive: true });
-});
+const storage = storageForAll();
+const directory = folderForEach('formats');
 
 it('1.0.0 is recorded', () => {
   expect(versions).toContain('1.0.0');

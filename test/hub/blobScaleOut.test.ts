@@ -5,7 +5,7 @@ import type { Consumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
-import { storageForAll } from '../support/sharedStorage.ts';
+import { storageForAll } from '../support/storageAccount.ts';
 import { consumersForEach, sharesOf, textOf, usualOpened } from './support/reading.ts';
 
 cureHubSdks();

@@ -4,7 +4,7 @@ import { accountKey } from '../../sandbox/methods/azurite.ts';
 import { decodeCompletion, encodeCompletion } from '../../src/engine/progress/completionMap.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import { type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
-import { storageForAll } from '../support/sharedStorage.ts';
+import { storageForAll } from '../support/storageAccount.ts';
 import { claimed } from './support/claims.ts';
 
 const storage = storageForAll();

@@ -5,7 +5,7 @@ import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { buildBefore, type DurableText } from '../../src/hub/stores/buildRecord.ts';
 import { openDurableText } from '../../src/hub/stores/openDurableText.ts';
 import { openStore } from '../../src/hub/stores/openStore.ts';
-import { storageForAll } from '../support/sharedStorage.ts';
+import { storageForAll } from '../support/storageAccount.ts';
 
 const directory = folderForAll('builds');
 const storage = storageForAll();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import { type Fate, type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
-import { storageForAll } from '../support/sharedStorage.ts';
+import { storageForAll } from '../support/storageAccount.ts';
 import { takeOver } from './support/claims.ts';
 import { at, readingLife, type Told, toldNothing } from './support/readingLife.ts';
 

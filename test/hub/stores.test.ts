@@ -4,7 +4,7 @@ import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
-import { storageForAll } from '../support/sharedStorage.ts';
+import { storageForAll } from '../support/storageAccount.ts';
 import { claimed, takeOver } from './support/claims.ts';
 
 const directory = folderForAll('stores');

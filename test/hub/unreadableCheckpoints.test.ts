@@ -7,7 +7,7 @@ import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { UnreadableCheckpoint } from '../../src/hub/stores/storedProgress.ts';
-import { storageForAll } from '../support/sharedStorage.ts';
+import { storageForAll } from '../support/storageAccount.ts';
 import { takeOver } from './support/claims.ts';
 
 const whole = { sequenceNumber: 41, offset: '4096', completed: '', note: '1 1 60 - -' };

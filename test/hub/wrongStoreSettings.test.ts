@@ -11,7 +11,7 @@ import { StorageError } from '../../src/storage/storageCalls.ts';
 import { StoreFailure, storeFailureOf } from '../../src/storage/storeFailure.ts';
 import { settings } from '../support/environment.ts';
 import { letter } from '../support/letters.ts';
-import { storageForAll } from '../support/sharedStorage.ts';
+import { storageForAll } from '../support/storageAccount.ts';
 import { consumersForEach, usualOpened } from './support/reading.ts';
 
 // What somebody learns who has set something wrong about the stores.

@@ -1,18 +1,18 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { platformCredential } from '../../src/identity/platform.ts';
 import { missingOfPlatform } from '../../src/identity/platformVariables.ts';
 import { settings } from '../support/environment.ts';
 
 const { identity } = settings;
-const directory = mkdtempSync(join(tmpdir(), 'platform-'));
+const directory = folderForAll('platform');
 afterEach(() => vi.unstubAllEnvs());
 
 describe('the variables of a workload', () => {
   const file = join(directory, 'token');
-  writeFileSync(file, 'projected');
+  beforeAll(() => writeFileSync(file, 'projected'));
   const all = { AZURE_TENANT_ID: 't', AZURE_CLIENT_ID: 'c', AZURE_FEDERATED_TOKEN_FILE: file };
   const workload = { ...identity, kind: 'workload' };
 
@@ -57,6 +57,5 @@ describe('a developer', () => {
     vi.stubEnv('PATH', `${directory}${delimiter}${process.env['PATH']}`);
     const token = await platformCredential({ ...identity, kind: 'developer' }).getToken('https://hub.example/.default');
     expect(token?.token).toBe('token-of-az');
-    rmSync(directory, { recursive: true });
   });
 });

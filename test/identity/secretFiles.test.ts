@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { tunnelTo, useProxies } from 'telemetry/network/outbound.ts';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { accessOf } from '../../src/identity/access.ts';
 import { derivedFrom } from '../../src/identity/rotatingSecret.ts';
 import { openSecretFiles } from '../../src/identity/secretFiles.ts';
@@ -27,16 +26,14 @@ const others = {
   PRINCIPAL_MANAGER_URL: 'https://pm.example',
 };
 
-let directory: string;
+const directory = folderForEach('secrets');
 let volume: SecretVolume;
 let settings: Settings;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'secrets-'));
   volume = createSecretVolume(join(directory, 'volume'), { service: withKey(key), token: 't0ken' });
   const env = { HUB_SERVICE_CONNECTION_STRING_FILE: volume.file('service'), BACKENDS_TOKEN_FILE: volume.file('token') };
   settings = readSettings({ ...others, ...env }, directory);
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 function open(lookMs: number) {
   const { lookMs: usualMs } = secretFiles;

@@ -1,8 +1,8 @@
 import { BlobServiceClient } from '@azure/storage-blob';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { accountKey } from '../../sandbox/methods/azurite.ts';
-import { startForAll } from '../support/fixtures.ts';
-import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
+import { storageForAll } from '../support/storageAccount.ts';
 import { linesUntil } from '../support/tapLines.ts';
 import { methodDevice } from './support/methodDevice.ts';
 import { conveyor, idle, startTestFrontDoor } from './support/testFrontDoor.ts';
@@ -13,9 +13,8 @@ const operators = 'the-token-of-the-operators';
 const authorized = { authorization: `Bearer ${operators}` };
 const said: string[] = [];
 
-let storage: StorageAccount;
+const storage = storageForAll();
 beforeAll(async () => {
-  storage = await storageAccount();
   const container = BlobServiceClient.fromConnectionString(storage.connectionString).getContainerClient('firmware');
   await container.create();
   await container.getBlockBlobClient('m-1.bin').upload('image', 5);

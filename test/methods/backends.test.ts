@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { startForAll, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import type { FaultRequest } from '../../sandbox/backends/calls/faults.ts';
-import { startForAll, startForTest } from '../support/fixtures.ts';
 import { expectFailure } from './support/expectFailure.ts';
 import { methodDevice, succeed } from './support/methodDevice.ts';
 import { type CallResult, conveyor, startTestFrontDoor } from './support/testFrontDoor.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { codesIn, readPage } from '../docs/markdown.ts';
-import { startForAll } from '../support/fixtures.ts';
 import { methodDevice } from './support/methodDevice.ts';
 import { flap, type Line, startTestFrontDoor } from './support/testFrontDoor.ts';
 

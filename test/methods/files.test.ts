@@ -2,17 +2,16 @@ import { BlobServiceClient } from '@azure/storage-blob';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { accountKey, connectionStringTo } from '../../sandbox/methods/azurite.ts';
 import type { Reason } from '../../src/protocol/methodFailures.ts';
-import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
+import { storageForAll } from '../support/storageAccount.ts';
 import { expectFailure } from './support/expectFailure.ts';
 import { type MethodDevice, methodDevice, succeed } from './support/methodDevice.ts';
 import { conveyor, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
 
 // Inputs that are files, with a real storage (M9).
 
-let storage: StorageAccount;
+const storage = storageForAll();
 let service: BlobServiceClient;
 beforeAll(async () => {
-  storage = await storageAccount();
   service = BlobServiceClient.fromConnectionString(storage.connectionString);
   for (const name of ['firmware', 'checkpoints']) await service.createContainer(name);
   const firmware = service.getContainerClient('firmware');

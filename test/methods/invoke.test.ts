@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startForAll, startForEach } from '../support/fixtures.ts';
+import { startForAll, startForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { methodDevice } from './support/methodDevice.ts';
 import { conveyor, flap, startTestFrontDoor } from './support/testFrontDoor.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
+import { startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { type Traces, unrecorded } from '../../src/tracing/span.ts';
-import { startForTest } from '../support/fixtures.ts';
 import { soon } from '../support/soon.ts';
 import { expectFailure } from './support/expectFailure.ts';
 import { methodDevice, succeed } from './support/methodDevice.ts';

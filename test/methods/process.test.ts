@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { kill } from 'node:process';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
 import { expect, it } from 'vitest';
+import { startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
 import { startCollector } from '../support/collector.ts';
 import { validateValue } from '../support/contracts.ts';
-import { startForAll } from '../support/fixtures.ts';
 import { methodDevice } from './support/methodDevice.ts';
 import { conveyor, environment, startTestFrontDoor } from './support/testFrontDoor.ts';
 

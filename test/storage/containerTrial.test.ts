@@ -1,16 +1,13 @@
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ContainerClient, ContainerSASPermissions } from '@azure/storage-blob';
-import { afterEach, beforeAll, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { tryContainer, UnconditionalStorage } from '../../src/storage/containerTrial.ts';
-import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
+import { storageForAll } from '../support/storageAccount.ts';
 
 // What accounts are like shows in their headers: a proxy before azurite changes these.
 
-let storage: StorageAccount;
-beforeAll(async () => {
-  storage = await storageAccount();
-});
+const storage = storageForAll();
 
 let proxy: Server | undefined;
 afterEach(() => new Promise<void>((resolve) => (proxy ? proxy.close(() => resolve()) : resolve())));

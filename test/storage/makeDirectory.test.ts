@@ -1,14 +1,10 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { makeDirectory } from '../../src/storage/makeDirectory.ts';
 
-let directory: string;
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'made-'));
-});
-afterEach(() => rmSync(directory, { recursive: true }));
+const directory = folderForEach('made');
 
 it('a folder is created with its parents, for its owner alone, and an existing one stays unchanged', () => {
   const folder = join(directory, 'a', 'b', 'c');

@@ -1,3 +1,4 @@
+import { beforeAll } from 'vitest';
 import { type Azurite, connectionStringTo, startAzurite } from '../../sandbox/methods/azurite.ts';
 
 /** A storage account without containers. */
@@ -22,4 +23,11 @@ export async function storageAccount(): Promise<StorageAccount> {
   const { port } = await azurite;
   const at = (other: number) => connectionStringTo(other, name);
   return { connectionString: at(port), port, at };
+}
+
+/** A storage account for all tests of a file or group. */
+export function storageForAll(): StorageAccount {
+  const storage = {} as StorageAccount;
+  beforeAll(async () => void Object.assign(storage, await storageAccount()));
+  return storage;
 }

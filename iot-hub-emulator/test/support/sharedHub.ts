@@ -1,33 +1,19 @@
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished } from 'vitest';
+import { afterEach, beforeEach, expect } from 'vitest';
 import { type Hub, type HubOptions, startHub } from '../../src/hub.ts';
+import { startForAll, startForEach, startForTest } from './fixtures.ts';
 import { folderForEach } from './folder.ts';
 
 type Options = Omit<HubOptions, 'directory'>;
 
 /** A hub that runs during all tests of a file or group. */
-export const hubForAll = (options?: Options): Hub => hubWith(beforeAll, afterAll, options);
+export const hubForAll = (options?: Options): Hub => startForAll(() => startHub(options));
 
 /** A hub of its own for each test of a file or group. */
-export const hubForEach = (options?: Options): Hub => hubWith(beforeEach, afterEach, options);
-
-function hubWith(
-  before: (start: () => Promise<void>) => void,
-  after: (stop: () => Promise<void>) => void,
-  options: Options | undefined,
-): Hub {
-  const hub = {} as Hub;
-  before(async () => void Object.assign(hub, await startHub(options)));
-  after(() => hub.close());
-  return hub;
-}
+export const hubForEach = (options?: Options): Hub => startForEach(() => startHub(options));
 
 /** A hub that runs until the end of the test that asks for it. */
-export async function hubForTest(options?: Options): Promise<Hub> {
-  const hub = await startHub(options);
-  onTestFinished(() => hub.close());
-  return hub;
-}
+export const hubForTest = (options?: Options): Promise<Hub> => startForTest(startHub(options));
 
 /** A hub for all tests, each of which begins without connections and ends without faults. */
 export function hubForFaults(options?: Options): Hub {
