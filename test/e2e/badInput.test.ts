@@ -1,20 +1,15 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Device } from '../../sandbox/device/device.ts';
-import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
-import { nextAck, startTestSandbox } from './testSandbox.ts';
+import { nextAck, sandboxForAll } from './testSandbox.ts';
 
-let sandbox: Sandbox;
+const sandbox = sandboxForAll();
 let device: Device;
 beforeAll(async () => {
-  sandbox = await startTestSandbox();
   device = await sandbox.connect('pump-1');
 });
-afterAll(async () => {
-  await device?.close();
-  await sandbox?.close();
-});
+afterAll(() => device?.close());
 
 const good = { model: 'svc.device', type: 'pump', properties: { serial: 'GOOD-1' } };
 const json = (value: unknown) => Buffer.from(JSON.stringify(value));

@@ -6,21 +6,19 @@ import { freePort } from '../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { withConstants } from '../support/withConstants.ts';
-import { nextAck, startTestSandbox } from './testSandbox.ts';
+import { nextAck, sandboxForAll } from './testSandbox.ts';
 
 // By mistake a second process is started with the data folder of the first.
 
-let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
+const sandbox = sandboxForAll({ environment: withConstants({ timing: { expirySeconds: 3 } }) });
 let second: ServiceProcess | undefined;
 let device: Device;
 beforeAll(async () => {
-  sandbox = await startTestSandbox({ environment: withConstants({ timing: { expirySeconds: 3 } }) });
   device = await sandbox.connect('pump-1');
 });
 afterAll(async () => {
   await device?.close();
   await second?.kill();
-  await sandbox?.close();
 });
 
 const secondLog = () => join(sandbox.directory, 'second.log');

@@ -4,18 +4,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Device } from '../../sandbox/device/device.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { withConstants } from '../support/withConstants.ts';
-import { startTestSandbox } from './testSandbox.ts';
+import { sandboxForAll } from './testSandbox.ts';
 
-let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
+const sandbox = sandboxForAll({ environment: withConstants({ timing: { expirySeconds: 3 } }) });
 let device: Device;
 beforeAll(async () => {
-  sandbox = await startTestSandbox({ environment: withConstants({ timing: { expirySeconds: 3 } }) });
   device = await sandbox.connect('pump-1');
 });
-afterAll(async () => {
-  await device?.close();
-  await sandbox?.close();
-});
+afterAll(() => device?.close());
 
 const calls = () => sandbox.backends.calls().filter(({ headers }) => headers['x-correlation-id'] === 'paused');
 const lines = (msg: string) =>

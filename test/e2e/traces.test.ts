@@ -11,24 +11,22 @@ import { createLog } from '../../src/log/log.ts';
 import { readSettings } from '../../src/settings/config.ts';
 import { type Collector, startCollector } from '../support/collector.ts';
 import type { CollectedSpan } from '../support/otlp/spans.ts';
-import { nextAck, startTestSandbox } from './testSandbox.ts';
+import { nextAck, sandboxForAll } from './testSandbox.ts';
 
 // Spans of the service as it is deployed, at a collector (D105 to D109).
 
 type Line = Readonly<Record<string, unknown>>;
 
-let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
+const sandbox = sandboxForAll({ service: false });
 let collector: Collector;
 let device: Device;
 let logged = 0;
 beforeAll(async () => {
   collector = await startCollector();
-  sandbox = await startTestSandbox({ service: false });
   device = await sandbox.connect('pump-1');
 });
 afterAll(async () => {
   await device?.close();
-  await sandbox?.close();
   await collector?.close();
 });
 
