@@ -1,6 +1,7 @@
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { sandboxForAll } from '../e2e/testSandbox.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
 import { follow } from './follow.ts';
 import { beginnings, messages } from './generate.ts';
 import type { Sent } from './model/steps.ts';
@@ -20,11 +21,13 @@ const mark = (correlationId: string): Sent => ({
 });
 
 describe(`Devices that send what they like (seed ${seed})`, () => {
-  const sandbox = sandboxForAll();
+  const directory = folderForAll('independent');
+  let sandbox: Sandbox;
   let seen: ReturnType<typeof seenBy>;
   const sent = new Map<string, readonly Sent[]>();
 
   beforeAll(async () => {
+    sandbox = await startSandbox({ directory });
     for (const id of ids) await register(sandbox, id);
     ids.forEach((id, place) => {
       const [generated = []] = fc.sample(messages(place, perDevice), { seed: seed * 1000 + place, numRuns: 1 });
@@ -42,6 +45,7 @@ describe(`Devices that send what they like (seed ${seed})`, () => {
     await sendAll((all) => all.slice(1), 'last');
     seen = seenBy(sandbox, ids);
   });
+  afterAll(() => sandbox?.close());
 
   it.each(ids)('%s: the service’s calls and replies are those of the specification', (id) => {
     follow(id, sent.get(id) ?? [], seen.courses.get(id) ?? [], seen.calls);
