@@ -1,15 +1,10 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Device } from '../../sandbox/device/device.ts';
+import { afterEach, describe, expect, it } from 'vitest';
 import { envelope } from '../../sandbox/stories/wire.ts';
-import { nextAck, sandboxForAll } from './testSandbox.ts';
+import { deviceForAll, nextAck, sandboxForAll } from './testSandbox.ts';
 
 const sandbox = sandboxForAll();
-let device: Device;
-beforeAll(async () => {
-  device = await sandbox.connect('pump-1');
-});
-afterAll(() => device?.close());
+const device = deviceForAll(sandbox);
 
 const good = { model: 'svc.device', type: 'pump', properties: { serial: 'GOOD-1' } };
 const json = (value: unknown) => Buffer.from(JSON.stringify(value));

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Device } from '../../sandbox/device/device.ts';
+import { describe, expect, it } from 'vitest';
 import { envelope } from '../../sandbox/stories/wire.ts';
-import { nextAck, sandboxForAll } from './testSandbox.ts';
+import { deviceForAll, nextAck, sandboxForAll } from './testSandbox.ts';
 
 const objectId = 'b17e5000-0000-4000-8000-000000000001';
 const fields = ['n', '10', '2', 'wide', 'tiny', 'huge', 'exact', 'text'];
@@ -13,11 +12,7 @@ const reference = `{"name":"next", "to" : {"objectId":"${objectId}","model":"svc
 const definition = `{ "typeId":"exact", "version" : "1.0.0", "properties":{${fields.map((name) => `"${name}": {"dataType":"${name === 'text' ? 'string' : 'number'}","default" : null}`)}} ,"references":{"next":{}}, "limit":1e400, "10":1.0,"2":9007199254740993}`;
 
 const sandbox = sandboxForAll();
-let device: Device;
-beforeAll(async () => {
-  device = await sandbox.connect('pump-1');
-});
-afterAll(() => device?.close());
+const device = deviceForAll(sandbox);
 
 /** Sends a body as it is; answers the bodies of what backends were asked to change, and of the notifications, as text. */
 async function send(name: string, more: Record<string, string>, body: string) {

@@ -1,17 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Device } from '../../sandbox/device/device.ts';
+import { expect, it } from 'vitest';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { withConstants } from '../support/withConstants.ts';
-import { sandboxForAll } from './testSandbox.ts';
+import { deviceForAll, sandboxForAll } from './testSandbox.ts';
 
 const sandbox = sandboxForAll({ environment: withConstants({ timing: { expirySeconds: 3 } }) });
-let device: Device;
-beforeAll(async () => {
-  device = await sandbox.connect('pump-1');
-});
-afterAll(() => device?.close());
+const device = deviceForAll(sandbox);
 
 const calls = () => sandbox.backends.calls().filter(({ headers }) => headers['x-correlation-id'] === 'paused');
 const lines = (msg: string) =>

@@ -30,6 +30,14 @@ export function sandboxForAll(options?: TestSandboxOptions): TestSandbox {
   return sandbox;
 }
 
+/** The device pump-1, connected during all tests of a file or group. */
+export function deviceForAll(sandbox: Sandbox): Device {
+  const device = {} as Device;
+  beforeAll(async () => void Object.assign(device, await sandbox.connect('pump-1')));
+  afterAll(() => device.close?.());
+  return device;
+}
+
 /**
  * A sandbox with free ports and a folder of its own, which goes away with it. Its end fails the tests when the service
  * and a backend, or the service and a device, have said something to each other that their contract does not describe.

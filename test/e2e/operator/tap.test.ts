@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Device } from '../../../sandbox/device/device.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { buildService } from '../../../sandbox/service/build.ts';
 import { envelope } from '../../../sandbox/stories/wire.ts';
-import { nextAck, sandboxForAll } from '../testSandbox.ts';
+import { deviceForAll, nextAck, sandboxForAll } from '../testSandbox.ts';
 import { run } from './command.ts';
 import { createDesk, createSenders, operatorsToken, publicKey } from './desk.ts';
 
@@ -14,8 +13,8 @@ const sandbox = sandboxForAll({
   service: false,
   environment: { ADMIN_TOKEN: operatorsToken, LOG_LEVEL: 'debug' },
 });
+const pump = deviceForAll(sandbox);
 let desk: ReturnType<typeof createDesk>;
-let pump: Device;
 let backendsToken: string;
 beforeAll(async () => {
   backendsToken = await tokenFrom(sandbox.backends.token);
@@ -23,10 +22,8 @@ beforeAll(async () => {
   Object.assign(environment, { BACKENDS_TOKEN: backendsToken, BACKENDS_TOKEN_URL: '' });
   await sandbox.startService();
   desk = createDesk(sandbox.state.service);
-  pump = await sandbox.connect('pump-1');
   await (await sandbox.connect('other')).close();
 });
-afterAll(() => pump?.close());
 
 const send = (name: string, id: string, properties: Record<string, string>, body: string) =>
   pump.send({ ...envelope(name, id), ...properties }, Buffer.from(body));
