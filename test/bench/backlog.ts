@@ -1,12 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
-import { startSandbox } from '../../sandbox/sandbox.ts';
-import { buildService } from '../../sandbox/service/build.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { appendEvent } from '../support/appendEvent.ts';
+import { inSandbox } from './inSandbox.ts';
 import { residentOf } from './processes/usage.ts';
+import { valuesOrHelp } from './values.ts';
 
 /**
  * How much memory the service takes with a backlog behind it and backends that take their time: `npm run bench-backlog`.
@@ -24,48 +21,30 @@ const usage = `Usage: npm run bench-backlog -- [options]
   --limit MB     more resident memory is a failure (250)
 `;
 
-const { values } = parseArgs({
-  options: {
-    messages: { type: 'string', default: '100000' },
-    devices: { type: 'string', default: '1000' },
-    bytes: { type: 'string', default: '1024' },
-    delay: { type: 'string', default: '50' },
-    seconds: { type: 'string', default: '60' },
-    limit: { type: 'string', default: '250' },
-    help: { type: 'boolean', default: false },
-  },
-});
+const values = valuesOrHelp(
+  { messages: '100000', devices: '1000', bytes: '1024', delay: '50', seconds: '60', limit: '250' },
+  usage,
+);
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-if (values.help) say(usage);
-else process.exitCode = (await run()) <= Number(values.limit) ? 0 : 1;
+process.exitCode = (await inSandbox(run)) <= Number(values.limit) ? 0 : 1;
 
 /** The most resident memory, in MB. */
-async function run(): Promise<number> {
-  await buildService();
-  const directory = await mkdtemp(join(tmpdir(), 'backlog-'));
-  const sandbox = await startSandbox({ directory, service: false });
-  try {
-    const devices = Array.from({ length: Number(values.devices) }, (_, index) => `load-${index}`);
-    for (const device of devices) sandbox.backends.world.principals.createDevice(device, 'acme');
-    sandbox.backends.faults.add({ backend: 'principalManager', delayMs: Number(values.delay) });
-    fill(sandbox.hub.partitions, devices);
-    say(`${values.messages} messages of ${values.devices} devices wait in the hub; each call takes ${values.delay} ms`);
-    const service = await sandbox.startService();
-    let calls = 0;
-    sandbox.hub.journal.watch(({ kind }) => {
-      if (kind === 'http-request') calls += 1;
-    });
-    return await watch(service.pid, () => calls);
-  } finally {
-    await sandbox.close();
-    await rm(directory, { recursive: true, force: true });
-  }
+async function run(sandbox: Sandbox): Promise<number> {
+  const devices = Array.from({ length: Number(values.devices) }, (_, index) => `load-${index}`);
+  for (const device of devices) sandbox.backends.world.principals.createDevice(device, 'acme');
+  sandbox.backends.faults.add({ backend: 'principalManager', delayMs: Number(values.delay) });
+  fill(sandbox.hub.partitions, devices);
+  say(`${values.messages} messages of ${values.devices} devices wait in the hub; each call takes ${values.delay} ms`);
+  const service = await sandbox.startService();
+  let calls = 0;
+  sandbox.hub.journal.watch(({ kind }) => {
+    if (kind === 'http-request') calls += 1;
+  });
+  return watch(service.pid, () => calls);
 }
 
-type Partitions = Awaited<ReturnType<typeof startSandbox>>['hub']['partitions'];
-
-function fill(partitions: Partitions, devices: readonly string[]): void {
+function fill(partitions: Sandbox['hub']['partitions'], devices: readonly string[]): void {
   const body = Buffer.from(JSON.stringify({ publicKey: 'k'.repeat(Math.max(1, Number(values.bytes) - 20)) }));
   for (let index = 0; index < Number(values.messages); index += 1) {
     const place = index % devices.length;

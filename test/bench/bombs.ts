@@ -1,14 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { startSandbox } from '../../sandbox/sandbox.ts';
-import { buildService } from '../../sandbox/service/build.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { appendEvent } from '../support/appendEvent.ts';
+import { inSandbox } from './inSandbox.ts';
 import { residentOf } from './processes/usage.ts';
+import { valuesOrHelp } from './values.ts';
 
 /**
  * How much memory the service takes when many devices send small messages that inflate to the limit, and whether others
@@ -24,16 +21,7 @@ const usage = `Usage: npm run bench-bombs -- [options]
   --limit MB     more resident memory is a failure (300)
 `;
 
-const { values } = parseArgs({
-  options: {
-    devices: { type: 'string', default: '1000' },
-    others: { type: 'string', default: '100' },
-    delay: { type: 'string', default: '50' },
-    seconds: { type: 'string', default: '300' },
-    limit: { type: 'string', default: '300' },
-    help: { type: 'boolean', default: false },
-  },
-});
+const values = valuesOrHelp({ devices: '1000', others: '100', delay: '50', seconds: '300', limit: '300' }, usage);
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const inflated = 512 * 1024;
 
@@ -46,31 +34,18 @@ const texts: readonly ((padding: string) => string)[] = [
 ];
 const isRefused = (index: number) => index % texts.length >= 2;
 
-if (values.help) say(usage);
-else process.exitCode = (await run()) ? 0 : 1;
+process.exitCode = (await inSandbox(run)) ? 0 : 1;
 
-async function run(): Promise<boolean> {
-  await buildService();
-  const directory = await mkdtemp(join(tmpdir(), 'bombs-'));
-  const sandbox = await startSandbox({ directory, service: false });
-  try {
-    const bombs = named('bomb', Number(values.devices));
-    const others = named('other', Number(values.others));
-    for (const device of [...bombs, ...others]) sandbox.backends.world.principals.createDevice(device, 'acme');
-    sandbox.backends.faults.add({ backend: 'principalManager', delayMs: Number(values.delay) });
-    fill(sandbox.hub.partitions, bombs, others);
-    say(
-      `${bombs.length} bombs and ${others.length} small messages wait in the hub; each call takes ${values.delay} ms`,
-    );
-    const service = await sandbox.startService();
-    return await watch(sandbox, service.pid, bombs, others);
-  } finally {
-    await sandbox.close();
-    await rm(directory, { recursive: true, force: true });
-  }
+async function run(sandbox: Sandbox): Promise<boolean> {
+  const bombs = named('bomb', Number(values.devices));
+  const others = named('other', Number(values.others));
+  for (const device of [...bombs, ...others]) sandbox.backends.world.principals.createDevice(device, 'acme');
+  sandbox.backends.faults.add({ backend: 'principalManager', delayMs: Number(values.delay) });
+  fill(sandbox.hub.partitions, bombs, others);
+  say(`${bombs.length} bombs and ${others.length} small messages wait in the hub; each call takes ${values.delay} ms`);
+  const service = await sandbox.startService();
+  return watch(sandbox, service.pid, bombs, others);
 }
-
-type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
 function named(name: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) => `${name}-${index}`);

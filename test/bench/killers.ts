@@ -1,17 +1,16 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { startAzurite } from '../../sandbox/methods/azurite.ts';
-import { startSandbox } from '../../sandbox/sandbox.ts';
-import { buildService } from '../../sandbox/service/build.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { fatalAfter } from '../support/fatalMessages.ts';
 import { keepRunning, type Restarting } from '../support/restarting.ts';
 import { withConstants } from '../support/withConstants.ts';
+import { inSandbox } from './inSandbox.ts';
 import { type Load, startLoad } from './killers/load.ts';
 import { percentile } from './statistics.ts';
+import { valuesOrHelp } from './values.ts';
 
 /**
  * What a message that ends the process costs its neighbours, and what kills from outside cost: `npm run bench-killers`. The
@@ -32,31 +31,19 @@ const usage = `Usage: npm run bench-killers -- [options]
   --seconds N     after which it is a failure that messages are left (900)
 `;
 
-const { values } = parseArgs({
-  options: {
-    slow: { type: 'string', default: '20' },
-    quick: { type: 'string', default: '40' },
-    messages: { type: 'string', default: '9' },
-    every: { type: 'string', default: '0' },
-    'call-ms': { type: 'string', default: '0' },
-    fatal: { type: 'string', default: '0' },
-    kills: { type: 'string', default: '0' },
-    store: { type: 'string', default: 'file' },
-    instances: { type: 'string', default: '1' },
-    seconds: { type: 'string', default: '900' },
-    help: { type: 'boolean', default: false },
+const values = valuesOrHelp(
+  {
+    ...{ slow: '20', quick: '40', messages: '9', every: '0', 'call-ms': '0', fatal: '0', kills: '0' },
+    ...{ store: 'file', instances: '1', seconds: '900' },
   },
-});
+  usage,
+);
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const hasFatal = values.fatal !== 'none';
 
-if (values.help) say(usage);
-else process.exitCode = (await run()) ? 0 : 1;
+process.exitCode = (await inSandbox(run)) ? 0 : 1;
 
-async function run(): Promise<boolean> {
-  await buildService();
-  const directory = await mkdtemp(join(tmpdir(), 'killers-'));
-  const sandbox = await startSandbox({ directory, service: false });
+async function run(sandbox: Sandbox, directory: string): Promise<boolean> {
   const azurite = values.store === 'blob' ? await startAzurite() : undefined;
   const given = sandbox.state.service.environment;
   const preloads = [
@@ -99,9 +86,7 @@ async function run(): Promise<boolean> {
   } finally {
     load?.close();
     await Promise.all(instances.map((instance) => instance.stop()));
-    await sandbox.close();
     await azurite?.close();
-    await rm(directory, { recursive: true, force: true });
   }
 }
 

@@ -24,6 +24,18 @@ const stored = {
   encoding: 'none',
 } as const satisfies Partial<Recipe>;
 
+/** It has a long text where what is stored is unique. */
+const longUnique = {
+  ...stored,
+  message: 'model.create',
+  place: 'unique',
+  open: '"',
+  unit: '\\n',
+  close: '"',
+  encoding: 'gzip',
+  storedCount: 1_000,
+} as const satisfies Partial<Recipe>;
+
 /**
  * The worst messages that the search has found, each of another kind. What they cost in steps is tested (`cost.test.ts`),
  * and every search begins with them.
@@ -127,30 +139,12 @@ export const finds: Readonly<Record<string, Recipe>> = {
     storedCount: 1_000,
   },
   'hits that all have a text of nothing but escapes, as the request': {
-    ...stored,
-    message: 'model.create',
-    place: 'unique',
-    open: '"',
-    unit: '\\n',
-    close: '"',
-    encoding: 'gzip',
+    ...longUnique,
     size: 20_000,
     stored: 'long hits',
-    storedCount: 1_000,
     storedSize: 5_000,
   },
-  'hits with short values for a request with a long one': {
-    ...stored,
-    message: 'model.create',
-    place: 'unique',
-    open: '"',
-    unit: '\\n',
-    close: '"',
-    encoding: 'gzip',
-    size: 500_000,
-    stored: 'hits',
-    storedCount: 1_000,
-  },
+  'hits with short values for a request with a long one': { ...longUnique, size: 500_000, stored: 'hits' },
   'hits with one long value that is wrapped': {
     ...stored,
     message: 'model.create',

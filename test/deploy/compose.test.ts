@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
@@ -22,11 +22,10 @@ interface Service {
 
 const [compose = {}] = documents('deploy/compose.yaml');
 const { sandbox, 'device-messaging': service } = compose['services'] as Readonly<Record<string, Service>>;
-const directory = mkdtempSync(join(tmpdir(), 'compose-'));
+const directory = folderForAll('compose');
 const ends: (() => Promise<unknown>)[] = [];
 afterAll(async () => {
   for (const end of ends.reverse()) await end();
-  rmSync(directory, { recursive: true, force: true });
 });
 
 /** The path in both containers at which the sandbox keeps its state. */

@@ -1,9 +1,9 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startHub } from 'iot-hub-emulator';
 import { createJournal } from 'iot-hub-emulator/journal';
 import { afterAll, expect, it } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { startBroker } from '../../sandbox/edge/broker.ts';
 import { buildService } from '../../sandbox/service/build.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
@@ -15,11 +15,10 @@ const agent = manifest.modulesContent.$edgeAgent['properties.desired'];
 const proxy = agent.modules['edge-proxy'];
 const options = JSON.parse(proxy.settings.createOptions);
 
-const directory = mkdtempSync(join(tmpdir(), 'iot-edge-'));
+const directory = folderForAll('iot-edge');
 const ends: (() => Promise<unknown>)[] = [];
 afterAll(async () => {
   for (const end of ends.reverse()) await end();
-  rmSync(directory, { recursive: true, force: true });
 });
 
 it('the deployment manifest keeps to what the agent of IoT Edge takes', () => {

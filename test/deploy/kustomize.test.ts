@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { build, nameOf, type Resource } from './kustomize.ts';
 import { overlays } from './overlays.ts';
@@ -33,14 +33,10 @@ it.skipIf(!hasKubectl).each(overlays)('kubectl kustomize makes the same of %s', 
 });
 
 describe('a kustomization', () => {
+  const folder = folderForEach('kustomize');
   const withFiles = (files: Readonly<Record<string, string>>): readonly Resource[] => {
-    const folder = mkdtempSync(join(tmpdir(), 'kustomize-'));
-    try {
-      for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-      return build(folder);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    return build(folder);
   };
   const one = 'kind: ConfigMap\nmetadata: { name: one }\ndata: { a: b }\n';
 

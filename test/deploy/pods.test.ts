@@ -1,8 +1,8 @@
-import { chmod, chown, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, chown, copyFile, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { buildService } from '../../sandbox/service/build.ts';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
@@ -18,13 +18,12 @@ import { type Stage, stageWithIdentity, stageWithKeys } from './stage.ts';
 // Every deployment is applied to the real program on this machine (D387): its command, environment, folders and probes. Only what
 // the manifests cannot know is put in: addresses that end with `.example`, the name at the token endpoint, the Secret, and ports that are free here.
 
-let directory: string;
+const directory = folderForAll('pods');
 let stages: Readonly<Record<'keys' | 'identity', Stage>>;
 const running: ServiceProcess[] = [];
 
 beforeAll(async () => {
   await buildService();
-  directory = await mkdtemp(join(tmpdir(), 'pods-'));
   await chmod(directory, 0o755);
   const [keys, identity] = await Promise.all([stageWithKeys(directory), stageWithIdentity(directory)]);
   stages = { keys, identity };
@@ -32,7 +31,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all(running.map((one) => one.kill()));
   await Promise.all(Object.values(stages ?? {}).map((stage) => stage.close()));
-  await rm(directory, { recursive: true, force: true });
 });
 
 const stageOf = (resources: readonly Resource[]): Stage => {

@@ -1,20 +1,10 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Device } from '../../sandbox/device/device.ts';
-import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { afterEach, describe, expect, it } from 'vitest';
 import { envelope } from '../../sandbox/stories/wire.ts';
-import { nextAck, startTestSandbox } from './testSandbox.ts';
+import { deviceForAll, nextAck, sandboxForAll } from './testSandbox.ts';
 
-let sandbox: Sandbox;
-let device: Device;
-beforeAll(async () => {
-  sandbox = await startTestSandbox();
-  device = await sandbox.connect('pump-1');
-});
-afterAll(async () => {
-  await device?.close();
-  await sandbox?.close();
-});
+const sandbox = sandboxForAll();
+const device = deviceForAll(sandbox);
 
 const good = { model: 'svc.device', type: 'pump', properties: { serial: 'GOOD-1' } };
 const json = (value: unknown) => Buffer.from(JSON.stringify(value));

@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Device } from '../../sandbox/device/device.ts';
-import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { describe, expect, it } from 'vitest';
 import { envelope } from '../../sandbox/stories/wire.ts';
-import { nextAck, startTestSandbox } from './testSandbox.ts';
+import { deviceForAll, nextAck, sandboxForAll } from './testSandbox.ts';
 
 const objectId = 'b17e5000-0000-4000-8000-000000000001';
 const fields = ['n', '10', '2', 'wide', 'tiny', 'huge', 'exact', 'text'];
@@ -13,16 +11,8 @@ const stored = `"properties":${properties},`;
 const reference = `{"name":"next", "to" : {"objectId":"${objectId}","model":"svc.device"}, "attributes":{"b":1.0,"a":9007199254740993,"1":1e400} }`;
 const definition = `{ "typeId":"exact", "version" : "1.0.0", "properties":{${fields.map((name) => `"${name}": {"dataType":"${name === 'text' ? 'string' : 'number'}","default" : null}`)}} ,"references":{"next":{}}, "limit":1e400, "10":1.0,"2":9007199254740993}`;
 
-let sandbox: Sandbox;
-let device: Device;
-beforeAll(async () => {
-  sandbox = await startTestSandbox();
-  device = await sandbox.connect('pump-1');
-});
-afterAll(async () => {
-  await device?.close();
-  await sandbox?.close();
-});
+const sandbox = sandboxForAll();
+const device = deviceForAll(sandbox);
 
 /** Sends a body as it is; answers the bodies of what backends were asked to change, and of the notifications, as text. */
 async function send(name: string, more: Record<string, string>, body: string) {

@@ -6,7 +6,7 @@ import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { projectDirectory } from '../../sandbox/state/directories.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { type StorageAccount, storageAccount } from '../support/storageAccount.ts';
-import { nextAck, startTestSandbox } from './testSandbox.ts';
+import { nextAck, sandboxForAll } from './testSandbox.ts';
 
 let storage: StorageAccount;
 beforeAll(async () => {
@@ -18,11 +18,10 @@ const idsOf = (stdout: string) => lines(stdout).map((line) => line.split('  ')[0
 
 /** Two devices with three dead letters each, and the command; the service has stopped. */
 function withLetters(settingsOf: () => Record<string, string>) {
-  let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
+  const sandbox = sandboxForAll({ service: false });
   let environment: Record<string, string>;
   const devices: Device[] = [];
   beforeAll(async () => {
-    sandbox = await startTestSandbox({ service: false });
     environment = { ...sandbox.state.service.environment, ...settingsOf() };
     Object.assign(sandbox.state.service.environment, environment);
     await sandbox.startService();
@@ -31,10 +30,7 @@ function withLetters(settingsOf: () => Record<string, string>) {
     await Promise.all(devices.map(failThrice));
     await sandbox.service?.stop();
   });
-  afterAll(async () => {
-    await Promise.all(devices.map((device) => device.close()));
-    await sandbox?.close();
-  });
+  afterAll(() => Promise.all(devices.map((device) => device.close())));
 
   const failFor = (deviceId: string) =>
     sandbox.backends.faults.add({ backend: 'principalManager', method: 'PUT', status: 501, deviceId });

@@ -3,22 +3,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Device } from '../../sandbox/device/device.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { withConstants } from '../support/withConstants.ts';
-import { startTestSandbox } from './testSandbox.ts';
+import { sandboxForAll } from './testSandbox.ts';
 
 // The service is told to stop in the middle of its work, as an orchestrator does it.
 
-let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
+// Only the stop itself writes checkpoints: it comes before the hundredth message of a partition.
+const sandbox = sandboxForAll({
+  environment: withConstants({ timing: { checkpointSeconds: 3600 } }),
+});
 let devices: Device[];
 beforeAll(async () => {
-  // Only the stop itself writes checkpoints: it comes before the hundredth message of a partition.
-  sandbox = await startTestSandbox({
-    environment: withConstants({ timing: { checkpointSeconds: 3600 } }),
-  });
   devices = await Promise.all(['pump-1', 'pump-2', 'gateway-1', 'rival-1'].map((id) => sandbox.connect(id)));
 });
 afterAll(async () => {
   await Promise.all((devices ?? []).map((device) => device.close()));
-  await sandbox?.close();
 });
 
 const perDevice = 75;

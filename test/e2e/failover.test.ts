@@ -4,27 +4,23 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { createRealDevice, type RealDevice } from '../chaos/realDevice.ts';
 import { withConstants } from '../support/withConstants.ts';
-import { startTestSandbox } from './testSandbox.ts';
+import { sandboxForAll } from './testSandbox.ts';
 
 // The service knows only the hub, which fails over and back while devices send with the official client. Each event that the
 // hub has had is handled once: what it has not delivered at one endpoint is there again on the way back.
 
 const ids = ['pump-1', 'pump-2', 'gateway-1', 'rival-1'];
-let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
+const sandbox = sandboxForAll({
+  environment: {
+    HUB_EVENTS_CONNECTION_STRING: '',
+    ...withConstants({ reading: { silentMs: 2_000 }, failover: { unreadMs: 500 } }),
+  },
+});
 let devices: RealDevice[];
-beforeAll(async () => {
-  sandbox = await startTestSandbox({
-    environment: {
-      HUB_EVENTS_CONNECTION_STRING: '',
-      ...withConstants({ reading: { silentMs: 2_000 }, failover: { unreadMs: 500 } }),
-    },
-  });
+beforeAll(() => {
   devices = ids.map((id) => createRealDevice(sandbox.hub, id));
 });
-afterAll(async () => {
-  await Promise.all((devices ?? []).map((device) => device.close()));
-  await sandbox?.close();
-});
+afterAll(() => Promise.all((devices ?? []).map((device) => device.close())));
 
 const soon = { timeout: 120_000, interval: 100 };
 const lines = () =>

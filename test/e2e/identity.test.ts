@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Hub, startHub } from 'iot-hub-emulator';
 import { type Authority, startAuthority } from 'iot-hub-emulator/authority';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { type Backends, startBackends } from '../../sandbox/backends/backends.ts';
 import { connectDevice, type Device } from '../../sandbox/device/device.ts';
 import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
@@ -29,7 +29,7 @@ const scopes: Readonly<Record<string, string>> = {
 };
 const platform = ['https://iothubs.azure.net', 'https://eventhubs.azure.net', 'https://storage.azure.com'];
 
-let directory: string;
+const directory = folderForAll('identity');
 let authority: Authority;
 let hub: Hub;
 let backends: Backends;
@@ -38,7 +38,6 @@ let proxy: ConnectProxy;
 let pump: Device;
 beforeAll(async () => {
   await buildService();
-  directory = mkdtempSync(join(tmpdir(), 'identity-'));
   const hubDirectory = join(directory, 'hub');
   authority = await startAuthority({
     directory: hubDirectory,
@@ -67,7 +66,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await pump?.close();
   await Promise.all([hub?.close(), backends?.close(), storage?.close(), authority?.close(), proxy?.close()]);
-  rmSync(directory, { recursive: true, force: true });
 });
 
 /** What the platform gives a workload, and a machine. */

@@ -1,28 +1,23 @@
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { networkInterfaces, tmpdir } from 'node:os';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
 import { type Relay, startRelay } from '../support/relay.ts';
 import { findings } from './check/run.ts';
-import { nextAck } from './testSandbox.ts';
+import { nextAck, sandboxForAll } from './testSandbox.ts';
 
 // The service where everything has an IPv6 address, which it listens on, too (D409).
 
 const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
 
 describe.runIf(hasIpv6)('with IPv6 addresses (a machine with ::1)', () => {
-  let directory: string;
-  let sandbox: Sandbox;
+  const sandbox = sandboxForAll({ service: false, keepsContracts: false });
   let relays: Relay[];
   let environment: Readonly<Record<string, string>>;
   let running: ServiceProcess | undefined;
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'ipv6-'));
-    sandbox = await startSandbox({ directory, service: false });
     relays = [];
     async function at(port: number | string): Promise<string> {
       const relay = await startRelay(Number(port), '::1');
@@ -49,13 +44,11 @@ describe.runIf(hasIpv6)('with IPv6 addresses (a machine with ::1)', () => {
   afterAll(async () => {
     await running?.stop();
     await Promise.all(relays.map((relay) => relay.close()));
-    await sandbox.close();
-    await rm(directory, { recursive: true, force: true });
   });
 
   it.each(['amqp', 'websockets'])('the service handles a message over %s, and listens on ::', async (transport) => {
     const [port, adminPort] = [await freePort(), await freePort()];
-    const logFile = join(directory, `${transport}.log`);
+    const logFile = join(sandbox.directory, `${transport}.log`);
     running = await startService({
       environment: { ...environment, HUB_TRANSPORT: transport, HTTP_PORT: String(port), ADMIN_PORT: String(adminPort) },
       readyzUrl: `http://[::1]:${port}/readyz`,

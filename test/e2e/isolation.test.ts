@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Device, Reply } from '../../sandbox/device/device.ts';
-import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { stories } from '../../sandbox/stories/index.ts';
 import type { Attempt } from '../../sandbox/stories/story.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { catalogue } from '../../src/messages/index.ts';
 import { targetOf, type Victim } from './attempts.ts';
-import { bodyOf, nextAck, startTestSandbox } from './testSandbox.ts';
+import { bodyOf, nextAck, sandboxForAll } from './testSandbox.ts';
 
 /** Its names occur in no sentence of a service. */
 const deviceId = 'zqvictim';
@@ -33,11 +32,10 @@ const attackers = [
 type Attacker = (typeof attackers)[number];
 
 const devices = new Map<string, Device>();
-let sandbox: Sandbox;
+const sandbox = sandboxForAll();
 let victim: Victim;
 
 beforeAll(async () => {
-  sandbox = await startTestSandbox();
   await admin('/devices', { deviceId, tenant: 'acme', children: [names.join('/')] });
   for (const id of [deviceId, ...attackers.map(({ id }) => id)]) devices.set(id, await sandbox.connect(id));
 
@@ -66,7 +64,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all([...devices.values()].map((device) => device.close()));
-  await sandbox?.close();
 });
 
 describe.each(attackers)('A device of the tenant $tenant', (attacker) => {

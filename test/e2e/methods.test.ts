@@ -2,24 +2,19 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { DemonstrationFailed } from '../../sandbox/demonstration/demonstrate.ts';
 import { demonstrateMethods } from '../../sandbox/demonstration/demonstrateMethods.ts';
 import type { InvocationResult } from '../../sandbox/demonstration/invocation.ts';
 import { callFrontDoor } from '../../sandbox/invoke/call.ts';
-import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { type Printer, silent } from '../../sandbox/terminal/print.ts';
 import { validateExchange } from '../support/contracts.ts';
-import { startTestSandbox } from './testSandbox.ts';
+import { sandboxForAll } from './testSandbox.ts';
 
-let sandbox: Sandbox & { directory: string };
+const sandbox = sandboxForAll({ methods: 'running', service: false });
 const shown: string[] = [];
 const printer: Printer = { ...silent, line: (text = '') => void shown.push(text) };
-beforeAll(async () => {
-  sandbox = await startTestSandbox({ methods: 'running', service: false });
-});
-afterAll(() => sandbox.close());
 
 describe('the demonstration of remote methods', () => {
   let invoked: InvocationResult[];

@@ -1,12 +1,12 @@
 import type { Declaration } from 'telemetry/declaration.ts';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { prometheusNameOf } from '../../scripts/metricsPage.ts';
 import { declarationOf, namesIn } from '../../src/metrics/metrics.ts';
 import { appendEvent } from '../support/appendEvent.ts';
 import { parseMetrics, type Sample, sampleOf } from '../support/promText.ts';
 import { withConstants } from '../support/withConstants.ts';
-import { startTestSandbox } from './testSandbox.ts';
+import { sandboxForAll } from './testSandbox.ts';
 
 // What an operator reads at /metrics of a service in trouble: a backend that is out, with more messages than memory may
 // hold; a device that does not fetch; failures of ours; and devices that make up names.
@@ -23,18 +23,17 @@ const probes = { device_messaging_operation: 'probe', http_response_status_code:
 const soon = { timeout: 120_000, interval: 200 };
 const own = namesIn.service.map((name) => [name, declarationOf(name)] as const);
 
-let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
+const sandbox = sandboxForAll({
+  environment: {
+    ...{ DELIVERY_MAX_MESSAGES: '40', REPLIES_SENDS_PER_MINUTE: '60000' },
+    ...withConstants({ timing: { expirySeconds: 6, checkpointSeconds: 1, replySeconds: 1 } }),
+  },
+});
 /** While the backend was out. */
 let during: readonly Sample[];
 /** After all of the trouble. */
 let after: readonly Sample[];
 beforeAll(async () => {
-  sandbox = await startTestSandbox({
-    environment: {
-      ...{ DELIVERY_MAX_MESSAGES: '40', REPLIES_SENDS_PER_MINUTE: '60000' },
-      ...withConstants({ timing: { expirySeconds: 6, checkpointSeconds: 1, replySeconds: 1 } }),
-    },
-  });
   for (const device of [...waiting, failing, talker]) sandbox.backends.world.principals.createDevice(device, 'acme');
   await (await sandbox.connect(mute)).close(); // the hub keeps what it does not fetch
   const { faults } = sandbox.backends;
@@ -65,7 +64,6 @@ beforeAll(async () => {
   await untilIs(0, 'device_messaging_partition_checkpoint_duration');
   after = parseMetrics(await served());
 });
-afterAll(() => sandbox?.close());
 
 async function served(): Promise<string> {
   const response = await fetch(sandbox.state.service.readyzUrl.replace('/readyz', '/metrics'));

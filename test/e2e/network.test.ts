@@ -1,12 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { demonstrate } from '../../sandbox/demonstration/demonstrate.ts';
 import { connectDevice } from '../../sandbox/device/device.ts';
 import { type Azurite, accountKey, startAzurite } from '../../sandbox/methods/azurite.ts';
-import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
 import { http } from '../sandbox/backends/client.ts';
@@ -14,23 +11,20 @@ import { type Collector, startCollector } from '../support/collector.ts';
 import { type ConnectProxy, type ProxyBehaviour, startConnectProxy } from '../support/connectProxy.ts';
 import { type Relay, startTlsRelay } from '../support/relay.ts';
 import { findings } from './check/run.ts';
-import { nextAck } from './testSandbox.ts';
+import { nextAck, sandboxForAll } from './testSandbox.ts';
 
 // The built programs in a narrow network: every way out is a proxy, and every certificate is of a private authority (D405 to D407).
 
 type Environment = Readonly<Record<string, string>>;
 
-let directory: string;
-let sandbox: Sandbox;
+const sandbox = sandboxForAll({ service: false, methods: 'prepared', keepsContracts: false });
 let proxy: ConnectProxy;
 let storage: Azurite;
 let collector: Collector;
 let relays: Relay[];
 let narrow: Environment;
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'network-'));
-  sandbox = await startSandbox({ directory, service: false, methods: 'prepared' });
-  const hubDirectory = join(directory, 'hub');
+  const hubDirectory = join(sandbox.directory, 'hub');
   const [cert, key] = ['server.pem', 'server.key'].map((name) => join(hubDirectory, name)) as [string, string];
   const certificate = { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') };
   [proxy, storage, collector] = await Promise.all([
@@ -69,8 +63,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all(relays.map((relay) => relay.close()));
-  await Promise.all([proxy?.close(), storage?.close(), collector?.close(), sandbox?.close()]);
-  await rm(directory, { recursive: true, force: true });
+  await Promise.all([proxy?.close(), storage?.close(), collector?.close()]);
 });
 
 const serviceEnvironment = (): Environment => ({
@@ -94,7 +87,7 @@ const hostsOf = (environment: Environment, names: readonly string[]) =>
 let logs = 0;
 async function start(environment: Environment, command?: readonly string[]) {
   logs += 1;
-  const logFile = join(directory, `narrow-${logs}.log`);
+  const logFile = join(sandbox.directory, `narrow-${logs}.log`);
   const healthPort = await freePort();
   const process = await startService({
     environment: { ...environment, HTTP_PORT: String(healthPort), ADMIN_PORT: '0' },

@@ -1,27 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Device } from '../../sandbox/device/device.ts';
+import { afterAll, expect, it } from 'vitest';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { withConstants } from '../support/withConstants.ts';
-import { nextAck, startTestSandbox } from './testSandbox.ts';
+import { deviceForAll, nextAck, sandboxForAll } from './testSandbox.ts';
 
 // By mistake a second process is started with the data folder of the first.
 
-let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
+const sandbox = sandboxForAll({ environment: withConstants({ timing: { expirySeconds: 3 } }) });
+const device = deviceForAll(sandbox);
 let second: ServiceProcess | undefined;
-let device: Device;
-beforeAll(async () => {
-  sandbox = await startTestSandbox({ environment: withConstants({ timing: { expirySeconds: 3 } }) });
-  device = await sandbox.connect('pump-1');
-});
-afterAll(async () => {
-  await device?.close();
-  await second?.kill();
-  await sandbox?.close();
-});
+afterAll(() => second?.kill());
 
 const secondLog = () => join(sandbox.directory, 'second.log');
 

@@ -13,7 +13,7 @@ import { fatalMessages } from '../support/fatalMessages.ts';
 import { keepRunning, type Restarting } from '../support/restarting.ts';
 import { storageAccount } from '../support/storageAccount.ts';
 import { withConstants } from '../support/withConstants.ts';
-import { type AckBody, bodyOf, startTestSandbox } from './testSandbox.ts';
+import { type AckBody, bodyOf, startTestSandbox, type TestSandbox } from './testSandbox.ts';
 
 // A message ends every process that handles it, and somebody starts the processes again.
 
@@ -25,7 +25,7 @@ const kinds = {
 const hurried = withConstants({ timing: { expirySeconds: 3 } });
 const preloads = { NODE_OPTIONS: `${hurried.NODE_OPTIONS} ${fatalMessages.NODE_OPTIONS}` };
 
-let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
+let sandbox: TestSandbox;
 let instances: Restarting[] = [];
 let devices: Device[] = [];
 

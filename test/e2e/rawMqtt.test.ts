@@ -1,28 +1,21 @@
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { spawn } from '../../sandbox/service/endWithUs.ts';
-import { startTestSandbox } from './testSandbox.ts';
+import { sandboxForAll } from './testSandbox.ts';
 
 /** The programs of docs/devices.md that log in without an SDK, run as they stand there. */
 
-let sandbox: Sandbox & { directory: string };
-let folder: string;
+const sandbox = sandboxForAll();
+const folder = folderForAll('raw-mqtt');
 let page: string;
 beforeAll(async () => {
-  sandbox = await startTestSandbox();
   page = await readFile('docs/devices.md', 'utf8');
-  folder = await mkdtemp(join(tmpdir(), 'raw-mqtt-'));
   await symlink(sandbox.directory, join(folder, '.sandbox'));
   await symlink(resolve('node_modules'), join(folder, 'node_modules'));
-});
-afterAll(async () => {
-  await sandbox.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 /** The first block of this language that has the text. */

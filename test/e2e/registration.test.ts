@@ -1,18 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { positionAnnotations } from 'iot-hub-emulator/testing';
 import rhea from 'rhea';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { demonstrate } from '../../sandbox/demonstration/demonstrate.ts';
-import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { catalogue } from '../../src/messages/index.ts';
-import { bodyOf, nextAck, startTestSandbox } from './testSandbox.ts';
+import { bodyOf, nextAck, sandboxForAll } from './testSandbox.ts';
 
-let sandbox: Sandbox;
-beforeAll(async () => {
-  sandbox = await startTestSandbox();
-});
-afterAll(() => sandbox?.close());
+const sandbox = sandboxForAll();
 
 describe('The demonstration', () => {
   it('shows every message of the catalogue with at least one success, and all replies come from the service', async () => {

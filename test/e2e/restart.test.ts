@@ -1,19 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startService } from '../../sandbox/service/process.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { withConstants } from '../support/withConstants.ts';
-import { nextAck, startTestSandbox } from './testSandbox.ts';
+import { nextAck, sandboxForAll } from './testSandbox.ts';
 
-let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
-beforeAll(async () => {
-  // Checkpoints are written when the service stops, and not before: a crash then always repeats.
-  sandbox = await startTestSandbox({
-    environment: withConstants({ timing: { checkpointSeconds: 3600 } }),
-  });
+// Checkpoints are written when the service stops, and not before: a crash then always repeats.
+const sandbox = sandboxForAll({
+  environment: withConstants({ timing: { checkpointSeconds: 3600 } }),
 });
-afterAll(() => sandbox?.close());
 
 const pump = (serial: string) =>
   Buffer.from(JSON.stringify({ model: 'svc.device', type: 'pump', properties: { serial } }));

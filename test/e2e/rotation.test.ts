@@ -1,7 +1,6 @@
 import { randomUUID, X509Certificate } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,6 +11,7 @@ import { type Hub, startHub } from 'iot-hub-emulator';
 import { createJournal } from 'iot-hub-emulator/journal';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { type Backends, startBackends } from '../../sandbox/backends/backends.ts';
 import { connectDevice, type Device } from '../../sandbox/device/device.ts';
 import { buildService } from '../../sandbox/service/build.ts';
@@ -27,7 +27,7 @@ import { withConstants } from '../support/withConstants.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 
-let directory: string;
+const directory = folderForAll('rotation');
 let hub: Hub;
 let backends: Backends;
 let account: RotatingAzurite;
@@ -45,7 +45,6 @@ const newToken = () => known(`token-${randomUUID()}`);
 
 beforeAll(async () => {
   await buildService();
-  directory = mkdtempSync(join(tmpdir(), 'rotation-'));
   [hub, backends, account] = await Promise.all([
     startHub({ directory: join(directory, 'hub'), devices: [{ deviceId: 'pump-1' }, { deviceId: 'motor-1' }] }),
     startBackends({
@@ -56,10 +55,7 @@ beforeAll(async () => {
     startRotatingAzurite(),
   ]);
 });
-afterAll(async () => {
-  await Promise.all([hub?.close(), backends?.close(), account?.close()]);
-  rmSync(directory, { recursive: true, force: true });
-});
+afterAll(() => Promise.all([hub?.close(), backends?.close(), account?.close()]));
 
 /** Of the file with this name in the folder of secrets: mostly that of the variable. */
 const settingOf = (name: string): string =>

@@ -1,21 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Device } from '../../sandbox/device/device.ts';
+import { expect, it } from 'vitest';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { withConstants } from '../support/withConstants.ts';
-import { startTestSandbox } from './testSandbox.ts';
+import { deviceForAll, sandboxForAll } from './testSandbox.ts';
 
-let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
-let device: Device;
-beforeAll(async () => {
-  sandbox = await startTestSandbox({ environment: withConstants({ timing: { expirySeconds: 3 } }) });
-  device = await sandbox.connect('pump-1');
-});
-afterAll(async () => {
-  await device?.close();
-  await sandbox?.close();
-});
+const sandbox = sandboxForAll({ environment: withConstants({ timing: { expirySeconds: 3 } }) });
+const device = deviceForAll(sandbox);
 
 const calls = () => sandbox.backends.calls().filter(({ headers }) => headers['x-correlation-id'] === 'paused');
 const lines = (msg: string) =>

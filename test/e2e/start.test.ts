@@ -1,25 +1,21 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { projectDirectory } from '../../sandbox/state/directories.ts';
 import { absentHubAndBackends } from './absentHub.ts';
 
-let directory: string;
+const directory = folderForEach('start');
 const children: ChildProcess[] = [];
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'start-'));
-  symlinkSync(join(projectDirectory, 'dist'), join(directory, 'dist'));
-});
+beforeEach(() => symlinkSync(join(projectDirectory, 'dist'), join(directory, 'dist')));
 afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
-  rmSync(directory, { recursive: true });
 });
 
 const settings = { ...absentHubAndBackends, HTTP_HOST: '127.0.0.1', HTTP_PORT: '0', ADMIN_PORT: '0' };

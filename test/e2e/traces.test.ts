@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Device } from '../../sandbox/device/device.ts';
 import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { projectDirectory } from '../../sandbox/state/directories.ts';
@@ -11,26 +10,20 @@ import { createLog } from '../../src/log/log.ts';
 import { readSettings } from '../../src/settings/config.ts';
 import { type Collector, startCollector } from '../support/collector.ts';
 import type { CollectedSpan } from '../support/otlp/spans.ts';
-import { nextAck, startTestSandbox } from './testSandbox.ts';
+import { deviceForAll, nextAck, sandboxForAll } from './testSandbox.ts';
 
 // Spans of the service as it is deployed, at a collector (D105 to D109).
 
 type Line = Readonly<Record<string, unknown>>;
 
-let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
+const sandbox = sandboxForAll({ service: false });
+const device = deviceForAll(sandbox);
 let collector: Collector;
-let device: Device;
 let logged = 0;
 beforeAll(async () => {
   collector = await startCollector();
-  sandbox = await startTestSandbox({ service: false });
-  device = await sandbox.connect('pump-1');
 });
-afterAll(async () => {
-  await device?.close();
-  await sandbox?.close();
-  await collector?.close();
-});
+afterAll(() => collector?.close());
 
 /** Runs the service with these variables; returns the lines of its log. */
 async function serve(variables: Readonly<Record<string, string>>, work: () => Promise<void>): Promise<Line[]> {

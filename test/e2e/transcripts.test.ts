@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { stories } from '../../sandbox/stories/index.ts';
 import { catalogue } from '../../src/messages/index.ts';
-import { startTestSandbox } from './testSandbox.ts';
+import { sandboxForAll } from './testSandbox.ts';
 import { transcribe } from './transcript.ts';
 
-let sandbox: Sandbox;
-beforeAll(async () => {
-  // What the service has looked up once it remembers for longer than a story takes, on any machine.
-  const environment = { BACKENDS_CACHE_SECONDS: '3600' };
-  sandbox = await startTestSandbox({ environment, service: false });
-});
-afterAll(() => sandbox?.close());
+// What the service has looked up once it remembers for longer than a story takes, on any machine.
+const sandbox = sandboxForAll({ environment: { BACKENDS_CACHE_SECONDS: '3600' }, service: false });
 
 describe('The transcript', () => {
   it('exists for every message', () => {

@@ -1,20 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { appendEvent } from '../support/appendEvent.ts';
 import { grouped } from '../support/grouped.ts';
-import { startTestSandbox } from './testSandbox.ts';
+import { sandboxForAll } from './testSandbox.ts';
 
 // A backend is out while more than a thousand messages wait for it, many times more than the service may have in work.
 
-let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
-beforeAll(async () => {
-  sandbox = await startTestSandbox({
-    environment: { DELIVERY_MAX_MESSAGES: '40' },
-  });
-});
-afterAll(async () => {
-  await sandbox?.close();
-});
+const sandbox = sandboxForAll({ environment: { DELIVERY_MAX_MESSAGES: '40' } });
 
 const devices = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}-${index}`);
 const [waiting, others, finders] = [devices('waiting', 300), devices('other', 50), devices('finder', 10)];

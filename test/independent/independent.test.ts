@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
 import { follow } from './follow.ts';
 import { beginnings, messages } from './generate.ts';
 import type { Sent } from './model/steps.ts';
 import { seenBy } from './seen.ts';
-import { answered, openProof, send } from './sending.ts';
+import { answered, register, send } from './sending.ts';
 
 /** What the built service does, compared with a model that was written from the specification and imports nothing of it. */
 
@@ -19,29 +21,31 @@ const mark = (correlationId: string): Sent => ({
 });
 
 describe(`Devices that send what they like (seed ${seed})`, () => {
-  let proof: Awaited<ReturnType<typeof openProof>>;
+  const directory = folderForAll('independent');
+  let sandbox: Sandbox;
   let seen: ReturnType<typeof seenBy>;
   const sent = new Map<string, readonly Sent[]>();
 
   beforeAll(async () => {
-    proof = await openProof(ids);
+    sandbox = await startSandbox({ directory });
+    for (const id of ids) await register(sandbox, id);
     ids.forEach((id, place) => {
       const [generated = []] = fc.sample(messages(place, perDevice), { seed: seed * 1000 + place, numRuns: 1 });
       sent.set(id, [mark('first'), ...beginnings(place), ...generated, mark('last')]);
     });
     const sendAll = async (some: (all: readonly Sent[]) => readonly Sent[], end: string) => {
-      const done = answered(proof.sandbox, ids, end);
+      const done = answered(sandbox, ids, end);
       ids.forEach((id, place) => {
-        send(proof.sandbox, id, place, some(sent.get(id) ?? []));
+        send(sandbox, id, place, some(sent.get(id) ?? []));
       });
       await done;
     };
     // What a partition has when it is first read may have been handled before: other rules hold for that.
     await sendAll((all) => all.slice(0, 1), 'first');
     await sendAll((all) => all.slice(1), 'last');
-    seen = seenBy(proof.sandbox, ids);
+    seen = seenBy(sandbox, ids);
   });
-  afterAll(() => proof?.close());
+  afterAll(() => sandbox?.close());
 
   it.each(ids)('%s: the service’s calls and replies are those of the specification', (id) => {
     follow(id, sent.get(id) ?? [], seen.courses.get(id) ?? [], seen.calls);

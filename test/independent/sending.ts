@@ -1,34 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { encodeDeviceEvent } from 'iot-hub-emulator/testing';
-import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { Sent } from './model/steps.ts';
 
-/** The built service, its hub and the reference backends, with these devices; `close` ends them. */
-export async function openProof(deviceIds: readonly string[]) {
-  const directory = await mkdtemp(join(tmpdir(), 'independent-'));
-  let sandbox: Sandbox | undefined;
-  const close = async () => {
-    await sandbox?.close();
-    await rm(directory, { recursive: true, force: true });
-  };
-  try {
-    sandbox = await startSandbox({ directory });
-    for (const deviceId of deviceIds) {
-      sandbox.hub.registry.create(deviceId, {});
-      await register(sandbox.backends.adminUrl, deviceId);
-    }
-    return { sandbox, close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
-}
-
-/** With two identities below it. */
-async function register(adminUrl: string, deviceId: string): Promise<void> {
-  const response = await fetch(new URL('/devices', adminUrl), {
+/** Makes a device known to the hub, and to the principal manager with two identities below it. */
+export async function register({ hub, backends }: Sandbox, deviceId: string): Promise<void> {
+  hub.registry.create(deviceId, {});
+  const response = await fetch(new URL('/devices', backends.adminUrl), {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ deviceId, children: ['edge', 'edge/mine'] }),

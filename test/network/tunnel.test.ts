@@ -1,10 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
 import http from 'node:http';
 import https, { createServer, request } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Axios } from 'axios';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
@@ -12,18 +9,18 @@ import { directAgent, outboundAgent, tunnelTo, useProxies } from 'telemetry/netw
 import { trustAlso } from 'telemetry/network/trust.ts';
 import { isProxyFault, Tunnel } from 'telemetry/network/tunnel.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { createTransport } from '../../src/backends/transport.ts';
 import { serve } from '../backends/harness.ts';
 import { type ConnectProxy, startConnectProxy } from '../support/connectProxy.ts';
 
 // Clients of Node's own HTTP, and of undici, through a proxy to servers whose authority only a setting names (D406, D407).
 
-let directory: string;
+const directory = folderForAll('tunnel');
 let server: ReturnType<typeof createServer>;
 let proxy: ConnectProxy;
 let secureUrl: string;
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'tunnel-'));
   const { cert, key, caFile } = await ensureCertificates(directory);
   trustAlso(readFileSync(caFile, 'utf8'));
   server = createServer({ cert, key }, (_, response) => response.end('secure'));
@@ -39,7 +36,6 @@ afterAll(async () => {
   use(''); // other files of this process go without
   server.closeAllConnections();
   await Promise.all([proxy.close(), new Promise((resolve) => server.close(resolve))]);
-  await rm(directory, { recursive: true });
 });
 
 const use = (url: string, except = '') => useProxies({ https: url, http: url, except });

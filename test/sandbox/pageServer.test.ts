@@ -1,29 +1,23 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { type IncomingHttpHeaders, request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { openPage, type Page } from '../../sandbox/page/pageServer.ts';
-import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
+import { sandboxForAll } from '../e2e/testSandbox.ts';
 
 /** A sandbox without the service: what it sends stays with the hub. */
-let sandbox: Sandbox;
+const sandbox = sandboxForAll({ service: false });
+const directory = folderForAll('page');
 let page: Page;
-let directory: string;
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'page-'));
-  sandbox = await startSandbox({ directory: join(directory, 'sandbox'), service: false });
   await writeFile(join(directory, 'index.html'), '<!doctype html>');
   await writeFile(join(directory, 'secret.txt'), 'secret');
   const { state, hub, connect } = sandbox;
   page = await openPage({ state, journal: hub.journal, connect }, 0, directory);
 });
-afterAll(async () => {
-  await page?.close();
-  await sandbox?.close();
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(() => page?.close());
 
 interface Answered {
   readonly status: number;

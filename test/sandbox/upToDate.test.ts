@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
+import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { isUpToDate } from '../../sandbox/service/upToDate.ts';
 
 const files = [
@@ -20,10 +20,9 @@ const files = [
 ];
 const programs = ['dist/main.js', 'edge/dist/main.js', 'page/dist/page.js'];
 
-let directory: string;
+const directory = folderForEach('built');
 /** All was written at second 1,000 and built at second 2,000. */
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'built-'));
   for (const file of [...files, ...programs]) {
     mkdirSync(join(directory, dirname(file)), { recursive: true });
     writeFileSync(join(directory, file), '');
@@ -31,7 +30,6 @@ beforeEach(() => {
   for (const path of [...files, 'src', 'telemetry', 'page/src', ...files.map(dirname)]) at(path, 1_000);
   for (const path of programs) at(path, 2_000);
 });
-afterEach(() => rmSync(directory, { recursive: true }));
 
 const at = (path: string, second: number) => utimesSync(join(directory, path), second, second);
 

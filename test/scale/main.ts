@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { showProgress } from '../chaos/progress.ts';
 import { faultsOf } from './faults.ts';
-import { type Options, readOptions, usage } from './options.ts';
+import { readOptions, usage } from './options.ts';
+import { optionsOrEnd } from './optionsOrEnd.ts';
 import { type Outcome, runScenario } from './run.ts';
 import { scenarios } from './scenarios.ts';
 import { lineOf, tableOf } from './table.ts';
@@ -11,7 +12,7 @@ import { lineOf, tableOf } from './table.ts';
  * must: then a line says what (D411).
  */
 
-const { names, json, ...options } = optionsOrEnd();
+const { names, json, ...options } = optionsOrEnd(readOptions, usage);
 const now = performance.now.bind(performance);
 const progress = showProgress(process.stdout, now);
 const print = (line: string) => {
@@ -36,15 +37,3 @@ for (const [index, name] of names.entries()) {
   }
 }
 print(`\n${tableOf(outcomes)}`);
-
-function optionsOrEnd(): Options {
-  try {
-    const read = readOptions(process.argv.slice(2));
-    if (read) return read;
-    process.stdout.write(usage);
-    process.exit(0);
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${usage}`);
-    process.exit(2);
-  }
-}

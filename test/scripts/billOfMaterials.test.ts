@@ -1,9 +1,9 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Ajv } from 'ajv';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { bundledPackages } from '../../scripts/build/bundledPackages.js';
 import { readDockerfile } from '../../scripts/image/dockerfile.ts';
 
@@ -74,9 +74,8 @@ describe.each([
 });
 
 describe('a bundle', () => {
-  let project = '';
+  const project = folderForAll('bundle');
   beforeAll(async () => {
-    project = await mkdtemp(join(tmpdir(), 'bundle-'));
     const packages = {
       'node_modules/a': { version: '1.0.0', integrity: 'sha512-a', dependencies: { b: '2', absent: '1' } },
       'node_modules/a/node_modules/b': { version: '2.0.0', integrity: 'sha512-b' },
@@ -92,7 +91,6 @@ describe('a bundle', () => {
       );
     }
   });
-  afterAll(() => rm(project, { recursive: true }));
 
   it('has each package once, with its dependencies where Node.js finds them', () => {
     const files = ['a/index.js', 'a/more.js', 'a/node_modules/b/index.js', 'b/lib/index.js'].map(

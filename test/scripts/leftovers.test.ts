@@ -1,15 +1,15 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, expect, it } from 'vitest';
+import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { faults } from '../mutants/faults.ts';
 import { descendants, running } from '../support/processes.ts';
 
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(VITEST|npm_)/.test(name)));
 const firstFault = faults[0]?.fault ?? '';
+const temporary = folderForEach('leftovers');
 const started: ChildProcess[] = [];
 afterEach(() => {
   for (const child of started.splice(0)) child.kill('SIGKILL');
@@ -51,36 +51,27 @@ function commandOf(pid: number): string {
   }
 }
 
-it('bench: Ctrl-C leaves no process and no file', async () => {
-  const temporary = mkdtempSync(join(tmpdir(), 'leftovers-'));
-  try {
-    const args = ['scripts/run.js', 'test/bench/main.ts', '--quick', 'start'];
-    const { child, descendants } = await start(args, 0, { TMPDIR: temporary });
-    const commands = async () => (await descendants()).map(commandOf);
-    await expect.poll(commands).toContainEqual(expect.stringMatching(/dist\/main.js/));
-    const pids = await descendants();
-    child.kill('SIGINT');
-    expect(await once(child, 'exit')).toEqual([130, null]);
-    await expect.poll(() => running(pids)).toEqual([]);
-    expect(readdirSync(temporary).filter((name) => name.startsWith('bench-'))).toEqual([]);
-  } finally {
-    rmSync(temporary, { recursive: true });
-  }
-});
-
-it('trouble with seeds: Ctrl-C while the service is built leaves no process and no file', async () => {
-  const temporary = mkdtempSync(join(tmpdir(), 'leftovers-'));
-  try {
-    const args = ['scripts/run.js', 'test/chaos/main.ts', '--seeds', '1'];
-    const { child, descendants } = await start(args, 0, { TMPDIR: temporary });
-    const commands = async () => (await descendants()).map(commandOf);
-    await expect.poll(commands, { interval: 5 }).toContainEqual(expect.stringMatching(/lib\/tsc .*tsconfig.build/));
-    const pids = await descendants();
-    child.kill('SIGINT');
-    expect(await once(child, 'exit')).toEqual([130, null]);
-    await expect.poll(() => running(pids)).toEqual([]);
-    expect(readdirSync(temporary).filter((name) => name.startsWith('chaos-'))).toEqual([]);
-  } finally {
-    rmSync(temporary, { recursive: true });
-  }
+it.each([
+  [
+    'bench: Ctrl-C',
+    { args: ['test/bench/main.ts', '--quick', 'start'], until: /dist\/main.js/, interval: 25, folder: /^bench-/ },
+  ],
+  [
+    'trouble with seeds: Ctrl-C while the service is built',
+    {
+      args: ['test/chaos/main.ts', '--seeds', '1'],
+      until: /lib\/tsc .*tsconfig.build/,
+      interval: 5,
+      folder: /^chaos-/,
+    },
+  ],
+])('%s leaves no process and no file', async (_, { args, until, interval, folder }) => {
+  const { child, descendants } = await start(['scripts/run.js', ...args], 0, { TMPDIR: temporary });
+  const commands = async () => (await descendants()).map(commandOf);
+  await expect.poll(commands, { interval }).toContainEqual(expect.stringMatching(until));
+  const pids = await descendants();
+  child.kill('SIGINT');
+  expect(await once(child, 'exit')).toEqual([130, null]);
+  await expect.poll(() => running(pids)).toEqual([]);
+  expect(readdirSync(temporary).filter((name) => folder.test(name))).toEqual([]);
 });

@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { spawn } from '../../sandbox/service/endWithUs.ts';
 
 /** A copy of the checkout, without what is ignored. */
-const copy = mkdtempSync(join(tmpdir(), 'new-message-'));
+const copy = folderForAll('new-message');
 beforeAll(() => {
   const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
     encoding: 'utf8',
@@ -18,7 +18,6 @@ beforeAll(() => {
   }
   symlinkSync(resolve('node_modules'), join(copy, 'node_modules'));
 });
-afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(VITEST|npm_)/.test(name)));
 

@@ -1,20 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
+import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { obtainCommit } from '../../scripts/mixedVersions/obtainCommit.ts';
 
-let directory: string;
-let origin: string;
+const directory = folderForEach('commits');
+const origin = join(directory, 'origin');
 let first: string;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'commits-'));
-  origin = join(directory, 'origin');
   git('.', 'init', '--quiet', origin);
   first = commit();
   commit();
-  return () => rmSync(directory, { recursive: true });
 });
 
 function git(at: string, ...args: string[]): string {

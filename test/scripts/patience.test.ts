@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { createPatience, kindsOfLines } from '../../scripts/image/patience.ts';
 
 const often = { betweenLooksMs: 1, looksInVain: 5 };
@@ -27,13 +27,8 @@ describe('the wait for a service', () => {
 });
 
 describe('news in a log', () => {
-  let directory: string;
-  let file: string;
-  beforeAll(() => {
-    directory = mkdtempSync(join(tmpdir(), 'patience-'));
-    file = join(directory, 'service.log');
-  });
-  afterAll(() => rmSync(directory, { recursive: true }));
+  const directory = folderForAll('patience');
+  const file = join(directory, 'service.log');
 
   const kindsAfter = (...lines: string[]) => {
     writeFileSync(file, lines.join('\n'));

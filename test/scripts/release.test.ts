@@ -1,20 +1,16 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { sectionOf } from '../../scripts/release/changelog.ts';
 import { besides, ofImage, pack } from '../../scripts/release/tarball.ts';
 import { otherVersions } from '../../scripts/release/versions.ts';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
-let directory: string;
-beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'release-test-'));
-});
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = folderForAll('release-test');
 
 it('all parts have one version, which both changelogs have, too', () => {
   expect(otherVersions(version)).toEqual([]);

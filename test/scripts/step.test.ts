@@ -1,15 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { runStep, type StepOptions } from '../../scripts/ci/step.ts';
 import { running } from '../support/processes.ts';
 
-let directory: string;
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'step-'));
-});
-afterEach(() => rmSync(directory, { recursive: true }));
+const directory = folderForEach('step');
 
 /** What came of a script, which may write ids of processes to the file `pids`, and those of them that run still. */
 async function step(script: string, options: Partial<StepOptions> = {}) {

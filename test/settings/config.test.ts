@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { envExample, required, settingsPage, withRequiredSettings } from '../../scripts/settingsPages.ts';
 import { configDirectory, fileEffect, readSettings, settingDocs } from '../../src/settings/config.ts';
 import { roundMs } from '../../src/settings/derived.ts';
@@ -22,12 +22,11 @@ const enough = {
 };
 
 const names = settingDocs().map(({ env }) => env);
-const directory = mkdtempSync(join(tmpdir(), 'settings-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = folderForAll('settings');
+const configFile = join(directory, 'given.json');
 const file = (values: unknown) => {
-  const path = join(directory, 'given.json');
-  writeFileSync(path, typeof values === 'string' ? values : JSON.stringify(values));
-  return path;
+  writeFileSync(configFile, typeof values === 'string' ? values : JSON.stringify(values));
+  return configFile;
 };
 
 const problemsOf = (env: NodeJS.ProcessEnv) => settingProblems(env, directory);
@@ -145,7 +144,7 @@ describe('settings', () => {
       ['HTTP_PORT', '8080'],
       ['STORE', 'file'],
       ['NODE_ENV', 'production'],
-      ['CONFIG_FILE', file({})],
+      ['CONFIG_FILE', configFile],
     ].flatMap(([name = '', value = '']) => quotes(value).map((quoted) => [name, quoted] as const)),
   )('%s=%s is refused for its quotes alone, as `docker run --env-file` passes them', (name, value) => {
     const problem = `${name}: the quotes around its value are part of it: remove them`;

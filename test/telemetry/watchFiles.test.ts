@@ -1,19 +1,17 @@
-import { mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { areSame, stampOf, stampsNow } from 'telemetry/files/stamps.ts';
 import { watchFiles } from 'telemetry/files/watchFiles.ts';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 
-let folder: string;
+const folder = folderForEach('files');
 const file = (name: string) => join(folder, name);
 const write = (name: string, text: string) => writeFileSync(file(name), text);
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'files-'));
   write('a', 'first');
   write('b', 'first');
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const never = 3_600_000;
 

@@ -1,14 +1,12 @@
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startSandbox } from '../../../sandbox/sandbox.ts';
+import { expect, it } from 'vitest';
 import { spawn } from '../../../sandbox/service/endWithUs.ts';
 import { inherited } from '../../../sandbox/service/process.ts';
 import { envelope } from '../../../sandbox/stories/wire.ts';
-import { nextAck } from '../testSandbox.ts';
+import { nextAck, sandboxForAll } from '../testSandbox.ts';
 import { check, findings } from './run.ts';
 
 // The command beside a service that runs: it takes nothing from it, and asks for little.
@@ -16,16 +14,7 @@ import { check, findings } from './run.ts';
 const pump =
   '{"model":"svc.device","type":"pump","name":"Feed pump","properties":{"serial":"FP-9","maximumPressure":16.0,"runningHours":7}}';
 
-let directory: string;
-let sandbox: Awaited<ReturnType<typeof startSandbox>>;
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'check-beside-'));
-  sandbox = await startSandbox({ directory });
-});
-afterAll(async () => {
-  await sandbox?.close();
-  await rm(directory, { recursive: true, force: true });
-});
+const sandbox = sandboxForAll({ keepsContracts: false });
 
 const warnings = async () => {
   const lines = (await readFile(sandbox.state.service.logFile, 'utf8')).trimEnd().split('\n');
@@ -33,7 +22,7 @@ const warnings = async () => {
 };
 
 async function keeper(): Promise<string> {
-  const folder = join(directory, 'data', 'checkpoints');
+  const folder = join(sandbox.directory, 'data', 'checkpoints');
   const name = (await readdir(folder)).find((file) => file.endsWith('.json'));
   return JSON.parse(await readFile(join(folder, name ?? ''), 'utf8')).keeper;
 }

@@ -1,27 +1,17 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { registerDevice } from '../../../sandbox/device/register.ts';
 import { liveMessages } from '../../../sandbox/live/messages.ts';
-import { type Sandbox, startSandbox } from '../../../sandbox/sandbox.ts';
 import { stories } from '../../../sandbox/stories/index.ts';
+import { sandboxForAll } from '../testSandbox.ts';
 import { check } from './run.ts';
 
 // Messages through hub and service, by a program that has only the connection string of a device.
 
-let directory: string;
-let sandbox: Sandbox;
+const sandbox = sandboxForAll();
 let device: Readonly<Record<string, string>>;
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'check-live-'));
-  sandbox = await startSandbox({ directory });
   const { connectionString } = await registerDevice('check-device', sandbox.state);
   device = { DEVICE_CONNECTION_STRING: connectionString, NODE_EXTRA_CA_CERTS: sandbox.hub.caFile };
-});
-afterAll(async () => {
-  await sandbox?.close();
-  await rm(directory, { recursive: true, force: true });
 });
 
 const live = (args: readonly string[], environment = device) =>

@@ -1,35 +1,29 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../../sandbox/sandbox.ts';
 import { checkSettings } from '../../../src/check/checkSettings.ts';
 import { atMost } from '../../../src/concurrency/atMost.ts';
 import { readCertificate } from '../../../src/methods/certificate.ts';
 import { configDirectory, readMethodsSettings, readSettings, settingDocs } from '../../../src/settings/config.ts';
 import { methodsSchema, schema } from '../../../src/settings/schema.ts';
 import { type StorageAccount, storageAccount } from '../../support/storageAccount.ts';
+import { sandboxForAll } from '../testSandbox.ts';
 import { check, type Found, findings, openSharedChecks } from './run.ts';
 
 // The command beside a hub, backends and a storage account, with each setting broken in turn.
 
-let sandbox: Sandbox;
+const sandbox = sandboxForAll({ service: false, methods: 'prepared', keepsContracts: false });
 let storage: StorageAccount;
-let directory: string;
 let shared: ReturnType<typeof openSharedChecks>;
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'check-'));
   storage = await storageAccount();
-  sandbox = await startSandbox({ directory, service: false, methods: 'prepared' });
   shared = openSharedChecks({ NODE_EXTRA_CA_CERTS: sandbox.hub.caFile });
-  await writeFile(join(directory, 'a-file'), '');
-  await writeFile(join(directory, 'wrong.json'), '{ "delivery": { "maxMessages": "many" } }');
+  await writeFile(inFolder('a-file'), '');
+  await writeFile(inFolder('wrong.json'), '{ "delivery": { "maxMessages": "many" } }');
 });
-afterAll(async () => {
-  shared?.close();
-  await sandbox?.close();
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(() => shared?.close());
+
+const inFolder = (name: string) => join(sandbox.directory, name);
 
 type Environment = Readonly<Record<string, string>>;
 const ofService = (): Environment => ({
@@ -263,7 +257,7 @@ const service: Readonly<Record<string, readonly Row[]>> = {
   DELIVERY_DRAIN_SECONDS: [invalid('DELIVERY_DRAIN_SECONDS', '1.5', /whole number/)],
   REPLIES_SENDS_PER_MINUTE: [invalid('REPLIES_SENDS_PER_MINUTE', '-1', /whole number/)],
   DATA_DIRECTORY: [
-    { set: () => ({ DATA_DIRECTORY: join(directory, 'a-file') }), what: 'disk', says: /a part of its path is a file/ },
+    { set: () => ({ DATA_DIRECTORY: inFolder('a-file') }), what: 'disk', says: /a part of its path is a file/ },
     { set: to('DATA_DIRECTORY', '/proc/none'), what: 'disk', says: /DATA_DIRECTORY/ },
   ],
   STORE: [invalid('STORE', 'memory', /^STORE: must be one of/)],
@@ -300,7 +294,7 @@ const service: Readonly<Record<string, readonly Row[]>> = {
   DEAD_LETTERS_MAX_BYTES: [invalid('DEAD_LETTERS_MAX_BYTES', '0', /whole number/)],
   DEAD_LETTERS_RETENTION_DAYS: [invalid('DEAD_LETTERS_RETENTION_DAYS', '0', /whole number/)],
   CONFIG_FILE: [
-    { set: () => ({ CONFIG_FILE: join(directory, 'wrong.json') }), what: 'settings', says: /DELIVERY_MAX_MESSAGES/ },
+    { set: () => ({ CONFIG_FILE: inFolder('wrong.json') }), what: 'settings', says: /DELIVERY_MAX_MESSAGES/ },
     { set: to('CONFIG_FILE', '/none.json'), what: 'settings', says: /cannot be read/ },
   ],
   'an unknown name': [

@@ -1,27 +1,19 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { folderForAll } from '../../../iot-hub-emulator/test/support/folder.ts';
 import { sendOrAnswer } from '../../../sandbox/device/command.ts';
 import { help } from '../../../sandbox/device/deviceOptions.ts';
-import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import { modelCreate } from '../../../sandbox/stories/model.create.ts';
 import { catalogue } from '../../../src/messages/index.ts';
-import { startTestSandbox } from '../testSandbox.ts';
+import { sandboxForAll } from '../testSandbox.ts';
 import { begin } from './here.ts';
 import { run } from './run.ts';
 
 const bytes = '{ "model": "svc.device","type":"pump", "properties": {"serial":"B-1","maximumPressure":10.0} }\n';
 
-let sandbox: Sandbox & { directory: string };
-let folder: string;
-beforeAll(async () => {
-  [sandbox, folder] = await Promise.all([startTestSandbox(), mkdtemp(join(tmpdir(), 'commands-'))]);
-});
-afterAll(async () => {
-  await sandbox?.close();
-  await rm(folder, { recursive: true, force: true });
-});
+const sandbox = sandboxForAll();
+const folder = folderForAll('commands');
 
 describe('npm run device', () => {
   const inSandbox = (args: readonly string[]) => ['--directory', sandbox.directory, ...args];

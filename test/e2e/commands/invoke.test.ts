@@ -1,27 +1,16 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { folderForAll } from '../../../iot-hub-emulator/test/support/folder.ts';
 import { sendOrAnswer } from '../../../sandbox/device/command.ts';
 import { invoke as invokeHere } from '../../../sandbox/invoke/invoke.ts';
 import { help as invokeHelp } from '../../../sandbox/invoke/invokeOptions.ts';
-import type { Sandbox } from '../../../sandbox/sandbox.ts';
-import { startTestSandbox } from '../testSandbox.ts';
+import { sandboxForAll } from '../testSandbox.ts';
 import { begin } from './here.ts';
 import { run } from './run.ts';
 
-let sandbox: Sandbox & { directory: string };
-let folder: string;
-beforeAll(async () => {
-  [sandbox, folder] = await Promise.all([
-    startTestSandbox({ methods: 'running' }),
-    mkdtemp(join(tmpdir(), 'commands-')),
-  ]);
-});
-afterAll(async () => {
-  await sandbox?.close();
-  await rm(folder, { recursive: true, force: true });
-});
+const sandbox = sandboxForAll({ methods: 'running' });
+const folder = folderForAll('commands');
 
 describe('npm run invoke', () => {
   const inSandbox = (args: readonly string[]) => ['--directory', sandbox.directory, ...args];

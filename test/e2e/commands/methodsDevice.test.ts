@@ -1,17 +1,12 @@
 import { once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sendOrAnswer } from '../../../sandbox/device/command.ts';
-import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import { spawn } from '../../../sandbox/service/endWithUs.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
-import { startTestSandbox } from '../testSandbox.ts';
+import { sandboxForAll } from '../testSandbox.ts';
 import { begin } from './here.ts';
 
-let sandbox: Sandbox & { directory: string };
-beforeAll(async () => {
-  sandbox = await startTestSandbox({ methods: 'running' });
-});
-afterAll(() => sandbox?.close());
+const sandbox = sandboxForAll({ methods: 'running' });
 
 describe('npm run device -- --methods', () => {
   const payload = {

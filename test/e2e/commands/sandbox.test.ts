@@ -1,26 +1,18 @@
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Sandbox } from '../../../sandbox/sandbox.ts';
+import { describe, expect, it } from 'vitest';
+import { folderForAll } from '../../../iot-hub-emulator/test/support/folder.ts';
 import { spawn } from '../../../sandbox/service/endWithUs.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import { type MethodsState, readState, type SandboxState } from '../../../sandbox/state/state.ts';
 import { descendants, running } from '../../support/processes.ts';
-import { startTestSandbox } from '../testSandbox.ts';
+import { sandboxForAll } from '../testSandbox.ts';
 import { run } from './run.ts';
 
-let sandbox: Sandbox & { directory: string };
-let folder: string;
-beforeAll(async () => {
-  [sandbox, folder] = await Promise.all([startTestSandbox({ service: false }), mkdtemp(join(tmpdir(), 'commands-'))]);
-});
-afterAll(async () => {
-  await sandbox?.close();
-  await rm(folder, { recursive: true, force: true });
-});
+const sandbox = sandboxForAll({ service: false });
+const folder = folderForAll('commands');
 
 describe('npm run sandbox', () => {
   it('refuses to start when another sandbox runs in the same folder', async () => {

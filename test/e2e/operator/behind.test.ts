@@ -1,22 +1,20 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { withConstants } from '../../support/withConstants.ts';
-import { startTestSandbox } from '../testSandbox.ts';
-import { createDesk, createSenders, operatorsToken, type TestSandbox } from './desk.ts';
+import { sandboxForAll } from '../testSandbox.ts';
+import { createDesk, createSenders, operatorsToken } from './desk.ts';
 
 // More messages than there is room for, while a backend hangs.
 
-let sandbox: TestSandbox;
+const sandbox = sandboxForAll({
+  environment: {
+    ADMIN_TOKEN: operatorsToken,
+    DELIVERY_MAX_MESSAGES: '10',
+    ...withConstants({ spoolLimits: { maxBytes: 1 } }),
+  },
+});
 beforeAll(async () => {
-  sandbox = await startTestSandbox({
-    environment: {
-      ADMIN_TOKEN: operatorsToken,
-      DELIVERY_MAX_MESSAGES: '10',
-      ...withConstants({ spoolLimits: { maxBytes: 1 } }),
-    },
-  });
   await (await sandbox.connect('pump-1')).close();
 });
-afterAll(() => sandbox?.close());
 
 it('How far behind are we? By the age of the oldest unfinished event, even if all events have been read', async () => {
   const desk = createDesk(sandbox.state.service);

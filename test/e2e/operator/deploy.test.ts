@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startTestSandbox } from '../testSandbox.ts';
-import { createDesk, createSenders, operatorsToken, type TestSandbox } from './desk.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { sandboxForAll } from '../testSandbox.ts';
+import { createDesk, createSenders, operatorsToken } from './desk.ts';
 
 // A deploy whose build brings a failure with it: here a backend that has begun to refuse.
 
-let sandbox: TestSandbox;
+const sandbox = sandboxForAll({ environment: { ADMIN_TOKEN: operatorsToken, BUILD_COMMIT: 'aaa1111' } });
 beforeAll(async () => {
-  sandbox = await startTestSandbox({ environment: { ADMIN_TOKEN: operatorsToken, BUILD_COMMIT: 'aaa1111' } });
   await (await sandbox.connect('pump-1')).close();
 });
-afterAll(() => sandbox?.close());
 
 it('What did the last deploy change? The log names the previous build, and the metrics have the results by build', async () => {
   const desk = createDesk(sandbox.state.service);

@@ -8,11 +8,9 @@ import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import { envelope } from '../../../sandbox/stories/wire.ts';
 import { appendEvent } from '../../support/appendEvent.ts';
 import { parseMetrics, type Sample, sampleOf } from '../../support/promText.ts';
-import type { startTestSandbox } from '../testSandbox.ts';
+import type { TestSandbox } from '../testSandbox.ts';
 
 // What an operator has: log, metrics, admin port and tap of an instance; and ways to make trouble in a sandbox.
-
-export type TestSandbox = Awaited<ReturnType<typeof startTestSandbox>>;
 
 export const operatorsToken = 'the-token-of-the-operators';
 /** Is not shown by name; when it shows up anywhere, a body was shown that should not be, or not like this. */

@@ -5,9 +5,9 @@ import { freePort } from '../../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../../sandbox/service/process.ts';
 import { type StorageAccount, storageAccount } from '../../support/storageAccount.ts';
 import { withConstants } from '../../support/withConstants.ts';
-import { startTestSandbox } from '../testSandbox.ts';
+import { startTestSandbox, type TestSandbox } from '../testSandbox.ts';
 import { createAsking } from './asking.ts';
-import { type Addresses, createDesk, createSenders, operatorsToken, type TestSandbox } from './desk.ts';
+import { type Addresses, createDesk, createSenders, operatorsToken } from './desk.ts';
 import { tableRows } from './table.ts';
 
 // Two instances share the partitions of one hub.

@@ -1,36 +1,30 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Device } from '../../../sandbox/device/device.ts';
 import { envelope } from '../../../sandbox/stories/wire.ts';
 import { withConstants } from '../../support/withConstants.ts';
-import { nextAck, startTestSandbox } from '../testSandbox.ts';
-import { createDesk, createSenders, type Line, operatorsToken, publicKey, type TestSandbox } from './desk.ts';
+import { deviceForAll, nextAck, sandboxForAll } from '../testSandbox.ts';
+import { createDesk, createSenders, type Line, operatorsToken, publicKey } from './desk.ts';
 
 // What an operator asks when it is over, answered by the lines of the log that are about a device and a time.
 
-let sandbox: TestSandbox;
+const sandbox = sandboxForAll({
+  environment: {
+    ADMIN_TOKEN: operatorsToken,
+    BACKENDS_ATTEMPT_TIMEOUT_SECONDS: '5',
+    ...withConstants({ timing: { replySeconds: 1 } }),
+  },
+});
+const pump = deviceForAll(sandbox);
 let desk: ReturnType<typeof createDesk>;
 let senders: ReturnType<typeof createSenders>;
-let pump: Device;
 beforeAll(async () => {
-  sandbox = await startTestSandbox({
-    environment: {
-      ADMIN_TOKEN: operatorsToken,
-      BACKENDS_ATTEMPT_TIMEOUT_SECONDS: '5',
-      ...withConstants({ timing: { replySeconds: 1 } }),
-    },
-  });
   desk = createDesk(sandbox.state.service);
   senders = createSenders(sandbox);
-  pump = await sandbox.connect('pump-1');
   for (const device of ['deaf', 'modest', 'failing', 'early']) await (await sandbox.connect(device)).close();
 });
 afterEach(async () => {
   sandbox.backends.faults.clear();
   expect(await desk.isAlive()).toBe(true);
-});
-afterAll(async () => {
-  await pump?.close();
-  await sandbox?.close();
 });
 
 /** The lines about the messages of a device since then. */

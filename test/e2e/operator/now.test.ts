@@ -1,21 +1,20 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { withConstants } from '../../support/withConstants.ts';
-import { startTestSandbox } from '../testSandbox.ts';
-import { createDesk, createSenders, operatorsToken, type TestSandbox } from './desk.ts';
+import { sandboxForAll } from '../testSandbox.ts';
+import { createDesk, createSenders, operatorsToken } from './desk.ts';
 
 // What an operator asks while something is wrong, answered by the admin port.
 
-let sandbox: TestSandbox;
+const sandbox = sandboxForAll({
+  environment: {
+    ADMIN_TOKEN: operatorsToken,
+    BACKENDS_ATTEMPT_TIMEOUT_SECONDS: '20',
+    ...withConstants({ timing: { replySeconds: 6 } }),
+  },
+});
 let desk: ReturnType<typeof createDesk>;
 let senders: ReturnType<typeof createSenders>;
 beforeAll(async () => {
-  sandbox = await startTestSandbox({
-    environment: {
-      ADMIN_TOKEN: operatorsToken,
-      BACKENDS_ATTEMPT_TIMEOUT_SECONDS: '20',
-      ...withConstants({ timing: { replySeconds: 6 } }),
-    },
-  });
   desk = createDesk(sandbox.state.service);
   senders = createSenders(sandbox);
   for (const device of ['stuck', 'deaf', 'waiter']) await (await sandbox.connect(device)).close();
@@ -24,7 +23,6 @@ afterEach(async () => {
   sandbox.backends.faults.clear();
   expect(await desk.isAlive()).toBe(true); // none of this troubles the process itself
 });
-afterAll(() => sandbox?.close());
 
 describe('The admin port answers:', () => {
   it('What is stuck? A device behind a backend that hangs, since when, and how many messages wait behind it', async () => {

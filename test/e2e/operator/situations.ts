@@ -1,8 +1,9 @@
 import { expect } from 'vitest';
 import { readPage } from '../../docs/markdown.ts';
 import type { Sample } from '../../support/promText.ts';
+import type { TestSandbox } from '../testSandbox.ts';
 import type { Asking } from './asking.ts';
-import { createDesk, createSenders, type TestSandbox } from './desk.ts';
+import { createDesk, createSenders } from './desk.ts';
 
 // What befalls a sandbox, one after the other, and what a test knows of it without asking the service.
 

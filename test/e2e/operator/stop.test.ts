@@ -1,23 +1,21 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { withConstants } from '../../support/withConstants.ts';
-import { startTestSandbox } from '../testSandbox.ts';
-import { createDesk, createSenders, operatorsToken, type TestSandbox } from './desk.ts';
+import { sandboxForAll } from '../testSandbox.ts';
+import { createDesk, createSenders, operatorsToken } from './desk.ts';
 
 // A stop follows, and what it leaves and what the next process does a second time are compared with what was foretold.
 
-let sandbox: TestSandbox;
+const sandbox = sandboxForAll({
+  environment: {
+    ADMIN_TOKEN: operatorsToken,
+    DELIVERY_DRAIN_SECONDS: '2',
+    BACKENDS_ATTEMPT_TIMEOUT_SECONDS: '100',
+    ...withConstants({ timing: { checkpointSeconds: 3600 } }),
+  },
+});
 beforeAll(async () => {
-  sandbox = await startTestSandbox({
-    environment: {
-      ADMIN_TOKEN: operatorsToken,
-      DELIVERY_DRAIN_SECONDS: '2',
-      BACKENDS_ATTEMPT_TIMEOUT_SECONDS: '100',
-      ...withConstants({ timing: { checkpointSeconds: 3600 } }),
-    },
-  });
   for (const device of [...finders, 'done', 'stuck']) await (await sandbox.connect(device)).close();
 });
-afterAll(() => sandbox?.close());
 
 const finders = Array.from({ length: 10 }, (_, index) => `finder-${index}`);
 

@@ -1,32 +1,30 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { buildService } from '../../../sandbox/service/build.ts';
 import { withConstants } from '../../support/withConstants.ts';
-import { startTestSandbox } from '../testSandbox.ts';
+import { sandboxForAll } from '../testSandbox.ts';
 import { rightAnswers } from './answers.ts';
 import { type Answer, createAsking } from './asking.ts';
-import { operatorsToken, type TestSandbox } from './desk.ts';
+import { operatorsToken } from './desk.ts';
 import { createStage, devices, type Stage, situations } from './situations.ts';
 import { type Row, tableRows } from './table.ts';
 
 // Every question of the table in docs/troubleshooting.md is asked in every situation, by the commands and queries that stand there (D337).
 
 const rows = tableRows();
-let sandbox: TestSandbox;
+beforeAll(async () => void (await buildService()));
+const sandbox = sandboxForAll({
+  service: false,
+  environment: {
+    ADMIN_TOKEN: operatorsToken,
+    BACKENDS_ATTEMPT_TIMEOUT_SECONDS: '5',
+    ...withConstants({ timing: { expirySeconds: 6, replySeconds: 1 } }),
+  },
+});
 let stage: Stage;
 beforeAll(async () => {
-  await buildService();
-  sandbox = await startTestSandbox({
-    service: false,
-    environment: {
-      ADMIN_TOKEN: operatorsToken,
-      BACKENDS_ATTEMPT_TIMEOUT_SECONDS: '5',
-      ...withConstants({ timing: { expirySeconds: 6, replySeconds: 1 } }),
-    },
-  });
   stage = createStage(sandbox);
   for (const device of devices) await (await sandbox.connect(device)).close();
 });
-afterAll(() => sandbox?.close());
 
 it('each question of the table has the right answers, and no other question has', () => {
   expect(Object.keys(rightAnswers).toSorted()).toEqual(rows.map(({ question }) => question).toSorted());

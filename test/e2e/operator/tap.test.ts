@@ -1,35 +1,28 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Device } from '../../../sandbox/device/device.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { buildService } from '../../../sandbox/service/build.ts';
 import { envelope } from '../../../sandbox/stories/wire.ts';
-import { nextAck, startTestSandbox } from '../testSandbox.ts';
+import { deviceForAll, nextAck, sandboxForAll } from '../testSandbox.ts';
 import { run } from './command.ts';
-import { createDesk, createSenders, operatorsToken, publicKey, type TestSandbox } from './desk.ts';
+import { createDesk, createSenders, operatorsToken, publicKey } from './desk.ts';
 
 // One device, followed live, by the command; and no secret in anything that is said.
 
-let sandbox: TestSandbox;
+beforeAll(async () => void (await buildService()));
+const sandbox = sandboxForAll({
+  service: false,
+  environment: { ADMIN_TOKEN: operatorsToken, LOG_LEVEL: 'debug' },
+});
+const pump = deviceForAll(sandbox);
 let desk: ReturnType<typeof createDesk>;
-let pump: Device;
 let backendsToken: string;
 beforeAll(async () => {
-  await buildService();
-  sandbox = await startTestSandbox({
-    service: false,
-    environment: { ADMIN_TOKEN: operatorsToken, LOG_LEVEL: 'debug' },
-  });
   backendsToken = await tokenFrom(sandbox.backends.token);
   const { environment } = sandbox.state.service;
   Object.assign(environment, { BACKENDS_TOKEN: backendsToken, BACKENDS_TOKEN_URL: '' });
   await sandbox.startService();
   desk = createDesk(sandbox.state.service);
-  pump = await sandbox.connect('pump-1');
   await (await sandbox.connect('other')).close();
-});
-afterAll(async () => {
-  await pump?.close();
-  await sandbox?.close();
 });
 
 const send = (name: string, id: string, properties: Record<string, string>, body: string) =>
@@ -40,7 +33,7 @@ const port = () => new URL(sandbox.state.service.adminUrl).port;
 const access = () => ({ ADMIN_PORT: port(), ADMIN_TOKEN: operatorsToken });
 
 /** As the service would get one: it must know this one, so that the test can look for it. */
-async function tokenFrom({ url, clientId, clientSecret }: TestSandbox['backends']['token']): Promise<string> {
+async function tokenFrom({ url, clientId, clientSecret }: typeof sandbox.backends.token): Promise<string> {
   const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
   const response = await fetch(url, { method: 'POST', body: new URLSearchParams(form) });
   return JSON.parse(await response.text()).access_token;

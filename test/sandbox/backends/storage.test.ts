@@ -1,21 +1,17 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { folderForEach } from '../../../iot-hub-emulator/test/support/folder.ts';
 import type { Change } from '../../../sandbox/backends/world/storage.ts';
 import { guid, startTestBackends, type TestBackends } from './client.ts';
 
-let directory: string;
+const directory = folderForEach('backends');
 let test: TestBackends;
 
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'backends-'));
   test = await startTestBackends({ directory });
 });
-afterEach(async () => {
-  await test.close();
-  rmSync(directory, { recursive: true });
-});
+afterEach(() => test.close());
 
 const file = () => join(directory, 'world.jsonl');
 const everything = () => {
@@ -106,10 +102,8 @@ it('a reset removes everything, on disk, too', async () => {
 });
 
 it('the world is empty at first unless the example world is requested', async () => {
-  const empty = mkdtempSync(join(tmpdir(), 'backends-'));
-  const other = await startTestBackends({ directory: empty, seed: false });
+  const other = await startTestBackends({ directory: join(directory, 'empty'), seed: false });
   expect(other.backends.world.types.list()).toEqual([]);
   expect(other.backends.world.tenants.size).toBe(0);
   await other.close();
-  rmSync(empty, { recursive: true });
 });
