@@ -1,8 +1,9 @@
 import { appendFile, mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { optionsOrEnd } from '../support/optionsOrEnd.ts';
 import { removeInUse } from '../support/removeInUse.ts';
-import { type Options, readOptions, usage } from './options.ts';
+import { readOptions, usage } from './options.ts';
 import { showProgress } from './progress.ts';
 import { allAreCaught, allIsWell } from './trials.ts';
 
@@ -12,7 +13,7 @@ import { allAreCaught, allIsWell } from './trials.ts';
  * purpose, each of which must be found out.
  */
 
-const { seeds, sabotage, atOnce, resume, only } = optionsOrEnd();
+const { seeds, sabotage, atOnce, resume, only } = optionsOrEnd(readOptions, usage);
 const directory = await mkdtemp(join(tmpdir(), 'chaos-'));
 process.once('SIGINT', () => endWithoutTrace(130));
 process.once('SIGTERM', () => endWithoutTrace(143));
@@ -54,16 +55,4 @@ async function seedsIn(file: string): Promise<number[]> {
 function endWithoutTrace(code: number): never {
   process.once('exit', () => removeInUse(directory));
   process.exit(code);
-}
-
-function optionsOrEnd(): Options {
-  try {
-    const options = readOptions(process.argv.slice(2));
-    if (options) return options;
-    process.stdout.write(usage);
-    process.exit(0);
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${usage}`);
-    process.exit(2);
-  }
 }

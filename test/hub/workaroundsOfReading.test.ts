@@ -7,7 +7,8 @@ import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import type { Consumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
-import { append, signal } from '../traps/support/plain.ts';
+import { signal } from '../support/signal.ts';
+import { append } from '../traps/support/plain.ts';
 import { consumersForEach, usualOpened } from './support/reading.ts';
 
 // What the hub's clients do to a program that trusts them, and that this service does not suffer from it. The clients

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { showProgress } from '../chaos/progress.ts';
+import { optionsOrEnd } from '../support/optionsOrEnd.ts';
 import { faultsOf } from './faults.ts';
 import { readOptions, usage } from './options.ts';
-import { optionsOrEnd } from './optionsOrEnd.ts';
 import { type Outcome, runScenario } from './run.ts';
 import { scenarios } from './scenarios.ts';
 import { lineOf, tableOf } from './table.ts';

@@ -14,7 +14,8 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { beginning, emptyElements, nestedLists, section } from '../../iot-hub-emulator/test/support/rawAmqp.ts';
 import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { spawn } from '../../sandbox/service/endWithUs.ts';
-import { append, bodies, memoryStore, signal, subscribe } from './support/plain.ts';
+import { signal } from '../support/signal.ts';
+import { append, bodies, memoryStore, subscribe } from './support/plain.ts';
 
 // Each trap is reproduced against the plain @azure/event-hubs: a new version of it that behaves otherwise fails here.
 

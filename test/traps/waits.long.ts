@@ -3,7 +3,8 @@ import { EventHubConsumerClient } from '@azure/event-hubs';
 import { type HubOptions, startHub } from 'iot-hub-emulator';
 import { describe, test } from 'vitest';
 import { viaAgent } from '../../iot-hub-emulator/test/support/clients.ts';
-import { append, bodies, memoryStore, plainService, send, signal } from './support/plain.ts';
+import { signal } from '../support/signal.ts';
+import { append, bodies, memoryStore, plainService, send } from './support/plain.ts';
 
 // Traps that take the time they take: only for `npm run traps`, all at once. Waits are in seconds, as the clients have them
 // by default; what is measured may differ by a few.

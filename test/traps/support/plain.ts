@@ -104,20 +104,3 @@ export function memoryStore(): CheckpointStore & { claims: Map<string, number>; 
     listCheckpoints: async () => [...positions.values()],
   };
 }
-
-/** Something that a call-back of the client says once it happens. */
-export function signal<T = void>(): { given: Promise<T>; give(value: T): void; isGiven(): boolean } {
-  let give: (value: T) => void = () => undefined;
-  let done = false;
-  const given = new Promise<T>((resolve) => {
-    give = resolve;
-  });
-  return {
-    given,
-    give(value) {
-      done = true;
-      give(value);
-    },
-    isGiven: () => done,
-  };
-}
