@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { expect } from 'vitest';
+import { startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import type { BackendCall } from '../../sandbox/backends/calls/calls.ts';
 import type { Device, Reply } from '../../sandbox/device/device.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
@@ -20,23 +21,11 @@ interface TestSandboxOptions extends SandboxOptions {
 }
 
 /** A sandbox, as `startTestSandbox` has it, that runs during all tests of a file or group. */
-export function sandboxForAll(options?: TestSandboxOptions): TestSandbox {
-  const sandbox = {} as TestSandbox;
-  beforeAll(async () => {
-    // With its getters: the service is another one after each start.
-    Object.defineProperties(sandbox, Object.getOwnPropertyDescriptors(await startTestSandbox(options)));
-  });
-  afterAll(() => sandbox.close?.());
-  return sandbox;
-}
+export const sandboxForAll = (options?: TestSandboxOptions): TestSandbox =>
+  startForAll(() => startTestSandbox(options));
 
 /** The device pump-1, connected during all tests of a file or group. */
-export function deviceForAll(sandbox: Sandbox): Device {
-  const device = {} as Device;
-  beforeAll(async () => void Object.assign(device, await sandbox.connect('pump-1')));
-  afterAll(() => device.close?.());
-  return device;
-}
+export const deviceForAll = (sandbox: Sandbox): Device => startForAll(() => sandbox.connect('pump-1'));
 
 /**
  * A sandbox with free ports and a folder of its own, which goes away with it. Its end fails the tests when the service
