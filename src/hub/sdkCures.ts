@@ -12,7 +12,7 @@ import ofReading from 'rhea/lib/util.js';
 import { Connection, ConnectionEvents, Receiver, type Source } from 'rhea-promise';
 import { boundDecoding } from './boundedDecoding.ts';
 import { boundPrefetch } from './reading/receiveCycle.ts';
-import { AmqpConnection, errors } from './replies/serviceSdk.ts';
+import { AmqpConnection, errors, SenderLink } from './replies/serviceSdk.ts';
 
 /** Of senders and receivers. */
 const linkOfReading: object = Object.getPrototypeOf(Receiver.prototype);
@@ -27,6 +27,7 @@ export function cureHubSdks(): void {
   forgetAddresses();
   breakErrorCycles();
   failSendsOfClosedConnections();
+  failUnansweredLinks();
   keepSocketErrors();
   unwrapWebSocketErrors();
   nameNoAddresses();
@@ -122,6 +123,27 @@ function failSendsOfClosedConnections(): void {
       setImmediate(() => onDisconnect(new errors.NotConnectedError('the hub has closed the connection')));
     });
   };
+}
+
+/**
+ * When the connection is lost while the service client closes it, the client ends its links 45 s later, without an error. A link
+ * that the hub has not answered takes that for success, so that a TypeError in a timer ended the process. This is an error for
+ * it, but not for the links of $cbs, which expect none.
+ */
+function failUnansweredLinks(): void {
+  const { forceDetach } = SenderLink.prototype;
+  if (forceDetach.name === 'detachWithError') return;
+  SenderLink.prototype.forceDetach = function detachWithError(this: SenderLink, error) {
+    const { state }: LinkStates = Reflect.get(this, '_fsm');
+    const isUnanswered = state === 'attaching' && this.listenerCount('error') > 0;
+    const reason = isUnanswered ? new errors.NotConnectedError('the connection was lost') : undefined;
+    forceDetach.call(this, error ?? reason);
+  };
+}
+
+/** The state machine of a link of the client. */
+interface LinkStates {
+  readonly state: string;
 }
 
 /** The state machine of the client's connection. */

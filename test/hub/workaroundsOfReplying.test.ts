@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { createServiceConnection, type ServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
-import { plainService } from '../traps/support/plain.ts';
+import { plainService, send } from '../traps/support/plain.ts';
 import { replyTo, senderOver, silence, untold } from './support/replying.ts';
 
 // What the service client does to a program that trusts it, and that replies do not suffer from it. The client is the
@@ -85,5 +85,18 @@ describe('replying through the hub', () => {
     await hub.faults.strike({ kind: 'drop', connections: 'service' });
     await vi.waitFor(() => expect(clients).toBeGreaterThan(before), soon);
     await vi.waitFor(() => expect(connection.isOpen()).toBe(true), soon);
+  });
+
+  it('closes a client to whose link the hub has not answered when its connection is lost', async () => {
+    const client = plainService(hub);
+    client.setRetryPolicy({ shouldRetry: () => false, nextRetryTimeout: () => -1 });
+    await client.open();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const refused = expect(send(client, 'pump-1', 'x')).rejects.toThrow('the connection was lost');
+    const closed = client.close();
+    await hub.faults.strike({ kind: 'drop', connections: 'service' });
+    await vi.advanceTimersByTimeAsync(45_000); // when the client tries again to detach its links
+    await refused;
+    await closed;
   });
 });

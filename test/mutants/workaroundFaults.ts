@@ -127,6 +127,12 @@ export const workaroundFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'continues at once when the hub has closed the connection during a reply, with its links',
   }),
+  ...inFile('src/hub/sdkCures.ts', ['test/hub/workaroundsOfReplying.test.ts'], {
+    fault: 'lets the service client fail in the timer of its close when a link was not answered',
+    find: '  failUnansweredLinks();\n',
+    replace: '',
+    caughtBy: 'closes a client to whose link the hub has not answered when its connection is lost',
+  }),
   ...inFile('src/hub/replies/serviceClient.ts', ['test/hub/hangs.test.ts'], {
     fault: 'trap 5: waits until the client has connected, as long as it takes',
     find: 'await within(opened, answerWithinMs);',

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { plainService, send, transportOf } from './support/plain.ts';
@@ -132,6 +132,18 @@ test('trap 6: a message that the hub refuses for the moment is sent again after 
   await client.close();
 });
 
+test('a link that the hub has not answered fails in a timer 45 s after a close that loses the connection', async () => {
+  const client = plainService(hub);
+  stopTrying(client);
+  await client.open();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  void send(client, 'pump-1', 'x').catch(() => undefined);
+  void client.close().catch(() => undefined);
+  await hub.faults.strike({ kind: 'drop', connections: 'service' });
+  await expect(vi.advanceTimersByTimeAsync(45_000)).rejects.toThrow(TypeError);
+});
+
 test('trap 7: one refused token ends renewal for good, without an error', async () => {
   const client = plainService(hub);
   Reflect.set(transportOf(client), '_renewalNumberOfMilliseconds', 100); // 45 minutes as it comes
@@ -148,7 +160,7 @@ test('trap 7: one refused token ends renewal for good, without an error', async 
   await client.close();
 });
 
-/** End a client that has never connected, which its own `close` cannot. */
+/** Have a client try nothing again: so one ends that has never connected, which its own `close` cannot. */
 function stopTrying(client: ReturnType<typeof plainService>): void {
   client.setRetryPolicy({ shouldRetry: () => false, nextRetryTimeout: () => -1 });
 }
