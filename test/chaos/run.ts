@@ -93,6 +93,7 @@ export async function run(options: RunOptions): Promise<Outcome> {
       return misfortune.happen(stage, random, storage);
     });
     const striking = Promise.all(strikes);
+    striking.catch(() => undefined); // until it is awaited
     await sendAll(stage, senders, onProgress);
     const ours = messages.filter(isOurs);
     const isHandled = async () => {
