@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { boundsOf, revocationsIn } from './bounds.ts';
+import { boundsOf, revocationsIn, unwrittenIn } from './bounds.ts';
 import { uncoveredMessages } from './stage.ts';
 
 const at = (second: number) => Date.UTC(2026, 0, 1, 0, 0, second);
@@ -28,4 +28,14 @@ it('After a standstill every released partition may repeat as much, also one who
   const interruptions = revocationsIn([{ event: 'partition.reading', partition: '2', time: time(8) }, stoodStill]);
   const bounds = new Map(['2', '3'].map((partition) => [partition, uncoveredMessages]));
   expect(await boundsOf({ interruptions, storeTroubles: [] }, [])).toEqual(bounds);
+});
+
+it('A stop without its last checkpoint may repeat messages of that partition, but none that the store has taken', () => {
+  const starting = { msg: 'starting' };
+  const unwritten = (partition: string) => ({ event: 'checkpoint.not_written', partition });
+  const written = { event: 'trouble.over', trouble: 'checkpoint.not_written', partition: '2' };
+  const released = { event: 'partition.released', partition: '3' };
+  const stopped = { event: 'program.stopped', time: time(9) };
+  const course = [starting, unwritten('1'), unwritten('2'), written, unwritten('3'), released];
+  expect(unwrittenIn([...course, stopped, starting, unwritten('4')])).toEqual([{ at: at(9), of: '1' }]);
 });

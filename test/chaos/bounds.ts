@@ -1,3 +1,4 @@
+import { processesIn } from './counts.ts';
 import type { Instance } from './instance.ts';
 import type { Line } from './observe.ts';
 import { type Interruption, type Stage, uncoveredMessages } from './stage.ts';
@@ -49,4 +50,16 @@ export const revocationsIn = (lines: readonly Record<string, unknown>[]): Interr
     const given = event === 'partitions.stood_still' && Array.isArray(partitions) ? partitions : [];
     const lost = msg === 'another instance reads this partition now' ? [partition] : given;
     return lost.map((of) => ({ at: Date.parse(String(time)), of: String(of) }));
+  });
+
+/** A stop to which the store gives no last checkpoint says so, and leaves those of its partitions as they were. */
+export const unwrittenIn = (lines: readonly Record<string, unknown>[]): Interruption[] =>
+  processesIn(lines).flatMap((own) => {
+    const stopped = own.find(({ event }) => event === 'program.stopped');
+    const unwritten = new Set<unknown>();
+    for (const { event, trouble, partition } of own) {
+      if (event === 'checkpoint.not_written') unwritten.add(partition);
+      if (event === 'partition.released' || trouble === 'checkpoint.not_written') unwritten.delete(partition);
+    }
+    return stopped ? [...unwritten].map((of) => ({ at: Date.parse(String(stopped['time'])), of: String(of) })) : [];
   });

@@ -1,7 +1,7 @@
 import type { BackendCall } from '../../sandbox/backends/calls/calls.ts';
 import { unpack } from '../../sandbox/terminal/showMessage.ts';
 import { grouped } from '../support/grouped.ts';
-import { boundsOf, revocationsIn } from './bounds.ts';
+import { boundsOf, revocationsIn, unwrittenIn } from './bounds.ts';
 import type { Effect, Handled, History, State, Subject, Told } from './history.ts';
 import { partedBy } from './hubOrder.ts';
 import { caughtInOutages } from './outages.ts';
@@ -21,7 +21,7 @@ export async function recordOutcome(
     ...calls.flatMap(({ fault, headers }) => (fault ? [headers['x-correlation-id'] ?? ''] : [])),
     ...logs.flatMap(caughtInOutages),
   ]);
-  const revocations = logs.flatMap(revocationsIn);
+  const unplanned = logs.flatMap((own) => [...revocationsIn(own), ...unwrittenIn(own)]);
   const isTaken = ({ refused }: Devicebound) => refused === undefined;
   const letters = await stage.letters();
   const lines = await handledBy(stage);
@@ -44,7 +44,7 @@ export async function recordOutcome(
     unexecuted: await unexecutedIn(stage),
     parked: new Set(letters.map(({ event: { properties } }) => idOf(properties))),
     state: statesOf(stage, sent),
-    mostRepeats: await boundsOf({ ...stage, interruptions: [...stage.interruptions, ...revocations] }, lines),
+    mostRepeats: await boundsOf({ ...stage, interruptions: [...stage.interruptions, ...unplanned] }, lines),
   };
 }
 

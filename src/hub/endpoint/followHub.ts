@@ -140,8 +140,9 @@ export function followHub(options: FollowOptions): Consumer {
     troubles.clear(notOpened);
     const unfinished = before?.consumer.waiting().messages ?? 0;
     await before?.consumer.stop();
-    why = 'other instances still have work of the endpoint before';
+    current = undefined;
     await othersLeave(entry.others);
+    if (!isStopping && next?.found !== found) return consumer.stop(); // the hub has failed over again meanwhile
     current = { found, consumer };
     next = undefined;
     newest = undefined;
@@ -160,12 +161,19 @@ export function followHub(options: FollowOptions): Consumer {
     return failoverPosition === 'overlap' ? (endpoint.after ?? 'earliest') : failoverPosition;
   }
 
-  /** So that no message of a device begins while another instance still has an earlier one in work (G2). */
+  /**
+   * So that no message of a device begins while another instance still has an earlier one in work (G2). Ends when the hub names
+   * another endpoint, too: the others may be there for good.
+   */
   async function othersLeave(endpoints: readonly EventEndpoint[]): Promise<void> {
     if (endpoints.length === 0) return;
+    const awaited = next;
     const until = performance.now() + limits.othersMs;
     while (!isStopping && performance.now() < until && (await ownedByOthers(endpoints).catch(() => 1)) > 0) {
+      why = 'other instances still have work of the endpoint before';
       await new Promise((resolve) => setTimeout(resolve, everyMs));
+      if (times.isDue(true, eventAt)) await ask();
+      if (next !== awaited) return;
     }
   }
 

@@ -221,6 +221,20 @@ describe('a hub that fails over', () => {
     expect(course.at(-1)).toMatch(/^west is read/);
   });
 
+  it.each([false, true])(
+    'and back while the others have work of the first, is not waited for there: by a new instance %s',
+    async (isNew) => {
+      const { follower, hub, stateOf, begin, course } = await failOver();
+      if (isNew) await follower.stop();
+      stateOf('east').others = 1;
+      if (isNew) begin();
+      await seconds(35);
+      hub.named = at('east');
+      await seconds(33);
+      expect(course.slice(1)).toEqual(['east is left', 'west is left', 'east is read from earliest']);
+    },
+  );
+
   it('there and back, is counted twice, and what has no checkpoint at the first is read from its first event', async () => {
     const { hub, stateOf, course, meter, seen } = await failOver();
     await seconds(35);
