@@ -11,8 +11,8 @@ import {
 import type { Reply } from '../../edge/src/modules/reply.ts';
 import { createReplyTopics, type ReplyTopics } from '../../edge/src/modules/replyTopics.ts';
 import { createLog } from '../../edge/src/operations/log.ts';
-import { type BrokerUser, startBroker } from '../../sandbox/edge/broker.ts';
 import { startForEach, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { type BrokerUser, startBroker } from '../../sandbox/edge/broker.ts';
 import { connectModule, type TestModule } from './support/module.ts';
 import { modules } from './support/testProxy.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import { check, findings } from '../e2e/check/run.ts';
 import { startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { check, findings } from '../e2e/check/run.ts';
 import { edgeProgram } from './support/process.ts';
 import { startTestEdge } from './support/testEdge.ts';
 

@@ -12,9 +12,9 @@ import { checkEdge } from '../../edge/src/check/checkEdge.ts';
 import { checkFolders } from '../../edge/src/check/checkFolders.ts';
 import { checkHub } from '../../edge/src/check/checkHub.ts';
 import { readOptions } from '../../edge/src/options.ts';
+import { startForAll, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { findings } from '../e2e/check/run.ts';
 import { startConnectProxy } from '../support/connectProxy.ts';
-import { startForAll, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { startTestEdge, writeCertificate } from './support/testEdge.ts';
 
 // What `--check` of the edge proxy finds, in this process, beside a proxy that runs in it, too.

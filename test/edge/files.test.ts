@@ -2,8 +2,8 @@ import { lstat, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises
 import { join } from 'node:path';
 import { BlobServiceClient } from '@azure/storage-blob';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createFileStorage } from '../../src/hub/methods/fileStorage.ts';
 import { startForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { createFileStorage } from '../../src/hub/methods/fileStorage.ts';
 import { storageAccount } from '../support/storageAccount.ts';
 import { type FileServer, startFileServer } from './support/fileServer.ts';
 import type { TestModule } from './support/module.ts';

@@ -7,9 +7,9 @@ import { connectToHub } from '../../edge/src/hub/hubConnection.ts';
 import { failure, type MethodResponse } from '../../edge/src/hub/methodResponse.ts';
 import { createMeter } from '../../edge/src/metrics/metrics.ts';
 import { createLog } from '../../edge/src/operations/log.ts';
+import { startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { startConnectProxy } from '../support/connectProxy.ts';
-import { startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { authenticationBy } from './support/testEdge.ts';
 
 // The connection of the proxy to a real hub (M6, M13).

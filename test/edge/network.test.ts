@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { check, findings } from '../e2e/check/run.ts';
 import { startConnectProxy } from '../support/connectProxy.ts';
-import { startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { edgeProgram } from './support/process.ts';
 import { startTestEdge } from './support/testEdge.ts';
 
