@@ -14,6 +14,6 @@ export const claimed = (owner: string, epoch: number, partition = '0') => ({
 export async function takeOver(store: CheckpointStore, owner: string, partition = '0'): Promise<Ownership> {
   const seen = (await store.ownerships()).find((one) => one.partition === partition);
   const record = await store.change(seen, claimed(owner, (seen?.epoch ?? 0) + 1, partition));
-  if (record === undefined) throw new Error('somebody else was faster');
+  if (record === undefined) throw new Error('another instance was faster');
   return record;
 }
