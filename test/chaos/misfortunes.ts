@@ -116,6 +116,9 @@ export const fatalMessage: Misfortune = {
 /** Every device can have sent something meanwhile. */
 const awayMs = { least: 0, most: 3_000 };
 
+/** Once: a failover that has met no connection is one, and the next would be the way back. */
+const failingOver = (stage: Stage) => cutting(stage, async () => Math.max(1, await stage.failOver()));
+
 /**
  * To the other event endpoint, and back. What the service has not read by the first failover waits there for the way back; before
  * that, the other endpoint is read to its end, or what is left there would be lost with it.
@@ -126,7 +129,7 @@ export const failover: Misfortune = {
     stage.oneFailover(async () => {
       const { name } = stage.hub.endpoint();
       const met = await untilReading(stage, random.pick(stage.instances));
-      await cutting(stage, stage.failOver);
+      await failingOver(stage);
       await sleep(random.between(awayMs.least, awayMs.most));
       const there = stage.hub.endpoint().name;
       await untilSo(stage, () => areAllAt(stage, there));
@@ -134,7 +137,7 @@ export const failover: Misfortune = {
       const sendAgain = await stage.silenceDevices();
       await untilSo(stage, () => isHandledAt(stage, there), quietMs);
       const after = await stage.checkpointsOf(name);
-      await cutting(stage, stage.failOver);
+      await failingOver(stage);
       sendAgain();
       await untilSo(stage, () => areAllAt(stage, name));
       if (!isDeepStrictEqual(before, after))
