@@ -21,8 +21,9 @@ it('A failover that meets no connection is one, and the hub is at its other endp
     oneFailover: (work: () => Promise<unknown>) => work(),
     checkpointsOf: async () => new Map(),
     async failOver() {
+      if (at === 1 && silenced === '') throw new Error('struck again');
       at += 1;
-      return at === 1 ? 0 : 1;
+      return 0;
     },
     async silenceDevices() {
       silenced = name();
