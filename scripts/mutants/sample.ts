@@ -20,7 +20,7 @@ const silent = {
 
 /**
  * Draws small changes of the files of `src`, as StrykerJS makes them: the same for the same seed and the same files, as many of each room (a
- * folder of `src`) as of every other one.
+ * folder of `src`) as of every other one (D395).
  */
 export async function sample(count: number, seed: string): Promise<Mutant[]> {
   const lots = new Map<string, { readonly lot: string; readonly mutant: Mutant }[]>();

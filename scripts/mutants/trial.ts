@@ -33,7 +33,7 @@ export interface Trial {
 
 /**
  * Tries the changes one at a time: the tests that load the file run, the nearest first, until one fails which passes without the change. A run that
- * does not end, or whose process dies, has failed.
+ * does not end, or whose process dies, has failed (D391).
  */
 export async function tryMutants({
   mutants,

@@ -5,11 +5,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createRunner, type Runner } from '../../scripts/mutants/runner.ts';
 import { type Mutant, tryMutants, type Verdict } from '../../scripts/mutants/trial.ts';
 
+/** Not as an import of this file. */
+const ofEmulator = 'iot-hub-emulator';
+
 const code = {
   'src/sum.ts': 'export const sum = (a: number, b: number) => a + b;\n',
   'src/other.ts': 'export const other = 1;\n',
   // What a test imports of the emulator has another place when it is built.
-  'src/emulator.ts': `import url from 'iot-hub-emulator/limits?url';\nexport const isFromSources = url.endsWith('.ts');\n`,
+  'src/emulator.ts': `import url from '${ofEmulator}/limits?url';\nexport const isFromSources = url.endsWith('.ts');\n`,
   'src/wait.ts': `
 import { setTimeout } from 'node:timers/promises';
 export async function wait(): Promise<void> {
