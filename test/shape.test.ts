@@ -33,7 +33,7 @@ const roomOf = (file: string): string => file.split('/')[1] ?? '';
 const rowOf = (file: string): number => rows.findIndex((row) => row.includes(roomOf(file)));
 
 describe('every card', () => {
-  it('is in the catalogue, and has a file of its name', () => {
+  it('is in the catalogue, and has a file of its name {S1.7 S22.1}', () => {
     const names = readdirSync('src/messages', { recursive: true, encoding: 'utf8' })
       .map((file) => /(?:^|\/)(\w+(?:\.\w+)+)\.ts$/.exec(file)?.[1])
       .filter((name) => name !== undefined);

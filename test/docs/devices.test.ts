@@ -23,7 +23,7 @@ async function play(story: Story) {
 }
 
 describe('docs/devices.md', () => {
-  it('has a chapter for each message', () => {
+  it('has a chapter for each message {S1.7}', () => {
     expect([...chapters.keys()].toSorted()).toEqual(names.toSorted());
   });
 

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { decisionPages, decisionsIn } from '../../scripts/decisionIndex.ts';
 import { catalogue } from '../../src/messages/index.ts';
+import { filesBelow, reachedFrom } from '../support/imports.ts';
 import { anchorsOf, readPage } from './markdown.ts';
 import { collectTests } from './titles.ts';
 
@@ -15,7 +16,7 @@ const page = readPage('specification.md');
 
 /** A rule is a paragraph that begins with its bold id, and the list after it. */
 const rules = page.split(/^(?=\*\*S)/m).flatMap((part) => {
-  const [, id, text = '', list = ''] = /^\*\*(S\d+\.\d+)\*\*((?:.|\n(?!\n))*)\n\n((?:- .*\n)*)/.exec(part) ?? [];
+  const [, id, text = '', list = ''] = /^\*\*(S\d+\.\d+)\*\*((?:.|\n(?!\n))*)\n\n?((?:- .*\n)*)/.exec(part) ?? [];
   return id === undefined ? [] : [{ id, text, rows: list.trim().split('\n').flatMap(rowIn) }];
 });
 
@@ -39,7 +40,14 @@ const isMeant = (name: string, title: string): boolean =>
   title.endsWith('…') ? ` > ${name}`.includes(` > ${title.slice(0, -1)}`) : ` > ${name}`.endsWith(` > ${title}`);
 
 const decisions = new Set(decisionPages.flatMap((file) => decisionsIn(readFileSync(file, 'utf8')).map(({ id }) => id)));
-const files = [...new Set(rules.flatMap(({ rows }) => rows.map(({ file }) => file)))];
+/** A title ends with the rules that its test proves, where no row of the page names it: `{S3.3 S8.1}`. */
+const mark = /\{(S\d+\.\d+(?: S\d+\.\d+)*)\}/;
+const isMarked = (file: string) => existsSync(file) && mark.test(readFileSync(file, 'utf8'));
+const marked = filesBelow('test').filter(
+  (file) =>
+    file.endsWith('.test.ts') && [file, ...reachedFrom(file)].some((one) => one.startsWith('test/') && isMarked(one)),
+);
+const files = [...new Set([...rules.flatMap(({ rows }) => rows.map(({ file }) => file)), ...marked])];
 
 describe('docs/specification.md', () => {
   let tests: Awaited<ReturnType<typeof collectTests>>;
@@ -70,12 +78,18 @@ describe('docs/specification.md', () => {
     expect(linked).toEqual(anchorsOf(page).filter((anchor) => /^s\d/.test(anchor)));
   });
 
-  it.each(rules)('proves $id by existing tests', ({ rows }) => {
-    expect(rows).not.toEqual([]);
+  it.each(rules)('proves $id by existing tests', ({ id, rows }) => {
+    const names = [...tests.values()].flat();
+    expect(rows.length > 0 || names.some((name) => mark.exec(name)?.[1]?.split(' ').includes(id))).toBe(true);
     const missing = rows.filter(({ file, title }) => {
       return !(tests.get(file) ?? []).some((name) => isMeant(name, title));
     });
     expect(missing).toEqual([]);
+  });
+
+  it('has each rule that a title names', () => {
+    const named = [...tests.values()].flat().flatMap((name) => mark.exec(name)?.[1]?.split(' ') ?? []);
+    expect(named.filter((one) => !rules.some(({ id }) => id === one))).toEqual([]);
   });
 
   it('cites existing decisions at the end of a rule', () => {

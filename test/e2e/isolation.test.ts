@@ -116,7 +116,7 @@ describe('In another tenant', () => {
 });
 
 describe('An object that now belongs to another device', () => {
-  it('is not fetched over an old reference, nor named', async () => {
+  it('is not fetched over an old reference, nor named {S15.11}', async () => {
     const spareId = 'acef0004-0000-4000-8000-000000000001';
     const spare = { objectId: spareId, model: 'svc.device', type: 'pump', properties: { serial: 'zqspare' } };
     const [{ id, ownId }] = attackers as [Attacker];

@@ -154,7 +154,7 @@ describe('the example of a module', () => {
     expect(await invoke('edge-1/mine', 'configure')).toMatchObject({ answer: { status: 422 } });
   });
 
-  it('gets files', async () => {
+  it('gets files {S24.6}', async () => {
     const input = { image: 'firmware/motor-2.1.0.bin', name: 'motor-2.1.0.bin' };
     expect((await invoke('edge-1/mine', 'loadFirmware', { input })).answer).toEqual({
       status: 200,

@@ -85,7 +85,7 @@ describe('a file', () => {
     expect(motor.received.at(-1)?.payload).not.toHaveProperty('files');
   });
 
-  it('that does not exist', async () => {
+  it('that does not exist {S23.5}', async () => {
     await refused('m-2.bin', 400, 'file_not_found', /the file of input "image" does not exist; upload it first/);
   });
 

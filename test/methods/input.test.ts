@@ -77,7 +77,7 @@ describe('an input', () => {
     ['named constructor', { input: { constructor: 1 } }, /^input "constructor" is not declared/],
     ['that is not a string', { input: { label: 3 } }, /^input "label" must be a string$/],
     ['that is null', { input: { label: null } }, /^input "label" must be a string$/],
-    ['that is a string of digits', { input: { rpm: '3' } }, /^input "rpm" must be an integer/],
+    ['that is a string of digits {S23.4}', { input: { rpm: '3' } }, /^input "rpm" must be an integer/],
     ['that is not an integer', { input: { rpm: 1.5 } }, /^input "rpm" must be an integer/],
     ['beyond 2^53', '{"input":{"rpm":9007199254740992}}', /^input "rpm" must be an integer within ±\(2\^53−1\)$/],
     [
@@ -91,7 +91,7 @@ describe('an input', () => {
     await refused(body, 400, 'invalid_request', sentence);
   });
 
-  it('of a method without inputs is refused', async () => {
+  it('of a method without inputs is refused {S23.1}', async () => {
     await refused({ input: { now: true } }, 400, 'invalid_request', /"now" is not declared/, 'stop');
   });
 
@@ -101,7 +101,7 @@ describe('an input', () => {
     expect(motor.received.at(-1)?.payload.input).toEqual({ rpm: 1000, torque: 1 });
   });
 
-  it('of another data type, and one named __proto__, is passed on when it can be carried exactly', async () => {
+  it('of another data type, and one named __proto__, is passed on when it can be carried exactly {S23.4}', async () => {
     const inputs = '{"shape":{"dataType":"shape"},"__proto__":{"dataType":"string"}}';
     const definition = `{"typeId":"crimper","version":"1.0.0","methods":{"form":{"input":${inputs}}}}`;
     setup.backends.world.types.create('acme', 'svc.device', definition);

@@ -24,7 +24,7 @@ function updateRows({ done, refused, version }: Replacement): readonly Row[] {
   };
   return [
     passesOn(
-      `replaces properties and variables of an existing object model fully, and answers the version ${version}`,
+      `replaces properties and variables of an existing object model fully, and answers the version ${version} {S10.2 S10.5 S10.11 S16.3 S16.5 S16.8}`,
       body,
     ),
     passesOn(
@@ -36,16 +36,19 @@ function updateRows({ done, refused, version }: Replacement): readonly Row[] {
       version: 4,
     }),
     passesOn('passes on a type with a major version as it is', { ...body, type: 'pump@2' }),
-    passesOn('passes on a type with a version, which switches the type definition', { ...body, type: 'tank@2.0.0' }),
+    passesOn('passes on a type with a version, which switches the type definition {S10.9}', {
+      ...body,
+      type: 'tank@2.0.0',
+    }),
     {
-      it: 'distinguishes models by letter case',
+      it: 'distinguishes models by letter case {S4.3 S16.2}',
       properties: { ...properties, model: 'SVC.Device' },
       body,
       backend: [{ call: `PUT /objects/${pumpId}/models/SVC.Device`, reply: problem(404, 'Not found') }],
       ...refused('HTTP 404: Not found', 4, 'SVC.Device'),
     },
     {
-      it: 'sends no notification, not even of the svc.configuration model',
+      it: 'sends no notification, not even of the svc.configuration model {S10.10 S16.7 S18.3}',
       properties: { ...properties, ack: undefined },
       body,
       backend: [{ ...updates(4), reply: [200, pumpAnswer({ version: 5, path: 'd1/edge' })] }],

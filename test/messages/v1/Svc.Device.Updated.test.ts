@@ -58,7 +58,7 @@ const sample = {
 
 messageTable('V1', 'Svc.Device.Updated', sample, replaceRows(v1), {
   'object and model': [
-    puts('updates svc.device when neither properties nor body name a model', {}),
+    puts('updates svc.device when neither properties nor body name a model {S16.2}', {}),
     ...(
       [
         ['the properties', { model: 'svc.configuration' }, {}],
@@ -83,11 +83,11 @@ messageTable('V1', 'Svc.Device.Updated', sample, replaceRows(v1), {
       ackProperties: { objectId: pumpId.toUpperCase(), model: 'svc.device' },
     },
     puts('counts an objectId of the body that is null as absent', { body: { ...body, objectId: null } }),
-    rejects('refuses a request without an objectId', 'property objectId is required', {
+    rejects('refuses a request without an objectId {S16.1}', 'property objectId is required', {
       properties: {},
       ackProperties: { model: 'svc.device' },
     }),
-    rejects('refuses an objectId that is in the body only', 'property objectId is required', {
+    rejects('refuses an objectId that is in the body only {S16.1}', 'property objectId is required', {
       properties: {},
       body: { ...body, objectId: pumpId },
       ackProperties: { model: 'svc.device' },
@@ -98,7 +98,7 @@ messageTable('V1', 'Svc.Device.Updated', sample, replaceRows(v1), {
       { objectId: otherPumpId, model: 'svc.other' },
     ),
     rejects(
-      'lists all faults of the properties at once',
+      'lists all faults of the properties at once {S16.4}',
       `property objectId ${objectIdFault}; property model ${modelFault}`,
       { properties: { objectId: 'a', model: '' }, ackProperties: {} },
     ),
@@ -169,9 +169,11 @@ messageTable('V1', 'Svc.Device.Updated', sample, replaceRows(v1), {
       ),
     ),
     rejects('must have a version that is finite', 'body.version must be an integer', { body: withVersion('1e400') }),
-    rejects('lists all faults of the body at once', 'body.type is required; body.version is required', { body: {} }),
+    rejects('lists all faults of the body at once {S1.5 S16.4}', 'body.type is required; body.version is required', {
+      body: {},
+    }),
     {
-      ...rejectsBody('refuses a body in which version occurs twice', 'body.version occurs twice', {}, 2),
+      ...rejectsBody('refuses a body in which version occurs twice {S16.4}', 'body.version occurs twice', {}, 2),
       body: '{"type":"pump","version":1,"version":2}',
     },
   ],

@@ -25,7 +25,7 @@ beforeEach(async () => {
   await test.as('pump-1').im('POST', '/object', sensor);
 });
 
-it('references are created with 201 and listed in order of creation', async () => {
+it('references are created with 201 and listed in order of creation {S6.1}', async () => {
   const { status, json } = await write([
     { name: 'feeds', to: to(2), attributes: { isContained: true } },
     { name: 'contains', to: to(3) },
@@ -39,7 +39,7 @@ it('references are created with 201 and listed in order of creation', async () =
   expect(await read()).toEqual({ data: expected });
 });
 
-it('attributes of an equal name and target are updated, with 200 when no reference is new', async () => {
+it('attributes of an equal name and target are updated, with 200 when no reference is new {S12.3}', async () => {
   await write([{ name: 'feeds', to: to(2), attributes: { a: 1 } }]);
   expect((await write([{ name: 'feeds', to: to(2), attributes: { b: 2 } }])).status).toBe(200);
   expect(await read()).toEqual({ data: [{ name: 'feeds', to: to(2), attributes: { b: 2 } }] });
@@ -47,7 +47,7 @@ it('attributes of an equal name and target are updated, with 200 when no referen
   expect(await read()).toEqual({ data: [{ name: 'feeds', to: to(2), attributes: { b: 2 } }] });
 });
 
-it('a different name or target makes a different reference', async () => {
+it('a different name or target makes a different reference {S12.3}', async () => {
   await write([{ name: 'feeds', to: to(2) }]);
   expect(
     (

@@ -27,7 +27,7 @@ describe('reading types', () => {
     }
   });
 
-  it('shows the unique properties of a type, including those of its base types', async () => {
+  it('shows the unique properties of a type, including those of its base types {S5.3}', async () => {
     expect((await read('booster-pump')).json).toMatchObject({ uniqueProperties: ['serial'] });
     expect((await read('sensor')).json).toMatchObject({ uniqueProperties: [] });
     await create({ typeId: 'twin', version: '1.0.0', baseTypes: ['booster-pump@1.0.0'], unique: ['stages'] });
@@ -44,7 +44,7 @@ describe('reading types', () => {
 });
 
 describe('creating types', () => {
-  it('answers the sent bytes, with the model and the unique properties', async () => {
+  it('answers the sent bytes, with the model and the unique properties {S5.1 S11.2}', async () => {
     const sent =
       '{"typeId":"fan","version":"1.0.0","properties":{ "rpm":{"dataType":"number","default":1.0}},"note":12345678901234567890}';
     const { status, text } = await create(sent);
@@ -54,7 +54,7 @@ describe('creating types', () => {
     expect((await read('fan')).text).toBe(answer);
   });
 
-  it('refuses an existing type id and version with 409, even with the same content', async () => {
+  it('refuses an existing type id and version with 409, even with the same content {S11.3 S22.3}', async () => {
     const fan = { typeId: 'fan', version: '1.0.0' };
     await create(fan);
     const { status, error } = await create(fan);

@@ -86,7 +86,7 @@ describe('an update', () => {
     ['sets a value that was missing', '{}', '{"serial":"A1"}', 'allowed'],
     ['sets a value that was null', '{"serial":null}', '{"serial":"A1"}', 'allowed'],
     ['changes the value', '{"serial":"A1"}', '{"serial":"A2"}', changed],
-    ['drops the value', '{"serial":"A1"}', '{}', changed],
+    ['drops the value {S4.9}', '{"serial":"A1"}', '{}', changed],
     ['sets the value to null', '{"serial":"A1"}', '{"serial":null}', changed],
   ])('%s', (_what, before, after, expected) => {
     expect(outcome(() => checkUnchanged(['serial'], before, after))).toBe(expected);
