@@ -110,7 +110,7 @@ describe('the owner of an identity', () => {
 
 describe('a gateway', () => {
   it.each<[string, string, string]>([
-    ['by the id of the object', busObject, 'anywhere'],
+    ['by the id of the object {S24.4}', busObject, 'anywhere'],
     ['by the target', nobody, 'line'],
     ['by a path below its target', nobody, 'line/2/drive'],
   ])('gets invocations for other objects, %s', async (_, objectId, target) => {
@@ -144,7 +144,7 @@ describe('a reply', () => {
   };
 
   it.each<[string, string, string | Buffer, RegExp]>([
-    ['with the status OK', 'OK', '', /status is not an integer within/],
+    ['with the status OK {S24.2}', 'OK', '', /status is not an integer within/],
     ['with plain text', '7', 'done', /neither empty nor a JSON object/],
     ['of a megabyte', '7', JSON.stringify({ a: 'x'.repeat(1_048_576) }), /more than 131072 bytes/],
   ])('%s is a bad reply', async (_, status, payload, sentence) => {

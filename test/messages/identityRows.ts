@@ -69,7 +69,7 @@ export function identityRows(failed: (code: string, details: unknown) => Row['ac
       [['sensor-1'], 'must be text'],
     ].map(([identity, fault]) =>
       rejects(
-        `checks that the identity is text: ${JSON.stringify(identity)}`,
+        `checks that the identity is text: ${JSON.stringify(identity)} {S13.6}`,
         { body: { identity } },
         `body.identity ${fault}`,
       ),
@@ -130,7 +130,7 @@ export function identityRows(failed: (code: string, details: unknown) => Row['ac
       ),
     ),
     ...hostileIdentities.map(([identity, encoded]) => ({
-      it: `never splits an identity: ${shown(identity)} is one name`,
+      it: `never splits an identity: ${shown(identity)} is one name {S7.1}`,
       properties,
       body: { identity },
       backend: [findsNothing(`GET /devices?device=d1&path=edge&identity=${encoded}`)],

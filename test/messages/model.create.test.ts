@@ -190,7 +190,7 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
       { type: 'pump' },
       withMembers({ type: 'pump' }, isNew),
     ),
-    leaves('never puts an objectId that is not a GUID into a path', { ...body, objectId: `../${pumpId}` }),
+    leaves('never puts an objectId that is not a GUID into a path {S4.2}', { ...body, objectId: `../${pumpId}` }),
     leaves('passes a body that is not an object to the information model unchanged', '[1]'),
     ...hostileModels.map((model) =>
       leaves(`never puts a model into a path that is not one path segment: ${shown(model)}`, {
@@ -231,7 +231,7 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
     ]
       .map((id) => ({ id, hostile: { objectId: pumpId, ...body, ...id } }))
       .map(({ id, hostile }) => ({
-        it: `never reads an id that is not a path segment to prove a creation: ${shown(JSON.stringify(id))}`,
+        it: `never reads an id that is not a path segment to prove a creation: ${shown(JSON.stringify(id))} {S4.3}`,
         body: hostile,
         backend: [
           device,

@@ -89,7 +89,7 @@ messageTable('V2', 'model.update', sample, replaceRows(v2), {
   'version, as of an action': [
     ...['9007199254740993', '12345678901234567890123'].map((version) => ({
       ...puts(
-        `acknowledges the stored version ${version} digit for digit`,
+        `acknowledges the stored version ${version} digit for digit {S10.11}`,
         withVersion(version),
         [200, JSON.stringify(pumpAnswer()).replace('"version":1', `"version":${version}`)],
         done(Number(version)),

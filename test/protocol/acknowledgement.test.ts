@@ -236,7 +236,7 @@ describe('an acknowledgement with more related models than fit', () => {
   });
 });
 
-it.each(['gzip', 'GZIP'])('the refusal of a request whose %s data is broken is not compressed', (encoding) => {
+it.each(['gzip', 'GZIP'])('the refusal of a request whose %s data is broken is not compressed {S13.13}', (encoding) => {
   const failure = { ...result, success: false, code: 'decompression_error', details: 'no' } as const;
   const reply = acknowledge(v2({ 'content-encoding': encoding }), failure, now);
   expect(reply.properties).not.toHaveProperty('content-encoding');

@@ -68,7 +68,7 @@ describe('a V2 envelope', () => {
     [{ target: '/a//b/' }, undefined],
     [{ target: 'a\u0000b' }, 'property target must not have control characters'],
     [{ version: 1, timeout: 'x' }, 'property version must be 2; property timeout must be whole seconds from 1 to 900'],
-  ])('with %j: %s', (properties, details) => {
+  ])('with %j: %s {S2.3 S2.4}', (properties, details) => {
     expect(v2(properties).refusal?.details).toEqual(details);
     if (details !== undefined) expect(v2(properties).refusal?.code).toBe('validation_error');
   });

@@ -15,7 +15,7 @@ describe('the classification by two properties', () => {
     [{ MsgType: 'action' }, undefined],
     [{ temperature: 21 }, undefined],
     [{}, undefined],
-  ])('%j is %s', (properties, generation) => {
+  ])('%j is %s {S1.3 S1.6 S2.2 S3.2}', (properties, generation) => {
     expect(classify(hubEvent({ properties }))).toBe(generation);
   });
 
@@ -30,7 +30,7 @@ describe('the classification by two properties', () => {
   });
 
   it.each(['twinChangeEvents', 'deviceLifecycleEvents', 'deviceJobLifecycleEvents', 'deviceConnectionStateEvents'])(
-    'skips %s, which devices do not send',
+    'skips %s, which devices do not send {S1.3}',
     (source) => {
       const event = hubEvent({
         properties: { msgType: 'action' },

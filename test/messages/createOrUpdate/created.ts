@@ -165,7 +165,7 @@ export function createdRows({ named, unnamed, created, updated, refused, header 
       ...created(pump(isNew)),
     },
     {
-      it: `makes the owner of the ${header} the owner of the model`,
+      it: `makes the owner of the ${header} the owner of the model {S9.1 S15.3}`,
       ...owned.sent,
       backend: [edgeIdentity, absent, owned.creates, noConfiguration(pumpId)],
       ...created(pump({ ownerId: sensorPrincipal, path: 'd1/edge/sensor-1' })),

@@ -144,7 +144,7 @@ export function refusedRows(registration: Registration): readonly Row[] {
     ...changes.map(([what, more]) => {
       const request = named({ ...pumpBody, ...more });
       return {
-        it: `reports a modification that the information model refuses: ${what}`,
+        it: `reports a modification that the information model refuses: ${what} {S9.13 S20.6}`,
         ...request.sent,
         backend: [
           device,

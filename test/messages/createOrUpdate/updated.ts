@@ -73,7 +73,7 @@ export function updatedRows({ named, unnamed, updated, header }: Registration): 
       ...updated(pump({ version: 10 })),
     },
     {
-      it: 'finds an existing model by the unique properties of a type and its base types, when the registry does not resolve them',
+      it: 'finds an existing model by the unique properties of a type and its base types, when the registry does not resolve them {S5.3}',
       ...sited.sent,
       backend: [
         device,

@@ -73,10 +73,10 @@ function updateRows({ done, refused, version }: Replacement): readonly Row[] {
 
 function refusedRows({ failed, refused }: Replacement): readonly Row[] {
   const cases = [
-    ['a model that does not exist', {}, 404, 'Not found'],
-    ['a change of a unique property', { properties: { serial: 'FP-2' } }, 400, 'Invalid modification'],
-    ['a change of type that leaves the uniqueness group', { type: 'note@1.0.0' }, 400, 'Invalid modification'],
-    ['a switch of type definition without a type version', { type: 'tank' }, 400, 'Invalid modification'],
+    ['a model that does not exist {S10.4 S16.5}', {}, 404, 'Not found'],
+    ['a change of a unique property {S4.9 S10.8}', { properties: { serial: 'FP-2' } }, 400, 'Invalid modification'],
+    ['a change of type that leaves the uniqueness group {S10.8}', { type: 'note@1.0.0' }, 400, 'Invalid modification'],
+    ['a switch of type definition without a type version {S10.9}', { type: 'tank' }, 400, 'Invalid modification'],
   ] as const;
   return [
     ...cases.map(([what, given, status, title]) => ({

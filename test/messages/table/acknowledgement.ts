@@ -30,9 +30,9 @@ export function acknowledgementRows(of: Variations, name: string): readonly Row[
     },
     {
       ...having(success, repeated, repeated),
-      it: `repeats ${id} and target of the request, with any characters`,
+      it: `repeats ${id} and target of the request, with any characters {S2.5 S2.7 S3.4 S3.6}`,
     },
-    { ...having(malformed, repeated, repeated), it: `repeats ${id} and target of a request that fails` },
+    { ...having(malformed, repeated, repeated), it: `repeats ${id} and target of a request that fails {S8.1 S8.4}` },
     {
       ...having(success, { target: undefined }, { target: '' }),
       it: 'has an empty target when the request has none {S2.7 S3.6}',
@@ -48,7 +48,7 @@ export function acknowledgementRows(of: Variations, name: string): readonly Row[
     },
     {
       ...success,
-      it: 'that cannot be delivered leaves the message completed and its result in the log',
+      it: 'that cannot be delivered leaves the message completed and its result in the log {S8.3 S8.4}',
       delivery: [...notifications.map(() => 'delivered' as const), { dropped: 'unknown_device' }],
       log: { code: 'ok', dropped: [{ kind: 'acknowledgement', device: 'd1', reason: 'unknown_device' }] },
     },

@@ -30,11 +30,11 @@ export function propertyRows(of: Variations, generation: Generation, name: strin
     },
     ...strangeTargets.map((target) => ({
       ...having(success, { target }, { target }),
-      it: `may have any target, which comes back unchanged: ${target}`,
+      it: `may have any target, which comes back unchanged: ${target} {S2.7}`,
     })),
     ...hostileTargets.map((target) => ({
       ...having(failure({}, `property target ${targetFault}`), { target }, { target }),
-      it: `must have a target without control characters: ${shown(target)}`,
+      it: `must have a target without control characters: ${shown(target)} {S2.7}`,
     })),
     { ...having(success, of.typed, of.echoed), it: 'have the same meaning typed and as text {S2.4 S2.8}' },
     {

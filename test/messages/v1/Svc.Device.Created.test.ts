@@ -181,7 +181,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       ] as const
     ).map(([where, inProperties, inBody]) =>
       creating(
-        `takes objectId and model from ${where}`,
+        `takes objectId and model from ${where} {S15.2}`,
         { properties: inProperties, body: { ...inBody, ...body } },
         { ...withModel, ...inBody },
       ),
@@ -199,7 +199,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       '{"model":"svc.device", "type":"pump","properties":{"2":12345678901234567890,"1":1.0,"x":1e400,"ü":"\\u00fc"},"variables":{"a":1,"a":2}\n}',
     ),
     generating(
-      'passes a body that names its model on unchanged, with the generated objectId in the path',
+      'passes a body that names its model on unchanged, with the generated objectId in the path {S15.7}',
       '{ "model":"svc.device" ,"type":"pump","properties":{"serial":"FP-1","big":12345678901234567890} }',
       '{ "model":"svc.device" ,"type":"pump","properties":{"serial":"FP-1","big":12345678901234567890} }',
     ),
@@ -384,7 +384,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       ] as const
     ).map(([what, attributes, to]) =>
       orphan(
-        `fails when a reference of that name has another target, which stays unchanged, although it ${what}`,
+        `fails when a reference of that name has another target, which stays unchanged, although it ${what} {S15.12}`,
         [references(reference({ to, attributes }))],
         nameTaken,
       ),
@@ -401,8 +401,8 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
     ),
     ...(
       [
-        ['a reference name that the parent’s type does not know', 400, 'Validation failed'],
-        ['a parent that does not exist', 404, 'Not found'],
+        ['a reference name that the parent’s type does not know {S15.5}', 400, 'Validation failed'],
+        ['a parent that does not exist {S15.8}', 404, 'Not found'],
       ] as const
     ).map(([what, status, title]) =>
       orphan(
@@ -474,15 +474,19 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
         ),
       ] as const
     ).map(([wrong, details]) =>
-      rejects(`refuses a parent without objectId and reference name: ${shown(JSON.stringify(wrong))}`, details, {
-        body: { ...body, parent: wrong },
-      }),
+      rejects(
+        `refuses a parent without objectId and reference name: ${shown(JSON.stringify(wrong))} {S15.5}`,
+        details,
+        {
+          body: { ...body, parent: wrong },
+        },
+      ),
     ),
   ],
 
   'refused without asking a backend': [
     ...[undefined, null, 7, '', '../pump', 'a/b', '..', 'pump@1.0', 'pump@x', 'pump@..', '..pump'].map((type) =>
-      rejects(`must have a type that is a type reference: ${JSON.stringify(type)}`, typeFault(type), {
+      rejects(`must have a type that is a type reference: ${JSON.stringify(type)} {S15.4}`, typeFault(type), {
         body: { ...body, type },
       }),
     ),
@@ -517,7 +521,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       }),
     ),
     ...['objectId', 'reference'].map((key) =>
-      rejects(`refuses a parent in which ${key} occurs twice`, `body.parent.${key} occurs twice`, {
+      rejects(`refuses a parent in which ${key} occurs twice {S15.6}`, `body.parent.${key} occurs twice`, {
         body: `{"type":"pump","parent":{"${key}":"${otherPumpId}","${key}":"${otherPumpId}"}}`,
       }),
     ),

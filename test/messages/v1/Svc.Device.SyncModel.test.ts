@@ -140,7 +140,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ] as const
     ).map(([where, inProperties, inBody]) =>
       about({
-        it: `is the one that is named in ${where}`,
+        it: `is the one that is named in ${where} {S17.4}`,
         properties: inProperties,
         body: inBody,
         backend: [read()],
@@ -162,7 +162,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ack: undefined,
     }),
     about({
-      it: 'must exist',
+      it: 'must exist {S17.2 S17.16}',
       backend: [missing()],
       ack: notFound,
     }),
@@ -206,7 +206,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       notifications: [news(), news(first), news(second)],
     }),
     about({
-      it: 'are fetched over references with the given names, case-sensitively',
+      it: 'are fetched over references with the given names, case-sensitively {S17.11}',
       body: { references: ['feeds', 'drains'] },
       backend: [
         read(),
@@ -403,7 +403,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
     ),
     ...(['hierarchical', 'contained'] as const).map((one) =>
       about({
-        it: `may all be present as long as only one has an effect: ${one}`,
+        it: `may all be present as long as only one has an effect: ${one} {S17.7}`,
         body: {
           ...{ hierarchical: false, contained: null, recursive: false, references: [null], related: [] },
           [one]: true,
@@ -423,7 +423,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
     ...contradictions.map((names) => {
       const given = Object.fromEntries(names.map((name) => [name, name === 'references' ? ['feeds'] : true]));
       return rejects(
-        `are mutually exclusive: ${names.join(', ')}`,
+        `are mutually exclusive: ${names.join(', ')} {S17.5 S17.7}`,
         `body.${names.join(' and body.')} are mutually exclusive`,
         {
           body: given,
@@ -432,14 +432,18 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
     }),
     ...['hierarchical', 'contained', 'recursive'].flatMap((name) =>
       ['true', 1, [true], {}].map((value) =>
-        rejects(`must be true or false: ${name} ${JSON.stringify(value)}`, `body.${name} must be true or false`, {
-          body: { [name]: value },
-        }),
+        rejects(
+          `must be true or false: ${name} ${JSON.stringify(value)} {S17.5 S17.7}`,
+          `body.${name} must be true or false`,
+          {
+            body: { [name]: value },
+          },
+        ),
       ),
     ),
     ...['references', 'related'].flatMap((name) =>
       ['feeds', true, { 0: 'feeds' }].map((value) =>
-        rejects(`must be a list: ${name} ${JSON.stringify(value)}`, `body.${name} must be an array of texts`, {
+        rejects(`must be a list: ${name} ${JSON.stringify(value)} {S17.6}`, `body.${name} must be an array of texts`, {
           body: { [name]: value },
         }),
       ),

@@ -67,7 +67,7 @@ messageTable('V1', 'Svc.Device.Updated', sample, replaceRows(v1), {
       ] as const
     ).map(([where, inProperties, inBody]) =>
       puts(
-        `updates the model that is named in ${where}`,
+        `updates the model that is named in ${where} {S16.2}`,
         { properties: { ...properties, ...inProperties }, body: { ...body, ...inBody } },
         'svc.configuration',
       ),
@@ -127,7 +127,7 @@ messageTable('V1', 'Svc.Device.Updated', sample, replaceRows(v1), {
   'version and type, as of an event': [
     ...['9007199254740993', '12345678901234567890123'].map((version) => ({
       ...puts(
-        `acknowledges version ${version} digit for digit`,
+        `acknowledges version ${version} digit for digit {S16.8}`,
         { body: withVersion(` ${version} `) },
         'svc.device',
         done(5, Number(version)),
@@ -159,11 +159,13 @@ messageTable('V1', 'Svc.Device.Updated', sample, replaceRows(v1), {
       ...failed(invalid, 'body.type is required', 1e30),
     },
     ...[undefined, null, 7, '', 'a/b', '..', 'pump@1.0', 'pump@x', 'pump@1.2.3-beta', '..pump'].map((type) =>
-      rejectsBody(`must have a type that is a type reference: ${JSON.stringify(type)}`, typeFault(type), { type }),
+      rejectsBody(`must have a type that is a type reference: ${JSON.stringify(type)} {S16.3}`, typeFault(type), {
+        type,
+      }),
     ),
     ...[undefined, null, '4', 4.5, true, [4]].map((version) =>
       rejects(
-        `must have a version that is an integer: ${JSON.stringify(version)}; no other is acknowledged`,
+        `must have a version that is an integer: ${JSON.stringify(version)}; no other is acknowledged {S16.3 S16.8}`,
         `body.version ${version === undefined ? 'is required' : 'must be an integer'}`,
         { body: { ...body, version } },
       ),

@@ -67,8 +67,8 @@ describe('creating an object model', () => {
   });
 
   it.each([
-    ['another version of the type', { ...pump, type: 'pump@1' }],
-    ['a subtype in the same unique group', { ...pump, type: 'booster-pump' }],
+    ['another version of the type {S5.7}', { ...pump, type: 'pump@1' }],
+    ['a subtype in the same unique group {S5.7}', { ...pump, type: 'booster-pump' }],
   ])('refuses unique values in use with 409: %s', async (_, body) => {
     await create({ ...pump, objectId: guid(1) });
     const { status, error } = await create(body);
@@ -83,27 +83,27 @@ describe('creating an object model', () => {
   });
 
   it.each([
-    ['a missing mandatory property', { ...pump, properties: {} }, '$.properties.serial'],
+    ['a missing mandatory property {S5.4}', { ...pump, properties: {} }, '$.properties.serial'],
     ['a mandatory property that is null', { ...pump, properties: { serial: null } }, '$.properties.serial'],
     ['a property of another data type', { ...pump, properties: { serial: 1 } }, '$.properties.serial'],
     ['a fraction for an integer', { ...pump, properties: { serial: 'A1', runningHours: 1.5 } }, 'runningHours'],
-    ['a property the type does not declare', { ...pump, properties: { serial: 'A1', Serial: 'x' } }, 'Serial'],
+    ['a property the type does not declare {S4.8}', { ...pump, properties: { serial: 'A1', Serial: 'x' } }, 'Serial'],
     [
       'a property that only a newer version has',
       { ...pump, type: 'pump@1', properties: { serial: 'A1', runningHours: 1 } },
       'runningHours',
     ],
-    ['a variable of another data type', { ...pump, variables: { pressure: 'high' } }, '$.variables.pressure'],
-    ['an unknown type', { ...pump, type: 'submarine' }, '$.type'],
+    ['a variable of another data type {S4.5}', { ...pump, variables: { pressure: 'high' } }, '$.variables.pressure'],
+    ['an unknown type {S9.4}', { ...pump, type: 'submarine' }, '$.type'],
     ['an unknown major version', { ...pump, type: 'pump@7' }, '$.type'],
     ['a type reference that is none', { ...pump, type: 'pump@latest' }, '$.type'],
-    ['a type id in other letters', { ...pump, type: 'Pump' }, '$.type'],
+    ['a type id in other letters {S4.4}', { ...pump, type: 'Pump' }, '$.type'],
     ['a type of another model', { ...pump, model: 'svc.configuration' }, '$.type'],
-    ['a missing type', { model: 'svc.device' }, '$.type'],
-    ['a missing model', { type: 'pump', properties: { serial: 'A1' } }, '$.model'],
-    ['an object id that is no GUID', { ...pump, objectId: '../pump' }, '$.objectId'],
-    ['properties that are no object', { ...pump, properties: ['serial'] }, '$.properties'],
-    ['a name that is no string', { ...pump, name: 7 }, '$.name'],
+    ['a missing type {S9.2}', { model: 'svc.device' }, '$.type'],
+    ['a missing model {S9.2}', { type: 'pump', properties: { serial: 'A1' } }, '$.model'],
+    ['an object id that is no GUID {S4.2}', { ...pump, objectId: '../pump' }, '$.objectId'],
+    ['properties that are no object {S4.5}', { ...pump, properties: ['serial'] }, '$.properties'],
+    ['a name that is no string {S4.1}', { ...pump, name: 7 }, '$.name'],
   ])('refuses %s with 400 and the JSON path', async (_, body, place) => {
     const { status, error } = await create(body);
     expect(status).toBe(400);

@@ -14,7 +14,7 @@ it.each([
   ['device=gateway-1&path=edge%2Fsensor-1', 'gateway-1/edge/sensor-1'],
   ['device=gateway-1&identity=edge', 'gateway-1/edge'],
   ['device=gateway-1&path=edge&identity=sensor-2', 'gateway-1/edge/sensor-2'],
-])('the path %s resolves to %s', async (query, path) => {
+])('the path %s resolves to %s {S7.1 S7.3}', async (query, path) => {
   const found = principal(path);
   const { id, identity, parentId } = found ?? {};
   expect((await resolve(query)).json).toEqual({ data: [{ id, identity, path, parentId }] });
@@ -45,7 +45,7 @@ it('a duplicate query parameter is refused', async () => {
   expect((await resolve('device=gateway-1&path=edge&path=')).status).toBe(400);
 });
 
-it("resolving another device's identities, existing or not, is refused with the same 403", async () => {
+it("resolving another device's identities, existing or not, is refused with the same 403 {S19.3}", async () => {
   for (const device of ['pump-1', 'rival-1', 'nobody', '']) {
     expect((await resolve(`device=${device}`)).status).toBe(403);
   }

@@ -51,13 +51,25 @@ describe('replacing an object model', () => {
   );
 
   it.each([
-    ['no version', { type: 'pump', properties: { serial: 'A1' } }, '$.version'],
+    ['no version {S10.3}', { type: 'pump', properties: { serial: 'A1' } }, '$.version'],
     ['a version that is no whole number', { type: 'pump', version: 1.5, properties: { serial: 'A1' } }, '$.version'],
     ['a version as text', { type: 'pump', version: '1', properties: { serial: 'A1' } }, '$.version'],
-    ['no type', { version: 1, properties: { serial: 'A1' } }, '$.type'],
-    ['a changed unique property', { type: 'pump', version: 1, properties: { serial: 'A2' } }, '$.properties.serial'],
-    ['another type without its version', { type: 'booster-pump', version: 1, properties: { serial: 'A1' } }, '$.type'],
-    ['a type of another unique group', { type: 'gateway@1', version: 1, properties: { serial: 'A1' } }, '$.type'],
+    ['no type {S10.3}', { version: 1, properties: { serial: 'A1' } }, '$.type'],
+    [
+      'a changed unique property {S4.9 S20.6}',
+      { type: 'pump', version: 1, properties: { serial: 'A2' } },
+      '$.properties.serial',
+    ],
+    [
+      'another type without its version {S9.13}',
+      { type: 'booster-pump', version: 1, properties: { serial: 'A1' } },
+      '$.type',
+    ],
+    [
+      'a type of another unique group {S10.8 S20.6}',
+      { type: 'gateway@1', version: 1, properties: { serial: 'A1' } },
+      '$.type',
+    ],
     ['an unknown type', { type: 'submarine@1', version: 1, properties: { serial: 'A1' } }, '$.type'],
     ['an unknown version of its type', { type: 'pump@7', version: 1, properties: { serial: 'A1' } }, '$.type'],
     [

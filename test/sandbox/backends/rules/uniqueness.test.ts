@@ -13,7 +13,7 @@ const place = new Map([['mixer', ['plant', 'position']]]);
 
 describe('unique values', () => {
   it.each([
-    ['the same value', serial, '{"serial":"A1"}', '{"serial":"A1","location":"hall"}', true],
+    ['the same value {S5.7}', serial, '{"serial":"A1"}', '{"serial":"A1","location":"hall"}', true],
     ['a wrapped value', serial, '{"serial":"A1"}', '{"serial":{"value":"A1"}}', true],
     ['a number in another notation', place, '{"plant":"n","position":10}', '{"position":1e1,"plant":"n"}', true],
     ['another value', serial, '{"serial":"A1"}', '{"serial":"a1"}', false],
