@@ -45,7 +45,7 @@ export const anchorOf = (heading: string): string =>
 /** The page with its index renewed. */
 export function withIndex(page: string): string {
   const links = decisionsIn(page).map(({ id, heading }) => `[${id}](#${anchorOf(heading)})`);
-  return withText(page, index, links.join(' ·\n'));
+  return withText(page, index, links.join(',\n'));
 }
 
 export function writeDecisionIndexes(): void {

@@ -5,7 +5,6 @@ import { backendFaults } from './backendFaults.ts';
 import { clockFaults } from './clockFaults.ts';
 import { deadLetterFaults } from './deadLetterFaults.ts';
 import { deliveryFaults } from './deliveryFaults.ts';
-import { denialFaults } from './denialFaults.ts';
 import { detailFaults } from './detailFaults.ts';
 import { edgeFaults } from './edgeFaults.ts';
 import { edgeMetricFaults } from './edgeMetricFaults.ts';
@@ -360,7 +359,6 @@ export const faults: readonly Fault[] = [
   ...deadLetterFaults,
   ...deliveryFaults,
   ...waitingFaults,
-  ...denialFaults,
   ...detailFaults,
   ...quarantineFaults,
   ...settingFaults,
