@@ -14,17 +14,17 @@ const run = <Of>(name: string): readonly Of[] =>
 
 const now: readonly Measured[] = run('now');
 
-/** What one instance handles has a table of its own: of its rows, those with a goal. */
-const withGoals = ({ workload, rows }: Measured) => ({
+/** What is handled a second differs from machine to machine: of those rows, the ones with a goal. */
+const withoutRates = ({ workload, rows }: Measured) => ({
   workload,
-  rows: rows.filter(({ goal }) => workload.name !== 'partitions' || goal !== undefined),
+  rows: rows.filter(({ goal, unit }) => unit !== '/s' || goal !== undefined),
 });
 
 /** The page with its tables as they should be. */
 export const withTables = (page: string): string =>
   withTexts(page, {
     cost: costTable(now),
-    ratios: tableOf(now.map(withGoals)),
+    ratios: tableOf(now.map(withoutRates)),
     'one instance': sizingTable(now),
   });
 

@@ -47,7 +47,9 @@ it.each(['CONTRIBUTING.md', 'edge/README.md', 'iot-hub-emulator/README.md'])('RE
 
 /** Between backticks, what looks like a path; a name without a folder is beside the path before it in the same line. */
 function pathsIn(line: string): string[] {
-  const paths = codesIn(line).filter((code) => /^\.?[\w-]+(?:[./][\w-]+)*\/?$/.test(code) && /\/|\.\w+$/.test(code));
+  const paths = codesIn(line).filter(
+    (code) => /^\.?[\w-]+(?:[./][\w-]+)*\/?$/.test(code) && /\/|\.(?:[jt]s|mjs|json|md|ya?ml)$/.test(code),
+  );
   return paths.map((path, index) => {
     const before = paths.slice(0, index).findLast((one) => one.includes('/')) ?? '';
     return path.includes('/') || existsSync(path) ? path : join(before.replace(/[^/]*$/, ''), path);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { decisionPages, decisionsIn } from '../../scripts/decisionIndex.ts';
+import { decisionPages, decisionsIn } from '../../scripts/decisions.ts';
 import { catalogue } from '../../src/messages/index.ts';
 import { filesBelow } from '../support/imports.ts';
 import { anchorsOf, readPage } from './markdown.ts';

@@ -70,10 +70,7 @@ export const storageFacts: readonly Fact[] = [
   {
     id: 'storage.names',
     says: 'A name may have any characters, and a list has it as it was given; `.` and `..` between slashes are resolved by the client.',
-    sources: [
-      page('storage/blobs/storage-blobs-introduction'),
-      client('`@azure/storage-blob`'),
-    ],
+    sources: [page('storage/blobs/storage-blobs-introduction'), client('`@azure/storage-blob`')],
     check: inContainer(async (made) => {
       const name = 'names/a b%2F ü$&+/0';
       await made.getBlockBlobClient(name).upload('1', 1);
