@@ -95,7 +95,7 @@ function withRules(page: string, { name, purpose }: Card): string {
   if (page.includes(` · \`${name}\`\n`)) return page;
   const chapter = nextChapter(page);
   const link = `[S${chapter}](#s${chapter}--${name.replaceAll('.', '').toLowerCase()}) \`${name}\``;
-  const contents = page.replace('\n\n## S1 ·', () => ` ·\n${link}\n\n## S1 ·`);
+  const contents = page.replace('\n\n## S1 ·', () => `,\n${link}\n\n## S1 ·`);
   return `${contents}\n## S${chapter} · \`${name}\`\n\n**S${chapter}.1** ${purpose}. ${undecided} a rule for each sentence of the specification.\n`;
 }
 
