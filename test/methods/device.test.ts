@@ -67,12 +67,12 @@ describe('a response of the device', () => {
   it.each<[string, number, unknown, RegExp, Invoked?]>([
     ['that is not JSON', 200, 'all right', /is malformed/],
     ['that is empty', 200, '', /it is not a JSON object/],
-    ['that is not an object', 200, [1], /it is not a JSON object/],
+    ['that is not an object {S23.7}', 200, [1], /it is not a JSON object/],
     ['without a status', 200, { output: {} }, /no integer status/],
     ['with a string as status', 200, { status: '0' }, /no integer status/],
     ['with a status that is not an integer {S23.7}', 200, { status: 0.5 }, /no integer status/],
     [
-      'whose output is not an object {S23.7}',
+      'whose output is not an object',
       200,
       { status: 0, output: 'done' },
       /its output is not a JSON object/,
