@@ -62,7 +62,7 @@ export const amqpFaults: readonly Fault[] = [
     fault: 'waits for all of a packet that is too large',
     find: 'Math.max(packets.parse(chunk), announced(packets)) > maxPacketSize',
     replace: 'packets.parse(chunk) > maxPacketSize',
-    caughtBy: 'a packet of MQTT that announces 256 MB is refused at its header, before a login and after it',
+    caughtBy: 'a packet of MQTT that is too large is refused at its header, before a login and after it',
   }),
   ...inFile('iot-hub-emulator/src/network/listener.ts', unfinished, {
     fault: 'waits without end for a handshake',

@@ -3,11 +3,11 @@ import { inFile } from './inFile.ts';
 
 /** Each removes the workaround for a trap of the hub's client libraries. */
 export const workaroundFaults: readonly Fault[] = [
-  ...inFile('src/hub/sdkCures.ts', ['test/hub/serviceConnection.test.ts'], {
+  ...inFile('src/hub/sdkCures.ts', ['test/hub/workaroundsOfReplying.test.ts'], {
     fault: 'trap 1: lets an error be its own cause',
     find: '  breakErrorCycles();\n',
     replace: '',
-    caughtBy: 'tolerates a drop while a reply is open, and continues over a new connection',
+    caughtBy: 'an error that is translated is not its own cause:',
   }),
   ...inFile('src/hub/sdkCures.ts', ['test/hub/wrongServiceSettings.test.ts'], {
     fault: 'lets the service client forget the error of the socket',
@@ -67,19 +67,19 @@ export const workaroundFaults: readonly Fault[] = [
     fault: 'trap 18: opens a connection again with the links of the one that the hub closed',
     find: '  mendConnections();\n',
     replace: '',
-    caughtBy: 'continues after the hub closed the connection with its links attached, without requests to the hub:',
+    caughtBy: 'a connection that the hub closes with its links attached is told that it is lost:',
   }),
   ...inFile('src/hub/sdkCures.ts', ['test/hub/workaroundsOfReading.test.ts'], {
-    fault: 'lets the event client fail in the timer of a request when its connection was lost',
+    fault: 'lets a link of events have an address that the library has forgotten',
     find: '  forgetAddresses();\n',
     replace: '',
     caughtBy: 'a link has no address after its connection was lost',
   }),
   ...inFile('src/hub/sdkCures.ts', ['test/hub/workaroundsOfReading.test.ts'], {
-    fault: 'ends at a frame that the event client does not expect',
+    fault: 'leaves an error of a connection of events without a listener',
     find: '      this.on(ConnectionEvents.error, () => undefined);\n',
     replace: '',
-    caughtBy: 'a connection without listeners tolerates an unexpected frame',
+    caughtBy: 'a connection without listeners tolerates an error',
   }),
   ...inFile('src/hub/sdkCures.ts', ['test/hub/workaroundsOfReading.test.ts'], {
     fault: 'lets the operating system hold frames back',
@@ -91,7 +91,7 @@ export const workaroundFaults: readonly Fault[] = [
     fault: 'trap 19: gives the library of events whatever bytes come',
     find: '  boundDecoding({ message: messageOfReading, frames: framesOfReading });\n',
     replace: '',
-    caughtBy: 'a value of thousands of nested lists',
+    caughtBy: 'a value of 33 nested lists',
   }),
   ...inFile(
     'src/hub/decodable.ts',
@@ -128,10 +128,10 @@ export const workaroundFaults: readonly Fault[] = [
     caughtBy: 'continues at once when the hub has closed the connection during a reply, with its links',
   }),
   ...inFile('src/hub/sdkCures.ts', ['test/hub/workaroundsOfReplying.test.ts'], {
-    fault: 'lets the service client fail in the timer of its close when a link was not answered',
+    fault: 'tells a link of replies that the hub has not answered of no error',
     find: '  failUnansweredLinks();\n',
     replace: '',
-    caughtBy: 'closes a client to whose link the hub has not answered when its connection is lost',
+    caughtBy: 'a link that the hub has not answered is told of an error when it ends, and one that expects none is not',
   }),
   ...inFile('src/hub/replies/serviceClient.ts', ['test/hub/hangs.test.ts'], {
     fault: 'trap 5: waits until the client has connected, as long as it takes',
