@@ -15,8 +15,8 @@ import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
 import { http } from '../sandbox/backends/client.ts';
-import { appendEvent } from '../support/appendEvent.ts';
 import { type ConnectProxy, startConnectProxy } from '../support/connectProxy.ts';
+import { appendEvent } from '../support/events.ts';
 
 // The built programs without a single key: tokens of the stand-in for the platform, which the hub, the event hub behind a
 // route, the storage account and the backends check (D365).

@@ -18,9 +18,9 @@ import { buildService } from '../../sandbox/service/build.ts';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { startService } from '../../sandbox/service/process.ts';
+import { withConstants } from '../support/processes.ts';
 import { type RotatingAzurite, startRotatingAzurite } from '../support/rotatingAzurite.ts';
 import { createSecretVolume, type SecretVolume } from '../support/secretVolume.ts';
-import { withConstants } from '../support/withConstants.ts';
 
 // The built programs while every secret that they have is replaced, one by one, under load: nothing is lost, nothing is
 // repeated, and no secret gets out (D397).

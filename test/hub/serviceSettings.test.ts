@@ -9,7 +9,7 @@ import { startService } from '../../src/programs/service.ts';
 import { settings } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
 import { neverCrashing } from '../support/processLife.ts';
-import { signal } from '../support/signal.ts';
+import { signal } from '../support/waiting.ts';
 import { createFakeHub } from './support/fakeHub.ts';
 import { v2 } from './support/messages.ts';
 import { standIns } from './support/standIns.ts';

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createBackends } from '../../src/backends/backends.ts';
 import { collect } from '../../src/objectModel/collect.ts';
 import { callOf, settings } from '../backends/harness.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { recordingLog } from '../support/observed.ts';
 
 const objectIdOf = (name: string) => name.repeat(8).concat('-0000-4000-8000-000000000000');
 const model = 'svc.device';

@@ -10,7 +10,7 @@ import { replaySummaryOf } from '../../src/operations/deadLetters/letterLines.ts
 import { list } from '../../src/operations/deadLetters/list.ts';
 import { show } from '../../src/operations/deadLetters/show.ts';
 import { letter, lettersInDirectory } from '../support/letters.ts';
-import { withOutput } from '../support/output.ts';
+import { withOutput } from '../support/waiting.ts';
 
 const directory = folderForEach('letters');
 let store: DeadLetters;

@@ -9,7 +9,7 @@ import { chosenLetters } from '../../src/operations/deadLetters/choice.ts';
 import { type ReplayOptions, rememberingFailures, replay } from '../../src/operations/deadLetters/replay.ts';
 import type { Arrival } from '../../src/protocol/arrival.ts';
 import { allLetters, letter, lettersInDirectory } from '../support/letters.ts';
-import { signal } from '../support/signal.ts';
+import { signal } from '../support/waiting.ts';
 
 const directory = folderForEach('letters');
 let store: DeadLetters;

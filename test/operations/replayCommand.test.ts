@@ -8,7 +8,7 @@ import type { Dispatch } from '../../src/dispatch/dispatch.ts';
 import { choiceOf } from '../../src/operations/deadLetters/choiceOptions.ts';
 import { replayChosen } from '../../src/operations/deadLetters/replayChosen.ts';
 import { letter, lettersInDirectory } from '../support/letters.ts';
-import { withOutput } from '../support/output.ts';
+import { withOutput } from '../support/waiting.ts';
 
 const directory = folderForEach('letters');
 let store: DeadLetters;

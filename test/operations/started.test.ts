@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { DurableText } from '../../src/hub/stores/buildRecord.ts';
 import { logStarted } from '../../src/operations/started.ts';
 import { StoreFailure } from '../../src/storage/storeFailure.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { recordingLog } from '../support/observed.ts';
 
 const access = { events: 'key' };
 const own = { version: '1.1.0', build: 'b' };

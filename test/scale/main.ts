@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { showProgress } from '../chaos/progress.ts';
-import { optionsOrEnd } from '../support/optionsOrEnd.ts';
+import { optionsOrEnd } from '../support/processes.ts';
 import { faultsOf } from './faults.ts';
 import { readOptions, usage } from './options.ts';
 import { type Outcome, runScenario } from './run.ts';

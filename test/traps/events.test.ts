@@ -9,7 +9,7 @@ import {
 import { Connection, ConnectionEvents } from 'rhea-promise';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
-import { signal } from '../support/signal.ts';
+import { signal } from '../support/waiting.ts';
 import { append, bodies, memoryStore, subscribe } from './support/plain.ts';
 
 // Each trap is reproduced against the plain @azure/event-hubs: a new version of it that behaves otherwise fails here.

@@ -3,7 +3,7 @@ import { EventHubConsumerClient } from '@azure/event-hubs';
 import { type HubOptions, startHub } from 'iot-hub-emulator';
 import { describe, test } from 'vitest';
 import { viaAgent } from '../../iot-hub-emulator/test/support/clients.ts';
-import { signal } from '../support/signal.ts';
+import { signal } from '../support/waiting.ts';
 import { append, bodies, memoryStore, plainService, send } from './support/plain.ts';
 
 // Traps that take the time they take: only for `npm run traps`, all at once. Waits are in seconds, as the clients have them

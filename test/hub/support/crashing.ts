@@ -17,7 +17,7 @@ import { settingsOf } from '../../support/environment.ts';
 import { bodyBytes, hubEvent } from '../../support/events.ts';
 import { allLetters, lettersInDirectory } from '../../support/letters.ts';
 import { crashingAt } from '../../support/processLife.ts';
-import { signal } from '../../support/signal.ts';
+import { signal } from '../../support/waiting.ts';
 import { arrivalOf, wire } from '../../support/wiring.ts';
 import type { Message } from './messages.ts';
 

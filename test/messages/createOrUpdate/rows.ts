@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { failsToTheEnd } from '../../support/failsToTheEnd.ts';
+import { failsToTheEnd } from '../../support/scriptedBackend.ts';
 import { device, problem, pump, pumpAnswer, unownedPump } from '../../support/world.ts';
 import { related, toldOf } from '../table/answers.ts';
 import type { Row } from '../table/row.ts';

@@ -1,4 +1,4 @@
-import { idempotencyKey } from '../../support/idempotencyKey.ts';
+import { idempotencyKey } from '../../support/events.ts';
 import { problem, pumpAnswer, pumpId } from '../../support/world.ts';
 import { incident, unrelated } from '../table/answers.ts';
 import type { Row } from '../table/row.ts';

@@ -1,7 +1,6 @@
-import { failsToTheEnd } from '../../support/failsToTheEnd.ts';
+import { idempotencyKey } from '../../support/events.ts';
 import { hostileObjectIds, objectIdFault, pathFault, shown, typeFault } from '../../support/hostileNames.ts';
-import { idempotencyKey } from '../../support/idempotencyKey.ts';
-import type { ScriptedCall } from '../../support/scriptedBackend.ts';
+import { failsToTheEnd, type ScriptedCall } from '../../support/scriptedBackend.ts';
 import {
   derivedObjectId,
   device,

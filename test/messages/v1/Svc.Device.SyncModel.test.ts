@@ -1,6 +1,5 @@
-import { failsToTheEnd } from '../../support/failsToTheEnd.ts';
 import { hostileModels, modelFault, shown } from '../../support/hostileNames.ts';
-import type { ScriptedCall } from '../../support/scriptedBackend.ts';
+import { failsToTheEnd, type ScriptedCall } from '../../support/scriptedBackend.ts';
 import { otherPumpId as first, problem, pump, pumpId as requested } from '../../support/world.ts';
 import { forbidden, incident } from '../table/answers.ts';
 import { messageTable } from '../table/messageTable.ts';
