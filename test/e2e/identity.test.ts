@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { type Hub, startHub } from 'iot-hub-emulator';
 import { type Authority, startAuthority } from 'iot-hub-emulator/authority';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { type Backends, startBackends } from '../../sandbox/backends/backends.ts';
 import { connectDevice, type Device } from '../../sandbox/device/device.ts';
 import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';

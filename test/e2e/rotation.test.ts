@@ -11,7 +11,7 @@ import { type Hub, startHub } from 'iot-hub-emulator';
 import { createJournal } from 'iot-hub-emulator/journal';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { type Backends, startBackends } from '../../sandbox/backends/backends.ts';
 import { connectDevice, type Device } from '../../sandbox/device/device.ts';
 import { buildService } from '../../sandbox/service/build.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { tunnelTo, useProxies } from 'telemetry/network/outbound.ts';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { accessOf } from '../../src/identity/access.ts';
 import { derivedFrom } from '../../src/identity/rotatingSecret.ts';
 import { openSecretFiles } from '../../src/identity/secretFiles.ts';

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import { type Certificate, readCertificate, watchCertificate } from '../../src/methods/certificate.ts';
 import { secretFiles } from '../../src/settings/groups/constants.ts';

@@ -5,13 +5,13 @@ const table = (name: string) => `test/messages/${name}.test.ts`;
 
 /** In what messages need, find and collect, and in what is said of them. */
 export const answerFaults: readonly Fault[] = [
-  ...inFile('src/concurrency/inOrder.ts', ['test/objectModel/collect.test.ts'], {
+  ...inFile('src/concurrency/inOrder.ts', ['test/objectModel/objectModel.test.ts'], {
     fault: 'pairs models with answers in the order in which these come',
     find: 'results[index] = await work(inputs[index] as In)',
     replace: 'results.push(await work(inputs[index] as In))',
     caughtBy: 'Each model gets its own answer, in the order of the references, for any order of answers',
   }),
-  ...inFile('src/objectModel/replace.ts', ['test/objectModel/replace.test.ts'], {
+  ...inFile('src/objectModel/replace.ts', ['test/objectModel/objectModel.test.ts'], {
     fault: 'takes the gap between versions by JavaScript numbers',
     find: 'const gap = wanted - BigInt(version);',
     replace: 'const gap = BigInt(Number(wanted) - Number(version));',

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
-import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { idOf } from '../../src/deadLetters/deadLetter.ts';
 import type { DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
 import { choiceOf } from '../../src/operations/deadLetters/choiceOptions.ts';

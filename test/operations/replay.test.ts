@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { folderOf, idOf } from '../../src/deadLetters/deadLetter.ts';
 import type { DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
 import type { Dispatch } from '../../src/dispatch/dispatch.ts';

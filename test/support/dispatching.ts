@@ -180,7 +180,7 @@ const routers = {
 };
 
 /** Says which route the sandbox's backend lacks for this call; empty when it has one. */
-export function missingRoute(backend: BackendName, method: string, path: string): string[] {
+function missingRoute(backend: BackendName, method: string, path: string): string[] {
   const [pathname = ''] = path.split('?', 1);
   if (routers[backend](method, pathname).route) return [];
   return [`sandbox/backends/${backend}/routes.ts has no route for ${method} ${pathname}: the stories cannot run`];

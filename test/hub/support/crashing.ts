@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { AxiosAdapter } from 'axios';
 import { afterAll, beforeAll } from 'vitest';
-import { folderForAll } from '../../../iot-hub-emulator/test/support/folder.ts';
+import { folderForAll } from '../../../iot-hub-emulator/test/support/fixtures.ts';
 import { type Backends as Sandbox, startBackends } from '../../../sandbox/backends/backends.ts';
 import { createTransport } from '../../../src/backends/transport.ts';
 import type { DeadLetters } from '../../../src/deadLetters/deadLetterStore.ts';

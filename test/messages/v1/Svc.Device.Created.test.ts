@@ -27,10 +27,8 @@ import {
   stored,
 } from '../createOrUpdate/registration.ts';
 import { createOrUpdateRows } from '../createOrUpdate/rows.ts';
-import { forbidden, incident, related, toldOf, unrelated } from '../table/answers.ts';
 import { messageTable } from '../table/messageTable.ts';
-import type { Row } from '../table/row.ts';
-import { writtenTwice } from '../table/twice.ts';
+import { forbidden, incident, type Row, related, toldOf, unrelated, writtenTwice } from '../table/row.ts';
 
 const v1 = registration('V1');
 const { created, updated, refused } = v1;
