@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type Tier, tierLimits } from 'iot-hub-emulator/limits';
 import { medianIn, type Run, table } from '../test/bench/absoluteTables.ts';
+import { tableOf } from '../test/scale/outcome.ts';
 import type { Outcome } from '../test/scale/run.ts';
-import { tableOf } from '../test/scale/table.ts';
 import { withTexts } from './writtenPart.ts';
 
 /**

@@ -7,8 +7,7 @@ import { finds } from './costSearch/finds.ts';
 import { createCosts } from './costSearch/measure.ts';
 import { eventOf } from './costSearch/recipe.ts';
 import { dispatchEvent } from './support/dispatching.ts';
-import { hubEvent } from './support/events.ts';
-import { requestProperties } from './support/requestProperties.ts';
+import { hubEvent, requestProperties } from './support/events.ts';
 import type { Script } from './support/scriptedBackend.ts';
 import { device, problem, pump, pumpId, pumpType } from './support/world.ts';
 

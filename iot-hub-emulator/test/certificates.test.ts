@@ -6,7 +6,7 @@ import { connect, createServer } from 'node:tls';
 import { describe, expect, test } from 'vitest';
 import { ensureCertificates } from '../src/identity/certificates.ts';
 import { ensurePolicies } from '../src/identity/policies.ts';
-import { folderForEach } from './support/folder.ts';
+import { folderForEach } from './support/fixtures.ts';
 
 const day = 24 * 3600 * 1000;
 const directory = folderForEach('certificates');

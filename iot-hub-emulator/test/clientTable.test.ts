@@ -47,3 +47,20 @@ test('a connection string leaves out the default port of a protocol, and no othe
   expect(hosts(5672, 5671, 8883)).toEqual(['127.0.0.1', 'localhost', 'localhost']);
   expect(hosts(5671, 443, 5671)).toEqual(['127.0.0.1:5671', 'localhost:443', 'localhost:5671']);
 });
+
+const page = readFileSync('iot-hub-emulator/docs/clients.md', 'utf8');
+const [, after = ''] = page.split('<!-- cases:');
+const rows = after
+  .split('\n')
+  .filter((line) => /^\| (?!suite|---)/.test(line))
+  .map((line) =>
+    line
+      .slice(1, -1)
+      .split(' | ')
+      .map((cell) => cell.trim()),
+  );
+
+test.each(rows)('%s, %s is %s', (_, __, here = '') => {
+  const [, file = '', title = ''] = /^`([\w./]+)` › (.+)$/.exec(here) ?? [];
+  expect(readFileSync(`iot-hub-emulator/test/${file}.ts`, 'utf8')).toContain(title);
+});

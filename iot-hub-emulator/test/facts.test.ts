@@ -13,7 +13,7 @@ import type { Outcome, Permissions } from '../facts/lab/probe.ts';
 import { trustHub } from '../src/clients/trustHub.ts';
 import type { Hub, HubOptions } from '../src/hub.ts';
 import { type Way, ways } from '../src/otherwise/ways.ts';
-import { folderForAll } from './support/folder.ts';
+import { folderForAll } from './support/fixtures.ts';
 import { hubForAll, hubForTest } from './support/sharedHub.ts';
 
 // What is believed of a hub, asked of this one with the unmodified official clients.

@@ -3,24 +3,25 @@ import { connect } from 'node:net';
 import rhea from 'rhea';
 import { describe, expect, test } from 'vitest';
 import { bareConnection, outcomeOf, putDeviceToken, putToken } from './support/bare.ts';
-import { beginning, compound, emptyElements, nestedLists, section } from './support/rawAmqp.ts';
+import { beginning, compound, emptyElements, nestedLists, plainMessages, section } from './support/rawAmqp.ts';
 import { hubForEach } from './support/sharedHub.ts';
 
-// AMQP that would end the hub in its library's decoder: it takes all memory, or overflows the stack.
+// AMQP just beyond the limits within which the hub has its library decode it. The library decodes this, too.
 
 const hub = hubForEach({ devices: [{ deviceId: 'pump-1' }], partitions: 1, ownerMaySend: true });
 
 const bytes = (...all: number[]) => Buffer.from(all);
 const { data_section, data_sections } = rhea.message;
 const batchFormat = 0x80013700;
-const endless = emptyElements(2 ** 31 - 1);
-const deep = nestedLists(3_000);
+const many = emptyElements(257);
+const deep = nestedLists(33);
 const hostile: [string, Buffer][] = [
-  ['thirteen bytes that declare 2^31 - 1 elements', section('value', endless)],
-  ['thousands of nested lists', section('value', deep)],
+  ['257 elements without bytes', section('value', many)],
+  ['33 nested lists', section('value', deep)],
   ['a sequence of such', section('sequence', compound(0xd0, 1, deep))],
   ['a small list', section('value', compound(0xd0, 1, bytes(0x40)))],
 ];
+const plain = plainMessages();
 
 const toTelemetry = async () => {
   const connection = await bareConnection(hub);
@@ -48,13 +49,10 @@ describe('without a login,', () => {
   const init = (inside: Buffer) => Buffer.concat([bytes(0, 0x53, 0x41), compound(0xd0, 1, inside)]);
 
   test.each([
-    ['an open frame that declares 2^31 - 1 elements', [amqp, frame(0, open(endless))]],
-    ['an open frame of nested lists', [amqp, frame(0, open(deep))]],
-    ['a login that declares 2^31 - 1 elements', [sasl, frame(1, init(endless))]],
-    [
-      'such an open frame in pieces',
-      [amqp, frame(0, open(endless)).subarray(0, 20), frame(0, open(endless)).subarray(20)],
-    ],
+    ['an open frame of 257 elements without bytes', [amqp, frame(0, open(many))]],
+    ['an open frame of 33 nested lists', [amqp, frame(0, open(deep))]],
+    ['a login of 257 elements without bytes', [sasl, frame(1, init(many))]],
+    ['such an open frame in pieces', [amqp, frame(0, open(many)).subarray(0, 20), frame(0, open(many)).subarray(20)]],
   ])('%s ends the connection, and no other', async (_, pieces) => {
     const sender = await toTelemetry();
     const socket = connect(hub.ports.amqp, '127.0.0.1').on('error', () => undefined);
@@ -71,6 +69,7 @@ describe('without a login,', () => {
 
 describe('a device', () => {
   test.each(hostile)('can send %s: receivers get the bytes of the body unchanged', async (_, body) => {
+    expect(plain.decode(body)).toHaveProperty('body'); // harms no receiver
     const sender = await toTelemetry();
     expect(await outcomeOf(sender, Buffer.concat([properties, body]), 0)).toBe('accepted');
     expect(eventBytes().subarray(-body.length)).toEqual(body);
@@ -91,9 +90,9 @@ describe('a device', () => {
   });
 
   test.each([
-    ['properties of 2^31 - 1 elements', section('applicationProperties', endless)],
-    ['a property of nested lists', section('applicationProperties', compound(0xd1, 2, bytes(0xa1, 1, 0x78), deep))],
-    ['annotations of nested lists', section('messageAnnotations', deep)],
+    ['properties of 257 elements without bytes', section('applicationProperties', many)],
+    ['a property of 33 nested lists', section('applicationProperties', compound(0xd1, 2, bytes(0xa1, 1, 0x78), deep))],
+    ['annotations of 33 nested lists', section('messageAnnotations', deep)],
     ['no section', bytes(0x40)],
   ])('that sends %s is refused, and goes on', async (_, wrong) => {
     const sender = await toTelemetry();
@@ -101,7 +100,7 @@ describe('a device', () => {
     expect(await outcomeOf(sender, message, 0)).toBe('amqp:decode-error');
     const batch = rhea.message.encode({ body: data_sections([rhea.message.encode({ body: 'x' }), message]) });
     expect(await outcomeOf(sender, batch, batchFormat)).toBe('amqp:decode-error');
-    expect(await outcomeOf(sender, section('value', endless), batchFormat)).toBe('amqp:decode-error');
+    expect(await outcomeOf(sender, section('value', many), batchFormat)).toBe('amqp:decode-error');
     expect(hub.counters().appended).toBe(0);
     expect(await outcomeOf(sender, { body: data_section(Buffer.from('x')) })).toBe('accepted');
     expect(hub.counters().appended).toBe(1);

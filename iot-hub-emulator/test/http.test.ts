@@ -1,12 +1,11 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { connect } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { readBody } from '../src/http/body.ts';
 import { createHttpServer, type HttpHandler, isLocal } from '../src/http/httpServer.ts';
 import { createRouter, splitUrl } from '../src/http/routes.ts';
-import { soon } from './support/soon.ts';
+import { soon } from './support/fixtures.ts';
 
 describe('routes', () => {
   const routes = [

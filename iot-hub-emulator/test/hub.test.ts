@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startHub } from '../src/hub.ts';
 import { deviceClient, deviceMessage, listenToEvents, serviceClient, serviceMessage } from './support/clients.ts';
 import { connectedDevice } from './support/device.ts';
-import { folderForEach } from './support/folder.ts';
+import { folderForEach } from './support/fixtures.ts';
 import { hubForTest } from './support/sharedHub.ts';
 
 const directory = folderForEach('hub');

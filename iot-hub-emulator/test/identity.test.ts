@@ -10,7 +10,7 @@ import type { Right } from '../src/identity/policies.ts';
 import { createRegistry } from '../src/identity/registry.ts';
 import { deviceClient, deviceMessage } from './support/clients.ts';
 import { eventConsumer } from './support/eventClients.ts';
-import { folderForAll } from './support/folder.ts';
+import { folderForAll } from './support/fixtures.ts';
 import { printed } from './support/printed.ts';
 
 // Entra identities instead of keys: tokens of the stand-in, taken by the hub or refused.

@@ -7,7 +7,7 @@ import { createHttpServer } from '../src/http/httpServer.ts';
 import { createJournal } from '../src/journal/journal.ts';
 import { parseQuery } from '../src/journal/read.ts';
 import { streamJournal } from '../src/journal/stream.ts';
-import { soon } from './support/soon.ts';
+import { soon } from './support/fixtures.ts';
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
 import { execFile, spawn } from '../../sandbox/service/endWithUs.ts';
-import { folderForAll } from './support/folder.ts';
+import { folderForAll } from './support/fixtures.ts';
 import { serveInstalled } from './support/localRegistry.ts';
 
 // The package as others get it: packed, installed by npm into an empty project, and used there (H18).

@@ -6,7 +6,7 @@ import { requestFor } from '../src/command/remote.ts';
 import { faultKinds } from '../src/faults/kinds.ts';
 import { parseFault } from '../src/faults/schema.ts';
 import { issueCertificate } from '../src/identity/issueCertificate.ts';
-import { folderForAll } from './support/folder.ts';
+import { folderForAll } from './support/fixtures.ts';
 
 const page = readFileSync('iot-hub-emulator/README.md', 'utf8');
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { callFrontDoor } from '../../sandbox/invoke/call.ts';
 import { findObject } from '../../sandbox/invoke/find.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { withConstants } from '../../test/support/withConstants.ts';
+import { withConstants } from '../../test/support/processes.ts';
 import type { Episode } from './episode.ts';
 import type { Stage } from './stage.ts';
 

@@ -8,9 +8,8 @@ export interface Decoders {
 }
 
 /**
- * What a device sends reaches the library's decoder as it is. A body with a few thousand lists in each other overflows the
- * stack there, and the event is lost; a few bytes can take all memory. So the decoder only gets what can be decoded
- * at a bounded cost. A message always comes out: in place of a body that cannot be decoded with `null`, and if its
+ * What a device sends reaches the library's decoder as it is, and that has no bounds. So the decoder only gets what can be
+ * decoded at a bounded cost. A message always comes out: in place of a body that cannot be decoded with `null`, and if its
  * properties cannot be decoded either, with `undecodedProperties` and the hub's annotations, as long as those can (D190).
  */
 export function boundDecoding({ message, frames }: Decoders): void {
@@ -30,7 +29,7 @@ export function boundDecoding({ message, frames }: Decoders): void {
     return read(bytes);
   };
 
-  /** Undefined when the library fails, as it does with some descriptors. */
+  /** Undefined when the library fails. */
   function decoded(bytes: Buffer, end: number): object | undefined {
     try {
       return decode(end === bytes.length ? bytes : bytes.subarray(0, end));

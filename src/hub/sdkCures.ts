@@ -39,11 +39,10 @@ export function cureHubSdks(): void {
 
 /**
  * The library does not report a connection that the hub closes as disconnected, unless the reason is
- * `amqp:connection:forced`. The event client then opens the same connection again and considers the old links open:
- * it receives nothing for a minute, then a TypeError in a timer ends the process. This reports the connection as lost.
+ * `amqp:connection:forced`. The event client then opens the same connection again and considers the old links open.
+ * This reports the connection as lost.
  *
- * A frame that the library does not expect, such as a second detach of a link, becomes an `error` of the connection. It has
- * no listener, so that it ended the process. The library closes the socket after it, which the event client notices by itself.
+ * An `error` of the connection has no listener. The library closes the socket after it, which the event client notices by itself.
  *
  * By default, the operating system holds a frame back for up to 40 ms, until the hub has confirmed the one before (D177).
  */
@@ -76,7 +75,7 @@ interface InnerConnection {
 
 /**
  * A link has its address from the hub's answer, which the library forgets before it connects again. The event client asks for
- * it when a request has had no answer in time, so that a TypeError in a timer ended the process. Now there is none then.
+ * it all the same; now there is none then.
  */
 function forgetAddresses(): void {
   Object.defineProperty(linkOfReading, 'address', {
@@ -88,8 +87,7 @@ function forgetAddresses(): void {
 }
 
 /**
- * When the connection drops during a send, the service client makes an error its own cause, then recurses over causes
- * until the stack overflows in an event handler. This ignores such a cause.
+ * The service client makes an error its own cause, and does not expect that where it follows causes. This ignores such a cause.
  */
 function breakErrorCycles(): void {
   for (const { prototype } of [errors.NotConnectedError, errors.ServiceUnavailableError]) {
@@ -126,9 +124,8 @@ function failSendsOfClosedConnections(): void {
 }
 
 /**
- * When the connection is lost while the service client closes it, the client ends its links 45 s later, without an error. A link
- * that the hub has not answered takes that for success, so that a TypeError in a timer ended the process. This is an error for
- * it, but not for the links of $cbs, which expect none.
+ * When the service client closes, it may end its links without an error. A link that the hub has not answered takes that for
+ * success. This is an error for it, but not for the links of $cbs, which expect none.
  */
 function failUnansweredLinks(): void {
   const { forceDetach } = SenderLink.prototype;

@@ -129,7 +129,7 @@ const readable = (text: string): string =>
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Deeper values would overflow the stack of JSON.stringify. */
+/** Within these bounds it can be serialised. */
 function isShallow(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return depth > 0 && Object.values(value).every((member) => isShallow(member, depth - 1));

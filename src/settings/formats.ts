@@ -169,7 +169,7 @@ export const settingFormats: Record<string, convict.Format> = {
       const found = requireParts(value, ['Endpoint', 'SharedAccessKeyName', 'SharedAccessKey', 'EntityPath'], what);
       const endpoint = found.get('Endpoint') ?? '';
       require(URL.canParse(endpoint) && endpoint.startsWith('sb://'), `is no ${what}: Endpoint must begin with sb://`);
-      // The client would send its token without encryption to any host (SDK trap).
+      // The client does not check this itself (SDK trap).
       require(found.get('UseDevelopmentEmulator') !== 'true' ||
         isLoopback(
           new URL(endpoint.replace(/^sb:/, 'http:')).hostname,

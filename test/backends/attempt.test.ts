@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { createAttempt } from '../../src/backends/attempt.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
 import { NoAccessToken } from '../../src/backends/tokenSource.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { rejection } from './harness.ts';
 
 withFakeTimers();

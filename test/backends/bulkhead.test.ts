@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { createSemaphore, type Semaphore } from '../../src/backends/bulkhead.ts';
 import { Cancelled, createDeadline } from '../../src/backends/deadline.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { rejection } from './harness.ts';
 
 withFakeTimers();

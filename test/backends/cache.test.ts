@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createCache } from '../../src/backends/cache.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { rejection } from './harness.ts';
 
 withFakeTimers();

@@ -2,9 +2,8 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { createMethodBackends } from '../../src/backends/methodBackends.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
 import { observeBackends } from '../../src/operations/backendGauges.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
-import { readingOf } from '../support/readings.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { readingOf, recordingLog } from '../support/observed.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { callOf, scripted, serve, settings } from './harness.ts';
 
 withFakeTimers();

@@ -4,10 +4,9 @@ import { createCircuit } from '../../src/backends/circuit.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
-import { readingOf } from '../support/readings.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { readingOf, recordingLog } from '../support/observed.ts';
 import type { ScriptedReply } from '../support/scriptedBackend.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { callOf, rejection, scripted } from './harness.ts';
 
 withFakeTimers();

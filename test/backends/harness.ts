@@ -6,8 +6,7 @@ import type { Call } from '../../src/backends/call.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
 import type { Meter } from '../../src/metrics/meter.ts';
 import { Rejection } from '../../src/protocol/rejection.ts';
-import { courseOf } from '../support/courses.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { courseOf, recordingLog } from '../support/observed.ts';
 import { type Script, type ScriptedBackend, scriptedBackend } from '../support/scriptedBackend.ts';
 
 export const settings = {

@@ -5,9 +5,9 @@ import { createRedaction } from '../../src/backends/redaction.ts';
 import { Refusal } from '../../src/backends/refusal.ts';
 import { createCallResults } from '../../src/backends/response.ts';
 import { keysOf } from '../../src/protocol/jsonKeys.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { recordingLog } from '../support/observed.ts';
 import type { ScriptedReply } from '../support/scriptedBackend.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { callOf, rejection, scripted, settings, settled } from './harness.ts';
 
 const get = 'GET /objects/o1/models/svc.device';

@@ -3,8 +3,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { createBackends } from '../../src/backends/backends.ts';
 import { NoToken, type ScopedTokens } from '../../src/identity/identity.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
-import { readingOf } from '../support/readings.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { readingOf, recordingLog } from '../support/observed.ts';
 import { callOf, settings } from './harness.ts';
 
 // Backends that are called with the process's identity, each with the tokens of its scope (D365).

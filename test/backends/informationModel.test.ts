@@ -3,8 +3,8 @@ import { attributesOf, isMarked, isNamed, objectOf } from '../../src/backends/re
 import { Refusal } from '../../src/backends/refusal.ts';
 import { parseJson } from '../../src/protocol/json.ts';
 import { keysOf } from '../../src/protocol/jsonKeys.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
 import type { Script } from '../support/scriptedBackend.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { pumpId } from '../support/world.ts';
 import { rejection, scripted, settled } from './harness.ts';
 

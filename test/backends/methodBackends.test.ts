@@ -2,9 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createDeadline } from '../../src/backends/deadline.ts';
 import { createMethodBackends } from '../../src/backends/methodBackends.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
-import { courseOf } from '../support/courses.ts';
-import { readingOf } from '../support/readings.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { courseOf, readingOf, recordingLog } from '../support/observed.ts';
 import { callOf, serve, settings } from './harness.ts';
 
 it('the front door reads objects as the caller and types as itself, and operators see both backends', async () => {

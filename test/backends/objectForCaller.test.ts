@@ -9,9 +9,8 @@ import { staticToken } from '../../src/backends/tokenSource.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import type { TransportFault } from '../../src/protocol/backendCalls.ts';
-import { courseOf } from '../support/courses.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { courseOf, recordingLog } from '../support/observed.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { callOf, rejection } from './harness.ts';
 
 // Look-ups with the tokens of callers: places, circuit, words (M2, M14, D45).

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { callOf, rejection, scripted } from './harness.ts';
 
 withFakeTimers();

@@ -4,7 +4,7 @@ import { type Backends, createBackends } from '../../src/backends/backends.ts';
 import type { InformationModel } from '../../src/backends/informationModel.ts';
 import { Refusal } from '../../src/backends/refusal.ts';
 import { type Json, parseJson } from '../../src/protocol/json.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { recordingLog } from '../support/observed.ts';
 import { callOf, rejection, settings } from './harness.ts';
 
 let reference: Reference;

@@ -5,9 +5,9 @@ import { createBackends } from '../../src/backends/backends.ts';
 import { Cancelled, createDeadline } from '../../src/backends/deadline.ts';
 import { createBackOff, createRetries, plainRetryAfter, type RetriesOptions } from '../../src/backends/retryPolicy.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { recordingLog } from '../support/observed.ts';
 import type { ScriptedReply } from '../support/scriptedBackend.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { callOf, rejection, scripted, settings } from './harness.ts';
 
 const get = 'GET /objects/o1/models/svc.device';

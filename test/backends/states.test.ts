@@ -3,7 +3,7 @@ import { createBackends } from '../../src/backends/backends.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
 import { silence } from '../hub/support/replying.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { callOf, settings } from './harness.ts';
 
 withFakeTimers();

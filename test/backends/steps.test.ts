@@ -2,8 +2,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { createDeadline } from '../../src/backends/deadline.ts';
 import type { Publish } from '../../src/tap/taps.ts';
 import type { Span } from '../../src/tracing/span.ts';
-import { courseOf } from '../support/courses.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { courseOf } from '../support/observed.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { callOf, scripted, settled } from './harness.ts';
 
 withFakeTimers();

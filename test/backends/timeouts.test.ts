@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createTimeouts } from '../../src/backends/timeouts.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 
 withFakeTimers();
 

@@ -6,9 +6,8 @@ import { NoAccessToken, staticToken } from '../../src/backends/tokenSource.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
-import { readingOf } from '../support/readings.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { readingOf, recordingLog } from '../support/observed.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { callOf, serve, settings } from './harness.ts';
 
 const secret = 's3cret/value';

@@ -10,10 +10,8 @@ import { TransportFailure } from '../../src/backends/transport.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
 import { shownWork } from '../../src/operations/shownWork.ts';
-import { courseOf } from '../support/courses.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
-import { readingOf } from '../support/readings.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { courseOf, readingOf, recordingLog } from '../support/observed.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { callOf, rejection, settings } from './harness.ts';
 
 // A token endpoint that is out is no outage of the backends: it is told as a part of its own, and calls wait for it.

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { isFullVersion } from '../../src/backends/typeRegistry.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { callOf, rejection, scripted } from './harness.ts';
 
 withFakeTimers();

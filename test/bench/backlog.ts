@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { appendEvent } from '../support/appendEvent.ts';
+import { appendEvent } from '../support/events.ts';
 import { inSandbox } from './inSandbox.ts';
 import { residentOf } from './processes/usage.ts';
 import { valuesOrHelp } from './values.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { appendEvent } from '../support/appendEvent.ts';
+import { appendEvent } from '../support/events.ts';
 import { inSandbox } from './inSandbox.ts';
 import { residentOf } from './processes/usage.ts';
 import { valuesOrHelp } from './values.ts';

@@ -3,7 +3,7 @@ import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildService } from '../../sandbox/service/build.ts';
-import { removeInUse } from '../support/removeInUse.ts';
+import { removeInUse } from '../support/processes.ts';
 import { absoluteLines, type Measured, type Rows, tableOf } from './printer.ts';
 import { profileUpdate } from './profile.ts';
 import { workloads } from './workloads/index.ts';

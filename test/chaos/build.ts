@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { onExit } from '../../sandbox/service/onExit.ts';
 import { runStep } from '../../scripts/ci/step.ts';
-import { removeInUse } from '../support/removeInUse.ts';
+import { removeInUse } from '../support/processes.ts';
 import type { Sabotage } from './sabotages.ts';
 
 /** A service that was built apart from the checkout, which may change meanwhile. */

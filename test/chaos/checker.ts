@@ -1,4 +1,4 @@
-import { grouped } from '../support/grouped.ts';
+import { grouped } from '../support/observed.ts';
 import { type Course, createCourse } from './course.ts';
 import type { Handled, History } from './history.ts';
 import { inversions } from './inversions.ts';

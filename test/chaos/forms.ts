@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { BackendCall } from '../../sandbox/backends/calls/calls.ts';
-import { grouped } from '../support/grouped.ts';
+import { grouped } from '../support/observed.ts';
 import type { Finding } from './checker.ts';
 import type { History } from './history.ts';
 import { handledBy, type Line, linesOf } from './observe.ts';

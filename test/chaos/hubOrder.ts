@@ -1,5 +1,5 @@
 import type { BackendCall } from '../../sandbox/backends/calls/calls.ts';
-import { grouped } from '../support/grouped.ts';
+import { grouped } from '../support/observed.ts';
 import type { Stage } from './stage.ts';
 
 /** The hub has changed its event endpoint: what it took before has a lower position in its journal. */

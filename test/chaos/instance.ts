@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { onExit } from '../../sandbox/service/onExit.ts';
 import { startService } from '../../sandbox/service/process.ts';
-import { fatalLine, fatalMessages } from '../support/fatalMessages.ts';
+import { fatalLine, fatalMessages } from '../support/processes.ts';
 import { createKeptProcess } from './keptProcess.ts';
 import { createLogReader } from './logLines.ts';
 

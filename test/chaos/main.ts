@@ -1,8 +1,7 @@
 import { appendFile, mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { optionsOrEnd } from '../support/optionsOrEnd.ts';
-import { removeInUse } from '../support/removeInUse.ts';
+import { optionsOrEnd, removeInUse } from '../support/processes.ts';
 import { readOptions, usage } from './options.ts';
 import { showProgress } from './progress.ts';
 import { allAreCaught, allIsWell } from './trials.ts';

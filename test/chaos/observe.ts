@@ -1,6 +1,6 @@
 import type { BackendCall } from '../../sandbox/backends/calls/calls.ts';
 import { unpack } from '../../sandbox/terminal/showMessage.ts';
-import { grouped } from '../support/grouped.ts';
+import { grouped } from '../support/observed.ts';
 import { boundsOf, revocationsIn, unwrittenIn } from './bounds.ts';
 import type { Effect, Handled, History, State, Subject, Told } from './history.ts';
 import { partedBy } from './hubOrder.ts';

@@ -1,4 +1,4 @@
-import { grouped } from '../support/grouped.ts';
+import { grouped } from '../support/observed.ts';
 import type { Devicebound, Stage } from './stage.ts';
 
 /** What the hub had taken before a reader was interrupted may be noted a little later, on a slow machine. */

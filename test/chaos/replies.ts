@@ -1,4 +1,4 @@
-import { grouped } from '../support/grouped.ts';
+import { grouped } from '../support/observed.ts';
 import type { Course, Due } from './course.ts';
 import type { Sent, Subject, Told } from './history.ts';
 import { hasDropped, ourFault, type Traces } from './traces.ts';

@@ -50,10 +50,10 @@ export const sabotages: readonly Sabotage[] = [
     showsIn: ['hub does not answer'],
   },
   {
-    name: 'a decoder that believes how deep a body is',
+    name: 'a decoder that fails at a body beyond its bounds',
     file: 'src/hub/boundedDecoding.ts',
     find: 'const whole = areDecodable ?',
-    replace: `if (!areDecodable && bytes.length > 20_000) return decode(bytes);
+    replace: `if (!areDecodable) throw new RangeError('beyond the bounds');
     const whole = areDecodable ?`,
     reportedAs: ['lost'],
     showsIn: calm,

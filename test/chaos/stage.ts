@@ -7,7 +7,7 @@ import { encodeDeviceEvent, stableHash } from 'iot-hub-emulator/testing';
 import { type Backends, startBackends } from '../../sandbox/backends/backends.ts';
 import { serviceEnvironment } from '../../sandbox/service/environment.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
-import { withConstants } from '../support/withConstants.ts';
+import { withConstants } from '../support/processes.ts';
 import type { Failover } from './hubOrder.ts';
 import { createInstance, type Instance } from './instance.ts';
 import type { Place } from './places.ts';

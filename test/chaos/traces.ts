@@ -1,4 +1,4 @@
-import { grouped } from '../support/grouped.ts';
+import { grouped } from '../support/observed.ts';
 import type { Handled, History, Sent, Told } from './history.ts';
 
 /** What one message has come to. */

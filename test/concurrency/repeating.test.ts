@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { createRepeating } from '../../src/concurrency/repeating.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 
 withFakeTimers();
 

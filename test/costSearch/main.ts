@@ -1,5 +1,5 @@
 import { createRandom } from '../chaos/random.ts';
-import { optionsOrEnd } from '../support/optionsOrEnd.ts';
+import { optionsOrEnd } from '../support/processes.ts';
 import { readOptions, usage } from './options.ts';
 import { search } from './search.ts';
 

@@ -2,8 +2,7 @@ import { deflateSync, gzipSync } from 'node:zlib';
 import { maxReceivedBytes } from '../../src/protocol/body.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import type { Random } from '../chaos/random.ts';
-import { hubEvent } from '../support/events.ts';
-import { requestProperties } from '../support/requestProperties.ts';
+import { hubEvent, requestProperties } from '../support/events.ts';
 import { pumpId } from '../support/world.ts';
 
 /** What a message is made of: a text that repeats itself, at some place of a body that would be accepted without it. */

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { folderOf, idOf } from '../../src/deadLetters/deadLetter.ts';
 import { createDirectory } from '../../src/deadLetters/directory.ts';
 import { chosenLetters } from '../../src/operations/deadLetters/choice.ts';

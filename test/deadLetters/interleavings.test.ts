@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { idOf, print } from '../../src/deadLetters/deadLetter.ts';
 import type { LetterStorage } from '../../src/deadLetters/letterStorage.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
 import { letter, lettersIn } from '../support/letters.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { placeByHand } from './placeByHand.ts';
 
 const id = (number: number) => idOf(letter(number));

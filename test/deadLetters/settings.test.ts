@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { print } from '../../src/deadLetters/deadLetter.ts';
 import { openDeadLetters } from '../../src/deadLetters/openDeadLetters.ts';
 import { settings } from '../support/environment.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { type DeadLetter, idOf, partitionOfId } from '../../src/deadLetters/deadLetter.ts';
 import type { DeadLetterLimits } from '../../src/deadLetters/excess.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
 import { letter, lettersIn } from '../support/letters.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { placeByHand } from './placeByHand.ts';
 
 // Which messages cost the store a request after a take-over: while former owners may write, all; then those with a dead

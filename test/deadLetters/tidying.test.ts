@@ -3,8 +3,8 @@ import { createDirectory } from '../../src/deadLetters/directory.ts';
 import { createLog } from '../../src/log/log.ts';
 import { createHandling } from '../../src/programs/handling.ts';
 import { settings } from '../support/environment.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
 import { lettersIn } from '../support/letters.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 
 const hourMs = 60 * 60_000;
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { build, nameOf, type Resource } from './kustomize.ts';
 import { overlays } from './overlays.ts';

@@ -3,9 +3,9 @@ import { createLog } from '../../src/log/log.ts';
 import { createTaps, type TapEvent } from '../../src/tap/taps.ts';
 import { codesIn, readPage, tableOf } from '../docs/markdown.ts';
 import { hubEvent } from '../support/events.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
-import { readingOf, sumsOf } from '../support/readings.ts';
+import { readingOf, sumsOf } from '../support/observed.ts';
 import { type Script, scriptedBackend } from '../support/scriptedBackend.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { arrivalOf, forever, wire } from '../support/wiring.ts';
 import { device, devicePrincipal, otherPumpId, problem, pump, pumpAnswer, pumpId, pumpType } from '../support/world.ts';
 

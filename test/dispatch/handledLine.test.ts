@@ -6,7 +6,7 @@ import type { Reply } from '../../src/protocol/c2d.ts';
 import { createEnvelopeReader } from '../../src/protocol/envelope.ts';
 import { messageLimits } from '../../src/settings/groups/constants.ts';
 import { hubEvent } from '../support/events.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { arrivalOf } from '../support/wiring.ts';
 
 withFakeTimers();

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { catalogue } from '../../src/messages/index.ts';
 import { dispatchEvent } from '../support/dispatching.ts';
 import { hubEvent } from '../support/events.ts';
-import { readingOf, sumsOf } from '../support/readings.ts';
+import { readingOf, sumsOf } from '../support/observed.ts';
 import { scriptedBackend } from '../support/scriptedBackend.ts';
 import { arrivalOf, forever, wire } from '../support/wiring.ts';
 import { device } from '../support/world.ts';

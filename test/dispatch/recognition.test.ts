@@ -6,7 +6,7 @@ import { summaryOf } from '../../src/metrics/summary.ts';
 import { type HubEvent, undecodedProperties } from '../../src/protocol/event.ts';
 import { createTaps, type TapEvent, type Taps } from '../../src/tap/taps.ts';
 import { hubEvent } from '../support/events.ts';
-import { readingOf } from '../support/readings.ts';
+import { readingOf } from '../support/observed.ts';
 
 /** @param taps none when omitted */
 function arrivals(taps?: Taps) {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Delivery } from '../../src/protocol/delivery.ts';
 import { dispatchEvent } from '../support/dispatching.ts';
-import { hubEvent } from '../support/events.ts';
-import { requestProperties } from '../support/requestProperties.ts';
+import { hubEvent, requestProperties } from '../support/events.ts';
 import { problem, pumpAnswer, pumpId } from '../support/world.ts';
 import { codesIn, readPage, tableOf } from './markdown.ts';
 

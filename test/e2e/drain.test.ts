@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Device } from '../../sandbox/device/device.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
-import { withConstants } from '../support/withConstants.ts';
+import { withConstants } from '../support/processes.ts';
 import { sandboxForAll } from './testSandbox.ts';
 
 // The service is told to stop in the middle of its work, as an orchestrator does it.

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { type Hub, startHub } from 'iot-hub-emulator';
 import { type Authority, startAuthority } from 'iot-hub-emulator/authority';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { type Backends, startBackends } from '../../sandbox/backends/backends.ts';
 import { connectDevice, type Device } from '../../sandbox/device/device.ts';
 import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
@@ -15,8 +15,8 @@ import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
 import { http } from '../sandbox/backends/client.ts';
-import { appendEvent } from '../support/appendEvent.ts';
 import { type ConnectProxy, startConnectProxy } from '../support/connectProxy.ts';
+import { appendEvent } from '../support/events.ts';
 
 // The built programs without a single key: tokens of the stand-in for the platform, which the hub, the event hub behind a
 // route, the storage account and the backends check (D365).

@@ -3,9 +3,9 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { prometheusNameOf } from '../../scripts/metricsPage.ts';
 import { declarationOf, namesIn } from '../../src/metrics/metrics.ts';
-import { appendEvent } from '../support/appendEvent.ts';
+import { appendEvent } from '../support/events.ts';
+import { withConstants } from '../support/processes.ts';
 import { parseMetrics, type Sample, sampleOf } from '../support/promText.ts';
-import { withConstants } from '../support/withConstants.ts';
 import { sandboxForAll } from './testSandbox.ts';
 
 // What an operator reads at /metrics of a service in trouble: a backend that is out, with more messages than memory may

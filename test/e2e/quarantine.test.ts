@@ -9,10 +9,9 @@ import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { projectDirectory } from '../../sandbox/state/directories.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
-import { fatalMessages } from '../support/fatalMessages.ts';
+import { fatalMessages, withConstants } from '../support/processes.ts';
 import { keepRunning, type Restarting } from '../support/restarting.ts';
 import { storageAccount } from '../support/storageAccount.ts';
-import { withConstants } from '../support/withConstants.ts';
 import { type AckBody, bodyOf, startTestSandbox, type TestSandbox } from './testSandbox.ts';
 
 // A message ends every process that handles it, and somebody starts the processes again.

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startService } from '../../sandbox/service/process.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
-import { withConstants } from '../support/withConstants.ts';
+import { withConstants } from '../support/processes.ts';
 import { nextAck, sandboxForAll } from './testSandbox.ts';
 
 // Checkpoints are written when the service stops, and not before: a crash then always repeats.

@@ -11,16 +11,16 @@ import { type Hub, startHub } from 'iot-hub-emulator';
 import { createJournal } from 'iot-hub-emulator/journal';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { type Backends, startBackends } from '../../sandbox/backends/backends.ts';
 import { connectDevice, type Device } from '../../sandbox/device/device.ts';
 import { buildService } from '../../sandbox/service/build.ts';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { startService } from '../../sandbox/service/process.ts';
+import { withConstants } from '../support/processes.ts';
 import { type RotatingAzurite, startRotatingAzurite } from '../support/rotatingAzurite.ts';
 import { createSecretVolume, type SecretVolume } from '../support/secretVolume.ts';
-import { withConstants } from '../support/withConstants.ts';
 
 // The built programs while every secret that they have is replaced, one by one, under load: nothing is lost, nothing is
 // repeated, and no secret gets out (D397).

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { envelope } from '../../sandbox/stories/wire.ts';
-import { withConstants } from '../support/withConstants.ts';
+import { withConstants } from '../support/processes.ts';
 import { deviceForAll, sandboxForAll } from './testSandbox.ts';
 
 const sandbox = sandboxForAll({ environment: withConstants({ timing: { expirySeconds: 3 } }) });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { envelope } from '../../sandbox/stories/wire.ts';
-import { appendEvent } from '../support/appendEvent.ts';
-import { grouped } from '../support/grouped.ts';
+import { appendEvent } from '../support/events.ts';
+import { grouped } from '../support/observed.ts';
 import { sandboxForAll } from './testSandbox.ts';
 
 // A backend is out while more than a thousand messages wait for it, many times more than the service may have in work.

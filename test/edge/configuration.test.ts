@@ -5,7 +5,7 @@ import { type Issued, issueCertificate } from 'iot-hub-emulator/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readJsonWithComments } from '../../edge/src/configuration/jsonWithComments.ts';
 import { ConfigurationError, parseConfiguration, readConfiguration } from '../../edge/src/configuration/read.ts';
-import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { edgeSchema, edgeSchemaFile } from '../../scripts/edgeSchema.ts';
 
 const pressObject = '6b0e4d7c-5a33-4d8c-9a1e-2f1c0f6a7b10';

@@ -5,7 +5,7 @@ import type { Configuration } from '../../edge/src/configuration/read.ts';
 import { hubAddress, proxyIn, useNetwork } from '../../edge/src/connections/network.ts';
 import { identityOf, secretsOf, startFields } from '../../edge/src/operations/startLine.ts';
 import { readOptions } from '../../edge/src/options.ts';
-import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { modules } from './support/testProxy.ts';
 
 // What the program of the edge proxy is given, and what it says of it.

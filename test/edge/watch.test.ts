@@ -4,7 +4,7 @@ import type { Stamps } from 'telemetry/files/stamps.ts';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type Configuration, readConfiguration } from '../../edge/src/configuration/read.ts';
 import { watchConfiguration } from '../../edge/src/configuration/watch.ts';
-import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 
 // The files of a configuration are looked at again and again (M10, D212).
 

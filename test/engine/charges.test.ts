@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createBudget } from '../../src/engine/budget/budget.ts';
 import type { MessageContext } from '../../src/engine/partition/work.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { events, partitionByHand } from './support/partitions.ts';
 
 withFakeTimers();

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { createCheckpoints } from '../../src/engine/progress/checkpoints.ts';
 import { encodeCompletion } from '../../src/engine/progress/completionMap.ts';
 import type { Progress } from '../../src/engine/progress/tracked.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 
 const everyMs = 5_000;
 withFakeTimers();

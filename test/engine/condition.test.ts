@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { createCondition } from '../../src/engine/partition/condition.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 
 withFakeTimers();
 

@@ -4,8 +4,8 @@ import type { Requirement } from '../../src/engine/order/queued.ts';
 import { createSuspectsInWork } from '../../src/engine/quarantine/suspectsInWork.ts';
 import { createLog } from '../../src/log/log.ts';
 import { beginStep } from '../../src/observing/course.ts';
-import { courseOf } from '../support/courses.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { courseOf } from '../support/observed.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { budgetOf, events, partitionByHand } from './support/partitions.ts';
 
 withFakeTimers();

@@ -1,9 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { hubEvent } from '../support/events.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
-import { signal } from '../support/signal.ts';
-import { soon } from '../support/soon.ts';
+import { signal, soon, withFakeTimers } from '../support/waiting.ts';
 import { budgetOf, events, limits, partitionByHand } from './support/partitions.ts';
 import { diskSpool } from './support/spools.ts';
 

@@ -3,7 +3,7 @@ import { createSuspectsInWork } from '../../src/engine/quarantine/suspectsInWork
 import { createLog } from '../../src/log/log.ts';
 import type { Stage } from '../../src/tap/taps.ts';
 import { hubEvent } from '../support/events.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { budgetOf, events, limits, partitionByHand } from './support/partitions.ts';
 import { diskSpool } from './support/spools.ts';
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { createBudget } from '../../src/engine/budget/budget.ts';
 import { createLanes } from '../../src/engine/order/lanes.ts';
 import type { Queued, Requirement } from '../../src/engine/order/queued.ts';
-import { signal } from '../support/signal.ts';
+import { signal } from '../support/waiting.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 const nothing: Requirement = { isMet: () => true, met: async () => true };

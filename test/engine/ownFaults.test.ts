@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { memorySpool } from './support/memorySpool.ts';
 import { arrivalOf, events, limits, partitionByHand, positions } from './support/partitions.ts';
 

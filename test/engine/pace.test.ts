@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createBudget } from '../../src/engine/budget/budget.ts';
 import { createPace } from '../../src/engine/budget/pace.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 
 // How many messages may be in flight follows the event loop (D163).
 

@@ -3,7 +3,7 @@ import type { Gap } from '../../src/engine/partition/partition.ts';
 import { knownRedeliveryHorizon } from '../../src/engine/progress/redeliveryHorizon.ts';
 import type { Progress } from '../../src/engine/progress/tracked.ts';
 import { type HubEvent, undecodedProperties } from '../../src/protocol/event.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { arrivalOf, budgetOf, events, limits, partitionByHand, positions } from './support/partitions.ts';
 
 withFakeTimers();

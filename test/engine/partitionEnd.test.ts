@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createBudget } from '../../src/engine/budget/budget.ts';
 import type { Progress } from '../../src/engine/progress/tracked.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { memorySpool, slowSpool } from './support/memorySpool.ts';
 import { budgetOf, events, limits, partitionByHand, positions } from './support/partitions.ts';
 import { diskSpool } from './support/spools.ts';

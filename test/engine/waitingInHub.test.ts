@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import type { Requirement } from '../../src/engine/order/queued.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { memorySpool } from './support/memorySpool.ts';
 import { events, limits, partitionByHand } from './support/partitions.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ContainerClient } from '@azure/storage-blob';
 import { startHub } from 'iot-hub-emulator';
 import { describe, expect, it } from 'vitest';
-import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { idOf, parse } from '../../src/deadLetters/deadLetter.ts';
 import { createDirectory } from '../../src/deadLetters/directory.ts';
 import { decodeCompletion, isDone } from '../../src/engine/progress/completionMap.ts';

@@ -11,7 +11,7 @@ import { createBlobStore, createBlobText } from '../../src/hub/stores/blobStore.
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { derivedId, eventId } from '../../src/protocol/event.ts';
-import { appendEvent } from '../support/appendEvent.ts';
+import { appendEvent } from '../support/events.ts';
 import {
   builds,
   crashRecord,

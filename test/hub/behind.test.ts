@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { behindOf } from '../../src/hub/reading/behind.ts';
 import { createUnownedPartitions } from '../../src/hub/reading/unowned.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 
 withFakeTimers();
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { buildBefore, type DurableText } from '../../src/hub/stores/buildRecord.ts';
 import { openDurableText } from '../../src/hub/stores/openDurableText.ts';
 import { openStore } from '../../src/hub/stores/openStore.ts';

@@ -9,8 +9,7 @@ import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
-import { signal } from '../support/signal.ts';
-import { soon } from '../support/soon.ts';
+import { signal, soon } from '../support/waiting.ts';
 import { consumersForEach, textOf, usualOpened } from './support/reading.ts';
 
 cureHubSdks();

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { crashingAt, neverCrashing, type ProcessLife } from '../support/processLife.ts';
 import { takeOver } from './support/claims.ts';

@@ -3,9 +3,8 @@ import { createGapReports } from '../../src/hub/reading/gaps.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
 import { createTaps, type TapEvent } from '../../src/tap/taps.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
-import { readingOf } from '../support/readings.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { readingOf, recordingLog } from '../support/observed.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 
 withFakeTimers();
 

@@ -9,7 +9,7 @@ import { budgetOf, usual } from '../engine/support/partitions.ts';
 import { diskSpool } from '../engine/support/spools.ts';
 import { settingsWith } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { arrivalOf, wire } from '../support/wiring.ts';
 import { v2 } from './support/messages.ts';
 import { senderOver, untold } from './support/replying.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createNewestEvents } from '../../src/hub/reading/newestEvents.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 
 withFakeTimers();
 

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ContainerClient } from '@azure/storage-blob';
 import { describe, expect, it, vi } from 'vitest';
-import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { openStore } from '../../src/hub/stores/openStore.ts';
 import { readSettings } from '../../src/settings/config.ts';
 import { storageAccount } from '../support/storageAccount.ts';

@@ -8,7 +8,7 @@ import { usual } from '../engine/support/partitions.ts';
 import { diskSpool } from '../engine/support/spools.ts';
 import { settings } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { arrivalOf, wire } from '../support/wiring.ts';
 
 withFakeTimers();

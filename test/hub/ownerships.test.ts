@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { createOwnerships } from '../../src/hub/reading/ownerships.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 
 withFakeTimers();
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createPendingSends } from '../../src/hub/replies/pendingSends.ts';
 import type { SendRefusal } from '../../src/hub/replies/sendFailure.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 
 withFakeTimers();
 

@@ -5,8 +5,7 @@ import type { Partition } from '../../src/engine/partition/partition.ts';
 import { createPartitionReader, type PartitionReader } from '../../src/hub/reading/reader.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createLog } from '../../src/log/log.ts';
-import { signal } from '../support/signal.ts';
-import { soon } from '../support/soon.ts';
+import { signal, soon } from '../support/waiting.ts';
 
 cureHubSdks();
 

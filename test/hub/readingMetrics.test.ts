@@ -6,8 +6,8 @@ import { createMeter } from '../../src/metrics/meter.ts';
 import { memorySpool } from '../engine/support/memorySpool.ts';
 import { arrivalOf, budgetOf, limits, usual } from '../engine/support/partitions.ts';
 import { hubEvent } from '../support/events.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
-import { readingOf } from '../support/readings.ts';
+import { readingOf } from '../support/observed.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { silence } from './support/replying.ts';
 import { openSessions } from './support/sessions.ts';
 

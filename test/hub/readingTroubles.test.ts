@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { ReadingDiagnosis } from '../../src/hub/reading/readingDiagnosis.ts';
 import { createReadingTroubles } from '../../src/hub/reading/readingTroubles.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { recordingLog } from '../support/observed.ts';
 
 const because = (cause: string): ReadingDiagnosis => ({
   ...{ cause, level: 'warn', hubSaid: `said of ${cause}`, todo: 'look', isAnswer: true },

@@ -4,7 +4,7 @@ import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { receiveAtOnce } from '../../src/hub/reading/receiveCycle.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createRandom } from '../chaos/random.ts';
-import { signal } from '../support/signal.ts';
+import { signal } from '../support/waiting.ts';
 import { append } from '../traps/support/plain.ts';
 
 cureHubSdks();

@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest';
 import type { SendRefusal } from '../../src/hub/replies/sendFailure.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
-import { readingOf } from '../support/readings.ts';
+import { readingOf } from '../support/observed.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { replyTo, senderOver } from './support/replying.ts';
 
 withFakeTimers();

@@ -2,8 +2,8 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { errors } from '../../src/hub/replies/serviceSdk.ts';
 import { createMeter, type Meter } from '../../src/metrics/meter.ts';
 import { settings } from '../support/environment.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
-import { readingOf } from '../support/readings.ts';
+import { readingOf } from '../support/observed.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { repliesOver } from './support/replies.ts';
 import { replyTo } from './support/replying.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { SendRefusal } from '../../src/hub/replies/sendFailure.ts';
 import { createSendQueue } from '../../src/hub/replies/sendQueue.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 
 withFakeTimers();
 

@@ -5,9 +5,8 @@ import type { SendRefusal } from '../../src/hub/replies/sendFailure.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import type { Reply } from '../../src/protocol/c2d.ts';
 import type { Delivery } from '../../src/protocol/delivery.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
-import { recordingLog } from '../support/recordingLog.ts';
-import { signal } from '../support/signal.ts';
+import { recordingLog } from '../support/observed.ts';
+import { signal, withFakeTimers } from '../support/waiting.ts';
 import { replyTo, senderOver } from './support/replying.ts';
 
 const later = (reason: SendRefusal['reason']): SendRefusal => ({ kind: 'later', reason });

@@ -3,8 +3,8 @@ import { openServiceClient } from '../../src/hub/replies/serviceClient.ts';
 import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { errors } from '../../src/hub/replies/serviceSdk.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
-import { recordingLog } from '../support/recordingLog.ts';
-import { signal } from '../support/signal.ts';
+import { recordingLog } from '../support/observed.ts';
+import { signal } from '../support/waiting.ts';
 import { replyTo, silence, untold } from './support/replying.ts';
 
 /** Clients that do what the test says. */

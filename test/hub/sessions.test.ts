@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 import type { Ownership } from '../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import { hubEvent } from '../support/events.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { silence } from './support/replying.ts';
 import { openSessions } from './support/sessions.ts';
 

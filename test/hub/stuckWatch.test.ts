@@ -3,8 +3,8 @@ import { createRateLimit } from '../../src/hub/replies/rateLimit.ts';
 import { createSendQueue } from '../../src/hub/replies/sendQueue.ts';
 import { createStuckWatch, type StuckWatch } from '../../src/hub/replies/stuckWatch.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { recordingLog } from '../support/observed.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 
 withFakeTimers();
 

@@ -1,8 +1,10 @@
+import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { createServiceConnection, type ServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
+import { errors, SenderLink, translateError } from '../../src/hub/replies/serviceSdk.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
-import { plainService, send } from '../traps/support/plain.ts';
+import { plainService } from '../traps/support/plain.ts';
 import { replyTo, senderOver, silence, untold } from './support/replying.ts';
 
 // What the service client does to a program that trusts it, and that replies do not suffer from it. The client is the
@@ -86,17 +88,27 @@ describe('replying through the hub', () => {
     await vi.waitFor(() => expect(clients).toBeGreaterThan(before), soon);
     await vi.waitFor(() => expect(connection.isOpen()).toBe(true), soon);
   });
+});
 
-  it('closes a client to whose link the hub has not answered when its connection is lost', async () => {
-    const client = plainService(hub);
-    client.setRetryPolicy({ shouldRetry: () => false, nextRetryTimeout: () => -1 });
-    await client.open();
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const refused = expect(send(client, 'pump-1', 'x')).rejects.toThrow('the connection was lost');
-    const closed = client.close();
-    await hub.faults.strike({ kind: 'drop', connections: 'service' });
-    await vi.advanceTimersByTimeAsync(45_000); // when the client tries again to detach its links
-    await refused;
-    await closed;
-  });
+it.each([new errors.NotConnectedError('lost'), new errors.ServiceUnavailableError('lost')])(
+  'an error that is translated is not its own cause: %s (trap 1)',
+  (error) => {
+    const translated = translateError('sending failed', error);
+    expect(translated).toBe(error);
+    expect(Reflect.get(translated, 'amqpError')).toBeUndefined();
+  },
+);
+
+it('a link that the hub has not answered is told of an error when it ends, and one that expects none is not', () => {
+  const ends: unknown[] = [];
+  const session = { open_sender: () => Object.assign(new EventEmitter(), { remove: () => undefined }) };
+  const ended = (prepare: (link: SenderLink) => void) => {
+    const link = new SenderLink('a', {}, session as never);
+    prepare(link);
+    link.attach((error) => ends.push(error));
+    link.forceDetach();
+  };
+  ended((link) => link.on('error', () => undefined));
+  ended(() => undefined);
+  expect(ends).toEqual([new errors.NotConnectedError('the connection was lost'), undefined]);
 });

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createIdentity, NoToken } from '../../src/identity/identity.ts';
 import { createTroubles, type Troubles } from '../../src/log/troubles.ts';
 import { settings } from '../support/environment.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { recordingLog } from '../support/observed.ts';
 
 // What is kept of the platform's tokens (D365), in virtual time.
 

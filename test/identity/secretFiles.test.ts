@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { tunnelTo, useProxies } from 'telemetry/network/outbound.ts';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { accessOf } from '../../src/identity/access.ts';
 import { derivedFrom } from '../../src/identity/rotatingSecret.ts';
 import { openSecretFiles } from '../../src/identity/secretFiles.ts';
@@ -10,9 +10,9 @@ import { useNetwork } from '../../src/network/useNetwork.ts';
 import { readSettings, type Settings } from '../../src/settings/config.ts';
 import { secretFiles } from '../../src/settings/groups/constants.ts';
 import { secretsOf } from '../../src/settings/secrets.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { recordingLog } from '../support/observed.ts';
 import { createSecretVolume, type SecretVolume } from '../support/secretVolume.ts';
-import { soon } from '../support/soon.ts';
+import { soon } from '../support/waiting.ts';
 
 // Files of secrets are read again when they change, and when the other side refuses what they had (D397).
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
 import { follow } from './follow.ts';
 import { beginnings, messages } from './generate.ts';

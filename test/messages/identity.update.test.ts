@@ -1,4 +1,4 @@
-import { idempotencyKey } from '../support/idempotencyKey.ts';
+import { idempotencyKey } from '../support/events.ts';
 import type { ScriptedCall } from '../support/scriptedBackend.ts';
 import { device, devicePrincipal, problem, sensorPrincipal } from '../support/world.ts';
 import { finds, findsNothing, identityRows, sensor, unknownIdentity } from './identityRows.ts';

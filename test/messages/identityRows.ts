@@ -9,8 +9,7 @@ import {
 } from '../support/hostileNames.ts';
 import type { ScriptedCall } from '../support/scriptedBackend.ts';
 import { devicePrincipal, identityWithId, sensorPrincipal } from '../support/world.ts';
-import { incident } from './table/answers.ts';
-import type { Row } from './table/row.ts';
+import { incident, type Row } from './table/row.ts';
 
 /** What `identity.update` and `identity.delete` have in common: how an identity is named and found. */
 

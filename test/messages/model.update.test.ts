@@ -3,9 +3,8 @@ import type { ScriptedReply } from '../support/scriptedBackend.ts';
 import { otherPumpId, problem, pumpAnswer, pumpId } from '../support/world.ts';
 import { body, path, properties, put, replacement, updates, withVersion } from './replace/replacement.ts';
 import { replaceRows } from './replace/rows.ts';
-import { incident } from './table/answers.ts';
 import { messageTable } from './table/messageTable.ts';
-import type { Row } from './table/row.ts';
+import { incident, type Row } from './table/row.ts';
 
 const v2 = replacement('V2');
 const { done, failed, mismatched, refused } = v2;

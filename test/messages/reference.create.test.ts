@@ -1,5 +1,5 @@
+import { idempotencyKey } from '../support/events.ts';
 import { hostileModels, hostileObjectIds, modelFault, objectIdFault, shown } from '../support/hostileNames.ts';
-import { idempotencyKey } from '../support/idempotencyKey.ts';
 import type { ScriptedCall, ScriptedReply } from '../support/scriptedBackend.ts';
 import { otherPumpId, problem, pumpId } from '../support/world.ts';
 import { messageTable } from './table/messageTable.ts';

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
+import { idempotencyKey } from '../support/events.ts';
 import { hostileModels, modelFault, shown } from '../support/hostileNames.ts';
-import { idempotencyKey } from '../support/idempotencyKey.ts';
 import type { ScriptedReply } from '../support/scriptedBackend.ts';
 import { problem } from '../support/world.ts';
 import { messageTable } from './table/messageTable.ts';

@@ -6,7 +6,7 @@ import { createConcurrencyLimits } from '../../src/methods/concurrencyLimits.ts'
 import { createRequestHandler } from '../../src/methods/requestHandler.ts';
 import { noMeter } from '../../src/metrics/meter.ts';
 import { createInvocationRecords } from '../../src/observing/invocationRecords.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 
 // Which tokens are known, and what that is used for (M14).
 

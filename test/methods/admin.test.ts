@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { accountKey } from '../../sandbox/methods/azurite.ts';
 import { storageForAll } from '../support/storageAccount.ts';
-import { linesUntil } from '../support/tapLines.ts';
+import { linesUntil } from '../support/waiting.ts';
 import { methodDevice } from './support/methodDevice.ts';
 import { conveyor, idle, startTestFrontDoor } from './support/testFrontDoor.ts';
 

@@ -3,7 +3,7 @@ import { createLog } from '../../src/log/log.ts';
 import { frontDoorRoutes } from '../../src/methods/adminRoutes.ts';
 import { noMeter } from '../../src/metrics/meter.ts';
 import { createInvocationRecords } from '../../src/observing/invocationRecords.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 
 withFakeTimers();
 

@@ -2,13 +2,13 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import { type Certificate, readCertificate, watchCertificate } from '../../src/methods/certificate.ts';
 import { secretFiles } from '../../src/settings/groups/constants.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { recordingLog } from '../support/observed.ts';
 import { createSecretVolume, type SecretVolume } from '../support/secretVolume.ts';
-import { soon } from '../support/soon.ts';
+import { soon } from '../support/waiting.ts';
 
 // The certificate of the front door: what is refused at the start, and what follows a change of its files (D397).
 

@@ -7,9 +7,9 @@ import { text } from 'node:stream/consumers';
 import { startHub } from 'iot-hub-emulator';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { createDirectMethods } from '../../src/hub/methods/directMethods.ts';
-import { soon } from '../support/soon.ts';
+import { soon } from '../support/waiting.ts';
 
 // What a stop says of the calls that it ends: whether the hub can have got them (M14).
 

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { drain } from '../../src/methods/drain.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 
 // The order of a stop, and its limits (M14, D205).
 

@@ -10,8 +10,8 @@ import { namesIn } from '../../src/metrics/metrics.ts';
 import { createStoreRecords } from '../../src/observing/storeRecords.ts';
 import { StorageError } from '../../src/storage/storageCalls.ts';
 import { recordedSpans } from '../observing/support/recordedSpans.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
-import { readingOf } from '../support/readings.ts';
+import { readingOf } from '../support/observed.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 
 // Inputs that are files, with a storage that does what the test says (M9).
 

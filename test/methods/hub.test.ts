@@ -4,7 +4,7 @@ import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from '
 import { moduleClient } from '../../iot-hub-emulator/test/support/clients.ts';
 import { startForAll, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import type { Reason } from '../../src/protocol/methodFailures.ts';
-import { soon } from '../support/soon.ts';
+import { soon } from '../support/waiting.ts';
 import { expectFailure } from './support/expectFailure.ts';
 import { methodDevice, succeed } from './support/methodDevice.ts';
 import { conveyor, startTestFrontDoor } from './support/testFrontDoor.ts';

@@ -2,8 +2,8 @@ import { expect, it, vi } from 'vitest';
 import type { DirectMethodResult } from '../../src/hub/methods/directMethods.ts';
 import { createHubAccess } from '../../src/hub/methods/hubAccess.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { recordingLog } from '../support/observed.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 
 // Whether the hub accepts methods with the configured key (D47).
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { type Traces, unrecorded } from '../../src/tracing/span.ts';
-import { soon } from '../support/soon.ts';
+import { soon } from '../support/waiting.ts';
 import { expectFailure } from './support/expectFailure.ts';
 import { methodDevice, succeed } from './support/methodDevice.ts';
 import { conveyor, flap, startTestFrontDoor } from './support/testFrontDoor.ts';

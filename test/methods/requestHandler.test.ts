@@ -12,7 +12,7 @@ import { noMeter } from '../../src/metrics/meter.ts';
 import { createInvocationRecords } from '../../src/observing/invocationRecords.ts';
 import { Rejection } from '../../src/protocol/rejection.ts';
 import { createTaps, type TapEvent } from '../../src/tap/taps.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 
 // From a request to the call to the hub, without HTTP.
 

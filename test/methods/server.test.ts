@@ -5,7 +5,7 @@ import { Failure } from '../../src/methods/failure.ts';
 import type { InvocationRequest } from '../../src/methods/requestHandler.ts';
 import { createServer } from '../../src/methods/server.ts';
 import type { Reason } from '../../src/protocol/methodFailures.ts';
-import { soon } from '../support/soon.ts';
+import { soon } from '../support/waiting.ts';
 import { rawRequest } from './support/rawRequest.ts';
 
 // The HTTP interface in front of a handler that does what the test says (M1, M8).

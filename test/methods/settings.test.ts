@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { ConfigurationError, readMethodsSettings, readSettings, settingDocs } from '../../src/settings/config.ts';
 import { methodsSchema } from '../../src/settings/schema.ts';
 

@@ -4,7 +4,7 @@ import { metrics as edgeMetrics } from '../../edge/src/metrics/metrics.ts';
 import { methodMetrics } from '../../src/metrics/declared/methodMetrics.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
 import { type MetricName, metrics, namesIn } from '../../src/metrics/metrics.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { backends } from './chapters/backends.ts';
 import { edgeNumbers, edgePoints } from './chapters/edge.ts';
 import { messages } from './chapters/messages.ts';

@@ -2,8 +2,8 @@ import { serveHealth } from 'telemetry/healthServer.ts';
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { type Metrics, openMetrics } from '../../src/metrics/exposition.ts';
 import { noMeter } from '../../src/metrics/meter.ts';
+import { recordingLog } from '../support/observed.ts';
 import { parseMetrics, sampleOf } from '../support/promText.ts';
-import { recordingLog } from '../support/recordingLog.ts';
 
 const open = (env: NodeJS.ProcessEnv = {}) =>
   openMetrics({ service: 'tested', version: '1.2.3', instance: 'host-1', env, log: recordingLog() });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { type Metrics, openMetrics } from '../../src/metrics/exposition.ts';
 import { type Collector, startCollector } from '../support/collector.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { recordingLog } from '../support/observed.ts';
 
 const canary = 'Y2FuYXJ5LWtleQ';
 const notSent = 'metrics cannot be sent to the collector';

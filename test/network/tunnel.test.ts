@@ -9,7 +9,7 @@ import { directAgent, outboundAgent, tunnelTo, useProxies } from 'telemetry/netw
 import { trustAlso } from 'telemetry/network/trust.ts';
 import { isProxyFault, Tunnel } from 'telemetry/network/tunnel.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { createTransport } from '../../src/backends/transport.ts';
 import { serve } from '../backends/harness.ts';
 import { type ConnectProxy, startConnectProxy } from '../support/connectProxy.ts';

@@ -2,9 +2,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { createMeter } from '../../src/metrics/meter.ts';
 import { createCallRecords } from '../../src/observing/callRecords.ts';
 import { Rejection } from '../../src/protocol/rejection.ts';
-import { courseOf } from '../support/courses.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
-import { readingOf, sumsOf } from '../support/readings.ts';
+import { courseOf, readingOf, sumsOf } from '../support/observed.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { recordedCourse } from './support/recordedSpans.ts';
 
 // What is told of a call to a backend: its step and times, metrics, a span, and the attempts for followers.

@@ -5,8 +5,8 @@ import { namesIn } from '../../src/metrics/metrics.ts';
 import type { InvocationFailure, RequestFields } from '../../src/observing/invocationFields.ts';
 import { createInvocationRecords } from '../../src/observing/invocationRecords.ts';
 import { createTaps, type TapEvent } from '../../src/tap/taps.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
-import { readingOf, sumsOf } from '../support/readings.ts';
+import { readingOf, sumsOf } from '../support/observed.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { recordedSpans } from './support/recordedSpans.ts';
 
 // What is told of an invocation: its line, metrics, spans, and the events for followers of its device.

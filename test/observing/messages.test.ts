@@ -6,8 +6,8 @@ import { createEnvelopeReader } from '../../src/protocol/envelope.ts';
 import { messageLimits } from '../../src/settings/groups/constants.ts';
 import { createTaps, type TapEvent } from '../../src/tap/taps.ts';
 import { hubEvent } from '../support/events.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
-import { readingOf } from '../support/readings.ts';
+import { readingOf } from '../support/observed.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { arrivalOf } from '../support/wiring.ts';
 import { recordedSpans } from './support/recordedSpans.ts';
 

@@ -2,8 +2,8 @@ import { expect, it, vi } from 'vitest';
 import { beginReply } from '../../src/observing/replyCourse.ts';
 import type { Reply } from '../../src/protocol/c2d.ts';
 import type { Delivery } from '../../src/protocol/delivery.ts';
-import { courseOf } from '../support/courses.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { courseOf } from '../support/observed.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { recordedCourse } from './support/recordedSpans.ts';
 
 withFakeTimers();

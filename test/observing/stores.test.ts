@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest';
 import { createMeter } from '../../src/metrics/meter.ts';
 import { createStoreRecords } from '../../src/observing/storeRecords.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
-import { readingOf, sumsOf } from '../support/readings.ts';
+import { readingOf, sumsOf } from '../support/observed.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 
 withFakeTimers();
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
-import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { idOf } from '../../src/deadLetters/deadLetter.ts';
 import type { DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
 import { choiceOf } from '../../src/operations/deadLetters/choiceOptions.ts';
@@ -10,7 +10,7 @@ import { replaySummaryOf } from '../../src/operations/deadLetters/letterLines.ts
 import { list } from '../../src/operations/deadLetters/list.ts';
 import { show } from '../../src/operations/deadLetters/show.ts';
 import { letter, lettersInDirectory } from '../support/letters.ts';
-import { withOutput } from '../support/output.ts';
+import { withOutput } from '../support/waiting.ts';
 
 const directory = folderForEach('letters');
 let store: DeadLetters;

@@ -4,7 +4,7 @@ import type { UnownedState } from '../../src/hub/reading/unowned.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
 import { createProducer } from '../../src/metrics/producer.ts';
 import { observePartitions } from '../../src/operations/partitionGauges.ts';
-import { readingOf } from '../support/readings.ts';
+import { readingOf } from '../support/observed.ts';
 
 const stateOf = (partition: string, more: Partial<PartitionState> = {}): PartitionState => ({
   ...{ partition, state: 'reading', epoch: 1, since: 0, position: 9 },

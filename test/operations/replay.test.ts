@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { folderOf, idOf } from '../../src/deadLetters/deadLetter.ts';
 import type { DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
 import type { Dispatch } from '../../src/dispatch/dispatch.ts';
@@ -9,7 +9,7 @@ import { chosenLetters } from '../../src/operations/deadLetters/choice.ts';
 import { type ReplayOptions, rememberingFailures, replay } from '../../src/operations/deadLetters/replay.ts';
 import type { Arrival } from '../../src/protocol/arrival.ts';
 import { allLetters, letter, lettersInDirectory } from '../support/letters.ts';
-import { signal } from '../support/signal.ts';
+import { signal } from '../support/waiting.ts';
 
 const directory = folderForEach('letters');
 let store: DeadLetters;

@@ -1,14 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it, vi } from 'vitest';
-import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { idOf } from '../../src/deadLetters/deadLetter.ts';
 import type { DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
 import type { Dispatch } from '../../src/dispatch/dispatch.ts';
 import { choiceOf } from '../../src/operations/deadLetters/choiceOptions.ts';
 import { replayChosen } from '../../src/operations/deadLetters/replayChosen.ts';
 import { letter, lettersInDirectory } from '../support/letters.ts';
-import { withOutput } from '../support/output.ts';
+import { withOutput } from '../support/waiting.ts';
 
 const directory = folderForEach('letters');
 let store: DeadLetters;

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import type { DeviceWork } from '../../src/engine/order/deviceWork.ts';
 import { serviceRoutes } from '../../src/operations/serviceRoutes.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 
 // Each field that the admin port shows has a value of its own: two that are swapped show.
 

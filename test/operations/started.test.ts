@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
 import type { DurableText } from '../../src/hub/stores/buildRecord.ts';
+import { thisBuild, versionOfBuild } from '../../src/operations/build.ts';
 import { logStarted } from '../../src/operations/started.ts';
 import { StoreFailure } from '../../src/storage/storeFailure.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { recordingLog } from '../support/observed.ts';
 
 const access = { events: 'key' };
 const own = { version: '1.1.0', build: 'b' };
@@ -30,4 +31,14 @@ it('the line about a start says what to do when the record of builds cannot be r
   const err = new StoreFailure('no access', 'refused', diagnosis);
   const lines = await lineWith({ read: () => Promise.reject(err), write: async () => true });
   expect(lines).toEqual([{ level: 'info', message: 'started', fields: { ...own, access, err, ...diagnosis } }]);
+});
+
+const { version } = thisBuild({});
+
+it('the version for metrics and spans has the commit behind the version', () => {
+  expect(versionOfBuild({ BUILD_COMMIT: 'aaa1111' })).toBe(`${version}+aaa1111`);
+});
+
+it('the version for metrics and spans is the version alone while no commit is known', () => {
+  expect(versionOfBuild({})).toBe(version);
 });

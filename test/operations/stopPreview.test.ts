@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Step } from '../../src/observing/course.ts';
 import type { DrainConditions } from '../../src/operations/heldSteps.ts';
 import { stopPreview } from '../../src/operations/stopPreview.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 
 withFakeTimers();
 

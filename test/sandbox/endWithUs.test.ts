@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { spawn } from '../../sandbox/service/endWithUs.ts';
+import { onExit } from '../../sandbox/service/onExit.ts';
 import { launcher } from '../../sandbox/state/directories.ts';
 import { descendants, running } from '../support/processes.ts';
 
@@ -35,4 +36,17 @@ it('a child process ends when its parent fails', async () => {
 it('a child process does not keep its parent alive', async () => {
   const parent = spawn(process.execPath, [launcher, program, 'ending'], { stdio: 'ignore' });
   expect(await once(parent, 'exit')).toEqual([0, null]);
+});
+
+it('one exit listener serves any number of processes', () => {
+  const before = process.listenerCount('exit');
+  const called: number[] = [];
+  const cancels = Array.from({ length: 20 }, (_, n) => onExit(() => void called.push(n)));
+  expect(process.listenerCount('exit')).toBe(before + 1);
+  const [cleanUp] = process.listeners('exit').slice(-1);
+  cancels[7]?.();
+  cleanUp?.(0);
+  for (const cancel of cancels) cancel();
+  cleanUp?.(0);
+  expect(called).toEqual(Array.from({ length: 20 }, (_, n) => n).filter((n) => n !== 7));
 });

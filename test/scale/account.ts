@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { AnonymousCredential, newPipeline, type StoragePipelineOptions } from '@azure/storage-blob';
 import type { AccountAccess } from '../../src/identity/access.ts';
-import { type Counts, createCounts } from './counts.ts';
+import { type Counts, createCounts } from './coverage.ts';
 import { overNetwork, type Process } from './process.ts';
 import type { VirtualTime } from './virtualTime.ts';
 

@@ -3,7 +3,7 @@ import { createThrottle, type Limits, type Throttle } from 'iot-hub-emulator/lim
 import type { SendRefusal } from '../../src/hub/replies/sendFailure.ts';
 import { createFakeHub } from '../hub/support/fakeHub.ts';
 import { type StandInClients, standInForClients } from './clients.ts';
-import { type Counts, createCounts } from './counts.ts';
+import { type Counts, createCounts } from './coverage.ts';
 import { lifeOf, overNetwork, type Process } from './process.ts';
 import type { VirtualTime } from './virtualTime.ts';
 

@@ -1,11 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { showProgress } from '../chaos/progress.ts';
-import { optionsOrEnd } from '../support/optionsOrEnd.ts';
-import { faultsOf } from './faults.ts';
+import { optionsOrEnd } from '../support/processes.ts';
 import { readOptions, usage } from './options.ts';
+import { faultsOf, lineOf, tableOf } from './outcome.ts';
 import { type Outcome, runScenario } from './run.ts';
 import { scenarios } from './scenarios.ts';
-import { lineOf, tableOf } from './table.ts';
 
 /**
  * `npm run scale` plays what can happen to up to 32 instances on 32 partitions, and ends with 1 when something does not hold that

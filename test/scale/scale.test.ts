@@ -2,12 +2,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import { createRandom } from '../chaos/random.ts';
 import { createAccount } from './account.ts';
-import { faultsOf } from './faults.ts';
 import { readOptions } from './options.ts';
+import { faultsOf, tableOf } from './outcome.ts';
 import { createProcess } from './process.ts';
 import { runScenario } from './run.ts';
 import { scenarios } from './scenarios.ts';
-import { tableOf } from './table.ts';
 import { beginVirtualTime, type VirtualTime } from './virtualTime.ts';
 
 // Three instances on six partitions; `npm run scale` has 32 on 32 (D411).

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { sectionOf } from '../../scripts/release/changelog.ts';
 import { besides, ofImage, pack } from '../../scripts/release/tarball.ts';
 import { otherVersions } from '../../scripts/release/versions.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { envExample, required, settingsPage, withRequiredSettings } from '../../scripts/settingsPages.ts';
 import { configDirectory, fileEffect, readSettings, settingDocs } from '../../src/settings/config.ts';
 import { roundMs } from '../../src/settings/derived.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { makeDirectory } from '../../src/storage/makeDirectory.ts';
 
 const directory = folderForEach('made');

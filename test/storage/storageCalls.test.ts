@@ -1,7 +1,7 @@
 import type { ContainerClient } from '@azure/storage-blob';
 import { expect, it } from 'vitest';
 import { createStorageCalls } from '../../src/storage/storageCalls.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 
 withFakeTimers();
 

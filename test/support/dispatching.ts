@@ -1,3 +1,8 @@
+import { createRouter } from 'iot-hub-emulator/http';
+import { informationModelRoutes } from '../../sandbox/backends/informationModel/informationModelRoutes.ts';
+import { principalManagerRoutes } from '../../sandbox/backends/principalManager/principalManagerRoutes.ts';
+import { typeRegistryRoutes } from '../../sandbox/backends/typeRegistry/typeRegistryRoutes.ts';
+import { openWorld } from '../../sandbox/backends/world/world.ts';
 import type { BackendName } from '../../src/backends/backends.ts';
 import type { CardLimits } from '../../src/card/card.ts';
 import type { DeadLetter } from '../../src/deadLetters/deadLetter.ts';
@@ -12,7 +17,6 @@ import type { Taps } from '../../src/tap/taps.ts';
 import type { Traces } from '../../src/tracing/span.ts';
 import { breachOfContract } from './asyncapi.ts';
 import { validateExchange } from './contracts.ts';
-import { missingRoute } from './sandboxRoutes.ts';
 import { type ReceivedCall, type Script, scriptedBackend } from './scriptedBackend.ts';
 import { arrivalOf, forever, wire } from './wiring.ts';
 
@@ -166,4 +170,18 @@ function breachesOf({ call, headers, body, reply }: ReceivedCall): string[] {
   } as const;
   const faults = validateExchange(exchange).map((fault) => `${call}: ${fault}`);
   return [...faults, ...missingRoute(exchange.backend, method, path)];
+}
+
+const world = openWorld(undefined, false);
+const routers = {
+  informationModel: createRouter(informationModelRoutes(world)),
+  typeRegistry: createRouter(typeRegistryRoutes(world)),
+  principalManager: createRouter(principalManagerRoutes(world)),
+};
+
+/** Says which route the sandbox's backend lacks for this call; empty when it has one. */
+function missingRoute(backend: BackendName, method: string, path: string): string[] {
+  const [pathname = ''] = path.split('?', 1);
+  if (routers[backend](method, pathname).route) return [];
+  return [`sandbox/backends/${backend}/routes.ts has no route for ${method} ${pathname}: the stories cannot run`];
 }

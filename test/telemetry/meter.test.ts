@@ -3,7 +3,7 @@ import { createMeter as createMeterOf, statusValue } from 'telemetry/meter.ts';
 import { mostSeries } from 'telemetry/series.ts';
 import { expect, it } from 'vitest';
 import { createMeter, noMeter } from '../../src/metrics/meter.ts';
-import { readingOf } from '../support/readings.ts';
+import { readingOf } from '../support/observed.ts';
 
 const seriesOf = (meter: ReturnType<typeof createMeter>, name: string) => [
   ...(meter

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { areSame, stampOf, stampsNow } from 'telemetry/files/stamps.ts';
 import { watchFiles } from 'telemetry/files/watchFiles.ts';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 
 const folder = folderForEach('files');
 const file = (name: string) => join(folder, name);

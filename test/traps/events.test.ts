@@ -1,20 +1,15 @@
-import { spawnSync } from 'node:child_process';
-import dns from 'node:dns';
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import {
   type CheckpointStore,
   EventHubConsumerClient,
   type PartitionContext,
   type ReceivedEventData,
 } from '@azure/event-hubs';
+import { Connection, ConnectionEvents } from 'rhea-promise';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { beginning, emptyElements, nestedLists, section } from '../../iot-hub-emulator/test/support/rawAmqp.ts';
 import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
-import { spawn } from '../../sandbox/service/endWithUs.ts';
-import { signal } from '../support/signal.ts';
+import { signal } from '../support/waiting.ts';
 import { append, bodies, memoryStore, subscribe } from './support/plain.ts';
 
 // Each trap is reproduced against the plain @azure/event-hubs: a new version of it that behaves otherwise fails here.
@@ -213,34 +208,6 @@ describe('trap 14: the defaults', () => {
   });
 });
 
-test('trap 16: an emulator flag sends the token in clear to any host', async () => {
-  const listened: Buffer[] = [];
-  const wire = createServer((socket) => {
-    const inner = connect(hub.ports.amqp, '127.0.0.1');
-    socket.on('data', (chunk) => listened.push(chunk));
-    for (const each of [socket, inner]) each.on('error', () => undefined);
-    socket.pipe(inner).pipe(socket);
-  });
-  await new Promise<void>((resolve) => wire.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void wire.close());
-  const { port } = wire.address() as { port: number };
-  const lookup = vi
-    .spyOn(dns, 'lookup')
-    .mockImplementation(((
-      _: string,
-      options: { all?: boolean },
-      done: (error: null, address: unknown, family?: number) => void,
-    ) => (options.all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4))) as never);
-  onTestFinished(() => lookup.mockRestore());
-  const connectionString = hub.eventsConnectionString.replace(/127\.0\.0\.1:\d+/, `hub.example.com:${port}`);
-  const { stop } = subscribe(hub, {}, { connectionString });
-  await expect
-    .poll(() => Buffer.concat(listened).toString('latin1'))
-    .toMatch(/SharedAccessSignature sr=.*hub\.example\.com/);
-  expect(lookup).toHaveBeenCalledWith('hub.example.com', expect.anything(), expect.anything());
-  await stop();
-});
-
 test('trap 17: used-up retries end as an error without a code; the partition starts again from its checkpoint', async () => {
   for (const body of ['a', 'b', 'c']) append(hub, body);
   const client = new EventHubConsumerClient('$Default', hub.eventsConnectionString, memoryStore(), {
@@ -275,79 +242,20 @@ test('trap 17: used-up retries end as an error without a code; the partition sta
   await client.close();
 });
 
-describe('trap 18: a connection that the hub closes without detaching its links', () => {
-  const program = fileURLToPath(new URL('./support/readUntilTold.ts', import.meta.url));
-
-  test.each([undefined, 'amqp:internal-error'])(
-    'is reopened with dead links: no event comes, and the wait for one crashes the process (%s)',
-    async (condition) => {
-      const env = { ...process.env, AZURE_LOG_LEVEL: 'verbose' }; // it says when it waits for an answer
-      const child = spawn(process.execPath, ['scripts/run.js', program, hub.eventsConnectionString], { env });
-      let [out, error] = ['', ''];
-      child.stdout.on('data', (chunk) => (out += chunk));
-      child.stderr.on('data', (chunk) => (error += chunk));
-      onTestFinished(() => void child.kill('SIGKILL'));
-      append(hub, 'before');
-      await expect.poll(() => out).toBe('before\n');
-      const gone = signal();
-      hub.journal.watch(({ kind }) => kind === 'receiver-closed' && gone.give());
-      expect(await hub.faults.strike({ kind: 'close', connections: 'events', links: 'attached', condition })).toBe(1);
-      await gone.given;
-      const written = error.length;
-      append(hub, 'after');
-      await expect.poll(() => error.slice(written)).toContain('$cbs request sent');
-      child.stdin.write('stop\n');
-      const [code] = await once(child, 'exit');
-      expect(error).toContain("Cannot read properties of undefined (reading 'address')");
-      expect({ code, out }).toEqual({ code: 1, out: 'before\n' });
-    },
-  );
-});
-
-describe('trap 19: an AMQP value of a device', () => {
-  const program = fileURLToPath(new URL('./support/decode.js', import.meta.url));
-  /** Of the library of a client, in a process that may have 64 MB. */
-  const decoding = (library: string, bytes: Buffer) => {
-    const { status, stdout, stderr } = spawnSync(
-      process.execPath,
-      ['--max-old-space-size=64', program, library, bytes.toString('hex')],
-      { encoding: 'utf8' },
-    );
-    return { hasEnded: status === 0, said: stdout + stderr };
-  };
-
-  describe.each(['rhea', 'azure-iothub/node_modules/rhea'])('by the decoder of %s:', (library) => {
-    test('with nested lists overflows the stack', () => {
-      expect(decoding(library, section('value', nestedLists(3_000))).said).toContain(
-        'Maximum call stack size exceeded',
-      );
-    });
-    test('of thirteen bytes takes all memory', () => {
-      const bytes = section('value', emptyElements(2 ** 31 - 1));
-      expect(bytes).toHaveLength(13);
-      const { hasEnded, said } = decoding(library, bytes);
-      expect(hasEnded).toBe(false);
-      expect(said).toContain('JavaScript heap out of memory');
-    });
-    test('with small values is harmless', () => {
-      expect(decoding(library, section('value', nestedLists(3)))).toEqual({ hasEnded: true, said: '[[[[]]]]\n' });
-    });
-  });
-
-  test('with nested lists ends the connection and is lost: later events come, and a checkpoint passes it', async () => {
-    const reader = fileURLToPath(new URL('./support/readUntilTold.ts', import.meta.url));
-    const child = spawn(process.execPath, ['scripts/run.js', reader, hub.eventsConnectionString]);
-    onTestFinished(() => void child.kill('SIGKILL'));
-    let out = '';
-    child.stdout.on('data', (chunk) => (out += chunk));
-    append(hub, 'before');
-    await expect.poll(() => out).toBe('before\n');
-    hub.partitions[0]?.append((place) => Buffer.concat([beginning(place), section('value', nestedLists(3_000))]));
-    const trickle = setInterval(() => append(hub, 'after'), 25);
-    onTestFinished(() => clearInterval(trickle));
-    await expect.poll(() => out).toMatch(/^before\n(after\n)+$/);
-    expect(hub.journal.list({ kind: 'receiver-closed' })).not.toEqual([]);
-  });
+test.each([
+  [undefined, []],
+  ['amqp:internal-error', []],
+  ['amqp:connection:forced', ['disconnected']],
+])('trap 18: a connection that the hub closes with %s is told of %j', async (condition, expected) => {
+  const connection = new Connection({ host: '127.0.0.1', port: hub.ports.amqp, transport: 'tcp', reconnect: false });
+  await connection.open();
+  const told: string[] = [];
+  connection.on(ConnectionEvents.disconnected, () => told.push('disconnected'));
+  const closed = once(Reflect.get(Reflect.get(connection, '_connection'), 'socket'), 'close');
+  expect(await hub.faults.strike({ kind: 'close', links: 'attached', condition })).toBe(1);
+  await closed;
+  await setImmediate();
+  expect({ isOpen: connection.isOpen(), told }).toEqual({ isOpen: false, told: expected });
 });
 
 test('trap 20: an event is delivered 20 ms after its arrival', async () => {

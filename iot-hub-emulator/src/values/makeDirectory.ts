@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 /**
- * Creates a folder, with those above it that are missing. Not with the `recursive` of `mkdir`: that never returns where
- * the file system has the parent and takes no folder in it, as `/proc` does.
+ * Creates a folder, with those above it that are missing. Not with the `recursive` of `mkdir`, which does not end on every
+ * file system.
  * @throws Error of the file system, also when the path is no folder
  */
 export function makeDirectory(path: string, mode = 0o700): void {

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { execFile, spawn } from '../../../sandbox/service/endWithUs.ts';
 import type { HubState } from '../../src/command/stateFile.ts';
-import { folderForAll } from '../support/folder.ts';
+import { folderForAll } from '../support/fixtures.ts';
 
 const program = fileURLToPath(new URL('../../src/command/main.ts', import.meta.url));
 

@@ -8,7 +8,7 @@ import { requestFor } from '../../src/command/remote.ts';
 import { UsageError } from '../../src/command/usageError.ts';
 import { issueCertificate } from '../../src/identity/issueCertificate.ts';
 import { createTokenSigner } from '../../src/identity/tokens.ts';
-import { folderForAll } from '../support/folder.ts';
+import { folderForAll } from '../support/fixtures.ts';
 
 const directory = folderForAll('words');
 const read = (...args: string[]) => readArguments(args, '/from', '/default');

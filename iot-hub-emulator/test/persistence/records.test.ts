@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openRecords } from '../../src/persistence/records.ts';
 import { openTable } from '../../src/persistence/table.ts';
-import { folderForEach } from '../support/folder.ts';
+import { folderForEach } from '../support/fixtures.ts';
 
 const path = join(folderForEach('records'), 'file.log');
 

@@ -1,3 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, onTestFinished } from 'vitest';
 
 interface Started {
@@ -27,3 +31,26 @@ function startWith<T extends Started>(
   after(async () => void (await (started as Partial<T>).close?.())); // there is none after a failed start
   return started;
 }
+
+/**
+ * The path of a folder that is there during all tests of a file or group.
+ * Declared before what uses it, it is removed after that has ended.
+ */
+export const folderForAll = (name: string): string => folderWith(beforeAll, afterAll, name);
+
+/** The path of a folder that is there, and empty, when a test of a file or group begins. */
+export const folderForEach = (name: string): string => folderWith(beforeEach, afterEach, name);
+
+function folderWith(
+  before: (make: () => Promise<void>) => void,
+  after: (remove: () => Promise<void>) => void,
+  name: string,
+): string {
+  const path = join(tmpdir(), `${name}-${randomUUID()}`);
+  before(() => mkdir(path, { mode: 0o700 }));
+  after(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** What is waited for comes at once, or on a busy machine late. */
+export const soon = { timeout: 120_000, interval: 25 };

@@ -1,4 +1,19 @@
+import { createRequire } from 'node:module';
 import { message, types } from 'rhea';
+
+const load = createRequire(import.meta.url);
+
+/** The messages of an AMQP library as it is installed: those that others in this process have may be bounded. */
+export function plainMessages(library = 'rhea'): { decode(bytes: Buffer): object } {
+  const file = load.resolve(`${library}/lib/message.js`);
+  const shared = load.cache[file];
+  delete load.cache[file];
+  try {
+    return load(file);
+  } finally {
+    if (shared) load.cache[file] = shared;
+  }
+}
 
 /** AMQP values and sections, byte by byte, for what no library would write. */
 

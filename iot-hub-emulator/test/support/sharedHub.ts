@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect } from 'vitest';
 import { type Hub, type HubOptions, startHub } from '../../src/hub.ts';
-import { startForAll, startForEach, startForTest } from './fixtures.ts';
-import { folderForEach } from './folder.ts';
+import { folderForEach, startForAll, startForEach, startForTest } from './fixtures.ts';
 
 type Options = Omit<HubOptions, 'directory'>;
 

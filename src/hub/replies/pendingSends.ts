@@ -5,8 +5,8 @@ export interface PendingSends {
   /** The result of the send, or `unanswered` after the time-out; `late` is then its result. Never rejects. */
   follow(send: Promise<SendRefusal | undefined>): Promise<SendRefusal | undefined>;
   /**
-   * Sends since the oldest one that is not settled, included. The client has room for 2,048: after a lost answer the link
-   * stops when as many more have followed (SDK trap).
+   * Sends since the oldest one that is not settled, included. The client keeps a place for each, and has no more than so
+   * many (SDK trap).
    */
   span(): number;
   /** Whether a caller of `follow` still waits. */

@@ -45,7 +45,7 @@ interface Options {
 /** After one failed renewal the SDK's client never renews its one-hour token again: replace it earlier (SDK trap; fact access.renewal). */
 const lifeMs = 40 * 60_000;
 
-/** Below the 2,048 for which the SDK's client has room, with a margin for sends in flight (SDK trap). */
+/** Below what the SDK's client has room for, with a margin for sends in flight (SDK trap). */
 const longestSpan = 1_024;
 
 /** Sends wait this long for the first one to attach the link: concurrent ones would each attach a link (SDK trap). */

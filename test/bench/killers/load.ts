@@ -1,5 +1,5 @@
 import type { startSandbox } from '../../../sandbox/sandbox.ts';
-import { appendEvent } from '../../support/appendEvent.ts';
+import { appendEvent } from '../../support/events.ts';
 
 type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 

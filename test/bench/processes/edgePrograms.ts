@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../../sandbox/service/process.ts';
-import { withConstants } from '../../support/withConstants.ts';
+import { withConstants } from '../../support/processes.ts';
 import type { EdgeStageDescription } from './edgeStage.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));

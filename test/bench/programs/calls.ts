@@ -6,7 +6,7 @@ import { createRedaction } from '../../../src/backends/redaction.ts';
 import { staticToken } from '../../../src/backends/tokenSource.ts';
 import { createTroubles } from '../../../src/log/troubles.ts';
 import { keysOf } from '../../../src/protocol/jsonKeys.ts';
-import { courseOf } from '../../support/courses.ts';
+import { courseOf } from '../../support/observed.ts';
 import { answerParent } from '../processes/answerParent.ts';
 
 /** Calls a backend, by the service's client or by undici alone. argv: `ours` or `undici`. */

@@ -4,7 +4,7 @@ import { createBlobs } from '../../../src/deadLetters/blobs.ts';
 import { idOf, print } from '../../../src/deadLetters/deadLetter.ts';
 import { timing } from '../../../src/settings/groups/constants.ts';
 import { letter } from '../../support/letters.ts';
-import { withConstants } from '../../support/withConstants.ts';
+import { withConstants } from '../../support/processes.ts';
 import type { Served } from '../processes/hub.ts';
 import { openStage, type Stage } from '../processes/stage.ts';
 import { untilAnswered } from '../processes/untilAnswered.ts';

@@ -1,14 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { folderForAll } from '../../../iot-hub-emulator/test/support/folder.ts';
+import { folderForAll } from '../../../iot-hub-emulator/test/support/fixtures.ts';
 import { sendOrAnswer } from '../../../sandbox/device/command.ts';
 import { help } from '../../../sandbox/device/deviceOptions.ts';
 import { modelCreate } from '../../../sandbox/stories/model.create.ts';
 import { catalogue } from '../../../src/messages/index.ts';
 import { sandboxForAll } from '../testSandbox.ts';
-import { begin } from './here.ts';
-import { run } from './run.ts';
+import { begin, run } from './run.ts';
 
 const bytes = '{ "model": "svc.device","type":"pump", "properties": {"serial":"B-1","maximumPressure":10.0} }\n';
 

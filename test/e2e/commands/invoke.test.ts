@@ -1,13 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { folderForAll } from '../../../iot-hub-emulator/test/support/folder.ts';
+import { folderForAll } from '../../../iot-hub-emulator/test/support/fixtures.ts';
 import { sendOrAnswer } from '../../../sandbox/device/command.ts';
 import { invoke as invokeHere } from '../../../sandbox/invoke/invoke.ts';
 import { help as invokeHelp } from '../../../sandbox/invoke/invokeOptions.ts';
 import { sandboxForAll } from '../testSandbox.ts';
-import { begin } from './here.ts';
-import { run } from './run.ts';
+import { begin, run } from './run.ts';
 
 const sandbox = sandboxForAll({ methods: 'running' });
 const folder = folderForAll('commands');

@@ -4,7 +4,7 @@ import { sendOrAnswer } from '../../../sandbox/device/command.ts';
 import { spawn } from '../../../sandbox/service/endWithUs.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import { sandboxForAll } from '../testSandbox.ts';
-import { begin } from './here.ts';
+import { begin } from './run.ts';
 
 const sandbox = sandboxForAll({ methods: 'running' });
 

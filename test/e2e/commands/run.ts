@@ -1,5 +1,7 @@
+import { Readable } from 'node:stream';
 import { execFile } from '../../../sandbox/service/endWithUs.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
+import type { Streams } from '../../../sandbox/terminal/streams.ts';
 
 export interface Ended {
   code: number | null;
@@ -17,4 +19,26 @@ export function run(program: string, args: string[], input = ''): Promise<Ended>
     });
     child.stdin?.end(input);
   });
+}
+
+/** A command that runs in this process: starting one takes longer than most commands. */
+export interface Running {
+  readonly ended: Promise<Ended>;
+  /** What it has written to stdout so far. */
+  shown(): string;
+}
+
+export function begin(command: (streams: Streams) => Promise<number>, input = ''): Running {
+  const written = { stdout: '', stderr: '' };
+  const into = (name: keyof typeof written) => ({
+    write(text: string | Uint8Array) {
+      written[name] += text;
+      return true;
+    },
+  });
+  const streams = { stdin: Readable.from([Buffer.from(input)]), stdout: into('stdout'), stderr: into('stderr') };
+  return {
+    ended: command(streams).then((code) => ({ code, ...written })),
+    shown: () => written.stdout,
+  };
 }

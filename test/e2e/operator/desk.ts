@@ -6,7 +6,7 @@ import { spawn } from '../../../sandbox/service/endWithUs.ts';
 import { inherited } from '../../../sandbox/service/process.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import { envelope } from '../../../sandbox/stories/wire.ts';
-import { appendEvent } from '../../support/appendEvent.ts';
+import { appendEvent } from '../../support/events.ts';
 import { parseMetrics, type Sample, sampleOf } from '../../support/promText.ts';
 import type { TestSandbox } from '../testSandbox.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Device } from '../../../sandbox/device/device.ts';
 import { envelope } from '../../../sandbox/stories/wire.ts';
-import { withConstants } from '../../support/withConstants.ts';
+import { withConstants } from '../../support/processes.ts';
 import { deviceForAll, nextAck, sandboxForAll } from '../testSandbox.ts';
 import { createDesk, createSenders, type Line, operatorsToken, publicKey } from './desk.ts';
 

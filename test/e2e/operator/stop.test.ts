@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
-import { withConstants } from '../../support/withConstants.ts';
+import { withConstants } from '../../support/processes.ts';
 import { sandboxForAll } from '../testSandbox.ts';
 import { createDesk, createSenders, operatorsToken } from './desk.ts';
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { buildService } from '../../../sandbox/service/build.ts';
-import { withConstants } from '../../support/withConstants.ts';
+import { withConstants } from '../../support/processes.ts';
 import { sandboxForAll } from '../testSandbox.ts';
 import { rightAnswers } from './answers.ts';
 import { type Answer, createAsking } from './asking.ts';

@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 import type { Progress } from '../../../src/engine/progress/tracked.ts';
 import { createSuspectsInWork } from '../../../src/engine/quarantine/suspectsInWork.ts';
 import { createLog } from '../../../src/log/log.ts';
-import { withFakeTimers } from '../../support/fakeTimers.ts';
+import { withFakeTimers } from '../../support/waiting.ts';
 import { slowSpool } from '../support/memorySpool.ts';
 import { budgetOf, events, limits, partitionByHand } from '../support/partitions.ts';
 

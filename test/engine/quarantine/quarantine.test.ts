@@ -9,7 +9,7 @@ import {
 } from '../../../src/engine/quarantine/suspectsInWork.ts';
 import { createLog } from '../../../src/log/log.ts';
 import { createMeter } from '../../../src/metrics/meter.ts';
-import { withFakeTimers } from '../../support/fakeTimers.ts';
+import { withFakeTimers } from '../../support/waiting.ts';
 
 withFakeTimers();
 

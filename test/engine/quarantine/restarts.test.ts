@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withFakeTimers } from '../../support/fakeTimers.ts';
+import { withFakeTimers } from '../../support/waiting.ts';
 import { runToTheEnd } from '../support/restarts.ts';
 
 // Processes over the same partitions, one after the other: messages end them, others are only slow.

@@ -6,8 +6,8 @@ import { createFakeHub } from '../../hub/support/fakeHub.ts';
 import { storeThrough, usualOpened, usualReading } from '../../hub/support/reading.ts';
 import { standIns } from '../../hub/support/standIns.ts';
 import { hubEvent } from '../../support/events.ts';
-import { withFakeTimers } from '../../support/fakeTimers.ts';
 import { neverCrashing, type ProcessLife } from '../../support/processLife.ts';
+import { withFakeTimers } from '../../support/waiting.ts';
 
 // Which ends of a session are unclean shutdowns, as the next reader of a partition sees it.
 

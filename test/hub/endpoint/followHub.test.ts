@@ -8,9 +8,8 @@ import type { DurableText } from '../../../src/hub/stores/buildRecord.ts';
 import type { Log } from '../../../src/log/log.ts';
 import { createTroubles } from '../../../src/log/troubles.ts';
 import { createMeter } from '../../../src/metrics/meter.ts';
-import { withFakeTimers } from '../../support/fakeTimers.ts';
-import { readingOf } from '../../support/readings.ts';
-import { recordingLog } from '../../support/recordingLog.ts';
+import { readingOf, recordingLog } from '../../support/observed.ts';
+import { withFakeTimers } from '../../support/waiting.ts';
 
 withFakeTimers();
 

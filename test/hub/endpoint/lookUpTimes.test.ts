@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { createLookUpTimes } from '../../../src/hub/endpoint/lookUpTimes.ts';
-import { withFakeTimers } from '../../support/fakeTimers.ts';
+import { withFakeTimers } from '../../support/waiting.ts';
 
 withFakeTimers();
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { AxiosAdapter } from 'axios';
 import { afterAll, beforeAll } from 'vitest';
-import { folderForAll } from '../../../iot-hub-emulator/test/support/folder.ts';
+import { folderForAll } from '../../../iot-hub-emulator/test/support/fixtures.ts';
 import { type Backends as Sandbox, startBackends } from '../../../sandbox/backends/backends.ts';
 import { createTransport } from '../../../src/backends/transport.ts';
 import type { DeadLetters } from '../../../src/deadLetters/deadLetterStore.ts';
@@ -17,7 +17,7 @@ import { settingsOf } from '../../support/environment.ts';
 import { bodyBytes, hubEvent } from '../../support/events.ts';
 import { allLetters, lettersInDirectory } from '../../support/letters.ts';
 import { crashingAt } from '../../support/processLife.ts';
-import { signal } from '../../support/signal.ts';
+import { signal } from '../../support/waiting.ts';
 import { arrivalOf, wire } from '../../support/wiring.ts';
 import type { Message } from './messages.ts';
 

@@ -11,9 +11,9 @@ import { createPartition } from '../../../src/engine/partition/partition.ts';
 import { openSpool } from '../../../src/engine/spool/spool.ts';
 import { messageLimits } from '../../../src/settings/groups/constants.ts';
 import { usual } from '../../engine/support/partitions.ts';
-import { courseOf } from '../../support/courses.ts';
 import { settings } from '../../support/environment.ts';
 import { hubEvent } from '../../support/events.ts';
+import { courseOf } from '../../support/observed.ts';
 import { arrivalOf, wire } from '../../support/wiring.ts';
 import { v2 } from './messages.ts';
 

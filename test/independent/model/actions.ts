@@ -1,9 +1,8 @@
 import { checkOnce, isObject, membersOf } from './body.ts';
 import { createOrUpdate } from './createOrUpdate.ts';
 import { isGuid, isModelId, isPath } from './fields.ts';
-import { identityOf } from './identities.ts';
 import { publish } from './notifications.ts';
-import { replace } from './replace.ts';
+import { identityOf, replace } from './sequences.ts';
 import { ask, Failure, type Handling, orFail } from './steps.ts';
 
 type Texts = Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 import { isObject, isWith, membersOf } from './body.ts';
 import { isGuid, isModelId, typeOf } from './fields.ts';
-import { identityOf } from './identities.ts';
+import { identityOf } from './sequences.ts';
 import { type Answer, ask, type Call, Failure, type Handling, orFail } from './steps.ts';
 
 /** A1, A2: an object model that is created, or found, claimed and updated. */

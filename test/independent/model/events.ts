@@ -2,8 +2,7 @@ import { checkOnce, isObject, isWith, membersOf } from './body.ts';
 import { createOrUpdate } from './createOrUpdate.ts';
 import { isGuid, isModelId, isPath, typeOf } from './fields.ts';
 import { type Addressed, notify, publish } from './notifications.ts';
-import { connectParent } from './parent.ts';
-import { replace } from './replace.ts';
+import { connectParent, replace } from './sequences.ts';
 import { type Expected, Failure, type Handling } from './steps.ts';
 import { readOptions, synchronise } from './synchronise.ts';
 

@@ -11,8 +11,7 @@ import {
   pumpType,
   sensorPrincipal,
 } from '../../support/world.ts';
-import { related, unrelated } from '../table/answers.ts';
-import type { Row } from '../table/row.ts';
+import { type Row, related, unrelated } from '../table/row.ts';
 import {
   absent,
   isNew,

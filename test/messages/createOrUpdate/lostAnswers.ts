@@ -1,4 +1,4 @@
-import { idempotencyKey } from '../../support/idempotencyKey.ts';
+import { idempotencyKey } from '../../support/events.ts';
 import { device, noConfiguration, problem, pump, pumpAnswer, pumpId, sensorPrincipal } from '../../support/world.ts';
 import type { Row } from '../table/row.ts';
 import { absent, claimPump, claims, type Registration, stored, unowned } from './registration.ts';

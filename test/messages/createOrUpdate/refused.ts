@@ -19,8 +19,7 @@ import {
   pumpType,
   sensorPrincipal,
 } from '../../support/world.ts';
-import { incident, related } from '../table/answers.ts';
-import type { Row } from '../table/row.ts';
+import { incident, type Row, related } from '../table/row.ts';
 import {
   absent,
   claimPump,

@@ -10,8 +10,7 @@ import {
   sensorPrincipal,
   unownedPump,
 } from '../../support/world.ts';
-import { forbidden, type related, toldOf } from '../table/answers.ts';
-import type { Row } from '../table/row.ts';
+import { forbidden, type Row, type related, toldOf } from '../table/row.ts';
 
 /** How one generation registers the pump: `model.create` or `Svc.Device.Created`. */
 

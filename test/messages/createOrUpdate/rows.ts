@@ -1,8 +1,7 @@
 import { expect } from 'vitest';
-import { failsToTheEnd } from '../../support/failsToTheEnd.ts';
+import { failsToTheEnd } from '../../support/scriptedBackend.ts';
 import { device, problem, pump, pumpAnswer, unownedPump } from '../../support/world.ts';
-import { related, toldOf } from '../table/answers.ts';
-import type { Row } from '../table/row.ts';
+import { type Row, related, toldOf } from '../table/row.ts';
 import { createdRows } from './created.ts';
 import { lostAnswerRows } from './lostAnswers.ts';
 import { raceRows, repeatedRows } from './races.ts';

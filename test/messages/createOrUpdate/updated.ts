@@ -8,8 +8,7 @@ import {
   pumpType,
   sensorPrincipal,
 } from '../../support/world.ts';
-import { unrelated } from '../table/answers.ts';
-import type { Row } from '../table/row.ts';
+import { type Row, unrelated } from '../table/row.ts';
 import {
   claims,
   lookUp,

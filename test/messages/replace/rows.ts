@@ -1,7 +1,6 @@
-import { idempotencyKey } from '../../support/idempotencyKey.ts';
+import { idempotencyKey } from '../../support/events.ts';
 import { problem, pumpAnswer, pumpId } from '../../support/world.ts';
-import { incident, unrelated } from '../table/answers.ts';
-import type { Row } from '../table/row.ts';
+import { incident, type Row, unrelated } from '../table/row.ts';
 import { body, misses, properties, put, type Replacement, stored, updates } from './replacement.ts';
 import { raceRows, versionRows } from './versions.ts';
 

@@ -1,6 +1,5 @@
 import { problem, pump, pumpAnswer } from '../../support/world.ts';
-import { forbidden } from '../table/answers.ts';
-import type { Row } from '../table/row.ts';
+import { forbidden, type Row } from '../table/row.ts';
 import { body, get, misses, properties, put, type Replacement, stored, updates, withVersion } from './replacement.ts';
 
 const gapOf = (gap: number, version: number, most: number) =>

@@ -1,7 +1,7 @@
 import { deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'vitest';
 import type { Generation } from '../../../src/protocol/event.ts';
-import { failsToTheEnd } from '../../support/failsToTheEnd.ts';
+import { failsToTheEnd } from '../../support/scriptedBackend.ts';
 import { problem } from '../../support/world.ts';
 import { acknowledgementRows } from './acknowledgement.ts';
 import { propertyRows } from './properties.ts';

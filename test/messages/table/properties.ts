@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import type { Generation } from '../../../src/protocol/event.ts';
 import { bearerToken } from '../../support/environment.ts';
+import { requestProperties } from '../../support/events.ts';
 import { hostileTargets, shown, strangeTargets, targetFault } from '../../support/hostileNames.ts';
-import { requestProperties } from '../../support/requestProperties.ts';
 import type { ScriptedCall } from '../../support/scriptedBackend.ts';
 import type { Row } from './row.ts';
 import type { Sample, Variations } from './sample.ts';

@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import type { CardLimits } from '../../../src/card/card.ts';
 import type { Delivery } from '../../../src/protocol/delivery.ts';
 import type { Script } from '../../support/scriptedBackend.ts';
@@ -30,4 +31,34 @@ export interface Row {
   readonly notifications?: readonly { device?: string; properties: Readonly<Record<string, string>>; body: unknown }[];
   /** What the log line of the message says, among other things. */
   readonly log?: Readonly<Record<string, unknown>>;
+}
+
+/** What a device is told of a fault that is not its own. */
+export const incident = expect.stringMatching(/^internal error, incident [0-9a-f-]{36}$/);
+
+/** What is said of what another may do, but not this device. */
+export const forbidden = (words: string): string => `${words} failed with HTTP 403: Forbidden: as it is`;
+
+/** What the information model says of one related model. */
+export const related = (model: string, more: object = {}) => ({
+  model,
+  success: true,
+  code: 'ok',
+  details: '',
+  created: true,
+  ...more,
+});
+
+/** One that could not be created. */
+export const unrelated = (model: string, code: string, details: string) =>
+  related(model, { success: false, code, details, created: false });
+
+/** What devices are told of related models: not which of them were created. */
+export const toldOf = (relatedModels: readonly ReturnType<typeof related>[]) =>
+  relatedModels.map(({ created: _, ...one }) => one);
+
+/** A body in which a key is written twice, with the other members. */
+export function writtenTwice(key: string, value: unknown, others: object = {}): string {
+  const once = JSON.stringify({ ...others, [key]: value });
+  return `${once.slice(0, -1)},${JSON.stringify(key)}:${JSON.stringify(value)}}`;
 }

@@ -1,7 +1,6 @@
-import { failsToTheEnd } from '../../support/failsToTheEnd.ts';
+import { idempotencyKey } from '../../support/events.ts';
 import { hostileObjectIds, objectIdFault, pathFault, shown, typeFault } from '../../support/hostileNames.ts';
-import { idempotencyKey } from '../../support/idempotencyKey.ts';
-import type { ScriptedCall } from '../../support/scriptedBackend.ts';
+import { failsToTheEnd, type ScriptedCall } from '../../support/scriptedBackend.ts';
 import {
   derivedObjectId,
   device,
@@ -28,10 +27,8 @@ import {
   stored,
 } from '../createOrUpdate/registration.ts';
 import { createOrUpdateRows } from '../createOrUpdate/rows.ts';
-import { forbidden, incident, related, toldOf, unrelated } from '../table/answers.ts';
 import { messageTable } from '../table/messageTable.ts';
-import type { Row } from '../table/row.ts';
-import { writtenTwice } from '../table/twice.ts';
+import { forbidden, incident, type Row, related, toldOf, unrelated, writtenTwice } from '../table/row.ts';
 
 const v1 = registration('V1');
 const { created, updated, refused } = v1;

@@ -1,10 +1,8 @@
-import { failsToTheEnd } from '../../support/failsToTheEnd.ts';
 import { hostileModels, modelFault, shown } from '../../support/hostileNames.ts';
-import type { ScriptedCall } from '../../support/scriptedBackend.ts';
+import { failsToTheEnd, type ScriptedCall } from '../../support/scriptedBackend.ts';
 import { otherPumpId as first, problem, pump, pumpId as requested } from '../../support/world.ts';
-import { forbidden, incident } from '../table/answers.ts';
 import { messageTable } from '../table/messageTable.ts';
-import type { Row } from '../table/row.ts';
+import { forbidden, incident, type Row } from '../table/row.ts';
 
 const second = 'cccccccc-cccc-4ccc-8ccc-cccccccccccc';
 const third = 'dddddddd-dddd-4ddd-8ddd-dddddddddddd';

@@ -3,8 +3,7 @@ import { otherPumpId, pumpAnswer, pumpId } from '../../support/world.ts';
 import { body, path, properties, put, replacement, updates, withVersion } from '../replace/replacement.ts';
 import { replaceRows } from '../replace/rows.ts';
 import { messageTable } from '../table/messageTable.ts';
-import type { Row } from '../table/row.ts';
-import { writtenTwice } from '../table/twice.ts';
+import { type Row, writtenTwice } from '../table/row.ts';
 
 const v1 = replacement('V1');
 const { done, failed } = v1;

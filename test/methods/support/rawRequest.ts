@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { expect, vi } from 'vitest';
-import { soon } from '../../support/soon.ts';
+import { soon } from '../../support/waiting.ts';
 
 /** A request that a test writes byte by byte. */
 export interface RawRequest {

@@ -1,6 +1,6 @@
 import type { Publish } from '../../../src/tap/taps.ts';
 import type { Attributes, Span, SpanError, Traces } from '../../../src/tracing/span.ts';
-import { courseOf } from '../../support/courses.ts';
+import { courseOf } from '../../support/observed.ts';
 
 /** A span as a test sees it: what it began with, its events, and what it ended with. */
 export interface RecordedSpan {

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it, vi } from 'vitest';
 import type { FaultRequest } from '../../../sandbox/backends/calls/faults.ts';
-import { soon } from '../../support/soon.ts';
+import { soon } from '../../support/waiting.ts';
 import { fetchToken, guid, startTestBackends, useTestBackends } from './client.ts';
 
 const test = useTestBackends();

@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { folderForEach } from '../../../iot-hub-emulator/test/support/folder.ts';
+import { folderForEach } from '../../../iot-hub-emulator/test/support/fixtures.ts';
 import type { Change } from '../../../sandbox/backends/world/storage.ts';
 import { guid, startTestBackends, type TestBackends } from './client.ts';
 

@@ -1,14 +1,13 @@
 /**
- * Whether an AMQP library can decode bytes at a cost that they justify. Libraries trust what the bytes declare: in 13 of
- * them, an array of two thousand million nulls, which takes all memory. And each level of nesting takes several calls of
- * the stack. This reads the bytes as the libraries do, each at most once, and does not touch texts and binaries.
+ * Whether an AMQP library can decode bytes at a cost that they justify: libraries have no bounds of their own. This reads the
+ * bytes as they do, each at most once, and does not touch texts and binaries.
  */
 
 /** Levels of lists, maps, arrays and descriptors. */
 const mostLevels = 32;
 /** Values of a message: more than its properties have while their size is allowed (R7). */
 const mostInMessage = 65_536;
-/** Values from the body of a message on, or of a frame. In memory, a value can take a hundred times its bytes. */
+/** Values from the body of a message on, or of a frame. */
 const mostInBody = 4_096;
 /** Elements that take no bytes, such as the nulls of an array. */
 const mostEmpty = 256;

@@ -18,7 +18,7 @@ export function decodeMessage(bytes: Buffer = Buffer.alloc(0), most?: number): I
   return Object.assign(rest, { sections: bytes.subarray(body) });
 }
 
-/** Undefined when rhea fails, as it does with some descriptors. */
+/** Undefined when rhea fails. */
 function decoded(bytes: Buffer): Incoming | undefined {
   try {
     return rhea.message.decode(bytes) as unknown as Incoming;

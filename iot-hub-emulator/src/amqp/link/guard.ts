@@ -4,7 +4,7 @@ import { isFrameDecodable } from './decodable.ts';
 import { decodeMessage } from './decode.ts';
 import type { Incoming } from './peer.ts';
 
-// rhea believes what the bytes declare: a few of them can take all memory, before any login, or overflow the stack
+// rhea has no bounds of its own, and decodes frames before any login
 
 // of no message that rhea decodes
 const undecoded = 0xffff_fffe;

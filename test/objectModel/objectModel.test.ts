@@ -2,8 +2,33 @@ import type { AxiosAdapter } from 'axios';
 import { expect, it, onTestFinished } from 'vitest';
 import { createBackends } from '../../src/backends/backends.ts';
 import { collect } from '../../src/objectModel/collect.ts';
-import { callOf, settings } from '../backends/harness.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { replace } from '../../src/objectModel/replace.ts';
+import { parseJson } from '../../src/protocol/json.ts';
+import { callOf, rejection, scripted, settings } from '../backends/harness.ts';
+import { dispatchEvent } from '../support/dispatching.ts';
+import { hubEvent } from '../support/events.ts';
+import { recordingLog } from '../support/observed.ts';
+import { device, devicePrincipal, otherPumpId, problem, pumpAnswer, pumpId } from '../support/world.ts';
+
+const A = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';
+
+it('A request one version behind a stored version beyond JavaScript’s integers overwrites nothing', async () => {
+  const call = `/objects/${A}/models/svc.device`;
+  const stored = `{"objectId":"${A}","model":"svc.device","version":9007199254740993}`;
+  const { backends } = scripted([
+    { call: `PUT ${call}`, reply: [409] },
+    { call: `GET ${call}`, reply: [200, stored] },
+  ]);
+  const body = parseJson('{"version":9007199254740992}');
+  const request = {
+    generation: 'V2',
+    objectId: A,
+    model: 'svc.device',
+    redelivered: false,
+    maxVersionGap: 100,
+  } as const;
+  expect(await rejection(replace({ ...request, body }, backends.bind(callOf())))).toMatchObject({ status: 409 });
+});
 
 const objectIdOf = (name: string) => name.repeat(8).concat('-0000-4000-8000-000000000000');
 const model = 'svc.device';
@@ -46,4 +71,24 @@ it('Each model gets its own answer, in the order of the references, for any orde
   );
   const fetched = models.map(({ text }) => JSON.parse(text));
   expect(fetched.map(({ objectId, model }) => [objectId.charAt(0), model])).toEqual(collected);
+});
+
+it('A message whose partition is lost while the parent is set is left to the next reader, although the model exists', async () => {
+  const taken = new AbortController();
+  const sent = hubEvent({
+    properties: { 'svc-messagetype': 'platformEvent', eventType: 'Svc.Device.Created', id: 'c-1', ack: 'all' },
+    body: { objectId: pumpId, type: 'pump', parent: { objectId: otherPumpId, reference: 'isPartOf' } },
+  });
+  const model = `/objects/${pumpId}/models/svc.device`;
+  const handling = dispatchEvent(
+    sent,
+    [
+      device,
+      { call: `GET ${model}`, reply: problem(404, 'Not found') },
+      { call: `POST /objects/${pumpId}?owner=${devicePrincipal}`, reply: [201, pumpAnswer()] },
+      { call: `GET ${model}/references/out`, reply: problem(503, 'Busy'), onCall: () => taken.abort() },
+    ],
+    { ended: taken.signal },
+  );
+  expect(await handling).toMatchObject({ handled: false, replies: [], parked: [], logged: [] });
 });
