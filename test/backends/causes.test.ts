@@ -249,7 +249,8 @@ describe('a repeated change, when the answer to the first attempt', () => {
     it('has any other refusal at once', async () => {
       for (const first of lost) {
         expect(await repeated(change, first, 403, own)).toEqual([first, 'not_authorized', 0]);
-        expect(await repeated(change, first, 400, own)).toEqual([first, 'http_response_error', 0]);
+        for (const other of [400, 410, 422, ...(status === 404 ? [409] : [])])
+          expect(await repeated(change, first, other, own)).toEqual([first, 'http_response_error', 0]);
       }
     });
 
