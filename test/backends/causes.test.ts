@@ -281,3 +281,19 @@ describe('what two devices get', () => {
     await settled;
   });
 });
+
+describe('between two failures, an answer', () => {
+  it.each<[Answer, 'open' | 'closed']>([
+    ...[200, 400, 403, 404, 409, 410, 422].map((answer) => [answer, 'closed'] as [Answer, 'closed']),
+    ...([408, 425, 429, 500, 'large'] as const).map((answer) => [answer, 'open'] as [Answer, 'open']),
+  ])('of %s shows whether the backend works: the circuit is %s', async (answer, state) => {
+    const { backends } = answering((_call, number) => (number === 2 ? answer : 503), { circuitFailures: 2 });
+    for (const deviceId of ['d1', 'd2', 'd3']) {
+      const call = callOf({ deviceId, deadline: createDeadline(0.05) });
+      const work = Promise.allSettled([backends.bind(call).informationModel.addReferences(id, 'm', '[]')]);
+      await vi.advanceTimersByTimeAsync(50);
+      await work;
+    }
+    expect(backends.states().informationModel.circuit).toBe(state);
+  });
+});

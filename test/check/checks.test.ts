@@ -7,10 +7,15 @@ import type { Finding } from 'telemetry/check/finding.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
 import { checkBackends } from '../../src/check/checkBackends.ts';
-import { judged } from '../../src/check/checkClock.ts';
+import { lagFindingOf } from '../../src/check/checkEvents.ts';
+import { invokingFindingOf } from '../../src/check/checkInvoking.ts';
 import { checkNetwork } from '../../src/check/checkNetwork.ts';
+import { sendingFailureOf, sendingFindingOf } from '../../src/check/checkSending.ts';
 import { checkSettings } from '../../src/check/checkSettings.ts';
 import { checkContainer } from '../../src/check/checkStores.ts';
+import type { SendRefusal } from '../../src/hub/replies/sendFailure.ts';
+import { errors } from '../../src/hub/replies/serviceSdk.ts';
+import type { MethodFailure } from '../../src/protocol/methodFailures.ts';
 import { ConfigurationError } from '../../src/settings/config.ts';
 import { serve } from '../backends/harness.ts';
 import { bearerToken, settingsWith } from '../support/environment.ts';
@@ -106,22 +111,85 @@ describe('the token endpoint', () => {
   });
 });
 
-describe('the clock', () => {
-  const ahead = (...seconds: number[]) => seconds.map((s, index) => ({ name: `place ${index}`, aheadMs: 1000 * s }));
+describe('the hub', () => {
+  const failed = (reason: MethodFailure, more: object = {}) => ({ kind: 'failure', failure: reason, ...more }) as const;
 
-  it.each<[what: string, seconds: number[], verdicts: Verdict[], found: RegExp]>([
-    ['agrees', [0, 1, -2], ['ok'], /agrees with place 0, place 1, place 2/],
-    ['agrees within five seconds', [5, 6], ['ok'], /agrees/],
-    ['is behind all others', [30, 40], ['warning'], /this machine is 30 s behind all 2/],
-    ['is ahead of all others', [-30, -40], ['warning'], /this machine is 30 s ahead of all 2/],
-    ['is so far behind that signatures are refused', [301, 400], ['failure'], /301 s behind/],
-    ['is so far ahead that signatures are refused', [-301], ['failure'], /301 s ahead/],
-    ['is right, and one place is ahead', [0, 60], ['warning'], /the place 1 is 60 s ahead of this machine/],
-    ['is right, and two places are wrong', [-60, 0, 600], ['warning', 'warning'], /the place 0 is 60 s behind/],
-  ])('of this machine %s', (_, seconds, verdicts, found) => {
-    const findings = judged(ahead(...seconds));
-    expect(findings.map(verdictOf)).toEqual(verdicts);
-    expect(findings[0]?.found).toMatch(found);
+  it.each<[MethodFailure, Verdict]>([
+    ['device_unknown', 'ok'],
+    ['device_offline', 'ok'],
+    ['refused', 'failure'],
+    ['throttled', 'outage'],
+    ['quota', 'outage'],
+    ['unavailable', 'outage'],
+    ['outcome_unknown', 'outage'],
+    ['no_reply', 'outage'],
+    ['bad_reply', 'outage'],
+  ])('that answers a method of no device by %s: %s', (reason, verdict) => {
+    for (const [isByKey, setting] of [
+      [true, 'HUB_SERVICE_CONNECTION_STRING'],
+      [false, 'HUB_HOST_NAME'],
+    ] as const) {
+      const finding = invokingFindingOf(failed(reason, { status: 403, code: 403002 }), isByKey);
+      expect(verdictOf(finding)).toBe(verdict);
+      if (verdict !== 'ok') expect(finding.found).toMatch(new RegExp(`403 403002 \\(${setting}\\)$`));
+    }
+  });
+
+  it('that does not answer, or answers for a device, is out or well', () => {
+    expect(invokingFindingOf(failed('unavailable'), true).found).toBe('no answer (HUB_SERVICE_CONNECTION_STRING)');
+    const response = { kind: 'response', status: 200, payload: {}, text: '{}' } as const;
+    expect(verdictOf(invokingFindingOf(response, true))).toBe('ok');
+  });
+
+  it('that takes a message, or knows no such device, is well; one that refuses it for now is worth a look', () => {
+    const finding = (kind: SendRefusal['kind'], reason: SendRefusal['reason']) =>
+      verdictOf(sendingFindingOf({ kind, reason }));
+    expect(verdictOf(sendingFindingOf(undefined))).toBe('ok');
+    expect(finding('never', 'unknown_device')).toBe('ok');
+    for (const reason of ['throttled', 'not_taken'] as const) expect(finding('later', reason)).toBe('warning');
+    for (const reason of ['quota', 'suspended'] as const) expect(finding('hub', reason)).toBe('warning');
+  });
+
+  it.each<[what: string, error: Error, Verdict]>([
+    ['refuses the key', new errors.UnauthorizedError('no'), 'failure'],
+    ['is no hub', new errors.DeviceNotFoundError('no such hub'), 'failure'],
+    ['is away', new errors.NotConnectedError('down'), 'outage'],
+    ['has failed', new errors.InternalServerError('failed'), 'outage'],
+  ])('that %s: the answer may stand in the error of the connection', (_, error, verdict) => {
+    const wrapped = Object.assign(new errors.NotConnectedError('cannot connect'), { amqpError: error });
+    for (const one of [error, wrapped]) {
+      const { found, todo, ...finding } = sendingFailureOf(one, false);
+      expect([verdictOf({ found, ...finding }), todo !== undefined]).toEqual([verdict, true]);
+      expect(found).toBe(`${error.message} (HUB_SERVICE_CONNECTION_STRING)`);
+      expect(sendingFailureOf(one, true).found).toBe(`${error.message} (HUB_HOST_NAME)`);
+    }
+  });
+});
+
+describe('checkpoints', () => {
+  const extent = (partition: string, first: number, last: number, isEmpty = false) => ({
+    ...{ partition, first, last, isEmpty, lastAt: new Date(0) },
+  });
+  const extents = [extent('0', 10, 19), extent('1', 5, 9), extent('2', 7, 6, true)];
+  const judged = (at: Record<string, number>, startPosition: 'earliest' | 'latest' = 'earliest') =>
+    lagFindingOf(extents, new Map(Object.entries(at)), { startPosition });
+
+  it.each<[what: string, at: Record<string, number>, Verdict, found: RegExp]>([
+    ['are not there yet', {}, 'ok', /^none yet: the service begins with the oldest event/],
+    ['are at the end', { 0: 19, 1: 9, 2: 6 }, 'ok', /^0 events behind the end of 3 partitions$/],
+    ['are behind', { 0: 15, 1: 8, 2: 6 }, 'ok', /^5 events behind the end of 3 partitions$/],
+    ['are missing for some', { 0: 15 }, 'ok', /^4 events behind the end of 1 partitions, 2 partitions have none$/],
+    ['are just before the oldest event', { 0: 9, 1: 4 }, 'ok', /^15 events behind/],
+    ['are before what the hub has deleted', { 0: 6, 1: 2 }, 'warning', /deleted 5 events .* of partition 0, 1$/],
+    ['are of another hub', { 0: 20, 1: 9 }, 'warning', /^beyond the end of partition 0$/],
+    ['are at the end of what is empty', { 2: 6 }, 'ok', /^0 events behind/],
+  ])('that %s', (_, at, verdict, found) => {
+    const finding = judged(at);
+    expect([verdictOf(finding), finding.found]).toEqual([verdict, expect.stringMatching(found)]);
+  });
+
+  it('that are not there yet may begin at the end', () => {
+    expect(judged({}, 'latest').found).toMatch(/begins with what comes from now on \(HUB_START_POSITION=latest\)$/);
   });
 });
 

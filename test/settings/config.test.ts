@@ -89,7 +89,7 @@ describe('settings', () => {
     ['HTTP_PORT', '70000', 'HTTP_PORT: must be a port from 0 to 65535'],
     ['ADMIN_HOST', '0.0.0.0', 'an address that other machines can reach, which needs ADMIN_TOKEN'],
     ['ADMIN_HOST', 'localhost.example', 'an address that other machines can reach, which needs ADMIN_TOKEN'],
-    ['ADMIN_TOKEN', 'short', 'ADMIN_TOKEN: must be at least 16 printable ASCII characters'],
+    ['ADMIN_TOKEN', 'x'.repeat(15), 'ADMIN_TOKEN: must be at least 16 printable ASCII characters'],
     ['ADMIN_PORT', '8080', 'ADMIN_PORT and HTTP_PORT must differ'],
     ['DELIVERY_MAX_MESSAGES', '0', 'DELIVERY_MAX_MESSAGES: must be a whole number from 1 to 100000'],
     ['DELIVERY_MAX_MESSAGES', '1e3', 'DELIVERY_MAX_MESSAGES: must be a whole number from 1 to 100000'],
@@ -99,7 +99,11 @@ describe('settings', () => {
     ['BACKENDS_CLIENT_SECRET', 's3cret\n', 'BACKENDS_CLIENT_SECRET: must be without control characters'],
     ['LOG_LEVEL', 'loud', 'LOG_LEVEL: must be one of the possible values'],
     ['HUB_START_POSITION', 'now', 'HUB_START_POSITION: must be one of the possible values'],
-    ['INFORMATION_MODEL_URL', 'im.example', 'INFORMATION_MODEL_URL: must be an http or https URL'],
+    ...['im.example', 'ftp://im.example', 'file:///im', 'https://im.example?x', 'https://im.example#x'].map((url) => [
+      'INFORMATION_MODEL_URL',
+      url,
+      'INFORMATION_MODEL_URL: must be an http or https URL',
+    ]),
     ...['user:pass', 'user', ':pass'].map((credentials) => [
       'INFORMATION_MODEL_URL',
       `https://${credentials}@im.example`,
@@ -242,9 +246,12 @@ describe('times that follow from settings', () => {
     [30, 5_000],
     [60, 10_000],
     [3_600, 10_000],
-  ])('a reply that may wait %i s is settled within %i ms, or sent again: at most a sixth, from 1 to 10 s', (seconds, ms) => {
-    expect(settleWithinMs(seconds)).toBe(ms);
-  });
+  ])(
+    'a reply that may wait %i s is settled within %i ms, or sent again: at most a sixth, from 1 to 10 s',
+    (seconds, ms) => {
+      expect(settleWithinMs(seconds)).toBe(ms);
+    },
+  );
 
   it('a process that stood still for half the expiry of an ownership looks again before the other half is over', () => {
     expect(standstillMs(30)).toBe(15_000);
