@@ -55,7 +55,7 @@ export function createAccessRecorder(name: string, troubles: Troubles): AccessRe
       // The trouble lasts until the backend accepts the token, also while no calls are made.
       const still = () => ({});
       troubles.raise(source, { level: 'error', message: 'backend refuses our access token', fields, still });
-    } else if (isRefused) {
+    } else if (isRefused && isHealthy(status)) {
       isRefused = false;
       troubles.clear(source, 'backend accepts our access token', fields);
     }

@@ -62,14 +62,23 @@ async function checkEndpoint(
   return [ok(what, found), await lagOf(settings, extents)];
 }
 
+const lag = 'checkpoints';
+
 async function lagOf(settings: EventSettings, extents: readonly PartitionExtent[]): Promise<Finding> {
-  const lag = 'checkpoints';
   const positions = await storedPositions(settings).catch((error: Error) => error);
-  if (positions instanceof Error)
-    return outage(lag, `cannot be read: ${positions.message}`, 'the check of the store says more');
+  return positions instanceof Error
+    ? outage(lag, `cannot be read: ${positions.message}`, 'the check of the store says more')
+    : lagFindingOf(extents, positions, settings.hub);
+}
+
+/** @param positions the sequence numbers of the checkpoints, by partition */
+export function lagFindingOf(
+  extents: readonly PartitionExtent[],
+  positions: ReadonlyMap<string, number>,
+  { startPosition }: Pick<EventSettings['hub'], 'startPosition'>,
+): Finding {
   const known = extents.filter(({ partition }) => positions.has(partition));
   if (known.length === 0) {
-    const { startPosition } = settings.hub;
     const begins = startPosition === 'latest' ? 'with what comes from now on' : 'with the oldest event';
     return ok(lag, `none yet: the service begins ${begins} (HUB_START_POSITION=${startPosition})`);
   }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Finding, failure, ok, outage } from 'telemetry/check/finding.ts';
-import { createDirectMethods } from '../hub/methods/directMethods.ts';
+import { createDirectMethods, type DirectMethodResult } from '../hub/methods/directMethods.ts';
 import { accessOf } from '../identity/access.ts';
 import { isSecret } from '../identity/rotatingSecret.ts';
 import type { MethodsSettings } from '../settings/config.ts';
@@ -21,7 +21,6 @@ const ofIdentity = {
 /** The right to invoke methods of devices, with one of a device that does not exist. */
 export async function checkInvoking(settings: MethodsSettings): Promise<Finding[]> {
   const access = accessOf(settings).service();
-  const { setting, compare, right } = isSecret(access) ? ofKey : ofIdentity;
   const methods = createDirectMethods(access);
   try {
     const result = await methods.invoke({
@@ -30,17 +29,21 @@ export async function checkInvoking(settings: MethodsSettings): Promise<Finding[
       payload: null,
       timeoutSeconds: 5,
     });
-    if (result.kind === 'response') return [ok(what, 'may invoke methods')];
-    const { failure: reason, status, code } = result;
-    if (reason === 'device_unknown' || reason === 'device_offline')
-      return [ok(what, 'may invoke methods: the hub has no such device as was asked for')];
-    const said = [status, code].filter((one) => one !== undefined).join(' ') || 'no answer';
-    return [
-      reason === 'refused'
-        ? failure(what, `the hub refuses access: ${said} (${setting})`, right)
-        : outage(what, `${said} (${setting})`, `compare ${compare} with that of the hub, or wait until it is back`),
-    ];
+    return [invokingFindingOf(result, isSecret(access))];
   } finally {
     methods.close();
   }
+}
+
+/** @param isByKey not by an identity */
+export function invokingFindingOf(result: DirectMethodResult, isByKey: boolean): Finding {
+  const { setting, compare, right } = isByKey ? ofKey : ofIdentity;
+  if (result.kind === 'response') return ok(what, 'may invoke methods');
+  const { failure: reason, status, code } = result;
+  if (reason === 'device_unknown' || reason === 'device_offline')
+    return ok(what, 'may invoke methods: the hub has no such device as was asked for');
+  const said = [status, code].filter((one) => one !== undefined).join(' ') || 'no answer';
+  return reason === 'refused'
+    ? failure(what, `the hub refuses access: ${said} (${setting})`, right)
+    : outage(what, `${said} (${setting})`, `compare ${compare} with that of the hub, or wait until it is back`);
 }

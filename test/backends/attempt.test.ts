@@ -42,6 +42,16 @@ describe('the second attempt, with a new token after a 401,', () => {
     expect(limits).toEqual([1_000, 100]);
   });
 
+  it('says which token it had, so that no text of its answer passes it on', async () => {
+    const { attempt } = setUp({ answerMs: 0, renewMs: 0 });
+    const replies = Promise.all(['old', 'new'].map((token) => attempt(outgoing, token, 1_000, createDeadline(1))));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await replies).toMatchObject([
+      { status: 200, token: 'new' },
+      { status: 200, token: 'new' },
+    ]);
+  });
+
   it('has the usual limit of an attempt when the message has more time than that', async () => {
     const { limits, attempt } = setUp({ answerMs: 400, renewMs: 500 });
     const reply = attempt(outgoing, 'old', 1_000, createDeadline(60));

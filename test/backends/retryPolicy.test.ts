@@ -124,6 +124,15 @@ describe('HTTP 401', () => {
     ]);
   });
 
+  it.each([500, 502, 503, 504, 429, 408])('is not over when a gateway answers HTTP %i instead', async (status) => {
+    const { work, log } = await read([[401], [status], [401], ok]);
+    await work;
+    expect(log.lines.map(({ message }) => message)).toEqual([
+      'backend refuses our access token',
+      'backend accepts our access token',
+    ]);
+  });
+
   it('is a trouble of each backend by itself', () => {
     const log = recordingLog();
     const troubles = createTroubles(log);

@@ -39,6 +39,7 @@ it.each([
   ['clocks that agree', [hub(800), store(-900)], [['ok', /hub, store/]]],
   ['this clock ahead of all', [hub(-20_000), store(-21_000)], [['warning', /20 s ahead of all 2/]]],
   ['this clock far behind', [hub(600_000), store(601_000)], [['failure', /600 s behind all 2/]]],
+  ['this clock far ahead', [hub(-600_000), store(-601_000)], [['failure', /600 s ahead of all 2/]]],
   ['one of the others astray', [hub(100), store(90_000)], [['warning', /the store is 90 s ahead/]]],
 ] as const)('%s are judged by the nearest', (_, readings, expected) => {
   const found = judged(readings);

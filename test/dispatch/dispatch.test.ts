@@ -563,12 +563,14 @@ describe('a message that fails through our side', () => {
     expect(logged.slice(-2)).toMatchObject([{ ...unparked, err: { message: 'no space left' } }, { msg: 'handled' }]);
   });
 
-  it('leaves no dead letter when it is handled again and succeeds; only for a possible repeat one is looked for', async () => {
+  it('leaves no dead letter when it is handled again and succeeds, or is the device’s failure; only for a possible repeat one is looked for', async () => {
     const again = await dispatchEvent(event, success, { redelivered: true });
     const parked = { event, deviceId: 'd1', origin: { hub: 'hub', partition: '0' } };
     expect([again.handled, again.removed]).toEqual([true, [idOf(parked)]]);
     expect((await dispatchEvent(event, success)).removed).toEqual([]);
     expect((await dispatchEvent(event, failing, { redelivered: true })).removed).toEqual([]);
+    const refused = [{ ...device, reply: problem(403, 'No') }];
+    expect((await dispatchEvent(event, refused, { redelivered: true })).removed).toEqual([idOf(parked)]);
   });
 
   it('is completed when its dead letter cannot be removed, within 3 s', async () => {

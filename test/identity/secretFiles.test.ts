@@ -9,8 +9,8 @@ import { createTroubles } from '../../src/log/troubles.ts';
 import { useNetwork } from '../../src/network/useNetwork.ts';
 import { readSettings, type Settings } from '../../src/settings/config.ts';
 import { secretFiles } from '../../src/settings/groups/constants.ts';
-import { secretsOf } from '../../src/settings/secrets.ts';
-import { recordingLog } from '../support/observed.ts';
+import { addSecret, secretsOf } from '../../src/settings/secrets.ts';
+import { recordingLog } from '../support/recordingLog.ts';
 import { createSecretVolume, type SecretVolume } from '../support/secretVolume.ts';
 import { soon } from '../support/waiting.ts';
 
@@ -156,6 +156,14 @@ it('all secrets that there were stay out of what leaves the program', async () =
   await service.renew(withKey(key));
   expect(secretsOf(settings)).toEqual([...before, 'bmV4dCBzZWNyZXQ=']);
   expect(secretsOf(settings)).toBe(secretsOf(settings));
+});
+
+it('of very many secrets, the first and the newest stay out of what leaves the program', () => {
+  const many = structuredClone(settings);
+  const first = secretsOf(many);
+  for (let number = 0; number < 150; number += 1) addSecret(many, path, withKey(`key-${number}`));
+  const newest = Array.from({ length: 100 }, (_, index) => `key-${index + 50}`);
+  expect(secretsOf(many)).toEqual([...first, ...newest]);
 });
 
 it('what is in no file is fixed', () => {

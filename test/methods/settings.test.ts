@@ -63,11 +63,27 @@ describe('the settings of the front door', () => {
 
   it.each<[string, Record<string, string>, string]>([
     ['the port of health', { METHODS_PORT: '8080' }, 'METHODS_PORT and HTTP_PORT must differ'],
+    ['the port of the admin', { METHODS_PORT: '8181', ADMIN_PORT: '8181' }, 'METHODS_PORT and ADMIN_PORT must differ'],
     ['an invalid port', { METHODS_PORT: '99999' }, 'METHODS_PORT: must be a port'],
     [
       'half a certificate',
       { METHODS_TLS_KEY_FILE: '/key.pem' },
       'METHODS_TLS_CERTIFICATE_FILE and METHODS_TLS_KEY_FILE',
+    ],
+    [
+      'the other half of one',
+      { METHODS_TLS_CERTIFICATE_FILE: '/cert.pem' },
+      'METHODS_TLS_CERTIFICATE_FILE and METHODS_TLS_KEY_FILE',
+    ],
+    [
+      'two ways to the files',
+      { ...withFiles, IDENTITY: 'managed', METHODS_FILES_ACCOUNT_URL: 'https://a.example' },
+      'METHODS_FILES_CONNECTION_STRING and METHODS_FILES_ACCOUNT_URL are two ways',
+    ],
+    [
+      'two ways to the store',
+      { ...withFiles, IDENTITY: 'managed', STORE_CONNECTION_STRING: storage, STORE_ACCOUNT_URL: 'https://a.example' },
+      'STORE_CONNECTION_STRING and STORE_ACCOUNT_URL are two ways',
     ],
     [
       'a container without an account',
@@ -128,6 +144,10 @@ describe('the settings of the front door', () => {
     ['no files, and a store for the service', { STORE: 'blob', STORE_CONNECTION_STRING: signature }],
   ])('allow for files of methods: %s', (_, given) => {
     expect(problemsOf({ ...enough, ...given })).toEqual([]);
+  });
+
+  it('allow any free port for each', () => {
+    expect(problemsOf({ ...enough, METHODS_PORT: '0', HTTP_PORT: '0', ADMIN_PORT: '0' })).toEqual([]);
   });
 
   it('do not repeat a secret', () => {

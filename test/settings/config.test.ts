@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { envExample, required, settingsPage, withRequiredSettings } from '../../scripts/settingsPages.ts';
 import { configDirectory, fileEffect, readSettings, settingDocs } from '../../src/settings/config.ts';
-import { roundMs } from '../../src/settings/derived.ts';
+import { accountOf, placeOf, roundMs, settleWithinMs, standstillMs } from '../../src/settings/derived.ts';
 import { timing } from '../../src/settings/groups/constants.ts';
 import { proxyVariables } from '../../src/settings/proxies.ts';
 import { schema } from '../../src/settings/schema.ts';
@@ -89,7 +89,7 @@ describe('settings', () => {
     ['HTTP_PORT', '70000', 'HTTP_PORT: must be a port from 0 to 65535'],
     ['ADMIN_HOST', '0.0.0.0', 'an address that other machines can reach, which needs ADMIN_TOKEN'],
     ['ADMIN_HOST', 'localhost.example', 'an address that other machines can reach, which needs ADMIN_TOKEN'],
-    ['ADMIN_TOKEN', 'short', 'ADMIN_TOKEN: must be at least 16 printable ASCII characters'],
+    ['ADMIN_TOKEN', 'x'.repeat(15), 'ADMIN_TOKEN: must be at least 16 printable ASCII characters'],
     ['ADMIN_PORT', '8080', 'ADMIN_PORT and HTTP_PORT must differ'],
     ['DELIVERY_MAX_MESSAGES', '0', 'DELIVERY_MAX_MESSAGES: must be a whole number from 1 to 100000'],
     ['DELIVERY_MAX_MESSAGES', '1e3', 'DELIVERY_MAX_MESSAGES: must be a whole number from 1 to 100000'],
@@ -99,7 +99,11 @@ describe('settings', () => {
     ['BACKENDS_CLIENT_SECRET', 's3cret\n', 'BACKENDS_CLIENT_SECRET: must be without control characters'],
     ['LOG_LEVEL', 'loud', 'LOG_LEVEL: must be one of the possible values'],
     ['HUB_START_POSITION', 'now', 'HUB_START_POSITION: must be one of the possible values'],
-    ['INFORMATION_MODEL_URL', 'im.example', 'INFORMATION_MODEL_URL: must be an http or https URL'],
+    ...['im.example', 'ftp://im.example', 'file:///im', 'https://im.example?x', 'https://im.example#x'].map((url) => [
+      'INFORMATION_MODEL_URL',
+      url,
+      'INFORMATION_MODEL_URL: must be an http or https URL',
+    ]),
     ...['user:pass', 'user', ':pass'].map((credentials) => [
       'INFORMATION_MODEL_URL',
       `https://${credentials}@im.example`,
@@ -132,8 +136,13 @@ describe('settings', () => {
   });
 
   it('require client credentials with the token endpoint', () => {
-    const problems = problemsOf({ ...enough, BACKENDS_TOKEN: '', BACKENDS_TOKEN_URL: 'https://login.example/token' });
-    expect(problems).toEqual([expect.stringContaining('backends.tokenUrl: needs BACKENDS_CLIENT_ID')]);
+    const endpoint = { ...enough, BACKENDS_TOKEN: '', BACKENDS_TOKEN_URL: 'https://login.example/token' };
+    const [id, secret] = [{ BACKENDS_CLIENT_ID: 'id' }, { BACKENDS_CLIENT_SECRET: 'secret' }];
+    for (const half of [{}, id, secret]) {
+      const problems = problemsOf({ ...endpoint, ...half });
+      expect(problems).toEqual([expect.stringContaining('backends.tokenUrl: needs BACKENDS_CLIENT_ID')]);
+    }
+    expect(problemsOf({ ...endpoint, ...id, ...secret })).toEqual([]);
   });
 
   const quotes = (value: string) => [`"${value}"`, `'${value}'`];
@@ -230,12 +239,35 @@ describe('settings', () => {
   });
 });
 
+describe('times that follow from settings', () => {
+  it.each([
+    [1, 1_000],
+    [6, 1_000],
+    [30, 5_000],
+    [60, 10_000],
+    [3_600, 10_000],
+  ])(
+    'a reply that may wait %i s is settled within %i ms, or sent again: at most a sixth, from 1 to 10 s',
+    (seconds, ms) => {
+      expect(settleWithinMs(seconds)).toBe(ms);
+    },
+  );
+
+  it('a process that stood still for half the expiry of an ownership looks again before the other half is over', () => {
+    expect(standstillMs(30)).toBe(15_000);
+  });
+});
+
 describe('the proxies', () => {
   const proxy = 'http://user:p%40ss@proxy:3128';
   const direct = { ...enough, NO_PROXY: '*' };
 
-  it.each(['HTTPS_PROXY', 'https_proxy'])('are those of the conventional variables: %s', (name) => {
-    const { network } = readSettings({ ...direct, [name]: proxy }, directory);
+  it.each([
+    ['HTTPS_PROXY', 'NO_PROXY'],
+    ['https_proxy', 'NO_PROXY'],
+    ['https_proxy', 'no_proxy'],
+  ])('are those of the conventional variables: %s, %s', (name, except) => {
+    const { network } = readSettings({ ...enough, [except]: '*', [name]: proxy }, directory);
     expect(network).toMatchObject({ httpsProxy: proxy, httpProxy: '', noProxy: '*' });
   });
 
@@ -395,6 +427,25 @@ describe('the settings of the store', () => {
     expect(problems.join('\n')).not.toContain(key);
   });
 
+  const [a, b] = [
+    { connectionString: 'a', accountUrl: '' },
+    { connectionString: '', accountUrl: 'https://b.example' },
+  ];
+  const none = { connectionString: '', accountUrl: '' };
+
+  it.each([
+    ['the store’s without one of their own', none, a, a, 'STORE_CONNECTION_STRING'],
+    ['the store’s without one of their own, by a URL', none, b, b, 'STORE_ACCOUNT_URL'],
+    ['their own', a, none, a, 'CHECKPOINTS_CONNECTION_STRING'],
+    ['their own before the store’s', a, b, a, 'CHECKPOINTS_CONNECTION_STRING'],
+    ['their own by a URL before the store’s', b, a, b, 'CHECKPOINTS_ACCOUNT_URL'],
+  ])('give checkpoints an account: %s', (_what, own, store, account, setting) => {
+    expect(accountOf(own, store)).toEqual(account);
+    const place = placeOf(own, { kind: 'blob', ...store }, 'CHECKPOINTS');
+    expect(place).toEqual({ setting, containerSetting: 'CHECKPOINTS_CONTAINER' });
+    expect(placeOf(own, { kind: 'file', ...store }, 'CHECKPOINTS')).toEqual({ setting: 'DATA_DIRECTORY' });
+  });
+
   it('are refused with an account that files do not need, by the variable', () => {
     expect(problemsOf({ ...enough, ...own })).toEqual([
       expect.stringContaining('CHECKPOINTS_CONNECTION_STRING is not used with STORE=file'),
@@ -478,6 +529,16 @@ describe('an identity', () => {
       { STORE_CONNECTION_STRING: storage },
       'STORE_CONNECTION_STRING and STORE_ACCOUNT_URL are two ways',
     ],
+    [
+      'events by both, one of them without a name',
+      { HUB_EVENTS_CONNECTION_STRING: events, HUB_EVENTS_NAME: '' },
+      'HUB_EVENTS_CONNECTION_STRING and HUB_EVENTS_NAMESPACE are two ways',
+    ],
+    ...['CHECKPOINTS', 'DEAD_LETTERS'].map((name): [string, Record<string, string>, string] => [
+      `an account by both (${name})`,
+      { [`${name}_CONNECTION_STRING`]: storage, [`${name}_ACCOUNT_URL`]: 'https://a.example' },
+      `${name}_CONNECTION_STRING and ${name}_ACCOUNT_URL are two ways`,
+    ]),
     [
       'a token that no backend takes',
       { BACKENDS_TOKEN: token },

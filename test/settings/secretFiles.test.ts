@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { readAdminSettings, readMethodsSettings, readSettings, settingDocs } from '../../src/settings/config.ts';
 import { redactedSettings } from '../../src/settings/redacted.ts';
 import { methodsSchema, schema } from '../../src/settings/schema.ts';
-import { refuseUnfit } from '../../src/settings/secretFile.ts';
+import { readSecretFile, refuseUnfit } from '../../src/settings/secretFile.ts';
 import { settingProblems } from './support/settingProblems.ts';
 
 // Each secret can be in a file instead of its variable (D396).
@@ -96,6 +96,15 @@ describe('every secret', () => {
     );
     const { ADMIN_TOKEN = '' } = values;
     expect(readAdminSettings({ ADMIN_TOKEN_FILE: file(ADMIN_TOKEN + end) }, directory).token).toBe(ADMIN_TOKEN);
+  });
+
+  it('may begin and end with spaces: only the end of the line is none of it', () => {
+    const one = {
+      path: 'backends.clientSecret',
+      variable: 'BACKENDS_CLIENT_SECRET_FILE',
+      holds: 'BACKENDS_CLIENT_SECRET',
+    };
+    expect(readSecretFile({ ...one, file: file(' two words \n') })).toBe(' two words ');
   });
 
   it('may be in a file that the file of settings names, and not in that file itself', () => {
