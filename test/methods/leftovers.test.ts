@@ -20,10 +20,8 @@ import { createServer } from '../../src/methods/server.ts';
 import { noMeter } from '../../src/metrics/meter.ts';
 import { createInvocationRecords } from '../../src/observing/invocationRecords.ts';
 import { readMethodsSettings } from '../../src/settings/config.ts';
-import { openTraces } from '../../src/tracing/openTraces.ts';
-import { startCollector } from '../support/collector.ts';
 import { leftByRounds } from '../support/leftByRounds.ts';
-import { rootOf } from '../tracing/traces.ts';
+import { signal } from '../support/signal.ts';
 import { environment } from './support/testFrontDoor.ts';
 
 // What the front door does again and again leaves nothing behind: no memory, no timer, no listener, no connection.
@@ -35,7 +33,7 @@ const answer = '{"status":200,"payload":{}}';
 
 /** A hub that answers every call, and its address with a key. */
 async function answeringHub() {
-  const { cert, key, ca, caFile } = await ensureCertificates(join(directory, 'hub'));
+  const { cert, key, ca } = await ensureCertificates(join(directory, 'hub'));
   const server = createHttpsServer({ cert, key }, (asked, response) => {
     asked.resume().once('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end(answer));
   }).listen(0, '127.0.0.1');
@@ -45,7 +43,7 @@ async function answeringHub() {
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return { ca, caFile, address: `HostName=localhost:${port};SharedAccessKeyName=service;SharedAccessKey=a2V5` };
+  return { ca, address: `HostName=localhost:${port};SharedAccessKeyName=service;SharedAccessKey=a2V5` };
 }
 
 /** The HTTP interface over a hub that answers when it is told to. */
@@ -141,45 +139,33 @@ it('nothing is left of invocations, of requests that their callers end, and of p
   expect(found).toEqual({});
 });
 
-it('nothing is left of a front door that was stopped, though its hub and its collector refuse it', async () => {
-  const { certFile, keyFile, hubFile } = await files();
+it('nothing is left of a front door that was stopped while it could not reach its hub', async () => {
+  const { cert, key } = await ensureCertificates(join(directory, 'door'));
+  const fileOf = (name: string, text: string) => {
+    const file = join(directory, name);
+    writeFileSync(file, text, { mode: 0o600 });
+    return file;
+  };
   const backends = await startForTest(startBackends());
-  const collector = await startForTest(startCollector());
-  collector.behave('refuse');
   const { HUB_SERVICE_CONNECTION_STRING: _, ...env } = environment({ serviceConnectionString: '' } as never, backends, {
-    HUB_SERVICE_CONNECTION_STRING_FILE: hubFile,
-    ...{ METHODS_TLS_CERTIFICATE_FILE: certFile, METHODS_TLS_KEY_FILE: keyFile },
+    HUB_SERVICE_CONNECTION_STRING_FILE: fileOf(
+      'address',
+      'HostName=localhost:1;SharedAccessKeyName=n;SharedAccessKey=a2V5',
+    ),
+    METHODS_TLS_CERTIFICATE_FILE: fileOf('cert.pem', cert),
+    METHODS_TLS_KEY_FILE: fileOf('key.pem', key),
   });
-  const exporting = { OTEL_TRACES_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+  const settings = readMethodsSettings(env, directory);
   const found = await leftByRounds({
     'a front door': {
       async round() {
-        const log = createLog('silent'); // each has its own
-        const traces = await openTraces(exporting, { name: 't', version: '1', instance: 'i', log });
-        traces?.begin(rootOf()).end();
-        const frontDoor = await startFrontDoor(readMethodsSettings(env, directory), log, undefined, traces);
+        const told = signal();
+        const frontDoor = await startFrontDoor(settings, createLog('warn', { write: () => told.give() }));
+        await told.given; // the hub does not accept methods
         await frontDoor.stop();
       },
-      forget: () => (collector.requests as unknown[]).splice(0),
-      rounds: 3,
+      ...{ rounds: 3, kept: 5 },
     },
   });
   expect(found).toEqual({});
-
-  async function files() {
-    const hub = await answeringHub(); // by an authority that the front door does not trust
-    const { cert, key } = await ensureCertificates(join(directory, 'door'));
-    const [certFile, keyFile, hubFile] = ['cert.pem', 'key.pem', 'address'].map((name) => join(directory, name)) as [
-      string,
-      string,
-      string,
-    ];
-    for (const [file, text] of [
-      [certFile, cert],
-      [keyFile, key],
-      [hubFile, hub.address],
-    ] as const)
-      writeFileSync(file, text, { mode: 0o600 });
-    return { certFile, keyFile, hubFile };
-  }
 });
