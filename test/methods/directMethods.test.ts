@@ -319,6 +319,14 @@ describe('with a key in a file', () => {
     expect([renew.mock.calls.length, requests.length]).toEqual([renewals, sent]);
   });
 
+  it('a call that is refused with a key that is replaced meanwhile is sent again with the next', async () => {
+    const { requests, change, methods } = await setUp(undefined, [401, '{}'], [200, good]);
+    const called = methods.invoke(call);
+    change('two');
+    expect(await called).toEqual(response);
+    expect([requests.length, signed(requests)]).toEqual([2, 2]);
+  });
+
   it('later calls are signed with the key of the moment', async () => {
     const { requests, change, methods } = await setUp(undefined, [200, good]);
     for (const key of ['one', 'one', 'two']) {
