@@ -61,7 +61,7 @@ describe('over WebSockets', () => {
           {
             uri: 'wss://hub.example/$iothub/websocket',
             userAgentString: expect.stringMatching(/^azure-iothub/),
-            sslOptions: expect.objectContaining({ agent: outboundAgent }),
+            sslOptions: expect.objectContaining({ agent: outboundAgent, handshakeTimeout: 9_000 }),
           },
           expect.any(Function),
         ],

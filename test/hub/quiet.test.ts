@@ -1,5 +1,11 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import {
+  createForeignCheckpointCheck,
+  ForeignCheckpoint,
+  OldInformation,
+} from '../../src/hub/reading/foreignCheckpoint.ts';
 import { quietAt } from '../../src/hub/reading/quiet.ts';
+import { createStallWatch } from '../../src/hub/reading/stallWatch.ts';
 
 /** At second 100, a reader that began at 0 and had its last signs in these seconds, later than any other sign at 0. */
 it.each([
@@ -16,4 +22,40 @@ it.each([
     ...signs,
   });
   expect([silentMs, deafMs, unansweredMs, eventlessMs]).toEqual(expected);
+});
+
+function inVirtualTime() {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+}
+
+it('the hub is asked whether it has events that do not come once a minute, and not before a minute without events', async () => {
+  inVirtualTime();
+  const asked: number[] = [];
+  const watch = createStallWatch({
+    newestOf: async () => asked.push(performance.now()),
+    ...{ stalled() {}, idle() {}, couldNotAsk() {} },
+  });
+  const beganAt = performance.now();
+  const quiet = () => ({ eventlessMs: performance.now() - beganAt });
+  const session = { record: { partition: '0' }, position: () => 1_000, reader: { quiet } } as never;
+  for (let ms = 0; ms < 4 * 60_000; ms += 5_000) {
+    await watch.look([session]);
+    await vi.advanceTimersByTimeAsync(5_000);
+  }
+  expect(asked.map((at) => at - beganAt)).toEqual([65_000, 125_000, 185_000]);
+});
+
+it('a checkpoint counts as foreign only when the hub has not come to it at any look in between', () => {
+  inVirtualTime();
+  const check = createForeignCheckpointCheck();
+  const look = (newest: number) => () => check('0', { sequenceNumber: 10 }, { lastEnqueuedSequenceNumber: newest });
+  for (const newest of [9, 9, 10, 9]) {
+    if (newest < 10) expect(look(newest)).toThrow(OldInformation);
+    else look(newest)();
+    vi.advanceTimersByTime(31_000);
+  }
+  expect(look(9)).toThrow(OldInformation);
+  vi.advanceTimersByTime(31_000);
+  expect(look(9)).toThrow(ForeignCheckpoint);
 });

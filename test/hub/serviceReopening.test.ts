@@ -11,7 +11,7 @@ import { replyTo, silence, untold } from './support/replying.ts';
 function clients() {
   /** Each one: what opens it, what is called when its connection ends, what closes it, and how often it has sent and was closed. */
   const made: ReturnType<typeof newOne>[] = [];
-  const newOne = () => ({ open(_error?: Error) {}, end() {}, async close() {}, sends: 0, closed: 0 });
+  const newOne = () => ({ open(_error?: Error) {}, end() {}, async close() {}, sends: 0, closed: 0, transport: {} });
   /** What becomes of sends. */
   const outcomes: (Error | Promise<void> | undefined)[] = [];
   const newClient = () => {
@@ -34,7 +34,7 @@ function clients() {
       one.closed += 1;
       return one.close();
     };
-    return { setRetryPolicy() {}, on, open: () => opened, send, close } as never;
+    return { setRetryPolicy() {}, on, open: () => opened, send, close, _transport: one.transport } as never;
   };
   return { made, outcomes, newClient };
 }
@@ -177,6 +177,33 @@ describe('a connection', () => {
     expect(closed()).toEqual([1, 0]);
     made[0]?.end();
     expect([connection.isOpen(), await connection.send(replyTo('d')), made.length]).toEqual([true, undefined, 2]);
+  });
+
+  it('is replaced two minutes before its token ends, which its client has not renewed (D366)', async () => {
+    const { made, connection, opens, closed } = setUp();
+    void connection.open();
+    await opens(0);
+    const endsAt = performance.now() + 10 * minute;
+    Object.assign(made[0]?.transport ?? {}, { tokens: { endsAt: () => endsAt } });
+    await vi.advanceTimersByTimeAsync(8 * minute);
+    expect([await connection.send(replyTo('a')), made.length]).toEqual([undefined, 1]);
+    await vi.advanceTimersByTimeAsync(1);
+    const sent = connection.send(replyTo('a'));
+    await opens(1);
+    expect([await sent, closed()]).toEqual([undefined, [1, 0]]);
+  });
+
+  it('tells that a reply is sent when it is, not while the reply waits for the link of the first', async () => {
+    const { outcomes, connection, opens } = setUp();
+    const first = open();
+    outcomes.push(first.settled);
+    const told: string[] = [];
+    const sent = ['a', 'b'].map((device) => connection.send(replyTo(device), () => void told.push(device)));
+    await opens(0);
+    expect(told).toEqual(['a']);
+    first.settle();
+    await Promise.all(sent);
+    expect(told).toEqual(['a', 'b']);
   });
 
   it('without open replies is closed as soon as it is replaced', async () => {

@@ -1,8 +1,10 @@
 import { expect, it, vi } from 'vitest';
+import { createTroubles } from '../../src/log/troubles.ts';
 import type { Ownership } from '../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import { hubEvent } from '../support/events.ts';
-import { withFakeTimers } from '../support/waiting.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
+import { recordingLog } from '../support/recordingLog.ts';
 import { silence } from './support/replying.ts';
 import { openSessions } from './support/sessions.ts';
 
@@ -49,6 +51,23 @@ it('A checkpoint is written after pending log lines, so that each message that i
   await vi.advanceTimersByTimeAsync(2_000);
   await sessions.release('0');
   expect(course).toEqual(['log', 'checkpoint']);
+});
+
+it('A checkpoint that is written again ends the trouble of one that was not', async () => {
+  const log = recordingLog();
+  const allTroubles = createTroubles(log);
+  const memory = createMemoryStore();
+  let isOut = true;
+  const writeProgress: typeof memory.writeProgress = (...given) =>
+    isOut ? Promise.reject(new Error('the store is out')) : memory.writeProgress(...given);
+  const { hub } = await openSessions({ messages: 0, store: { ...memory, writeProgress }, allTroubles });
+  hub.append('0', hubEvent({ sequenceNumber: 1 }));
+  await vi.advanceTimersByTimeAsync(6_000);
+  expect(log.lines).toMatchObject([{ level: 'error', message: 'checkpoint not written' }]);
+  isOut = false;
+  await vi.advanceTimersByTimeAsync(6_000);
+  expect(log.lines.slice(1)).toMatchObject([{ level: 'info', fields: { partition: '0' } }]);
+  allTroubles.close();
 });
 
 it('A session continues when its record was renewed or another instance requests the partition', async () => {

@@ -4,8 +4,10 @@ import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setImmediate as turn } from 'node:timers/promises';
 import { startHub } from 'iot-hub-emulator';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
+import timersOfPool from 'undici/lib/util/timers.js';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { createDirectMethods } from '../../src/hub/methods/directMethods.ts';
@@ -188,6 +190,65 @@ describe('a call', () => {
   });
 });
 
+describe('in time that passes only when the test says so', () => {
+  function inVirtualTime() {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+  }
+  /** For the limits of the connections, which have a clock of their own. */
+  const passInPool = (ms: number) => {
+    timersOfPool.tick(); // what has just begun counts from here
+    timersOfPool.tick(ms);
+  };
+  /** Enough for what a closed connection causes. */
+  const manyTurns = async (isOver: () => boolean) => {
+    for (let turns = 0; turns < 1_000 && !isOver(); turns += 1) await turn();
+  };
+
+  it('a connection without a call is closed after 20 s, however long the hub would keep it', async () => {
+    const { server, methods } = await withKey([200, good]);
+    server.keepAliveTimeout = 72_000; // its answers say so
+    inVirtualTime();
+    const connections: Socket[] = [];
+    server.on('secureConnection', (socket) => void connections.push(socket));
+    for (const passedMs of [19_000, 19_000, 0]) {
+      expect(await methods.invoke(call)).toEqual(response);
+      await manyTurns(() => false);
+      await vi.advanceTimersByTimeAsync(passedMs);
+    }
+    await vi.advanceTimersByTimeAsync(21_000);
+    await manyTurns(() => connections[0]?.destroyed === true);
+    expect(connections.map(({ destroyed }) => destroyed)).toEqual([true]);
+  });
+
+  it('a call that gets no connection in 10 s fails unsent, however long the method may take', async () => {
+    const { server, port } = await silentServer();
+    inVirtualTime();
+    const settled = vi.fn();
+    void methodsOf(connectionOf(`127.0.0.1:${port}`))
+      .invoke(call)
+      .then(settled);
+    await once(server, 'connection');
+    passInPool(9_000);
+    await manyTurns(() => false);
+    expect(settled).not.toHaveBeenCalled();
+    passInPool(2_000);
+    await manyTurns(() => settled.mock.calls.length > 0);
+    expect(settled.mock.calls).toEqual([[{ kind: 'failure', failure: 'unavailable' }]]);
+  });
+
+  it('a method may take all of its 300 s, and the answer five more', async () => {
+    const { requests, methods } = await withKey(undefined);
+    inVirtualTime();
+    const called = methods.invoke(call);
+    while (requests.length === 0) await turn();
+    passInPool(304_000);
+    await manyTurns(() => false);
+    await vi.advanceTimersByTimeAsync(305_000);
+    expect(await called).toEqual({ kind: 'failure', failure: 'no_reply' });
+  });
+});
+
 describe('with an identity', () => {
   const setUp = async (getToken: () => Promise<string>, answer: Answer = [200, good]) => {
     const { requests, ca, hostName } = await hubThatAnswers(answer);
@@ -256,6 +317,14 @@ describe('with a key in a file', () => {
     const { requests, renew, methods } = await setUp(next, answer);
     expect(await methods.invoke(call)).toMatchObject({ kind: 'failure', failure });
     expect([renew.mock.calls.length, requests.length]).toEqual([renewals, sent]);
+  });
+
+  it('a call that is refused with a key that is replaced meanwhile is sent again with the next', async () => {
+    const { requests, change, methods } = await setUp(undefined, [401, '{}'], [200, good]);
+    const called = methods.invoke(call);
+    change('two');
+    expect(await called).toEqual(response);
+    expect([requests.length, signed(requests)]).toEqual([2, 2]);
   });
 
   it('later calls are signed with the key of the moment', async () => {

@@ -194,6 +194,7 @@ describe('with an identity', () => {
     }) as never);
     const account = { url: 'https://files.example//', credential };
     const caller = new AbortController();
+    const limits = vi.spyOn(AbortSignal, 'timeout');
     const storage = createFileStorage({ account, container: 'global', maxBytes });
     const url = async (name: string, seconds: number) => {
       const result = await storage.sign(name, seconds, caller.signal);
@@ -205,6 +206,7 @@ describe('with an identity', () => {
     ]);
     const [{ from, signal } = {}] = asked;
     expect([Number(from), signal?.aborted]).toEqual([Date.now() - 5 * 60_000, false]);
+    expect(limits.mock.calls).toEqual([[4_000], [4_000]]); // of the look-up, and of the key
     await url('other.bin', 300);
     expect(lent).toHaveLength(1);
     vi.setSystemTime(Date.now() + 6 * hour);

@@ -1,4 +1,5 @@
-import { describe, expect, it, vi } from 'vitest';
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { type Traces, unrecorded } from '../../src/tracing/span.ts';
 import { soon } from '../support/waiting.ts';
@@ -126,6 +127,28 @@ describe('the front door', () => {
     expect(line).not.toHaveProperty('callerGone');
     await stopped;
     setup.backends.faults.clear();
+  });
+
+  it('that stops is over 750 ms after its drain time, also when the drain takes it and a collector is silent', async () => {
+    const closes = [new Promise<void>(() => {})];
+    const traces: Traces = { begin: ({ traceId }) => unrecorded(traceId), close: async () => closes.shift() };
+    const setup = await startForTest(startTestFrontDoor({ settings: { METHODS_DRAIN_SECONDS: '1' }, traces }));
+    const motor = await startForTest(methodDevice(setup.hub, 'motor-1'));
+    const calling = setup.call(conveyor, 'stop', { timeout: 300 });
+    await motor.next();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    let isOver = false;
+    const stopped = setup.instance.stop().then(() => {
+      isOver = true;
+    });
+    for (let ms = 0; ms < 1_750; ms += 50) {
+      await vi.advanceTimersByTimeAsync(50);
+      for (let turns = 0; turns < 20; turns += 1) await turn();
+    }
+    expect(isOver).toBe(true);
+    vi.useRealTimers();
+    await Promise.all([stopped, calling.catch(() => {})]);
   });
 
   it('that stops does not wait for a collector of spans', async () => {

@@ -66,6 +66,7 @@ describe('a request', () => {
     expect(response.headers.get('x-correlation-id')).toBe('c-1');
     expect(response.headers.get('cache-control')).toBe('no-store');
     expect(response.headers.get('connection')).toBe('keep-alive');
+    expect(response.headers.get('keep-alive')).toBe('timeout=72'); // longer than load balancers keep a connection
     await vi.waitFor(() => expect(invocation.closed.mock.calls).toEqual([[200]]), soon);
     const fields = { correlationId: 'c-1', objectId: 'o-1', model: 'svc.device', method: 'stop' };
     expect(begin.mock.calls).toEqual([[fields, 'of the caller']]);

@@ -30,6 +30,17 @@ describe('a collector that refuses spans', () => {
   });
 });
 
+it('a collector that refuses spans is no trouble any more after a stop', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const recording = await startRecording();
+  recording.collector.behave('refuse');
+  await oneComes(recording);
+  await vi.waitFor(() => expect(failures(recording)).toHaveLength(1), { timeout: 30_000 });
+  await recording.traces.close();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
 describe('a collector that hangs', () => {
   it('delays no message: spans beyond the queue are dropped and counted, and a stop ends', async () => {
     const recording = await startRecording();

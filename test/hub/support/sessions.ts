@@ -12,7 +12,7 @@ import { takeOver } from './claims.ts';
 import { createFakeHub } from './fakeHub.ts';
 import { silence, untold } from './replying.ts';
 
-interface Circumstances extends Partial<Pick<PartitionSessionsOptions<never>, 'log' | 'sessionBegins'>> {
+interface Circumstances extends Partial<Pick<PartitionSessionsOptions<never>, 'log' | 'sessionBegins' | 'allTroubles'>> {
   readonly meter?: ReturnType<typeof createMeter>;
   /** How many partitions this instance owns: 0, 1 … */
   readonly partitions?: number;
@@ -30,6 +30,7 @@ interface Circumstances extends Partial<Pick<PartitionSessionsOptions<never>, 'l
 export async function openSessions(circumstances: Circumstances = {}) {
   const { partitions = 1, messages = 1, store: changed = {}, release = async () => {} } = circumstances;
   const { meter = createMeter(), isDiskBroken = false, log = silence, sessionBegins = () => {} } = circumstances;
+  const { allTroubles = untold } = circumstances;
   const ids = Array.from({ length: partitions }, (_, index) => String(index));
   const hub = createFakeHub(ids);
   const client = hub.client(neverCrashing());
@@ -54,7 +55,7 @@ export async function openSessions(circumstances: Circumstances = {}) {
       startPosition: 'earliest',
       partitionIds: () => [],
       ...{ answerMs: 20_000, store, log, sessionBegins },
-      ...{ troubles: createReadingTroubles(untold), allTroubles: untold },
+      ...{ troubles: createReadingTroubles(untold), allTroubles },
       partition: () => ({
         ...{ budget: budgetOf(10), costOf: usual.costOf, arrivalOf },
         limits: { ...limits, ...(isDiskBroken && { deviceMessages: 1 }) },
