@@ -179,6 +179,15 @@ describe('a checkpoint that is requested during the write of another', () => {
     await answer(new Error('disk full'));
     expect(await isRecorded).toBe(false);
   });
+
+  it('reports that the crash record is not written when the store fails after it has taken an earlier one', async () => {
+    const { checkpoints, answer } = setUpByHand();
+    const isFirstRecorded = checkpoints.recordCrashState(note);
+    await answer(true);
+    const isNextRecorded = checkpoints.recordCrashState({ ...note, alone: 12 });
+    await answer(new Error('disk full'));
+    expect([await isFirstRecorded, await isNextRecorded]).toEqual([true, false]);
+  });
 });
 
 describe('after a checkpoint', () => {

@@ -3,6 +3,8 @@ import type { Ownership } from '../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import { hubEvent } from '../support/events.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
+import { signal } from '../support/signal.ts';
+import { claimed } from './support/claims.ts';
 import { silence } from './support/replying.ts';
 import { openSessions } from './support/sessions.ts';
 
@@ -84,4 +86,34 @@ it('Each session reports its start before it reads', async () => {
   await sessions.open(record, undefined);
   expect(begun).toEqual(['0', '0']);
   await sessions.release('0');
+});
+
+it.each([
+  ['while its start is looked up', 1],
+  ['before', 0],
+])('A partition is released, and not read, when all are released %s', async (_, looks) => {
+  const released: (number | undefined)[] = [];
+  const begun: string[] = [];
+  const { given: answer, give } = signal<undefined>();
+  let asked = 0;
+  const { sessions } = await openSessions({
+    ...{ partitions: 0, messages: 0 },
+    store: {
+      progress() {
+        asked += 1;
+        return answer;
+      },
+    },
+    release: async (_record, newest) => void released.push(newest),
+    sessionBegins: (partition) => void begun.push(partition),
+  });
+  const record = { ...claimed('me', 1), etag: 'e' };
+  if (looks === 0) await sessions.releaseAll();
+  const opening = sessions.open(record, 43);
+  expect(sessions.stateOf('0')).toBe('opening');
+  if (looks > 0) await sessions.releaseAll();
+  give(undefined);
+  await vi.advanceTimersByTimeAsync(0);
+  await opening;
+  expect([asked, released, begun, sessions.all(), sessions.stateOf('0')]).toEqual([looks, [43], [], [], undefined]);
 });
