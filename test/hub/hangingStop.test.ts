@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
+import type { Secret } from '../../src/identity/rotatingSecret.ts';
 import { hubEvent } from '../support/events.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { neverCrashing, type ProcessLife } from '../support/processLife.ts';
@@ -21,14 +22,17 @@ const parts = ['the hub', 'the store', 'the work on messages'] as const;
 type Part = (typeof parts)[number];
 
 /** An instance at work, the parts of whose world can be made to answer no more. */
-async function setUp() {
+async function setUp({ access = 'address' as Secret, connects = () => {} } = {}) {
   const worlds = Object.fromEntries(parts.map((part) => [part, neverCrashing()])) as Record<Part, ProcessLife>;
   const { 'the hub': hubLife, 'the store': storeLife, 'the work on messages': workLife } = worlds;
   const hub = createFakeHub(['0', '1']);
-  standIns.set('address', () => hub.client(hubLife));
+  standIns.set('address', () => {
+    connects();
+    return hub.client(hubLife);
+  });
   const consumer = createConsumer({
     ...usualReading,
-    access: 'address',
+    access,
     drainMs,
     roundMs: 500,
     balance: { expiryMs: 30_000, forceMs: 40_000 },
@@ -65,6 +69,26 @@ describe('a stop', () => {
   it('takes no longer than the messages in progress, when everything answers', async () => {
     const { consumer } = await setUp();
     expect(await stopMs(consumer)).toBeLessThan(400);
+  });
+
+  it('leaves no timer, and connects no more when the key changes', async () => {
+    let clients = 0;
+    const listeners = new Set<() => void>();
+    const key = {
+      current: () => 'address',
+      renew: async () => 'address',
+      onChange(listener: () => void) {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    };
+    const { consumer } = await setUp({ access: key, connects: () => void (clients += 1) });
+    expect(clients).toBe(1);
+    for (const changed of listeners) changed();
+    expect(clients).toBe(2);
+    await stopMs(consumer);
+    for (const changed of listeners) changed();
+    expect([clients, vi.getTimerCount()]).toEqual([2, 0]);
   });
 
   // At each time within a round and a checkpoint: what hangs then, hangs in another place.

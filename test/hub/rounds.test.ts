@@ -141,7 +141,7 @@ describe('a round', () => {
     const diagnosis = { setting: 'STORE', storeSaid: 'no answer', todo: 'look' };
     const begun = rounds.last().answeredAt;
     await vi.advanceTimersByTimeAsync(roundMs);
-    storeFails(new StoreFailure('no answer', 'unreachable', diagnosis));
+    storeFails(new StoreFailure('no answer', 'unavailable', diagnosis));
     await rounds.run();
     expect(rounds.last()).toMatchObject({ storeTrouble: diagnosis, answeredAt: begun });
     storeFails(undefined);

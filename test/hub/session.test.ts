@@ -114,22 +114,25 @@ it.each(['drain', 'close'] as const)('The gaps that wait for their reason are re
   expect(gapsClosed()).toBe(1);
 });
 
-it.each(['drain', 'close'] as const)('A subscription that does not close costs no time beside messages: %s', async (how) => {
-  vi.useFakeTimers();
-  onTestFinished(() => void vi.useRealTimers());
-  let closings = 0;
-  const { session, give } = begin(undefined, () => {
-    closings += 1;
-    return new Promise(() => {});
-  });
-  await give('s1');
-  let isOver = false;
-  void session[how](10_000).then(() => {
-    isOver = true;
-  });
-  expect(closings).toBe(1);
-  await vi.advanceTimersByTimeAsync(10_999);
-  expect(isOver).toBe(false);
-  await vi.advanceTimersByTimeAsync(1);
-  expect(isOver).toBe(true);
-});
+it.each(['drain', 'close'] as const)(
+  'A subscription that does not close costs no time beside messages: %s',
+  async (how) => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    let closings = 0;
+    const { session, give } = begin(undefined, () => {
+      closings += 1;
+      return new Promise(() => {});
+    });
+    await give('s1');
+    let isOver = false;
+    void session[how](10_000).then(() => {
+      isOver = true;
+    });
+    expect(closings).toBe(1);
+    await vi.advanceTimersByTimeAsync(10_999);
+    expect(isOver).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(isOver).toBe(true);
+  },
+);

@@ -117,3 +117,51 @@ it.each([
   await opening;
   expect([asked, released, begun, sessions.all(), sessions.stateOf('0')]).toEqual([looks, [43], [], [], undefined]);
 });
+
+it('A session is revoked when the hub has another reader for its partition', async () => {
+  const { sessions, disconnect } = await openSessions();
+  await disconnect('0');
+  expect([sessions.all(), sessions.stateOf('0')]).toEqual([[], 'revoked']);
+});
+
+it('The release of all partitions takes as long as their drain, and no longer although it hangs', async () => {
+  const { given: handled, give: end } = signal();
+  for (const hangs of [false, true]) {
+    const { sessions } = await openSessions({
+      ...{ drainMs: 30_000, handling: handled },
+      release: () => (hangs ? new Promise(() => {}) : Promise.resolve()),
+    });
+    await vi.advanceTimersByTimeAsync(1_000);
+    let isOver = false;
+    void sessions.releaseAll().then(() => {
+      isOver = true;
+    });
+    await vi.advanceTimersByTimeAsync(29_999);
+    expect(isOver).toBe(false);
+    await vi.advanceTimersByTimeAsync(hangs ? 10_001 : 1_001);
+    expect(isOver).toBe(true);
+  }
+  end();
+});
+
+it('The trouble with checkpoints is over with the first that is written', async () => {
+  const told: string[] = [];
+  const memory = createMemoryStore();
+  let isOut = true;
+  const { sessions } = await openSessions({
+    allTroubles: {
+      raise: (source) => void told.push(`raise ${source}`),
+      clear: (source) => void told.push(`clear ${source}`),
+      close() {},
+    },
+    store: {
+      ...memory,
+      writeProgress: (reader, progress) =>
+        isOut ? Promise.reject(new Error('out')) : memory.writeProgress(reader, progress),
+    },
+  });
+  await vi.advanceTimersByTimeAsync(6_000);
+  isOut = false;
+  await sessions.release('0');
+  expect(told).toEqual(['raise partition 0: checkpoint not written', 'clear partition 0: checkpoint not written']);
+});
