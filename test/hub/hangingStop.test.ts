@@ -82,7 +82,12 @@ describe('a stop', () => {
         return () => listeners.delete(listener);
       },
     };
-    const { consumer } = await setUp({ access: key, connects: () => void (clients += 1) });
+    const { consumer } = await setUp({
+      access: key,
+      connects() {
+        clients += 1;
+      },
+    });
     expect(clients).toBe(1);
     for (const changed of listeners) changed();
     expect(clients).toBe(2);
