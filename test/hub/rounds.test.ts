@@ -86,6 +86,20 @@ describe('a round', () => {
     expect(rounds.last()).toMatchObject({ owned: ['0', '1'], storeTrouble: undefined });
   });
 
+  it('awaits what it asks for, from then on until it has it', async () => {
+    const records = [seen('0', 'other'), seen('1', 'other')];
+    const { rounds, course } = setUp(records);
+    await rounds.run();
+    expect([course.length, course[0]?.split(' ')[0], rounds.last().isAwaiting]).toEqual([1, 'ask', true]);
+    const asked = course[0]?.at(-1) ?? '';
+    records.splice(Number(asked), 1, { ...seen(asked, 'other'), wantedBy: 'me', wantedMs: 1 });
+    await rounds.run();
+    expect(rounds.last().isAwaiting).toBe(true);
+    records.splice(Number(asked), 1, seen(asked, 'me'));
+    await rounds.run();
+    expect(rounds.last()).toMatchObject({ isAwaiting: false, owned: [asked] });
+  });
+
   it('does not claim a partition whose session has not ended here', async () => {
     for (const state of ['revoked', 'draining'] as const) {
       const { rounds, course, states } = setUp([seen('0', 'me'), seen('1', '')]);

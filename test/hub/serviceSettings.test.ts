@@ -39,9 +39,12 @@ async function start(changed: Partial<typeof settings>) {
   const hub = createFakeHub(['0']);
   standIns.set(settings.hub.eventsConnectionString, () => hub.client(neverCrashing()));
   const handled: number[] = [];
+  const lines: Record<string, unknown>[] = [];
   const log = createLog('info', {
-    write(line) {
-      if (JSON.parse(line).msg === 'handled') handled.push(performance.now());
+    write(text) {
+      const line = JSON.parse(text);
+      lines.push(line);
+      if (line.msg === 'handled') handled.push(performance.now());
     },
   });
   const nobody = 'HostName=localhost:1;SharedAccessKeyName=n;SharedAccessKey=a2V5';
@@ -57,8 +60,46 @@ async function start(changed: Partial<typeof settings>) {
     const [file] = readdirSync(folder).filter((name) => name.endsWith('.json'));
     return file && JSON.parse(readFileSync(join(folder, file), 'utf8')).progress[0]?.progress.sequenceNumber;
   };
-  return { hub, service, handled, checkpoint };
+  return { hub, service, handled, lines, checkpoint };
 }
+
+/** A backend that answers the first call when it is told to, and all others at once. */
+async function backendByHand() {
+  const { given: isAsked, give: asked } = signal();
+  const { given: isTold, give: answer } = signal();
+  const server = createServer(async (request, response) => {
+    asked();
+    await isTold;
+    const found = { data: [{ id: 'p', identity: '', path: '', parentId: '' }] };
+    response.writeHead(request.method === 'GET' ? 200 : 204, { 'content-type': 'application/json' });
+    response.end(request.method === 'GET' ? JSON.stringify(found) : undefined);
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, isAsked, answer };
+}
+
+it('A stop ends a message in progress before it closes what the message needs, and leaves no port open', async () => {
+  const backend = await backendByHand();
+  const { hub, service, lines, checkpoint } = await start({
+    backends: { ...settings.backends, principalManagerUrl: backend.url },
+  });
+  hub.append('0', hubEvent({ ...v2('identity.update', { publicKey: 'k' }, { ack: 'none' }), sequenceNumber: 0 }));
+  await backend.isAsked;
+  const ports = lines.flatMap(({ port, adminPort }) => port ?? adminPort ?? []);
+  expect(ports).toHaveLength(2);
+  for (const port of ports) expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBeLessThan(500);
+  const stopping = service.stop();
+  await new Promise(setImmediate);
+  backend.answer();
+  await stopping;
+  expect(lines.filter(({ msg }) => msg === 'handled')).toMatchObject([{ code: 'ok' }]);
+  expect([checkpoint(), lines.at(-1)?.['msg']]).toEqual([0, 'stopped']);
+  for (const port of ports) await expect(fetch(`http://127.0.0.1:${port}/livez`)).rejects.toThrow('fetch failed');
+});
 
 const soon = { timeout: 120_000, interval: 5 };
 
