@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { SeenOwnership } from '../../src/hub/reading/ownerships.ts';
 import { createReadingTroubles } from '../../src/hub/reading/readingTroubles.ts';
 import { createRounds } from '../../src/hub/reading/rounds.ts';
+import type { PartitionSession } from '../../src/hub/reading/session.ts';
 import type { SessionState } from '../../src/hub/reading/sessionLife.ts';
 import { StoreFailure } from '../../src/storage/storeFailure.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
@@ -51,7 +52,8 @@ function setUp(records: readonly SeenOwnership[]) {
       async release() {},
     },
     sessions: {
-      ...{ all: () => [], reading: () => [], revokeLost() {}, revokeAll: () => [], async releaseAll() {} },
+      ...{ reading: () => [], revokeLost() {}, revokeAll: () => [], async releaseAll() {} },
+      all: () => [...states.keys()].map((partition) => ({ record: { partition } }) as PartitionSession),
       stateOf: (partition) => states.get(partition),
       async open(record) {
         await does('open', record);
@@ -128,11 +130,21 @@ describe('a round', () => {
     const { rounds, course, troubles, failing } = setUp([seen('0', 'me'), seen('1', 'me')]);
     failing.add('open 0');
     await rounds.run();
-    expect(course.slice(0, -1)).toEqual(['renew 0', 'renew 1', 'open 0', 'open 1']);
+    expect(course).toEqual(['renew 0', 'renew 1', 'open 0', 'open 1']);
     expect(troubles).toEqual(['raise looking after the partitions']);
     failing.clear();
     await rounds.run();
     expect(troubles.at(-1)).toBe('clear looking after the partitions');
+  });
+
+  it('that fails has the connection replaced only while nothing is read', async () => {
+    const { rounds, course, states, storeFails } = setUp([seen('0', 'me'), seen('1', 'me')]);
+    storeFails(new Error('no store'));
+    await rounds.run();
+    expect(course).toEqual(['idle']);
+    states.set('0', 'reading');
+    await rounds.run();
+    expect(course).toEqual(['idle']);
   });
 
   it('has the time since when a partition is not read, from round to round, until it is', async () => {
