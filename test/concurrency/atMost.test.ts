@@ -51,7 +51,10 @@ it('work in order has its results in the order of its inputs, and begins none af
     ends.get(input)?.();
     await new Promise(setImmediate);
   }
-  expect([await all, begun]).toEqual([['done 1', 'done 2', 'done 3'], [1, 2, 3]]);
+  expect([await all, begun]).toEqual([
+    ['done 1', 'done 2', 'done 3'],
+    [1, 2, 3],
+  ]);
   const failing = inOrder(2, [4, 5, 6, 7], work);
   ends.get(5)?.(new Error('refused'));
   await expect(failing).rejects.toThrow('refused');
@@ -69,12 +72,44 @@ describe('a wait with a limit', () => {
   };
 
   it.each([
-    ['a result in time', () => within(later(10, () => 7), 20), 7],
+    [
+      'a result in time',
+      () =>
+        within(
+          later(10, () => 7),
+          20,
+        ),
+      7,
+    ],
     ['a failure in time', () => within(later(10, fail), 20).catch(({ message }) => message), 'refused'],
-    ['a result too late', () => within(later(20, () => 7), 10).catch((error) => error instanceof TooLate), true],
+    [
+      'a result too late',
+      () =>
+        within(
+          later(20, () => 7),
+          10,
+        ).catch((error) => error instanceof TooLate),
+      true,
+    ],
     ['a failure too late', () => within(later(20, fail), 10).catch((error) => error instanceof TooLate), true],
-    ['an end in time', () => endsWithin(later(10, () => 7), 20), true],
-    ['an end too late', () => endsWithin(later(20, () => 7), 10), false],
+    [
+      'an end in time',
+      () =>
+        endsWithin(
+          later(10, () => 7),
+          20,
+        ),
+      true,
+    ],
+    [
+      'an end too late',
+      () =>
+        endsWithin(
+          later(20, () => 7),
+          10,
+        ),
+      false,
+    ],
     ['a failure instead of an end', () => endsWithin(later(10, fail), 20).catch(({ message }) => message), 'refused'],
   ])('has %s, and leaves no timer', async (_, wait, expected) => {
     const waited = wait();

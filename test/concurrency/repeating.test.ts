@@ -8,15 +8,12 @@ withFakeTimers();
 function setUp(pauseMs = () => 100) {
   let begun = 0;
   let end = () => {};
-  const repeating = createRepeating(
-    () => {
-      begun += 1;
-      return new Promise<void>((resolve) => {
-        end = resolve;
-      });
-    },
-    pauseMs,
-  );
+  const repeating = createRepeating(() => {
+    begun += 1;
+    return new Promise<void>((resolve) => {
+      end = resolve;
+    });
+  }, pauseMs);
   return { repeating, begun: () => begun, end: () => end() };
 }
 

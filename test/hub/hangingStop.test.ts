@@ -23,7 +23,12 @@ const parts = ['the hub', 'the store', 'the work on messages'] as const;
 type Part = (typeof parts)[number];
 
 /** An instance at work, the parts of whose world can be made to answer no more. */
-async function setUp({ access = 'address' as Secret, connects = () => {}, disconnects = () => {}, log = usualReading.log } = {}) {
+async function setUp({
+  access = 'address' as Secret,
+  connects = () => {},
+  disconnects = () => {},
+  log = usualReading.log,
+} = {}) {
   const worlds = Object.fromEntries(parts.map((part) => [part, neverCrashing()])) as Record<Part, ProcessLife>;
   const { 'the hub': hubLife, 'the store': storeLife, 'the work on messages': workLife } = worlds;
   const hub = createFakeHub(['0', '1']);

@@ -24,6 +24,7 @@ function setUp(records: readonly SeenOwnership[]) {
   const states = new Map<string, SessionState>();
   const troubles: string[] = [];
   const failing = new Set<string>();
+  const readingTroubles = createReadingTroubles(untold);
   let renewal = Promise.resolve();
   let failure: Error | undefined;
   const does = async (what: string, { partition }: { readonly partition: string }) => {
@@ -61,7 +62,7 @@ function setUp(records: readonly SeenOwnership[]) {
       },
       release: (partition) => does('release', { partition }),
     },
-    troubles: createReadingTroubles(untold),
+    troubles: readingTroubles,
     allTroubles: {
       raise: (source) => void troubles.push(`raise ${source}`),
       clear: (source) => void troubles.push(`clear ${source}`),
@@ -70,7 +71,7 @@ function setUp(records: readonly SeenOwnership[]) {
     failedIdle: () => void course.push('idle'),
   });
   return {
-    ...{ rounds, course, states, troubles, failing },
+    ...{ rounds, course, states, troubles, failing, readingTroubles },
     renewalLasts(until: Promise<void>) {
       renewal = until;
     },
@@ -135,6 +136,14 @@ describe('a round', () => {
     failing.clear();
     await rounds.run();
     expect(troubles.at(-1)).toBe('clear looking after the partitions');
+  });
+
+  it('ends the trouble with what is not this instance’s any more', async () => {
+    const { rounds, readingTroubles } = setUp([seen('0', 'other'), seen('1', 'me')]);
+    const trouble = { cause: 'refused', level: 'error', hubSaid: 'no', todo: 'look', isAnswer: true } as const;
+    for (const place of ['0', '1', 'hub']) readingTroubles.raise(place, trouble);
+    await rounds.run();
+    expect(readingTroubles.places()).toEqual(['1', 'hub']);
   });
 
   it('that fails has the connection replaced only while nothing is read', async () => {

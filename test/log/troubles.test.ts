@@ -135,7 +135,11 @@ it('the number of sources is bounded: those beyond the bound are logged as one',
 it('of the troubles that are not over, those that began last come first, also when others are raised again', async () => {
   const log = recordingLog();
   const [troubles, others] = [createTroubles(log), createTroubles(log)];
-  for (const [part, attempt] of [[troubles, 1], [others, 2], [troubles, 3]] as const) {
+  for (const [part, attempt] of [
+    [troubles, 1],
+    [others, 2],
+    [troubles, 3],
+  ] as const) {
     part.raise(`source ${attempt}`, refused(attempt));
     await vi.advanceTimersByTimeAsync(1_000);
   }
