@@ -31,6 +31,7 @@ const replayAll = (dispatchOf: (parking: DeadLetters) => Dispatch, isDryRun = fa
       dispatch: dispatchOf(parking),
       requirementOf: () => undefined,
       async close() {
+        await new Promise(setImmediate);
         closed += 1;
       },
     }),
