@@ -100,6 +100,8 @@ it('A stop ends a message in progress before it closes what the message needs, a
   const ports = lines.flatMap(({ port, adminPort }) => port ?? adminPort ?? []);
   expect(ports).toHaveLength(2);
   for (const port of ports) expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBeLessThan(500);
+  const metrics = await fetch(`http://127.0.0.1:${ports[0]}/metrics`);
+  expect(await metrics.text()).toMatch(/^device_messaging_held_messages\{[^}]*"work"[^}]*\} 1$/m);
   await vi.waitFor(() => expect(currentTroubles(log)).not.toEqual([]), soon); // nobody takes replies
   const stopping = service.stop();
   await new Promise(setImmediate);
