@@ -3,11 +3,10 @@ import type { Alert } from './alerts/alert.ts';
 import { edgeAlerts, edgeUnalerted } from './alerts/edge.ts';
 import { frontDoorAlerts } from './alerts/frontDoor.ts';
 import { serviceAlerts, serviceUnalerted } from './alerts/service.ts';
-import { prometheusNames } from './metricsPage.ts';
 import { withTexts } from './writtenPart.ts';
 
 /**
- * The tables of alerts in four pages, from the declarations in `scripts/alerts`. `npm run docs` rewrites them; a test fails when
+ * The tables of alerts in three pages, from the declarations in `scripts/alerts`. `npm run docs` rewrites them; a test fails when
  * they are behind.
  */
 
@@ -37,27 +36,12 @@ const ofProgram = (program: Program): string =>
     ]),
   );
 
-/** Metrics with the alerts that ask for them. */
-function onMetrics(): string {
-  const all = Object.values<readonly Alert[]>(alerts).flat();
-  const rows = prometheusNames().flatMap((name) => {
-    const asked = new RegExp(`\\b${name}(_bucket|_count)?\\b`);
-    const ids = all.filter(({ metric = '' }) => asked.test(metric)).map(({ id }) => code(id));
-    return ids.length === 0 ? [] : [[code(name), ids.join(', ')]];
-  });
-  return table(['metric', 'alerts'], rows);
-}
-
-/** Events with the alerts that they mean, and why there is none for the other errors. */
-function onEvents(programs: readonly Program[], unalerted: Readonly<Record<string, string | undefined>>): string {
-  const meant = new Map<string, string[]>();
-  for (const { id, events = [], level } of programs.flatMap((program) => alerts[program] as readonly Alert[]))
-    for (const event of events)
-      meant.set(event, [...(meant.get(event) ?? []), `${code(id)}${level === undefined ? '' : ` at ${code(level)}`}`]);
-  const rows = [...meant].map(([event, ids]) => [code(event), ids.join(', ')]);
-  const reasons = Object.entries(unalerted).map(([event, reason = '']) => [code(event), reason]);
-  return `${table(['event that alerts', 'alert'], rows)}\n\n${table(['error without an alert', 'why'], reasons)}`;
-}
+/** Why there is no alert for an error. */
+const withoutAlert = (reasons: Readonly<Record<string, string | undefined>>): string =>
+  table(
+    ['error without an alert', 'why'],
+    Object.entries(reasons).map(([event, reason = '']) => [code(event), reason]),
+  );
 
 /** The tables by page and by the name of their place in it. */
 const pages: Readonly<Record<string, () => Readonly<Record<string, string>>>> = {
@@ -66,10 +50,9 @@ const pages: Readonly<Record<string, () => Readonly<Record<string, string>>>> = 
     'alerts of the front door': ofProgram('front door'),
     'alerts of the edge proxy': ofProgram('edge proxy'),
   }),
-  'docs/metrics.md': () => ({ 'alerts on metrics': onMetrics() }),
   'docs/log-events.md': () => ({
-    'alerts on events': onEvents(['service', 'front door'], serviceUnalerted),
-    'alerts on events of the edge proxy': onEvents(['edge proxy'], edgeUnalerted),
+    'events without an alert': withoutAlert(serviceUnalerted),
+    'events of the edge proxy without an alert': withoutAlert(edgeUnalerted),
   }),
 };
 

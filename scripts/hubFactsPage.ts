@@ -62,24 +62,18 @@ export function hubReliancesPage(): string {
       const { works = true, says = '', events = [] } = expected[id as Way] ?? {};
       const logged = events.length === 0 ? '' : ` (${events.map((event) => `\`${event}\``).join(', ')})`;
       const service = id in ways ? `${works ? 'works' : 'fails'}: ${says}${logged}` : '';
-      return row(
-        `\`${id}\``,
-        rules.join(', '),
-        files.map((file) => `\`${file}\``).join(', '),
-        id in ways ? ways[id as Way] : '',
-        service,
-      );
+      return row(`\`${id}\``, rules.join(', '), files.map((file) => `\`${file}\``).join(', '), service);
     });
   return `# What the service relies on at the hub
 
 <!-- Written by \`npm run docs\` from \`scripts/hubFacts/\`. -->
 
-[What is believed of IoT Hub](../iot-hub-emulator/docs/facts.md) has what each fact says. This is what relies on it ([D427](decisions.md#d427--what-relies-on-a-fact-about-the-hub)),
+[What is believed of IoT Hub](../iot-hub-emulator/docs/facts.md) has what each fact says, and its contrary. This is what relies on it ([D427](decisions.md#d427--what-relies-on-a-fact-about-the-hub)),
 and what the service does at a hub that has the contrary ([D428](decisions.md#d428--the-service-at-a-hub-that-is-otherwise)). \`npm run hub-facts -- --service\` runs its nine
 messages at each of them, and for methods the invocations of the demonstration.
 
-${row('fact', 'rules', 'code', 'the contrary', 'then the service')}
-|---|---|---|---|---|
+${row('fact', 'rules', 'code', 'at a hub with the contrary the service')}
+|---|---|---|---|
 ${relied.join('\n')}
 `;
 }

@@ -86,18 +86,17 @@ function messageText(properties: Readonly<Record<string, string>>, body: string)
   return `\`\`\`text\n${lines}\`\`\`\n\n\`\`\`json\n${body}\n\`\`\``;
 }
 
-/** The specification with a chapter for the message: its purpose as the rule, proven by the rows of its own table. */
-function withRules(page: string, { name, generation, purpose }: Card): string {
+/** The number of the chapter that the specification's page gets next. */
+export const nextChapter = (page: string): number =>
+  1 + Math.max(...[...page.matchAll(/^## S(\d+) /gm)].map(([, number]) => Number(number)));
+
+/** The specification with a chapter for the message, whose purpose is the first rule. */
+function withRules(page: string, { name, purpose }: Card): string {
   if (page.includes(` · \`${name}\`\n`)) return page;
-  const file = `${generation === 'V1' ? 'messages/v1' : 'messages'}/${name}`;
-  const titles = [...readFileSync(`test/${file}.test.ts`, 'utf8').matchAll(/\bit: '([^']+)'/g)].map(
-    ([, title]) => title,
-  );
-  const chapter = 1 + Math.max(...[...page.matchAll(/^## S(\d+) /gm)].map(([, number]) => Number(number)));
+  const chapter = nextChapter(page);
   const link = `[S${chapter}](#s${chapter}--${name.replaceAll('.', '').toLowerCase()}) \`${name}\``;
-  const rows = titles.map((title) => `- \`${file}\` › ${title}\n`).join('');
-  const contents = page.replace('\n\n## S1 ·', () => ` ·\n${link}\n\n## S1 ·`);
-  return `${contents}\n## S${chapter} · \`${name}\`\n\n**S${chapter}.1** ${purpose}. ${undecided} a rule for each sentence of the specification, with its rows.\n\n${rows}`;
+  const contents = page.replace('\n\n## S1 ·', () => `,\n${link}\n\n## S1 ·`);
+  return `${contents}\n## S${chapter} · \`${name}\`\n\n**S${chapter}.1** ${purpose}. ${undecided} a rule for each sentence of the specification.\n`;
 }
 
 export function writeMessagePages(): void {

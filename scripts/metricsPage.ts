@@ -16,26 +16,16 @@ export function prometheusNameOf(name: string, { kind }: Pick<Declaration, 'kind
   return kind === 'counter' ? `${plain}_total` : plain;
 }
 
-/** The names of all metrics there, in the order of the page. */
-export const prometheusNames = (): readonly string[] => [
-  ...new Set(
-    Object.values(chapters).flatMap((metrics: Readonly<Record<string, Declaration>>) =>
-      Object.entries(metrics).map(([name, declaration]) => prometheusNameOf(name, declaration)),
-    ),
-  ),
-];
-
 const chapter = ([title, metrics]: [string, Readonly<Record<string, Declaration>>]): string => {
-  const rows = Object.entries(metrics).map(([name, declaration], index, all) => {
-    const { kind, unit, attributes, what, use } = declaration;
+  const rows = Object.entries(metrics).map(([name, { kind, unit, attributes, what, use }], index, all) => {
     const keys = attributes.map(({ key }) => `\`${key}\``).join(', ');
     const told = all[index - 1]?.[1].use === use ? 'As above.' : use;
-    return `| \`${name}\` | \`${prometheusNameOf(name, declaration)}\` | ${kind} | \`${unit}\` | ${keys} | ${what} | ${told} |`;
+    return `| \`${name}\` | ${kind} | \`${unit}\` | ${keys} | ${what} | ${told} |`;
   });
   return [
     `### ${title}\n`,
-    '| metric | in Prometheus | kind | unit | attributes | what it tells | what to make of it |',
-    '|---|---|---|---|---|---|---|',
+    '| metric | kind | unit | attributes | what it tells | what to make of it |',
+    '|---|---|---|---|---|---|',
     ...rows,
     '',
     ...attributeTable(Object.values(metrics)),

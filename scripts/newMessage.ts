@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { undecided } from './messagePages.ts';
+import { nextChapter, undecided } from './messagePages.ts';
 import { identifierOf, skeletons } from './newMessage/skeletons.ts';
 
 const help = `Writes the skeleton of a new action (V2): until you change it, it reads an
@@ -30,6 +30,9 @@ class Refused extends Error {
   override name = 'Refused';
 }
 
+const skeletonsOf = (name: string) =>
+  skeletons(name, `S${nextChapter(readFileSync('docs/specification.md', 'utf8'))}.1`);
+
 /** The name of an action that there is not yet. */
 function checkedName(names: readonly string[]): string {
   const [name = '', ...others] = names;
@@ -44,7 +47,7 @@ function checkedName(names: readonly string[]): string {
       `${JSON.stringify(name)} is no name of an action: it has two parts of letters, each beginning with a small one, like model.archive.`,
     );
   }
-  const [existing] = Object.keys(skeletons(name)).filter(existsSync);
+  const [existing] = Object.keys(skeletonsOf(name)).filter(existsSync);
   if (existing) throw new Refused(`${existing} exists already. Nothing has been written.`);
   return name;
 }
@@ -65,7 +68,7 @@ function main(): void {
   }
   const name = checkedName(positionals);
   const files = {
-    ...skeletons(name),
+    ...skeletonsOf(name),
     'src/messages/index.ts': withEntry('src/messages/index.ts', /^ {2}device\w+,$|^\];$/m, name),
     'sandbox/stories/index.ts': withEntry('sandbox/stories/index.ts', /^\];$/m, name),
   };

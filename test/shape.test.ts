@@ -33,7 +33,7 @@ const roomOf = (file: string): string => file.split('/')[1] ?? '';
 const rowOf = (file: string): number => rows.findIndex((row) => row.includes(roomOf(file)));
 
 describe('every card', () => {
-  it('is in the catalogue, and has a file of its name', () => {
+  it('is in the catalogue, and has a file of its name {S1.7 S22.1}', () => {
     const names = readdirSync('src/messages', { recursive: true, encoding: 'utf8' })
       .map((file) => /(?:^|\/)(\w+(?:\.\w+)+)\.ts$/.exec(file)?.[1])
       .filter((name) => name !== undefined);
@@ -44,19 +44,12 @@ describe('every card', () => {
     const folder = generation === 'V1' ? 'test/messages/v1' : 'test/messages';
     expect(existsSync(join(folder, `${name}.test.ts`))).toBe(true);
   });
-
-  it.each(catalogue)('$name has a row in README’s catalogue of messages', ({ name }) => {
-    expect(readFileSync('README.md', 'utf8')).toContain(`| \`${name}\` |`);
-  });
 });
 
 describe('imports', () => {
   it('of the service begin with V8’s flags, which must be set before the SDKs are loaded', () => {
-    expect(importsOf('src/programs/main.ts')[0]).toBe('src/programs/v8Flags.ts');
-    expect(readFileSync('src/programs/main.ts', 'utf8').match(/^(import|await import).*/gm)).toEqual([
-      "import './v8Flags.ts';",
-      "await import('./serviceProgram.ts');",
-    ]);
+    expect(importsOf('src/programs/main.ts')).toEqual(['src/programs/v8Flags.ts', 'src/programs/serviceProgram.ts']);
+    expect(readFileSync('src/programs/main.ts', 'utf8').match(/^import /gm)).toHaveLength(1); // the other one is not static
   });
 
   it('go from a folder only to folders of earlier rows, so that there is no cycle', () => {
@@ -98,9 +91,7 @@ describe('imports', () => {
   it('of the identity library are in one file, which is loaded only when an identity is wanted', () => {
     const isUse = (file: string, target: string) => target === '@azure/identity' && file !== 'src/identity/identity.ts';
     expect(offenders(isUse)).toEqual(['src/identity/platform.ts imports @azure/identity']);
-    expect(readFileSync('src/identity/identity.ts', 'utf8').match(/^import .*@azure\/identity.*$/gm)).toEqual([
-      "import type { AccessToken, TokenCredential } from '@azure/identity';",
-    ]);
+    expect(readFileSync('src/identity/identity.ts', 'utf8')).not.toMatch(/^import (?!type ).*@azure\/identity/m);
     expect(offenders((_, target) => target === 'src/identity/platform.ts')).toHaveLength(1);
   });
 

@@ -43,8 +43,11 @@ export type Need = 'toDevices' | 'methods' | 'storage';
 
 const learn = 'https://learn.microsoft.com/azure';
 
-/** A page of Azure's documentation, below its address there. */
-export const page = (title: string, path: string): Source => ({ kind: 'page', what: `["${title}"](${learn}/${path})` });
+/** A page of Azure's documentation, by its address there. */
+export const page = (path: string): Source => ({
+  kind: 'page',
+  what: `[${path.replace(/^.*\//, '')}](${learn}/${path})`,
+});
 
 /** A file of a client's package. */
 export const client = (what: string): Source => ({ kind: 'client', what });
@@ -63,19 +66,19 @@ export const inference = (what: string): Source => ({ kind: 'inference', what })
 
 /** Pages that several facts name. */
 export const pages = {
-  messages: page('Create and read IoT Hub messages', 'iot-hub/iot-hub-devguide-messages-construct'),
-  toDevices: page('Send cloud-to-device messages', 'iot-hub/iot-hub-devguide-messages-c2d'),
-  quotas: page('IoT Hub quotas and throttling', 'iot-hub/iot-hub-devguide-quotas-throttling'),
-  methods: page('Understand and invoke direct methods', 'iot-hub/iot-hub-devguide-direct-methods'),
-  errors: page('Error codes', 'iot-hub/troubleshoot-error-codes'),
-  builtIn: page('Read messages from the built-in endpoint', 'iot-hub/iot-hub-devguide-messages-read-builtin'),
-  mqtt: page('Connect to IoT Hub by MQTT', 'iot/iot-mqtt-connect-to-iot-hub'),
-  identity: page('Control access with Microsoft Entra ID', 'iot-hub/authenticate-authorize-azure-ad'),
-  signatures: page('Control access with shared access signatures', 'iot-hub/authenticate-authorize-sas'),
-  notifications: page('IoT Hub non-telemetry event schemas', 'iot-hub/iot-hub-non-telemetry-event-schema'),
-  amqp: page('AMQP errors in Azure Event Hubs', 'event-hubs/event-hubs-amqp-troubleshoot'),
-  eventHubs: page('Event Hubs quotas', 'event-hubs/event-hubs-quotas'),
-  reliability: page('Reliability in IoT Hub', 'reliability/reliability-iot-hub'),
-  twins: page('Understand and use device twins', 'iot-hub/iot-hub-devguide-device-twins'),
-  plugAndPlay: page('IoT Plug and Play conventions', 'iot/concepts-convention'),
+  messages: page('iot-hub/iot-hub-devguide-messages-construct'),
+  toDevices: page('iot-hub/iot-hub-devguide-messages-c2d'),
+  quotas: page('iot-hub/iot-hub-devguide-quotas-throttling'),
+  methods: page('iot-hub/iot-hub-devguide-direct-methods'),
+  errors: page('iot-hub/troubleshoot-error-codes'),
+  builtIn: page('iot-hub/iot-hub-devguide-messages-read-builtin'),
+  mqtt: page('iot/iot-mqtt-connect-to-iot-hub'),
+  identity: page('iot-hub/authenticate-authorize-azure-ad'),
+  signatures: page('iot-hub/authenticate-authorize-sas'),
+  notifications: page('iot-hub/iot-hub-non-telemetry-event-schema'),
+  amqp: page('event-hubs/event-hubs-amqp-troubleshoot'),
+  eventHubs: page('event-hubs/event-hubs-quotas'),
+  reliability: page('reliability/reliability-iot-hub'),
+  twins: page('iot-hub/iot-hub-devguide-device-twins'),
+  plugAndPlay: page('iot/concepts-convention'),
 } as const;

@@ -3,7 +3,7 @@ import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { putExampleFiles } from '../../sandbox/methods/fileStorage.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
 import { createInstance, type Instance } from '../../test/chaos/instance.ts';
-import { sendSteadily } from '../charts/devices.ts';
+import { sendSteadily } from './devices.ts';
 import { type Episode, goodScrapes } from './episode.ts';
 import { createScraper } from './scraper.ts';
 import type { Scrapes } from './series.ts';

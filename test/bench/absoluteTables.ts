@@ -30,14 +30,12 @@ const messages = [
 ] as const;
 
 /** µs of CPU for each message, beside the least program that does the same. */
-export function costTable(now: Run, before: Run): string {
-  const cpu = (run: Run, workload: string, program: string) =>
+export function costTable(run: Run): string {
+  const cpu = (workload: string, program: string) =>
     rounded(medianIn(run, workload, program, 'CPU') ?? medianIn(run, workload, program, 'CPU of a call'));
   return table(
-    ['message', 'µs of CPU before', 'now', 'the least that it can cost, now'],
-    messages.map(({ message, workload, program, least }) => [
-      ...[message, cpu(before, workload, program), cpu(now, workload, program), cpu(now, workload, least)],
-    ]),
+    ['message', 'µs of CPU', 'the least that it can cost'],
+    messages.map(({ message, workload, program, least }) => [message, cpu(workload, program), cpu(workload, least)]),
   );
 }
 

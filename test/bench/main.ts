@@ -17,7 +17,7 @@ Linux only: CPU and memory are read from /proc. Nothing else should run on the m
   --quick       small sizes and two rounds, to see that all works; goals and
                 slopes mean nothing then
   --rounds N    paired rounds (20); what takes long and what needs few makes fewer
-  --json FILE   write every figure and round there: the page and its charts
+  --json FILE   write every figure and round there
                 are made of docs/measurements/now.json by npm run docs
   --before FILE show those of an earlier --json FILE beside them
   --from FILE   measure nothing: show what an earlier --json FILE has

@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { dashboardPictureFile, pictureOf } from '../../scripts/charts/dashboardPicture.ts';
 import { behindDashboards, dashboards } from '../../scripts/dashboards.ts';
 import { episodes } from '../../scripts/recording/episodes.ts';
 import { readRecording } from '../../scripts/recording/recordings.ts';
@@ -43,11 +41,4 @@ describe.skipIf(isSkipped).each(dashboards)('$title: promtool, of the Debian pac
         }
     },
   );
-
-  it('draws the picture in docs/dashboards: run `npm run charts`', async () => {
-    const picture = await pictureOf(dashboard);
-    expect(picture).not.toMatch(/NaN|undefined|Infinity/);
-    expect(readFileSync(dashboardPictureFile(dashboard), 'utf8')).toBe(picture);
-    expect(readFileSync('docs/metrics.md', 'utf8')).toContain(`](dashboards/${uid}.svg)`);
-  });
 });

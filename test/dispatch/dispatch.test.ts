@@ -38,7 +38,7 @@ describe('a bad message gets a clear failed acknowledgement', () => {
       'operation_not_supported',
     ],
     [
-      'an event that is none of ours',
+      'an event that is none of ours {S3.3}',
       { properties: { ...anEvent, eventType: 'Svc.Device.Deleted' } },
       'eventType "Svc.Device.Deleted" is not one of this service; the nearest is Svc.Device.Created',
       'operation_not_supported',
@@ -75,8 +75,8 @@ describe('a bad message gets a clear failed acknowledgement', () => {
 
   const someMessage = expect.stringMatching(/^[a-z]+\.[a-z]+$/);
   it.each<[what: string, action: string, nearest: unknown, shown?: string]>([
-    ['an action that is none of ours', 'model.query', 'model.create'],
-    ['an action named like a property of every object', 'constructor', someMessage],
+    ['an action that is none of ours {S1.7 S2.3 S9.17}', 'model.query', 'model.create'],
+    ['an action named like a property of every object {S2.3}', 'constructor', someMessage],
     ['an action named like an event', 'Svc.Device.Created', someMessage],
     ['an action in other letters', 'Model.Create', 'model.create'],
     ['an action with a letter too few', 'identity.delet', 'identity.delete'],
@@ -107,7 +107,7 @@ describe('a bad message gets a clear failed acknowledgement', () => {
     expect(JSON.parse(replies[0]?.body ?? '')).toMatchObject({ success: false, code: 'http_response_error' });
   });
 
-  it('a hostile device id changes no path and no header of a call', async () => {
+  it('a hostile device id changes no path and no header of a call {S2.1}', async () => {
     const hostile = 'd1/../d2?x=1\r\nx-evil: 1';
     const encoded = encodeURIComponent(hostile);
     await dispatchEvent(
@@ -165,7 +165,7 @@ async function afterSecond<T>(dispatching: () => Promise<T>): Promise<T> {
 }
 
 describe('an unavailable backend', () => {
-  it('is retried until the time-out of the message, then named', async () => {
+  it('is retried until the time-out of the message, then named {S2.8}', async () => {
     const event = hubEvent({ properties: { ...properties, timeout: 1 }, body: pumpBody });
     const { replies, logged } = await afterSecond(() => dispatchEvent(event, [{ call: device.call, reply: 'hang' }]));
     expect(JSON.parse(replies[0]?.body ?? '')).toMatchObject({
@@ -593,7 +593,7 @@ describe('a message that fails through our side', () => {
 });
 
 describe('a message that is no longer executed', () => {
-  it('is answered with an incident that is also in the log, and parked, without its body being read or a backend called', async () => {
+  it('is answered with an incident that is also in the log, and parked, without its body being read or a backend called {S20.8}', async () => {
     const event = hubEvent({ properties, body: '{"model":' });
     const { handled, replies, parked, logged } = await dispatchEvent(event, [], {
       parkUnexecuted: true,

@@ -56,7 +56,7 @@ async function recordOutcome(generation: 'V2' | 'V1', ack: string | undefined, s
 }
 
 describe('the truth table of acknowledgements', () => {
-  it('has a line for every combination of ack, result and delivery, each once', () => {
+  it('has a line for every combination of ack, result and delivery, each once {S2.6 S8.3 S8.4 S20.8}', () => {
     const combinations = ['none', 'positive', 'negative', 'all', 'sometimes'].flatMap((ack) =>
       ['succeeds', 'fails'].flatMap((request) =>
         ['possible', 'impossible'].map((delivery) => `${ack} ${request} ${delivery}`),

@@ -1,37 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { decidingPart, decisionPages, decisionsIn, ownPart, withIndex } from '../../scripts/decisionIndex.ts';
+import { decisionPages, decisionsIn, ownPart } from '../../scripts/decisions.ts';
 
 /** The chapters of docs/decisions.md, in its order; H is the hub emulator's. */
 const letters = 'RPBACGMDH';
-const longestLine = 200;
 
 const byPage = new Map(decisionPages.map((file) => [file, readFileSync(file, 'utf8')]));
 const ids = decisionPages.flatMap((file) => decisionsIn(byPage.get(file) ?? '').map(({ id }) => id));
 
 describe.each([...byPage])('%s', (_, page) => {
-  it('has an index of its decisions: run `npm run docs`', () => {
-    expect(withIndex(page)).toBe(page);
-  });
-
   it('has its decisions in the order of their ids', () => {
     const inOrder = decisionsIn(page).map(({ id }) => [letters.indexOf(id.slice(0, 1)), Number(id.slice(1))] as const);
     expect(inOrder).toEqual(inOrder.toSorted(([one, first], [other, second]) => one - other || first - second));
     expect(inOrder).not.toEqual([]);
-  });
-
-  it('has the date of each decision below its heading', () => {
-    const undated = decisionsIn(page).filter(({ body }) => !/^_\d{4}-\d{2}-\d{2}(?:_\n|\. Rejected: )/.test(body));
-    expect(undated.map(({ id }) => id)).toEqual([]);
-  });
-
-  it(`has no line of more than ${longestLine} characters among its decisions`, () => {
-    expect(
-      decidingPart(page)
-        .split('\n')
-        .filter((line) => line.length > longestLine),
-    ).toEqual([]);
   });
 });
 

@@ -23,7 +23,7 @@ async function play(story: Story) {
 }
 
 describe('docs/devices.md', () => {
-  it('has a chapter for each message', () => {
+  it('has a chapter for each message {S1.7}', () => {
     expect([...chapters.keys()].toSorted()).toEqual(names.toSorted());
   });
 
@@ -54,7 +54,7 @@ describe.each(stories)('the chapter on $message', (story) => {
     for (const property of Object.keys(card?.headers.shape ?? {})) expect(text).toContain(`| \`${property}\``);
   });
 
-  it('shows the replies to its example after the earlier examples', async () => {
+  it('shows the replies to its example after the earlier examples {S5.5}', async () => {
     const { replies } = await play(story);
     expect(replies.map(({ properties, body }) => ({ properties, body: JSON.parse(body) }))).toEqual(
       story.example.replies.map(({ properties, body }) => ({ properties, body })),
@@ -62,7 +62,7 @@ describe.each(stories)('the chapter on $message', (story) => {
     expect(replies.every(({ deviceId }) => deviceId === deviceOf(story))).toBe(true);
   });
 
-  it('describes the effect of a repeat', async () => {
+  it('describes the effect of a repeat {S9.10 S10.7 S12.4 S13.8 S14.5 S15.13 S16.6 S17.3}', async () => {
     const said = /^\*\*Repeated\*\*: (gives|succeeds|refused)/m.exec(text)?.[1];
     const { again } = await play(story);
     expect(JSON.parse(again.at(-1)?.body ?? '').success).toBe(said !== undefined && said !== 'refused');

@@ -70,15 +70,6 @@ describe('the unit for systemd', () => {
   });
 });
 
-it.each(['README.md', 'docs/first-deployment.md', 'docs/methods.md'])(
-  'each docker run line of the images in %s limits the log',
-  (file) => {
-    const lines = dockerRunOf(readFileSync(file, 'utf8'));
-    expect(lines.length).toBeGreaterThan(0);
-    for (const line of lines) expect(line).toContain('--log-driver local --log-opt max-size=100m --log-opt max-file=5');
-  },
-);
-
 describe('a docker run line', () => {
   it('is parsed or refused', () => {
     const line = 'docker run --env A=b=c \\\n  --env-file .env -x image';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { anchorsOf } from './markdown.ts';
+import { anchorsOf, codesIn } from './markdown.ts';
 
 const pagesIn = (folder: string): string[] =>
   readdirSync(folder)
@@ -43,4 +43,21 @@ it.each(pages.filter((page) => !page.endsWith('README.md')))('the first pages li
 
 it.each(['CONTRIBUTING.md', 'edge/README.md', 'iot-hub-emulator/README.md'])('README leads to %s', (page) => {
   expect(linksIn(readFileSync('README.md', 'utf8'))).toContain(page);
+});
+
+/** Between backticks, what looks like a path; a name without a folder is beside the path before it in the same line. */
+function pathsIn(line: string): string[] {
+  const paths = codesIn(line).filter(
+    (code) => /^\.?[\w-]+(?:[./][\w-]+)*\/?$/.test(code) && /\/|\.(?:[jt]s|mjs|json|md|ya?ml)$/.test(code),
+  );
+  return paths.map((path, index) => {
+    const before = paths.slice(0, index).findLast((one) => one.includes('/')) ?? '';
+    return path.includes('/') || existsSync(path) ? path : join(before.replace(/[^/]*$/, ''), path);
+  });
+}
+
+it('every path in CONTRIBUTING.md exists, except of the message that it adds as an example', () => {
+  const paths = readFileSync('CONTRIBUTING.md', 'utf8').split('\n').flatMap(pathsIn);
+  expect(paths.length).toBeGreaterThan(30);
+  expect(paths.filter((path) => !path.includes('model.archive') && !existsSync(path))).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { anchorOf } from '../../scripts/decisionIndex.ts';
+import { anchorOf } from '../../scripts/decisions.ts';
 
 /** What tests read in the pages of `docs/`. */
 

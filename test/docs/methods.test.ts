@@ -1,11 +1,13 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { failures } from '../../src/protocol/methodFailures.ts';
 import { settingDocs } from '../../src/settings/config.ts';
 import { codesIn, readPage, tableOf } from './markdown.ts';
 
 const page = readPage('methods.md');
+
 describe('docs/methods.md', () => {
-  it('lists all failures with their statuses', () => {
+  it('lists all failures with their statuses {S23.9}', () => {
     const listed = tableOf(page, 'reason').map(({ reason = '', status }) => [codesIn(reason)[0], Number(status)]);
     expect(listed).toEqual(Object.entries(failures).map(([reason, { status }]) => [reason, status]));
   });
@@ -22,5 +24,14 @@ describe('docs/methods.md', () => {
     const named = codesIn(page).filter((code) => /^(METHODS|HUB|STORE|CHECKPOINTS|DEAD_LETTERS)_[A-Z_]+$/.test(code));
     expect(named.length).toBeGreaterThan(8);
     expect(named.filter((code) => !known.includes(code))).toEqual([]);
+  });
+
+  it('names every field of the line of an invocation at the edge', () => {
+    const log = readFileSync('edge/src/invocations/invocationLog.ts', 'utf8');
+    const fields = [...log.matchAll(/^ {2}(\w+)\?:/gm)].map(([, name]) => name);
+    expect(fields.length).toBeGreaterThan(9);
+    const named = codesIn(page);
+    const wanted = [...fields, 'methodStatus', 'status', 'reason', 'details'];
+    expect(wanted.filter((field = '') => !named.includes(field))).toEqual([]);
   });
 });

@@ -8,7 +8,7 @@ it('docs/contracts/methods.openapi.yaml is up to date: run `npm run docs`', () =
   expect(readFileSync(methodsOpenApiFile, 'utf8')).toBe(methodsOpenApi());
 });
 
-it('docs/contracts/methods.openapi.yaml has every status of a failure, under both paths', () => {
+it('docs/contracts/methods.openapi.yaml has every status of a failure, under both paths {S23.3}', () => {
   const path = 'objects/{objectId}/models/{model}/methods/{method}';
   const statuses = [...new Set([200, ...Object.values(failures).map(({ status }) => status)])].map(String).sort();
   const operations = describedOperations('methods');

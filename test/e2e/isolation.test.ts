@@ -67,33 +67,36 @@ afterAll(async () => {
 });
 
 describe.each(attackers)('A device of the tenant $tenant', (attacker) => {
-  it.each(catalogue)('neither reads nor changes data of another device with $name', async ({ name: message }) => {
-    const story = stories.find((one) => one.message === message);
-    const all = story?.attempts(targetOf(victim, attacker.ownId)) ?? [];
-    const attempts = all.filter(({ from = attacker.from }) => from === attacker.from);
-    expect(attempts.length).toBeGreaterThan(3);
-    const before = await worldOfOthers(attacker);
-    const known = JSON.stringify(before);
-    expect(
-      secrets.filter((secret) => !known.includes(secret)),
-      'secrets that are none',
-    ).toEqual([]);
-    const mark = sandbox.hub.journal.last;
+  it.each(catalogue)(
+    'neither reads nor changes data of another device with $name {S14.4 S19.2}',
+    async ({ name: message }) => {
+      const story = stories.find((one) => one.message === message);
+      const all = story?.attempts(targetOf(victim, attacker.ownId)) ?? [];
+      const attempts = all.filter(({ from = attacker.from }) => from === attacker.from);
+      expect(attempts.length).toBeGreaterThan(3);
+      const before = await worldOfOthers(attacker);
+      const known = JSON.stringify(before);
+      expect(
+        secrets.filter((secret) => !known.includes(secret)),
+        'secrets that are none',
+      ).toEqual([]);
+      const mark = sandbox.hub.journal.last;
 
-    const answers = await askAll(
-      attacker.id,
-      attempts.map((attempt) => ({ ...attempt, message })),
-    );
-    for (const [index, attempt] of attempts.entries()) {
-      const { notifications, ack } = answers[index] as Answer;
-      const { success, code } = bodyOf(ack) as { success: boolean; code: string };
-      expect({ ...attempt, success }).toEqual({ ...attempt, success: attempt.isHarmless ?? false });
-      expect(['ok', ...refusals], attempt.what).toContain(code);
-      expect(leaks([...notifications, ack], attempt), attempt.what).toEqual([]);
-    }
-    expect(await worldOfOthers(attacker)).toEqual(before);
-    expect(sandbox.hub.journal.list({ since: mark, deviceId })).toEqual([]);
-  });
+      const answers = await askAll(
+        attacker.id,
+        attempts.map((attempt) => ({ ...attempt, message })),
+      );
+      for (const [index, attempt] of attempts.entries()) {
+        const { notifications, ack } = answers[index] as Answer;
+        const { success, code } = bodyOf(ack) as { success: boolean; code: string };
+        expect({ ...attempt, success }).toEqual({ ...attempt, success: attempt.isHarmless ?? false });
+        expect(['ok', ...refusals], attempt.what).toContain(code);
+        expect(leaks([...notifications, ack], attempt), attempt.what).toEqual([]);
+      }
+      expect(await worldOfOthers(attacker)).toEqual(before);
+      expect(sandbox.hub.journal.list({ since: mark, deviceId })).toEqual([]);
+    },
+  );
 });
 
 describe('In another tenant', () => {
@@ -116,7 +119,7 @@ describe('In another tenant', () => {
 });
 
 describe('An object that now belongs to another device', () => {
-  it('is not fetched over an old reference, nor named', async () => {
+  it('is not fetched over an old reference, nor named {S15.11}', async () => {
     const spareId = 'acef0004-0000-4000-8000-000000000001';
     const spare = { objectId: spareId, model: 'svc.device', type: 'pump', properties: { serial: 'zqspare' } };
     const [{ id, ownId }] = attackers as [Attacker];

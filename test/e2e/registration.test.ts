@@ -10,7 +10,7 @@ import { bodyOf, nextAck, sandboxForAll } from './testSandbox.ts';
 const sandbox = sandboxForAll();
 
 describe('The demonstration', () => {
-  it('shows every message of the catalogue with at least one success, and all replies come from the service', async () => {
+  it('shows every message of the catalogue with at least one success, and all replies come from the service {S1.2}', async () => {
     const exchanges = await demonstrate(sandbox);
     expect(exchanges.map(({ problems }) => problems)).toEqual(exchanges.map(() => []));
     const successful = exchanges.filter(({ replies }) => {
@@ -23,7 +23,7 @@ describe('The demonstration', () => {
 });
 
 describe('A device that registers itself with model.create', () => {
-  it('has its body passed to the information model byte for byte, except the generated object id', async () => {
+  it('has its body passed to the information model byte for byte, except the generated object id {S1.1}', async () => {
     const body =
       '{ "model":"svc.device","type":"pump" ,"properties":{"serial":"B-1","runningHours":9007199254740993,"maximumPressure":1.0}}';
     const mark = sandbox.backends.journal.last;
@@ -77,7 +77,7 @@ describe('A device that registers itself with model.create', () => {
 });
 
 describe('The service', () => {
-  it('skips an event without the hub’s device stamp with a warning, and handles later ones', async () => {
+  it('skips an event without the hub’s device stamp with a warning, and handles later ones {S2.1}', async () => {
     const properties = { ...envelope('model.create', 'forged'), 'iothub-connection-device-id': 'pump-1' };
     const body = Buffer.from(JSON.stringify({ model: 'svc.device', type: 'pump', properties: { serial: 'F-1' } }));
     for (const partition of sandbox.hub.partitions)

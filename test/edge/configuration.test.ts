@@ -43,7 +43,7 @@ describe('a configuration', () => {
 
   it.each<[string, string, string]>([
     [
-      'a topic with a wildcard',
+      'a topic with a wildcard {S24.3}',
       withModules({ ...press, topics_methods_in: 'press/+' }, bus),
       'modules[0].topics_methods_in: must not contain the wildcards + or #',
     ],
@@ -63,7 +63,7 @@ describe('a configuration', () => {
       'modules[0].topics_methods_out: the topic is the same as modules[0].topics_methods_in',
     ],
     [
-      'a topic below that of another module',
+      'a topic below that of another module {S24.3}',
       withModules({ ...press, topics_methods_in: 'bus/in/x' }, bus),
       'modules[0].topics_methods_in: the topic is below modules[1].topics_methods_in',
     ],

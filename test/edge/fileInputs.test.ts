@@ -106,7 +106,7 @@ describe('a file', () => {
     expect(await inFolder()).toEqual(names.toSorted());
   });
 
-  it('is removed when another file of the same invocation cannot be downloaded', async () => {
+  it('is removed when another file of the same invocation cannot be downloaded {S24.5}', async () => {
     start();
     const gone = { ...server.signed('b', 'b'), etag: '"other"' };
     expect(await load({ a: server.signed('a', 'a'), b: gone })).toEqual(failed('it has changed since it was signed'));
@@ -303,7 +303,7 @@ describe('a file is not downloaded', () => {
 describe('the folder of a module', () => {
   const of = (bytes: number) => ({ a: server.signed('a', 'x'.repeat(bytes)) });
 
-  it('has a quota, which includes files that the module has not removed', async () => {
+  it('has a quota, which includes files that the module has not removed {S24.6}', async () => {
     start({ quotaBytes: 1_000 });
     expect(await load(of(1_001))).toEqual(tooMuch);
     const { keep } = await loaded(of(600));

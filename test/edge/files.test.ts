@@ -36,7 +36,7 @@ async function expectRefusal(signed: Signed, status: number, sentence: RegExp, m
 }
 
 describe('a file', () => {
-  it('is in the folder of the module before the invocation is delivered, under a generated name', async () => {
+  it('is in the folder of the module before the invocation is delivered, under a generated name {S24.5 S24.7}', async () => {
     await start({ folder: { mode: '0604' } });
     const content = Buffer.from(Array.from({ length: 300_000 }, (_, index) => index % 251));
     const calling = load(server.signed('a', content));

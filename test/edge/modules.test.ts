@@ -22,7 +22,7 @@ const dropped = (module: string) =>
   edge.lines.filter((line) => line['module'] === module && String(line['msg']).startsWith('replies dropped')).length;
 
 describe('a module', () => {
-  it('gets an invocation under its method, with the inputs, and its reply is the response', async () => {
+  it('gets an invocation under its method, with the inputs, and its reply is the response {S24.1}', async () => {
     const calling = edge.call({ method: 'configure', input: { rpm: 1450, label: 'é\u{1F600}' } });
     const request = await press.next();
     expect(request.topic).toMatch(
@@ -34,7 +34,7 @@ describe('a module', () => {
     expect(await calling).toEqual({ status: 200, payload: { status: 7, output: { done: true } }, reason: undefined });
   });
 
-  it('gets an empty payload when the method declares no inputs, and may reply with an empty payload', async () => {
+  it('gets an empty payload when the method declares no inputs, and may reply with an empty payload {S24.1}', async () => {
     const calling = edge.call({ method: 'stop' });
     const request = await press.next();
     expect(request.text).toBe('');
@@ -42,7 +42,7 @@ describe('a module', () => {
     expect((await calling).payload).toEqual({ status: -3 });
   });
 
-  it('gets an empty object when no input is given', async () => {
+  it('gets an empty object when no input is given {S24.1}', async () => {
     const calling = edge.call({ method: 'configure', input: {} });
     const request = await press.next();
     expect(request.text).toBe('{}');
@@ -58,7 +58,7 @@ describe('a module', () => {
     await calling;
   });
 
-  it('gets each invocation under a new request id', async () => {
+  it('gets each invocation under a new request id {S24.2}', async () => {
     const calls = [edge.call(), edge.call()];
     const [first, second] = [await press.next(), await press.next()];
     expect(first.requestId).not.toBe(second.requestId);
@@ -110,7 +110,7 @@ describe('the owner of an identity', () => {
 
 describe('a gateway', () => {
   it.each<[string, string, string]>([
-    ['by the id of the object', busObject, 'anywhere'],
+    ['by the id of the object {S24.4}', busObject, 'anywhere'],
     ['by the target', nobody, 'line'],
     ['by a path below its target', nobody, 'line/2/drive'],
   ])('gets invocations for other objects, %s', async (_, objectId, target) => {
@@ -122,7 +122,7 @@ describe('a gateway', () => {
     expect((await calling).payload).toEqual({ status: 1, output: { angle: 1 } });
   });
 
-  it('gets no input when the method declares none', async () => {
+  it('gets no input when the method declares none {S24.4}', async () => {
     const calling = edge.call({ objectId: busObject });
     const request = await bus.next();
     expect(JSON.parse(request.text)).toEqual({ objectId: busObject, method: 'stop' });
@@ -144,7 +144,7 @@ describe('a reply', () => {
   };
 
   it.each<[string, string, string | Buffer, RegExp]>([
-    ['with the status OK', 'OK', '', /status is not an integer within/],
+    ['with the status OK {S24.2}', 'OK', '', /status is not an integer within/],
     ['with plain text', '7', 'done', /neither empty nor a JSON object/],
     ['of a megabyte', '7', JSON.stringify({ a: 'x'.repeat(1_048_576) }), /more than 131072 bytes/],
   ])('%s is a bad reply', async (_, status, payload, sentence) => {
@@ -199,7 +199,7 @@ describe('a reply', () => {
     expect((await calling).payload).toEqual({ status: 1 });
   });
 
-  it('that comes too late is dropped and is not used for the next request', async () => {
+  it('that comes too late is dropped and is not used for the next request {S24.2}', async () => {
     const began = performance.now();
     const late = edge.call({ timeout: 5 });
     const request = await press.next();

@@ -29,7 +29,7 @@ describe('a reply', () => {
     ['with a status beyond 2^53', '9007199254740993', '', noInteger],
     ['with a status in hexadecimal', '0x1F', '', noInteger],
     ['with plain text', '7', 'done', noObject],
-    ['with an array', '7', '[1]', noObject],
+    ['with an array {S24.2}', '7', '[1]', noObject],
     ['with null', '7', 'null', noObject],
     ['with a JSON string', '7', '"a"', noObject],
     ['with a space', '7', ' ', noObject],

@@ -74,7 +74,7 @@ describe('an invocation', () => {
     expect(['', 'x/y', 'bus/y'].map((target) => moduleOf(all, other, target))).toEqual(['rest', 'rest', 'bus']);
   });
 
-  it('goes to the longest matching target, for any targets', () => {
+  it('goes to the longest matching target, for any targets {S24.4}', () => {
     const segment = fc.constantFrom('a', 'b', 'ab', 'c');
     const path = fc.array(segment, { maxLength: 4 }).map((names) => names.join('/'));
     fc.assert(

@@ -139,12 +139,6 @@ describe('the example of a module', () => {
   });
   afterAll(() => endProgram(example));
 
-  it('is quoted in docs/methods.md', async () => {
-    expect(await readFile('docs/methods.md', 'utf8')).toContain(
-      `\`\`\`ts\n${await readFile('sandbox/edge/example.ts', 'utf8')}\`\`\``,
-    );
-  });
-
   it('has its methods', async () => {
     expect(await invoke('edge-1/mine', 'stop')).toEqual({ status: 200, answer: { status: 200 } });
     expect(await invoke('edge-1/mine', 'configure', { input: { rpm: 900 } })).toEqual({
@@ -154,7 +148,7 @@ describe('the example of a module', () => {
     expect(await invoke('edge-1/mine', 'configure')).toMatchObject({ answer: { status: 422 } });
   });
 
-  it('gets files', async () => {
+  it('gets files {S24.6}', async () => {
     const input = { image: 'firmware/motor-2.1.0.bin', name: 'motor-2.1.0.bin' };
     expect((await invoke('edge-1/mine', 'loadFirmware', { input })).answer).toEqual({
       status: 200,

@@ -267,7 +267,7 @@ describe('the sender', () => {
     expect(attempts).toHaveLength(1);
   });
 
-  it('does not try a reply over the hub’s limit', async () => {
+  it('does not try a reply over the hub’s limit {S21.1}', async () => {
     const { sender, attempts } = setUp({});
     expect(await sender.send(replyTo('a', 'x'.repeat(65_537)))).toEqual({ dropped: 'too_large' });
     expect(attempts).toEqual([]);

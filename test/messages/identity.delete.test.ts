@@ -31,32 +31,32 @@ messageTable('V2', 'identity.delete', sample, {
 
   deletion: [
     {
-      it: 'deletes an identity below the parent of the header; the acknowledgement says "detail", not "details"',
+      it: 'deletes an identity below the parent of the header; the acknowledgement says "detail", not "details" {S14.2 S14.7}',
       ...sent,
       backend: [finds(), deletes],
       ack: { success: true, code: 'ok', detail: '', parent: 'edge', identity: 'sensor-1' },
     },
     {
-      it: 'deletes an identity directly below the device when the header names no parent',
+      it: 'deletes an identity directly below the device when the header names no parent {S14.2}',
       body,
       backend: [finds('GET /devices?device=d1&identity=sensor-1'), deletes],
       ack: ok(''),
     },
     {
-      it: 'has "detail" also when a message of this action is refused before its body is read',
+      it: 'has "detail" also when a message of this action is refused before its body is read {S14.7}',
       properties: { version: 1 },
       body,
       ack: { success: false, code: 'validation_error', detail: 'property version must be 2' },
     },
     {
-      it: 'ignores other keys in the body',
+      it: 'ignores other keys in the body {S14.3}',
       properties,
       body: { ...body, id: devicePrincipal, parent: 'elsewhere' },
       backend: [finds(), deletes],
       ack: ok(),
     },
     {
-      it: 'sends no notification of the identity',
+      it: 'sends no notification of the identity {S14.6}',
       properties: { ...properties, ack: undefined },
       body,
       backend: [finds(), deletes],
@@ -66,7 +66,7 @@ messageTable('V2', 'identity.delete', sample, {
 
   refused: [
     {
-      it: 'rejects the second deletion, since the identity no longer exists',
+      it: 'rejects the second deletion, since the identity no longer exists {S14.5 S14.7 S20.4}',
       ...sent,
       backend: [findsNothing()],
       ack: unknown,
@@ -78,19 +78,27 @@ messageTable('V2', 'identity.delete', sample, {
       ack: refusal('HTTP 404: Not found'),
     },
     {
-      it: 'does not find the directly connected device under its own name',
+      it: 'does not find the directly connected device under its own name {S14.1}',
       body: { identity: 'd1' },
       backend: [findsNothing('GET /devices?device=d1&identity=d1')],
       ack: unknown,
     },
     {
-      it: 'reports an identity through which others are connected',
+      it: 'reports an identity through which others are connected {S14.3}',
       ...sent,
       backend: [finds(), { call: del, reply: problem(409, 'Has children') }],
       ack: refusal('HTTP 409: Has children'),
     },
-    rejects('never deletes the device itself: a body must name an identity', { body: {} }, 'body.identity is required'),
-    rejects('never takes the parent alone for an identity', { body: { publicKey: 'x' } }, 'body.identity is required'),
+    rejects(
+      'never deletes the device itself: a body must name an identity {S14.1 S14.3}',
+      { body: {} },
+      'body.identity is required',
+    ),
+    rejects(
+      'never takes the parent alone for an identity {S14.2}',
+      { body: { publicKey: 'x' } },
+      'body.identity is required',
+    ),
     rejects(
       'reads no identity from a __proto__ key',
       { body: '{"__proto__":{"identity":"sensor-1"}}' },

@@ -31,13 +31,13 @@ messageTable('V2', 'identity.update', sample, {
 
   update: [
     {
-      it: 'updates an identity below the parent of the header, with the body as sent',
+      it: 'updates an identity below the parent of the header, with the body as sent {S1.1 S13.1 S13.5 S13.12}',
       ...sent,
       backend: [finds(), updates(JSON.stringify(body))],
       ack: ok(),
     },
     {
-      it: 'updates an identity directly below the device when the header names no parent',
+      it: 'updates an identity directly below the device when the header names no parent {S13.1}',
       body,
       backend: [
         finds('GET /devices?device=d1&identity=sensor-1', { ...sensor, path: 'd1/sensor-1' }),
@@ -53,20 +53,20 @@ messageTable('V2', 'identity.update', sample, {
       ack: ok(''),
     },
     {
-      it: 'updates the directly connected device itself when the body names no identity',
+      it: 'updates the directly connected device itself when the body names no identity {S13.4}',
       body: { publicKey: 'MIIB' },
       backend: [device, updates('{"publicKey":"MIIB"}', `PUT /devices/${devicePrincipal}`)],
       ack: ok('', ''),
     },
     {
-      it: 'ignores the parent when the body names no identity, but repeats it',
+      it: 'ignores the parent when the body names no identity, but repeats it {S13.2 S13.12}',
       properties,
       body: { publicKey: 'MIIB' },
       backend: [device, updates('{"publicKey":"MIIB"}', `PUT /devices/${devicePrincipal}`)],
       ack: ok('edge', ''),
     },
     {
-      it: 'finds an identity several levels down',
+      it: 'finds an identity several levels down {S7.3}',
       properties: { parent: 'edge/line 1/ü' },
       body,
       backend: [
@@ -76,7 +76,7 @@ messageTable('V2', 'identity.update', sample, {
       ack: ok('edge/line 1/ü'),
     },
     {
-      it: 'passes the body on byte for byte: 64-bit integers, 1.0, the order of keys, white space',
+      it: 'passes the body on byte for byte: 64-bit integers, 1.0, the order of keys, white space {S13.3}',
       properties,
       body: '{ "publicKey":"MI\\u0049B","2":12345678901234567890, "1":1.0,"x":1e400,"identity":"sensor-1"\n}',
       backend: [
@@ -86,13 +86,13 @@ messageTable('V2', 'identity.update', sample, {
       ack: ok(),
     },
     {
-      it: 'succeeds again with the same request',
+      it: 'succeeds again with the same request {S13.8}',
       ...sent,
       backend: [finds(), updates(JSON.stringify(body))],
       ack: ok(),
     },
     {
-      it: 'sends no notification of the identity',
+      it: 'sends no notification of the identity {S13.10}',
       properties: { ...properties, ack: undefined },
       body,
       backend: [finds(), updates(JSON.stringify(body))],
@@ -102,7 +102,7 @@ messageTable('V2', 'identity.update', sample, {
 
   'acknowledgement, of its own': [
     {
-      it: 'repeats the context of the request',
+      it: 'repeats the context of the request {S13.11}',
       properties: { ...properties, context: 'user ü\r\n' },
       body,
       backend: [finds(), updates(JSON.stringify(body))],
@@ -110,7 +110,7 @@ messageTable('V2', 'identity.update', sample, {
       ackProperties: { context: 'user ü\r\n' },
     },
     {
-      it: 'repeats the context of a request that fails',
+      it: 'repeats the context of a request that fails {S13.11}',
       properties: { ...properties, context: 'user' },
       body,
       backend: [findsNothing()],
@@ -125,14 +125,14 @@ messageTable('V2', 'identity.update', sample, {
       ackProperties: { context: 'user' },
     },
     {
-      it: 'repeats the context of a request whose compression is broken',
+      it: 'repeats the context of a request whose compression is broken {S13.13}',
       properties: { ...properties, context: 'user', 'content-encoding': 'gzip' },
       body: 'not gzip',
       ack: failed('decompression_error', 'body is neither gzip data nor base64 text of it'),
       ackProperties: { context: 'user' },
     },
     {
-      it: 'is compressed without a request when it would not fit otherwise',
+      it: 'is compressed without a request when it would not fit otherwise {S13.13}',
       properties: { parent: quotes },
       body: { publicKey: 'MIIB' },
       backend: [device, updates('{"publicKey":"MIIB"}', `PUT /devices/${devicePrincipal}`)],
@@ -143,19 +143,19 @@ messageTable('V2', 'identity.update', sample, {
 
   refused: [
     {
-      it: 'refuses an identity that does not exist below the device',
+      it: 'refuses an identity that does not exist below the device {S13.1 S13.7 S13.12}',
       ...sent,
       backend: [findsNothing()],
       ack: unknown,
     },
     {
-      it: 'refuses a device that has no identity itself',
+      it: 'refuses a device that has no identity itself {S13.7}',
       body: { publicKey: 'MIIB' },
       backend: [findsNothing(device.call)],
       ack: unknown,
     },
     {
-      it: 'reports what the principal manager refuses',
+      it: 'reports what the principal manager refuses {S13.3}',
       properties,
       body: { ...body, publicKey: 7 },
       backend: [

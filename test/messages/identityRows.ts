@@ -43,7 +43,7 @@ export function identityRows(failed: (code: string, details: unknown) => Row['ac
   });
   return [
     {
-      it: 'gives the same result for an identity that is connected through another device',
+      it: 'gives the same result for an identity that is connected through another device {S13.7 S14.4 S19.3}',
       device: 'd2',
       properties,
       body,
@@ -69,7 +69,7 @@ export function identityRows(failed: (code: string, details: unknown) => Row['ac
       [['sensor-1'], 'must be text'],
     ].map(([identity, fault]) =>
       rejects(
-        `checks that the identity is text: ${JSON.stringify(identity)}`,
+        `checks that the identity is text: ${JSON.stringify(identity)} {S13.6}`,
         { body: { identity } },
         `body.identity ${fault}`,
       ),
@@ -118,7 +118,7 @@ export function identityRows(failed: (code: string, details: unknown) => Row['ac
     ),
     rejects('refuses a body that is not an object', { body: '["sensor-1"]' }, 'body must be a JSON object'),
     rejects(
-      'refuses a body in which identity occurs twice',
+      'refuses a body in which identity occurs twice {S13.6}',
       { body: '{"identity":"sensor-1","identity":"sensor-2"}' },
       'body.identity occurs twice',
     ),
@@ -130,7 +130,7 @@ export function identityRows(failed: (code: string, details: unknown) => Row['ac
       ),
     ),
     ...hostileIdentities.map(([identity, encoded]) => ({
-      it: `never splits an identity: ${shown(identity)} is one name`,
+      it: `never splits an identity: ${shown(identity)} is one name {S7.1}`,
       properties,
       body: { identity },
       backend: [findsNothing(`GET /devices?device=d1&path=edge&identity=${encoded}`)],

@@ -68,7 +68,7 @@ const sample = {
 messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
   'created, as an action': [
     {
-      it: 'creates a model that does not exist, with the objectId of the request',
+      it: 'creates a model that does not exist, with the objectId of the request {S1.1 S9.1 S9.3}',
       body: { objectId: pumpId, ...body },
       backend: [
         device,
@@ -81,7 +81,7 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
     ...(
       [
         [
-          'generates an objectId when the request has none, and inserts it without other changes',
+          'generates an objectId when the request has none, and inserts it without other changes {S9.8}',
           '{ "model":"svc.device","type":"pump","properties":{"serial":"FP-1","big":12345678901234567890,"x":1.0,"y":1e400,"2":0,"1":0} }',
           `{"objectId":"${derivedObjectId}", "model":"svc.device","type":"pump","properties":{"serial":"FP-1","big":12345678901234567890,"x":1.0,"y":1e400,"2":0,"1":0} }`,
         ],
@@ -106,7 +106,7 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
       }),
     ),
     {
-      it: 'passes owner names on as one value, with any content',
+      it: 'passes owner names on as one value, with any content {S9.1}',
       ...sent,
       properties: { owner: 'ed%2fge/ü&x=1' },
       backend: [
@@ -143,7 +143,7 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
       ...created(pump(isNew)),
     },
     {
-      it: 'accepts any model and type, spaces included, each as one percent-encoded path segment',
+      it: 'accepts any model and type, spaces included, each as one percent-encoded path segment {S4.3}',
       body: { ...body, model: 'feed pumps @ 1', type: 'feed pump@2' },
       backend: [
         device,
@@ -167,7 +167,7 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
       ack: ok,
     },
     {
-      it: 'compresses an acknowledgement with 3,000 related models, and leaves out those that do not fit, those that succeeded first',
+      it: 'compresses an acknowledgement with 3,000 related models, and leaves out those that do not fit, those that succeeded first {S21.1}',
       ...sent,
       backend: [
         device,
@@ -186,11 +186,11 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
 
   'refused, as an action': [
     leaves(
-      'leaves a body without a model to the information model, which refuses it',
+      'leaves a body without a model to the information model, which refuses it {S1.4 S9.2}',
       { type: 'pump' },
       withMembers({ type: 'pump' }, isNew),
     ),
-    leaves('never puts an objectId that is not a GUID into a path', { ...body, objectId: `../${pumpId}` }),
+    leaves('never puts an objectId that is not a GUID into a path {S4.2}', { ...body, objectId: `../${pumpId}` }),
     leaves('passes a body that is not an object to the information model unchanged', '[1]'),
     ...hostileModels.map((model) =>
       leaves(`never puts a model into a path that is not one path segment: ${shown(model)}`, {
@@ -231,7 +231,7 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
     ]
       .map((id) => ({ id, hostile: { objectId: pumpId, ...body, ...id } }))
       .map(({ id, hostile }) => ({
-        it: `never reads an id that is not a path segment to prove a creation: ${shown(JSON.stringify(id))}`,
+        it: `never reads an id that is not a path segment to prove a creation: ${shown(JSON.stringify(id))} {S4.3}`,
         body: hostile,
         backend: [
           device,
@@ -244,7 +244,7 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
 
   notifications: [
     {
-      it: 'sends the svc.configuration model of the same object to the device through which the owner is connected, in the information model’s own text',
+      it: 'sends the svc.configuration model of the same object to the device through which the owner is connected, in the information model’s own text {S9.15 S18.1 S18.4}',
       ...sent,
       backend: [
         device,
@@ -297,7 +297,7 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
       log: { code: 'ok', dropped: [{ kind: 'notification', device: 'd1', reason }] },
     })),
     {
-      it: 'sends no notification for models other than svc.device',
+      it: 'sends no notification for models other than svc.device {S9.15 S18.5}',
       body: { objectId: pumpId, ...body, model: 'svc.configuration' },
       backend: [
         device,

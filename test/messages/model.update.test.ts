@@ -34,7 +34,7 @@ messageTable('V2', 'model.update', sample, replaceRows(v2), {
   'ids in the header': [
     ...(
       [
-        ['updates the model that the header names', 'svc.configuration', 'svc.configuration'],
+        ['updates the model that the header names {S4.3 S10.2}', 'svc.configuration', 'svc.configuration'],
         ['percent-encodes a model id that is not ASCII', 'svc.gerät:1', 'svc.ger%C3%A4t%3A1'],
       ] as const
     ).map(([it, model, encoded]) => ({
@@ -45,7 +45,7 @@ messageTable('V2', 'model.update', sample, replaceRows(v2), {
       ack: { ...ok, model },
     })),
     puts(
-      'uses the ids in the header, not those in the body',
+      'uses the ids in the header, not those in the body {S10.3}',
       { ...body, objectId: otherPumpId, model: 'svc.other' },
       [200, pumpAnswer({ version: 5 })],
       done(),
@@ -59,9 +59,9 @@ messageTable('V2', 'model.update', sample, replaceRows(v2), {
       ],
       ack: { ...ok, objectId: pumpId.toUpperCase() },
     },
-    rejects('must name the object', {}, 'property objectId is required'),
+    rejects('must name the object {S10.1}', {}, 'property objectId is required'),
     rejects(
-      'must name it in the header: the body does not count',
+      'must name it in the header: the body does not count {S10.1}',
       { body: { ...body, objectId: pumpId } },
       'property objectId is required',
     ),
@@ -89,7 +89,7 @@ messageTable('V2', 'model.update', sample, replaceRows(v2), {
   'version, as of an action': [
     ...['9007199254740993', '12345678901234567890123'].map((version) => ({
       ...puts(
-        `acknowledges the stored version ${version} digit for digit`,
+        `acknowledges the stored version ${version} digit for digit {S10.11}`,
         withVersion(version),
         [200, JSON.stringify(pumpAnswer()).replace('"version":1', `"version":${version}`)],
         done(Number(version)),
@@ -115,7 +115,7 @@ messageTable('V2', 'model.update', sample, replaceRows(v2), {
       mismatched(1),
     ),
     puts(
-      'passes a body that is not an object to the information model unchanged',
+      'passes a body that is not an object to the information model unchanged {S10.3}',
       '[1]',
       problem(400, 'Validation failed'),
       refused('HTTP 400: Validation failed'),

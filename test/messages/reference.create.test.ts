@@ -39,21 +39,21 @@ const sample = { properties, body, backend: [creates], ack: ok, failed };
 
 messageTable('V2', 'reference.create', sample, {
   creation: [
-    passesOn('creates a reference that does not exist', body, [201, { data: body }]),
+    passesOn('creates a reference that does not exist {S1.1 S12.1 S12.3 S12.6}', body, [201, { data: body }]),
     passesOn(
-      'updates the attributes of a reference that exists',
+      'updates the attributes of a reference that exists {S12.3}',
       [{ ...reference, attributes: { isContained: false, order: 2 } }],
       [200, { data: [{ ...reference, attributes: { isContained: false, order: 2 } }] }],
     ),
-    passesOn('succeeds again with the same request', body, [200, { data: body }]),
+    passesOn('succeeds again with the same request {S12.4}', body, [200, { data: body }]),
     passesOn(
-      'creates and updates several references with one call',
+      'creates and updates several references with one call {S12.2}',
       [reference, { ...reference, name: 'drains' }],
       [201, { data: [reference, { ...reference, name: 'drains' }] }],
     ),
     passesOn('passes on an empty array', [], [200, { data: [] }]),
     {
-      it: 'uses the source model of the header',
+      it: 'uses the source model of the header {S12.1}',
       properties: { objectId: pumpId, model: 'svc.configuration' },
       body,
       backend: [
@@ -71,7 +71,7 @@ messageTable('V2', 'reference.create', sample, {
       [201, { data: body }],
     ),
     {
-      it: 'sends no notification of the references',
+      it: 'sends no notification of the references {S12.5}',
       properties: { ...properties, ack: undefined },
       body,
       backend: [creates],
@@ -80,7 +80,12 @@ messageTable('V2', 'reference.create', sample, {
   ],
 
   refused: [
-    passesOn('refuses a source that does not exist', body, problem(404, 'Not found'), refusal('HTTP 404: Not found')),
+    passesOn(
+      'refuses a source that does not exist {S12.6}',
+      body,
+      problem(404, 'Not found'),
+      refusal('HTTP 404: Not found'),
+    ),
     passesOn(
       'refuses a name that the type of the source does not know',
       [{ ...reference, name: 'likes' }],
@@ -88,7 +93,7 @@ messageTable('V2', 'reference.create', sample, {
       refusal('HTTP 400: Invalid reference'),
     ),
     passesOn(
-      'passes a body that is not an array to the information model unchanged',
+      'passes a body that is not an array to the information model unchanged {S1.4 S12.2}',
       JSON.stringify(reference),
       problem(400, 'Validation failed'),
       refusal('HTTP 400: Validation failed'),
@@ -99,7 +104,7 @@ messageTable('V2', 'reference.create', sample, {
       problem(400, 'Validation failed'),
       refusal('HTTP 400: Validation failed'),
     ),
-    rejects('must name the source object', {}, 'property objectId is required'),
+    rejects('must name the source object {S2.9 S12.1}', {}, 'property objectId is required'),
     ...hostileObjectIds.map((objectId) =>
       rejects(
         `never puts an objectId that is not a GUID into a path: ${shown(objectId)}`,

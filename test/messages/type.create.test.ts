@@ -59,13 +59,13 @@ const sample = {
 messageTable('V2', 'type.create', sample, {
   creation: [
     creates(
-      'creates the type definition in the registry and answers its typeId, model and version',
+      'creates the type definition in the registry and answers its typeId, model and version {S1.1 S11.1 S11.2 S11.5}',
       JSON.stringify(body),
       [201, stored],
       ok(),
     ),
     {
-      it: 'creates the type in the model definition that the header names',
+      it: 'creates the type in the model definition that the header names {S11.1}',
       properties: { model: 'svc.configuration' },
       body,
       backend: [
@@ -78,7 +78,7 @@ messageTable('V2', 'type.create', sample, {
       ack: ok({ model: 'svc.configuration' }),
     },
     creates(
-      'creates a new version of a type that exists',
+      'creates a new version of a type that exists {S11.3 S22.3}',
       JSON.stringify({ ...body, version: '2.10.0' }),
       [201, { ...stored, version: '2.10.0' }],
       ok({ version: '2.10.0' }),
@@ -90,7 +90,7 @@ messageTable('V2', 'type.create', sample, {
       ok(),
     ),
     {
-      it: 'sends no notification of the type',
+      it: 'sends no notification of the type {S11.4}',
       properties: { ack: undefined },
       body,
       backend: [{ call: post, reply: [201, stored] }],
@@ -99,9 +99,9 @@ messageTable('V2', 'type.create', sample, {
   ],
 
   size: [
-    creates('accepts a type definition of exactly 65,536 bytes', definitionOf(65_536), [201, stored], ok()),
+    creates('accepts a type definition of exactly 65,536 bytes {S11.6}', definitionOf(65_536), [201, stored], ok()),
     {
-      it: 'refuses a type definition of one byte more, and names the limit',
+      it: 'refuses a type definition of one byte more, and names the limit {S11.6 S21.1}',
       body: definitionOf(65_537),
       ack: tooLarge(65_537),
     },
@@ -138,7 +138,7 @@ messageTable('V2', 'type.create', sample, {
 
   refused: [
     creates(
-      'rejects a type whose typeId and version exist already: a type version is never updated',
+      'rejects a type whose typeId and version exist already: a type version is never updated {S11.3 S11.5 S20.3}',
       JSON.stringify(body),
       problem(409, 'Exists', { typeId: 'pump', version: '1.0.0' }),
       refusal('HTTP 409: Exists'),
@@ -150,14 +150,14 @@ messageTable('V2', 'type.create', sample, {
       ...body,
       version: '1.0',
     }),
-    refuses('refuses a change that drops a unique property', 'Invalid modification', { ...body, unique: [] }),
-    refuses('refuses a base type that changes the uniqueness group', 'Invalid modification', {
+    refuses('refuses a change that drops a unique property {S5.11}', 'Invalid modification', { ...body, unique: [] }),
+    refuses('refuses a base type that changes the uniqueness group {S20.6}', 'Invalid modification', {
       ...body,
       version: '2.0.0',
       baseTypes: ['note@1.0.0'],
     }),
     creates(
-      'passes a body that is not an object to the registry unchanged',
+      'passes a body that is not an object to the registry unchanged {S11.2}',
       '[1]',
       problem(400, 'Validation failed'),
       refusal('HTTP 400: Validation failed'),
@@ -186,7 +186,7 @@ messageTable('V2', 'type.create', sample, {
       ack: ok(),
     },
     {
-      it: 'reports success for its own creation when the repeat meets the version with the same content',
+      it: 'reports success for its own creation when the repeat meets the version with the same content {S11.3}',
       body,
       backend: [
         { call: post, reply: 'lost' },

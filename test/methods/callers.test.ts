@@ -20,13 +20,19 @@ type Row = [what: string, options: () => CallOptions, status: number, reason: Re
 
 describe('an invocation is refused', () => {
   it.each<Row>([
-    ['without a token', () => ({ token: '' }), 401, 'unauthorized', /bearer token is required/],
+    ['without a token {S23.8}', () => ({ token: '' }), 401, 'unauthorized', /bearer token is required/],
     ['with a password', () => ({ headers: { authorization: 'Basic eDp5' } }), 401, 'unauthorized', /the word Bearer/],
     ['with two tokens', () => ({ token: 'a b' }), 401, 'unauthorized', /one space and a token/],
     ['with an unknown token', () => ({ token: 'abc' }), 401, 'unauthorized', /does not accept the token/],
     ['with an expired token', as('expired'), 401, 'unauthorized', /get a new one/],
-    ['of a caller who may only read', as('reader'), 403, 'forbidden', /may not invoke/],
-    ['of another tenant', as('stranger'), 404, 'object_not_found', /has no object model with this object id and model/],
+    ['of a caller who may only read {S23.8}', as('reader'), 403, 'forbidden', /may not invoke/],
+    [
+      'of another tenant {S23.8}',
+      as('stranger'),
+      404,
+      'object_not_found',
+      /has no object model with this object id and model/,
+    ],
     [
       'of an object that does not exist',
       otherPath((path) => path.replace(/objects\/[^/]+/, `objects/${nowhere}`)),
@@ -42,7 +48,7 @@ describe('an invocation is refused', () => {
       /no object model/,
     ],
     [
-      'of a method that is not declared',
+      'of a method that is not declared {S23.1}',
       named('explode'),
       404,
       'method_not_found',
@@ -87,7 +93,7 @@ describe('an invocation is refused', () => {
     await expectFailure(setup, await setup.call(spare, 'stop'), 409, 'no_owner', /no device owns this object model/);
   });
 
-  it('on an unknown path, or on a path that is not UTF-8', async () => {
+  it('on an unknown path, or on a path that is not UTF-8 {S23.2}', async () => {
     for (const [method, path, status] of [
       ['GET', setup.pathOf(conveyor, 'stop'), 404],
       ['POST', '/objects', 404],

@@ -11,7 +11,7 @@ const setup = startForAll(startTestFrontDoor);
 const motor = startForEach(() => methodDevice(setup.hub, 'motor-1'));
 
 describe('a device', () => {
-  it('that is offline is reported at once', async () => {
+  it('that is offline is reported at once {S23.9}', async () => {
     const line = await expectFailure(setup, await setup.call(idle, 'stop'), 503, 'device_offline', /not connected/);
     expect(line).toMatchObject({ device: 'motor-2', hubStatus: 404, errorCode: 404103 });
   });
@@ -67,10 +67,10 @@ describe('a response of the device', () => {
   it.each<[string, number, unknown, RegExp, Invoked?]>([
     ['that is not JSON', 200, 'all right', /is malformed/],
     ['that is empty', 200, '', /it is not a JSON object/],
-    ['that is not an object', 200, [1], /it is not a JSON object/],
+    ['that is not an object {S23.7}', 200, [1], /it is not a JSON object/],
     ['without a status', 200, { output: {} }, /no integer status/],
     ['with a string as status', 200, { status: '0' }, /no integer status/],
-    ['with a status that is not an integer', 200, { status: 0.5 }, /no integer status/],
+    ['with a status that is not an integer {S23.7}', 200, { status: 0.5 }, /no integer status/],
     ['whose output is not an object', 200, { status: 0, output: 'done' }, /its output is not a JSON object/, 'yes'],
     ['nested too deep', 200, nested(80), /nested more than 64 levels deep/],
     ...[0, 201, 401, 403, 410, 413, 429, 500, 999].map((status): [string, number, unknown, RegExp] => [

@@ -52,7 +52,7 @@ describe('a file', () => {
   afterAll(stop);
 
   it.each(['m-1.bin', 'sub/ü ?#%.bin'])(
-    'is sent to the device with a signature for reading this file only: %s',
+    'is sent to the device with a signature for reading this file only: %s {S23.5}',
     async (name) => {
       expect((await load(name)).status).toBe(200);
       const { payload } = motor.received.at(-1) ?? {};
@@ -85,7 +85,7 @@ describe('a file', () => {
     expect(motor.received.at(-1)?.payload).not.toHaveProperty('files');
   });
 
-  it('that does not exist', async () => {
+  it('that does not exist {S23.5}', async () => {
     await refused('m-2.bin', 400, 'file_not_found', /the file of input "image" does not exist; upload it first/);
   });
 
@@ -108,7 +108,7 @@ describe('a file', () => {
     'x'.repeat(1_025),
     7,
     null,
-  ])('must have a valid name: %j', async (name) => {
+  ])('must have a valid name: %j {S23.5}', async (name) => {
     await refused(name, 400, 'invalid_request', /^input "image" must be a file name/);
   });
 

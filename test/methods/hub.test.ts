@@ -22,7 +22,7 @@ const refuse = (errorCode: number) => ({ kind: 'method', answer: 'refuse', error
 
 describe('the hub', () => {
   it.each<[string, StandingFault, number, Reason, RegExp, string | undefined]>([
-    ['throttles', refuse(429001), 429, 'throttled', /throttles/, '5'],
+    ['throttles {S23.9}', refuse(429001), 429, 'throttled', /throttles/, '5'],
     ['has too many calls of the device', refuse(403800), 429, 'throttled', /for this device/, '5'],
     ['has used up its quota', refuse(403002), 429, 'throttled', /daily quota/, '3600'],
     ['is unavailable', refuse(503001), 503, 'hub_unavailable', /nothing was invoked/, '5'],

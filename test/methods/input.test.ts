@@ -37,7 +37,11 @@ describe('a body', () => {
       '{"input":{"label":[{"a":1,"\\u0061":1}]}}',
       /input\.label\[0\]\.a occurs twice$/,
     ],
-    ['with a number that overflows', '{"input":{"torque":-1e999}}', /input\.torque is a number beyond the range/],
+    [
+      'with a number that overflows {S23.4}',
+      '{"input":{"torque":-1e999}}',
+      /input\.torque is a number beyond the range/,
+    ],
     ['with a number that would become 0', '{"input":{"torque":1e-999}}', /input\.torque is a number so small that/],
     [
       'with a whole number that would change',
@@ -61,7 +65,7 @@ describe('a body', () => {
   });
 
   it.each<[string, Record<string, string>]>([
-    ['text/plain', { 'content-type': 'text/plain' }],
+    ['text/plain {S23.2}', { 'content-type': 'text/plain' }],
     ['without a content type', { 'content-type': '' }],
     ['compressed', { 'content-encoding': 'gzip' }],
   ])('that is %s is refused', async (_, headers) => {
@@ -72,12 +76,12 @@ describe('a body', () => {
 
 describe('an input', () => {
   it.each<[string, unknown, RegExp]>([
-    ['that is not declared', { input: { speed: 1 } }, /^input "speed" is not declared by the method$/],
-    ['named __proto__', '{"input":{"__proto__":{}}}', /^input "__proto__" is not declared/],
+    ['that is not declared {S23.1}', { input: { speed: 1 } }, /^input "speed" is not declared by the method$/],
+    ['named __proto__ {S23.4}', '{"input":{"__proto__":{}}}', /^input "__proto__" is not declared/],
     ['named constructor', { input: { constructor: 1 } }, /^input "constructor" is not declared/],
     ['that is not a string', { input: { label: 3 } }, /^input "label" must be a string$/],
     ['that is null', { input: { label: null } }, /^input "label" must be a string$/],
-    ['that is a string of digits', { input: { rpm: '3' } }, /^input "rpm" must be an integer/],
+    ['that is a string of digits {S23.4}', { input: { rpm: '3' } }, /^input "rpm" must be an integer/],
     ['that is not an integer', { input: { rpm: 1.5 } }, /^input "rpm" must be an integer/],
     ['beyond 2^53', '{"input":{"rpm":9007199254740992}}', /^input "rpm" must be an integer within ±\(2\^53−1\)$/],
     [
@@ -91,7 +95,7 @@ describe('an input', () => {
     await refused(body, 400, 'invalid_request', sentence);
   });
 
-  it('of a method without inputs is refused', async () => {
+  it('of a method without inputs is refused {S23.1}', async () => {
     await refused({ input: { now: true } }, 400, 'invalid_request', /"now" is not declared/, 'stop');
   });
 
@@ -101,7 +105,7 @@ describe('an input', () => {
     expect(motor.received.at(-1)?.payload.input).toEqual({ rpm: 1000, torque: 1 });
   });
 
-  it('of another data type, and one named __proto__, is passed on when it can be carried exactly', async () => {
+  it('of another data type, and one named __proto__, is passed on when it can be carried exactly {S23.4}', async () => {
     const inputs = '{"shape":{"dataType":"shape"},"__proto__":{"dataType":"string"}}';
     const definition = `{"typeId":"crimper","version":"1.0.0","methods":{"form":{"input":${inputs}}}}`;
     setup.backends.world.types.create('acme', 'svc.device', definition);

@@ -9,7 +9,7 @@ const setup = startForAll(startTestFrontDoor);
 const motor = startForEach(() => methodDevice(setup.hub, 'motor-1'));
 
 describe('a method without inputs', () => {
-  it('is invoked by a POST on its path, and its status and output are the response', async () => {
+  it('is invoked by a POST on its path, and its status and output are the response {S23.1 S23.2 S23.6}', async () => {
     const calling = setup.call(conveyor, 'stop', {}, { headers: { 'x-correlation-id': 'shift-7' } });
     const call = await motor.next();
     expect(call.name).toBe('invokeMethod');
@@ -60,13 +60,13 @@ describe('a method without inputs', () => {
     ]);
   });
 
-  it('without an output returns only its status', async () => {
+  it('without an output returns only its status {S23.7}', async () => {
     const calling = setup.call(conveyor, 'stop');
     (await motor.next()).respond(200, { status: -1 });
     expect((await calling).json).toEqual({ status: -1 });
   });
 
-  it('has a second path under /v1, and its log line names caller and device', async () => {
+  it('has a second path under /v1, and its log line names caller and device {S23.3}', async () => {
     const calling = setup.call(conveyor, 'stop', {}, { path: `/v1${setup.pathOf(conveyor, 'stop')}` });
     (await motor.next()).respond(200, { status: 0 });
     const { status, headers } = await calling;
@@ -91,7 +91,7 @@ describe('a method without inputs', () => {
 describe('a method with inputs', () => {
   const all = { label: 'Größe 3', rpm: -(2 ** 53 - 1), torque: 1e300, reverse: false };
 
-  it('gets the given inputs, which may be fewer than declared', async () => {
+  it('gets the given inputs, which may be fewer than declared {S23.4}', async () => {
     const calling = setup.call(conveyor, 'configure', { input: all, timeout: 5 });
     const call = await motor.next();
     expect(call.payload).toMatchObject({ input: all, timeout: 5 });
@@ -99,7 +99,7 @@ describe('a method with inputs', () => {
     expect((await calling).status).toBe(200);
   });
 
-  it('gets an empty input when no input is given', async () => {
+  it('gets an empty input when no input is given {S23.6}', async () => {
     const calling = setup.call(conveyor, 'configure');
     const call = await motor.next();
     expect(call.payload.input).toEqual({});
@@ -111,7 +111,7 @@ describe('a method with inputs', () => {
 describe('an object behind a gateway', () => {
   const gateway = startForAll(() => methodDevice(setup.hub, 'gateway-1'));
 
-  it('is reached through the device with its path as the target, and its methods may be inherited', async () => {
+  it('is reached through the device with its path as the target, and its methods may be inherited {S23.1}', async () => {
     for (const [method, input] of [
       ['moveTo', { angle: 1.5 }],
       ['stop', undefined],
@@ -129,7 +129,7 @@ describe('an object behind a gateway', () => {
 });
 
 describe('the caller’s token', () => {
-  it('goes only to the information model, without a device id; the type is read with the service’s token', async () => {
+  it('goes only to the information model, without a device id; the type is read with the service’s token {S23.8}', async () => {
     const { backends } = setup;
     const since = backends.journal.last;
     const calling = setup.call(conveyor, 'stop');

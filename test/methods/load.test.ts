@@ -9,7 +9,7 @@ import { conveyor, flap, startTestFrontDoor } from './support/testFrontDoor.ts';
 // Many requests at once: the limit of a device, the total limit, and a stop under load (M8, M1).
 
 describe('a device that is slow', () => {
-  it('has a limit of invocations, beyond which callers get 503; other devices are not affected', async () => {
+  it('has a limit of invocations, beyond which callers get 503; other devices are not affected {S23.9}', async () => {
     const setup = await startForTest(startTestFrontDoor({ inFlightPerDevice: 3 }));
     const motor = await startForTest(methodDevice(setup.hub, 'motor-1'));
     await startForTest(methodDevice(setup.hub, 'gateway-1', succeed));

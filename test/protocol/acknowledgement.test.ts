@@ -30,7 +30,7 @@ const noise = (bytes: number) => randomBytes(bytes).toString('base64');
 const limits = (integer: bigint) => [integer - 1n, integer, integer + 1n, integer + 2n];
 
 describe('a V2 acknowledgement', () => {
-  it('has these properties and no others', () => {
+  it('has these properties and no others {S2.2 S8.1}', () => {
     const reply = acknowledge(v2({ target: 'edge' }), { ...result, fields: { objectId: 'o1' } }, now);
     expect(reply.properties).toEqual({
       msgType: 'ack',
@@ -119,7 +119,7 @@ describe('a V2 acknowledgement', () => {
     );
   });
 
-  it('is plain at the limit of 65,536 bytes, and compressed one byte beyond', () => {
+  it('is plain at the limit of 65,536 bytes, and compressed one byte beyond {S13.13 S21.1}', () => {
     const empty = sizeOf(acknowledge(v2(), { ...result, fields: { x: '' } }, now));
     const atLimit = acknowledge(v2(), { ...result, fields: { x: 'y'.repeat(maxReplyBytes - empty) } }, now);
     expect(sizeOf(atLimit)).toBe(maxReplyBytes);
@@ -236,7 +236,7 @@ describe('an acknowledgement with more related models than fit', () => {
   });
 });
 
-it.each(['gzip', 'GZIP'])('the refusal of a request whose %s data is broken is not compressed', (encoding) => {
+it.each(['gzip', 'GZIP'])('the refusal of a request whose %s data is broken is not compressed {S13.13}', (encoding) => {
   const failure = { ...result, success: false, code: 'decompression_error', details: 'no' } as const;
   const reply = acknowledge(v2({ 'content-encoding': encoding }), failure, now);
   expect(reply.properties).not.toHaveProperty('content-encoding');
@@ -249,7 +249,7 @@ describe('a V1 acknowledgement', () => {
     expect(acknowledge(unnamed, result, now).properties).toEqual({ 'svc-messagetype': 'platformEventAck', target: '' });
   });
 
-  it('has no timestamp', () => {
+  it('has no timestamp {S3.2 S8.4}', () => {
     expect(
       acknowledge(v1(), { ...result, properties: { objectId: 'o1', model: 'svc.device' } }, now).properties,
     ).toEqual({

@@ -68,7 +68,7 @@ describe('a V2 envelope', () => {
     [{ target: '/a//b/' }, undefined],
     [{ target: 'a\u0000b' }, 'property target must not have control characters'],
     [{ version: 1, timeout: 'x' }, 'property version must be 2; property timeout must be whole seconds from 1 to 900'],
-  ])('with %j: %s', (properties, details) => {
+  ])('with %j: %s {S2.3 S2.4}', (properties, details) => {
     expect(v2(properties).refusal?.details).toEqual(details);
     if (details !== undefined) expect(v2(properties).refusal?.code).toBe('validation_error');
   });
@@ -95,11 +95,11 @@ describe('the header limit of 32,768 bytes', () => {
   const base = { msgType: 'action', action: 'model.create', version: '2', correlationId: 'c1' };
   const used = Object.entries(base).reduce((sum, [name, value]) => sum + name.length + value.length, 0);
 
-  it('is exact', () => {
+  it('is exact {S21.2}', () => {
     expect(v2({ x: 'y'.repeat(32_768 - used - 1) }).refusal).toBeUndefined();
   });
 
-  it('counts bytes of UTF-8, and names the 32 kB limit one byte beyond, for both generations', () => {
+  it('counts bytes of UTF-8, and names the 32 kB limit one byte beyond, for both generations {S21.2}', () => {
     for (const { refusal } of [v2({ x: 'ü'.repeat((32_768 - used) / 2) }), v1({ x: 'y'.repeat(32_768) })]) {
       expect(refusal).toMatchObject({
         code: 'platform_event_validation_error',
@@ -142,7 +142,7 @@ describe('a message id', () => {
 });
 
 describe('a V1 envelope', () => {
-  it('has an id generated from the event when the device sends none', () => {
+  it('has an id generated from the event when the device sends none {S3.4}', () => {
     const { envelope } = v1({});
     expect(envelope.correlationId).toMatch(/^[0-9a-f-]{36}$/);
     expect(v1({}).envelope.correlationId).toBe(envelope.correlationId);
@@ -154,7 +154,7 @@ describe('a V1 envelope', () => {
     expect(v1({ timeout: '5' })).toMatchObject({ envelope: { timeoutSeconds: 300 }, refusal: undefined });
   });
 
-  it('is refused with the code of its generation', () => {
+  it('is refused with the code of its generation {S3.3}', () => {
     expect(v1({ ack: 'x' }).refusal?.code).toBe('platform_event_validation_error');
     expect(v1({ eventType: undefined }).refusal?.details).toBe('property eventType is required');
   });

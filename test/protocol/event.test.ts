@@ -15,7 +15,7 @@ describe('the classification by two properties', () => {
     [{ MsgType: 'action' }, undefined],
     [{ temperature: 21 }, undefined],
     [{}, undefined],
-  ])('%j is %s', (properties, generation) => {
+  ])('%j is %s {S1.3 S1.6 S2.2 S3.2}', (properties, generation) => {
     expect(classify(hubEvent({ properties }))).toBe(generation);
   });
 
@@ -30,7 +30,7 @@ describe('the classification by two properties', () => {
   });
 
   it.each(['twinChangeEvents', 'deviceLifecycleEvents', 'deviceJobLifecycleEvents', 'deviceConnectionStateEvents'])(
-    'skips %s, which devices do not send',
+    'skips %s, which devices do not send {S1.3}',
     (source) => {
       const event = hubEvent({
         properties: { msgType: 'action' },
@@ -73,7 +73,7 @@ describe('the reason why an event is not for this service', () => {
 });
 
 describe('the sender', () => {
-  it('is the hub’s system property', () => {
+  it('is the hub’s system property {S2.1 S19.1}', () => {
     expect(senderOf(hubEvent({ device: 'd1' }))).toBe('d1');
   });
 
@@ -81,7 +81,7 @@ describe('the sender', () => {
     expect(senderOf({ ...hubEvent({}), systemProperties: { 'iothub-connection-device-id': stamp } })).toBeUndefined();
   });
 
-  it('is never taken from application properties', () => {
+  it('is never taken from application properties {S2.1 S19.1}', () => {
     const event = hubEvent({ device: undefined, properties: { 'iothub-connection-device-id': 'forged' } });
     expect(senderOf({ ...event, systemProperties: {} })).toBeUndefined();
   });
@@ -94,7 +94,7 @@ describe('derived ids', () => {
     expect(eventId(hubEvent(), origin, 'd1')).toBe(eventId(hubEvent(), origin, 'd1'));
   });
 
-  it('differ with hub, partition, sequence number, enqueued time and device', () => {
+  it('differ with hub, partition, sequence number, enqueued time and device {S9.11}', () => {
     const ids = [
       eventId(hubEvent(), origin, 'd1'),
       eventId(hubEvent(), { ...origin, hub: 'other' }, 'd1'),

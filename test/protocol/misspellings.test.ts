@@ -13,7 +13,7 @@ describe('a misspelt property name', () => {
     [{ 'Svc-MessageType': 'platformEvent' }, 'svc-messagetype'],
     [{ 'svc-messagetype': 'platformevent' }, 'svc-messagetype'],
     [{ temperature: 21, 'svc-messageType': 'PlatformEvent' }, 'svc-messagetype'],
-  ])('is %j', (properties, meant) => {
+  ])('is %j {S1.3}', (properties, meant) => {
     expect(misspelling(properties)).toMatch(new RegExp(`^property ${meant} must be spelt like this`));
   });
 

@@ -16,7 +16,7 @@ it('values without a text form are left out', () => {
   expect({ ...textProperties({ nothing: null, bytes: Buffer.from('x'), map: {} }) }).toEqual({});
 });
 
-it('names of Object.prototype are ordinary names', () => {
+it('names of Object.prototype are ordinary names {S2.9}', () => {
   const properties = textProperties(JSON.parse('{"__proto__":"a","constructor":"b"}'));
   expect(Object.getPrototypeOf(properties)).toBeNull();
   expect(Object.keys(properties)).toEqual(['__proto__', 'constructor']);

@@ -1,4 +1,3 @@
-import { quantileOf } from '../../scripts/charts/series.ts';
 import type { Sample } from './promText.ts';
 
 /*
@@ -85,14 +84,42 @@ function quantiles(
   const own = labels.filter((label) => label !== 'le');
   const series = now.filter((one) => one.name === `${name}_bucket`);
   const groups = new Map(series.map((one) => [keyOf(one, own), one] as const));
-  const scrapes = [before, now].map((samples, seconds) => ({ seconds, samples }));
   return new Map(
     [...groups].flatMap(([key, one]) => {
       const wanted = Object.fromEntries(own.map((label) => [label, one.labels[label] ?? '']));
-      const [, last] = quantileOf(scrapes, { name, labels: wanted, quantile: share, window: 1 });
-      return last?.[1] === undefined ? [] : [[key, last[1]] as const];
+      const earlier = bucketsOf(before, name, wanted);
+      const recorded = [...bucketsOf(now, name, wanted)]
+        .map(([bound, count]) => [bound, count - (earlier.get(bound) ?? 0)] as const)
+        .toSorted(([one], [other]) => one - other);
+      const value = quantileIn(recorded, share);
+      return value === undefined ? [] : [[key, value] as const];
     }),
   );
+}
+
+/** Cumulative counts by upper bound, over all series with these labels. */
+function bucketsOf(samples: readonly Sample[], name: string, labels: Sample['labels']): ReadonlyMap<number, number> {
+  const counts = new Map<number, number>();
+  for (const sample of samples) {
+    if (sample.name !== `${name}_bucket`) continue;
+    if (Object.entries(labels).some(([key, value]) => sample.labels[key] !== value)) continue;
+    const le = sample.labels['le'];
+    const bound = le === '+Inf' ? Number.POSITIVE_INFINITY : Number(le);
+    counts.set(bound, (counts.get(bound) ?? 0) + sample.value);
+  }
+  return counts;
+}
+
+/** Undefined when nothing was recorded. */
+function quantileIn(cumulative: readonly (readonly [bound: number, count: number])[], quantile: number) {
+  const total = cumulative.at(-1)?.[1] ?? 0;
+  if (total <= 0) return undefined;
+  const rank = quantile * total;
+  const index = cumulative.findIndex(([, count]) => count >= rank);
+  const [lower, below] = cumulative[index - 1] ?? [0, 0];
+  const [upper = 0, upTo = 0] = cumulative[index] ?? [];
+  if (upper === Number.POSITIVE_INFINITY) return lower; // the largest bound: there is no better estimate
+  return lower + ((upper - lower) * (rank - below)) / (upTo - below);
 }
 
 const select = (samples: readonly Sample[], [name, label, value]: readonly (string | undefined)[]) =>

@@ -3,9 +3,9 @@ import { detail } from './details.ts';
 
 // X.509 devices and queries, which no service of this project asks for.
 
-const x509 = page('Authenticate identities with X.509 certificates', 'iot-hub/authenticate-authorize-x509');
-const language = page('IoT Hub query language', 'iot-hub/iot-hub-devguide-query-language');
-const queries = page('Queries for IoT Hub device and module twins', 'iot-hub/query-twins');
+const x509 = page('iot-hub/authenticate-authorize-x509');
+const language = page('iot-hub/iot-hub-devguide-query-language');
+const queries = page('iot-hub/query-twins');
 
 export const certificateFacts: readonly Fact[] = [
   detail(

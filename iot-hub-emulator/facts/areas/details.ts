@@ -46,7 +46,7 @@ export const detailFacts: readonly Fact[] = [
   detail(
     'details.new-twin',
     'A new twin has `$metadata.$lastUpdated`, the time when its device was created.',
-    page('Azure IoT Hub as an Event Grid source', 'event-grid/event-schema-iot-hub'),
+    page('event-grid/event-schema-iot-hub'),
   ),
   detail(
     'details.refused-will',

@@ -6,11 +6,8 @@ import { refusalOf } from '../lab/refusal.ts';
 
 // The storage account that keeps checkpoints.
 
-const conditional = page('Conditional headers for Blob service operations', 'storage/blobs/concurrency-manage');
-const metadata = page(
-  'Setting and retrieving properties and metadata for Blob resources',
-  'storage/blobs/storage-blob-properties-metadata',
-);
+const conditional = page('storage/blobs/concurrency-manage');
+const metadata = page('storage/blobs/storage-blob-properties-metadata');
 
 /** A container of the run. */
 async function container(lab: Lab): Promise<ContainerClient> {
@@ -73,10 +70,7 @@ export const storageFacts: readonly Fact[] = [
   {
     id: 'storage.names',
     says: 'A name may have any characters, and a list has it as it was given; `.` and `..` between slashes are resolved by the client.',
-    sources: [
-      page('Naming and referencing containers, blobs, and metadata', 'storage/blobs/storage-blobs-introduction'),
-      client('`@azure/storage-blob`'),
-    ],
+    sources: [page('storage/blobs/storage-blobs-introduction'), client('`@azure/storage-blob`')],
     check: inContainer(async (made) => {
       const name = 'names/a b%2F ü$&+/0';
       await made.getBlockBlobClient(name).upload('1', 1);

@@ -44,7 +44,7 @@ export function createdRows({ named, unnamed, created, updated, refused, header 
   const failing = [unrelated('svc.history', 'validation_error', 'no serial')];
   return [
     {
-      it: 'creates a new model on every request when neither objectId nor unique properties are given',
+      it: 'creates a new model on every request when neither objectId nor unique properties are given {S9.2 S9.11 S15.4 S15.13}',
       ...note.sent,
       backend: [
         device,
@@ -55,7 +55,7 @@ export function createdRows({ named, unnamed, created, updated, refused, header 
       ...created(pump({ ...isNew, type: 'note@1.0.0' })),
     },
     {
-      it: 'does not look for a model when the request lacks a unique property',
+      it: 'does not look for a model when the request lacks a unique property {S9.7}',
       ...withoutSerial.sent,
       backend: [device, pumpType, { ...withoutSerial.creates, reply: problem(400, 'Validation failed') }],
       ...refused('create', 'HTTP 400: Validation failed'),
@@ -72,7 +72,7 @@ export function createdRows({ named, unnamed, created, updated, refused, header 
       ...created(pump(isNew)),
     },
     {
-      it: 'passes an unknown type to the information model, which refuses it',
+      it: 'passes an unknown type to the information model, which refuses it {S9.4 S15.8}',
       ...nameless.sent,
       backend: [
         device,
@@ -119,7 +119,7 @@ export function createdRows({ named, unnamed, created, updated, refused, header 
       ...created(pump(isNew)),
     },
     {
-      it: 'checks model, type id and values of every hit of the look-up',
+      it: 'checks model, type id and values of every hit of the look-up {S9.7 S15.9}',
       ...nameless.sent,
       backend: [
         device,
@@ -165,13 +165,13 @@ export function createdRows({ named, unnamed, created, updated, refused, header 
       ...created(pump(isNew)),
     },
     {
-      it: `makes the owner of the ${header} the owner of the model`,
+      it: `makes the owner of the ${header} the owner of the model {S9.1 S15.3}`,
       ...owned.sent,
       backend: [edgeIdentity, absent, owned.creates, noConfiguration(pumpId)],
       ...created(pump({ ownerId: sensorPrincipal, path: 'd1/edge/sensor-1' })),
     },
     {
-      it: 'reports every related model, without which ones were created',
+      it: 'reports every related model, without which ones were created {S9.16 S15.10 S15.16}',
       ...named().sent,
       backend: [
         device,
@@ -182,7 +182,7 @@ export function createdRows({ named, unnamed, created, updated, refused, header 
       ...created(pump(), { relatedModels: two }),
     },
     {
-      it: 'counts as success when a related model could not be created',
+      it: 'counts as success when a related model could not be created {S9.14 S15.14}',
       ...named().sent,
       backend: [
         device,

@@ -66,7 +66,7 @@ export function raceRows({ named, unnamed, created, updated, refused }: Registra
   const bare = unnamed({ type: 'pump' });
   return [
     {
-      it: 'updates the model that another created just before',
+      it: 'updates the model that another created just before {S9.10}',
       ...sent,
       backend: [
         device,
@@ -113,7 +113,7 @@ export function raceRows({ named, unnamed, created, updated, refused }: Registra
       ...refused('create', 'HTTP 409: Exists'),
     },
     {
-      it: 'updates no other object than the one it names, although that one has its unique properties',
+      it: 'updates no other object than the one it names, although that one has its unique properties {S9.6}',
       ...sent,
       backend: [device, absent, { ...creates, reply: exists(otherPumpId, 'pump@1.0.0') }, absent],
       ...refused('create', 'HTTP 409: Exists'),

@@ -49,7 +49,7 @@ export function refusedRows(registration: Registration): readonly Row[] {
   const chain = unnamed({ ...pumpBody, type: 'chain@64.0.0' });
   return [
     {
-      it: 'refuses an owner that is not connected through the device, before any other call',
+      it: 'refuses an owner that is not connected through the device, before any other call {S9.5 S15.3 S19.3}',
       ...named(pumpBody, ofSensor).sent,
       backend: [{ call: edgeIdentity.call, reply: [200, { data: [] }] }],
       ...failed('http_response_error', 'property owner names no identity that is connected through this device'),
@@ -74,7 +74,7 @@ export function refusedRows(registration: Registration): readonly Row[] {
       ...failed('response_too_large', 'information model: the answer has more than 3000 related models'),
     },
     {
-      it: 'refuses a device that the principal manager does not know',
+      it: 'refuses a device that the principal manager does not know {S9.5}',
       ...pumped.sent,
       backend: [{ call: device.call, reply: [200, { data: [] }] }],
       ...failed('http_response_error', 'the principal manager has no identity for this device'),
@@ -144,7 +144,7 @@ export function refusedRows(registration: Registration): readonly Row[] {
     ...changes.map(([what, more]) => {
       const request = named({ ...pumpBody, ...more });
       return {
-        it: `reports a modification that the information model refuses: ${what}`,
+        it: `reports a modification that the information model refuses: ${what} {S9.13 S20.6}`,
         ...request.sent,
         backend: [
           device,
@@ -205,7 +205,7 @@ export function refusedRows(registration: Registration): readonly Row[] {
       ...refused('replace', 'HTTP 404: Not found'),
     },
     {
-      it: 'reports a claim that another won as not authorized, without updating',
+      it: 'reports a claim that another won as not authorized, without updating {S9.9}',
       ...pumped.sent,
       backend: [device, unowned, { call: claimPump, reply: problem(409, 'Owned by another') }],
       ...failed(
@@ -224,13 +224,13 @@ function notAuthorizedRows({ named, unnamed, notAuthorized }: Registration): rea
   const answer = problem(403, 'Forbidden');
   return [
     {
-      it: 'reports a model without access as not authorized',
+      it: 'reports a model without access as not authorized {S9.16 S20.1}',
       ...pumped.sent,
       backend: [device, { call: readPump, reply: answer }],
       ...notAuthorized('information model: read object model'),
     },
     {
-      it: 'is not authorized to update a model of another owner',
+      it: 'is not authorized to update a model of another owner {S15.17}',
       ...pumped.sent,
       backend: [device, stored({ ownerId: sensorPrincipal }), { call: putPump, reply: answer }],
       ...notAuthorized('information model: replace object model'),

@@ -43,7 +43,7 @@ function receiverRows({ named, created }: Registration): readonly Row[] {
     } as const;
   };
   return [
-    row('is the owner of the svc.configuration model', { device: 'd1', own: 'd2/edge/s' }, ['d2', 'edge/s']),
+    row('is the owner of the svc.configuration model {S18.4}', { device: 'd1', own: 'd2/edge/s' }, ['d2', 'edge/s']),
     row('is that owner also when the svc.device model has no owner', { device: undefined, own: 'd2' }, ['d2', '']),
     ...[undefined, ''].map((own) =>
       row(
@@ -52,7 +52,7 @@ function receiverRows({ named, created }: Registration): readonly Row[] {
         ['d1', 'edge'],
       ),
     ),
-    row('is absent when neither model has an owner', { device: undefined, own: undefined }),
+    row('is absent when neither model has an owner {S18.4}', { device: undefined, own: undefined }),
     row('is absent when both paths are empty', { device: '', own: '' }),
     row('is absent when the decisive path names no device', { device: 'd1', own: '/edge' }),
   ];
@@ -66,13 +66,13 @@ function configurationRows({ named, created, updated }: Registration): readonly 
   const further = { relatedModels, configuration: configurationNews('Created') };
   return [
     {
-      it: 'sends ObjectModelCreated when this request created the svc.configuration model',
+      it: 'sends ObjectModelCreated when this request created the svc.configuration model {S18.6}',
       ...sent,
       backend: [device, absent, { ...creates, reply: [201, pumpAnswer({ relatedModels })] }, reads],
       ...created(pump(), further),
     },
     {
-      it: 'sends ObjectModelCreated when an update created the svc.configuration model',
+      it: 'sends ObjectModelCreated when an update created the svc.configuration model {S18.6}',
       ...sent,
       backend: [device, stored(), { ...updates(1), reply: [200, pumpAnswer({ version: 2, relatedModels })] }, reads],
       ...updated(pump({ version: 2 }), further),
@@ -95,7 +95,7 @@ function configurationRows({ named, created, updated }: Registration): readonly 
       ...created(pump(), { relatedModels, configuration: configurationNews('Updated') }),
     },
     {
-      it: 'counts as success with a remark when the svc.configuration model must not be read',
+      it: 'counts as success with a remark when the svc.configuration model must not be read {S9.15}',
       ...sent,
       backend: [device, absent, creates, { call: readConfiguration, reply: problem(403, 'Forbidden') }],
       ...created(),

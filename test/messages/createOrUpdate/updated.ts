@@ -55,13 +55,13 @@ export function updatedRows({ named, unnamed, updated, header }: Registration): 
   };
   return [
     {
-      it: 'finds an existing model by objectId plus model, of any type, and updates it with the stored version',
+      it: 'finds an existing model by objectId plus model, of any type, and updates it with the stored version {S9.3 S9.6 S15.7 S15.9 S18.2}',
       ...pumped.sent,
       backend: [device, stored({ version: 4, type: 'tank@2.0.0' }), pumped.updates(4), noConfiguration(pumpId)],
       ...updated(pump({ version: 5 })),
     },
     {
-      it: 'finds an existing model by type id plus unique properties when objectId is absent, of any major version',
+      it: 'finds an existing model by type id plus unique properties when objectId is absent, of any major version {S9.7 S15.9}',
       ...nameless.sent,
       backend: [
         device,
@@ -73,7 +73,7 @@ export function updatedRows({ named, unnamed, updated, header }: Registration): 
       ...updated(pump({ version: 10 })),
     },
     {
-      it: 'finds an existing model by the unique properties of a type and its base types, when the registry does not resolve them',
+      it: 'finds an existing model by the unique properties of a type and its base types, when the registry does not resolve them {S5.3}',
       ...sited.sent,
       backend: [
         device,
@@ -118,13 +118,13 @@ export function updatedRows({ named, unnamed, updated, header }: Registration): 
       ...updated(),
     },
     {
-      it: 'updates again when the identical request is repeated',
+      it: 'updates again when the identical request is repeated {S15.13 S18.7}',
       ...pumped.sent,
       backend: [device, stored({ version: 2 }), pumped.updates(2), noConfiguration(pumpId)],
       ...updated(pump({ version: 3 })),
     },
     {
-      it: 'updates when the identical request with objectId null is repeated',
+      it: 'updates when the identical request with objectId null is repeated {S9.10}',
       ...nulled.sent,
       backend: [device, pumpType, lookUp(pump({ version: 2 })), nulled.updates(2), noConfiguration(pumpId)],
       ...updated(pump({ version: 3 })),
@@ -135,8 +135,12 @@ export function updatedRows({ named, unnamed, updated, header }: Registration): 
       backend: [device, pumpType, lookUp(pump()), wrapped.updates(1), noConfiguration(pumpId)],
       ...updated(),
     },
-    ofType('asks for the type version that the request names', 'pump@2.1.0', 'pump/versions/2.1.0'),
-    ofType('passes on a major type version as it is: the information model chooses', 'pump@2', 'pump/versions/2'),
+    ofType('asks for the type version that the request names {S9.3}', 'pump@2.1.0', 'pump/versions/2.1.0'),
+    ofType(
+      'passes on a major type version as it is: the information model chooses {S4.4 S9.12}',
+      'pump@2',
+      'pump/versions/2',
+    ),
     {
       it: 'replaces the version of the request by the stored one',
       ...versioned.sent,
@@ -149,7 +153,7 @@ export function updatedRows({ named, unnamed, updated, header }: Registration): 
       ...updated(pump()),
     },
     {
-      it: 'counts as success when an update could not create a related model',
+      it: 'counts as success when an update could not create a related model {S9.14}',
       ...pumped.sent,
       backend: [
         device,
@@ -160,7 +164,7 @@ export function updatedRows({ named, unnamed, updated, header }: Registration): 
       ...updated(pump({ version: 2 }), { relatedModels: failing }),
     },
     {
-      it: 'claims an unowned model before updating it',
+      it: 'claims an unowned model before updating it {S9.9 S15.10}',
       ...pumped.sent,
       backend: [device, unowned, claims(), pumped.updates(1), noConfiguration(pumpId)],
       ...updated(),
@@ -190,7 +194,7 @@ export function updatedRows({ named, unnamed, updated, header }: Registration): 
       ...updated(pump(atSensor)),
     },
     {
-      it: 'claims no model that has an owner',
+      it: 'claims no model that has an owner {S9.9}',
       ...owned.sent,
       backend: [edgeIdentity, stored(), owned.updates(1), noConfiguration(pumpId)],
       ...updated(),

@@ -24,7 +24,7 @@ function updateRows({ done, refused, version }: Replacement): readonly Row[] {
   };
   return [
     passesOn(
-      `replaces properties and variables of an existing object model fully, and answers the version ${version}`,
+      `replaces properties and variables of an existing object model fully, and answers the version ${version} {S10.2 S10.5 S10.11 S16.3 S16.5 S16.8}`,
       body,
     ),
     passesOn(
@@ -36,16 +36,19 @@ function updateRows({ done, refused, version }: Replacement): readonly Row[] {
       version: 4,
     }),
     passesOn('passes on a type with a major version as it is', { ...body, type: 'pump@2' }),
-    passesOn('passes on a type with a version, which switches the type definition', { ...body, type: 'tank@2.0.0' }),
+    passesOn('passes on a type with a version, which switches the type definition {S10.9}', {
+      ...body,
+      type: 'tank@2.0.0',
+    }),
     {
-      it: 'distinguishes models by letter case',
+      it: 'distinguishes models by letter case {S4.3 S16.2}',
       properties: { ...properties, model: 'SVC.Device' },
       body,
       backend: [{ call: `PUT /objects/${pumpId}/models/SVC.Device`, reply: problem(404, 'Not found') }],
       ...refused('HTTP 404: Not found', 4, 'SVC.Device'),
     },
     {
-      it: 'sends no notification, not even of the svc.configuration model',
+      it: 'sends no notification, not even of the svc.configuration model {S10.10 S16.7 S18.3}',
       properties: { ...properties, ack: undefined },
       body,
       backend: [{ ...updates(4), reply: [200, pumpAnswer({ version: 5, path: 'd1/edge' })] }],
@@ -70,10 +73,10 @@ function updateRows({ done, refused, version }: Replacement): readonly Row[] {
 
 function refusedRows({ failed, refused }: Replacement): readonly Row[] {
   const cases = [
-    ['a model that does not exist', {}, 404, 'Not found'],
-    ['a change of a unique property', { properties: { serial: 'FP-2' } }, 400, 'Invalid modification'],
-    ['a change of type that leaves the uniqueness group', { type: 'note@1.0.0' }, 400, 'Invalid modification'],
-    ['a switch of type definition without a type version', { type: 'tank' }, 400, 'Invalid modification'],
+    ['a model that does not exist {S10.4 S16.5}', {}, 404, 'Not found'],
+    ['a change of a unique property {S4.9 S10.8}', { properties: { serial: 'FP-2' } }, 400, 'Invalid modification'],
+    ['a change of type that leaves the uniqueness group {S10.8}', { type: 'note@1.0.0' }, 400, 'Invalid modification'],
+    ['a switch of type definition without a type version {S10.9}', { type: 'tank' }, 400, 'Invalid modification'],
   ] as const;
   return [
     ...cases.map(([what, given, status, title]) => ({

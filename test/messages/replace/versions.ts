@@ -14,7 +14,7 @@ export function versionRows({ done, failed, mismatched, invalid, version }: Repl
   const large = '9007199254740993';
   return [
     {
-      it: 'rejects a repeated update: the request is behind the stored version',
+      it: 'rejects a repeated update: the request is behind the stored version {S10.7 S10.11 S16.6 S20.2}',
       ...sent,
       backend: [misses(4), stored(5)],
       ...mismatched(5),
@@ -26,14 +26,14 @@ export function versionRows({ done, failed, mismatched, invalid, version }: Repl
       ...mismatched(7),
     },
     {
-      it: 'rejects a request far behind the stored version',
+      it: 'rejects a request far behind the stored version {S16.3}',
       ...sent,
       body: { ...body, version: 1 },
       backend: [misses(1), stored(900)],
       ...mismatched(900, 1),
     },
     {
-      it: `updates repeatedly when the stored version is one behind, until it is the request’s + 1${version === 'of the request' ? ', and answers the request’s' : ''}`,
+      it: `updates repeatedly when the stored version is one behind, until it is the request’s + 1${version === 'of the request' ? ', and answers the request’s' : ''} {S10.6 S16.3 S16.6}`,
       ...sent,
       backend: [misses(4), stored(3), updates(3), updates(4)],
       ...done(),
@@ -46,7 +46,7 @@ export function versionRows({ done, failed, mismatched, invalid, version }: Repl
       ...done(102, 101),
     },
     {
-      it: 'refuses a gap of 101 without updating anything',
+      it: 'refuses a gap of 101 without updating anything {S10.6 S16.6}',
       ...sent,
       body: { ...body, version: 102 },
       backend: [misses(102), stored(1)],
@@ -60,7 +60,7 @@ export function versionRows({ done, failed, mismatched, invalid, version }: Repl
       ...failed(invalid, gapOf(2, 2, 1)),
     },
     {
-      it: 'changes only the version while it closes a gap, at any position in the body',
+      it: 'changes only the version while it closes a gap, at any position in the body {S10.6}',
       ...sent,
       body: scattered(4),
       backend: [

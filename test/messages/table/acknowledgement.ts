@@ -11,14 +11,18 @@ export function acknowledgementRows(of: Variations, name: string): readonly Row[
   const { backend, notifications } = success;
   const repeated = { [id]: strange, target: 'edge/ü %2f/s' };
   const rows: readonly Row[] = [
-    { ...having(success, { ack: undefined }), it: 'is not sent when the request does not ask for one', ack: undefined },
-    { ...having(success, { ack: 'positive' }), it: 'is sent for a success when the device requests successes' },
+    {
+      ...having(success, { ack: undefined }),
+      it: 'is not sent when the request does not ask for one {S2.6 S3.5}',
+      ack: undefined,
+    },
+    { ...having(success, { ack: 'positive' }), it: 'is sent for a success when the device requests successes {S8.2}' },
     {
       ...having(success, { ack: 'negative' }),
       it: 'is not sent for a success when the device requests failures',
       ack: undefined,
     },
-    { ...having(malformed, { ack: 'Negative' }), it: 'is sent for a failure when the device requests failures' },
+    { ...having(malformed, { ack: 'Negative' }), it: 'is sent for a failure when the device requests failures {S8.2}' },
     {
       ...having(malformed, { ack: 'positive' }),
       it: 'is not sent for a failure when the device requests successes',
@@ -26,10 +30,13 @@ export function acknowledgementRows(of: Variations, name: string): readonly Row[
     },
     {
       ...having(success, repeated, repeated),
-      it: `repeats ${id} and target of the request, with any characters`,
+      it: `repeats ${id} and target of the request, with any characters {S2.5 S2.7 S3.4 S3.6}`,
     },
-    { ...having(malformed, repeated, repeated), it: `repeats ${id} and target of a request that fails` },
-    { ...having(success, { target: undefined }, { target: '' }), it: 'has an empty target when the request has none' },
+    { ...having(malformed, repeated, repeated), it: `repeats ${id} and target of a request that fails {S8.1 S8.4}` },
+    {
+      ...having(success, { target: undefined }, { target: '' }),
+      it: 'has an empty target when the request has none {S2.7 S3.6}',
+    },
     {
       // The acknowledgement of this one action repeats the context.
       ...having(success, {
@@ -37,17 +44,17 @@ export function acknowledgementRows(of: Variations, name: string): readonly Row[
         ...meaningless,
         ...(name === 'identity.update' ? {} : { context: 'c' }),
       }),
-      it: `repeats no property of the request that the specification does not name${kind === 'event' ? ', and those of V2 mean nothing' : ''}`,
+      it: `repeats no property of the request that the specification does not name${kind === 'event' ? ', and those of V2 mean nothing' : ''} {S8.1}`,
     },
     {
       ...success,
-      it: 'that cannot be delivered leaves the message completed and its result in the log',
+      it: 'that cannot be delivered leaves the message completed and its result in the log {S8.3 S8.4}',
       delivery: [...notifications.map(() => 'delivered' as const), { dropped: 'unknown_device' }],
       log: { code: 'ok', dropped: [{ kind: 'acknowledgement', device: 'd1', reason: 'unknown_device' }] },
     },
     {
       ...malformed,
-      it: 'of a failure that cannot be delivered leaves the message completed and its error in the log',
+      it: 'of a failure that cannot be delivered leaves the message completed and its error in the log {S8.3 S8.4 S20.8}',
       delivery: [{ dropped: 'queue_full' }],
       log: { code: invalid, details: expect.any(String), dropped: [{ reason: 'queue_full' }] },
     },
@@ -57,7 +64,7 @@ export function acknowledgementRows(of: Variations, name: string): readonly Row[
     ...rows,
     ...[undefined, ''].map((given) => ({
       ...having(success, { id: given }, { id: derivedCorrelationId }),
-      it: `has the generated id of the message when the id of the request is ${given === '' ? 'empty' : 'missing'}`,
+      it: `has the generated id of the message when the id of the request is ${given === '' ? 'empty' : 'missing'} {S3.4}`,
       backend: backend.map((one) => ({
         ...one,
         headers: { ...one.headers, 'x-correlation-id': derivedCorrelationId },

@@ -20,9 +20,13 @@ export function everyMessage(
     [`acknowledgement, as of every ${of.kind}`]: acknowledgementRows(of, name),
     [`properties, as of every ${of.kind}`]: propertyRows(of, generation, name, sample),
     [`body, as of every ${of.kind}`]: [
-      { ...of.malformed, it: 'must be well-formed JSON' },
-      { ...of.failure({}, 'body is empty, expected JSON'), it: 'must not be empty', body: '' },
-      { ...of.failure({}, 'body is not valid UTF-8'), it: 'must be UTF-8', body: Buffer.from([0x22, 0xc3, 0x22]) },
+      { ...of.malformed, it: 'must be well-formed JSON {S1.4 S1.5 S20.1}' },
+      { ...of.failure({}, 'body is empty, expected JSON'), it: 'must not be empty {S1.4}', body: '' },
+      {
+        ...of.failure({}, 'body is not valid UTF-8'),
+        it: 'must be UTF-8 {S1.4}',
+        body: Buffer.from([0x22, 0xc3, 0x22]),
+      },
       ...(generation === 'V2' ? bodiesOfActions(of) : bodiesOfEvents(of)),
     ],
     [`backends, as of every ${of.kind}`]: backendRows(of, sample),
@@ -40,7 +44,7 @@ function bodiesOfActions({ success, failure, having }: Variations): readonly Row
   return [
     ...forms.map(([form, encoding, body]) => ({
       ...having(success, { 'content-encoding': encoding }, { 'content-encoding': 'gzip' }),
-      it: `may be ${form}; then the acknowledgement is compressed too`,
+      it: `may be ${form}; then the acknowledgement is compressed too {S13.13}`,
       body,
     })),
     {

@@ -15,31 +15,31 @@ export function propertyRows(of: Variations, generation: Generation, name: strin
     return 'x'.repeat(taken.reduce((left, [key, value]) => left - Buffer.byteLength(`${key}${value}`), total));
   };
   return [
-    { ...having(success, { x: filler(32_768) }), it: 'may take 32,768 bytes' },
+    { ...having(success, { x: filler(32_768) }), it: 'may take 32,768 bytes {S13.9 S21.2}' },
     {
       ...failure(
         { x: filler(32_769) },
         'the message properties exceed the 32 kB header limit (32768 bytes of names and values)',
         'platform_event_validation_error',
       ),
-      it: `are refused at one byte more${of.kind === 'action' ? ', with a code of their own' : ''}`,
+      it: `are refused at one byte more${of.kind === 'action' ? ', with a code of their own' : ''} {S13.9 S20.5}`,
     },
     {
       ...failure({ ack: 'sometimes' }, 'property ack must be none, positive, negative or all'),
-      it: 'must have a known ack; another value counts as all',
+      it: 'must have a known ack; another value counts as all {S2.6 S3.5}',
     },
     ...strangeTargets.map((target) => ({
       ...having(success, { target }, { target }),
-      it: `may have any target, which comes back unchanged: ${target}`,
+      it: `may have any target, which comes back unchanged: ${target} {S2.7}`,
     })),
     ...hostileTargets.map((target) => ({
       ...having(failure({}, `property target ${targetFault}`), { target }, { target }),
-      it: `must have a target without control characters: ${shown(target)}`,
+      it: `must have a target without control characters: ${shown(target)} {S2.7}`,
     })),
-    { ...having(success, of.typed, of.echoed), it: 'have the same meaning typed and as text' },
+    { ...having(success, of.typed, of.echoed), it: 'have the same meaning typed and as text {S2.4 S2.8}' },
     {
       ...having(success, { 'hub-connection-device-id': 'd2', 'iothub-connection-device-id': 'd2' }),
-      it: 'do not identify the sender: each call is made for the device that the hub has authenticated',
+      it: 'do not identify the sender: each call is made for the device that the hub has authenticated {S2.1 S3.1}',
       backend: success.backend.map((one) => ({ ...one, headers: { ...one.headers, ...headersOf(one) } })),
     },
     ...(generation === 'V2' ? rowsOfActions(of) : rowsOfEvents(of, name, sample)),
@@ -47,15 +47,15 @@ export function propertyRows(of: Variations, generation: Generation, name: strin
 }
 
 const rowsOfActions = ({ failure }: Variations): readonly Row[] => [
-  { ...failure({ version: 1 }, 'property version must be 2'), it: 'must have version 2' },
+  { ...failure({ version: 1 }, 'property version must be 2'), it: 'must have version 2 {S2.4 S20.1 S22.1}' },
   {
     ...failure({ correlationId: undefined }, 'property correlationId is required'),
-    it: 'must have a correlationId',
+    it: 'must have a correlationId {S2.5}',
     ackProperties: { correlationId: undefined },
   },
   {
     ...failure({ timeout: '901' }, 'property timeout must be whole seconds from 1 to 900'),
-    it: 'must have a time-out of whole seconds up to the maximum',
+    it: 'must have a time-out of whole seconds up to the maximum {S2.8}',
   },
 ];
 

@@ -20,7 +20,7 @@ export function subjectRows({ failure }: Variations, sample: Sample): readonly R
   const models = 'property model and body.model must be the same';
   return [
     refusesBody(
-      'refuses properties and body that name different objects',
+      'refuses properties and body that name different objects {S15.2 S16.1}',
       'property objectId and body.objectId must be the same',
       named,
       { objectId: otherPumpId },

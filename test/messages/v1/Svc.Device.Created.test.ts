@@ -155,7 +155,7 @@ const sample = {
 messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
   'created, as an event': [
     {
-      it: 'creates a model that does not exist and sends ObjectModelCreated with the whole object model',
+      it: 'creates a model that does not exist and sends ObjectModelCreated with the whole object model {S3.2 S9.18 S15.1 S15.7 S18.2 S18.3 S18.7}',
       ...sent,
       backend: [device, absent, creates, noConfiguration(pumpId)],
       notifications: [
@@ -181,7 +181,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       ] as const
     ).map(([where, inProperties, inBody]) =>
       creating(
-        `takes objectId and model from ${where}`,
+        `takes objectId and model from ${where} {S15.2}`,
         { properties: inProperties, body: { ...inBody, ...body } },
         { ...withModel, ...inBody },
       ),
@@ -192,14 +192,14 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       { ...withModel, objectId: null },
     ),
     creating(
-      'passes the body on byte for byte, except the missing model',
+      'passes the body on byte for byte, except the missing model {S15.2}',
       {
         body: '{ "type":"pump","properties":{"2":12345678901234567890,"1":1.0,"x":1e400,"ü":"\\u00fc"},"variables":{"a":1,"a":2}\n}',
       },
       '{"model":"svc.device", "type":"pump","properties":{"2":12345678901234567890,"1":1.0,"x":1e400,"ü":"\\u00fc"},"variables":{"a":1,"a":2}\n}',
     ),
     generating(
-      'passes a body that names its model on unchanged, with the generated objectId in the path',
+      'passes a body that names its model on unchanged, with the generated objectId in the path {S15.7}',
       '{ "model":"svc.device" ,"type":"pump","properties":{"serial":"FP-1","big":12345678901234567890} }',
       '{ "model":"svc.device" ,"type":"pump","properties":{"serial":"FP-1","big":12345678901234567890} }',
     ),
@@ -228,10 +228,10 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
     ...(
       [
         [
-          'creates the model that the request names, which need not be svc.device; only that one is notified of',
+          'creates the model that the request names, which need not be svc.device; only that one is notified of {S4.3 S15.15 S18.5}',
           'svc.history',
         ],
-        ['distinguishes models by letter case', 'SVC.Device'],
+        ['distinguishes models by letter case {S15.2}', 'SVC.Device'],
       ] as const
     ).map(([it, model]) => ({
       it,
@@ -266,7 +266,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       '294 of 700 related models are left out here, all of them successful',
     ),
     {
-      it: 'changes only the version of the request, to the stored one',
+      it: 'changes only the version of the request, to the stored one {S15.10}',
       ...sent,
       body: '{"type":"pump", "version" : 77 ,"properties":{"version":1.0}}',
       backend: [
@@ -280,10 +280,10 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
   ],
 
   parent: [
-    adopts('keeps the parent as an outgoing reference of the model, marked isParent, within the same model id', [
-      references(),
-      links,
-    ]),
+    adopts(
+      'keeps the parent as an outgoing reference of the model, marked isParent, within the same model id {S15.5 S15.11}',
+      [references(), links],
+    ),
     {
       it: 'sets the parent of an existing model, too',
       ...child.sent,
@@ -291,7 +291,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       ...updated(),
     },
     {
-      it: 'looks for the parent in the model id of the request',
+      it: 'looks for the parent in the model id of the request {S15.8}',
       ...child.sent,
       properties: { ...properties, model: 'svc.history' },
       backend: [
@@ -316,7 +316,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       [references(reference())],
       v1.named({ ...body, parent: { ...parent, objectId: otherPumpId.toUpperCase() } }),
     ),
-    adopts('does not treat other references as the parent', [
+    adopts('does not treat other references as the parent {S15.11}', [
       references(
         reference({ name: 'feeds', ...unmarked }),
         reference({ name: 'hangsOn', attributes: { isParent: false } }),
@@ -324,7 +324,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       ),
       links,
     ]),
-    adopts('marks an existing reference of that name and target, and keeps the text of its attributes', [
+    adopts('marks an existing reference of that name and target, and keeps the text of its attributes {S15.12}', [
       {
         ...references(),
         reply: [
@@ -359,11 +359,11 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       { ...links, headers: { 'idempotency-key': idempotencyKey(links.call) } },
     ]),
     orphan(
-      'fails when the model has a parent under another reference name, which stays as it is; the notification is sent, the acknowledgement names no object',
+      'fails when the model has a parent under another reference name, which stays as it is; the notification is sent, the acknowledgement names no object {S15.12 S15.17}',
       [references(reference({ name: 'hangsOn' }))],
       parentChanged,
     ),
-    orphan('fails when the model has another parent', [references(reference(elsewhere))], parentChanged),
+    orphan('fails when the model has another parent {S15.12 S20.7}', [references(reference(elsewhere))], parentChanged),
     adopts('is found behind 19,999 other references', [references(...strangers(19_999), reference())]),
     orphan(
       'fails when the model has more than 20,000 references',
@@ -384,7 +384,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       ] as const
     ).map(([what, attributes, to]) =>
       orphan(
-        `fails when a reference of that name has another target, which stays unchanged, although it ${what}`,
+        `fails when a reference of that name has another target, which stays unchanged, although it ${what} {S15.12}`,
         [references(reference({ to, attributes }))],
         nameTaken,
       ),
@@ -401,8 +401,8 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
     ),
     ...(
       [
-        ['a reference name that the parent’s type does not know', 400, 'Validation failed'],
-        ['a parent that does not exist', 404, 'Not found'],
+        ['a reference name that the parent’s type does not know {S15.5}', 400, 'Validation failed'],
+        ['a parent that does not exist {S15.8}', 404, 'Not found'],
       ] as const
     ).map(([what, status, title]) =>
       orphan(
@@ -423,7 +423,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       failure('http_response_error', 'information model: create references failed with HTTP 404: Not found: as it is'),
     ),
     orphan(
-      'is not authorized when the parent is another’s',
+      'is not authorized when the parent is another’s {S15.11}',
       [references(), { ...links, reply: problem(403, 'Forbidden') }],
       failure('not_authorized', forbidden('information model: create references')),
     ),
@@ -447,7 +447,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
         ...parentChanged,
         relatedModels: [{ model: 'svc.history', success: true, code: 'ok', details: '' }],
       }),
-      it: 'reports related models although the parent reference failed',
+      it: 'reports related models although the parent reference failed {S15.14}',
       backend: [
         device,
         absent,
@@ -474,26 +474,34 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
         ),
       ] as const
     ).map(([wrong, details]) =>
-      rejects(`refuses a parent without objectId and reference name: ${shown(JSON.stringify(wrong))}`, details, {
-        body: { ...body, parent: wrong },
-      }),
+      rejects(
+        `refuses a parent without objectId and reference name: ${shown(JSON.stringify(wrong))} {S15.5}`,
+        details,
+        {
+          body: { ...body, parent: wrong },
+        },
+      ),
     ),
   ],
 
   'refused without asking a backend': [
     ...[undefined, null, 7, '', '../pump', 'a/b', '..', 'pump@1.0', 'pump@x', 'pump@..', '..pump'].map((type) =>
-      rejects(`must have a type that is a type reference: ${JSON.stringify(type)}`, typeFault(type), {
+      rejects(`must have a type that is a type reference: ${JSON.stringify(type)} {S15.4}`, typeFault(type), {
         body: { ...body, type },
       }),
     ),
     rejects(
-      'lists all faults of the properties at once',
+      'lists all faults of the properties at once {S15.6}',
       `property objectId ${objectIdFault}; property owner ${pathFault}`,
       { properties: { objectId: 'a', owner: '..' } },
     ),
-    rejects('lists all faults of the body at once', `body.objectId ${objectIdFault}; body.type is required`, {
-      body: { objectId: 7 },
-    }),
+    rejects(
+      'lists all faults of the body at once {S1.5 S15.6}',
+      `body.objectId ${objectIdFault}; body.type is required`,
+      {
+        body: { objectId: 7 },
+      },
+    ),
     rejects(
       'lists contradictions to the properties beside malformed members, and compares no malformed member',
       `body.objectId ${objectIdFault}; body.type is required; property model and body.model must be the same`,
@@ -513,7 +521,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       }),
     ),
     ...['objectId', 'reference'].map((key) =>
-      rejects(`refuses a parent in which ${key} occurs twice`, `body.parent.${key} occurs twice`, {
+      rejects(`refuses a parent in which ${key} occurs twice {S15.6}`, `body.parent.${key} occurs twice`, {
         body: `{"type":"pump","parent":{"${key}":"${otherPumpId}","${key}":"${otherPumpId}"}}`,
       }),
     ),
@@ -524,7 +532,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
 
   notifications: [
     {
-      it: 'sends the requested model as the information model’s text, without its related models',
+      it: 'sends the requested model as the information model’s text, without its related models {S15.15 S18.1}',
       ...sent,
       backend: [
         device,
@@ -547,7 +555,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       ],
     },
     {
-      it: 'sends the requested model first, then the svc.configuration model of the same object, to the device and target of the owner, then the acknowledgement',
+      it: 'sends the requested model first, then the svc.configuration model of the same object, to the device and target of the owner, then the acknowledgement {S1.2 S15.15 S18.4}',
       ...sent,
       backend: [
         device,
@@ -572,7 +580,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       ],
     },
     {
-      it: 'sends ObjectModelUpdated for an existing svc.configuration model, although the requested model was created',
+      it: 'sends ObjectModelUpdated for an existing svc.configuration model, although the requested model was created {S18.6}',
       ...sent,
       backend: [
         device,
@@ -583,7 +591,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       ...created(pump(), { relatedModels: [configurationStood], configuration: configurationNews('Updated') }),
     },
     {
-      it: 'sends svc.configuration only once, to the request’s target, when that is the requested model',
+      it: 'sends svc.configuration only once, to the request’s target, when that is the requested model {S18.5}',
       properties: { objectId: pumpId, model: 'svc.configuration' },
       body,
       backend: [
@@ -597,7 +605,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       ...updated(pump({ model: 'svc.configuration', version: 2 })),
     },
     {
-      it: 'sends notifications also without a requested acknowledgement and without a target',
+      it: 'sends notifications also without a requested acknowledgement and without a target {S3.5}',
       ...sent,
       properties: { ...properties, ack: 'none', target: undefined },
       backend: [device, absent, creates, reads],

@@ -102,12 +102,12 @@ const sample = {
 messageTable('V1', 'Svc.Device.SyncModel', sample, {
   'the requested model': [
     about({
-      it: 'is always fetched and sent as ObjectModelUpdated to the target of the request, and without options no other is',
+      it: 'is always fetched and sent as ObjectModelUpdated to the target of the request, and without options no other is {S17.1 S17.8 S17.12 S17.15 S17.16}',
       backend: [read()],
       notifications: [news()],
     }),
     about({
-      it: 'is sent as the information model’s text: 64-bit integers, 1.0, 1e400, the order of keys, white space',
+      it: 'is sent as the information model’s text: 64-bit integers, 1.0, 1e400, the order of keys, white space {S17.1}',
       backend: [
         {
           call: at(),
@@ -140,7 +140,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ] as const
     ).map(([where, inProperties, inBody]) =>
       about({
-        it: `is the one that is named in ${where}`,
+        it: `is the one that is named in ${where} {S17.4}`,
         properties: inProperties,
         body: inBody,
         backend: [read()],
@@ -148,26 +148,26 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       }),
     ),
     about({
-      it: 'may be any model, case-sensitively',
+      it: 'may be any model, case-sensitively {S17.4}',
       properties: { objectId: requested, model: 'Svc.History' },
       backend: [read(requested, 'Svc.History')],
       notifications: [news(requested, 'Svc.History')],
       ackProperties: { objectId: requested, model: 'Svc.History' },
     }),
     about({
-      it: 'is sent also without a requested acknowledgement and without a target',
+      it: 'is sent also without a requested acknowledgement and without a target {S17.15}',
       properties: { ...properties, ack: 'none', target: undefined },
       backend: [read()],
       notifications: [{ ...news(), properties: { ...news().properties, target: '' } }],
       ack: undefined,
     }),
     about({
-      it: 'must exist',
+      it: 'must exist {S17.2 S17.16}',
       backend: [missing()],
       ack: notFound,
     }),
     about({
-      it: 'must exist with any options',
+      it: 'must exist with any options {S17.2}',
       body: { hierarchical: true, related: ['svc.history'] },
       backend: [missing()],
       ack: notFound,
@@ -176,7 +176,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
 
   children: [
     about({
-      it: 'are fetched over all references when hierarchical is true, in their order, but not children’s children',
+      it: 'are fetched over all references when hierarchical is true, in their order, but not children’s children {S17.3 S17.9}',
       body: { hierarchical: true },
       backend: [
         read(),
@@ -187,7 +187,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       notifications: [news(), news(second), news(first)],
     }),
     about({
-      it: 'are fetched over references with isContained, or isContainment, when contained is true',
+      it: 'are fetched over references with isContained, or isContainment, when contained is true {S6.2 S17.10}',
       body: { contained: true },
       backend: [
         read(),
@@ -206,7 +206,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       notifications: [news(), news(first), news(second)],
     }),
     about({
-      it: 'are fetched over references with the given names, case-sensitively',
+      it: 'are fetched over references with the given names, case-sensitively {S17.11}',
       body: { references: ['feeds', 'drains'] },
       backend: [
         read(),
@@ -223,7 +223,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       notifications: [news()],
     }),
     about({
-      it: 'are fetched within the requested model id only',
+      it: 'are fetched within the requested model id only {S17.8}',
       properties: { objectId: requested, model: 'svc.history' },
       body: { hierarchical: true },
       backend: [
@@ -248,7 +248,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ackProperties: { objectId: requested, model: 'svc.history' },
     }),
     about({
-      it: 'are fetched for every child again when recursive accompanies references, level by level',
+      it: 'are fetched for every child again when recursive accompanies references, level by level {S17.13}',
       body: { references: ['feeds'], recursive: true },
       backend: [
         read(),
@@ -261,19 +261,19 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       notifications: [news(), news(first), news(second), news(third)],
     }),
     about({
-      it: 'are not fetched for children without recursive',
+      it: 'are not fetched for children without recursive {S17.13}',
       body: { references: ['feeds'], recursive: false },
       backend: [read(), references(requested, to(first)), read(first)],
       notifications: [news(), news(first)],
     }),
     about({
-      it: 'are empty when recursive comes alone',
+      it: 'are empty when recursive comes alone {S17.12}',
       body: { recursive: true },
       backend: [read()],
       notifications: [news()],
     }),
     about({
-      it: 'are visited once when they refer to each other in a circle, or to themselves',
+      it: 'are visited once when they refer to each other in a circle, or to themselves {S17.13}',
       limits: { maxSyncModels: 3 },
       body: { references: ['feeds'], recursive: true },
       backend: [
@@ -327,7 +327,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
 
   'related models': [
     about({
-      it: 'are fetched for the requested model on request',
+      it: 'are fetched for the requested model on request {S17.14}',
       body: { related: ['svc.history', 'Svc.Gerät'] },
       backend: [
         read(),
@@ -337,7 +337,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       notifications: [news(), news(requested, 'svc.history'), news(requested, 'Svc.Gerät')],
     }),
     about({
-      it: 'are fetched for every child as well, each sent after the model it belongs to',
+      it: 'are fetched for every child as well, each sent after the model it belongs to {S17.14}',
       body: { hierarchical: true, related: ['svc.history', 'svc.location'] },
       backend: [
         read(),
@@ -403,7 +403,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
     ),
     ...(['hierarchical', 'contained'] as const).map((one) =>
       about({
-        it: `may all be present as long as only one has an effect: ${one}`,
+        it: `may all be present as long as only one has an effect: ${one} {S17.7}`,
         body: {
           ...{ hierarchical: false, contained: null, recursive: false, references: [null], related: [] },
           [one]: true,
@@ -423,7 +423,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
     ...contradictions.map((names) => {
       const given = Object.fromEntries(names.map((name) => [name, name === 'references' ? ['feeds'] : true]));
       return rejects(
-        `are mutually exclusive: ${names.join(', ')}`,
+        `are mutually exclusive: ${names.join(', ')} {S17.5 S17.7}`,
         `body.${names.join(' and body.')} are mutually exclusive`,
         {
           body: given,
@@ -432,19 +432,23 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
     }),
     ...['hierarchical', 'contained', 'recursive'].flatMap((name) =>
       ['true', 1, [true], {}].map((value) =>
-        rejects(`must be true or false: ${name} ${JSON.stringify(value)}`, `body.${name} must be true or false`, {
-          body: { [name]: value },
-        }),
+        rejects(
+          `must be true or false: ${name} ${JSON.stringify(value)} {S17.5 S17.7}`,
+          `body.${name} must be true or false`,
+          {
+            body: { [name]: value },
+          },
+        ),
       ),
     ),
     ...['references', 'related'].flatMap((name) =>
       ['feeds', true, { 0: 'feeds' }].map((value) =>
-        rejects(`must be a list: ${name} ${JSON.stringify(value)}`, `body.${name} must be an array of texts`, {
+        rejects(`must be a list: ${name} ${JSON.stringify(value)} {S17.6}`, `body.${name} must be an array of texts`, {
           body: { [name]: value },
         }),
       ),
     ),
-    rejects('must list texts', 'body.references[1] must be text; body.references[2] must be text', {
+    rejects('must list texts {S17.6}', 'body.references[1] must be text; body.references[2] must be text', {
       body: { references: ['feeds', 7, ['a']] },
     }),
     ...hostileModels.map((model) =>
@@ -455,7 +459,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ),
     ),
     rejects(
-      'are all checked at once',
+      'are all checked at once {S1.5}',
       'body.hierarchical must be true or false; body.related must be an array of texts',
       {
         body: { hierarchical: 'yes', related: 'svc.history' },
@@ -486,12 +490,12 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
   ],
 
   'object and model': [
-    rejects('refuses a request that names no object', 'objectId must be given, as property or in the body', {
+    rejects('refuses a request that names no object {S17.4}', 'objectId must be given, as property or in the body', {
       properties: { model: 'svc.device' },
       ackProperties: { model: 'svc.device' },
     }),
     rejects(
-      'refuses a request that names no model: here is no default',
+      'refuses a request that names no model: here is no default {S17.4}',
       'model must be given, as property or in the body',
       {
         properties: { objectId: requested },
@@ -698,7 +702,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       notifications: [news(requested, 'svc.device', filled(65_536))],
     }),
     about({
-      it: 'fails when a notification is one byte over the hub’s limit, names it, and sends the others',
+      it: 'fails when a notification is one byte over the hub’s limit, names it, and sends the others {S17.15}',
       body: { related: ['svc.history', 'svc.location'] },
       backend: [
         read(),
@@ -758,7 +762,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ack: failed('delivery_failed', 'a notification could not be handed to the hub'),
     }),
     about({
-      it: 'fails at a notification that the hub does not accept, and sends only the acknowledgement after it',
+      it: 'fails at a notification that the hub does not accept, and sends only the acknowledgement after it {S17.15}',
       body: { related: ['svc.history', 'svc.location'] },
       backend: [read(), read(requested, 'svc.history'), read(requested, 'svc.location')],
       delivery: ['delivered', { dropped: 'queue_full' }],

@@ -58,7 +58,7 @@ const sample = {
 
 messageTable('V1', 'Svc.Device.Updated', sample, replaceRows(v1), {
   'object and model': [
-    puts('updates svc.device when neither properties nor body name a model', {}),
+    puts('updates svc.device when neither properties nor body name a model {S16.2}', {}),
     ...(
       [
         ['the properties', { model: 'svc.configuration' }, {}],
@@ -67,7 +67,7 @@ messageTable('V1', 'Svc.Device.Updated', sample, replaceRows(v1), {
       ] as const
     ).map(([where, inProperties, inBody]) =>
       puts(
-        `updates the model that is named in ${where}`,
+        `updates the model that is named in ${where} {S16.2}`,
         { properties: { ...properties, ...inProperties }, body: { ...body, ...inBody } },
         'svc.configuration',
       ),
@@ -83,11 +83,11 @@ messageTable('V1', 'Svc.Device.Updated', sample, replaceRows(v1), {
       ackProperties: { objectId: pumpId.toUpperCase(), model: 'svc.device' },
     },
     puts('counts an objectId of the body that is null as absent', { body: { ...body, objectId: null } }),
-    rejects('refuses a request without an objectId', 'property objectId is required', {
+    rejects('refuses a request without an objectId {S16.1}', 'property objectId is required', {
       properties: {},
       ackProperties: { model: 'svc.device' },
     }),
-    rejects('refuses an objectId that is in the body only', 'property objectId is required', {
+    rejects('refuses an objectId that is in the body only {S16.1}', 'property objectId is required', {
       properties: {},
       body: { ...body, objectId: pumpId },
       ackProperties: { model: 'svc.device' },
@@ -98,7 +98,7 @@ messageTable('V1', 'Svc.Device.Updated', sample, replaceRows(v1), {
       { objectId: otherPumpId, model: 'svc.other' },
     ),
     rejects(
-      'lists all faults of the properties at once',
+      'lists all faults of the properties at once {S16.4}',
       `property objectId ${objectIdFault}; property model ${modelFault}`,
       { properties: { objectId: 'a', model: '' }, ackProperties: {} },
     ),
@@ -127,7 +127,7 @@ messageTable('V1', 'Svc.Device.Updated', sample, replaceRows(v1), {
   'version and type, as of an event': [
     ...['9007199254740993', '12345678901234567890123'].map((version) => ({
       ...puts(
-        `acknowledges version ${version} digit for digit`,
+        `acknowledges version ${version} digit for digit {S16.8}`,
         { body: withVersion(` ${version} `) },
         'svc.device',
         done(5, Number(version)),
@@ -159,19 +159,23 @@ messageTable('V1', 'Svc.Device.Updated', sample, replaceRows(v1), {
       ...failed(invalid, 'body.type is required', 1e30),
     },
     ...[undefined, null, 7, '', 'a/b', '..', 'pump@1.0', 'pump@x', 'pump@1.2.3-beta', '..pump'].map((type) =>
-      rejectsBody(`must have a type that is a type reference: ${JSON.stringify(type)}`, typeFault(type), { type }),
+      rejectsBody(`must have a type that is a type reference: ${JSON.stringify(type)} {S16.3}`, typeFault(type), {
+        type,
+      }),
     ),
     ...[undefined, null, '4', 4.5, true, [4]].map((version) =>
       rejects(
-        `must have a version that is an integer: ${JSON.stringify(version)}; no other is acknowledged`,
+        `must have a version that is an integer: ${JSON.stringify(version)}; no other is acknowledged {S16.3 S16.8}`,
         `body.version ${version === undefined ? 'is required' : 'must be an integer'}`,
         { body: { ...body, version } },
       ),
     ),
     rejects('must have a version that is finite', 'body.version must be an integer', { body: withVersion('1e400') }),
-    rejects('lists all faults of the body at once', 'body.type is required; body.version is required', { body: {} }),
+    rejects('lists all faults of the body at once {S1.5 S16.4}', 'body.type is required; body.version is required', {
+      body: {},
+    }),
     {
-      ...rejectsBody('refuses a body in which version occurs twice', 'body.version occurs twice', {}, 2),
+      ...rejectsBody('refuses a body in which version occurs twice {S16.4}', 'body.version occurs twice', {}, 2),
       body: '{"type":"pump","version":1,"version":2}',
     },
   ],

@@ -96,7 +96,7 @@ describe('a device without the right', () => {
     },
   );
 
-  it('that claims an object of another device gets 409 without effect', async () => {
+  it('that claims an object of another device gets 409 without effect {S19.2}', async () => {
     const before = state();
     const { status, text } = await test.as('pump-1').im('PUT', `${device}/owner`, { ownerId: test.idOf('pump-1') });
     expect(status).toBe(409);
@@ -140,7 +140,7 @@ describe('the caller', () => {
     }
   });
 
-  it('gets 400 without the device header, and 403 for a device without identity', async () => {
+  it('gets 400 without the device header, and 403 for a device without identity {S19.2}', async () => {
     expect((await raw({ authorization: authorization() })).status).toBe(400);
     expect((await raw({ authorization: authorization(), 'x-svc-device-id': 'nobody' })).status).toBe(403);
     expect((await raw({ authorization: authorization(), 'x-svc-device-id': '%zz' })).status).toBe(400);

@@ -34,7 +34,7 @@ it('faults are described, are there for so many seconds, and end one by one', as
   expect((await test.admin('POST', '/faults?seconds=0', hang)).status).toBe(400);
 });
 
-it('a device is bootstrapped once, with identities below it, in the given tenant', async () => {
+it('a device is bootstrapped once, with identities below it, in the given tenant {S13.7}', async () => {
   const body = { deviceId: 'new-1', tenant: 'globex', children: ['edge/camera', 'edge/door'] };
   expect((await test.admin('POST', '/devices', body)).status).toBe(201);
   expect((await test.admin('POST', '/devices', { deviceId: 'new-1' })).status).toBe(200);

@@ -11,7 +11,7 @@ const pump = { model: 'svc.device', type: 'pump', properties: { serial: 'A1' } }
 const create = (body: unknown, device = 'pump-1', query = '') => test.as(device).im('POST', `/object${query}`, body);
 
 describe('creating an object model', () => {
-  it('answers it with version 1, the full type version, its owner and the sent bytes', async () => {
+  it('answers it with version 1, the full type version, its owner and the sent bytes {S4.5 S4.6 S9.8 S22.2}', async () => {
     const properties = '{ "serial":"A1","runningHours":12345678901234567890, "maximumPressure":1.0}';
     const { status, text } = await create(
       `{"name":"P","objectId":"${guid(1)}","model":"svc.device","type":"pump","properties":${properties},"variables":{"pressure":1e400}}`,
@@ -30,7 +30,7 @@ describe('creating an object model', () => {
     expect(new Set(ids.map(({ json }) => (json as { objectId: string }).objectId)).size).toBe(2);
   });
 
-  it('uses the latest type version, the latest of a given major version, or a given full version', async () => {
+  it('uses the latest type version, the latest of a given major version, or a given full version {S4.4 S9.12 S22.4}', async () => {
     const typeOf = async (type: string, serial: string) =>
       ((await create({ ...pump, type, properties: { serial } })).json as { type: string }).type;
     const properties = { serial: { dataType: 'string' } };
@@ -42,14 +42,14 @@ describe('creating an object model', () => {
     expect(await typeOf('fan@1.2.0', 'c')).toBe('fan@1.2.0');
   });
 
-  it('can name the owning identity in the query', async () => {
+  it('can name the owning identity in the query {S4.7}', async () => {
     const sensor = { model: 'svc.device', type: 'sensor', properties: { quantity: 'temperature' } };
     const ownerId = test.idOf('gateway-1/edge/sensor-1');
     const { json } = await create(sensor, 'gateway-1', `?owner=${ownerId}`);
     expect(json).toMatchObject({ ownerId, path: 'gateway-1/edge/sensor-1' });
   });
 
-  it('refuses an owner of another device with 403, an unknown one and one of another tenant with 404', async () => {
+  it('refuses an owner of another device with 403, an unknown one and one of another tenant with 404 {S9.5}', async () => {
     expect((await create(pump, 'pump-1', `?owner=${test.idOf('pump-2')}`)).status).toBe(403);
     expect((await create(pump, 'pump-1', `?owner=${guid(99)}`)).status).toBe(404);
     expect((await create(pump, 'pump-1', `?owner=${test.idOf('rival-1')}`)).status).toBe(404);
@@ -67,8 +67,8 @@ describe('creating an object model', () => {
   });
 
   it.each([
-    ['another version of the type', { ...pump, type: 'pump@1' }],
-    ['a subtype in the same unique group', { ...pump, type: 'booster-pump' }],
+    ['another version of the type {S5.7}', { ...pump, type: 'pump@1' }],
+    ['a subtype in the same unique group {S5.7}', { ...pump, type: 'booster-pump' }],
   ])('refuses unique values in use with 409: %s', async (_, body) => {
     await create({ ...pump, objectId: guid(1) });
     const { status, error } = await create(body);
@@ -76,34 +76,34 @@ describe('creating an object model', () => {
     expect(error?.meta).toEqual({ objectId: guid(1), type: 'pump@2.0.0' });
   });
 
-  it('allows the same values in different unique groups and different tenants', async () => {
+  it('allows the same values in different unique groups and different tenants {S5.7}', async () => {
     await create(pump);
     expect((await create({ ...pump, type: 'boiler' })).status).toBe(201);
     expect((await create(pump, 'rival-1')).status).toBe(201);
   });
 
   it.each([
-    ['a missing mandatory property', { ...pump, properties: {} }, '$.properties.serial'],
+    ['a missing mandatory property {S5.4}', { ...pump, properties: {} }, '$.properties.serial'],
     ['a mandatory property that is null', { ...pump, properties: { serial: null } }, '$.properties.serial'],
     ['a property of another data type', { ...pump, properties: { serial: 1 } }, '$.properties.serial'],
     ['a fraction for an integer', { ...pump, properties: { serial: 'A1', runningHours: 1.5 } }, 'runningHours'],
-    ['a property the type does not declare', { ...pump, properties: { serial: 'A1', Serial: 'x' } }, 'Serial'],
+    ['a property the type does not declare {S4.8}', { ...pump, properties: { serial: 'A1', Serial: 'x' } }, 'Serial'],
     [
       'a property that only a newer version has',
       { ...pump, type: 'pump@1', properties: { serial: 'A1', runningHours: 1 } },
       'runningHours',
     ],
-    ['a variable of another data type', { ...pump, variables: { pressure: 'high' } }, '$.variables.pressure'],
-    ['an unknown type', { ...pump, type: 'submarine' }, '$.type'],
+    ['a variable of another data type {S4.5}', { ...pump, variables: { pressure: 'high' } }, '$.variables.pressure'],
+    ['an unknown type {S9.4}', { ...pump, type: 'submarine' }, '$.type'],
     ['an unknown major version', { ...pump, type: 'pump@7' }, '$.type'],
     ['a type reference that is none', { ...pump, type: 'pump@latest' }, '$.type'],
-    ['a type id in other letters', { ...pump, type: 'Pump' }, '$.type'],
+    ['a type id in other letters {S4.4}', { ...pump, type: 'Pump' }, '$.type'],
     ['a type of another model', { ...pump, model: 'svc.configuration' }, '$.type'],
-    ['a missing type', { model: 'svc.device' }, '$.type'],
-    ['a missing model', { type: 'pump', properties: { serial: 'A1' } }, '$.model'],
-    ['an object id that is no GUID', { ...pump, objectId: '../pump' }, '$.objectId'],
-    ['properties that are no object', { ...pump, properties: ['serial'] }, '$.properties'],
-    ['a name that is no string', { ...pump, name: 7 }, '$.name'],
+    ['a missing type {S9.2}', { model: 'svc.device' }, '$.type'],
+    ['a missing model {S9.2}', { type: 'pump', properties: { serial: 'A1' } }, '$.model'],
+    ['an object id that is no GUID {S4.2}', { ...pump, objectId: '../pump' }, '$.objectId'],
+    ['properties that are no object {S4.5}', { ...pump, properties: ['serial'] }, '$.properties'],
+    ['a name that is no string {S4.1}', { ...pump, name: 7 }, '$.name'],
   ])('refuses %s with 400 and the JSON path', async (_, body, place) => {
     const { status, error } = await create(body);
     expect(status).toBe(400);
@@ -121,7 +121,7 @@ describe('creating an object model', () => {
     expect((await im('POST', '/objects/no-guid', pump)).status).toBe(400);
   });
 
-  it('accepts inherited properties of a base type and its rules', async () => {
+  it('accepts inherited properties of a base type and its rules {S5.2}', async () => {
     const booster = {
       model: 'svc.device',
       type: 'booster-pump',
@@ -137,7 +137,7 @@ describe('related models', () => {
   const read = (objectId: string, model: string, device = 'pump-1') =>
     test.as(device).im('GET', `/objects/${objectId}/models/${model}`);
 
-  it('are created with the object id, name and owner, the defaults and the mapped properties', async () => {
+  it('are created with the object id, name and owner, the defaults and the mapped properties {S4.2 S5.6 S9.8}', async () => {
     await create({ ...pump, objectId: guid(1), name: 'North' });
     expect((await read(guid(1), 'svc.configuration')).json).toEqual({
       name: 'North',
@@ -152,14 +152,14 @@ describe('related models', () => {
     });
   });
 
-  it('copy the sent bytes of mapped values', async () => {
+  it('copy the sent bytes of mapped values {S5.6}', async () => {
     await create(
       `{"objectId":"${guid(1)}","model":"svc.device","type":"pump","properties":{"serial":{ "value":"A\\u0031"}}}`,
     );
     expect((await read(guid(1), 'svc.configuration')).text).toContain('"serial":{ "value":"A\\u0031"}');
   });
 
-  it('are found by object id, and then left unchanged', async () => {
+  it('are found by object id, and then left unchanged {S9.8}', async () => {
     const settings = {
       model: 'svc.configuration',
       type: 'pump.settings',
@@ -173,7 +173,7 @@ describe('related models', () => {
     expect((await read(guid(1), 'svc.configuration')).json).toMatchObject({ version: 1, properties: { unit: 'psi' } });
   });
 
-  it('are found by their unique mapping, under any object id', async () => {
+  it('are found by their unique mapping, under any object id {S15.16}', async () => {
     const settings = { model: 'svc.configuration', type: 'pump.settings', properties: { serial: 'A1' } };
     await create({ ...settings, objectId: guid(2) });
     const { json } = await create({ ...pump, objectId: guid(1) });
@@ -181,7 +181,7 @@ describe('related models', () => {
     expect((await read(guid(1), 'svc.configuration')).status).toBe(404);
   });
 
-  it('fail independently, each with its reason', async () => {
+  it('fail independently, each with its reason {S9.14}', async () => {
     const { status, json } = await create({ ...pump, type: 'boiler', objectId: guid(1) });
     expect(status).toBe(201);
     expect(json).toMatchObject({

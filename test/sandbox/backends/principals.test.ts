@@ -14,7 +14,7 @@ it.each([
   ['device=gateway-1&path=edge%2Fsensor-1', 'gateway-1/edge/sensor-1'],
   ['device=gateway-1&identity=edge', 'gateway-1/edge'],
   ['device=gateway-1&path=edge&identity=sensor-2', 'gateway-1/edge/sensor-2'],
-])('the path %s resolves to %s', async (query, path) => {
+])('the path %s resolves to %s {S7.1 S7.3}', async (query, path) => {
   const found = principal(path);
   const { id, identity, parentId } = found ?? {};
   expect((await resolve(query)).json).toEqual({ data: [{ id, identity, path, parentId }] });
@@ -45,13 +45,13 @@ it('a duplicate query parameter is refused', async () => {
   expect((await resolve('device=gateway-1&path=edge&path=')).status).toBe(400);
 });
 
-it("resolving another device's identities, existing or not, is refused with the same 403", async () => {
+it("resolving another device's identities, existing or not, is refused with the same 403 {S19.3}", async () => {
   for (const device of ['pump-1', 'rival-1', 'nobody', '']) {
     expect((await resolve(`device=${device}`)).status).toBe(403);
   }
 });
 
-it('an update sets attributes, removes those that are null and keeps those that are absent', async () => {
+it('an update sets attributes, removes those that are null and keeps those that are absent {S7.2 S13.5}', async () => {
   const { pm } = test.as('gateway-1');
   const path = `/devices/${test.idOf('gateway-1/edge')}`;
   expect((await pm('PUT', path, { identity: 'edge', publicKey: 'k1', note: 1 })).json).toEqual({
@@ -69,7 +69,7 @@ it('an update sets attributes, removes those that are null and keeps those that 
   expect([...(principal('gateway-1/edge')?.attributes ?? [])]).toEqual([['publicKey', '"k2"']]);
 });
 
-it('a device can update itself', async () => {
+it('a device can update itself {S13.4}', async () => {
   expect((await test.as('gateway-1').pm('PUT', `/devices/${test.idOf('gateway-1')}`, { publicKey: 'k' })).status).toBe(
     200,
   );
@@ -78,7 +78,7 @@ it('a device can update itself', async () => {
 it.each([
   ['another identity', { identity: 'core' }],
   ['an identity that is no string', { identity: 1 }],
-  ['a public key that is no string', { publicKey: { a: 1 } }],
+  ['a public key that is no string {S7.2}', { publicKey: { a: 1 } }],
   ['an id', { id: guid(1) }],
   ['a path', { path: 'rival-1' }],
   ['a tenant', { tenant: 'globex' }],
@@ -89,7 +89,7 @@ it.each([
   expect(principal('gateway-1/edge')).toBe(before);
 });
 
-it('an identity is deleted once; after that it is 404 and its name is free', async () => {
+it('an identity is deleted once; after that it is 404 and its name is free {S14.5}', async () => {
   const { pm } = test.as('gateway-1');
   const path = `/devices/${test.idOf('gateway-1/edge/sensor-1')}`;
   const { status, text } = await pm('DELETE', path);
@@ -110,7 +110,7 @@ it('an identity is not deleted while others are connected through it', async () 
   expect((await pm('DELETE', edge)).status).toBe(204);
 });
 
-it('deleting a directly connected device is refused with 403', async () => {
+it('deleting a directly connected device is refused with 403 {S14.1}', async () => {
   expect((await test.as('gateway-1').pm('DELETE', `/devices/${test.idOf('gateway-1')}`)).status).toBe(403);
   expect(principal('gateway-1')).toBeDefined();
 });

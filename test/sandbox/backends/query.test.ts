@@ -19,14 +19,14 @@ it('a query finds an object model by its unique value, plain or wrapped', async 
   expect(await find({ properties: { serial: { value: 'A1' } } })).toEqual([guid(1)]);
 });
 
-it('a query finds object models of any version of the type', async () => {
+it('a query finds object models of any version of the type {S9.7}', async () => {
   await test
     .as('pump-1')
     .im('POST', '/object', { ...pump, type: 'pump@1', objectId: guid(2), properties: { serial: 'A2' } });
   expect(await find({ properties: { serial: 'A2' } })).toEqual([guid(2)]);
 });
 
-it('a query finds neither other types, nor other models, nor other values', async () => {
+it('a query finds neither other types, nor other models, nor other values {S9.7}', async () => {
   expect(await find({ type: 'booster-pump', properties: { serial: 'A1' } })).toEqual([]);
   expect(await find({ model: 'svc.configuration', properties: { serial: 'A1' } })).toEqual([]);
   expect(await find({ type: 'submarine', properties: { serial: 'A1' } })).toEqual([]);

@@ -25,7 +25,7 @@ beforeEach(async () => {
   await test.as('pump-1').im('POST', '/object', sensor);
 });
 
-it('references are created with 201 and listed in order of creation', async () => {
+it('references are created with 201 and listed in order of creation {S6.1}', async () => {
   const { status, json } = await write([
     { name: 'feeds', to: to(2), attributes: { isContained: true } },
     { name: 'contains', to: to(3) },
@@ -39,7 +39,7 @@ it('references are created with 201 and listed in order of creation', async () =
   expect(await read()).toEqual({ data: expected });
 });
 
-it('attributes of an equal name and target are updated, with 200 when no reference is new', async () => {
+it('attributes of an equal name and target are updated, with 200 when no reference is new {S12.3}', async () => {
   await write([{ name: 'feeds', to: to(2), attributes: { a: 1 } }]);
   expect((await write([{ name: 'feeds', to: to(2), attributes: { b: 2 } }])).status).toBe(200);
   expect(await read()).toEqual({ data: [{ name: 'feeds', to: to(2), attributes: { b: 2 } }] });
@@ -47,7 +47,7 @@ it('attributes of an equal name and target are updated, with 200 when no referen
   expect(await read()).toEqual({ data: [{ name: 'feeds', to: to(2), attributes: { b: 2 } }] });
 });
 
-it('a different name or target makes a different reference', async () => {
+it('a different name or target makes a different reference {S12.3}', async () => {
   await write([{ name: 'feeds', to: to(2) }]);
   expect(
     (
@@ -83,10 +83,10 @@ it.each([
   ['a target in another model', [{ name: 'feeds', to: { ...to(2), model: 'svc.other' } }], 404],
   ['a target of another tenant', [{ name: 'feeds', to: to(5) }], 404],
   ['a target of another device', [{ name: 'feeds', to: to(4) }], 403],
-  ['a missing name', [{ to: to(2) }], 400],
-  ['a missing target', [{ name: 'feeds' }], 400],
-  ['attributes that are no object', [{ name: 'feeds', to: to(2), attributes: [] }], 400],
-  ['a single reference outside an array', { name: 'feeds', to: to(2) }, 400],
+  ['a missing name {S6.1}', [{ to: to(2) }], 400],
+  ['a missing target {S6.1}', [{ name: 'feeds' }], 400],
+  ['attributes that are no object {S6.1}', [{ name: 'feeds', to: to(2), attributes: [] }], 400],
+  ['a single reference outside an array {S12.2}', { name: 'feeds', to: to(2) }, 400],
   ['an element that is no object', ['feeds'], 400],
   [
     'a parent reference whose name the parent does not declare',
@@ -99,7 +99,7 @@ it.each([
   expect(await read()).toEqual({ data: [] });
 });
 
-it("the parent's type declares the name of a parent reference", async () => {
+it("the parent's type declares the name of a parent reference {S15.5}", async () => {
   const out = `/objects/${guid(3)}/models/svc.device/references/out`;
   const { im } = test.as('pump-1');
   expect((await im('POST', out, [{ name: 'contains', to: to(1), attributes: { isParent: true } }])).status).toBe(201);

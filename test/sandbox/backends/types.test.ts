@@ -27,7 +27,7 @@ describe('reading types', () => {
     }
   });
 
-  it('shows the unique properties of a type, including those of its base types', async () => {
+  it('shows the unique properties of a type, including those of its base types {S5.3}', async () => {
     expect((await read('booster-pump')).json).toMatchObject({ uniqueProperties: ['serial'] });
     expect((await read('sensor')).json).toMatchObject({ uniqueProperties: [] });
     await create({ typeId: 'twin', version: '1.0.0', baseTypes: ['booster-pump@1.0.0'], unique: ['stages'] });
@@ -44,7 +44,7 @@ describe('reading types', () => {
 });
 
 describe('creating types', () => {
-  it('answers the sent bytes, with the model and the unique properties', async () => {
+  it('answers the sent bytes, with the model and the unique properties {S5.1 S11.2}', async () => {
     const sent =
       '{"typeId":"fan","version":"1.0.0","properties":{ "rpm":{"dataType":"number","default":1.0}},"note":12345678901234567890}';
     const { status, text } = await create(sent);
@@ -54,7 +54,7 @@ describe('creating types', () => {
     expect((await read('fan')).text).toBe(answer);
   });
 
-  it('refuses an existing type id and version with 409, even with the same content', async () => {
+  it('refuses an existing type id and version with 409, even with the same content {S11.3 S22.3}', async () => {
     const fan = { typeId: 'fan', version: '1.0.0' };
     await create(fan);
     const { status, error } = await create(fan);
@@ -73,14 +73,18 @@ describe('creating types', () => {
 
   const fan = { typeId: 'fan', version: '1.0.0' };
   it.each([
-    ['no type id', { version: '1.0.0' }, '$.typeId'],
+    ['no type id {S5.1}', { version: '1.0.0' }, '$.typeId'],
     ['an @ in the type id', { ...fan, typeId: 'a@b' }, '$.typeId'],
-    ['a version of two numbers', { ...fan, version: '1.0' }, '$.version'],
+    ['a version of two numbers {S5.1}', { ...fan, version: '1.0' }, '$.version'],
     ['a version with a leading zero', { ...fan, version: '1.01.0' }, '$.version'],
-    ['an unknown data type', { ...fan, properties: { rpm: { dataType: 'float' } } }, '$.properties.rpm.dataType'],
+    [
+      'an unknown data type {S5.4}',
+      { ...fan, properties: { rpm: { dataType: 'float' } } },
+      '$.properties.rpm.dataType',
+    ],
     ['a property without data type', { ...fan, properties: { rpm: {} } }, '$.properties.rpm.dataType'],
     [
-      'isMandatory as text',
+      'isMandatory as text {S5.4}',
       { ...fan, variables: { rpm: { dataType: 'number', isMandatory: 'yes' } } },
       '$.variables.rpm.isMandatory',
     ],
@@ -89,9 +93,9 @@ describe('creating types', () => {
       { ...fan, properties: { rpm: { dataType: 'integer', default: 1.5 } } },
       '$.properties.rpm.default',
     ],
-    ['a base type without version', { ...fan, baseTypes: ['pump'] }, '$.baseTypes[0]'],
-    ['an unknown base type', { ...fan, baseTypes: ['pump@2.0.0', 'pump@9.0.0'] }, '$.baseTypes[1]'],
-    ['a unique name that is no property', { ...fan, unique: ['serial'] }, '$.unique[0]'],
+    ['a base type without version {S5.2}', { ...fan, baseTypes: ['pump'] }, '$.baseTypes[0]'],
+    ['an unknown base type {S5.2}', { ...fan, baseTypes: ['pump@2.0.0', 'pump@9.0.0'] }, '$.baseTypes[1]'],
+    ['a unique name that is no property {S5.3}', { ...fan, unique: ['serial'] }, '$.unique[0]'],
     ['a unique name twice', { ...fan, unique: ['a', 'a'], properties: { a: text } }, '$.unique[1]'],
     ["a unique name of a base type's group", { ...fan, baseTypes: ['pump@2.0.0'], unique: ['serial'] }, '$.unique[0]'],
     [
@@ -100,21 +104,21 @@ describe('creating types', () => {
       '$.properties.serial',
     ],
     [
-      'a method input without data type',
+      'a method input without data type {S5.5}',
       { ...fan, methods: { start: { input: { speed: {} } } } },
       '$.methods.start.input.speed.dataType',
     ],
     [
-      'a related model without type',
+      'a related model without type {S5.6}',
       { ...fan, relatedModels: { 'svc.configuration': {} } },
       '$.relatedModels.svc.configuration.type',
     ],
     [
-      'a mapping from what is no property',
+      'a mapping from what is no property {S5.6}',
       { ...fan, relatedModels: { m: { type: 't', uniqueMapping: { serial: 'serial' } } } },
       '$.relatedModels.m.uniqueMapping.serial',
     ],
-    ['another model than the path', { ...fan, model: 'svc.configuration' }, '$.model'],
+    ['another model than the path {S5.1}', { ...fan, model: 'svc.configuration' }, '$.model'],
     ['references as a list', { ...fan, references: ['parent'] }, '$.references'],
   ])('refuses %s with 400 and its JSON path', async (_, definition, path) => {
     const { status, error } = await create(definition);
@@ -140,7 +144,7 @@ describe('unique groups across versions', () => {
   });
 
   it.each([
-    ['a subtype moves to no group', { typeId: 'annex', version: '2.0.0' }],
+    ['a subtype moves to no group {S5.10}', { typeId: 'annex', version: '2.0.0' }],
     [
       'a base type’s major version changes in a minor version',
       { ...annex, version: '1.1.0', baseTypes: ['site@2.0.0'] },
@@ -153,7 +157,7 @@ describe('unique groups across versions', () => {
 
   it.each([
     ['a subtype takes another version of its base type', { ...annex, version: '1.1.0', baseTypes: ['site@1.1.0'] }],
-    ['a new base type brings the first group', { ...shed, version: '2.0.0', baseTypes: ['site@1.0.0'] }],
+    ['a new base type brings the first group {S5.11}', { ...shed, version: '2.0.0', baseTypes: ['site@1.0.0'] }],
   ])('accepts the version when %s', async (_, definition) => {
     expect((await create(definition)).status).toBe(201);
   });

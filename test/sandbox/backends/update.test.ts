@@ -15,14 +15,14 @@ beforeEach(async () => {
 });
 
 describe('replacing an object model', () => {
-  it('replaces all properties and variables, keeps name and owner, and adds 1 to the version', async () => {
+  it('replaces all properties and variables, keeps name and owner, and adds 1 to the version {S4.6 S9.9 S10.5 S22.2}', async () => {
     const { status, json } = await put({ type: 'pump', version: 1, properties: { serial: 'A1', maximumPressure: 9 } });
     expect(status).toBe(200);
     expect(json).toMatchObject({ name: 'North', version: 2, path: 'pump-1', variables: {} });
     expect(json).toHaveProperty('properties', { serial: 'A1', maximumPressure: 9 });
   });
 
-  it('changes the name if one is given', async () => {
+  it('changes the name if one is given {S4.1}', async () => {
     const { json } = await put({ type: 'pump', version: 1, name: 'South', properties: { serial: 'A1' } });
     expect(json).toMatchObject({ name: 'South' });
   });
@@ -51,13 +51,25 @@ describe('replacing an object model', () => {
   );
 
   it.each([
-    ['no version', { type: 'pump', properties: { serial: 'A1' } }, '$.version'],
+    ['no version {S10.3}', { type: 'pump', properties: { serial: 'A1' } }, '$.version'],
     ['a version that is no whole number', { type: 'pump', version: 1.5, properties: { serial: 'A1' } }, '$.version'],
     ['a version as text', { type: 'pump', version: '1', properties: { serial: 'A1' } }, '$.version'],
-    ['no type', { version: 1, properties: { serial: 'A1' } }, '$.type'],
-    ['a changed unique property', { type: 'pump', version: 1, properties: { serial: 'A2' } }, '$.properties.serial'],
-    ['another type without its version', { type: 'booster-pump', version: 1, properties: { serial: 'A1' } }, '$.type'],
-    ['a type of another unique group', { type: 'gateway@1', version: 1, properties: { serial: 'A1' } }, '$.type'],
+    ['no type {S10.3}', { version: 1, properties: { serial: 'A1' } }, '$.type'],
+    [
+      'a changed unique property {S4.9 S20.6}',
+      { type: 'pump', version: 1, properties: { serial: 'A2' } },
+      '$.properties.serial',
+    ],
+    [
+      'another type without its version {S9.13}',
+      { type: 'booster-pump', version: 1, properties: { serial: 'A1' } },
+      '$.type',
+    ],
+    [
+      'a type of another unique group {S10.8 S20.6}',
+      { type: 'gateway@1', version: 1, properties: { serial: 'A1' } },
+      '$.type',
+    ],
     ['an unknown type', { type: 'submarine@1', version: 1, properties: { serial: 'A1' } }, '$.type'],
     ['an unknown version of its type', { type: 'pump@7', version: 1, properties: { serial: 'A1' } }, '$.type'],
     [
@@ -77,19 +89,19 @@ describe('replacing an object model', () => {
     expect((await stored()).version).toBe(1);
   });
 
-  it('keeps the type version when the type is given without one', async () => {
+  it('keeps the type version when the type is given without one {S10.9 S22.4}', async () => {
     const { json } = await put({ type: 'pump', version: 1, properties: { serial: 'A1' } });
     expect(json).toMatchObject({ type: 'pump@1.0.0' });
   });
 
-  it('changes to another given version of the type, up and down', async () => {
+  it('changes to another given version of the type, up and down {S9.13 S22.4}', async () => {
     await put({ type: 'pump@2', version: 1, properties: { serial: 'A1', runningHours: 7 } });
     expect(await stored()).toMatchObject({ version: 2, type: 'pump@2.0.0' });
     await put({ type: 'pump@1.0.0', version: 2, properties: { serial: 'A1' } });
     expect(await stored()).toMatchObject({ version: 3, type: 'pump@1.0.0' });
   });
 
-  it('changes to a subtype in the same unique group and back', async () => {
+  it('changes to a subtype in the same unique group and back {S5.8}', async () => {
     const booster = await put({ type: 'booster-pump@1', version: 1, properties: { serial: 'A1', stages: 2 } });
     expect(booster.json).toMatchObject({ type: 'booster-pump@1.0.0', version: 2 });
     expect((await put({ type: 'pump@2', version: 2, properties: { serial: 'A1' } })).status).toBe(200);
@@ -129,7 +141,7 @@ describe('replacing an object model', () => {
     expect((await test.as('pump-1').im('GET', `/objects/${guid(1)}/models/svc.service`)).status).toBe(200);
   });
 
-  it('gets 404 for an unknown object model', async () => {
+  it('gets 404 for an unknown object model {S10.4}', async () => {
     const { im } = test.as('pump-1');
     const body = { type: 'pump', version: 1, properties: { serial: 'A1' } };
     expect((await im('PUT', `/objects/${guid(9)}/models/svc.device`, body)).status).toBe(404);
@@ -141,7 +153,7 @@ describe('claiming an object model', () => {
   const spare = () => test.backends.world.objects.list().find(({ owner }) => owner === undefined);
   const at = () => `/objects/${spare()?.objectId}/models/svc.device`;
 
-  it('is required before a device of the tenant writes it, not before it reads', async () => {
+  it('is required before a device of the tenant writes it, not before it reads {S4.7 S15.10}', async () => {
     const { im } = test.as('pump-2');
     const path = at();
     const body = { type: 'pump', version: 1, properties: { serial: 'SPARE-1' } };

@@ -1,9 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import sdk from 'azure-iot-device';
-import transport from 'azure-iot-device-mqtt';
 import type { Device } from '../../sandbox/device/device.ts';
-import { registerDevice } from '../../sandbox/device/register.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 
@@ -49,38 +45,4 @@ async function objectIdFrom(device: Device): Promise<string> {
 
 async function readAll(device: Device, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) await device.next(500);
-}
-
-/** Sends many messages as fast as the hub takes them. */
-export async function flood(sandbox: Sandbox, id: string, count: number, signal: AbortSignal): Promise<void> {
-  const device = await sandbox.connect(id);
-  const atOnce = 50;
-  for (let sent = 0; sent < count && !signal.aborted; sent += atOnce) {
-    const some = Array.from({ length: atOnce }, (_, index) =>
-      device.send(envelope('identity.update', `flood-${sent + index}`, 'none'), bodyOf({ publicKey: 'key' })),
-    );
-    await Promise.all(some);
-  }
-  await device.close();
-}
-
-/** Asks for an acknowledgement of each message, and never fetches one: it has not subscribed to them. */
-export async function sendWithoutFetching(
-  sandbox: Sandbox,
-  id: string,
-  count: number,
-  signal: AbortSignal,
-): Promise<void> {
-  const { connectionString } = await registerDevice(id, sandbox.state);
-  const client = sdk.Client.fromConnectionString(connectionString, transport.Mqtt);
-  await client.setOptions({ ca: await readFile(sandbox.hub.caFile, 'utf8') });
-  await client.open();
-  for (let sent = 0; sent < count && !signal.aborted; sent += 1) {
-    const message = new sdk.Message(bodyOf({ publicKey: `key-${sent}` }));
-    for (const [key, value] of Object.entries(envelope('identity.update', `deaf-${sent}`)))
-      message.properties.add(key, value);
-    await client.sendEvent(message);
-    await sleep(60);
-  }
-  await client.close();
 }
