@@ -1,5 +1,8 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { atMost } from '../../src/concurrency/atMost.ts';
+import { inOrder } from '../../src/concurrency/inOrder.ts';
+import { endsWithin, TooLate, within } from '../../src/concurrency/within.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
 
 it('tasks run up to the limit at once, in the order of arrival, even if some fail', async () => {
   const limited = atMost(3);
@@ -31,4 +34,89 @@ it('tasks run up to the limit at once, in the order of arrival, even if some fai
   await end(4, 3, 5, 6, 7, 8);
   expect(await Promise.all([...early, ...late])).toEqual(['0 failed', 1, 2, '3 failed', 4, 5, '6 failed', 7, 8]);
   expect([begun, most]).toEqual([[0, 1, 2, 3, 4, 5, 6, 7, 8], 3]);
+});
+
+it('work in order has its results in the order of its inputs, and begins none after a failure', async () => {
+  const begun: number[] = [];
+  const ends = new Map<number, (error?: Error) => void>();
+  const work = (input: number) => {
+    begun.push(input);
+    return new Promise<string>((resolve, reject) => {
+      ends.set(input, (error) => (error ? reject(error) : resolve(`done ${input}`)));
+    });
+  };
+  const all = inOrder(2, [1, 2, 3], work);
+  for (const input of [2, 1, 3]) {
+    expect(begun).toHaveLength(input === 2 ? 2 : 3);
+    ends.get(input)?.();
+    await new Promise(setImmediate);
+  }
+  expect([await all, begun]).toEqual([
+    ['done 1', 'done 2', 'done 3'],
+    [1, 2, 3],
+  ]);
+  const failing = inOrder(2, [4, 5, 6, 7], work);
+  ends.get(5)?.(new Error('refused'));
+  await expect(failing).rejects.toThrow('refused');
+  ends.get(4)?.();
+  await new Promise(setImmediate);
+  expect(begun).toEqual([1, 2, 3, 4, 5]);
+});
+
+describe('a wait with a limit', () => {
+  withFakeTimers();
+  const later = <T>(ms: number, result: () => T) =>
+    new Promise<void>((resolve) => setTimeout(resolve, ms)).then(result);
+  const fail = () => {
+    throw new Error('refused');
+  };
+
+  it.each([
+    [
+      'a result in time',
+      () =>
+        within(
+          later(10, () => 7),
+          20,
+        ),
+      7,
+    ],
+    ['a failure in time', () => within(later(10, fail), 20).catch(({ message }) => message), 'refused'],
+    [
+      'a result too late',
+      () =>
+        within(
+          later(20, () => 7),
+          10,
+        ).catch((error) => error instanceof TooLate),
+      true,
+    ],
+    ['a failure too late', () => within(later(20, fail), 10).catch((error) => error instanceof TooLate), true],
+    [
+      'an end in time',
+      () =>
+        endsWithin(
+          later(10, () => 7),
+          20,
+        ),
+      true,
+    ],
+    [
+      'an end too late',
+      () =>
+        endsWithin(
+          later(20, () => 7),
+          10,
+        ),
+      false,
+    ],
+    ['a failure instead of an end', () => endsWithin(later(10, fail), 20).catch(({ message }) => message), 'refused'],
+  ])('has %s, and leaves no timer', async (_, wait, expected) => {
+    const waited = wait();
+    await vi.advanceTimersByTimeAsync(10);
+    expect(await waited).toBe(expected);
+    await vi.advanceTimersByTimeAsync(10);
+    expect(await endsWithin(Promise.resolve(), 1_000_000)).toBe(true);
+    expect(vi.getTimerCount()).toBe(0);
+  });
 });

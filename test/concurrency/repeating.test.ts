@@ -5,18 +5,15 @@ import { withFakeTimers } from '../support/waiting.ts';
 withFakeTimers();
 
 /** Ends each run when the test says so. */
-function setUp() {
+function setUp(pauseMs = () => 100) {
   let begun = 0;
   let end = () => {};
-  const repeating = createRepeating(
-    () => {
-      begun += 1;
-      return new Promise<void>((resolve) => {
-        end = resolve;
-      });
-    },
-    () => 100,
-  );
+  const repeating = createRepeating(() => {
+    begun += 1;
+    return new Promise<void>((resolve) => {
+      end = resolve;
+    });
+  }, pauseMs);
   return { repeating, begun: () => begun, end: () => end() };
 }
 
@@ -53,4 +50,22 @@ it('No run begins after a stop in a pause or before the start takes effect', asy
   await repeating.stop();
   await vi.advanceTimersByTimeAsync(1_000);
   expect([begun(), vi.getTimerCount()]).toEqual([0, 0]);
+});
+
+it('The pause is the one that is asked for at the end of the run before it', async () => {
+  let ms = 100;
+  const { repeating, begun, end } = setUp(() => ms);
+  repeating.start();
+  await vi.advanceTimersByTimeAsync(1);
+  ms = 20;
+  end();
+  await vi.advanceTimersByTimeAsync(20);
+  expect(begun()).toBe(2);
+  ms = 300;
+  end();
+  await vi.advanceTimersByTimeAsync(299);
+  expect(begun()).toBe(2);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(begun()).toBe(3);
+  void repeating.stop();
 });

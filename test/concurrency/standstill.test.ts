@@ -31,6 +31,15 @@ describe('a standstill', () => {
     await expect.poll(() => standstills[0]).toBeGreaterThanOrEqual(60);
   });
 
+  it('is not looked for after a stop', () => {
+    vi.useFakeTimers();
+    const { watch } = setUp(50);
+    expect(vi.getTimerCount()).toBe(1);
+    watch.stop();
+    expect(vi.getTimerCount()).toBe(0);
+    vi.useRealTimers();
+  });
+
   it('is not a shorter pause', () => {
     const { standstills, watch } = setUp(60_000);
     standStill(60);

@@ -139,7 +139,6 @@ describe('a connection', () => {
   it('is replaced at once when it is renewed', async () => {
     isUp = true;
     const hub = start(undefined, 'the broker');
-    hub.renew();
     await vi.advanceTimersByTimeAsync(0);
     hub.renew();
     expect(hub.current()).toBeDefined();
@@ -147,6 +146,31 @@ describe('a connection', () => {
     expect([attempts, closes, hub.waitingFor()]).toEqual([[0, 0], 1, undefined]);
     expect([logged('broker.connected').length, logged('broker.waiting')]).toEqual([2, []]);
     expect(counted()).toEqual([['broker', 'opened', 2]]);
+    await hub.close();
+  });
+
+  it('that is renewed while it is being opened is replaced as soon as it is open', async () => {
+    let finish = () => {};
+    const hub = start(async () => {
+      await new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+      return {
+        closed: new Promise(() => {}),
+        close: async () => {
+          closes += 1;
+        },
+      };
+    });
+    await vi.advanceTimersByTimeAsync(10);
+    hub.renew();
+    expect(attempts).toEqual([0]);
+    finish();
+    await vi.advanceTimersByTimeAsync(0);
+    expect([attempts, closes, hub.current()]).toEqual([[0, 10], 1, undefined]);
+    finish();
+    await vi.advanceTimersByTimeAsync(0);
+    expect([attempts.length, closes, hub.current() === undefined]).toEqual([2, 1, false]);
     await hub.close();
   });
 

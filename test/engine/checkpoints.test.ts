@@ -111,7 +111,7 @@ describe('a checkpoint', () => {
     checkpoints.begin(at(1));
     checkpoints.end(checkpoints.begin(at(2)));
     await checkpoints.flush();
-    expect(written).toEqual([]);
+    expect([written, checkpoints.state().unwritten]).toEqual([[], 1]);
   });
 });
 
@@ -179,6 +179,15 @@ describe('a checkpoint that is requested during the write of another', () => {
     await answer(new Error('disk full'));
     expect(await isRecorded).toBe(false);
   });
+
+  it('reports that the crash record is not written when the store fails after it has taken an earlier one', async () => {
+    const { checkpoints, answer } = setUpByHand();
+    const isFirstRecorded = checkpoints.recordCrashState(note);
+    await answer(true);
+    const isNextRecorded = checkpoints.recordCrashState({ ...note, alone: 12 });
+    await answer(new Error('disk full'));
+    expect([await isFirstRecorded, await isNextRecorded]).toEqual([true, false]);
+  });
 });
 
 describe('after a checkpoint', () => {
@@ -218,14 +227,15 @@ describe('after a checkpoint', () => {
   });
 });
 
-it('after the end of the intervals, a checkpoint is written only on demand', async () => {
+it('after the end of the intervals, a checkpoint is written only on demand, also for what was done before', async () => {
   const { checkpoints, written } = setUp({ ...at(10), completed: '' });
-  checkpoints.stop(false);
   checkpoints.pass(at(11));
+  checkpoints.stop(false);
+  checkpoints.pass(at(12));
   await vi.advanceTimersByTimeAsync(2 * everyMs);
   expect(written).toEqual([]);
   await checkpoints.flush();
-  expect(written).toMatchObject([{ sequenceNumber: 11 }]);
+  expect(written).toMatchObject([{ sequenceNumber: 12 }]);
 });
 
 describe('the checkpoint state for operators', () => {

@@ -233,6 +233,50 @@ it('a device continues when a checkpoint has its suspect', async () => {
   expect(log).toEqual(['a1', 'a2']);
 });
 
+it('a message that comes while a checkpoint takes the last one of its device begins after that', async () => {
+  const { given: noted, give: isNoted } = signal();
+  const { lanes, add, log, end } = setUp({
+    quarantine: { isSuspect: () => false, turnOf: async () => true, putBack() {}, ended: () => noted },
+  });
+  add('a1');
+  await end('a1');
+  add('a2');
+  add('b1');
+  await end('b1');
+  expect([log, lanes.length('a')]).toEqual([['a1', 'b1'], 2]);
+  isNoted();
+  await settle();
+  expect([log, lanes.length('a')]).toEqual([['a1', 'b1', 'a2'], 1]);
+});
+
+it('messages begin after each outage of a backend', async () => {
+  const { add, log, end } = setUp();
+  const model = backend();
+  for (const name of ['a1', 'b1', 'c1']) {
+    model.goes();
+    add(name, model);
+    await settle();
+    expect(log).not.toContain(name);
+    await model.comesBack();
+    expect(log.at(-1)).toBe(name);
+    await end(name);
+  }
+});
+
+it('messages begin when another partition gives its slot back and the one that waited for it cannot begin', async () => {
+  const { budget, log, add } = setUp({ maxMessages: 1 });
+  const model = backend();
+  void budget.all.take(1);
+  add('a1', model);
+  add('b1');
+  model.goes();
+  budget.all.give(1);
+  await settle();
+  expect(log).toEqual(['b1']);
+  await model.comesBack();
+  expect(log).toEqual(['b1']);
+});
+
 it('after closing no message begins, and waiting messages hold no slot', async () => {
   const { budget, log, draining, add, end } = setUp({ maxMessages: 1 });
   const model = backend();

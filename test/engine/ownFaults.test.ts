@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { withFakeTimers } from '../support/waiting.ts';
+import type { HubEvent } from '../../src/protocol/event.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
 import { memorySpool } from './support/memorySpool.ts';
 import { arrivalOf, events, limits, partitionByHand, positions } from './support/partitions.ts';
 
@@ -21,6 +22,26 @@ describe('a fault of the service', () => {
     await end(3);
     await partition.drain(0);
     expect([started, failures, positions(checkpoints)]).toEqual([[1, 3], ['event passed over'], [3]]);
+  });
+
+  function failing<T>({ sequenceNumber }: HubEvent, otherwise: T): T {
+    if (sequenceNumber === 2) throw new Error('cannot be looked at');
+    return otherwise;
+  }
+  it.each<[string, Parameters<typeof partitionByHand>[0], Partial<HubEvent>]>([
+    ['whose time the hub has not stamped', {}, { enqueuedTimeUtc: undefined as never }],
+    ['whose cost cannot be told', { costOf: (event) => failing(event, 1) }, {}],
+    ['whose backends cannot be told', { requirementOf: ({ event }) => failing(event, undefined) }, {}],
+    ['that cannot be followed', { publisherOf: ({ event }) => failing(event, undefined) }, {}],
+  ])('with an event %s stops neither its batch nor those after it: the event is skipped', async (_, given, odd) => {
+    const { partition, started, checkpoints, failures, budget, end } = partitionByHand(given);
+    const [first, second, third, fourth] = events('a1 b2 c3 d4');
+    await partition.admit([first, { ...second, ...odd }, third] as HubEvent[]);
+    await partition.admit([fourth as HubEvent]);
+    for (const one of [1, 3, 4]) await end(one);
+    expect(await partition.drain(0)).toBe(0);
+    expect([started, failures, positions(checkpoints)]).toEqual([[1, 3, 4], ['event passed over'], [4]]);
+    expect(budget.inFlight().messages).toBe(0);
   });
 
   it('with an event from the spool does not stop its device: the event is skipped', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { createBudget } from '../../src/engine/budget/budget.ts';
 import type { Gap } from '../../src/engine/partition/partition.ts';
 import { knownRedeliveryHorizon } from '../../src/engine/progress/redeliveryHorizon.ts';
 import type { Progress } from '../../src/engine/progress/tracked.ts';
@@ -240,7 +241,18 @@ describe('a message that waits for room in the budget', () => {
     budget.all.give(1);
     partition.revoke();
     await vi.advanceTimersByTimeAsync(0);
-    expect([started, budget.inFlight()]).toEqual([[], none]);
+    expect([started, budget.inFlight(), partition.position()]).toEqual([[], none, undefined]);
+  });
+
+  it('delays no small one that comes after it, when it is large', async () => {
+    const { partition, started, end } = partitionByHand({
+      budget: createBudget({ maxMessages: 10, maxBytes: 40_000 }),
+      costOf: (event) => (event.properties?.['device'] === 'b' ? 1 : 20_000),
+    });
+    await partition.admit(events('a1 c2 b3'));
+    expect(started).toEqual([1, 3]);
+    await end(1);
+    expect(started).toEqual([1, 3, 2]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
@@ -59,6 +59,31 @@ describe('the file of checkpoints', () => {
     rmSync(path());
     await store.change((await store.ownerships())[0], claimed('a', 2));
     expect(JSON.parse(readFileSync(path(), 'utf8')).ownerships).toMatchObject([{ epoch: 2 }]);
+  });
+});
+
+describe('a checkpoint', () => {
+  const at = (sequenceNumber: number) => ({ sequenceNumber, offset: String(sequenceNumber), completed: '' });
+  const onDisk = () => JSON.parse(readFileSync(path(), 'utf8')).progress[0]?.progress.sequenceNumber;
+
+  it('that comes during the write of others is written after them, before its writer is answered', async () => {
+    const store = open();
+    const reader = await takeOver(store, 'a');
+    const found = [1, 2, 3].map((sequenceNumber) => store.writeProgress(reader, at(sequenceNumber)).then(onDisk));
+    for (const [index, number] of (await Promise.all(found)).entries()) expect(number).toBeGreaterThan(index);
+    expect(onDisk()).toBe(3);
+    await store.writeProgress(reader, at(4));
+    expect([onDisk(), readdirSync(directory)]).toEqual([4, ['place.json']]);
+  });
+
+  it('that could not be written is written when it comes again', async () => {
+    const store = open();
+    const reader = await takeOver(store, 'a');
+    rmSync(directory, { recursive: true });
+    await expect(store.writeProgress(reader, at(5))).rejects.toThrow('ENOENT');
+    mkdirSync(directory);
+    expect(await store.writeProgress(reader, at(5))).toBe(true);
+    expect(onDisk()).toBe(5);
   });
 });
 

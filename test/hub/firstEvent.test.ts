@@ -65,3 +65,8 @@ it('the read is refused at once while an instance reads the partition', async ()
   await expect(first('0')).rejects.toThrow(/receiver|epoch|owner/i);
   await reader.close();
 });
+
+it('a read leaves no connection, also when it is refused', async () => {
+  await Promise.allSettled([first('0'), firstEventTime(clientOf(), 'none', undefined, 20_000)]);
+  await expect.poll(() => hub.counters().connections.all).toBe(0);
+});

@@ -53,6 +53,21 @@ it('each gap is reported, but many of them ask once a second and log once a minu
   expect(lines.map(({ fields }) => fields)).toMatchObject([{ after: 0 }, { after: 98, times: 49 }]);
 });
 
+it('a gap that comes long after others has a question of its own; several in a second have one', async () => {
+  const { report, ask, counted } = setUp(async () => 0);
+  for (let round = 1; round <= 2; round += 1) {
+    await vi.advanceTimersByTimeAsync(5_000);
+    const before = ask.mock.calls.length;
+    for (let number = 0; number < 9; number += 1) {
+      report({ after: 1, next: 3 });
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    expect([ask.mock.calls.length - before, counted()]).toEqual([1, { unknown: (round - 1) * 9 + 1 }]);
+    await vi.advanceTimersByTimeAsync(100);
+    expect([ask.mock.calls.length - before, counted()]).toEqual([2, { unknown: round * 9 }]);
+  }
+});
+
 it('a gap is reported without its reason when too many wait for theirs', async () => {
   const { report, counted } = setUp(() => new Promise(() => {}));
   for (let after = 0; after < 2_004; after += 2) report({ after, next: after + 2 });

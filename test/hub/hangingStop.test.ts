@@ -1,6 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
+import type { Secret } from '../../src/identity/rotatingSecret.ts';
+import { createLog } from '../../src/log/log.ts';
 import { hubEvent } from '../support/events.ts';
 import { neverCrashing, type ProcessLife } from '../support/processLife.ts';
 import { withFakeTimers } from '../support/waiting.ts';
@@ -21,14 +23,31 @@ const parts = ['the hub', 'the store', 'the work on messages'] as const;
 type Part = (typeof parts)[number];
 
 /** An instance at work, the parts of whose world can be made to answer no more. */
-async function setUp() {
+async function setUp({
+  access = 'address' as Secret,
+  connects = () => {},
+  disconnects = () => {},
+  log = usualReading.log,
+} = {}) {
   const worlds = Object.fromEntries(parts.map((part) => [part, neverCrashing()])) as Record<Part, ProcessLife>;
   const { 'the hub': hubLife, 'the store': storeLife, 'the work on messages': workLife } = worlds;
   const hub = createFakeHub(['0', '1']);
-  standIns.set('address', () => hub.client(hubLife));
+  standIns.set('address', () => {
+    connects();
+    const client = hub.client(hubLife);
+    return {
+      ...client,
+      async close() {
+        await client.close();
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        disconnects();
+      },
+    };
+  });
   const consumer = createConsumer({
     ...usualReading,
-    access: 'address',
+    access,
+    log,
     drainMs,
     roundMs: 500,
     balance: { expiryMs: 30_000, forceMs: 40_000 },
@@ -65,6 +84,50 @@ describe('a stop', () => {
   it('takes no longer than the messages in progress, when everything answers', async () => {
     const { consumer } = await setUp();
     expect(await stopMs(consumer)).toBeLessThan(400);
+  });
+
+  it('leaves no timer and no connection, and connects no more when the key changes', async () => {
+    let [clients, connections] = [0, 0];
+    const listeners = new Set<() => void>();
+    const key = {
+      current: () => 'address',
+      renew: async () => 'address',
+      onChange(listener: () => void) {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    };
+    const { consumer } = await setUp({
+      access: key,
+      connects() {
+        clients += 1;
+        connections += 1;
+      },
+      disconnects() {
+        connections -= 1;
+      },
+    });
+    expect(clients).toBe(1);
+    for (const changed of listeners) changed();
+    expect(clients).toBe(2);
+    await vi.advanceTimersByTimeAsync(50);
+    expect(connections).toBe(1);
+    let left: number | undefined;
+    void consumer.stop().then(() => {
+      left = connections;
+    });
+    await vi.advanceTimersByTimeAsync(drainMs);
+    expect(left).toBe(0);
+    for (const changed of listeners) changed();
+    expect([clients, vi.getTimerCount()]).toEqual([2, 0]);
+  });
+
+  it('leaves nothing that a standstill could end', async () => {
+    const lines: string[] = [];
+    const { consumer } = await setUp({ log: createLog('warn', { write: (line) => lines.push(line) }) });
+    await stopMs(consumer);
+    consumer.stoodStill(60_000);
+    expect(lines).toEqual([]);
   });
 
   // At each time within a round and a checkpoint: what hangs then, hangs in another place.

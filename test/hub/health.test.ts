@@ -63,6 +63,7 @@ it('A service that stops sends its last metrics, and its last log line has the s
     text: undefined,
     summary: () => ({ succeeded }),
     async close() {
+      await new Promise(setImmediate);
       succeeded += 1; // what is counted until then is in the line
     },
   });

@@ -72,3 +72,30 @@ it.each(['hands its partition over', 'stops'])(
     if (why !== 'stops') void consumer.stop();
   },
 );
+
+it('an instance that stood still misses nothing while its sessions end, and reads again', async () => {
+  const { consumer } = await setUp();
+  expect(consumer.missing()).toEqual([]);
+  consumer.stoodStill(60_000);
+  expect([consumer.missing(), consumer.partitions()]).toEqual([[], []]);
+  await vi.advanceTimersByTimeAsync(3 * roundMs);
+  expect([consumer.missing(), consumer.partitions().length]).toEqual([[], 1]);
+  void consumer.stop();
+});
+
+it('a partition that could not be opened is told as unread, until it is told as read', async () => {
+  const { store, consumer } = await setUp();
+  const { progress } = store;
+  let told = '';
+  store.progress = () => Promise.reject(new Error('no store'));
+  consumer.stoodStill(60_000);
+  for (let ms = 0; ms < 20 * roundMs; ms += 50) {
+    await vi.advanceTimersByTimeAsync(50);
+    const [read, unread] = [consumer.partitions().length, consumer.unowned().length];
+    expect(read + unread).toBeLessThan(2);
+    if (unread > 0) store.progress = progress;
+    if (read + unread > 0 && !told.endsWith(read > 0 ? 'r' : 'u')) told += read > 0 ? 'r' : 'u';
+  }
+  expect(told).toBe('ur');
+  void consumer.stop();
+});

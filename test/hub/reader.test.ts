@@ -1,6 +1,6 @@
 import { EventHubConsumerClient, type SubscriptionEventHandlers } from '@azure/event-hubs';
 import { startHub } from 'iot-hub-emulator';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Partition } from '../../src/engine/partition/partition.ts';
 import { createPartitionReader, type PartitionReader } from '../../src/hub/reading/reader.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
@@ -69,6 +69,60 @@ it('a reader takes no more events while others wait for room, however often it s
   await new Promise(setImmediate);
   expect([taken, subscribed]).toEqual([2, 2]);
   await reader.close();
+});
+
+describe('a reader', () => {
+  /** A client that has the test give events and errors to each subscription. */
+  function byHand(admit = async () => {}) {
+    const subscriptions: SubscriptionEventHandlers[] = [];
+    const told: string[] = [];
+    const client = {
+      subscribe(_partition: string, handlers: SubscriptionEventHandlers) {
+        subscriptions.push(handlers);
+        return { isRunning: true, close: async () => {} };
+      },
+    } as unknown as EventHubConsumerClient;
+    const reader = createPartitionReader(client, {
+      ...reading,
+      partition: { ...partition, admit },
+      lost: () => told.push('lost'),
+      failed: () => told.push('failed'),
+    });
+    return { client, reader, subscriptions, told };
+  }
+
+  it('that was closed subscribes no more, whether it is told to before or after', async () => {
+    const { given: room, give: makeRoom } = signal();
+    const { client, reader, subscriptions } = byHand(() => room);
+    void subscriptions[0]?.processEvents([], undefined as never);
+    reader.restart(client); // it waits until the events are taken in
+    await reader.close();
+    reader.restart(client);
+    makeRoom();
+    await new Promise(setImmediate);
+    expect(subscriptions).toHaveLength(1);
+  });
+
+  it.each(['ReceiverDisconnectedError', 'ServiceCommunicationError'])('that was closed reports no %s', async (code) => {
+    const { reader, subscriptions, told } = byHand();
+    const closing = reader.close();
+    const error = Object.assign(new Error('too late'), { code });
+    await subscriptions[0]?.processError(error, undefined as never);
+    await closing;
+    await subscriptions[0]?.processError(error, undefined as never);
+    expect(told).toEqual([]);
+  });
+
+  it('of which the subscription was replaced reports the errors of the new one alone', async () => {
+    const { client, reader, subscriptions, told } = byHand();
+    reader.restart(client);
+    const error = Object.assign(new Error('gone'), { code: 'ReceiverDisconnectedError' });
+    await subscriptions[0]?.processError(error, undefined as never);
+    expect(told).toEqual([]);
+    await subscriptions[1]?.processError(error, undefined as never);
+    expect(told).toEqual(['lost']);
+    await reader.close();
+  });
 });
 
 it('a reader reports the time of its silence although the system clock is set back', async () => {

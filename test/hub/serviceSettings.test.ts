@@ -3,8 +3,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
+import { accessOf } from '../../src/identity/access.ts';
 import { createLog } from '../../src/log/log.ts';
+import { currentTroubles } from '../../src/log/troubles.ts';
+import { createHandling } from '../../src/programs/handling.ts';
 import { startService } from '../../src/programs/service.ts';
 import { settings } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
@@ -19,6 +22,8 @@ import { standIns } from './support/standIns.ts';
 vi.mock('@azure/event-hubs', async (original) =>
   (await import('./support/standIns.ts')).withStandIns(await original<object>()),
 );
+
+const soon = { timeout: 120_000, interval: 5 };
 
 /** A backend that answers nothing. */
 async function silentBackend() {
@@ -39,9 +44,12 @@ async function start(changed: Partial<typeof settings>) {
   const hub = createFakeHub(['0']);
   standIns.set(settings.hub.eventsConnectionString, () => hub.client(neverCrashing()));
   const handled: number[] = [];
+  const lines: Record<string, unknown>[] = [];
   const log = createLog('info', {
-    write(line) {
-      if (JSON.parse(line).msg === 'handled') handled.push(performance.now());
+    write(text) {
+      const line = JSON.parse(text);
+      lines.push(line);
+      if (line.msg === 'handled') handled.push(performance.now());
     },
   });
   const nobody = 'HostName=localhost:1;SharedAccessKeyName=n;SharedAccessKey=a2V5';
@@ -57,10 +65,70 @@ async function start(changed: Partial<typeof settings>) {
     const [file] = readdirSync(folder).filter((name) => name.endsWith('.json'));
     return file && JSON.parse(readFileSync(join(folder, file), 'utf8')).progress[0]?.progress.sequenceNumber;
   };
-  return { hub, service, handled, checkpoint };
+  return { hub, service, handled, lines, log, checkpoint };
 }
 
-const soon = { timeout: 120_000, interval: 5 };
+/** A backend that answers the first call when it is told to, and all others at once. */
+async function backendByHand() {
+  const { given: isAsked, give: asked } = signal();
+  const { given: isTold, give: answer } = signal();
+  const methods: (string | undefined)[] = [];
+  const server = createServer(async (request, response) => {
+    methods.push(request.method);
+    asked();
+    await isTold;
+    const found = { data: [{ id: 'p', identity: '', path: '', parentId: '' }] };
+    response.writeHead(request.method === 'GET' ? 200 : 204, { 'content-type': 'application/json' });
+    response.end(request.method === 'GET' ? JSON.stringify(found) : undefined);
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const connections = () => new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, isAsked, answer, connections, methods };
+}
+
+it('A stop ends a message in progress before it closes what the message needs, and leaves no port or trouble open', async () => {
+  const backend = await backendByHand();
+  const { hub, service, lines, log, checkpoint } = await start({
+    backends: { ...settings.backends, principalManagerUrl: backend.url },
+  });
+  hub.append('0', hubEvent({ ...v2('identity.update', { publicKey: 'k' }, { ack: 'none' }), sequenceNumber: 0 }));
+  await backend.isAsked;
+  const ports = lines.flatMap(({ port, adminPort }) => port ?? adminPort ?? []);
+  expect(ports).toHaveLength(2);
+  for (const port of ports) expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBeLessThan(500);
+  const metrics = await fetch(`http://127.0.0.1:${ports[0]}/metrics`);
+  expect(await metrics.text()).toMatch(/^device_messaging_held_messages\{[^}]*"work"[^}]*\} 1$/m);
+  await vi.waitFor(() => expect(currentTroubles(log)).not.toEqual([]), soon); // nobody takes replies
+  const stopping = service.stop();
+  await new Promise(setImmediate);
+  backend.answer();
+  await stopping;
+  expect(lines.filter(({ msg }) => msg === 'handled')).toMatchObject([{ code: 'ok' }]);
+  expect([checkpoint(), lines.at(-1)?.['msg']]).toEqual([0, 'stopped']);
+  expect(currentTroubles(log)).toEqual([]);
+  await expect.poll(backend.connections, { timeout: 2_000 }).toBe(0); // the backend keeps them for 5 s
+  for (const port of ports) await expect(fetch(`http://127.0.0.1:${port}/livez`)).rejects.toThrow('fetch failed');
+});
+
+it('A standstill is noticed before the next call of a message, which makes no more', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const backend = await backendByHand();
+  const { hub, service, lines } = await start({
+    backends: { ...settings.backends, principalManagerUrl: backend.url },
+  });
+  hub.append('0', hubEvent({ ...v2('identity.update', { publicKey: 'k' }, { ack: 'none' }), sequenceNumber: 0 }));
+  await backend.isAsked;
+  vi.advanceTimersByTime(60_000);
+  backend.answer();
+  await vi.waitFor(() => expect(lines.map(({ event }) => event)).toContain('partitions.stood_still'), soon);
+  await service.stop();
+  expect(backend.methods).toEqual(['GET']);
+});
 
 it('A checkpoint is written five seconds after the last message', async () => {
   const { hub, service, handled, checkpoint } = await start({});
@@ -83,4 +151,29 @@ it('A stop waits DELIVERY_DRAIN_SECONDS for a message that does not end', async 
   await service.stop();
   expect(performance.now() - began).toBeGreaterThan(1_950);
   expect(handled).toEqual([]);
+});
+
+it('Replies are sent over a new connection as soon as the key is replaced, without a refusal', async () => {
+  let reads = 0;
+  let changed = () => {};
+  const key = {
+    current() {
+      reads += 1;
+      return 'HostName=localhost:1;SharedAccessKeyName=n;SharedAccessKey=a2V5';
+    },
+    renew: async () => '',
+    onChange(listener: () => void) {
+      changed = listener;
+      return () => {};
+    },
+  };
+  const access = { ...accessOf(settings), service: () => key };
+  const handling = createHandling(settings, createLog('silent'), { access });
+  onTestFinished(() => handling.close());
+  const opening = handling.replies.connection.open();
+  const before = reads;
+  changed();
+  await new Promise((resolve) => setTimeout(resolve, 1));
+  expect(reads).toBeGreaterThan(before);
+  await opening;
 });

@@ -1,5 +1,5 @@
 import type { EventHubConsumerClient, SubscriptionEventHandlers } from '@azure/event-hubs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   knownRedeliveryHorizon,
   openRedeliveryHorizon,
@@ -14,23 +14,29 @@ import { silence } from './support/replying.ts';
 const record = { ...claimed('me', 1), etag: 'e' };
 
 /** A session over a client that gives what the test says. Messages end at once, those of device `s` never. */
-function begin(redeliveryHorizon: RedeliveryHorizon = knownRedeliveryHorizon(-1)) {
+function begin(redeliveryHorizon: RedeliveryHorizon = knownRedeliveryHorizon(-1), close = async () => {}) {
   let handlers: SubscriptionEventHandlers | undefined;
   const client = {
     subscribe(_partition: string, given: SubscriptionEventHandlers) {
       handlers = given;
-      return { isRunning: true, close: async () => {} };
+      return { isRunning: true, close };
     },
   } as unknown as EventHubConsumerClient;
   const spool = diskSpool();
   let closed = 0;
+  let gapsClosed = 0;
   const ends: AbortSignal[] = [];
   const checkpoints: unknown[] = [];
   const session = beginPartitionSession(client, {
     ...usual,
     ...{ record, redeliveryHorizon, arrivalOf, log: silence, budget: budgetOf(10) },
     ...{ batchSize: 10, prefetch: 10, maxWaitSeconds: 1, lost() {}, failed() {}, heard() {} },
-    gaps: { report() {}, close() {} },
+    gaps: {
+      report() {},
+      close() {
+        gapsClosed += 1;
+      },
+    },
     spool: {
       ...spool,
       close() {
@@ -50,6 +56,7 @@ function begin(redeliveryHorizon: RedeliveryHorizon = knownRedeliveryHorizon(-1)
   return {
     session,
     closed: () => closed,
+    gapsClosed: () => gapsClosed,
     ends,
     checkpoints,
     give: (text: string) => handlers?.processEvents(events(text) as never, undefined as never),
@@ -99,3 +106,33 @@ describe('the spool of a session', () => {
     expect(closed()).toBe(1);
   });
 });
+
+it.each(['drain', 'close'] as const)('The gaps that wait for their reason are reported at the end: %s', async (how) => {
+  const { session, give, gapsClosed } = begin();
+  await give('a1');
+  await session[how](10);
+  expect(gapsClosed()).toBe(1);
+});
+
+it.each(['drain', 'close'] as const)(
+  'A subscription that does not close costs no time beside messages: %s',
+  async (how) => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    let closings = 0;
+    const { session, give } = begin(undefined, () => {
+      closings += 1;
+      return new Promise(() => {});
+    });
+    await give('s1');
+    let isOver = false;
+    void session[how](10_000).then(() => {
+      isOver = true;
+    });
+    expect(closings).toBe(1);
+    await vi.advanceTimersByTimeAsync(10_999);
+    expect(isOver).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(isOver).toBe(true);
+  },
+);

@@ -5,6 +5,8 @@ import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import { hubEvent } from '../support/events.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { recordingLog } from '../support/recordingLog.ts';
+import { signal } from '../support/signal.ts';
+import { claimed } from './support/claims.ts';
 import { silence } from './support/replying.ts';
 import { openSessions } from './support/sessions.ts';
 
@@ -103,4 +105,82 @@ it('Each session reports its start before it reads', async () => {
   await sessions.open(record, undefined);
   expect(begun).toEqual(['0', '0']);
   await sessions.release('0');
+});
+
+it.each([
+  ['while its start is looked up', 1],
+  ['before', 0],
+])('A partition is released, and not read, when all are released %s', async (_, looks) => {
+  const released: (number | undefined)[] = [];
+  const begun: string[] = [];
+  const { given: answer, give } = signal<undefined>();
+  let asked = 0;
+  const { sessions } = await openSessions({
+    ...{ partitions: 0, messages: 0 },
+    store: {
+      progress() {
+        asked += 1;
+        return answer;
+      },
+    },
+    release: async (_record, newest) => void released.push(newest),
+    sessionBegins: (partition) => void begun.push(partition),
+  });
+  const record = { ...claimed('me', 1), etag: 'e' };
+  if (looks === 0) await sessions.releaseAll();
+  const opening = sessions.open(record, 43);
+  expect(sessions.stateOf('0')).toBe('opening');
+  if (looks > 0) await sessions.releaseAll();
+  give(undefined);
+  await vi.advanceTimersByTimeAsync(0);
+  await opening;
+  expect([asked, released, begun, sessions.all(), sessions.stateOf('0')]).toEqual([looks, [43], [], [], undefined]);
+});
+
+it('A session is revoked when the hub has another reader for its partition', async () => {
+  const { sessions, disconnect } = await openSessions();
+  await disconnect('0');
+  expect([sessions.all(), sessions.stateOf('0')]).toEqual([[], 'revoked']);
+});
+
+it('The release of all partitions takes as long as their drain, and no longer although it hangs', async () => {
+  const { given: handled, give: end } = signal();
+  for (const hangs of [false, true]) {
+    const { sessions } = await openSessions({
+      ...{ drainMs: 30_000, handling: handled },
+      release: () => (hangs ? new Promise(() => {}) : Promise.resolve()),
+    });
+    await vi.advanceTimersByTimeAsync(1_000);
+    let isOver = false;
+    void sessions.releaseAll().then(() => {
+      isOver = true;
+    });
+    await vi.advanceTimersByTimeAsync(29_999);
+    expect(isOver).toBe(false);
+    await vi.advanceTimersByTimeAsync(hangs ? 10_001 : 1_001);
+    expect(isOver).toBe(true);
+  }
+  end();
+});
+
+it('The trouble with checkpoints is over with the first that is written', async () => {
+  const told: string[] = [];
+  const memory = createMemoryStore();
+  let isOut = true;
+  const { sessions } = await openSessions({
+    allTroubles: {
+      raise: (source) => void told.push(`raise ${source}`),
+      clear: (source) => void told.push(`clear ${source}`),
+      close() {},
+    },
+    store: {
+      ...memory,
+      writeProgress: (reader, progress) =>
+        isOut ? Promise.reject(new Error('out')) : memory.writeProgress(reader, progress),
+    },
+  });
+  await vi.advanceTimersByTimeAsync(6_000);
+  isOut = false;
+  await sessions.release('0');
+  expect(told).toEqual(['raise partition 0: checkpoint not written', 'clear partition 0: checkpoint not written']);
 });

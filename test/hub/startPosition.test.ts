@@ -2,14 +2,16 @@ import { EventHubConsumerClient } from '@azure/event-hubs';
 import { inject } from 'iot-hub-emulator/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
-import type { StartPosition } from '../../src/hub/reading/startPosition.ts';
+import { type StartPosition, startPositionOf } from '../../src/hub/reading/startPosition.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import { UnreadableCheckpoint } from '../../src/hub/stores/storedProgress.ts';
 import { createLog } from '../../src/log/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
-import { signal, soon } from '../support/waiting.ts';
+import { signal } from '../support/signal.ts';
+import { soon } from '../support/soon.ts';
+import { claimed } from './support/claims.ts';
 import { consumersForEach, textOf, usualOpened } from './support/reading.ts';
 
 cureHubSdks();
@@ -56,6 +58,31 @@ const read = (
 
 const receiving = (count: number) =>
   vi.waitFor(() => expect(hub.counters().receivers).toHaveLength(count), { timeout: 120_000, interval: 10 });
+
+describe('a start that must be written before the first event is read', () => {
+  const extent = { beginningSequenceNumber: 0, lastEnqueuedSequenceNumber: 7, lastEnqueuedOffset: '700' };
+  const startWith = (writeProgress: CheckpointStore['writeProgress'], afterUncleanShutdown: boolean) =>
+    startPositionOf(
+      { ...claimed('me', 2), etag: 'e' },
+      {
+        store: { ...createMemoryStore(), writeProgress },
+        extentOf: async () => ({ ...extent, lastEnqueuedOnUtc: new Date(0) }),
+        ...{ partitionIds: () => ['0'], firstFrom: async () => undefined, checkCheckpoint() {} },
+        ...{ startPosition: afterUncleanShutdown ? 'earliest' : 'latest', afterUncleanShutdown },
+      },
+    );
+
+  it.each([
+    ['the latest event', false],
+    ['the suspects of an unclean shutdown', true],
+  ])('is none when another instance owns the partition by then, or the store fails: %s', async (_, isUnclean) => {
+    const written: number[] = [];
+    const start = await startWith(async (_reader, { sequenceNumber }) => written.push(sequenceNumber) > 0, isUnclean);
+    expect([start?.sequenceNumber, written]).toEqual(isUnclean ? [-1, [-1]] : [7, [7]]);
+    expect(await startWith(async () => false, isUnclean)).toBeUndefined();
+    await expect(startWith(() => Promise.reject(new Error('no store')), isUnclean)).rejects.toThrow('no store');
+  });
+});
 
 describe('a partition without a checkpoint that is read from the latest event', () => {
   it('is read from there by all later readers: no event between two of them is lost', async () => {

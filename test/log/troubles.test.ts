@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
-import { createTroubles } from '../../src/log/troubles.ts';
-import { recordingLog } from '../support/observed.ts';
-import { withFakeTimers } from '../support/waiting.ts';
+import { createTroubles, currentTroubles } from '../../src/log/troubles.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
+import { recordingLog } from '../support/recordingLog.ts';
 
 withFakeTimers();
 
@@ -128,6 +128,38 @@ it('the number of sources is bounded: those beyond the bound are logged as one',
   for (let source = 0; source < 5_000; source += 1) troubles.raise(`device ${source}`, refused(source));
   expect(log.lines.length).toBe(1_001);
   expect(vi.getTimerCount()).toBe(1_001);
+  troubles.close();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+it('of the troubles that are not over, those that began last come first, also when others are raised again', async () => {
+  const log = recordingLog();
+  const [troubles, others] = [createTroubles(log), createTroubles(log)];
+  for (const [part, attempt] of [
+    [troubles, 1],
+    [others, 2],
+    [troubles, 3],
+  ] as const) {
+    part.raise(`source ${attempt}`, refused(attempt));
+    await vi.advanceTimersByTimeAsync(1_000);
+  }
+  troubles.raise('source 1', refused(1));
+  expect(currentTroubles(log)).toMatchObject([
+    { fields: { attempt: 3 }, times: 1, forSeconds: 1 },
+    { fields: { attempt: 2 }, times: 1, forSeconds: 2 },
+    { fields: { attempt: 1 }, times: 2, forSeconds: 3 },
+  ]);
+  troubles.close();
+  others.close();
+});
+
+it('a source that is known is told from the others although there are very many of them', () => {
+  const log = recordingLog();
+  const troubles = createTroubles(log);
+  for (let source = 0; source < 1_002; source += 1) troubles.raise(String(source), refused(source));
+  troubles.raise('0', refused(-1));
+  const times = currentTroubles(log).map((one) => one.times);
+  expect([times.length, times.filter((count) => count > 1)]).toEqual([1_001, [2, 2]]);
   troubles.close();
   expect(vi.getTimerCount()).toBe(0);
 });

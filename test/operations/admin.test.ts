@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Secret } from '../../src/identity/rotatingSecret.ts';
 import { createLog } from '../../src/log/log.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
-import { startAdminServer } from '../../src/operations/adminServer.ts';
+import { BadRequest, startAdminServer } from '../../src/operations/adminServer.ts';
 import { openAdmin } from '../../src/operations/openAdmin.ts';
 import { bearerToken, settings } from '../support/environment.ts';
 
@@ -27,10 +27,31 @@ const ask = (port: number, path: string, headers: Record<string, string> = {}, m
     asked.end(body);
   });
 
+/** The status of a request whose body comes in parts of so many bytes. */
+const putInParts = (port: number, path: string, parts: readonly number[]) =>
+  new Promise<number | undefined>((resolve) => {
+    const headers = { 'content-type': 'application/json' };
+    const asked = request({ host: '127.0.0.1', port, path, method: 'PUT', headers }, (response) => {
+      resolve(response.statusCode);
+      response.resume();
+      asked.destroy();
+    });
+    asked.on('error', () => {});
+    for (const bytes of parts) asked.write(' '.repeat(bytes));
+  });
+
 async function serverWith(own: Secret) {
   const routes = {
     '/state': { about: 'what it does', get: (query: URLSearchParams) => Object.fromEntries(query) },
     '/both': { about: 'what can be changed', get: () => 'seen', put: (body: unknown) => ({ put: body }) },
+    '/later': {
+      about: 'what takes a while, and cannot be told of everything',
+      async get(query: URLSearchParams) {
+        await new Promise(setImmediate);
+        if (query.has('unknown')) throw new BadRequest('there is no such thing', 404);
+        return { found: 1 };
+      },
+    },
     '/put': { about: 'what can only be put', put: () => 'done' },
     '/defect': {
       about: 'what fails',
@@ -68,6 +89,19 @@ const json = { 'content-type': 'application/json' };
 const mustBeJson = /^the body must be JSON, with content-type application\/json$/;
 
 describe('the admin port', () => {
+  it('answers with what a route finds out later, or with why it finds nothing', async () => {
+    const port = await serverWith('');
+    const found = await ask(port, '/later');
+    expect([found.status, JSON.parse(found.body)]).toEqual([200, { found: 1 }]);
+    const missing = await ask(port, '/later?unknown=1');
+    expect([missing.status, JSON.parse(missing.body)]).toEqual([404, { error: 'there is no such thing' }]);
+  });
+
+  it('refuses a body that is too large in all, however small its parts', async () => {
+    const port = await serverWith('');
+    expect(await putInParts(port, '/put', [600, 600])).toBe(413);
+  });
+
   it('lists its routes, and answers with JSON that must not be cached', async () => {
     const port = await serverWith('');
     const { status, headers, body } = await ask(port, '/');
@@ -76,6 +110,7 @@ describe('the admin port', () => {
       'GET|PUT /both': 'what can be changed',
       'PUT /put': 'what can only be put',
       'GET /defect': 'what fails',
+      'GET /later': 'what takes a while, and cannot be told of everything',
       'GET /stream': 'what goes on until it fails',
     };
     expect([status, JSON.parse(body)]).toEqual([200, { program: 'test', paths }]);

@@ -162,15 +162,18 @@ describe('replaying', () => {
     for (const number of [1, 2]) await store.park(of('a', number));
     const { begun, dispatch } = byHand();
     const stopping = new AbortController();
+    const endings: AbortSignal[] = [];
     const requirementOf = () => ({
       isMet: () => false,
-      async met() {
+      async met(ending: AbortSignal) {
+        endings.push(ending);
         stopping.abort();
         return false;
       },
     });
     const { counts } = await replayAll({ dispatch, requirementOf, stopping: stopping.signal });
     expect([counts, begun]).toEqual([{ ...nothing, left: 2 }, []]);
+    expect(endings.map(({ aborted }) => aborted)).toEqual([true]);
   });
 
   it('skips a device whose dead letter has no result, and continues with the others', async () => {

@@ -31,6 +31,7 @@ const replayAll = (dispatchOf: (parking: DeadLetters) => Dispatch, isDryRun = fa
       dispatch: dispatchOf(parking),
       requirementOf: () => undefined,
       async close() {
+        await new Promise(setImmediate);
         closed += 1;
       },
     }),
@@ -40,7 +41,7 @@ it('a replay says what it does every two seconds, and ends with 0 when all are h
   const times = [2_000, 2_000, 3_999, 4_000, 4_000];
   vi.spyOn(performance, 'now').mockImplementation(() => times.shift() ?? 0);
   const before = process.listenerCount('SIGINT') + process.listenerCount('SIGTERM');
-  expect(await replayAll(() => async () => true)).toBe(0);
+  expect([await replayAll(() => async () => true), closed]).toEqual([0, 1]);
   expect(output.said).toBe(`${warning}3 dead letters to replay\n1 of 3\n3 of 3\n3 handled\n`);
   expect(await store.ids()).toEqual([]);
   expect([closed, process.listenerCount('SIGINT') + process.listenerCount('SIGTERM')]).toEqual([1, before]);

@@ -126,6 +126,7 @@ it('the preview reports a safe stop while messages in flight end, and no wait wh
       'Safe: as far as is known, nothing is repeated. A stop gives 1 message in flight up to 25 s to end. 1 message not begun would be left for the next reader.',
     drainAtMostSeconds: 25,
   });
+  expect(stopPreview([partition('0', 0, 3)], [], usual)).toMatchObject({ isSafe: true, drainAtMostSeconds: 0 });
   expect(stopPreview([partition('0', 0, 0)], [], usual)).toMatchObject({
     isSafe: true,
     verdict: 'Safe: as far as is known, nothing is repeated. Nothing is in flight, and nothing waits here.',

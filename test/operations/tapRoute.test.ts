@@ -189,6 +189,13 @@ it('The end of the connection ends the tap', async () => {
   await expect.poll(() => taps.of('d1', { partition: '0', sequenceNumber: 1 })).toBeUndefined();
 });
 
+it('A tap whose connection ends before its time leaves no timer', () => {
+  const { taps, followers } = tapsByHand(['device=d1&seconds=3600']);
+  expect(vi.getTimerCount()).toBe(1);
+  followers[0]?.response.emit('close');
+  expect([vi.getTimerCount(), taps.of('d1', { partition: '0', sequenceNumber: 1 })]).toEqual([0, undefined]);
+});
+
 it.each([
   ['no device', '', 400],
   ['an unknown option', 'device=d1&body=true', 400],

@@ -16,7 +16,7 @@ export interface Reconnecting<C extends Connection> {
   current(): C | undefined;
   /** Name of the peer and the last error; undefined while connected. */
   waitingFor(): string | undefined;
-  /** Replaces the open connection by a new one. */
+  /** Replaces the connection that is open, or being opened, by a new one. */
   renew(): void;
   close(): Promise<void>;
 }
@@ -80,16 +80,16 @@ export function createReconnecting<C extends Connection>(options: ReconnectingOp
 
   /** Resolves when the connection is closed; false when this side closed it. */
   async function connectOnce(): Promise<boolean> {
+    const renewal = new AbortController();
+    renew = () => renewal.abort(); // also while it opens: it may do so with what has changed since
     const connection = await open(signal).catch((error: unknown) => {
       if (!signal.aborted) countAttempt(peer, 'failed');
       throw error;
     });
     const openedAt = performance.now();
-    const renewal = new AbortController();
     const ended = AbortSignal.any([signal, renewal.signal]);
     if (!ended.aborted) {
       current = connection;
-      renew = () => renewal.abort();
       lastReason = undefined;
       stopReminding();
       countAttempt(peer, 'opened');

@@ -37,7 +37,11 @@ interface IntakeOptions<A> {
 
 const nothing: Requirement = { isMet: () => true, met: async () => true };
 
-/** @param readAt when the message was read from the hub, as `performance.now()`. @returns undefined when it need not wait */
+/**
+ * @param readAt when the message was read from the hub, as `performance.now()`
+ * @returns undefined when it need not wait
+ * @throws what the parts that look at the message throw, before it is registered
+ */
 type Intake<A> = (arrival: A, readAt: number) => Promise<void> | undefined;
 
 /** A message on its way in. */
@@ -49,6 +53,7 @@ interface IncomingMessage<A> {
   readonly publish: Publish | undefined;
   readonly requirement: Requirement;
   readonly cost: number;
+  readonly enqueuedAt: number;
   isWatched: boolean;
   isTold: boolean;
 }
@@ -64,7 +69,7 @@ export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>): 
     lanes.length(deviceId) === 0 && requirement.isMet() && !quarantine?.isSuspect(deviceId, event.sequenceNumber);
 
   const messageOf = (
-    { arrival: { event }, cost, requirement, readAt }: IncomingMessage<A>,
+    { arrival: { event }, cost, requirement, readAt, enqueuedAt }: IncomingMessage<A>,
     kept: A | StoredMessage<A>,
   ): QueuedMessage<A> => ({
     next: undefined,
@@ -75,7 +80,7 @@ export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>): 
     requirement,
     begun: begin(event),
     readAt,
-    enqueuedAt: pastMoment(event.enqueuedTimeUtc.getTime()),
+    enqueuedAt,
   });
 
   function publishWaits({ deviceId, requirement, publish }: IncomingMessage<A>, where: 'memory' | 'disk' | 'hub') {
@@ -148,6 +153,7 @@ export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>): 
       publish,
       requirement,
       cost: costOf(event),
+      enqueuedAt: pastMoment(event.enqueuedTimeUtc.getTime()),
       isWatched: false,
       isTold: false,
     };

@@ -171,6 +171,19 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
     }
   }
 
+  /** What an event waits for on its way in, if for anything. As for `arrivalIn`: a fault with it stops no other event. */
+  function takenIn(event: HubEvent, readAt: number): Promise<void> | undefined | 'nothing to do' {
+    try {
+      const arrival = arrivalIn(event);
+      if (arrival === undefined) return 'nothing to do';
+      options.onRead?.();
+      return takeIn(arrival, readAt);
+    } catch (error) {
+      onTrouble(error, 'event passed over');
+      return 'nothing to do';
+    }
+  }
+
   const isNew = ({ sequenceNumber }: HubEvent) => seen === undefined || sequenceNumber > seen.sequenceNumber;
 
   function reportGap(next: number) {
@@ -190,14 +203,11 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
       }
       if (!isNew(event)) continue;
       reportGap(event.sequenceNumber);
-      const arrival = checkpoints.isDone(event.sequenceNumber) ? undefined : arrivalIn(event);
-      if (arrival) {
-        options.onRead?.();
-        const waiting = takeIn(arrival, readAt);
-        if (waiting === undefined) continue;
-        atTheDoor = pastMoment(event.enqueuedTimeUtc.getTime());
-        await waiting;
-      } else checkpoints.pass(see(event));
+      const waiting = checkpoints.isDone(event.sequenceNumber) ? 'nothing to do' : takenIn(event, readAt);
+      if (waiting === 'nothing to do') checkpoints.pass(see(event));
+      if (!(waiting instanceof Promise)) continue;
+      atTheDoor = pastMoment(event.enqueuedTimeUtc.getTime());
+      await waiting;
     }
   }
 

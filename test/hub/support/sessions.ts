@@ -12,7 +12,8 @@ import { takeOver } from './claims.ts';
 import { createFakeHub } from './fakeHub.ts';
 import { silence, untold } from './replying.ts';
 
-interface Circumstances extends Partial<Pick<PartitionSessionsOptions<never>, 'log' | 'sessionBegins' | 'allTroubles'>> {
+interface Circumstances
+  extends Partial<Pick<PartitionSessionsOptions<never>, 'log' | 'sessionBegins' | 'allTroubles' | 'drainMs'>> {
   readonly meter?: ReturnType<typeof createMeter>;
   /** How many partitions this instance owns: 0, 1 … */
   readonly partitions?: number;
@@ -22,6 +23,8 @@ interface Circumstances extends Partial<Pick<PartitionSessionsOptions<never>, 'l
   readonly store?: Partial<CheckpointStore>;
   /** Releases the ownership of a partition. */
   readonly release?: Parameters<typeof createPartitionSessions>[1]['release'];
+  /** Until when the handling of each message takes. */
+  readonly handling?: Promise<unknown>;
   /** Messages of a device beyond one wait on a disk that nobody can read. */
   readonly isDiskBroken?: boolean;
 }
@@ -30,7 +33,7 @@ interface Circumstances extends Partial<Pick<PartitionSessionsOptions<never>, 'l
 export async function openSessions(circumstances: Circumstances = {}) {
   const { partitions = 1, messages = 1, store: changed = {}, release = async () => {} } = circumstances;
   const { meter = createMeter(), isDiskBroken = false, log = silence, sessionBegins = () => {} } = circumstances;
-  const { allTroubles = untold } = circumstances;
+  const { allTroubles = untold, drainMs = 1_000, handling = Promise.resolve() } = circumstances;
   const ids = Array.from({ length: partitions }, (_, index) => String(index));
   const hub = createFakeHub(ids);
   const client = hub.client(neverCrashing());
@@ -51,7 +54,7 @@ export async function openSessions(circumstances: Circumstances = {}) {
     },
     { release },
     {
-      ...{ batchSize: 10, prefetch: 10, maxWaitSeconds: 1, drainMs: 1_000, meter },
+      ...{ batchSize: 10, prefetch: 10, maxWaitSeconds: 1, drainMs, meter },
       startPosition: 'earliest',
       partitionIds: () => [],
       ...{ answerMs: 20_000, store, log, sessionBegins },
@@ -60,7 +63,7 @@ export async function openSessions(circumstances: Circumstances = {}) {
         ...{ budget: budgetOf(10), costOf: usual.costOf, arrivalOf },
         limits: { ...limits, ...(isDiskBroken && { deviceMessages: 1 }) },
         spool: { ...memorySpool(), ...(isDiskBroken && { take }) },
-        dispatch: async () => true,
+        dispatch: () => handling.then(() => true),
       }),
     },
   );
@@ -73,7 +76,8 @@ export async function openSessions(circumstances: Circumstances = {}) {
     records.push(record);
     await sessions.open(record, 41);
   }
-  const refused = Object.assign(new Error('the hub has no such position'), { code: 'ArgumentError' });
+  const tell = (partition: string, code: string) =>
+    handlers.get(partition)?.processError(Object.assign(new Error('says the hub'), { code }), undefined as never);
   return {
     hub,
     sessions,
@@ -83,6 +87,8 @@ export async function openSessions(circumstances: Circumstances = {}) {
     /** As they are when another instance has claimed the partitions. */
     claimedByOthers: records.map((record) => ({ ...record, owner: 'other', epoch: 6 })),
     /** The hub refuses the position at which a partition is read. */
-    refuse: async (partition: string) => handlers.get(partition)?.processError(refused, undefined as never),
+    refuse: async (partition: string) => tell(partition, 'ArgumentError'),
+    /** Another reader has connected with a higher epoch. */
+    disconnect: async (partition: string) => tell(partition, 'ReceiverDisconnectedError'),
   };
 }

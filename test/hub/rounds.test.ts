@@ -1,0 +1,186 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { SeenOwnership } from '../../src/hub/reading/ownerships.ts';
+import { createReadingTroubles } from '../../src/hub/reading/readingTroubles.ts';
+import { createRounds } from '../../src/hub/reading/rounds.ts';
+import type { PartitionSession } from '../../src/hub/reading/session.ts';
+import type { SessionState } from '../../src/hub/reading/sessionLife.ts';
+import { StoreFailure } from '../../src/storage/storeFailure.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
+import { signal } from '../support/signal.ts';
+import { claimed } from './support/claims.ts';
+import { silence, untold } from './support/replying.ts';
+
+withFakeTimers();
+
+const roundMs = 5_000;
+const seen = (partition: string, owner: string): SeenOwnership => ({
+  ...claimed(owner, 1, partition),
+  ...{ etag: 'e', unrenewedMs: 0, wantedMs: 0 },
+});
+
+/** The rounds of `me` over these records. `course` has what they ask of the sessions and of the store, in order. */
+function setUp(records: readonly SeenOwnership[]) {
+  const course: string[] = [];
+  const states = new Map<string, SessionState>();
+  const troubles: string[] = [];
+  const failing = new Set<string>();
+  const readingTroubles = createReadingTroubles(untold);
+  let renewal = Promise.resolve();
+  let failure: Error | undefined;
+  const does = async (what: string, { partition }: { readonly partition: string }) => {
+    course.push(`${what} ${partition}`);
+    if (failing.has(`${what} ${partition}`)) throw new Error('no store');
+  };
+  const rounds = createRounds({
+    ...{ me: 'me', roundMs, balance: { expiryMs: 30_000, forceMs: 55_000 }, log: silence },
+    partitionIds: { all: () => ['0', '1'], look: async () => {} },
+    ownerships: {
+      async look() {
+        if (failure) throw failure;
+        return [...records];
+      },
+      async renew(record) {
+        await renewal;
+        await does('renew', record);
+        return record;
+      },
+      async claim(partition) {
+        await does('claim', { partition });
+        return { ...claimed('me', 2, partition), etag: 'f' };
+      },
+      ask: (record) => does('ask', record).then(() => record),
+      withdraw: (record) => does('withdraw', record).then(() => record),
+      async release() {},
+    },
+    sessions: {
+      ...{ reading: () => [], revokeLost() {}, revokeAll: () => [], async releaseAll() {} },
+      all: () => [...states.keys()].map((partition) => ({ record: { partition } }) as PartitionSession),
+      stateOf: (partition) => states.get(partition),
+      async open(record) {
+        await does('open', record);
+        states.set(record.partition, 'reading');
+      },
+      release: (partition) => does('release', { partition }),
+    },
+    troubles: readingTroubles,
+    allTroubles: {
+      raise: (source) => void troubles.push(`raise ${source}`),
+      clear: (source) => void troubles.push(`clear ${source}`),
+    },
+    watch() {},
+    failedIdle: () => void course.push('idle'),
+  });
+  return {
+    ...{ rounds, course, states, troubles, failing, readingTroubles },
+    renewalLasts(until: Promise<void>) {
+      renewal = until;
+    },
+    storeFails(error: Error | undefined) {
+      failure = error;
+    },
+  };
+}
+
+describe('a round', () => {
+  it('opens what is owned and not read, and claims and opens what nobody owns', async () => {
+    const { rounds, course } = setUp([seen('0', 'me')]);
+    await rounds.run();
+    expect(course.toSorted()).toEqual(['claim 1', 'open 0', 'open 1', 'renew 0']);
+    expect(rounds.last()).toMatchObject({ owned: ['0', '1'], storeTrouble: undefined });
+  });
+
+  it('awaits what it asks for, from then on until it has it', async () => {
+    const records = [seen('0', 'other'), seen('1', 'other')];
+    const { rounds, course } = setUp(records);
+    await rounds.run();
+    expect([course.length, course[0]?.split(' ')[0], rounds.last().isAwaiting]).toEqual([1, 'ask', true]);
+    const asked = course[0]?.at(-1) ?? '';
+    records.splice(Number(asked), 1, { ...seen(asked, 'other'), wantedBy: 'me', wantedMs: 1 });
+    await rounds.run();
+    expect(rounds.last().isAwaiting).toBe(true);
+    records.splice(Number(asked), 1, seen(asked, 'me'));
+    await rounds.run();
+    expect(rounds.last()).toMatchObject({ isAwaiting: false, owned: [asked] });
+  });
+
+  it('does not claim a partition whose session has not ended here', async () => {
+    for (const state of ['revoked', 'draining'] as const) {
+      const { rounds, course, states } = setUp([seen('0', 'me'), seen('1', '')]);
+      states.set('0', 'reading').set('1', state);
+      await rounds.run();
+      expect(course).toEqual(['renew 0']);
+    }
+  });
+
+  it('does not open again what is released while it renews', async () => {
+    const { rounds, course, states, renewalLasts } = setUp([seen('0', 'me'), seen('1', 'me')]);
+    states.set('0', 'draining').set('1', 'reading');
+    const { given, give } = signal();
+    renewalLasts(given);
+    const running = rounds.run();
+    await vi.advanceTimersByTimeAsync(0);
+    states.delete('0');
+    give();
+    await running;
+    expect(course).toEqual(['renew 0', 'renew 1']);
+    await rounds.run(); // its record says by now whose it is: here it is still this instance's
+    expect(course.slice(2)).toEqual(['renew 0', 'renew 1', 'open 0']);
+  });
+
+  it('opens the other partitions when one cannot be opened, and then fails', async () => {
+    const { rounds, course, troubles, failing } = setUp([seen('0', 'me'), seen('1', 'me')]);
+    failing.add('open 0');
+    await rounds.run();
+    expect(course).toEqual(['renew 0', 'renew 1', 'open 0', 'open 1']);
+    expect(troubles).toEqual(['raise looking after the partitions']);
+    failing.clear();
+    await rounds.run();
+    expect(troubles.at(-1)).toBe('clear looking after the partitions');
+  });
+
+  it('ends the trouble with what is not this instance’s any more', async () => {
+    const { rounds, readingTroubles } = setUp([seen('0', 'other'), seen('1', 'me')]);
+    const trouble = { cause: 'refused', level: 'error', hubSaid: 'no', todo: 'look', isAnswer: true } as const;
+    for (const place of ['0', '1', 'hub']) readingTroubles.raise(place, trouble);
+    await rounds.run();
+    expect(readingTroubles.places()).toEqual(['1', 'hub']);
+  });
+
+  it('that fails has the connection replaced only while nothing is read', async () => {
+    const { rounds, course, states, storeFails } = setUp([seen('0', 'me'), seen('1', 'me')]);
+    storeFails(new Error('no store'));
+    await rounds.run();
+    expect(course).toEqual(['idle']);
+    states.set('0', 'reading');
+    await rounds.run();
+    expect(course).toEqual(['idle']);
+  });
+
+  it('has the time since when a partition is not read, from round to round, until it is', async () => {
+    const { rounds, failing } = setUp([seen('0', 'me'), seen('1', 'me')]);
+    failing.add('open 0');
+    const since = performance.now();
+    for (let index = 0; index < 3; index += 1) {
+      await rounds.run();
+      expect(rounds.last().unreadSince).toBe(since);
+      await vi.advanceTimersByTimeAsync(roundMs);
+    }
+    failing.clear();
+    await rounds.run();
+    await rounds.run();
+    expect(rounds.last().unreadSince).toBeUndefined();
+  });
+
+  it('has the failure of the store that kept it from its end, until one comes to its end', async () => {
+    const { rounds, storeFails } = setUp([seen('0', 'other'), seen('1', 'me')]);
+    const diagnosis = { setting: 'STORE', storeSaid: 'no answer', todo: 'look' };
+    const begun = rounds.last().answeredAt;
+    await vi.advanceTimersByTimeAsync(roundMs);
+    storeFails(new StoreFailure('no answer', 'unavailable', diagnosis));
+    await rounds.run();
+    expect(rounds.last()).toMatchObject({ storeTrouble: diagnosis, answeredAt: begun });
+    storeFails(undefined);
+    await rounds.run();
+    expect(rounds.last()).toMatchObject({ storeTrouble: undefined, answeredAt: begun + roundMs });
+  });
+});
