@@ -3,8 +3,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type BoundBackends, createBackends } from '../../src/backends/backends.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { recordingLog } from '../support/observed.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { callOf, rejection, settings } from './harness.ts';
 
 // What each answer of a backend, or none, means for each call (result codes, B4, B5).

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
 import type { Finding } from 'telemetry/check/finding.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { checkBackends } from '../../src/check/checkBackends.ts';
 import { lagFindingOf } from '../../src/check/checkEvents.ts';
 import { invokingFindingOf } from '../../src/check/checkInvoking.ts';

@@ -3,8 +3,7 @@ import type { CardLimits } from '../../src/card/card.ts';
 import { type Delivery, dropReasons } from '../../src/protocol/delivery.ts';
 import { dispatchEvent } from '../support/dispatching.ts';
 import { hubEvent } from '../support/events.ts';
-import { failsToTheEnd } from '../support/failsToTheEnd.ts';
-import type { Script } from '../support/scriptedBackend.ts';
+import { failsToTheEnd, type Script } from '../support/scriptedBackend.ts';
 import { device, noConfiguration, problem, pump, pumpId } from '../support/world.ts';
 import { properties, pumpBody, success } from './support/creation.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { HubEvent } from '../../src/protocol/event.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { memorySpool } from './support/memorySpool.ts';
 import { arrivalOf, events, limits, partitionByHand, positions } from './support/partitions.ts';
 

@@ -16,7 +16,7 @@ import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import { createTaps } from '../../src/tap/taps.ts';
 import { leftByRounds } from '../support/leftByRounds.ts';
 import { startServiceEndpoint } from '../support/serviceEndpoint.ts';
-import { signal } from '../support/signal.ts';
+import { signal } from '../support/waiting.ts';
 import { usualOpened, usualReading } from './support/reading.ts';
 import { repliesOver } from './support/replies.ts';
 import { replyTo, senderOver, silence, untold } from './support/replying.ts';

@@ -5,8 +5,7 @@ import { createRounds } from '../../src/hub/reading/rounds.ts';
 import type { PartitionSession } from '../../src/hub/reading/session.ts';
 import type { SessionState } from '../../src/hub/reading/sessionLife.ts';
 import { StoreFailure } from '../../src/storage/storeFailure.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
-import { signal } from '../support/signal.ts';
+import { signal, withFakeTimers } from '../support/waiting.ts';
 import { claimed } from './support/claims.ts';
 import { silence, untold } from './support/replying.ts';
 

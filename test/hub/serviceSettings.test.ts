@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { accessOf } from '../../src/identity/access.ts';
 import { createLog } from '../../src/log/log.ts';
 import { currentTroubles } from '../../src/log/troubles.ts';

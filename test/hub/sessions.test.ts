@@ -1,11 +1,10 @@
 import { expect, it, vi } from 'vitest';
-import { createTroubles } from '../../src/log/troubles.ts';
 import type { Ownership } from '../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
+import { createTroubles } from '../../src/log/troubles.ts';
 import { hubEvent } from '../support/events.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
-import { recordingLog } from '../support/recordingLog.ts';
-import { signal } from '../support/signal.ts';
+import { recordingLog } from '../support/observed.ts';
+import { signal, withFakeTimers } from '../support/waiting.ts';
 import { claimed } from './support/claims.ts';
 import { silence } from './support/replying.ts';
 import { openSessions } from './support/sessions.ts';

@@ -9,8 +9,7 @@ import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import { UnreadableCheckpoint } from '../../src/hub/stores/storedProgress.ts';
 import { createLog } from '../../src/log/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
-import { signal } from '../support/signal.ts';
-import { soon } from '../support/soon.ts';
+import { signal, soon } from '../support/waiting.ts';
 import { claimed } from './support/claims.ts';
 import { consumersForEach, textOf, usualOpened } from './support/reading.ts';
 

@@ -10,7 +10,7 @@ import { useNetwork } from '../../src/network/useNetwork.ts';
 import { readSettings, type Settings } from '../../src/settings/config.ts';
 import { secretFiles } from '../../src/settings/groups/constants.ts';
 import { addSecret, secretsOf } from '../../src/settings/secrets.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { recordingLog } from '../support/observed.ts';
 import { createSecretVolume, type SecretVolume } from '../support/secretVolume.ts';
 import { soon } from '../support/waiting.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { createTroubles, currentTroubles } from '../../src/log/troubles.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { recordingLog } from '../support/observed.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 
 withFakeTimers();
 

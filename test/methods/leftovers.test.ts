@@ -8,8 +8,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
 import { serveHealth } from 'telemetry/healthServer.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForAll, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { startBackends } from '../../sandbox/backends/backends.ts';
 import { createDirectMethods } from '../../src/hub/methods/directMethods.ts';
 import { createLog } from '../../src/log/log.ts';
@@ -21,7 +20,7 @@ import { noMeter } from '../../src/metrics/meter.ts';
 import { createInvocationRecords } from '../../src/observing/invocationRecords.ts';
 import { readMethodsSettings } from '../../src/settings/config.ts';
 import { leftByRounds } from '../support/leftByRounds.ts';
-import { signal } from '../support/signal.ts';
+import { signal } from '../support/waiting.ts';
 import { environment } from './support/testFrontDoor.ts';
 
 // What the front door does again and again leaves nothing behind: no memory, no timer, no listener, no connection.

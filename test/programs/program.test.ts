@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { runProgram } from '../../src/programs/program.ts';
 import { ConfigurationError } from '../../src/settings/config.ts';
 import { settings } from '../support/environment.ts';
-import { signal } from '../support/signal.ts';
+import { signal } from '../support/waiting.ts';
 
 const quiet = { ...settings, log: { ...settings.log, level: 'silent' } };
 
