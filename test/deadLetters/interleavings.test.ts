@@ -118,6 +118,20 @@ describe('parking', () => {
     expect(asked().entries).toBe(3);
   });
 
+  it('is in order whatever the order of the store, and waits for a listing that is under way instead of beginning another', async () => {
+    const { place, asked, hold, release } = placeByHand();
+    const letters = lettersIn(place);
+    for (const number of [3, 1, 2]) await place.write(id(number), 'of another instance');
+    expect(await letters.ids()).toEqual([id(1), id(2), id(3)]);
+    hold('entries');
+    const tidying = [letters.tidy(), letters.tidy()];
+    await settle();
+    expect(asked().entries).toBe(2);
+    release('entries');
+    await Promise.all(tidying);
+    expect(asked().entries).toBe(2);
+  });
+
   it('counts what is parked during a listing for the next one', async () => {
     const { place, asked, hold, release } = placeByHand();
     const letters = lettersIn(place, { deviceLetters: 1_000, maxLetters: 50 });

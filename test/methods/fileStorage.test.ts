@@ -70,6 +70,17 @@ describe('a file is looked up', () => {
     expect(asked.sort()).toEqual(statuses.flatMap((status) => [`${status}`, `${status}`]).sort());
   });
 
+  it('again only after a pause, which virtual time shows', async () => {
+    vi.useFakeTimers();
+    const { sign, asked } = storageWhere({ a: [failure(503, 'ServerBusy')] });
+    const signed = sign('a');
+    await vi.advanceTimersByTimeAsync(199);
+    expect(asked).toEqual(['a']);
+    await vi.advanceTimersByTimeAsync(1);
+    expect([asked, (await signed).kind]).toEqual([['a', 'a'], 'file']);
+    vi.useRealTimers();
+  });
+
   it('no third time', async () => {
     const { sign, asked } = storageWhere({ a: [failure(503, 'ServerBusy'), failure(500, 'InternalError')] });
     expect(await sign('a')).toEqual(unavailable(500, 'InternalError'));
@@ -162,6 +173,19 @@ describe('with a key that is replaced', () => {
       vi.useRealTimers();
     },
   );
+
+  it('a file is looked up with each key that has come, and no longer with one that was refused twice', async () => {
+    const keys = ['second', 'third'].map((name) => connectionOf(Buffer.from(name).toString('base64')));
+    let current = connectionOf(key);
+    const renew = vi.fn(async (refused: string) => {
+      if (refused === current) current = keys.shift() ?? current;
+      return current;
+    });
+    const account = { current: () => current, renew, onChange: () => () => {} };
+    const { sign, asked } = storageWhere({ a: Array.from({ length: 9 }, () => failure(403)) }, account);
+    expect(await sign('a')).toMatchObject({ kind: 'unavailable', error: { status: 403 } });
+    expect([asked.length, renew.mock.calls.length]).toEqual([3, 3]);
+  });
 
   it('the next one is not asked for after another failure, or when the caller has gone', async () => {
     const account = rotating();
