@@ -2,6 +2,7 @@ import { expect, it, vi } from 'vitest';
 import type { DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
 import { createParking } from '../../src/deadLetters/parking.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
+import { Rejection } from '../../src/protocol/rejection.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { letter } from '../support/letters.ts';
 import { recordingLog } from '../support/recordingLog.ts';
@@ -10,7 +11,8 @@ import { recordingLog } from '../support/recordingLog.ts';
 
 withFakeTimers();
 
-const failure = { code: 'internal_platform_error', details: 'why' } as const;
+const why = { code: 'internal_platform_error', details: 'why' } as const;
+const failure = new Rejection(why.code, why.details);
 
 function setUp(store: Partial<Pick<DeadLetters, 'park' | 'remove'>>) {
   const log = recordingLog();
@@ -73,6 +75,6 @@ it.each([
   await parking.park({ ...message, ...(attempts !== undefined && { attempts }) }, failure, '00');
   const parkedAt = new Date('2026-01-02T03:04:05.678Z');
   expect(deadLetters.park).toHaveBeenCalledExactlyOnceWith(
-    expect.objectContaining({ ...failure, attempts: expected, parkedAt, traceparent: '00' }),
+    expect.objectContaining({ ...why, attempts: expected, parkedAt, traceparent: '00' }),
   );
 });

@@ -113,7 +113,7 @@ describe('a request to an account', () => {
     const answers = [failure(status), failure(status), 'read'];
     const calls = createStorageCalls(keys as never, 'storage', limits);
     const asked = calls.attempt('reading', performance.now() + 10, async () => {
-      used.push(keys.client());
+      used.push(String(keys.client()));
       const answer = answers[used.length - 1];
       if (answer instanceof Error) throw answer;
       return answer;

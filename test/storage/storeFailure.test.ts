@@ -15,7 +15,7 @@ const told = (error: unknown, place: Parameters<typeof storeFailureOf>[1]) => {
 };
 
 type Told = readonly [fault: string, todo: RegExp, setting?: string];
-const refused = (todo: RegExp, setting?: string): Told => ['refused', todo, ...(setting ? [setting] : [])] as Told;
+const refused = (todo: RegExp, setting?: string): Told => (setting ? ['refused', todo, setting] : ['refused', todo]);
 const unavailable = (todo: RegExp): Told => ['unavailable', todo];
 const key = /^AccountKey must be that of AccountName/;
 const right = /^the connection string must allow to list, read, write and delete/;
