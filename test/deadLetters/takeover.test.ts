@@ -103,6 +103,22 @@ describe('a message that may have been handled before', () => {
     expect(ids()).toEqual([]);
   });
 
+  it('deletes its dead letter that was parked again while the one before was being deleted', async () => {
+    const { letters, handle, ids, hold, release } = setUp();
+    await settled({ letters, handle });
+    await letters.park(letter(7));
+    hold('remove');
+    const handling = handle(7);
+    await settle();
+    const parking = letters.park(letter(7, { attempts: 2 }));
+    await settle();
+    release('remove');
+    await Promise.all([handling, parking]);
+    expect(ids()).toEqual([idOf(letter(7))]);
+    await handle(7);
+    expect(ids()).toEqual([]);
+  });
+
   it('deletes its dead letter that was parked during the listing, and asks for none that was deleted during it', async () => {
     const { letters, handle, ids, asked, hold, release } = setUp();
     await settled({ letters, handle });
