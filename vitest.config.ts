@@ -3,26 +3,24 @@ import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { titlesOfFaults } from './test/mutants/titles.ts';
 import { reaching } from './test/support/imports.ts';
 
 /** Files of one of these share a process with the others of it. What the service cures in the hub's SDKs, the sandbox's tests have not. */
 const rooms = {
-  service: 'test/{hub,methods}/**/*.test.ts',
-  sandbox: '{test/{edge,sandbox},iot-hub-emulator/test}/**/*.test.ts',
+  service: ['test/hub/', 'test/methods/'],
+  sandbox: ['test/edge/', 'test/sandbox/', 'iot-hub-emulator/test/'],
 };
 
 /** Tests that start programs again and again: `npm run program-tests` (D429). */
 const programs = [
-  'test/{e2e,scripts,deploy,scale}/**/*.test.ts',
-  ...[
-    ...['test/edge/process', 'test/methods/process', 'iot-hub-emulator/test/package'],
-    ...['test/mutants/trial', 'test/docs/specification'],
-  ].map((file) => `${file}.test.ts`),
+  ...['test/e2e/', 'test/scripts/', 'test/deploy/', 'test/scale/'],
+  ...['test/edge/process', 'test/methods/process', 'iot-hub-emulator/test/package', 'test/mutants/trial'].map(
+    (file) => `${file}.test.ts`,
+  ),
 ];
 
 /** Tests of the hub's clients as they are, without the cures of the service. */
-const ofClients = 'test/traps/**/*.test.ts';
+const ofClients = 'test/traps/';
 
 const files = ['test', 'iot-hub-emulator/test'].flatMap((folder) =>
   readdirSync(join(import.meta.dirname, folder), { recursive: true, encoding: 'utf8' })
@@ -54,7 +52,17 @@ const withLateFailures = reaching(files.map(fullPath), 'azure-iot-device-amqp').
 /** Tests that leave requests hanging, in the connections that a client keeps for all of a process. */
 const withHangingRequests = 'test/hub/crashBlobStore.test.ts';
 
-const isolated = [ofClients, ...replacingModules, ...withLateFailures, withHangingRequests];
+const isolated: readonly string[] = [ofClients, ...replacingModules, ...withLateFailures, withHangingRequests];
+
+const isIn = (file: string, places: readonly string[]) => places.some((place) => file.startsWith(place));
+
+/** The project that a file of tests belongs to: those of one share a process, except the isolated ones. */
+export function projectOf(file: string): string {
+  if (isIn(file, isolated)) return 'isolated';
+  if (withStandIns.includes(file)) return 'stand-ins';
+  if (isIn(file, programs)) return 'programs';
+  return Object.entries(rooms).find(([, folders]) => isIn(file, folders))?.[0] ?? 'shared';
+}
 
 /** Begun last, one of these would be left to run alone. In a fresh clone the runner knows only the sizes of files. */
 const long = new RegExp(
@@ -103,32 +111,20 @@ const computing = { maxWorkers: Math.max(5, availableParallelism()), sequence: {
 
 export default defineConfig({
   ...fromSources,
-  plugins: [titlesOfFaults],
   test: {
     ...common,
     sequence: { sequencer: LongestFirst },
     // Each project would transform the same modules again.
     experimental: { fsModuleCache: true },
     // Loading modules again for each file costs as much CPU as most tests themselves.
-    projects: [
-      sharing('programs', programs),
-      sharing('shared', ['test/**/*.test.ts'], [...programs, ...Object.values(rooms)]),
-      ...Object.entries(rooms).map(([name, include]) => sharing(name, [include], programs)),
-      { extends: true, test: { name: 'isolated', include: isolated, ...waiting } },
-      { extends: true, test: { name: 'stand-ins', include: withStandIns, isolate: false, ...computing } },
-    ],
+    projects: [...new Set(files.map(projectOf))].map((name) => ({
+      extends: true as const,
+      test: {
+        name,
+        include: files.filter((file) => projectOf(file) === name),
+        isolate: name === 'isolated',
+        ...(name === 'programs' || name === 'isolated' ? waiting : computing),
+      },
+    })),
   },
 });
-
-function sharing(name: string, include: readonly string[], others: readonly string[] = []) {
-  return {
-    extends: true as const,
-    test: {
-      name,
-      include: [...include],
-      exclude: [...isolated, ...withStandIns, ...others],
-      isolate: false,
-      ...(name === 'programs' ? waiting : computing),
-    },
-  };
-}

@@ -1,44 +1,38 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { noTest } from '../test/mutants/titles.ts';
+import { sabotages } from '../test/chaos/sabotages.ts';
+import { faults } from '../test/mutants/faults.ts';
+import { type Change, changedSince } from './ci/changes.ts';
 import { createLastWords } from './ci/lastWords.ts';
 import { summarize } from './ci/report.ts';
 import { runStep } from './ci/step.ts';
 
 /**
- * The steps of `.ci/run`, one after the other, each with a limit several times as long as it takes. A step that fails does
- * not hide what the later ones find: the output ends with the names of the steps that failed, each with the lines that tell
- * why, and of the tests that failed, then the counts of the tests.
+ * The steps of `.ci/run`, or with `--all` those of `.ci/all`, one after the other, each with a limit several times as long as it takes. A step that
+ * fails does not hide what the later ones find: the output ends with the names of the steps that failed, each with the lines that tell why, and of
+ * the tests that failed, then the counts of the tests.
+ *
+ * `.ci/all` writes the commit, the day and the counts to `.ci/proven` when all is well. `.ci/run` does what the change since that commit can reach,
+ * and everything when the file is not there, or names a commit that is no ancestor.
  */
 
+const provenFile = '.ci/proven';
+const isAll = process.argv.includes('--all');
+const change = isAll ? undefined : changeSinceProof();
 const directory = mkdtempSync(join(tmpdir(), 'ci-'));
 /** Runs of tests that leave a report, which says more of them than the lines that they print. */
 const reportedRuns = ['npm test', 'npm run program-tests'];
 const reportOf = (run: string) => join(directory, `${run.replaceAll(' ', '-')}.json`);
 const reported = (run: string) => `${run} -- --reporter=default --reporter=json --outputFile.json=${reportOf(run)}`;
 
-const steps: readonly (readonly [minutes: number, command: string])[] = [
-  [5, 'npm run lint'],
-  [5, 'npm run types'],
-  [5, 'npm run unused'],
-  [15, 'npm run prove-image'],
-  ...reportedRuns.map((run) => [30, reported(run)] as const),
-  [15, 'npm run browser-tests'],
-  [10, 'npm run smoke'],
-  [30, 'npm run mixed-versions'],
-  [5, 'npm run sandbox -- --exit'],
-  [40, 'npm run mutants'],
-  [10, 'npm run bench -- --quick --rounds 1 http'],
-  [15, 'npm run chaos -- --seeds 5 --at-once 3'],
-  [30, 'npm run chaos -- --sabotage --at-once 4'],
-];
-
 const interrupt = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupt.abort());
 
 const failed: string[] = [];
-for (const [minutes, command] of steps) {
+const took: string[] = [];
+for (const [minutes, command] of stepsFor(change)) {
   if (interrupt.signal.aborted) break;
   console.log(`\n== ${command}`);
   const began = performance.now();
@@ -51,17 +45,69 @@ for (const [minutes, command] of steps) {
     };
   };
   const why = await runStep(command.split(' '), { limitMs: minutes * 60_000, signal: interrupt.signal, listener });
-  console.log(`-- ${((performance.now() - began) / 1000).toFixed(0)} s`);
+  const seconds = ((performance.now() - began) / 1000).toFixed(0);
+  console.log(`-- ${seconds} s`);
+  took.push(`${seconds.padStart(5)} s  ${command.split(' -- --reporter')[0]}`);
   if (why === undefined) continue;
   const isReported = reportedRuns.some((run) => command === reported(run));
-  const reasons = words.lines().filter((line) => !isReported || line.includes(noTest));
-  failed.push(`failed: ${command} (${why})`, ...reasons.map((line) => `  ${line}`));
+  failed.push(`failed: ${command} (${why})`, ...(isReported ? [] : words.lines().map((line) => `  ${line}`)));
 }
 
+const isGood = failed.length === 0 && !interrupt.signal.aborted;
+console.log(`\n${took.join('\n')}`);
 if (failed.length > 0) console.log(`\n${failed.join('\n')}`);
-console.log(`\n${tests().join('\n')}`);
+const counts = tests();
+if (isAll && isGood) writeProof(counts.at(-1) ?? '');
+console.log(`\n${counts.join('\n')}`);
 rmSync(directory, { recursive: true, force: true });
-process.exitCode = failed.length === 0 && !interrupt.signal.aborted ? 0 : 1;
+process.exitCode = isGood ? 0 : 1;
+
+/** @param change undefined: everything */
+function stepsFor(change: Change | undefined): (readonly [minutes: number, command: string])[] {
+  const touches = (...places: string[]) => change === undefined || change.touches(...places);
+  const since = change ? ` --since ${change.commit}` : '';
+  const isService = touches('src/', 'telemetry/', 'iot-hub-emulator/src/', 'package-lock.json');
+  const areFaultsConcerned = change === undefined || faults.some(({ file }) => change.concerns(file));
+  const areSabotagesConcerned = touches('test/chaos/', ...sabotages.map(({ file }) => file));
+  const when = (isMeant: boolean, minutes: number, command: string) => (isMeant ? [[minutes, command] as const] : []);
+  return [
+    [5, 'npm run lint'],
+    [5, 'npm run types'],
+    [5, 'npm run unused'],
+    ...reportedRuns.map((run) => [30, reported(run)] as const),
+    [15, 'npm run prove-image'],
+    ...when(touches('page/', 'test/browser/', 'sandbox/'), 15, 'npm run browser-tests'),
+    ...when(change === undefined, 10, 'npm run smoke'),
+    ...when(touches('src/hub/', 'src/engine/', 'test/mixed/', '.ci/'), 30, 'npm run mixed-versions'),
+    ...when(touches('sandbox/', 'iot-hub-emulator/src/'), 5, 'npm run sandbox -- --exit'),
+    ...when(areFaultsConcerned, 60, `npm run mutants${since && ` --${since}`}`),
+    [20, `npm run mutants -- --sample ${change ? 40 : 60}`],
+    ...when(change === undefined, 10, 'npm run bench -- --quick --rounds 1 http'),
+    ...when(isService || touches('test/chaos/'), 15, `npm run chaos -- --seeds ${change ? 2 : 6} --at-once 3`),
+    ...when(areSabotagesConcerned, 30, `npm run chaos -- --sabotage --at-once 4${since}`),
+  ];
+}
+
+/** What is different since everything was proven; undefined when nobody knows. */
+function changeSinceProof(): Change | undefined {
+  try {
+    const commit = /^commit ([0-9a-f]{40})$/m.exec(readFileSync(provenFile, 'utf8'))?.[1] ?? '';
+    execFileSync('git', ['merge-base', '--is-ancestor', commit, 'HEAD'], { stdio: 'ignore' });
+    console.log(`What the change since ${commit} can reach (${provenFile})`);
+    return changedSince(commit);
+  } catch {
+    console.log(`Everything: ${provenFile} names no commit that this one comes from`);
+    return undefined;
+  }
+}
+
+function writeProof(counts: string): void {
+  const commit = execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).trim();
+  const isClean = execFileSync('git', ['status', '--porcelain'], { encoding: 'utf8' }).trim() === '';
+  if (isClean)
+    writeFileSync(provenFile, `commit ${commit}\ndate ${new Date().toISOString().slice(0, 10)}\n${counts}\n`);
+  else console.log(`\n${provenFile} is not written: what was proven is not what is committed`);
+}
 
 function tests(): string[] {
   const reports = reportedRuns.map((run) => [run, read(reportOf(run))] as const);

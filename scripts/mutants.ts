@@ -1,58 +1,103 @@
-import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { availableParallelism, constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { faults } from '../test/mutants/faults.ts';
+import { parseArgs } from 'node:util';
+import { faults, withFault } from '../test/mutants/faults.ts';
+import { changedSince } from './ci/changes.ts';
 import { createRunner } from './mutants/runner.ts';
-import { tryFaults, type Verdict } from './mutants/trial.ts';
+import { sample } from './mutants/sample.ts';
+import { tryMutants, type Verdict } from './mutants/trial.ts';
 
-/**
- * Puts each deliberate fault into the service, one at a time, and demands that a test notices whose title names the
- * broken rule. `npm run mutants -- claim` tries only the faults with that word. No file is changed: the fault is put in
- * when the test runner loads the file.
- */
+const usage = `npm run mutants [-- WORD …]          puts the deliberate faults of test/mutants into the service, one at a time, and demands that
+                                     a test of \`npm test\` notices each; with words, those with one of them in file or name
+npm run mutants -- --since COMMIT    those whose file, or a test that loads it, has changed since then
+npm run mutants -- --sample 40       so many small changes that StrykerJS makes, drawn over the rooms of src; those that no test notices
+                                     are named, and are no failure
+  --seed TEXT                        for the sample; default: the hash of the commit
+No file is changed: the test runner loads another text.`;
 
-const word = process.argv[2] ?? '';
-const chosen = faults.filter(({ fault, file }) => `${fault} ${file}`.includes(word));
-if (chosen.length === 0) {
-  console.error(`No deliberate fault has ${JSON.stringify(word)} in its name or file; test/mutants lists them.`);
-  process.exit(1);
+const { values, positionals } = options();
+const mutants = values.sample === undefined ? ownFaults() : await sample(Number(values.sample), seed());
+if (mutants.length === 0) {
+  const isWrong = positionals.length > 0;
+  console.log(
+    isWrong
+      ? `No deliberate fault has ${positionals.join(' or ')} in its name or file`
+      : 'No deliberate fault is concerned',
+  );
+  process.exit(isWrong ? 1 : 0);
 }
+
 const directory = realpathSync(mkdtempSync(join(tmpdir(), 'mutants-')));
 chmodSync(directory, 0o711); // some tests give their rights away
 // Many wait, most of all for what never comes, and need no processor.
-const atOnce = Math.min(4 * availableParallelism(), 8, chosen.length);
+const atOnce = Math.min(2 * availableParallelism(), 8, mutants.length);
 const runners = Array.from({ length: atOnce }, () => createRunner(process.cwd(), directory));
-
-function end(code: number): never {
-  for (const runner of runners) runner.close();
-  rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
-  process.exit(code);
-}
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => end(128 + constants.signals[signal]));
 }
 
 let tried = 0;
 const escaped: Verdict[] = [];
-console.log('The tests that are to notice them run without a fault first');
-await tryFaults({
-  root: process.cwd(),
-  faults: chosen,
+await tryMutants({
+  mutants,
   runners,
-  patience: { testMs: 5_000, hookMs: 30_000 },
-  onReady: (testFiles) => console.log(`${testFiles} test files have run\n`),
+  testMs: 20_000,
+  fileMs: 120_000,
   onVerdict(verdict) {
-    const { fault, isCaught } = verdict;
+    const { mutant, noticedBy } = verdict;
     tried += 1;
-    if (!isCaught) escaped.push(verdict);
-    console.log(`${String(tried).padStart(3)}/${chosen.length} ${isCaught ? 'caught ' : 'ESCAPED'} ${fault.fault}`);
+    if (noticedBy === undefined) escaped.push(verdict);
+    const place = `${String(tried).padStart(3)}/${mutants.length}`;
+    console.log(`${place} ${noticedBy === undefined ? 'ESCAPED' : 'noticed'} ${mutant.file}: ${mutant.name}`);
+    if (noticedBy !== undefined && values.verbose) console.log(`        by ${noticedBy}`);
   },
 });
+for (const { mutant, why } of escaped) console.log(`\nescaped: ${mutant.file}: ${mutant.name}\n  ${why}`);
+const kind = values.sample === undefined ? 'deliberate faults' : `changes drawn with ${seed()}`;
+console.log(`\n${mutants.length - escaped.length} of ${mutants.length} ${kind} noticed by a test`);
+end(escaped.length === 0 || values.sample !== undefined ? 0 : 1);
 
-for (const { fault, why } of escaped) {
-  console.error(`\nescaped: ${fault.fault}\n      wanted: ${fault.caughtBy}\n      ${why}`);
+function end(code: number): never {
+  for (const runner of runners) runner.close();
+  rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+  process.exit(code);
 }
-console.log(
-  `\n${chosen.length - escaped.length} of ${chosen.length} deliberate faults caught by the test that names the rule`,
-);
-end(escaped.length === 0 ? 0 : 1);
+
+function ownFaults() {
+  const isChosen = values.since === undefined ? () => true : changedSince(values.since).concerns;
+  return faults
+    .filter(
+      ({ fault, file }) => positionals.length === 0 || positionals.some((word) => `${file}: ${fault}`.includes(word)),
+    )
+    .filter(({ file }) => isChosen(file))
+    .map((fault) => ({
+      name: fault.fault,
+      file: fault.file,
+      text: withFault(readFileSync(fault.file, 'utf8'), fault),
+    }));
+}
+
+function seed(): string {
+  return values.seed ?? execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).trim();
+}
+
+function options() {
+  try {
+    const text = { type: 'string' } as const;
+    const flag = { type: 'boolean' } as const;
+    const all = { since: text, sample: text, seed: text, verbose: flag, help: flag };
+    const parsed = parseArgs({ options: all, allowPositionals: true });
+    if (parsed.values.help) {
+      console.log(usage);
+      process.exit(0);
+    }
+    if (!/^([1-9]\d{0,3})?$/.test(parsed.values.sample ?? ''))
+      throw new Error('--sample takes a number from 1 to 9999');
+    return parsed;
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${usage}`);
+    process.exit(2);
+  }
+}

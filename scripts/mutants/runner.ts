@@ -2,11 +2,25 @@ import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { fork } from '../../sandbox/service/endWithUs.ts';
 import { launcher } from '../../sandbox/state/directories.ts';
-import type { Attempt, Seen } from './attempt.ts';
+
+/** A run of files of tests in one new process; it ends with the first test that fails. */
+export interface Attempt {
+  readonly testFiles: readonly string[];
+  /** A file of the project, and the text that it has for this run. Absent: the code as it is. */
+  readonly change?: { readonly file: string; readonly text: string };
+  /** For one test. */
+  readonly testMs: number;
+}
+
+/** What came of it. */
+export interface Seen {
+  /** The first file with a test that failed, or that could not be loaded; absent: all passed. */
+  readonly failed?: { readonly testFile: string; readonly title: string; readonly why: string };
+}
 
 /** A test runner in a process of its own, which starts when it is needed. */
 export interface Runner {
-  /** @throws Error when it does not answer in time; then it has ended, with all that it had started */
+  /** @throws Error when it does not answer in time, or ends; then all that it had started has ended, too */
   run(attempt: Attempt, longestMs: number): Promise<Seen>;
   close(): void;
 }

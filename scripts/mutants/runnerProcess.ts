@@ -1,40 +1,40 @@
-import { resolve } from 'node:path';
-import { createVitest } from 'vitest/node';
-import { titleOf } from '../../test/mutants/titles.ts';
+import { relative, resolve } from 'node:path';
+import { BaseSequencer, createVitest, type TestCase, type TestModule, type TestSpecification } from 'vitest/node';
 import { common, fromSources } from '../../vitest.config.ts';
-import type { Attempt, Change, Seen, SeenTest } from './attempt.ts';
-import { createKeptProcess } from './keptProcess.ts';
+import type { Attempt, Seen } from './runner.ts';
 
-// A test runner that is started once and asked for one attempt after the other. It transforms each module once, and again
-// only the one in which a fault is put.
+// A test runner that is started once and asked for one attempt after the other. It transforms each module once, and again only the one that is changed.
+// The tests of an attempt run in a new process, so that nothing of an earlier one is left there.
 
-const kept = createKeptProcess();
-let change: Change | undefined;
-let isLoaded = false;
-let seen: SeenTest[] = [];
-let troubles: string[] = [];
+class AsGiven extends BaseSequencer {
+  override async sort(files: TestSpecification[]) {
+    return files;
+  }
+}
+
+let change: Attempt['change'];
+let failed: Seen['failed'];
 
 const vitest = await createVitest(
   'test',
   {
     ...common,
-    pool: kept.pool,
     config: false,
     watch: false,
     cache: false,
     update: 'none',
+    isolate: false,
     maxWorkers: 1,
+    hookTimeout: 60_000,
+    sequence: { sequencer: AsGiven },
     reporters: [
       {
-        onTestCaseResult(test) {
-          const { state, errors } = test.result();
-          if (state !== 'passed' && state !== 'failed') return;
-          const hasTimedOut = errors?.some(({ message }) => /^(Test|Hook) timed out/.test(message)) ?? false;
-          const ms = test.diagnostic()?.duration ?? 0;
-          seen.push({ title: titleOf(test), hasPassed: state === 'passed', hasTimedOut, ms });
+        onTestCaseResult(test: TestCase) {
+          if (test.result().state === 'failed') fail(test.module, test.fullName, test.result().errors?.[0]?.message);
         },
-        onTestModuleEnd(module) {
-          troubles.push(...module.errors().map(({ message }) => message));
+        onTestModuleEnd(module: TestModule) {
+          const [error] = module.errors();
+          if (error) fail(module, 'the file', error.message);
         },
       },
     ],
@@ -43,37 +43,39 @@ const vitest = await createVitest(
     ...fromSources,
     plugins: [
       {
-        name: 'deliberate-fault',
+        name: 'change',
         enforce: 'pre',
-        transform(code, id) {
-          if (change === undefined || id !== resolve(change.file)) return undefined;
-          const { find, replace } = change;
-          isLoaded = true;
-          return { code: code.replace(find, () => replace), map: null };
-        },
+        transform: (_, id) => (change && id === resolve(change.file) ? { code: change.text, map: null } : undefined),
       },
     ],
   },
 );
 
 process.on('message', async (attempt: Attempt) => {
-  process.send?.(await run(attempt).catch((error: unknown): Seen => ({ tests: [], troubles: [String(error)] })));
+  const seen = await run(attempt).catch((error: unknown): Seen => ({ failed: { ...none, why: String(error) } }));
+  process.send?.(seen);
 });
 
-async function run({ testFile, words, change: asked, inNewProcess, testMs, hookMs }: Attempt): Promise<Seen> {
-  if (inNewProcess) await kept.renew();
-  [change, isLoaded, seen, troubles] = [asked, false, [], []];
+const none = { testFile: '', title: '' };
+
+async function run({ testFiles, change: asked, testMs }: Attempt): Promise<Seen> {
+  [change, failed] = [asked, undefined];
   const project = vitest.getRootProject();
-  Object.assign(project.config, { testTimeout: testMs, hookTimeout: hookMs });
-  const testNamePattern = new RegExp(words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'));
+  Object.assign(project.config, { testTimeout: testMs });
   if (asked) transformAgain(asked.file);
-  const specification = project.createSpecification(resolve(testFile), { testNamePattern });
-  const { unhandledErrors } = await vitest.runTestSpecifications([specification]);
+  const { unhandledErrors } = await vitest.runTestSpecifications(
+    testFiles.map((file) => project.createSpecification(resolve(file))),
+  );
   change = undefined;
   if (asked) transformAgain(asked.file);
-  if (seen.length === 0) for (const error of unhandledErrors) troubles.push(messageOf(error));
-  if (asked && !isLoaded) troubles.push(`${testFile} does not load ${asked.file}`);
-  return { tests: seen, troubles };
+  const [error] = unhandledErrors;
+  if (error !== undefined && failed === undefined) return { failed: { ...none, why: messageOf(error) } };
+  return failed ? { failed } : {};
+}
+
+function fail(module: TestModule, title: string, why = ''): void {
+  failed ??= { testFile: relative(process.cwd(), module.moduleId), title, why };
+  void vitest.cancelCurrentRun('test-failure');
 }
 
 /** Only this file: what imports it stays as it is. */

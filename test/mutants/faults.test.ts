@@ -1,16 +1,38 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
-import { standsOnce } from '../../scripts/mutants/attempt.ts';
-import { faults } from './faults.ts';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { type Fault, faults, faultsIn, withFault } from './faults.ts';
 
-// Putting the faults in takes minutes; that they can be put in is known at once.
+// To try the faults takes minutes; whether they can be put in is known at once.
 
-it.each(faults)('the fault can still be applied: $fault', (fault) => {
-  expect(standsOnce(readFileSync(fault.file, 'utf8'), fault)).toBe(true);
-  expect(fault.tests.filter((path) => !existsSync(path))).toEqual([]);
+it.each(faults)('the fault can be put in: $file, $fault', (fault) => {
+  const text = readFileSync(fault.file, 'utf8');
+  expect(withFault(text, fault)).not.toBe(text);
 });
 
-it('the names of faults are unique', () => {
+it('the names of the faults of a file are unique', () => {
   const names = faults.map(({ fault, file }) => `${file}: ${fault}`);
-  expect(new Set(names).size).toBe(names.length);
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+});
+
+describe('the text of faults', () => {
+  const sum: Fault = { fault: 'takes away', file: 'src/sum.ts', find: 'a + b', replace: 'a - b' };
+
+  it('has files, names, what is found and what takes its place', () => {
+    const text = 'src/sum.ts\n# takes away\n-a + b\n+a - b\n\nsrc/two.ts\n# forgets\n-one();\n-  two();\n';
+    const forgets = { fault: 'forgets', file: 'src/two.ts', find: 'one();\n  two();', replace: '' };
+    expect(faultsIn(text)).toEqual([sum, forgets]);
+  });
+
+  it.each([
+    ['src/sum.ts\nwhatever\n', /line 2 is no file/],
+    ['src/sum.ts\n-a\n', /line 2 is no file/],
+    ['src/sum.ts\n# one\n-a\n+b\nsrc/two.ts\n-c\n', /line 6 is no file/],
+    ['src/sum.ts\n# one\n+b\n', /“one” has no file, or no text/],
+  ])('is refused with a line that is out of place: %j', (text, why) => {
+    expect(() => faultsIn(text)).toThrow(why);
+  });
+
+  it.each(['', 'a + b; a + b'])('is refused where what is found does not stand once: %j', (text) => {
+    expect(() => withFault(text, sum)).toThrow('src/sum.ts must contain exactly once what “takes away” changes: a + b');
+  });
 });

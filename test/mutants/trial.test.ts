@@ -2,121 +2,120 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createRunner } from '../../scripts/mutants/runner.ts';
-import { tryFaults, type Verdict } from '../../scripts/mutants/trial.ts';
-import type { Fault } from './faults.ts';
+import { createRunner, type Runner } from '../../scripts/mutants/runner.ts';
+import { type Mutant, tryMutants, type Verdict } from '../../scripts/mutants/trial.ts';
 
-/** What the test imports of it has another place when it is built. */
-const ofEmulator = 'iot-hub-emulator/limits';
+/** Not as an import of this file. */
+const ofEmulator = 'iot-hub-emulator';
 
 const code = {
   'src/sum.ts': 'export const sum = (a: number, b: number) => a + b;\n',
   'src/other.ts': 'export const other = 1;\n',
-  'src/emulator.ts': `
-import url from '${ofEmulator}?url';
-export const isFromSources = url.endsWith('.ts');
-`,
+  // What a test imports of the emulator has another place when it is built.
+  'src/emulator.ts': `import url from '${ofEmulator}/limits?url';\nexport const isFromSources = url.endsWith('.ts');\n`,
   'src/wait.ts': `
 import { setTimeout } from 'node:timers/promises';
 export async function wait(): Promise<void> {
   await setTimeout(1);
 }
 `,
-  'test/sum.test.ts': `
-import { describe, expect, it } from 'vitest';
+  'test/one.test.ts': `
+import { expect, it } from 'vitest';
 import { isFromSources } from '../src/emulator.ts';
 import { sum } from '../src/sum.ts';
+it('a sum is that of two numbers', () => expect(sum(1, 2)).toBe(3));
+it('the hub emulator comes from its sources', () => expect(isFromSources).toBe(true));
+`,
+  'test/two.test.ts': `
+import { expect, it } from 'vitest';
+import { sum } from '../src/sum.ts';
 import { wait } from '../src/wait.ts';
-describe('a sum', () => {
-  it('is that of two numbers', () => expect(sum(1, 2)).toBe(3));
-  it('is the same in either order', () => expect(sum(1, 2)).toBe(sum(2, 1)));
-  it('can be wrong', () => expect(sum(1, 2)).toBe(4));
-});
+it('a sum of nothing is nothing', () => expect(sum(0, 0)).toBe(0));
 it('waits', () => wait());
-it('has the hub emulator from its sources', () => expect(isFromSources).toBe(true));
+`,
+  'test/wrong.test.ts': `
+import { expect, it } from 'vitest';
+import { other } from '../src/other.ts';
+it('fails as the code is', () => expect(other).toBe(2));
 `,
 };
+type File = keyof typeof code;
 
-const sum = (entry: Partial<Fault> & Pick<Fault, 'fault'>): Fault => ({
-  file: 'src/sum.ts',
-  find: 'a + b',
-  replace: 'a - b',
-  tests: ['test'],
-  caughtBy: 'a sum is that of two numbers',
-  ...entry,
+const change = (name: string, file: File, find: string, replace: string): Mutant => ({
+  name,
+  file,
+  text: code[file].replace(find, replace),
 });
-const waiting = { file: 'src/wait.ts', find: 'await setTimeout(1);', caughtBy: 'waits' };
+const inWait = (name: string, replace: string) => change(name, 'src/wait.ts', 'await setTimeout(1);', replace);
 
-const faults = [
-  sum({ fault: 'is caught' }),
-  sum({ fault: 'is put in alone', replace: 'b + a' }),
-  sum({ fault: 'is noticed by another test only', replace: 'a * b', caughtBy: 'is the same in either order' }),
-  sum({ fault: 'has lost its place', find: 'a * b' }),
-  sum({ fault: 'is in a file that the test does not load', file: 'src/other.ts', find: '1', replace: '2' }),
-  sum({ fault: 'is meant for a test that is not there', caughtBy: 'is that of three numbers' }),
-  sum({ fault: 'is meant for a test that always fails', caughtBy: 'can be wrong' }),
-  sum({ fault: 'is no code', replace: 'a +' }),
-  sum({
-    ...{
-      fault: 'is in what comes from the hub emulator',
-      file: 'src/emulator.ts',
-      find: 'url.endsWith',
-      replace: '!url.endsWith',
-    },
-    caughtBy: 'has the hub emulator from its sources',
-  }),
-  sum({ ...waiting, fault: 'never answers', replace: 'await new Promise(() => {});' }),
-  sum({ ...waiting, fault: 'ends the process', replace: "process.kill(process.pid, 'SIGKILL');" }),
+const mutants = [
+  change('is noticed by the first file', 'src/sum.ts', 'a + b', 'a - b'),
+  change('is noticed by the second file', 'src/sum.ts', 'a + b', 'a === 0 ? 1 : a + b'),
+  change('makes no difference', 'src/sum.ts', 'a + b', 'b + a'),
+  change('is in a file whose only test always fails', 'src/other.ts', '1', '3'),
+  change('is no code', 'src/sum.ts', 'a + b', 'a +'),
+  change('is in what comes from the hub emulator', 'src/emulator.ts', 'url.endsWith', '!url.endsWith'),
+  inWait('never answers', 'await new Promise(() => {});'),
+  inWait('ends the process', "process.kill(process.pid, 'SIGKILL');"),
+  inWait('never ends', 'for (;;);'),
 ];
-
-const endless = sum({ ...waiting, fault: 'never ends', replace: 'for (;;);' });
+const testFiles: Partial<Record<string, readonly string[]>> = {
+  'src/sum.ts': ['test/one.test.ts', 'test/two.test.ts'],
+  'src/other.ts': ['test/wrong.test.ts'],
+  'src/emulator.ts': ['test/one.test.ts'],
+  'src/wait.ts': ['test/two.test.ts'],
+};
 
 let root: string;
+let runners: readonly Runner[] = [];
 const verdicts = new Map<string, Verdict>();
-const tested: number[] = [];
 
 beforeAll(async () => {
   root = realpathSync(mkdtempSync(join(tmpdir(), 'trial-')));
   for (const folder of ['src', 'test', 'tmp']) mkdirSync(join(root, folder));
   for (const [name, text] of Object.entries(code)) writeFileSync(join(root, name), text);
   symlinkSync(resolve('node_modules'), join(root, 'node_modules'));
-  const runners = [1, 2].map(() => createRunner(root, join(root, 'tmp')));
-  const common = {
-    root,
+  runners = [1, 2].map(() => createRunner(root, join(root, 'tmp')));
+  await tryMutants({
+    mutants: [...mutants, { name: 'is in a file that no test loads', file: 'src/none.ts', text: '' }],
     runners,
-    onReady: (testFiles: number) => void tested.push(testFiles),
-    onVerdict: (verdict: Verdict) => void verdicts.set(verdict.fault.fault, verdict),
-  };
-  await tryFaults({ ...common, faults, patience: { testMs: 500, hookMs: 20_000 } });
-  await tryFaults({ ...common, faults: [endless], patience: { testMs: 500, hookMs: 1_000 } });
+    testMs: 1_000,
+    fileMs: 30_000,
+    testFilesFor: (file) => testFiles[file] ?? [],
+    onVerdict: (verdict) => void verdicts.set(verdict.mutant.name, verdict),
+  });
+});
+afterAll(() => {
   for (const runner of runners) runner.close();
-});
-afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }));
-
-it.each([
-  ['is caught', ''],
-  ['is put in alone', 'no test failed'],
-  ['is noticed by another test only', 'no test failed'],
-  ['has lost its place', 'src/sum.ts must contain exactly once: a * b'],
-  ['is in a file that the test does not load', 'test/sum.test.ts does not load src/other.ts'],
-  ['is meant for a test that is not there', 'no test has these words in its title'],
-  ['is meant for a test that always fails', 'the test fails without the fault, too: test/sum.test.ts'],
-  ['is in what comes from the hub emulator', ''],
-  ['never answers', ''],
-])('a fault that %s: %j', (fault, why) => {
-  const verdict = verdicts.get(fault);
-  expect({ isCaught: verdict?.isCaught, why: verdict?.why }).toEqual({ isCaught: why === '', why });
+  rmSync(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
 });
 
 it.each([
-  ['is no code', /src\/sum\.ts|Unexpected|parse/i],
-  ['ends the process', /error/i],
-  ['never ends', /^did not end within [\d.]+ s$/],
-])('a fault that %s is not caught by any test', (fault, why) => {
-  expect(verdicts.get(fault)).toMatchObject({ isCaught: false, why: expect.stringMatching(why) });
+  ['is noticed by the first file', 'test/one.test.ts: a sum is that of two numbers'],
+  ['is noticed by the second file', 'test/two.test.ts: a sum of nothing is nothing'],
+  ['is in what comes from the hub emulator', 'test/one.test.ts: the hub emulator comes from its sources'],
+  ['never answers', 'test/two.test.ts: waits'],
+])('a change that %s: %s', (name, noticedBy) => {
+  expect(verdicts.get(name)?.noticedBy).toBe(noticedBy);
 });
 
-it('the tests run once without a fault, file by file, and the files stay unchanged', () => {
-  expect(tested).toEqual([1, 1]);
-  expect(readFileSync(join(root, 'src/sum.ts'), 'utf8')).toBe(code['src/sum.ts']);
+it.each([
+  ['ends the process', /^test\/two\.test\.ts: .+/],
+  ['never ends', /^test\/two\.test\.ts: did not end within 30 s$/],
+])('a change that %s is noticed', (name, noticedBy) => {
+  expect(verdicts.get(name)?.noticedBy).toMatch(noticedBy);
+});
+
+it.each([
+  ['makes no difference', /^none of 2 test files failed$/],
+  ['is in a file whose only test always fails', /^none of 1 test files failed$/],
+  ['is no code', /^is no code: /],
+  ['is in a file that no test loads', /^no test loads the file$/],
+])('a change that %s is not noticed', (name, why) => {
+  expect(verdicts.get(name)).toMatchObject({ why: expect.stringMatching(why) });
+  expect(verdicts.get(name)).not.toHaveProperty('noticedBy');
+});
+
+it('leaves the files unchanged', () => {
+  for (const [name, text] of Object.entries(code)) expect(readFileSync(join(root, name), 'utf8')).toBe(text);
 });
