@@ -100,6 +100,18 @@ it('no temporary file is left', async () => {
   expect(readdirSync(join(directory, 'checkpoints')).filter((name) => name.endsWith('.new'))).toEqual([]);
 });
 
+it('the record is kept in the account of the checkpoints, where they have one of their own', async () => {
+  const { checkpoints, store, ...more } = settings('blob');
+  const nowhere = storage.connectionString.replace(/BlobEndpoint=[^;]*/, 'BlobEndpoint=http://127.0.0.1:1/nowhere');
+  const own = {
+    ...more,
+    store: { ...store, connectionString: nowhere },
+    checkpoints: { ...checkpoints, connectionString: storage.connectionString },
+  };
+  expect(await openDurableText('builds', own).write('x', undefined)).toBe(true);
+  expect(await openDurableText('builds', settings('blob')).read()).toMatchObject({ text: 'x' });
+});
+
 it('the record names the build that another instance has recorded meanwhile', async () => {
   let stored = { text: JSON.stringify([built('a')]), etag: '1' };
   let races = 0;
