@@ -29,6 +29,14 @@ it.each([
   expect([searchParams.get('spr'), searchParams.get('sp'), searchParams.get('sr')]).toEqual([allowed, 'r', 'b']);
 });
 
+it('a signature is good for the seconds that are asked for', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-01-02T03:04:05Z') });
+  const result = await sign('https', 1);
+  vi.useRealTimers();
+  const { searchParams } = new URL(result.kind === 'file' ? result.file.url : '');
+  expect(searchParams.get('se')).toBe('2026-01-02T03:05:05Z');
+});
+
 it('a file may have exactly the largest size', async () => {
   expect(await sign('https', maxBytes)).toMatchObject({ kind: 'file', file: { bytes: maxBytes, etag: '"1"' } });
   expect(await sign('https', maxBytes + 1)).toEqual({ kind: 'too_large', bytes: maxBytes + 1 });

@@ -74,9 +74,9 @@ export function memoryAccount() {
     const before = blobs.get(name);
     if (account.keeps.ifNoneMatch && headers.get('if-none-match') === '*' && before)
       return error(409, 'BlobAlreadyExists');
+    if (keepsContent && before === undefined) return error(404, 'BlobNotFound');
     const expected = account.keeps.ifMatch ? headers.get('if-match') : undefined;
     if (expected !== undefined && expected !== before?.etag) return error(412, 'ConditionNotMet');
-    if (keepsContent && before === undefined) return error(404, 'BlobNotFound');
     const labels = headers
       .headersArray()
       .flatMap(({ name: header, value }) =>
