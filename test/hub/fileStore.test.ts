@@ -84,6 +84,17 @@ describe('the file of checkpoints', () => {
     expect(readdirSync(directory)).toEqual(['place.json']);
   });
 
+  it('has for the next process what a partition was released with, until it is claimed again', async () => {
+    const store = open();
+    const record = await takeOver(store, 'a');
+    await store.change(record, { ...record, owner: '', begun: 41 });
+    const next = open();
+    expect(await next.ownerships()).toMatchObject([{ owner: '', epoch: 1, begun: 41 }]);
+    await takeOver(next, 'b');
+    const [last] = await open().ownerships();
+    expect([last?.epoch, last?.begun]).toEqual([2, undefined]);
+  });
+
   it('is taken at a later use when it could not be taken at the first', async () => {
     const store = open();
     writeFileSync(path(), '{');
