@@ -35,16 +35,19 @@ describe.each([
   it.each([
     [403, undefined, 1],
     [503, true, 2],
-  ] as const)('is named with its setting when the account answers %i; an outage: %s', async (status, isOutage, requests) => {
-    proxy.fate = ({ url = '' }) => (url.includes('restype=container') ? 'pass' : status);
-    const [finding, ...more] = await check(of);
-    expect([finding, more]).toMatchObject([
-      { mark: 'failure', found: expect.stringMatching(`${status}.*\\(STORE_CONNECTION_STRING\\)`) },
-      [],
-    ]);
-    expect(finding?.isOutage).toBe(isOutage);
-    expect(proxy.seen.filter((seen) => seen.includes('/check/'))).toHaveLength(requests);
-  });
+  ] as const)(
+    'is named with its setting when the account answers %i; an outage: %s',
+    async (status, isOutage, requests) => {
+      proxy.fate = ({ url = '' }) => (url.includes('restype=container') ? 'pass' : status);
+      const [finding, ...more] = await check(of);
+      expect([finding, more]).toMatchObject([
+        { mark: 'failure', found: expect.stringMatching(`${status}.*\\(STORE_CONNECTION_STRING\\)`) },
+        [],
+      ]);
+      expect(finding?.isOutage).toBe(isOutage);
+      expect(proxy.seen.filter((seen) => seen.includes('/check/'))).toHaveLength(requests);
+    },
+  );
 
   it('needs the right to delete only for dead letters', async () => {
     const client = new ContainerClient(storage.connectionString, `signed-${name.toLowerCase().replace('_', '-')}`);
@@ -78,7 +81,9 @@ describe('the container of files', () => {
   it('is well when it answers, though it has no file; else its setting is named', async () => {
     await new ContainerClient(storage.connectionString, 'files').create();
     expect(await checkOf('files')).toMatchObject([{ mark: 'ok' }]);
-    expect(await checkOf('no-files')).toMatchObject([{ mark: 'failure', found: expect.stringContaining('METHODS_FILES_CONTAINER') }]);
+    expect(await checkOf('no-files')).toMatchObject([
+      { mark: 'failure', found: expect.stringContaining('METHODS_FILES_CONTAINER') },
+    ]);
     proxy.fate = () => 503;
     expect(await checkOf('files')).toMatchObject([
       { isOutage: true, found: expect.stringContaining('METHODS_FILES_CONNECTION_STRING') },

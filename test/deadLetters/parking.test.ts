@@ -35,10 +35,12 @@ async function durationOf(work: Promise<void>): Promise<number> {
   return ended;
 }
 
-const later = (ms: number, end: 'resolve' | 'reject' = 'resolve') => () =>
-  new Promise<void>((resolve, reject) =>
-    setTimeout(() => (end === 'resolve' ? resolve() : reject(new Error('late'))), ms),
-  );
+const later =
+  (ms: number, end: 'resolve' | 'reject' = 'resolve') =>
+  () =>
+    new Promise<void>((resolve, reject) =>
+      setTimeout(() => (end === 'resolve' ? resolve() : reject(new Error('late'))), ms),
+    );
 const never = () => new Promise<void>(() => {});
 
 it.each([
@@ -52,18 +54,21 @@ it.each([
   expect([await durationOf(work), levels()]).toEqual([waitedMs, told]);
 });
 
-it.each(['park', 'release'] as const)('%s rejects neither at once nor late, and tells once where the message is', async (verb) => {
-  for (const store of [
-    { park: never, remove: never },
-    { park: later(30_000, 'reject'), remove: later(30_000, 'reject') },
-    { park: later(0, 'reject'), remove: later(0, 'reject') },
-  ]) {
-    const { parking, levels, log } = setUp(store);
-    await durationOf(verb === 'park' ? parking.park(letter(7), failure, '00') : parking.release(letter(7)));
-    expect(levels()).toEqual([verb === 'park' ? 'error' : 'warn']);
-    expect(log.lines[0]?.fields).toMatchObject({ device: 'd1', partition: '0', sequenceNumber: 7 });
-  }
-});
+it.each(['park', 'release'] as const)(
+  '%s rejects neither at once nor late, and tells once where the message is',
+  async (verb) => {
+    for (const store of [
+      { park: never, remove: never },
+      { park: later(30_000, 'reject'), remove: later(30_000, 'reject') },
+      { park: later(0, 'reject'), remove: later(0, 'reject') },
+    ]) {
+      const { parking, levels, log } = setUp(store);
+      await durationOf(verb === 'park' ? parking.park(letter(7), failure, '00') : parking.release(letter(7)));
+      expect(levels()).toEqual([verb === 'park' ? 'error' : 'warn']);
+      expect(log.lines[0]?.fields).toMatchObject({ device: 'd1', partition: '0', sequenceNumber: 7 });
+    }
+  },
+);
 
 it.each([
   [undefined, 1],

@@ -142,7 +142,10 @@ describe('a record in a file', () => {
   });
 
   it('is there as a whole or not at all, and apart from other records', async () => {
-    const [builds, endpoints] = [openDurableText('builds', settings('file')), openDurableText('endpoints', settings('file'))];
+    const [builds, endpoints] = [
+      openDurableText('builds', settings('file')),
+      openDurableText('endpoints', settings('file')),
+    ];
     await builds.write('the first', undefined);
     await endpoints.write('another', undefined);
     const [name = ''] = files();

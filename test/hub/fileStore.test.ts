@@ -117,14 +117,6 @@ describe('the file of checkpoints', () => {
     expect(readdirSync(directory).sort()).toEqual([...others, 'place%202.json', 'place.json'].sort());
   });
 
-  it('is written by one of two processes that take it at once, and the other says so', async () => {
-    const stores = [open(), open()];
-    await Promise.allSettled(stores.map((store, index) => store.change(undefined, claimed(`${index}`, 1))));
-    expect(readdirSync(directory)).toEqual(['place.json']);
-    const seen = await Promise.allSettled(stores.map((store) => store.ownerships()));
-    expect(seen.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-  });
-
   it('leaves no file open', async () => {
     const store = open();
     const reader = await takeOver(store, 'a');

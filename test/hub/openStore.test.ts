@@ -101,7 +101,10 @@ describe('the stored positions', () => {
   it('in a file are read without taking the file from its process; what is no number is left out', async () => {
     expect([...(await read())]).toEqual([]);
     const store = await write();
-    expect([...(await read())].sort()).toEqual([['0', 40], ['11', 51]]);
+    expect([...(await read())].sort()).toEqual([
+      ['0', 40],
+      ['11', 51],
+    ]);
     expect(await store.ownerships()).toHaveLength(2);
     const [name = ''] = readdirSync(join(directory, 'checkpoints'));
     const path = join(directory, 'checkpoints', name);
@@ -116,7 +119,10 @@ describe('the stored positions', () => {
       const nowhere = connectionString.replace(/BlobEndpoint=[^;]*/, 'BlobEndpoint=http://127.0.0.1:1/nowhere');
       const account = { STORE: 'blob', STORE_CONNECTION_STRING: nowhere, [setting]: connectionString };
       await write(account);
-      expect([...(await read(account))].sort()).toEqual([['0', 40], ['11', 51]]);
+      expect([...(await read(account))].sort()).toEqual([
+        ['0', 40],
+        ['11', 51],
+      ]);
       const blob = new ContainerClient(connectionString, 'checkpoints').getBlobClient(
         'hub.example/devices/$default/checkpoint/0',
       );

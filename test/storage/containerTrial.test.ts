@@ -86,12 +86,15 @@ it('notices that conditions are not kept', async () => {
 const inMemory = (account: ReturnType<typeof memoryAccount>) =>
   tryContainer({ account: account.access, container: 'c', mustDelete: true, name: 'checkpoints', withinMs: 30_000 });
 
-it.each(['ifMatch', 'ifNoneMatch'] as const)('notices that the condition %s is not kept, and leaves nothing', async (one) => {
-  const account = memoryAccount();
-  account.keeps[one] = false;
-  await expect(inMemory(account)).rejects.toThrow(UnconditionalStorage);
-  expect(account.blobs.size).toBe(0);
-});
+it.each(['ifMatch', 'ifNoneMatch'] as const)(
+  'notices that the condition %s is not kept, and leaves nothing',
+  async (one) => {
+    const account = memoryAccount();
+    account.keeps[one] = false;
+    await expect(inMemory(account)).rejects.toThrow(UnconditionalStorage);
+    expect(account.blobs.size).toBe(0);
+  },
+);
 
 it('deletes what interrupted trials have left for ten minutes, and no other blob', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });

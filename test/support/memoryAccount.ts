@@ -67,7 +67,11 @@ export function memoryAccount() {
     if (request.method === 'DELETE') return { status: blobs.delete(name) ? 202 : 404 };
     const labels = Object.fromEntries(Object.entries(blob.labels).map(([key, value]) => [`x-ms-meta-${key}`, value]));
     const length = { 'content-length': String(Buffer.byteLength(blob.content)) };
-    return { status: 200, headers: { ...labels, ...versionOf(blob), ...length }, body: request.method === 'HEAD' ? '' : blob.content };
+    return {
+      status: 200,
+      headers: { ...labels, ...versionOf(blob), ...length },
+      body: request.method === 'HEAD' ? '' : blob.content,
+    };
   }
 
   function put({ headers, body }: HttpRequest, name: string, keepsContent: boolean): Answer {
