@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { ContainerClient } from '@azure/storage-blob';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connectionStringTo } from '../../sandbox/methods/azurite.ts';
-import { accountClient, clientOptions } from '../../src/storage/containerIn.ts';
+import { accountClient, clientOptions, containerIn } from '../../src/storage/containerIn.ts';
 import { createStorageCalls, StorageError } from '../../src/storage/storageCalls.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 
@@ -217,6 +217,11 @@ describe('the client of an account', () => {
       expect([client(), client().given, await attempt()()]).toEqual([client(), access, false]);
       expect(client()).toBe(client());
     }
+  });
+
+  it('has its address without the slashes that may end it', () => {
+    const { client } = containerIn({ url: 'https://account.example//', credential: { scope: 's' } as never }, 'c');
+    expect(client().url).toBe('https://account.example/c');
   });
 
   it('makes a request once: repeats are counted here', async () => {
