@@ -220,7 +220,13 @@ describe('the client of an account', () => {
   });
 
   it('has its address without the slashes that may end it', () => {
-    const { client } = containerIn({ url: 'https://account.example//', credential: { scope: 's' } as never }, 'c');
+    const { client } = containerIn(
+      {
+        url: 'https://account.example//',
+        credential: { scope: 's', getToken: async () => ({ token: 't', expiresOnTimestamp: 0 }) },
+      },
+      'c',
+    );
     expect(client().url).toBe('https://account.example/c');
   });
 
