@@ -189,7 +189,10 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
     async remove(id) {
       if (isKnownToBeAbsent(id)) return;
       known.delete(id);
-      await inTurn(id, (at) => at.remove(id));
+      await inTurn(id, (at) => at.remove(id)).catch((error) => {
+        known.add(id); // it is there still, as far as is known
+        throw error;
+      });
     },
     async tidy() {
       await look();

@@ -54,22 +54,25 @@ export async function tryContainer({
   const path = `${folder}${randomUUID()}`;
   const blob = client.getBlockBlobClient(path);
   const upload = (conditions: object, abortSignal: AbortSignal) => blob.upload('check', 5, { conditions, abortSignal });
-  const isRefused = (conditions: object) =>
-    attempt('writing under a condition', by, (abortSignal) =>
+
+  /** @throws UnconditionalStorage */
+  async function checkRefused(conditions: object): Promise<void> {
+    const isTaken = await attempt('writing under a condition', by, (abortSignal) =>
       upload(conditions, abortSignal).then(
-        () => false,
+        () => true,
         (error) => {
           if (error.statusCode !== 409 && error.statusCode !== 412) throw error;
-          return true;
+          return false;
         },
       ),
     );
+    if (isTaken) throw new UnconditionalStorage('writes whose condition does not hold are taken');
+  }
 
   async function seen(etag: string | undefined): Promise<Omit<ContainerTrial, 'left'>> {
-    const isProtected = await isRefused({ ifNoneMatch: '*' });
+    await checkRefused({ ifNoneMatch: '*' });
     const changed = await attempt('writing', by, (abortSignal) => upload({ ifMatch: etag }, abortSignal));
-    if (!isProtected || !(await isRefused({ ifMatch: etag })))
-      throw new UnconditionalStorage('writes whose condition does not hold are taken');
+    await checkRefused({ ifMatch: etag });
     await attempt('listing', by, async (abortSignal) => {
       for await (const { name, properties } of client.listBlobsFlat({ prefix: folder, abortSignal })) {
         const ageMs = Date.now() - properties.lastModified.getTime();

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ContainerClient } from '@azure/storage-blob';
 import type { AccountClient } from './containerIn.ts';
 
@@ -41,6 +40,9 @@ export interface StorageCalls {
 
 /** Whether the account has answered that this key may not do it. */
 export const isRefusal = (status: number | undefined): boolean => status === 401 || status === 403;
+
+/** Not that of `node:timers/promises`, which takes no part in virtual time. */
+export const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 const transientStatuses = [undefined, 408, 429, 500, 502, 503, 504];
 

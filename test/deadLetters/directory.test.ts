@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
@@ -39,6 +48,56 @@ describe('the directory of dead letters', () => {
     expect(readdirSync(directory).sort()).toEqual([folder, fresh].sort());
     const left = readdirSync(join(directory, folder)).map((name) => `${folder}/${name}`);
     expect(left.sort()).toEqual([`${idOf(letter(1))}.json`, drafts[1]].sort());
+  });
+
+  it('keeps leftovers that may still be written, and copies that an operator has made', async () => {
+    await open().park(letter(1));
+    const file = join(directory, `${idOf(letter(1))}.json`);
+    const draft = `${file}.11111111-2222-4333-8444-555555555555`;
+    const kept = [draft, `${file}.backup`, `${file}.1`];
+    for (const path of kept) writeFileSync(path, '{');
+    age(draft, 0.9);
+    for (const path of kept.slice(1)) age(path, 100);
+    const young = join(directory, folderOf('just now'));
+    mkdirSync(young);
+    age(young, 0.9);
+    await open().tidy();
+    expect(readdirSync(join(directory, folder)).map((name) => join(directory, folder, name))).toEqual(
+      [file, ...kept].sort(),
+    );
+    expect(readdirSync(directory)).toContain(folderOf('just now'));
+  });
+
+  it('is not taken for empty when the system refuses it', async () => {
+    const loop = join(directory, 'loop');
+    symlinkSync(loop, loop);
+    const letters = lettersIn(createDirectory(loop));
+    const calls = [letters.ids, () => letters.ids('d1'), letters.tidy, () => letters.read(idOf(letter(1)))];
+    for (const call of calls) await expect(call()).rejects.toThrow('ELOOP');
+    await expect(letters.park(letter(1))).rejects.toThrow();
+  });
+
+  it('passes over a dead letter that goes away during the listing', async () => {
+    for (const number of [1, 2]) await open().park(letter(number));
+    const path = join(directory, `${idOf(letter(1))}.json`);
+    rmSync(path);
+    symlinkSync('nowhere', path); // its name is listed, and nothing is there
+    expect(await open().ids()).toEqual([idOf(letter(2))]);
+    await open().tidy();
+    expect(await open().ids('never parked')).toEqual([]);
+  });
+
+  it('leaves no file open, whatever it is', async () => {
+    const letters = open();
+    for (const number of [1, 2]) await letters.park(letter(number));
+    truncateSync(join(directory, `${idOf(letter(2))}.json`), 1024 ** 3);
+    const handles = () => readdirSync('/proc/self/fd').length;
+    const before = handles();
+    for (let times = 0; times < 50; times += 1) {
+      await letters.read(idOf(letter(1)));
+      await letters.read(idOf(letter(2))).catch(() => {});
+    }
+    expect(handles() - before).toBeLessThan(25);
   });
 
   it('keeps other files beside the dead letters', async () => {

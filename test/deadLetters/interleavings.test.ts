@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { idOf, print } from '../../src/deadLetters/deadLetter.ts';
+import { createDeadLetters, type DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
 import type { LetterStorage } from '../../src/deadLetters/letterStorage.ts';
 import { letter, lettersIn } from '../support/letters.ts';
 import { withFakeTimers } from '../support/waiting.ts';
@@ -55,6 +56,21 @@ describe('parking', () => {
     expect((await letters.read(id(1)))?.attempts).toBe(2);
   });
 
+  it('keeps dead letters that are parked again while others that were in excess with them are deleted', async () => {
+    const { place, hold, release, ids } = placeByHand();
+    const letters = lettersIn(place, { deviceLetters: 1 });
+    for (const number of [1, 2, 3]) await letters.park(letter(number));
+    await settle();
+    hold('remove');
+    const tidying = letters.tidy();
+    await settle();
+    const parking = [1, 2].map((number) => letters.park(letter(number, { attempts: 2 })));
+    await vi.advanceTimersByTimeAsync(3_000);
+    release('remove');
+    await Promise.all([tidying, ...parking]);
+    expect(ids()).toEqual([id(1), id(2), id(3)]);
+  });
+
   it('never deletes a dead letter during its writing, even if all others are deleted', async () => {
     const { place, hold, ids } = placeByHand();
     const letters = lettersIn(place);
@@ -94,6 +110,50 @@ describe('parking', () => {
     await letters.park(letter(6));
     await settle();
     expect([asked().entries, ids().length]).toEqual([2, 50]);
+    for (let number = 7; number <= 11; number += 1) await letters.park(letter(number));
+    await settle();
+    expect(asked().entries).toBe(2);
+    await letters.park(letter(12));
+    await settle();
+    expect(asked().entries).toBe(3);
+  });
+
+  it('is in order whatever the order of the store, and waits for a listing that is under way instead of beginning another', async () => {
+    const { place, asked, hold, release } = placeByHand();
+    const letters = lettersIn(place);
+    for (const number of [3, 1, 2]) await place.write(id(number), 'of another instance');
+    expect(await letters.ids()).toEqual([id(1), id(2), id(3)]);
+    hold('entries');
+    const tidying = [letters.tidy(), letters.tidy()];
+    await settle();
+    expect(asked().entries).toBe(2);
+    release('entries');
+    await Promise.all(tidying);
+    expect(asked().entries).toBe(2);
+  });
+
+  it('counts what is parked during a listing for the next one', async () => {
+    const { place, asked, hold, release } = placeByHand();
+    const letters = lettersIn(place, { deviceLetters: 1_000, maxLetters: 50 });
+    hold('entries');
+    const tidying = letters.tidy();
+    await settle();
+    await Promise.all([1, 2, 3, 4].map((number) => letters.park(letter(number))));
+    release('entries');
+    await tidying;
+    await letters.park(letter(5));
+    await settle();
+    expect(asked().entries).toBe(1);
+    await letters.park(letter(6));
+    await settle();
+    expect(asked().entries).toBe(2);
+  });
+
+  it('measures a dead letter in bytes, not in characters', async () => {
+    const { place } = placeByHand();
+    const wide = letter(1, { details: 'ü'.repeat(1_000) });
+    const letters = lettersIn(place, { maxBytes: print(wide).length });
+    await expect(letters.park(wide)).rejects.toThrow('exceeds DEAD_LETTERS_MAX_BYTES');
   });
 
   it('lists again after a tenth of the limit in bytes', async () => {
@@ -116,6 +176,70 @@ describe('parking', () => {
     for (let number = 1; number <= 12; number += 1) await letters.park(letter(number));
     expect(letters.warnings).toEqual(Array(2).fill('dead letters cannot be counted; their limits may not hold'));
   });
+});
+
+describe('several calls for one dead letter', () => {
+  const attemptsOf = async (letters: DeadLetters) => (await letters.read(id(1)))?.attempts;
+
+  it('take effect in their order, the third as well when the first has ended', async () => {
+    const { place, hold, release } = placeByHand();
+    const letters = lettersIn(place);
+    hold('write');
+    const first = letters.park(letter(1));
+    await settle();
+    const second = letters.remove(id(1));
+    hold('remove');
+    release('write');
+    await first;
+    await settle();
+    const third = letters.park(letter(1, { attempts: 2 }));
+    await settle();
+    release('remove');
+    await Promise.all([second, third]);
+    expect(await attemptsOf(letters)).toBe(2);
+  });
+
+  it('take effect although those before have failed', async () => {
+    const { place } = placeByHand();
+    const letters = lettersIn(place);
+    vi.spyOn(place, 'write').mockRejectedValueOnce(new Error('no answer'));
+    vi.spyOn(place, 'remove').mockRejectedValueOnce(new Error('no answer'));
+    const calls = [letters.park(letter(1)), letters.remove(id(1)), letters.park(letter(1, { attempts: 2 }))];
+    const outcomes = await Promise.allSettled(calls);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
+    expect(await attemptsOf(letters)).toBe(2);
+    await letters.remove(id(1));
+    expect(await attemptsOf(letters)).toBe(undefined);
+  });
+
+  it('do not wait for those for other dead letters', async () => {
+    const { place, hold, ids } = placeByHand();
+    const letters = lettersIn(place);
+    await letters.park(letter(2));
+    hold('remove');
+    void letters.remove(id(2));
+    await letters.park(letter(1));
+    expect(ids()).toEqual([id(1), id(2)]);
+  });
+});
+
+it('the store is opened once for all calls, and again after it could not be opened', async () => {
+  const { place, ids } = placeByHand();
+  let opened = 0;
+  async function open(): Promise<LetterStorage> {
+    opened += 1;
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    if (opened === 1) throw new Error('not there yet');
+    return place;
+  }
+  const limits = { deviceLetters: 9, maxLetters: 9, deviceBytes: 1e6, maxBytes: 1e6, retentionMs: 1e6 };
+  const letters = createDeadLetters({ open, limits, log: { warn() {} }, now: Date.now });
+  const calls = () => Promise.allSettled([letters.park(letter(1)), letters.ids(), letters.read(id(2)), letters.tidy()]);
+  const [early] = await Promise.all([calls(), vi.advanceTimersByTimeAsync(1)]);
+  expect([opened, ...early.map(({ status }) => status)]).toEqual([1, ...Array(4).fill('rejected')]);
+  const [late] = await Promise.all([calls(), vi.advanceTimersByTimeAsync(1)]);
+  expect(late.map(({ status }) => status)).toEqual(Array(4).fill('fulfilled'));
+  expect([opened, ids()]).toEqual([2, [id(1)]]);
 });
 
 describe('a flood', () => {

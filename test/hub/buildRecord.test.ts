@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
@@ -98,6 +98,65 @@ it('of two instances that start at the same time with different builds, one name
 it('no temporary file is left', async () => {
   await buildBefore(openDurableText('builds', settings('file')), built('a'));
   expect(readdirSync(join(directory, 'checkpoints')).filter((name) => name.endsWith('.new'))).toEqual([]);
+});
+
+it('the record is kept in the account of the checkpoints, where they have one of their own', async () => {
+  const { checkpoints, store, ...more } = settings('blob');
+  const nowhere = storage.connectionString.replace(/BlobEndpoint=[^;]*/, 'BlobEndpoint=http://127.0.0.1:1/nowhere');
+  const own = {
+    ...more,
+    store: { ...store, connectionString: nowhere },
+    checkpoints: { ...checkpoints, connectionString: storage.connectionString },
+  };
+  expect(await openDurableText('builds', own).write('x', undefined)).toBe(true);
+  expect(await openDurableText('builds', settings('blob')).read()).toMatchObject({ text: 'x' });
+});
+
+it('the record names the build that another instance has recorded meanwhile', async () => {
+  let stored = { text: JSON.stringify([built('a')]), etag: '1' };
+  let races = 0;
+  const record: DurableText = {
+    read: async () => stored,
+    async write(text, etag) {
+      if (races++ < 3) stored = { text: JSON.stringify([built(`other ${races}`)]), etag: `${races + 1}` };
+      if (etag !== stored.etag) return false;
+      stored = { text, etag: 'last' };
+      return true;
+    },
+  };
+  expect(await buildBefore(record, built('b'))).toEqual(built('other 3'));
+  expect(JSON.parse(stored.text)).toEqual([built('b'), built('other 3')]);
+});
+
+describe('a record in a file', () => {
+  const files = () => readdirSync(join(directory, 'checkpoints')).filter((name) => name.includes(`group-${groups}`));
+
+  it('is not taken for missing when the system refuses it', async () => {
+    const record = openDurableText('builds', settings('file'));
+    await record.write('x', undefined);
+    const [name = ''] = files();
+    const path = join(directory, 'checkpoints', name);
+    symlinkSync(path, `${path}.link`);
+    renameSync(`${path}.link`, path);
+    await expect(record.read()).rejects.toThrow('ELOOP');
+  });
+
+  it('is there as a whole or not at all, and apart from other records', async () => {
+    const [builds, endpoints] = [
+      openDurableText('builds', settings('file')),
+      openDurableText('endpoints', settings('file')),
+    ];
+    await builds.write('the first', undefined);
+    await endpoints.write('another', undefined);
+    const [name = ''] = files();
+    const path = join(directory, 'checkpoints', name);
+    const before = openSync(path, 'r');
+    await builds.write('the second', undefined);
+    expect([readFileSync(before, 'utf8'), (await builds.read())?.text, (await endpoints.read())?.text]).toEqual([
+      ...['the first', 'the second', 'another'],
+    ]);
+    closeSync(before);
+  });
 });
 
 it('the record is given up when other instances keep changing it', async () => {

@@ -1,6 +1,8 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderOf } from '../../src/deadLetters/deadLetter.ts';
 import { allLetters, lettersInDirectory, letter as newLetter } from '../support/letters.ts';
 import { crashingAt, neverCrashing, type ProcessLife } from '../support/processLife.ts';
 import { onCrashingDisk } from './support/crashingDisk.ts';
@@ -44,4 +46,20 @@ it('an instance that dies while it parks a dead letter leaves all of it or nothi
     await lettersInDirectory(place).park(newLetter(2));
     expect(await numbersIn(place), where).toEqual([1, 2]);
   }
+});
+
+it('a dead letter is parked although another process removes the empty folder of its device meanwhile, and not without end', async () => {
+  places += 1;
+  const place = join(directory, String(places));
+  const removing = (times: number): ProcessLife => ({
+    ...neverCrashing(),
+    step(something) {
+      if (times-- > 0) rmSync(join(place, folderOf('d1')), { recursive: true, force: true });
+      return something();
+    },
+  });
+  await onCrashingDisk(removing(1), () => lettersInDirectory(place).park(newLetter(1)));
+  expect(await numbersIn(place)).toEqual([1]);
+  const parking = onCrashingDisk(removing(1_000), () => lettersInDirectory(place).park(newLetter(2)));
+  await expect(parking).rejects.toThrow('ENOENT');
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
@@ -14,6 +14,8 @@ afterEach(() => {
 const path = () => join(directory, 'place.json');
 const expiryMs = 30_000;
 const open = () => createFileStore(directory, 'place', expiryMs);
+
+const at = (sequenceNumber: number) => ({ sequenceNumber, offset: `${sequenceNumber}`, completed: '' });
 
 describe('the file of checkpoints', () => {
   it('is readable by its owner alone, and leaves no temporary file', async () => {
@@ -51,6 +53,77 @@ describe('the file of checkpoints', () => {
     await expect(first.change(reader, claimed('a', 2))).rejects.toThrow('another process');
     await expect(first.ownerships()).rejects.toThrow('another process');
     expect(JSON.parse(readFileSync(path(), 'utf8')).progress).toMatchObject([{ progress: { sequenceNumber: 1 } }]);
+  });
+
+  it('has the last of many checkpoints that were given at once, and all partitions', async () => {
+    const store = open();
+    const readers = [await takeOver(store, 'a', '0'), await takeOver(store, 'a', '1')];
+    const given = [1, 2, 3, 4, 5].flatMap((number) => readers.map((reader) => store.writeProgress(reader, at(number))));
+    expect(new Set(await Promise.all(given))).toEqual(new Set([true]));
+    const next = open();
+    expect([await next.progress('0'), await next.progress('1')]).toEqual([at(5), at(5)]);
+  });
+
+  it('says that a checkpoint is written only once the file has it', async () => {
+    const store = open();
+    const reader = await takeOver(store, 'a');
+    const written: unknown[] = [];
+    const inFile = () => JSON.parse(readFileSync(path(), 'utf8')).progress[0]?.progress.sequenceNumber;
+    await Promise.all([1, 2, 3].map((n) => store.writeProgress(reader, at(n)).then(() => written.push(inFile() >= n))));
+    expect(written).toEqual([true, true, true]);
+  });
+
+  it('is written after a write that has failed, also at the position that failed', async () => {
+    const store = open();
+    const reader = await takeOver(store, 'a');
+    rmSync(directory, { recursive: true });
+    await expect(store.writeProgress(reader, at(4))).rejects.toThrow('ENOENT');
+    mkdirSync(directory);
+    expect(await store.writeProgress(reader, at(4))).toBe(true);
+    expect(await open().progress('0')).toEqual(at(4));
+    expect(readdirSync(directory)).toEqual(['place.json']);
+  });
+
+  it('has for the next process what a partition was released with, until it is claimed again', async () => {
+    const store = open();
+    const record = await takeOver(store, 'a');
+    await store.change(record, { ...record, owner: '', begun: 41 });
+    const next = open();
+    expect(await next.ownerships()).toMatchObject([{ owner: '', epoch: 1, begun: 41 }]);
+    await takeOver(next, 'b');
+    const [last] = await open().ownerships();
+    expect([last?.epoch, last?.begun]).toEqual([2, undefined]);
+  });
+
+  it('is taken at a later use when it could not be taken at the first', async () => {
+    const store = open();
+    writeFileSync(path(), '{');
+    await expect(store.ownerships()).rejects.toThrow('is no checkpoint file');
+    rmSync(path());
+    expect(await store.ownerships()).toEqual([]);
+    expect((await takeOver(store, 'a')).epoch).toBe(1);
+  });
+
+  it('is not taken for missing when the system refuses it', () => {
+    symlinkSync(path(), path());
+    expect(open).toThrow('ELOOP');
+  });
+
+  it('is left to the processes of other places, whose unfinished files stay', async () => {
+    const others = ['other.json.1.new', 'place.json5.1.new', 'place.json.backup'];
+    for (const name of others) writeFileSync(join(directory, name), '{');
+    await takeOver(open(), 'a');
+    await takeOver(createFileStore(directory, 'place 2', expiryMs), 'b');
+    expect(readdirSync(directory).sort()).toEqual([...others, 'place%202.json', 'place.json'].sort());
+  });
+
+  it('leaves no file open', async () => {
+    const store = open();
+    const reader = await takeOver(store, 'a');
+    const handles = () => readdirSync('/proc/self/fd').length;
+    const before = handles();
+    for (let number = 0; number < 40; number += 1) await store.writeProgress(reader, at(number));
+    expect(handles() - before).toBeLessThan(20);
   });
 
   it('is written again when it was removed', async () => {

@@ -1,10 +1,12 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ContainerClient } from '@azure/storage-blob';
 import { describe, expect, it, vi } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { openStore } from '../../src/hub/stores/openStore.ts';
+import { storedPositions } from '../../src/hub/stores/storedPositions.ts';
 import { readSettings } from '../../src/settings/config.ts';
+import { timing } from '../../src/settings/groups/constants.ts';
 import { storageAccount } from '../support/storageAccount.ts';
 import { takeOver } from './support/claims.ts';
 
@@ -40,6 +42,28 @@ describe('the store of the settings', () => {
     expect(await container.getBlobClient('hub.example/devices/$default/ownership/0').exists()).toBe(true);
   });
 
+  it('is taken back from a process that has gone for the expiry, which is in seconds', async () => {
+    vi.useFakeTimers({ toFake: ['Date', 'performance'] });
+    try {
+      const [first, second] = [await open(), await open()];
+      await takeOver(first, 'first');
+      await takeOver(second, 'second');
+      const refusals: boolean[] = [];
+      for (let seconds = 0; seconds <= timing.expirySeconds; seconds += 1) {
+        refusals.push(
+          await first.ownerships().then(
+            () => false,
+            () => true,
+          ),
+        );
+        vi.advanceTimersByTime(1_000);
+      }
+      expect(refusals).toEqual([...Array(timing.expirySeconds).fill(true), false]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('loads the storage client for blobs only', async () => {
     const loaded: string[] = [];
     vi.resetModules();
@@ -59,4 +83,51 @@ describe('the store of the settings', () => {
       vi.resetModules();
     }
   });
+});
+
+describe('the stored positions', () => {
+  const at = (sequenceNumber: number) => ({ sequenceNumber, offset: `o${sequenceNumber}`, completed: '' });
+  const read = (more: Record<string, string> = {}) => storedPositions(readSettings(environment(more), directory));
+
+  async function write(more: Record<string, string> = {}) {
+    const store = await open(more);
+    for (const partition of ['0', '11']) {
+      const record = await takeOver(store, 'me', partition);
+      await store.writeProgress(record, at(Number(partition) + 40));
+    }
+    return store;
+  }
+
+  it('in a file are read without taking the file from its process; what is no number is left out', async () => {
+    expect([...(await read())]).toEqual([]);
+    const store = await write();
+    expect([...(await read())].sort()).toEqual([
+      ['0', 40],
+      ['11', 51],
+    ]);
+    expect(await store.ownerships()).toHaveLength(2);
+    const [name = ''] = readdirSync(join(directory, 'checkpoints'));
+    const path = join(directory, 'checkpoints', name);
+    writeFileSync(path, readFileSync(path, 'utf8').replace('"sequenceNumber":40', '"sequenceNumber":"40"'));
+    expect([...(await read())]).toEqual([['11', 51]]);
+  });
+
+  it.each(['STORE_CONNECTION_STRING', 'CHECKPOINTS_CONNECTION_STRING'])(
+    'in an account are read with its %s; what is no number is left out',
+    async (setting) => {
+      const { connectionString } = await storageAccount();
+      const nowhere = connectionString.replace(/BlobEndpoint=[^;]*/, 'BlobEndpoint=http://127.0.0.1:1/nowhere');
+      const account = { STORE: 'blob', STORE_CONNECTION_STRING: nowhere, [setting]: connectionString };
+      await write(account);
+      expect([...(await read(account))].sort()).toEqual([
+        ['0', 40],
+        ['11', 51],
+      ]);
+      const blob = new ContainerClient(connectionString, 'checkpoints').getBlobClient(
+        'hub.example/devices/$default/checkpoint/0',
+      );
+      await blob.setMetadata({ sequencenumber: 'forty', offset: 'o40' });
+      expect([...(await read(account))]).toEqual([['11', 51]]);
+    },
+  );
 });

@@ -126,6 +126,28 @@ describe('a secret that the other side refuses', () => {
     await vi.waitFor(async () => expect(await service.renew(withKey(key))).toBe(withKey('bmV4dA==')), soon);
   });
 
+  it('is read again at a refusal a second after the last, and not before', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    try {
+      const { service } = open(never);
+      await service.renew(withKey(key));
+      volume.put({ service: withKey('bmV4dA==') });
+      vi.advanceTimersByTime(999);
+      expect(await service.renew(withKey(key))).toBe(withKey(key));
+      vi.advanceTimersByTime(1);
+      expect(await service.renew(withKey(key))).toBe(withKey('bmV4dA=='));
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('is the one that is there when two are told of a refusal at once, and the first of them changes it', async () => {
+    const { service } = open(never);
+    volume.put({ service: withKey('bmV4dA==') });
+    const both = await Promise.all([service.renew(withKey(key)), service.renew(withKey(key))]);
+    expect(both).toEqual([withKey('bmV4dA=='), withKey('bmV4dA==')]);
+  });
+
   it('is not read when there is another one already', async () => {
     const { service } = open(never);
     volume.put({ service: withKey('bmV4dA==') });

@@ -29,6 +29,14 @@ it.each([
   expect([searchParams.get('spr'), searchParams.get('sp'), searchParams.get('sr')]).toEqual([allowed, 'r', 'b']);
 });
 
+it('a signature is good for the seconds that are asked for', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-01-02T03:04:05Z') });
+  const result = await sign('https', 1);
+  vi.useRealTimers();
+  const { searchParams } = new URL(result.kind === 'file' ? result.file.url : '');
+  expect(searchParams.get('se')).toBe('2026-01-02T03:05:05Z');
+});
+
 it('a file may have exactly the largest size', async () => {
   expect(await sign('https', maxBytes)).toMatchObject({ kind: 'file', file: { bytes: maxBytes, etag: '"1"' } });
   expect(await sign('https', maxBytes + 1)).toEqual({ kind: 'too_large', bytes: maxBytes + 1 });
@@ -68,6 +76,17 @@ describe('a file is looked up', () => {
     const results = await Promise.all(statuses.map((status) => sign(`${status}`)));
     expect(results.map(({ kind }) => kind)).toEqual(statuses.map(() => 'file'));
     expect(asked.sort()).toEqual(statuses.flatMap((status) => [`${status}`, `${status}`]).sort());
+  });
+
+  it('again only after a pause, which virtual time shows', async () => {
+    vi.useFakeTimers();
+    const { sign, asked } = storageWhere({ a: [failure(503, 'ServerBusy')] });
+    const signed = sign('a');
+    await vi.advanceTimersByTimeAsync(199);
+    expect(asked).toEqual(['a']);
+    await vi.advanceTimersByTimeAsync(1);
+    expect([asked, (await signed).kind]).toEqual([['a', 'a'], 'file']);
+    vi.useRealTimers();
   });
 
   it('no third time', async () => {
@@ -162,6 +181,19 @@ describe('with a key that is replaced', () => {
       vi.useRealTimers();
     },
   );
+
+  it('a file is looked up with each key that has come, and no longer with one that was refused twice', async () => {
+    const keys = ['second', 'third'].map((name) => connectionOf(Buffer.from(name).toString('base64')));
+    let current = connectionOf(key);
+    const renew = vi.fn(async (refused: string) => {
+      if (refused === current) current = keys.shift() ?? current;
+      return current;
+    });
+    const account = { current: () => current, renew, onChange: () => () => {} };
+    const { sign, asked } = storageWhere({ a: Array.from({ length: 9 }, () => failure(403)) }, account);
+    expect(await sign('a')).toMatchObject({ kind: 'unavailable', error: { status: 403 } });
+    expect([asked.length, renew.mock.calls.length]).toEqual([3, 3]);
+  });
 
   it('the next one is not asked for after another failure, or when the caller has gone', async () => {
     const account = rotating();

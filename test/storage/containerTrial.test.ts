@@ -1,8 +1,9 @@
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ContainerClient, ContainerSASPermissions } from '@azure/storage-blob';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { tryContainer, UnconditionalStorage } from '../../src/storage/containerTrial.ts';
+import { memoryAccount } from '../support/memoryAccount.ts';
 import { storageForAll } from '../support/storageAccount.ts';
 
 // What accounts are like shows in their headers: a proxy before azurite changes these.
@@ -80,4 +81,43 @@ it('needs no right to delete where the service needs none, and says what stays',
 
 it('notices that conditions are not kept', async () => {
   await expect(trial(await account({ takesAll: true }))).rejects.toThrow(UnconditionalStorage);
+});
+
+const inMemory = (account: ReturnType<typeof memoryAccount>) =>
+  tryContainer({ account: account.access, container: 'c', mustDelete: true, name: 'checkpoints', withinMs: 30_000 });
+
+it.each(['ifMatch', 'ifNoneMatch'] as const)(
+  'notices that the condition %s is not kept, and leaves nothing',
+  async (one) => {
+    const account = memoryAccount();
+    account.keeps[one] = false;
+    await expect(inMemory(account)).rejects.toThrow(UnconditionalStorage);
+    expect(account.blobs.size).toBe(0);
+  },
+);
+
+it('deletes what interrupted trials have left for ten minutes, and no other blob', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  try {
+    const account = memoryAccount();
+    account.put('check/old');
+    account.put('checkpoint');
+    account.put('letters/old.json');
+    vi.setSystemTime(Date.now() + 8 * 60_000);
+    account.put('check/young');
+    await inMemory(account);
+    expect([...account.blobs.keys()]).toHaveLength(4);
+    vi.setSystemTime(Date.now() + 3 * 60_000);
+    await inMemory(account);
+    expect([...account.blobs.keys()].sort()).toEqual(['check/young', 'checkpoint', 'letters/old.json']);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it.each(['LIST', 'GET'])('leaves nothing when %s fails', async (verb) => {
+  const account = memoryAccount();
+  account.fate = (asked) => (asked.startsWith(verb) ? 409 : 'pass');
+  await expect(inMemory(account)).rejects.toMatchObject({ status: 409 });
+  expect(account.blobs.size).toBe(0);
 });

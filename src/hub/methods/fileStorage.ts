@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type BlobClient,
   BlobSASPermissions,
@@ -10,7 +9,7 @@ import {
 import type { AccountAccess } from '../../identity/access.ts';
 import { isSecret } from '../../identity/rotatingSecret.ts';
 import { accountClient, clientOptions } from '../../storage/containerIn.ts';
-import { isRefusal, StorageError } from '../../storage/storageCalls.ts';
+import { isRefusal, StorageError, sleep } from '../../storage/storageCalls.ts';
 
 /** A file that a device can download. */
 export interface SignedFile {

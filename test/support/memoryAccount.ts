@@ -1,0 +1,149 @@
+import { Readable } from 'node:stream';
+import { AnonymousCredential, newPipeline, type StoragePipelineOptions } from '@azure/storage-blob';
+import type { AccountAccess } from '../../src/identity/access.ts';
+import type { Fate } from './lossyProxy.ts';
+
+type HttpClient = NonNullable<StoragePipelineOptions['httpClient']>;
+type HttpRequest = Parameters<HttpClient['sendRequest']>[0];
+
+interface Blob {
+  readonly content: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly etag: string;
+  readonly modified: number;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** A storage account with one container, in the memory of the test: the storage's own client asks it, request for request. */
+export function memoryAccount() {
+  const blobs = new Map<string, Blob>();
+  const seen: string[] = [];
+  let versions = 0;
+  const account = {
+    access: { url: 'https://account.example', credential: undefined } as unknown as AccountAccess,
+    blobs,
+    /** `PUT name`, `DELETE name`, `GET name`, `LABEL name`; `MAKE`, `LIST prefix` and `ASK` of the container. */
+    seen,
+    fate: (_asked: string): Fate | Promise<Fate> => 'pass',
+    /** Most blobs in one page of a listing. */
+    pageSize: 5_000,
+    /** Conditions of writes that are kept. */
+    keeps: { ifMatch: true, ifNoneMatch: true },
+    /** As a tool or another instance would. */
+    put(name: string, content = '', labels: Blob['labels'] = {}) {
+      versions += 1;
+      blobs.set(name, { content, labels, etag: `"${versions}"`, modified: Date.now() });
+    },
+  };
+
+  const httpClient: HttpClient = {
+    async sendRequest(request) {
+      const url = new URL(request.url);
+      const name = decodeURIComponent(url.pathname.split('/').slice(2).join('/'));
+      const asked = `${verbOf(request, url)} ${name || (url.searchParams.get('prefix') ?? '')}`.trim();
+      seen.push(asked);
+      const fate = await account.fate(asked);
+      if (fate === 'hang') return abortOf(request);
+      const answer = typeof fate === 'number' ? error(fate, 'Struck') : answerTo(request, url, name);
+      if (fate === 'lose') throw Object.assign(new Error('the way is cut'), { code: 'REQUEST_SEND_ERROR' });
+      return responseOf(request, answer);
+    },
+  };
+  const pipeline = newPipeline(new AnonymousCredential(), { httpClient, retryOptions: { maxTries: 1 } });
+  // In the place of a credential the client takes all that it does with a request.
+  account.access = { url: 'https://account.example', credential: pipeline as never };
+
+  function answerTo(request: HttpRequest, { searchParams }: URL, name: string): Answer {
+    if (searchParams.get('comp') === 'list') return list(searchParams);
+    if (name === '') return { status: request.method === 'PUT' ? 201 : 200 };
+    if (request.method === 'PUT') return put(request, name, searchParams.get('comp') === 'metadata');
+    const blob = blobs.get(name);
+    if (blob === undefined) return error(404, 'BlobNotFound');
+    if (request.method === 'DELETE') return { status: blobs.delete(name) ? 202 : 404 };
+    const labels = Object.fromEntries(Object.entries(blob.labels).map(([key, value]) => [`x-ms-meta-${key}`, value]));
+    const length = { 'content-length': String(Buffer.byteLength(blob.content)) };
+    return {
+      status: 200,
+      headers: { ...labels, ...versionOf(blob), ...length },
+      body: request.method === 'HEAD' ? '' : blob.content,
+    };
+  }
+
+  function put({ headers, body }: HttpRequest, name: string, keepsContent: boolean): Answer {
+    const before = blobs.get(name);
+    if (account.keeps.ifNoneMatch && headers.get('if-none-match') === '*' && before)
+      return error(409, 'BlobAlreadyExists');
+    if (keepsContent && before === undefined) return error(404, 'BlobNotFound');
+    const expected = account.keeps.ifMatch ? headers.get('if-match') : undefined;
+    if (expected !== undefined && expected !== before?.etag) return error(412, 'ConditionNotMet');
+    const labels = headers
+      .headersArray()
+      .flatMap(({ name: header, value }) =>
+        /^x-ms-meta-/i.test(header) ? [[header.slice(10).toLowerCase(), value]] : [],
+      );
+    const content = keepsContent ? (before?.content ?? '') : String(body ?? '');
+    const length = keepsContent ? undefined : headers.get('content-length');
+    if (length !== undefined && Number(length) !== Buffer.byteLength(content)) return error(400, 'InvalidInput');
+    account.put(name, content, Object.fromEntries(labels));
+    return { status: keepsContent ? 200 : 201, headers: versionOf(blobs.get(name) as Blob) };
+  }
+
+  /** The marker of a page is the name of its first blob, as blobs can be written and deleted between two pages. */
+  function list(query: URLSearchParams): Answer {
+    const from = query.get('marker') ?? '';
+    const names = [...blobs.keys()].filter((name) => name.startsWith(query.get('prefix') ?? '') && name >= from).sort();
+    const size = Math.min(account.pageSize, Number(query.get('maxresults') ?? 5_000));
+    const page = names.slice(0, size).map((name) => listed(name, blobs.get(name) as Blob));
+    const body = `<?xml version="1.0" encoding="utf-8"?><EnumerationResults ServiceEndpoint="https://account.example/" ContainerName="c"><Blobs>${page.join('')}</Blobs><NextMarker>${names[size] ?? ''}</NextMarker></EnumerationResults>`;
+    return { status: 200, headers: { 'content-type': 'application/xml' }, body };
+  }
+
+  return account;
+}
+
+function verbOf({ method }: HttpRequest, { pathname, searchParams }: URL): string {
+  const comp = searchParams.get('comp');
+  if (comp === 'list') return 'LIST';
+  if (comp === 'metadata') return 'LABEL';
+  if (pathname.split('/').length > 2) return method === 'HEAD' ? 'GET' : method;
+  return method === 'PUT' ? 'MAKE' : 'ASK';
+}
+
+function responseOf(request: HttpRequest, { status, headers = {}, body = '' }: Answer) {
+  const isStream = request.streamResponseStatusCodes?.has(status);
+  const all = { date: new Date().toUTCString(), 'x-ms-version': '2025-01-01', ...headers };
+  return {
+    request,
+    status,
+    headers: { toJson: () => all, get: (name: string) => (all as Record<string, string>)[name] } as never,
+    ...(isStream
+      ? { readableStreamBody: Readable.from(body === '' ? [] : [Buffer.from(body)]) }
+      : { bodyAsText: body }),
+  };
+}
+
+const versionOf = ({ etag, modified }: Blob) => ({ etag, 'last-modified': new Date(modified).toUTCString() });
+
+function listed(name: string, { labels, content, etag, modified }: Blob): string {
+  const metadata = Object.entries(labels).map(([key, value]) => `<${key}>${value}</${key}>`);
+  return `<Blob><Name>${name}</Name><Properties><Last-Modified>${new Date(modified).toUTCString()}</Last-Modified><Etag>${etag.replaceAll('"', '')}</Etag><Content-Length>${Buffer.byteLength(content)}</Content-Length><BlobType>BlockBlob</BlobType></Properties><Metadata>${metadata.join('')}</Metadata></Blob>`;
+}
+
+const error = (status: number, code: string): Answer => ({
+  status,
+  headers: { 'content-type': 'application/xml', 'x-ms-error-code': code },
+  body: `<?xml version="1.0" encoding="utf-8"?><Error><Code>${code}</Code><Message>${code}</Message></Error>`,
+});
+
+/** Rejects when the client gives the request up. */
+const abortOf = ({ abortSignal }: HttpRequest) =>
+  new Promise<never>((_, reject) => {
+    const abort = () => reject(Object.assign(new Error('The operation was aborted.'), { name: 'AbortError' }));
+    if (abortSignal?.aborted) abort();
+    else abortSignal?.addEventListener('abort', abort);
+  });
