@@ -3,9 +3,9 @@ import type { DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
 import { createParking } from '../../src/deadLetters/parking.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
 import { Rejection } from '../../src/protocol/rejection.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
 import { letter } from '../support/letters.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { recordingLog } from '../support/observed.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 
 // A dead-letter store that is late, or fails, holds up a message for a limited time, and is told of (G4).
 

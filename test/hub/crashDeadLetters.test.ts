@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { folderOf } from '../../src/deadLetters/deadLetter.ts';
 import { allLetters, lettersInDirectory, letter as newLetter } from '../support/letters.ts';
 import { crashingAt, neverCrashing, type ProcessLife } from '../support/processLife.ts';

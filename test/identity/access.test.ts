@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { type Access, accessOf } from '../../src/identity/access.ts';
 import { currentOf, isSecret, renewed, whenChanged } from '../../src/identity/rotatingSecret.ts';
 import { settingsWith } from '../support/environment.ts';
-import { recordingLog } from '../support/recordingLog.ts';
+import { recordingLog } from '../support/observed.ts';
 import { createSecretVolume } from '../support/secretVolume.ts';
 
 // By what each client gets in, and that it has the next secret when that in its file was replaced (D365, D397).

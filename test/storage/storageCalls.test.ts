@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connectionStringTo } from '../../sandbox/methods/azurite.ts';
 import { accountClient, clientOptions, containerIn } from '../../src/storage/containerIn.ts';
 import { createStorageCalls, StorageError } from '../../src/storage/storageCalls.ts';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 
 // How often a request to an account is made, when, for how long, and with which key (D397).
 
