@@ -5,6 +5,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { titlesOfFaults } from './test/mutants/titles.ts';
 import { reaching } from './test/support/imports.ts';
+import { firstSeed, seedVariable } from './test/support/seed.ts';
 
 /** Files of one of these share a process with the others of it. What the service cures in the hub's SDKs, the sandbox's tests have not. */
 const rooms = {
@@ -91,6 +92,8 @@ export const common = {
   hookTimeout: 480_000,
   pool: 'forks' as const,
   execArgv: ['--import', endWithRunner],
+  env: { [seedVariable]: String(firstSeed()) },
+  setupFiles: [fullPath('test/support/seedOfRun.ts')],
   // What is waited for comes at once, or on a busy machine late.
   expect: { poll: { timeout: 120_000, interval: 25 } },
 };
