@@ -10,9 +10,7 @@ const all = built.flatMap(([folder, resources]) =>
 );
 
 /** Each once, though it is in several overlays. */
-const distinct = [
-  ...new Map(all.map(([name, resource]) => [JSON.stringify(resource), [name, resource]])).values(),
-] as typeof all;
+const distinct = [...new Map(all.map((one) => [JSON.stringify(one[1]), one])).values()];
 
 /** One of each place, whichever item of a list it is in. */
 const placesIn = (resource: Resource): readonly Entry[] => [
