@@ -5,6 +5,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { titlesOfFaults } from './test/mutants/titles.ts';
 import { reaching } from './test/support/imports.ts';
+import { removePersonal } from './test/support/personal.ts';
 import { firstSeed, seedVariable } from './test/support/seed.ts';
 
 /** Files of one of these share a process with the others of it. What the service cures in the hub's SDKs, the sandbox's tests have not. */
@@ -76,6 +77,8 @@ class LongestFirst extends BaseSequencer {
     return sorted.toSorted((one, other) => rank(one) - rank(other));
   }
 }
+
+removePersonal(process.env);
 
 /** A worker that goes on when its runner was killed would keep ports and processes. */
 const endWithRunner = "data:text/javascript,process.once('disconnect',()=>process.kill(process.pid,'SIGKILL'))";
