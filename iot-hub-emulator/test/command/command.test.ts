@@ -4,15 +4,15 @@ import { existsSync } from 'node:fs';
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { execFile, spawn } from '../../../sandbox/service/endWithUs.ts';
-import { launcher } from '../../../sandbox/state/directories.ts';
 import type { HubState } from '../../src/command/stateFile.ts';
 import { folderForAll } from '../support/folder.ts';
 
+const launcher = resolve('scripts/run.js');
 const program = fileURLToPath(new URL('../../src/command/main.ts', import.meta.url));
 
 const directory = folderForAll('hub');
