@@ -23,7 +23,7 @@ FROM ${BASE_IMAGE}
 ARG COMMIT=unknown
 LABEL org.opencontainers.image.title=device-messaging-service
 LABEL org.opencontainers.image.description="Carries device messages from an Azure IoT Hub to your backends and answers the devices"
-LABEL org.opencontainers.image.version=1.0.0
+LABEL org.opencontainers.image.version=1.1.0
 LABEL org.opencontainers.image.revision=${COMMIT}
 LABEL org.opencontainers.image.licenses=MIT
 ENV BUILD_COMMIT=${COMMIT}

@@ -4,6 +4,8 @@ import { join, relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { reaching } from './test/support/imports.ts';
+import { removePersonal } from './test/support/personal.ts';
+import { firstSeed, seedVariable } from './test/support/seed.ts';
 
 /** Files of one of these share a process with the others of it. What the service cures in the hub's SDKs, the sandbox's tests have not. */
 const rooms = {
@@ -84,6 +86,8 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+removePersonal(process.env);
+
 /** A worker that goes on when its runner was killed would keep ports and processes. */
 const endWithRunner = "data:text/javascript,process.once('disconnect',()=>process.kill(process.pid,'SIGKILL'))";
 
@@ -99,6 +103,8 @@ export const common = {
   hookTimeout: 480_000,
   pool: 'forks' as const,
   execArgv: ['--import', endWithRunner],
+  env: { [seedVariable]: String(firstSeed()) },
+  setupFiles: [fullPath('test/support/seedOfRun.ts')],
   // What is waited for comes at once, or on a busy machine late.
   expect: { poll: { timeout: 120_000, interval: 25 } },
 };

@@ -1,14 +1,15 @@
 /**
- * Builds the commit in `.ci/mixed-version`, and has that build and this one share the partitions of a hub, in a rolling update and
+ * Builds the last release in `.ci/releases`, and has that build and this one share the partitions of a hub, in a rolling update and
  * back. Fails where the commit cannot be had. `npm run mixed-versions`
  */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildService } from '../sandbox/service/build.ts';
 import { spawn } from '../sandbox/service/endWithUs.ts';
 import { projectDirectory } from '../sandbox/state/directories.ts';
 import { obtainCommit } from './mixedVersions/obtainCommit.ts';
+import { lastRelease, releasesIn } from './release/releases.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'earlier-'));
 
@@ -22,7 +23,8 @@ async function run(command: readonly [string, ...string[]], cwd: string, env: No
 }
 
 try {
-  const commit = (await readFile(join(projectDirectory, '.ci/mixed-version'), 'utf8')).trim();
+  const { version, commit } = lastRelease(releasesIn(projectDirectory));
+  process.stdout.write(`${version} is commit ${commit}\n`);
   await obtainCommit(projectDirectory, commit);
   await run(['sh', '-c', `git archive ${commit} | tar -x -C '${directory}'`], projectDirectory);
   await run(['npm', 'ci', '--prefer-offline', '--no-audit', '--no-fund'], directory);

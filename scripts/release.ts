@@ -9,18 +9,22 @@ import { buildService } from '../sandbox/service/build.ts';
 import { execFile } from '../sandbox/service/endWithUs.ts';
 import { projectDirectory } from '../sandbox/state/directories.ts';
 import { sectionOf } from './release/changelog.ts';
+import { alreadyReleased, releasesFile, releasesIn } from './release/releases.ts';
 import { pack } from './release/tarball.ts';
 import { otherVersions, setVersion } from './release/versions.ts';
 
-const usage = `Usage: npm run release -- VERSION [--dry-run]
+const usage = `Usage: npm run release -- VERSION [--dry-run | --next]
 
-Sets the version where it stands, builds, and makes in release/VERSION: the
-archive of the service for machines without containers, bills of materials,
-notices, sums, and the text of the release. Signs and pushes nothing: it ends
-with what a person has to do.
+Builds, and makes in release/VERSION: the archive of the service for machines
+without containers, bills of materials, notices, sums, and the text of the
+release. Signs and pushes nothing: it ends with what a person has to do. Refuses
+a version that ${releasesFile} lists, or that is below the last one there, or that
+the files of the project do not have.
 
   --dry-run   changes nothing: makes everything in a folder that it removes,
               and says what is missing
+  --next      sets the version where it stands, and makes nothing: after a
+              release, that of the next one
 `;
 
 const git = async (...args: string[]) =>
@@ -86,50 +90,67 @@ Left to a person, at commit ${commit}:
   5. Sign the images by their digests, and push the tag:  git push origin v${version}
   6. Publish the files of release/${version} with SHA256SUMS.asc.
   7. Publish the package of the hub emulator:  npm publish --workspace iot-hub-emulator
-  8. Write ${commit} into .ci/mixed-version: the next builds run beside this one.
+  8. Append the line “${version} ${commit}” to ${releasesFile}: the next builds run beside this one.
+  9. Begin the next version: its section in both changelogs, and  npm run release -- NEXT --next
 `;
 
 async function release(version: string, isDry: boolean): Promise<number> {
-  const notes = sectionOf(await readFile('CHANGELOG.md', 'utf8'), version);
-  const missing = notes === undefined ? [`CHANGELOG.md has no section ${version}.`] : [];
-  const others = otherVersions(version);
-  if (others.length > 0 && !isDry) {
-    setVersion(version);
-    console.log(`The version is ${version} now in ${others.join(', ')}. Commit that, and run this again.`);
-    return 1;
-  }
-  missing.push(...others.map((file) => `${file} has another version.`), ...(await obstacles(version)));
-  if (missing.length > 0 && !isDry) {
-    for (const one of missing) console.log(`✗ ${one}`);
-    return 1;
-  }
+  const refusals = [
+    ...alreadyReleased(version, releasesIn(projectDirectory)),
+    ...otherVersions(version).map((file) => `${file} has another version.`),
+  ];
+  if (refusals.length > 0) return refuse(refusals);
+  const { notes, missing } = sectionOf(await readFile('CHANGELOG.md', 'utf8'), version);
+  const lacking = [...missing, ...(await obstacles(version))];
+  if (lacking.length > 0 && !isDry) return refuse(lacking);
   const folder = isDry ? await mkdtemp(join(tmpdir(), 'release-')) : join(projectDirectory, 'release', version);
   await mkdir(folder, { recursive: true });
   try {
-    const files = await make(version, folder, notes ?? '');
+    const files = await make(version, folder, notes);
     for (const file of files) console.log(`✓ ${file}  ${(await readFile(join(folder, file))).length} bytes`);
     console.log(`\n${await readFile(join(folder, 'SHA256SUMS'), 'utf8')}`);
-    console.log(notes ?? '');
-    for (const one of missing) console.log(`✗ ${one}`);
+    console.log(notes);
+    refuse(lacking);
     console.log(steps(version, await git('rev-parse', 'HEAD')));
     if (isDry) console.log('A dry run: nothing was kept.');
-    return missing.length === 0 ? 0 : 1;
+    return lacking.length === 0 ? 0 : 1;
   } finally {
     if (isDry) await rm(folder, { recursive: true, force: true });
   }
 }
 
+/** Has the head carry the version that comes after the last release. */
+function begin(version: string): number {
+  const refusals = alreadyReleased(version, releasesIn(projectDirectory));
+  if (refusals.length > 0) return refuse(refusals);
+  const others = otherVersions(version);
+  setVersion(version);
+  console.log(
+    others.length === 0 ? `The version is ${version}.` : `The version is ${version} now in ${others.join(', ')}.`,
+  );
+  return 0;
+}
+
+function refuse(reasons: readonly string[]): 1 {
+  for (const one of reasons) console.log(`✗ ${one}`);
+  return 1;
+}
+
 try {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { 'dry-run': { type: 'boolean', default: false }, help: { type: 'boolean', default: false } },
+    options: {
+      'dry-run': { type: 'boolean', default: false },
+      next: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
   });
   const [version = '', ...more] = positionals;
-  const isWrong = !/^\d+\.\d+\.\d+$/.test(version) || more.length > 0;
+  const isWrong = !/^\d+\.\d+\.\d+$/.test(version) || more.length > 0 || (values.next && values['dry-run']);
   if (values.help || isWrong) {
     process.stdout.write(usage);
     process.exitCode = values.help ? 0 : 1;
-  } else process.exitCode = await release(version, values['dry-run']);
+  } else process.exitCode = values.next ? begin(version) : await release(version, values['dry-run']);
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
   process.exitCode = 1;

@@ -17,8 +17,8 @@ export async function obtainCommit(clone: string, commit: string): Promise<void>
   let why = '';
   if ((await git('rev-parse', '--is-shallow-repository')) === 'true') {
     await git('fetch', '--quiet', '--unshallow').catch((error: Error) => {
-      why = `: ${error.message.trim()}`;
+      why = `: this clone is shallow, and has nothing to be deepened from. ${error.message.trim()}`;
     });
   }
-  if (!(await isThere())) throw new Error(`the commit ${commit} of .ci/mixed-version cannot be had${why}`);
+  if (!(await isThere())) throw new Error(`the commit ${commit} of .ci/releases cannot be had${why}`);
 }

@@ -7,6 +7,7 @@ export interface KeptProcess {
   /**
    * SIGTERM.
    * @returns the exit code; undefined when a message has ended it meanwhile
+   * @throws what kept it from being started again after such an end, other than too many of them
    */
   stop(): Promise<number | null | undefined>;
   /** SIGKILL, as soon as it is ready. */
@@ -38,6 +39,8 @@ export function createKeptProcess({ start, fatalEnds, onFatalEnd }: KeptProcessO
   /** Somebody has started it, and nobody has stopped it since. */
   let isWanted = false;
   let seenEnds = 0;
+  /** Nobody waits for a start that follows an end. */
+  let failure: unknown;
   /** What goes on at the moment: a start, or what follows an end. */
   let work: Promise<void> = Promise.resolve();
 
@@ -68,7 +71,7 @@ export function createKeptProcess({ start, fatalEnds, onFatalEnd }: KeptProcessO
     try {
       const started = await start(ending.signal);
       running = started;
-      void started.exited.then(() => go(ended));
+      void started.exited.then(() => void go(ended));
     } catch (error) {
       if (!(await hasFatalEnd()) || !mayStart()) throw error;
       await untilReady();
@@ -78,7 +81,10 @@ export function createKeptProcess({ start, fatalEnds, onFatalEnd }: KeptProcessO
   async function ended(): Promise<void> {
     running = undefined;
     const wasWanted = isWanted;
-    if ((await hasFatalEnd()) && wasWanted && mayStart()) await untilReady();
+    if (!(await hasFatalEnd()) || !wasWanted || !mayStart()) return;
+    await untilReady().catch((error) => {
+      if (mayStart()) failure ??= error;
+    });
   }
 
   const mayStart = () => seenEnds < mostFatalEnds && !ending.signal.aborted;
@@ -95,6 +101,7 @@ export function createKeptProcess({ start, fatalEnds, onFatalEnd }: KeptProcessO
       isWanted = false;
       await stopped?.stop(stopMs);
       await settled();
+      if (failure !== undefined) throw failure;
       return seenEnds > before ? undefined : ((await stopped?.exited)?.code ?? null);
     },
     async kill() {

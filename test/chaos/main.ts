@@ -1,7 +1,10 @@
-import { appendFile, mkdtemp, readFile } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { optionsOrEnd, removeInUse } from '../support/processes.ts';
+import { optionsOrEnd } from '../support/optionsOrEnd.ts';
+import { removeInUse } from '../support/removeInUse.ts';
+import { saySeed } from '../support/seed.ts';
+import { openDoneList } from './doneList.ts';
 import { readOptions, usage } from './options.ts';
 import { showProgress } from './progress.ts';
 import { allAreCaught, allIsWell } from './trials.ts';
@@ -22,32 +25,16 @@ const print = (line: string) => {
   process.stdout.write(`${line}\n`);
 };
 
-const done = resume === undefined ? [] : await seedsIn(resume);
-const trials = {
-  seeds: seeds.filter((seed) => !done.includes(seed)),
-  atOnce,
-  only,
-  directory,
-  print,
-  onProgress: progress.say,
-  async onClean(seed: number) {
-    if (resume !== undefined) await appendFile(resume, `${seed}\n`);
-  },
-};
-if (done.length > 0) print(`${seeds.length - trials.seeds.length} of ${seeds.length} seeds were clean before`);
+print(saySeed(seeds[0] ?? 0));
 try {
+  const done = await openDoneList(resume);
+  const trials = { seeds, atOnce, only, directory, print, onProgress: progress.say, done };
   const isGood = await (sabotage ? allAreCaught(trials) : allIsWell(trials));
   if (!isGood && !sabotage) process.exit(1); // and the logs stay
   endWithoutTrace(isGood ? 0 : 1);
 } catch (error) {
   print(String(error));
   endWithoutTrace(1);
-}
-
-/** One on each line; none while there is no such file. */
-async function seedsIn(file: string): Promise<number[]> {
-  const text = await readFile(file, 'utf8').catch(() => '');
-  return text.split('\n').flatMap((line) => (/^\d+$/.test(line) ? [Number(line)] : []));
 }
 
 /** The processes that were started end with this one; what they have written goes last. */

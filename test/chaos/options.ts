@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { firstSeed } from '../support/seed.ts';
 
 /** What is asked for on the command line. */
 export interface Options {
@@ -6,7 +7,7 @@ export interface Options {
   readonly sabotage: boolean;
   /** Runs at the same time. */
   readonly atOnce: number;
-  /** A file that lists the seeds in which nothing was found; these are passed over. */
+  /** A file that lists the seeds in which nothing was found, or the sabotages that were found out; these are passed over. */
   readonly resume: string | undefined;
   /** Of the sabotages, those with this text in their names. */
   readonly only: string;
@@ -17,14 +18,16 @@ export const usage = `Usage: npm run chaos -- [--seeds N] [--seed S] [--sabotage
 
   --seeds N     how many seeds of trouble the service has to stand, 5 unless
                 said otherwise
-  --seed S      the first of them, 0 unless said otherwise; the same seed sends
-                the same messages into the same trouble
+  --seed S      the first of them; by default a number drawn from the hash of
+                the commit, which is printed; the same seed sends the same
+                messages into the same trouble
   --sabotage    services that are broken on purpose instead: each must be found
                 out within ten seeds
   --at-once N   runs at the same time, 1 unless said otherwise; each spends most
                 of its time waiting
-  --resume FILE seeds that the file lists are passed over, and those in which
-                nothing was found are added to it
+  --resume FILE seeds, or sabotages, that the file lists are passed over; seeds
+                in which nothing was found, and sabotages that were found out,
+                are added to it. Of one commit: after a change, begin another
   --only TEXT   of the sabotages, those with this text in their names
 `;
 
@@ -37,7 +40,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
     args: [...args],
     options: {
       seeds: { type: 'string', default: '5' },
-      seed: { type: 'string', default: '0' },
+      seed: { type: 'string', default: String(firstSeed()) },
       sabotage: { type: 'boolean', default: false },
       'at-once': { type: 'string', default: '1' },
       resume: { type: 'string' },

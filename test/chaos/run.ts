@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { check, type Finding, repeatsIn } from './checker.ts';
+import { stopCleanly } from './closing.ts';
 import { checkLastLines, checkMetrics } from './counts.ts';
 import { withFatal } from './fatal.ts';
 import { checkForms } from './forms.ts';
@@ -115,9 +116,13 @@ export async function run(options: RunOptions): Promise<Outcome> {
     onProgress('all handled');
     const positions = () => storage.positions(container, endpoint);
     const isCovered = async () => uncovered(stage, await positions()).length === 0;
-    if (stage.interruptions.length > 0) await untilQuiet(stage, isCovered);
-    const counts = await Promise.all(stage.instances.filter(({ isUp }) => isUp()).map(checkMetrics));
-    await Promise.all(stage.instances.map((instance) => instance.stop()));
+    const counts = await stopCleanly({
+      stage,
+      untilCovered: async () => {
+        if (stage.interruptions.length > 0) await untilQuiet(stage, isCovered);
+      },
+      look: async () => (await Promise.all(stage.instances.filter(({ isUp }) => isUp()).map(checkMetrics))).flat(),
+    });
     const everybody = [...stage.instances, stage.guest];
     const codes = everybody.flatMap((instance) => instance.codes);
     const lastLines = await Promise.all(everybody.map(checkLastLines));
@@ -129,7 +134,7 @@ export async function run(options: RunOptions): Promise<Outcome> {
     const findings = [
       ...check(history),
       ...forms,
-      ...counts.flat(),
+      ...counts,
       ...lastLines.flat(),
       ...unclean(codes),
       ...uncovered(stage, await positions()),

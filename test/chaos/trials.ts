@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { attemptsAt } from './attempts.ts';
 import { buildApart } from './build.ts';
 import type { Finding } from './checker.ts';
+import type { DoneList } from './doneList.ts';
 import { type Outcome, run } from './run.ts';
 import { type Sabotage, sabotages } from './sabotages.ts';
 import { openStorage, type Storage } from './storage.ts';
@@ -17,15 +18,18 @@ export interface Trials {
   /** For logs and histories: those of a failed run are left there. */
   readonly directory: string;
   print(line: string): void;
-  /** Told of each seed in which nothing was found. */
-  onClean(seed: number): Promise<void>;
+  /** Seeds in which nothing was found, and names of sabotages that were found out. */
+  readonly done: DoneList;
   /** Told again and again how far the present run has come. */
   onProgress(text: string): void;
 }
 
 /** Runs the service through the seeds. Answers whether all were tried, and nothing was found. */
 export async function allIsWell(trials: Trials): Promise<boolean> {
-  const { seeds, directory, print } = trials;
+  const { directory, print, done } = trials;
+  const seeds = trials.seeds.filter((seed) => !done.has(seed));
+  if (seeds.length < trials.seeds.length)
+    print(`${trials.seeds.length - seeds.length} of ${trials.seeds.length} seeds were clean before`);
   const all: Finding[] = [];
   let untried = 0;
   const build = await buildApart();
@@ -38,7 +42,7 @@ export async function allIsWell(trials: Trials): Promise<boolean> {
         for (const line of report(outcome, join(directory, name))) print(line);
         if (outcome.findings.length > 0) return;
         await rm(join(directory, name), { recursive: true, force: true });
-        if (outcome.untried.length === 0) return trials.onClean(seed);
+        if (outcome.untried.length === 0) return done.add(seed);
       }
       untried += 1;
     });
@@ -83,13 +87,17 @@ function summary(findings: readonly Finding[]): string {
 /** Runs each sabotaged service until it is found out. Answers whether all were. */
 export async function allAreCaught(trials: Trials): Promise<boolean> {
   let escaped = 0;
+  const { done, print } = trials;
   const meant = sabotages.filter(({ name }) => name.includes(trials.only));
-  await inGrounds(trials, meant, async (sabotage, ground) => {
+  const left = meant.filter(({ name }) => !done.has(name));
+  if (left.length < meant.length) print(`${meant.length - left.length} of ${meant.length} were found out before`);
+  await inGrounds(trials, left, async (sabotage, ground) => {
     const at = await caughtAt(trials, sabotage, ground);
     if (at === undefined) escaped += 1;
-    trials.print(at === undefined ? `ESCAPED ${sabotage.name}` : `caught  ${sabotage.name}: ${at}`);
+    else await done.add(sabotage.name);
+    print(at === undefined ? `ESCAPED ${sabotage.name}` : `caught  ${sabotage.name}: ${at}`);
   });
-  trials.print(`\n${meant.length - escaped} of ${meant.length} sabotaged builds found out`);
+  print(`\n${meant.length - escaped} of ${meant.length} sabotaged builds found out`);
   return escaped === 0 && meant.length > 0;
 }
 

@@ -1,12 +1,18 @@
-import { createRandom } from '../chaos/random.ts';
-import { optionsOrEnd } from '../support/processes.ts';
+import { optionsOrEnd } from '../support/optionsOrEnd.ts';
+import { saySeed } from '../support/seed.ts';
 import { readOptions, usage } from './options.ts';
 import { search } from './search.ts';
+import { writeSitting } from './sitting.ts';
 
 /** `npm run cost-search -- --minutes 5` looks for messages that cost too much, and ends with 1 when it has found one (R6). */
 
-const options = optionsOrEnd(readOptions, usage);
+const { minutes, sitting, resume } = optionsOrEnd(readOptions, usage);
 const print = (line: string) => void process.stdout.write(`${line}\n`);
-print(`seed ${options.seed}`);
-const found = await search({ random: createRandom(options.seed), minutes: options.minutes, print });
+print(saySeed(sitting.seed));
+const found = await search({
+  ...{ sitting, minutes, print },
+  keep(now) {
+    if (resume !== undefined) writeSitting(resume, now);
+  },
+});
 process.exitCode = found ? 1 : 0;

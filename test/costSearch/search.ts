@@ -1,18 +1,27 @@
-import type { Random } from '../chaos/random.ts';
+import { createRandom, type Random } from '../chaos/random.ts';
 import { finds } from './finds.ts';
 import { createCosts, quick, sure } from './measure.ts';
 import { changed, eventOf, newRecipe, type Recipe, wordsFor } from './recipe.ts';
+import type { Find, Sitting } from './sitting.ts';
 
 interface SearchOptions {
-  readonly random: Random;
+  /** From where it goes on. */
+  readonly sitting: Sitting;
+  /** Of all sittings. */
   readonly minutes: number;
   print(line: string): void;
+  /** Told now and then how far it has come. */
+  keep(sitting: Sitting): void;
 }
 
-interface Find {
-  readonly recipe: Recipe;
-  /** Of what it may cost. */
-  readonly share: number;
+/** Random numbers behind those that were drawn already. */
+export function resumedRandom(seed: number, drawn: number): { readonly random: Random; draws(): number } {
+  let draws = 0;
+  const random = createRandom(seed, () => {
+    draws += 1;
+  });
+  while (draws < drawn) random.next();
+  return { random, draws: () => draws };
 }
 
 /** How many of the worst are kept and changed further; one of each message and encoding or stored data, so that no kind crowds out the others. */
@@ -20,13 +29,21 @@ const kept = 32;
 const shown = 8;
 
 /** Hill climbing from many hills. Answers whether a message was found, and confirmed, that costs more than is allowed. */
-export async function search({ random, minutes, print }: SearchOptions): Promise<boolean> {
+export async function search({ sitting, minutes, print, keep }: SearchOptions): Promise<boolean> {
+  const { seed, spentSeconds } = sitting;
   const costs = createCosts();
-  const until = performance.now() + minutes * 60_000;
-  const worst = new Map<string, Find>();
-  let tried = 0;
-  let hasTooManySteps = false;
+  const began = performance.now() - spentSeconds * 1_000;
+  const until = began + minutes * 60_000;
+  const { random, draws } = resumedRandom(seed, sitting.draws);
+  const worst = new Map<string, Find>(Object.entries(sitting.worst));
+  let { tried, hasExcess } = sitting;
   let nextWord = performance.now() + 15_000;
+
+  const keepAll = () =>
+    keep({
+      ...{ seed, tried, hasExcess, draws: draws(), worst: Object.fromEntries(worst) },
+      spentSeconds: (performance.now() - began) / 1_000,
+    });
 
   const ranked = () => [...worst.values()].sort((a, b) => b.share - a.share);
 
@@ -36,7 +53,7 @@ export async function search({ random, minutes, print }: SearchOptions): Promise
     tried += 1;
     const excess = await costs.excessOf(recipe, event);
     if (excess.length > 0) {
-      hasTooManySteps = true;
+      hasExcess = true;
       print(`too many steps: ${excess.join('; ')}: ${wordsFor(recipe)}`);
     }
     const kind = `${recipe.message} ${isAboutAnswers(recipe) ? recipe.stored : recipe.encoding}`;
@@ -47,19 +64,22 @@ export async function search({ random, minutes, print }: SearchOptions): Promise
     if (share > known) worst.set(kind, { recipe, share });
   }
 
-  for (const recipe of Object.values(finds)) await attempt(recipe);
+  if (tried === 0) for (const recipe of Object.values(finds)) await attempt(recipe);
   while (performance.now() < until) {
     const best = ranked().slice(0, kept);
     const isNew = best.length < 5 || random.next() < 0.25;
     await attempt(isNew ? newRecipe(random) : changed(random.pick(best).recipe, random));
     if (performance.now() > nextWord) {
       nextWord += 15_000;
+      keepAll();
       const [first] = ranked();
       print(
         `${tried} tried; the worst costs ${percent(first?.share ?? 0)} of what it may: ${first ? wordsFor(first.recipe) : ''}`,
       );
     }
   }
+
+  keepAll();
 
   let isOver = false;
   print(`the worst of ${tried}, measured again:`);
@@ -72,7 +92,7 @@ export async function search({ random, minutes, print }: SearchOptions): Promise
   }
   await costs.close();
   print(isOver ? 'some messages cost more than they may' : 'no message costs more than it may');
-  return isOver || hasTooManySteps;
+  return isOver || hasExcess;
 }
 
 const isAboutAnswers = ({ stored }: Recipe): boolean => !['nothing', 'small', 'as hostile'].includes(stored);

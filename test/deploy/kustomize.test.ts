@@ -48,6 +48,7 @@ describe('a kustomization', () => {
     expect(() => withFiles({ 'kustomization.yaml': 'patches: [{ path: one.yaml }]', 'one.yaml': one })).toThrow(
       'patched and absent',
     );
+    expect(() => withFiles({ 'kustomization.yaml': 'patches: [{ path: one.yaml, taget: {} }]' })).toThrow('taget');
     expect(() => withFiles({ 'kustomization.yaml': 'resources: [one.yaml]', 'one.yaml': 'a: [' })).toThrow('one.yaml');
   });
 

@@ -33,7 +33,10 @@ function apply(folder: string, given: readonly Resource[]): readonly Resource[] 
   const all = paths('components').reduce<readonly Resource[]>((some, path) => apply(path, some), [...given, ...own]);
   const twice = all.map(nameOf).filter((name, index, names) => names.indexOf(name) !== index);
   if (twice.length > 0) throw new Error(`${folder} has ${twice.join(', ')} twice`);
-  const patches = ((kustomization['patches'] ?? []) as { path: string }[]).map(({ path }) => join(folder, path));
+  const patches = ((kustomization['patches'] ?? []) as { path: string }[]).map(({ path, ...more }) => {
+    if (Object.keys(more).length > 0) throw new Error(`${folder} has a patch with ${Object.keys(more).join(', ')}`);
+    return join(folder, path);
+  });
   return patches.flatMap((path) => documents(path) as Resource[]).reduce(patched, all);
 }
 
@@ -67,4 +70,5 @@ function merged(into: unknown, from: unknown): unknown {
   return [...from.filter(({ name }) => !names.has(name)), ...kept];
 }
 
-const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value);
+export const isTree = (value: unknown): value is Tree =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

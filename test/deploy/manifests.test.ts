@@ -1,48 +1,71 @@
-import { readdirSync } from 'node:fs';
-import * as keda from '@kubernetes-models/keda/keda.sh/v1alpha1';
-import * as operator from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
-import * as apps from 'kubernetes-models/apps/v1';
-import * as networking from 'kubernetes-models/networking.k8s.io/v1';
-import * as policy from 'kubernetes-models/policy/v1';
-import * as core from 'kubernetes-models/v1';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { build, documents, nameOf, type Resource } from './kustomize.ts';
 import { overlays } from './overlays.ts';
-
-type Model = new (data: never) => { validate(): void };
-
-/** Each with the schema that its authors generate from the types of Kubernetes and of the two operators. */
-const models: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  v1: core,
-  'apps/v1': apps,
-  'networking.k8s.io/v1': networking,
-  'policy/v1': policy,
-  'keda.sh/v1alpha1': keda,
-  'monitoring.coreos.com/v1': operator,
-};
-
-function validate(resource: Resource): void {
-  const model = models[resource.apiVersion]?.[resource.kind] as Model | undefined;
-  if (model === undefined) throw new Error(`no schema for ${resource.apiVersion} ${resource.kind}`);
-  new model(resource as never).validate();
-}
+import { type Entry, entriesOf, flawsOf } from './strict.ts';
 
 const built = overlays.map((folder) => [folder, build(folder)] as const);
 const all = built.flatMap(([folder, resources]) =>
   resources.map((resource) => [`${nameOf(resource)} of ${folder}`, resource] as const),
 );
 
+/** Each once, though it is in several overlays. */
+const distinct = [...new Map(all.map((one) => [JSON.stringify(one[1]), one])).values()];
+
+/** One of each place, whichever item of a list it is in. */
+const placesIn = (resource: Resource): readonly Entry[] => [
+  ...new Map(entriesOf(resource).map((entry) => [entry.path.replace(/\/\d+(?=\/)/g, '/*'), entry])).values(),
+];
+
+/** A copy of the resource with a change of the object that has the key. */
+function changed(resource: Resource, { path }: Entry, change: (within: Record<string, unknown>) => void): Resource {
+  const copy = structuredClone(resource);
+  const entry = entriesOf(copy).find((one) => one.path === path);
+  change(entry?.within as Record<string, unknown>);
+  return copy;
+}
+
 describe('manifests', () => {
-  it.each(all)('%s is valid by the schema of its kind', (_, resource) => {
-    expect(() => validate(resource)).not.toThrow();
+  it.each(all)('%s is valid by the schema of its kind, and by our ranges', (_, resource) => {
+    expect(flawsOf(resource)).toEqual([]);
   });
 
-  it('that are wrong are found: the schemas are strict enough for names and types', () => {
-    const [, deployment] = all.find(([name]) => name.startsWith('Deployment')) ?? [];
-    const wrong = structuredClone(deployment) as unknown as { spec: Record<string, unknown> };
-    wrong.spec['minReadySeconds'] = 'soon';
-    expect(() => validate(wrong as never)).toThrow('minReadySeconds');
-    expect(() => validate({ apiVersion: 'apps/v1', kind: 'Deploiment', metadata: { name: 'one' } })).toThrow('schema');
+  it.each(distinct)('a key of %s that is misspelt is refused, at every level', (_, resource) => {
+    const taken = placesIn(resource).filter((entry) => {
+      const wrong = changed(resource, entry, (within) => {
+        delete within[entry.key];
+        within[entry.key.slice(0, -1)] = entry.value;
+      });
+      return flawsOf(wrong).length === 0;
+    });
+    expect(taken.map(({ path }) => path)).toEqual([]);
+  });
+
+  it.each(distinct)('a number of %s that is out of its range is refused', (_, resource) => {
+    const taken = placesIn(resource)
+      .filter(({ value }) => typeof value === 'number')
+      .flatMap((entry) => [-2, 1.5e9].map((value) => ({ entry, value })))
+      .filter(({ entry: { key, ...entry }, value }) => {
+        const wrong = changed(resource, { key, ...entry }, (within) => Object.assign(within, { [key]: value }));
+        return flawsOf(wrong).length === 0;
+      });
+    expect(taken.map(({ entry, value }) => `${entry.path} ${value}`)).toEqual([]);
+  });
+
+  it.each([
+    ['a text for a number', 'apps/v1', 'Deployment', { spec: { minReadySeconds: 'soon' } }, 'minReadySeconds'],
+    ['an unknown kind', 'apps/v1', 'Deploiment', {}, 'no schema'],
+    [
+      'fewer at most than at least',
+      'keda.sh/v1alpha1',
+      'ScaledObject',
+      { spec: { minReplicaCount: 5, maxReplicaCount: 4 } },
+      'minReplicaCount must not be above',
+    ],
+    ['a map of which we know no keys', 'v1', 'ConfigMap', { binaryData: { any: '' } }, '/binaryData takes no any'],
+  ])('%s is refused', (_, apiVersion, kind, more, flaw) => {
+    const flaws = flawsOf({ apiVersion, kind, metadata: { name: 'one' }, ...more });
+    expect(flaws.join('\n')).toContain(flaw);
   });
 
   it('are all in an overlay: none is forgotten in a kustomization', () => {
@@ -120,5 +143,68 @@ describe.each(built)('in %s', (_folder, resources) => {
         });
       }
     }
+  });
+});
+
+describe('what else a tool reads', () => {
+  const unknownIn = (tree: unknown, known: readonly string[]) =>
+    entriesOf(tree)
+      .map(({ path }) => path.replace(/\/\d+(?=\/)/g, '/*').slice(1))
+      .filter((path) => !known.includes(path));
+  const below = (folder: string, keys: string) => keys.split(' ').map((key) => `${folder}/${key}`);
+
+  it('compose.yaml has only keys that Docker Compose knows', () => {
+    const [compose] = documents('deploy/compose.yaml');
+    const keys = [
+      ...['name', 'services', 'services/sandbox', 'services/device-messaging', 'volumes', 'volumes/data'],
+      ...below('services/sandbox', 'image user init working_dir command volumes ports'),
+      ...below('services/sandbox', 'healthcheck healthcheck/test healthcheck/interval healthcheck/start_period'),
+      ...below('services/device-messaging', 'build user network_mode depends_on depends_on/sandbox'),
+      ...below('services/device-messaging', 'depends_on/sandbox/condition command environment read_only'),
+      ...below('services/device-messaging', 'stop_grace_period volumes'),
+      ...below('services/device-messaging/environment', 'HTTP_HOST NODE_EXTRA_CA_CERTS'),
+    ];
+    expect(unknownIn(compose, keys)).toEqual([]);
+  });
+
+  it('the manifest of IoT Edge has only keys that its agents and Docker know', () => {
+    const manifest = JSON.parse(readFileSync('deploy/edge/deployment.json', 'utf8'));
+    const [agent, hub] = ['$edgeAgent/properties.desired', '$edgeHub/properties.desired'];
+    const module = 'type status restartPolicy settings settings/image settings/createOptions';
+    const keys = [
+      ...['$edgeAgent', '$edgeHub', agent, hub],
+      ...below(agent, 'schemaVersion runtime runtime/type runtime/settings runtime/settings/minDockerVersion'),
+      ...below(agent, 'systemModules systemModules/edgeAgent systemModules/edgeHub modules modules/edge-proxy'),
+      ...below(`${agent}/systemModules/edgeAgent`, 'type settings settings/image settings/createOptions'),
+      ...below(`${agent}/systemModules/edgeHub`, module),
+      ...below(
+        `${agent}/modules/edge-proxy`,
+        `version env env/EDGE_PROXY_CONFIG env/EDGE_PROXY_CONFIG/value ${module}`,
+      ),
+      ...below(hub, 'schemaVersion routes storeAndForwardConfiguration storeAndForwardConfiguration/timeToLiveSecs'),
+    ];
+    expect(unknownIn(manifest.modulesContent, keys)).toEqual([]);
+    expect(Object.keys(manifest)).toEqual(['modulesContent']);
+    const { createOptions } = manifest.modulesContent.$edgeAgent['properties.desired'].modules['edge-proxy'].settings;
+    const binding = 'PortBindings/*/tcp';
+    const options = [
+      ...['StopTimeout', 'HostConfig'],
+      ...below('HostConfig', 'Binds ReadonlyRootfs CapDrop SecurityOpt LogConfig LogConfig/Type LogConfig/Config'),
+      ...below('HostConfig', `LogConfig/Config/max-size LogConfig/Config/max-file PortBindings ${binding}`),
+      ...below(`HostConfig/${binding}/*`, 'HostIp HostPort'),
+    ];
+    expect(unknownIn(JSON.parse(createOptions), options)).toEqual([]);
+  });
+
+  it.each(readdirSync('deploy/systemd'))('%s has only directives that systemd knows', (file) => {
+    const known = [
+      ...['[Unit]', 'Description', 'Wants', 'After', '[Service]', 'User', 'WorkingDirectory', 'StateDirectory'],
+      ...['Environment', 'EnvironmentFile', 'ExecStart', 'Restart', 'RestartSec', 'TimeoutStopSec', 'LimitNOFILE'],
+      ...['NoNewPrivileges', 'ProtectSystem', 'ProtectHome', 'PrivateTmp', '[Install]', 'WantedBy'],
+    ];
+    const lines = readFileSync(`deploy/systemd/${file}`, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '');
+    expect(lines.filter((line) => !known.includes(line.split('=')[0] ?? ''))).toEqual([]);
   });
 });

@@ -10,7 +10,7 @@ import { startTestEdge } from './support/testEdge.ts';
 const edge = startForAll(() => startTestEdge({ process: {} }));
 beforeAll(() => edge.ready());
 
-const inProgram = (args: readonly string[]) => check(args, {}, edgeProgram);
+const inProgram = (args: readonly string[]) => check(args, {}, { program: edgeProgram });
 const right = () => ['--config', join(edge.folder, 'edge-proxy.json'), '--check'];
 
 it('finds nothing wrong, and takes neither connection of the running proxy', async () => {

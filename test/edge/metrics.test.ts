@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { failures } from '../../edge/src/hub/methodResponse.ts';
@@ -15,6 +16,7 @@ const server = startForAll(startFileServer);
 const edge = startForAll(() => startTestEdge({ files: { hosts: [server.host], loopbackHttp: true } }));
 const press = startForAll(() => edge.module('press'));
 
+const { version } = JSON.parse(readFileSync('edge/package.json', 'utf8'));
 const nobody = 'ffffffff-7f2b-4f0e-8d57-3b8f2f6c9e11';
 const samples = async () => parseMetrics(await edge.metrics());
 const read = async (name: string, labels: Readonly<Record<string, string>> = {}) =>
@@ -120,7 +122,7 @@ it('the metrics have every reason of a failure', () => {
 
 it('the metrics have no names of the device, the callers or the files, and no secret', async () => {
   const text = await edge.metrics();
-  expect(text).toContain('target_info{service_name="edge-proxy",service_version="1.0.0"} 1');
+  expect(text).toContain(`target_info{service_name="edge-proxy",service_version="${version}"} 1`);
   for (const one of ['edge-1', busObject, nobody, 'c-1', 'configure', server.host, 'secret', 'sig=', 'firmware']) {
     expect(text).not.toContain(one);
   }

@@ -8,7 +8,7 @@ import { startTestEdge } from './support/testEdge.ts';
 // The edge proxy in a narrow network (D408).
 
 const ofProgram = (args: readonly string[], environment: Readonly<Record<string, string>>) =>
-  check(args, environment, edgeProgram);
+  check(args, environment, { program: edgeProgram });
 
 it('the edge proxy invokes a method over WebSockets, through the proxy of the environment, with a private authority', async () => {
   const proxy = await startForTest(startConnectProxy());

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -10,6 +11,7 @@ import { modules } from './support/testProxy.ts';
 
 // What the program of the edge proxy is given, and what it says of it.
 
+const { version } = JSON.parse(readFileSync('edge/package.json', 'utf8'));
 const connectionString = 'HostName=h.net;DeviceId=d;SharedAccessKey=a2V5';
 const configuration: Configuration = {
   hub: { connectionString, webSockets: false },
@@ -51,7 +53,7 @@ describe('the options', () => {
 describe('the first line of the log', () => {
   it('has what runs and its configuration, without secrets', () => {
     expect(startFields(configuration, { BUILD_COMMIT: 'abc' })).toEqual({
-      ...{ version: '1.0.0', build: 'abc', node: process.version },
+      ...{ version, build: 'abc', node: process.version },
       configuration: {
         hub: { host: 'h.net', identity: 'd' },
         broker: { url: 'mqtt://h', username: 'u', clientId: undefined, hasPassword: true },

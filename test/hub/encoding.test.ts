@@ -6,6 +6,7 @@ import { toMessage } from '../../src/hub/replies/message.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import type { Reply } from '../../src/protocol/c2d.ts';
 import { createRandom } from '../chaos/random.ts';
+import { firstSeeds } from '../support/seed.ts';
 
 // What goes to the link as bytes is what the service client would have sent, byte for byte: its own conversion and the AMQP
 // library that it brings along are the measure.
@@ -48,7 +49,7 @@ const ids = [
   'c-1',
 ];
 
-it.each(Array.from({ length: 8 }, (_, seed) => seed))(
+it.each(firstSeeds(8))(
   'the bytes of replies are those of the service client, for texts of any length and kind (seed %d)',
   (seed) => {
     const random = createRandom(seed);

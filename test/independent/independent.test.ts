@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
+import { firstSeed } from '../support/seed.ts';
 import { follow } from './follow.ts';
 import { beginnings, messages } from './generate.ts';
 import type { Sent } from './model/steps.ts';
@@ -10,7 +11,7 @@ import { answered, register, send } from './sending.ts';
 
 /** What the built service does, compared with a model that was written from the specification and imports nothing of it. */
 
-const seed = Number(process.env['INDEPENDENT_SEED'] ?? 20_261_122);
+const seed = firstSeed();
 const perDevice = 12;
 const ids = Array.from({ length: 40 }, (_, place) => `${place % 5 === 0 ? 'odd(=%)' : 'device'}-${place}`);
 

@@ -45,12 +45,17 @@ it('a commit that is there is taken without the origin', async () => {
 });
 
 it.each([
-  ['without its origin', () => rmSync(origin, { recursive: true }), () => first],
-  ['of another history', () => {}, () => '0123456789012345678901234567890123456789'],
-])('a commit that cannot be had %s fails', async (_, spoil, wanted) => {
+  [
+    'without its origin',
+    () => rmSync(origin, { recursive: true }),
+    () => first,
+    'cannot be had: this clone is shallow',
+  ],
+  ['of another history', () => {}, () => '0123456789012345678901234567890123456789', 'cannot be had'],
+])('a commit that cannot be had %s fails', async (_, spoil, wanted, why) => {
   const clone = shallow();
   spoil();
-  await expect(obtainCommit(clone, wanted())).rejects.toThrow(/cannot be had/);
+  await expect(obtainCommit(clone, wanted())).rejects.toThrow(`the commit ${wanted()} of .ci/releases ${why}`);
 });
 
 it('what is no commit is refused', async () => {

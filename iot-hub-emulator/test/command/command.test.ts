@@ -1,15 +1,18 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { execFile, spawn } from '../../../sandbox/service/endWithUs.ts';
 import type { HubState } from '../../src/command/stateFile.ts';
 import { folderForAll } from '../support/fixtures.ts';
 
+const launcher = resolve('scripts/run.js');
 const program = fileURLToPath(new URL('../../src/command/main.ts', import.meta.url));
 
 const directory = folderForAll('hub');
@@ -17,15 +20,16 @@ let child: ChildProcess;
 let state: HubState;
 const options = ['--partitions', '2', '--device', 'pump-1', '--group', 'other', '--tier', 's1', '--json'];
 
+/** In a folder in which nobody runs a sandbox or a hub of their own. */
 const start = (more: string[]) =>
-  spawn(process.execPath, ['scripts/run.js', program, '--directory', directory, ...more], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+  spawn(process.execPath, [launcher, program, '--directory', directory, ...more], {
+    ...{ cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] },
   });
 /** Run a command to its end. */
 const run = (...words: string[]): Promise<{ code: number; out: string; error: string }> =>
   new Promise((resolve) => {
-    const args = ['scripts/run.js', program, '--directory', directory, ...words];
-    execFile(process.execPath, args, (error, out, stderr) =>
+    const args = [launcher, program, '--directory', directory, ...words];
+    execFile(process.execPath, args, { cwd: directory }, (error, out, stderr) =>
       resolve({ code: Number(error?.code ?? 0), out: out.trim(), error: stderr.trim() }),
     );
   });
@@ -108,4 +112,17 @@ test('a second hub in the same directory is refused, and a hub that ends removes
   expect(await once(child, 'exit')).toEqual([0, null]);
   expect(existsSync(join(directory, 'hub.json'))).toBe(false);
   expect(await run('devices')).toMatchObject({ code: 1, error: expect.stringContaining('No hub runs there') });
+});
+
+test('a command finds the hub of a sandbox that runs in the folder, when no other does', async () => {
+  const answering = createServer((_, response) => response.end('{"devices":[]}')).listen(0, '127.0.0.1');
+  onTestFinished(() => void answering.close());
+  await once(answering, 'listening');
+  const { port } = answering.address() as AddressInfo;
+  await mkdir(join(directory, '.sandbox'));
+  await writeFile(
+    join(directory, '.sandbox/state.json'),
+    JSON.stringify({ hub: { adminUrl: `http://127.0.0.1:${port}` } }),
+  );
+  expect(await run('devices', '--json')).toMatchObject({ code: 0, out: expect.stringContaining('"devices": []') });
 });

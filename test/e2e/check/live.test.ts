@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { registerDevice } from '../../../sandbox/device/register.ts';
 import { liveMessages } from '../../../sandbox/live/messages.ts';
+import { launcher, projectDirectory } from '../../../sandbox/state/directories.ts';
 import { stories } from '../../../sandbox/stories/index.ts';
 import { sandboxForAll } from '../testSandbox.ts';
 import { check } from './run.ts';
@@ -14,8 +16,11 @@ beforeAll(async () => {
   device = { DEVICE_CONNECTION_STRING: connectionString, NODE_EXTRA_CA_CERTS: sandbox.hub.caFile };
 });
 
+/** In a folder without the `.env` of a person, which the command reads. */
 const live = (args: readonly string[], environment = device) =>
-  check(['scripts/check.ts', '--live', ...args], environment, 'scripts/run.js');
+  check([join(projectDirectory, 'scripts/check.ts'), '--live', ...args], environment, {
+    ...{ program: launcher, cwd: sandbox.directory },
+  });
 const sent = () => sandbox.hub.journal.list({ kind: 'd2c' }).length;
 
 it('has every message once', () => {

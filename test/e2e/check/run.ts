@@ -20,10 +20,14 @@ export interface Checked {
   readonly text: string;
 }
 
-/** Runs the built command with this environment and no other. */
-export function check(args: readonly string[], environment: Environment, program = 'dist/check.js'): Promise<Checked> {
+/** Runs the built command, or another program from another folder, with this environment and no other. */
+export function check(
+  args: readonly string[],
+  environment: Environment,
+  { program = 'dist/check.js', cwd = projectDirectory } = {},
+): Promise<Checked> {
   const child = spawn(process.execPath, [program, ...args], {
-    cwd: projectDirectory,
+    cwd,
     env: { ...inherited(), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -27,7 +27,6 @@ describe('raw JSON', () => {
         expect([...found.keys()]).toEqual(Object.keys(JSON.parse(text)));
         expect(JSON.parse(printMembers(found))).toEqual(JSON.parse(text));
       }),
-      { seed: 42 },
     );
   });
 

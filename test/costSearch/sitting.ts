@@ -1,0 +1,69 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { z } from 'zod';
+import type { Recipe } from './recipe.ts';
+
+/** The worst message of its kind so far. */
+export interface Find {
+  readonly recipe: Recipe;
+  /** Of what it may cost. */
+  readonly share: number;
+}
+
+/** How far a search has come: another process goes on from there. */
+export interface Sitting {
+  readonly seed: number;
+  readonly spentSeconds: number;
+  /** Random numbers that were drawn. */
+  readonly draws: number;
+  readonly tried: number;
+  /** Whether a message needed too many steps. */
+  readonly hasExcess: boolean;
+  readonly worst: Readonly<Record<string, Find>>;
+}
+
+const format = z.object({
+  seed: z.int().min(0),
+  spentSeconds: z.number().min(0),
+  draws: z.int().min(0),
+  tried: z.int().min(0),
+  hasExcess: z.boolean(),
+  worst: z.record(z.string(), z.object({ recipe: z.custom<Recipe>((value) => value !== null), share: z.number() })),
+});
+
+export const firstSitting = (seed: number): Sitting => ({
+  ...{ seed, spentSeconds: 0, draws: 0, tried: 0, hasExcess: false, worst: {} },
+});
+
+/**
+ * How far the search of a file has come; its beginning while there is no such file.
+ * @param seed undefined: that of the file, or what `otherwise` is
+ * @throws Error when the file is of a search with another seed, or of none
+ */
+export function readSitting(file: string | undefined, seed: number | undefined, otherwise: number): Sitting {
+  const text = file === undefined ? undefined : read(file);
+  if (text === undefined) return firstSitting(seed ?? otherwise);
+  let sitting: Sitting;
+  try {
+    sitting = format.parse(JSON.parse(text));
+  } catch {
+    throw new Error(`${file} is no file of a search`);
+  }
+  if (seed !== undefined && seed !== sitting.seed)
+    throw new Error(`${file} is of a search with the seed ${sitting.seed}`);
+  return sitting;
+}
+
+/** A search that is ended meanwhile leaves the file as it was. */
+export function writeSitting(file: string, sitting: Sitting): void {
+  writeFileSync(`${file}.new`, `${JSON.stringify(sitting)}\n`);
+  renameSync(`${file}.new`, file);
+}
+
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
