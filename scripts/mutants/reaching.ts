@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { filesBelow, reachedFrom } from '../../test/support/imports.ts';
+import { filesBelow, loadedFrom } from '../../test/support/imports.ts';
 import { projectOf } from '../../vitest.config.ts';
 
 /** The files of `npm test` that load a file, those first that are likely to know most about it. */
@@ -16,7 +16,7 @@ function all() {
   known ??= ['test', 'iot-hub-emulator/test']
     .flatMap(filesBelow)
     .filter((file) => file.endsWith('.test.ts') && projectOf(file) !== 'programs')
-    .map((file) => [file, reachedFrom(file)] as const);
+    .map((file) => [file, loadedFrom(file)] as const);
   return known;
 }
 

@@ -1,8 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { optionsOrEnd } from '../support/optionsOrEnd.ts';
-import { removeInUse } from '../support/removeInUse.ts';
+import { optionsOrEnd, removeInUse } from '../support/processes.ts';
 import { saySeed } from '../support/seed.ts';
 import { openDoneList } from './doneList.ts';
 import { readOptions, usage } from './options.ts';

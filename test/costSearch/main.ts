@@ -1,4 +1,4 @@
-import { optionsOrEnd } from '../support/optionsOrEnd.ts';
+import { optionsOrEnd } from '../support/processes.ts';
 import { saySeed } from '../support/seed.ts';
 import { readOptions, usage } from './options.ts';
 import { search } from './search.ts';

@@ -5,7 +5,7 @@ import { receiveAtOnce } from '../../src/hub/reading/receiveCycle.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createRandom } from '../chaos/random.ts';
 import { firstSeeds } from '../support/seed.ts';
-import { signal } from '../support/signal.ts';
+import { signal } from '../support/waiting.ts';
 import { append } from '../traps/support/plain.ts';
 
 cureHubSdks();
