@@ -6,7 +6,7 @@ import { alerts } from './alertTables.ts';
 import { edgeEpisodes } from './recording/edgeEpisodes.ts';
 import { recordEdgeEpisode } from './recording/edgeStage.ts';
 import { episodes } from './recording/episodes.ts';
-import { recordingFile } from './recording/recordings.ts';
+import { print, recordingFile } from './recording/recordings.ts';
 import { seriesOf } from './recording/series.ts';
 import { recordEpisode } from './recording/stage.ts';
 
@@ -41,7 +41,7 @@ for (const name of names) {
     const series = seriesOf(scrapes, (metric) => isGood || asked.has(metric), job);
     const file = recordingFile(name);
     await mkdir(join(file, '..'), { recursive: true });
-    await writeFile(file, `${JSON.stringify({ scrapes: scrapes.length, series }, undefined, 1)}\n`);
+    await writeFile(file, print({ scrapes: scrapes.length, series }));
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

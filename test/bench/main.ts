@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildService } from '../../sandbox/service/build.ts';
 import { removeInUse } from '../support/removeInUse.ts';
-import { absoluteLines, type Measured, type Rows, tableOf } from './printer.ts';
+import { absoluteLines, jsonLines, type Measured, type Rows, tableOf } from './printer.ts';
 import { profileUpdate } from './profile.ts';
 import { workloads } from './workloads/index.ts';
 
@@ -89,7 +89,8 @@ async function main(): Promise<number> {
       say(`${name}: ${about} (${((performance.now() - began) / 1000).toFixed(0)} s)`);
       for (const line of absoluteLines(result)) say(`  ${line}`);
       measured.push({ workload: { name, about }, ...result });
-      if (values.json) await writeRun(values.json, { machine, rounds, quick: values.quick, measured });
+      if (values.json)
+        await writeFile(values.json, `${jsonLines({ machine, rounds, quick: values.quick, measured })}\n`);
     } catch (error) {
       failed.push(name); // the others took their time: they are not lost with it
       process.stderr.write(`\n${name} failed: ${(error as Error).stack}\n`);
@@ -98,12 +99,6 @@ async function main(): Promise<number> {
   say(`\n${tableOf(measured, before)}`);
   if (failed.length > 0) say(`\nfailed: ${failed.join(', ')}`);
   return failed.length > 0 ? 1 : 0;
-}
-
-/** The rounds of a figure in one line. */
-async function writeRun(file: string, run: object): Promise<void> {
-  const text = JSON.stringify(run, null, 2);
-  await writeFile(file, `${text.replace(/\[[-+.\de,\s]*\]/g, (numbers) => numbers.replace(/\s+/g, ' '))}\n`);
 }
 
 /** @throws UsageError when no run was written there */

@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { jsonLines } from '../bench/printer.ts';
 import { showProgress } from '../chaos/progress.ts';
 import { optionsOrEnd } from '../support/optionsOrEnd.ts';
 import { faultsOf } from './faults.ts';
@@ -30,7 +31,7 @@ for (const [index, name] of names.entries()) {
   const outcome = await runScenario(name, scenario, { ...options, onProgress });
   outcomes.push(outcome);
   print(lineOf(outcome));
-  if (json !== undefined) writeFileSync(json, `${JSON.stringify({ ...options, outcomes }, undefined, 1)}\n`);
+  if (json !== undefined) writeFileSync(json, `${jsonLines({ ...options, outcomes })}\n`);
   for (const fault of faultsOf(outcome, scenario)) {
     process.exitCode = 1;
     print(`${name}: ${fault}`);

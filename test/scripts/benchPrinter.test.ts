@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { costTable, sizingTable } from '../bench/absoluteTables.ts';
-import { absoluteLines, type Measured, tableOf } from '../bench/printer.ts';
+import { absoluteLines, jsonLines, type Measured, tableOf } from '../bench/printer.ts';
 import type { Absolute, Row } from '../bench/row.ts';
 import { figure } from '../bench/statistics.ts';
 
@@ -86,4 +86,13 @@ it('the table of costs has the service before and now beside the least, and noth
     '| `model.update` with its acknowledgement | 620 | 298 | 166 |',
     '| the same, with backends that take 20 ms |  |  |  |',
   ]);
+});
+
+it('a file of figures is JSON with a line for each', () => {
+  const run = { rounds: 2, measured: [{ workload: update, rows: [row('{CPU}', [1, 2], {})], notes: [] }] };
+  const text = jsonLines(run);
+  expect(JSON.parse(text)).toEqual(run);
+  expect(text.split('\n').map((line) => line.trim())).toContain(
+    '{ "measure": "{CPU}", "figure": { "median": 1.5, "low": 1, "high": 2, "values": [ 1, 2 ] }, "unit": "×" }',
+  );
 });
