@@ -10,7 +10,7 @@ export interface Measured extends Result {
   readonly workload: Pick<Workload, 'name' | 'about'>;
 }
 
-const number = (value: number): string => (Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2));
+export const number = (value: number): string => (Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2));
 
 const shown = ({ median, low, high }: Figure, unit: Unit): string =>
   `${number(median)}${unit && ` ${unit}`}${low === high ? '' : ` (${number(low)}–${number(high)})`}`;
@@ -43,7 +43,7 @@ function lineOf({ program, figures, limitedBy = [] }: Absolute): string {
 
 const brief = (value: number): string => (Math.abs(value) >= 10 ? value.toFixed(0) : value.toFixed(2));
 
-function markdown(lines: readonly (readonly string[])[]): string {
+export function markdown(lines: readonly (readonly string[])[]): string {
   const [head = [], ...body] = lines;
   const widths = head.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
   const line = (cells: readonly string[]) =>

@@ -63,7 +63,7 @@ it('every rule fires in a recorded trouble, or has a reason why there is none', 
   expect(fired.size).toBeGreaterThanOrEqual(15);
 });
 
-it('every recording is of an episode: run `npm run record-troubles` for a new one', () => {
+it('every recording is of an episode: run `npm run record -- troubles` for a new one', () => {
   const expected = recorded.map(({ name }) => basename(recordingFile(name)));
   expect(readdirSync(recordingFolder).toSorted()).toEqual(expected.toSorted());
 });

@@ -9,7 +9,7 @@ import { scenarios } from './scenarios.ts';
 import { lineOf, tableOf } from './table.ts';
 
 /**
- * `npm run scale` plays what can happen to up to 32 instances on 32 partitions, and ends with 1 when something does not hold that
+ * `npm run bench -- scale` plays what can happen to up to 32 instances on 32 partitions, and ends with 1 when something does not hold that
  * must: then a line says what (D411).
  */
 

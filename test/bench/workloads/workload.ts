@@ -16,8 +16,28 @@ export interface Result {
   readonly notes: readonly string[];
 }
 
+/** What a round measured of one build. The names have the units: `CPU, µs`. */
+export type Measures = Readonly<Record<string, number>>;
+
+/** A build at work. */
+export interface Subject {
+  /** @param round from 1 on; 0 is the warm-up */
+  measure(round: number): Promise<Measures>;
+  /** @throws Error when something is missing or wrong after so many rounds */
+  check?(rounds: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Has a build begin.
+ * @param build the folder of a checkout that is built
+ */
+export type Opener = (build: string) => Promise<Subject>;
+
 export interface Workload {
   readonly name: string;
   readonly about: string;
   run(context: Context): Promise<Result>;
+  /** What `--vs` measures with two builds, by name; where there is one part only, its name is empty. Absent: it runs no build. */
+  readonly versus?: (context: Context) => Readonly<Record<string, Opener>>;
 }

@@ -6,12 +6,12 @@ import { residentOf } from './processes/usage.ts';
 import { valuesOrHelp } from './values.ts';
 
 /**
- * How much memory the service takes with a backlog behind it and backends that take their time: `npm run bench-backlog`.
+ * How much memory the service takes with a backlog behind it and backends that take their time: `npm run bench -- memory`.
  * It need not come to the end of the backlog; what counts is the most memory it ever has, and that it stays there. Linux
  * only: memory is read from /proc.
  */
 
-const usage = `Usage: npm run bench-backlog -- [options]
+const usage = `Usage: npm run bench -- memory [options]
 
   --messages N   in the hub when the service starts (100000)
   --devices N    that sent them, in turn (1000); with 1 nearly all wait in the spool
