@@ -9,8 +9,8 @@ const proofs: Readonly<Record<string, () => Promise<unknown>>> = {
 
 const usage = `Usage: npm run prove -- image|smoke|versions
 
-  image     follows the steps of both Dockerfiles without a container engine, and
-            has the results serve the sandbox, isolated as in a container
+  image     follows the steps of both Dockerfiles without a container engine,
+            and has the results serve the sandbox, isolated as in a container
   smoke     runs a small set of tests with the Node.js of the images
   versions  has this build and that of the commit in .ci/mixed-version share
             partitions, in a rolling update and back

@@ -13,9 +13,9 @@ import { recordEpisode } from './recording/stage.ts';
 
 /**
  * Writes anew what tests compare or play: `npm run record -- transcripts`, and `-- troubles`, what `/metrics` says in a good
- * time and in troubles. With names, only those.
+ * time and in troubles; with names, in those.
  */
-const usage = `Usage: npm run record -- transcripts [MESSAGE …]
+const usage = `Usage: npm run record -- transcripts
        npm run record -- troubles [NAME …]
 
   transcripts  test/e2e/transcripts: what each message and its replies look like
@@ -58,9 +58,8 @@ async function recordTroubles(names: readonly string[]): Promise<void> {
   }
 }
 
-async function recordTranscripts(messages: readonly string[]): Promise<void> {
-  const only = messages.length > 0 ? ['-t', messages.map((name) => `of ${name} is`).join('|')] : [];
-  const args = ['node_modules/vitest/vitest.mjs', 'run', 'test/e2e/transcripts.test.ts', '--update', ...only];
+async function recordTranscripts(): Promise<void> {
+  const args = ['node_modules/vitest/vitest.mjs', 'run', 'test/e2e/transcripts.test.ts', '--update'];
   const child = spawn(process.execPath, args, { stdio: 'inherit' });
   process.exitCode = await new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? 130)));
 }

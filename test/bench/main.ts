@@ -138,8 +138,10 @@ async function main(): Promise<number> {
         say(`${name}: ${about} (${((performance.now() - began) / 1000).toFixed(0)} s)`);
       };
       if (builds) {
-        compared.push(...(await versus(workload, builds, context)));
+        const ofWorkload = await versus(workload, builds, context);
         said();
+        say(versusTable(ofWorkload));
+        compared.push(...ofWorkload);
         if (values.json)
           await writeFile(values.json, `${jsonLines({ machine, rounds, quick: values.quick, compared })}\n`);
         continue;
@@ -155,7 +157,8 @@ async function main(): Promise<number> {
       process.stderr.write(`\n${name} failed: ${(error as Error).stack}\n`);
     }
   }
-  say(`\n${builds ? versusTable(compared) : tableOf(measured, before)}`);
+  if (!builds) say(`\n${tableOf(measured, before)}`);
+  else if (wanted.length > 1) say(`\n${versusTable(compared)}`);
   if (failed.length > 0) say(`\nfailed: ${failed.join(', ')}`);
   return failed.length > 0 ? 1 : 0;
 }
