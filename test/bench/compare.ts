@@ -65,19 +65,20 @@ export const inArena =
     const arena = await openArena({ ...options, build });
     await contestant.prepare?.(arena);
     return {
-      async measure(round) {
-        const load = contestant.load(round);
+      async measure(nth) {
+        const load = contestant.load(nth);
         const cost = await arena.run(load);
         requireRight('service', cost);
         return {
           'CPU, µs': cost.cpu,
           'memory, MB': cost.resident,
           'allocated, KB': cost.allocated / 1024,
-          ...(load.rate === undefined && { 'messages, /s': (cost.messages / cost.wallMs) * 1000 }),
-          ...(cost.latencies.length > 0 && { 'p50, ms': percentile(cost.latencies, 0.5) }),
+          ...(load.rate === undefined
+            ? { 'messages, /s': (cost.messages / cost.wallMs) * 1000 }
+            : cost.latencies.length > 0 && { 'p50, ms': percentile(cost.latencies, 0.5) }),
         };
       },
-      check: (rounds) => checkEffects('service', arena, contestant, rounds),
+      check: (count) => checkEffects('service', arena, contestant, count),
       close: () => arena.stop(),
     };
   };

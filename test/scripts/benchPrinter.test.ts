@@ -129,27 +129,36 @@ describe('the interval of a ratio', () => {
 describe('two builds', () => {
   const context = { quick: false, rounds: 6, progress() {} };
   const opening = (events: string[]) => async (build: string) => ({
-    async measure(round: number) {
-      events.push(`${build} ${round}`);
-      return { 'CPU, µs': (build === 'mine' ? 100 : 200) + (round % 2), 'memory, MB': 50 + round, unused: 0 };
+    async measure(nth: number) {
+      events.push(`${build} ${nth}`);
+      return { 'CPU, µs': (build === 'mine' ? 100 : 200) + nth, 'memory, MB': 50, unused: 0 };
     },
-    check: async (rounds: number) => void events.push(`${build} checked for ${rounds}`),
     close: async () => void events.push(`${build} closed`),
   });
 
-  it('are measured in turn, each first in every other round', async () => {
+  it('are started anew in each round and measured in turn, each first in every other one', async () => {
     const events: string[] = [];
     const workload = { name: 'update', versus: () => ({ '': opening(events) }) };
     const compared = await versus(workload, { here: 'mine', there: 'other' }, context);
-    expect(events.slice(0, 6)).toEqual(['mine 0', 'other 0', 'mine 1', 'other 1', 'other 2', 'mine 2']);
-    expect(events.slice(-4)).toEqual(['mine checked for 6', 'other checked for 6', 'mine closed', 'other closed']);
+    const [first, second] = [
+      ['mine 0', 'other 0', 'mine 1', 'other 1', 'other 2', 'mine 2', 'mine closed', 'other closed'],
+      ['other 0', 'mine 0', 'other 1', 'mine 1', 'mine 2', 'other 2', 'other closed', 'mine closed'],
+    ];
+    expect(events).toEqual([first, second, first, second, first, second].flat());
     expect(versusTable(compared).split('\n')).toEqual([
       '| workload | measure    | here  | there | here / there | 95 %        |      |',
       '|----------|------------|-------|-------|--------------|-------------|------|',
-      '| update   | CPU, µs    | 101   | 201   | 0.501        | 0.500–0.503 | less |',
-      '| update   | memory, MB | 53.50 | 53.50 | 1.000        | 1.000–1.000 |      |',
+      '| update   | CPU, µs    | 102   | 202   | 0.504        | 0.504–0.504 | less |',
+      '| update   | memory, MB | 50.00 | 50.00 | 1.000        | 1.000–1.000 |      |',
       '| update   | unused     | 0.00  | 0.00  |              |             |      |',
     ]);
+  });
+
+  it('are measured once in a round when each measurement starts them', async () => {
+    const events: string[] = [];
+    const open = async (build: string) => ({ ...(await opening(events)(build)), isNewEachTime: true as const });
+    await versus({ name: 'start', versus: () => ({ '': open }) }, { here: 'mine', there: 'other' }, context);
+    expect(events.slice(0, 6)).toEqual(['mine 1', 'other 1', 'mine closed', 'other closed', 'other 1', 'mine 1']);
   });
 
   it('end when one of them does its work wrong', async () => {

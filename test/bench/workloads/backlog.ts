@@ -37,9 +37,9 @@ export const backlog: Workload = {
   },
   versus: ({ quick, progress }) => ({
     '': async (build) => ({
-      async measure(round) {
-        // There is nothing to warm up: each round is a start.
-        const { most, cpu, perSecond } = await read(build, round === 0 ? 1_000 : messagesOf(quick), progress);
+      isNewEachTime: true,
+      async measure() {
+        const { most, cpu, perSecond } = await read(build, messagesOf(quick), progress);
         return { 'most memory, MB': most, 'CPU, µs': cpu, 'events, /s': perSecond };
       },
       close: async () => {},

@@ -1,5 +1,5 @@
 import { absoluteOf, type Contestant, compare, cpuRatio, inArena } from '../compare.ts';
-import type { Context, Workload } from './workload.ts';
+import { type Context, measurements, type Workload } from './workload.ts';
 
 const messagesOf = ({ quick }: Context) => (quick ? 600 : 1_000);
 
@@ -40,5 +40,5 @@ export const create: Workload = {
       notes: [],
     };
   },
-  versus: (context) => ({ '': inArena(contestant('service', messagesOf(context), context.rounds)) }),
+  versus: (context) => ({ '': inArena(contestant('service', messagesOf(context), measurements)) }),
 };

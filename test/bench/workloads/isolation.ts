@@ -75,6 +75,7 @@ export const isolation: Workload = {
   },
   versus: ({ quick, progress }) => ({
     'p99 of the others, ms': async (build) => ({
+      isNewEachTime: true,
       measure: () => measure(build, quick, progress),
       close: async () => {},
     }),

@@ -36,5 +36,7 @@ export const start: Workload = {
       notes: [],
     };
   },
-  versus: () => ({ '': async (build) => ({ measure: () => measure(build), close: async () => {} }) }),
+  versus: () => ({
+    '': async (build) => ({ isNewEachTime: true, measure: () => measure(build), close: async () => {} }),
+  }),
 };

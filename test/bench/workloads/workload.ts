@@ -16,17 +16,22 @@ export interface Result {
   readonly notes: readonly string[];
 }
 
-/** What a round measured of one build. The names have the units: `CPU, µs`. */
+/** What was measured of one build. The names have the units: `CPU, µs`. */
 export type Measures = Readonly<Record<string, number>>;
 
 /** A build at work. */
 export interface Subject {
-  /** @param round from 1 on; 0 is the warm-up */
-  measure(round: number): Promise<Measures>;
-  /** @throws Error when something is missing or wrong after so many rounds */
-  check?(rounds: number): Promise<void>;
+  /** Each measurement starts the build: there is nothing to warm up, and one is enough for a round. */
+  readonly isNewEachTime?: true;
+  /** @param nth from 1 to `measurements`; 0 is the warm-up */
+  measure(nth: number): Promise<Measures>;
+  /** @throws Error when something is missing or wrong after so many measurements */
+  check?(measurements: number): Promise<void>;
   close(): Promise<void>;
 }
+
+/** Of a build that runs, in each round. */
+export const measurements = 2;
 
 /**
  * Has a build begin.
