@@ -150,7 +150,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       get service() {
         return service.process;
       },
-      startService: service.start,
+      async startService() {
+        if (!buildDirectory) await buildService();
+        return service.start();
+      },
       connect: (id) => connectTo(id, state, hub.caFile),
     };
   } catch (error) {

@@ -1,6 +1,6 @@
 /**
  * Builds the last release in `.ci/releases`, and has that build and this one share the partitions of a hub, in a rolling update and
- * back. Fails where the commit cannot be had. `npm run mixed-versions`
+ * back. Fails where the commit cannot be had. `npm run prove -- versions`
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -23,7 +23,7 @@ const next = `Next (CONTRIBUTING.md, "Add a message"):
      or its route in sandbox/backends.
   2. npm run docs
   3. Decide what it has marked with ${undecided} in docs/devices.md and docs/specification.md.
-  4. npm run transcripts`;
+  4. npm run record -- transcripts`;
 
 /** Says all there is to say. */
 class Refused extends Error {

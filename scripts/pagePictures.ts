@@ -1,6 +1,6 @@
 /**
  * Takes the pictures of the web page for README and docs, in a real browser: a sandbox with a fault, and the admin port of
- * its service in an outage. `npm run pictures`
+ * its service in an outage. `npm run record -- pictures`
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

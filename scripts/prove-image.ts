@@ -1,7 +1,7 @@
 /**
  * Proves what the Dockerfiles build, where no container engine runs: follows them in empty folders, with the Node.js of their
  * base image, and has the results serve devices and applications of the sandbox, isolated as in a container, with what
- * README's `docker run` line says. `npm run prove-image`
+ * README's `docker run` line says. `npm run prove -- image`
  */
 import { chmod, copyFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -7,7 +7,7 @@ import { withTexts } from './writtenPart.ts';
 
 /**
  * The tables of `docs/sizing.md`: what a hub lets through and how many instances that takes, by what the bench has measured, and what
- * happens when instances come and go, by `npm run scale`. `npm run docs` rewrites them; a test fails when they are behind.
+ * happens when instances come and go, by `npm run bench -- scale`. `npm run docs` rewrites them; a test fails when they are behind.
  */
 export const sizingPage = 'docs/sizing.md';
 

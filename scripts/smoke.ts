@@ -1,6 +1,6 @@
 /**
  * Runs a small set of tests with the Node.js of the images, the newest line with long-term support: the whole suite runs with the
- * oldest that the sources support. `npm run smoke`
+ * oldest that the sources support. `npm run prove -- smoke`
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,6 +13,7 @@ import { installBaseNode } from './image/baseNode.ts';
 const tests = ['attempts', 'bytes', 'methods', 'restart', 'scaleOut'].map((name) => `test/e2e/${name}.test.ts`);
 tests.push('test/backends/', 'test/storage/');
 
+await import('./buildIfOlder.ts');
 const directory = await mkdtemp(join(tmpdir(), 'smoke-'));
 try {
   const node = await installBaseNode(projectDirectory, directory);

@@ -9,10 +9,10 @@ import { valuesOrHelp } from './values.ts';
 
 /**
  * How much memory the service takes when many devices send small messages that inflate to the limit, and whether others
- * are served meanwhile: `npm run bench-bombs`. Linux only: memory is read from /proc.
+ * are served meanwhile: `npm run bench -- bombs`. Linux only: memory is read from /proc.
  */
 
-const usage = `Usage: npm run bench-bombs -- [options]
+const usage = `Usage: npm run bench -- bombs [options]
 
   --devices N    that send one compressed message of 4 KB each, which inflates to 512 KiB (1000)
   --others N     that send one small message each, spread among them (100)

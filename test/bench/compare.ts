@@ -1,8 +1,8 @@
 import { type Arena, type ArenaOptions, type Cost, openArena } from './processes/arena.ts';
 import type { Load } from './processes/hub.ts';
 import type { Absolute } from './row.ts';
-import { type Figure, figure, ratios } from './statistics.ts';
-import type { Context } from './workloads/workload.ts';
+import { type Figure, figure, percentile, ratios } from './statistics.ts';
+import type { Context, Opener } from './workloads/workload.ts';
 
 /** A program, and what it does in each round and before the first. */
 export interface Contestant {
@@ -57,6 +57,31 @@ export async function compare<Name extends string>(
     await Promise.all([...arenas.values()].map((arena) => arena.stop()));
   }
 }
+
+/** The service of a build, with a hub and backends of its own. */
+export const inArena =
+  ({ options, ...contestant }: Contestant): Opener =>
+  async (build) => {
+    const arena = await openArena({ ...options, build });
+    await contestant.prepare?.(arena);
+    return {
+      async measure(nth) {
+        const load = contestant.load(nth);
+        const cost = await arena.run(load);
+        requireRight('service', cost);
+        return {
+          'CPU, µs': cost.cpu,
+          'memory, MB': cost.resident,
+          'allocated, KB': cost.allocated / 1024,
+          ...(load.rate === undefined
+            ? { 'messages, /s': (cost.messages / cost.wallMs) * 1000 }
+            : cost.latencies.length > 0 && { 'p50, ms': percentile(cost.latencies, 0.5) }),
+        };
+      },
+      check: (count) => checkEffects('service', arena, contestant, count),
+      close: () => arena.stop(),
+    };
+  };
 
 /** @throws Error when a reply is missing, wrong, or there twice */
 export function requireRight(name: string, { faults }: Cost): void {

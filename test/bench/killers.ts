@@ -12,11 +12,11 @@ import { percentile } from './statistics.ts';
 import { valuesOrHelp } from './values.ts';
 
 /**
- * What a message that ends the process costs its neighbours, and what kills from outside cost: `npm run bench-killers`. The
+ * What a message that ends the process costs its neighbours, and what kills from outside cost: `npm run bench -- killers`. The
  * service runs as processes that are started again whenever they end.
  */
 
-const usage = `Usage: npm run bench-killers -- [options]
+const usage = `Usage: npm run bench -- killers [options]
 
   --slow N        devices with one message each, for which each call of a backend takes 8 s (20)
   --quick N       devices with quick messages (40)

@@ -3,12 +3,29 @@ import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildService } from '../../sandbox/service/build.ts';
+import { isUpToDate } from '../../sandbox/service/upToDate.ts';
+import { fromCommandLine, projectDirectory } from '../../sandbox/state/directories.ts';
 import { removeInUse } from '../support/processes.ts';
-import { absoluteLines, type Measured, type Rows, tableOf } from './printer.ts';
+import { absoluteLines, jsonLines, type Measured, type Rows, tableOf } from './printer.ts';
 import { profileUpdate } from './profile.ts';
+import { leastRounds } from './statistics.ts';
+import { type Compared, versus, versusTable } from './versus.ts';
 import { workloads } from './workloads/index.ts';
 
-/** What the service costs, beside the least that the work can cost and beside what is usually written: `npm run bench`. */
+/**
+ * What the service costs, beside the least that the work can cost and beside what is usually written: `npm run bench`. With
+ * `--vs FOLDER`, beside another build.
+ */
+
+/** What measures in another way: `npm run bench -- hub`, each with options of its own. */
+const programs: Readonly<Record<string, { readonly about: string; readonly run: () => Promise<unknown> }>> = {
+  memory: { about: 'memory with a backlog and slow backends', run: () => import('./memory.ts') },
+  bombs: { about: 'memory with compressed messages that inflate to the limit', run: () => import('./bombs.ts') },
+  killers: { about: 'how long neighbours of a fatal message wait', run: () => import('./killers.ts') },
+  hub: { about: 'the hub emulator under devices', run: () => import('./hub/main.ts') },
+  scale: { about: 'up to 32 instances in virtual time', run: () => import('../scale/main.ts') },
+};
+const [, , asked = ''] = process.argv;
 
 const usage = `Usage: npm run bench -- [options] [workload …]
 
@@ -16,8 +33,13 @@ Linux only: CPU and memory are read from /proc. Nothing else should run on the m
 
   --quick       small sizes and two rounds, to see that all works; goals and
                 slopes mean nothing then
-  --rounds N    paired rounds (20); what takes long and what needs few makes fewer
-  --json FILE   write every figure and round there
+  --rounds N    paired rounds (20; with --quick 2); what takes long and what
+                needs few makes fewer
+  --vs FOLDER   measure this build beside that of another checkout, which has to
+                be built; prints the ratio here / there of CPU and memory with
+                the interval of 95 %; every workload makes all rounds (10; with
+                --quick ${leastRounds}, the fewest)
+  --json FILE   write every figure and round there: the page and its charts
                 are made of docs/measurements/now.json by npm run docs
   --before FILE show those of an earlier --json FILE beside them
   --from FILE   measure nothing: show what an earlier --json FILE has
@@ -26,16 +48,27 @@ Linux only: CPU and memory are read from /proc. Nothing else should run on the m
 
 Workloads:
 ${workloads.map(({ name, about }) => `  ${name.padEnd(10)}  ${about}`).join('\n')}
+
+Instead of workloads, with options of its own (npm run bench -- scale --help):
+${Object.entries(programs)
+  .map(([name, { about }]) => `  ${name.padEnd(10)}  ${about}`)
+  .join('\n')}
 `;
 
 class UsageError extends Error {}
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
-process.exitCode = await main().catch((error: Error) => {
-  const isUsage = error instanceof UsageError || /^ERR_PARSE_ARGS/.test(String((error as NodeJS.ErrnoException).code));
-  process.stderr.write(`\n${isUsage ? `${error.message}\n\n${usage}` : error.stack}\n`);
-  return 1;
-});
+const program = Object.hasOwn(programs, asked) ? programs[asked] : undefined;
+if (program !== undefined) {
+  process.argv.splice(2, 1);
+  await program.run();
+} else
+  process.exitCode = await main().catch((error: Error) => {
+    const isUsage =
+      error instanceof UsageError || /^ERR_PARSE_ARGS/.test(String((error as NodeJS.ErrnoException).code));
+    process.stderr.write(`\n${isUsage ? `${error.message}\n\n${usage}` : error.stack}\n`);
+    return 1;
+  });
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -44,6 +77,7 @@ async function main(): Promise<number> {
       quick: { type: 'boolean', default: false },
       rounds: { type: 'string' },
       json: { type: 'string' },
+      vs: { type: 'string' },
       before: { type: 'string' },
       from: { type: 'string' },
       profile: { type: 'boolean', default: false },
@@ -56,8 +90,18 @@ async function main(): Promise<number> {
   }
   const unknown = positionals.find((name) => !workloads.some((one) => one.name === name));
   if (unknown !== undefined) throw new UsageError(`There is no workload ${unknown}.`);
-  const rounds = Number(values.rounds ?? (values.quick ? 2 : 20));
-  if (!Number.isInteger(rounds) || rounds < 1) throw new UsageError('--rounds must be a whole number above 0.');
+  const builds = values.vs === undefined ? undefined : { here: projectDirectory, there: fromCommandLine(values.vs) };
+  const [least, usual, few] = builds ? [leastRounds, 10, leastRounds] : [1, 20, 2];
+  const rounds = Number(values.rounds ?? (values.quick ? few : usual));
+  if (!Number.isInteger(rounds) || rounds < least) {
+    throw new UsageError(`--rounds must be a whole number, at least ${least}${builds ? ' with --vs' : ''}.`);
+  }
+  if (builds && (values.profile || values.before !== undefined || values.from !== undefined)) {
+    throw new UsageError('--vs cannot be had together with --before, --from or --profile.');
+  }
+  if (builds && !(await isUpToDate(builds.there))) {
+    throw new UsageError(`${builds.there} is not built, or its sources are newer: npm run build there.`);
+  }
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130)); // what was started ends with us
 
   const before = values.before === undefined ? undefined : await readRun(values.before);
@@ -78,32 +122,45 @@ async function main(): Promise<number> {
     return 0;
   }
   const measured: Measured[] = [];
+  const compared: Compared[] = [];
   const failed: string[] = [];
-  for (const workload of workloads.filter(({ name }) => positionals.length === 0 || positionals.includes(name))) {
+  const wanted = workloads.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+  const without = builds ? wanted.filter(({ versus }) => versus === undefined) : [];
+  if (without.length > 0) say(`without a build of its own: ${without.map(({ name }) => name).join(', ')}`);
+  for (const workload of wanted.filter((one) => !without.includes(one))) {
     const { name, about } = workload;
     const progress = progressOf(name);
     const began = performance.now();
     try {
-      const result = await workload.run({ quick: values.quick, rounds, progress });
-      progress('');
-      say(`${name}: ${about} (${((performance.now() - began) / 1000).toFixed(0)} s)`);
+      const context = { quick: values.quick, rounds, progress };
+      const said = () => {
+        progress('');
+        say(`${name}: ${about} (${((performance.now() - began) / 1000).toFixed(0)} s)`);
+      };
+      if (builds) {
+        const ofWorkload = await versus(workload, builds, context);
+        said();
+        say(versusTable(ofWorkload));
+        compared.push(...ofWorkload);
+        if (values.json)
+          await writeFile(values.json, `${jsonLines({ machine, rounds, quick: values.quick, compared })}\n`);
+        continue;
+      }
+      const result = await workload.run(context);
+      said();
       for (const line of absoluteLines(result)) say(`  ${line}`);
       measured.push({ workload: { name, about }, ...result });
-      if (values.json) await writeRun(values.json, { machine, rounds, quick: values.quick, measured });
+      if (values.json)
+        await writeFile(values.json, `${jsonLines({ machine, rounds, quick: values.quick, measured })}\n`);
     } catch (error) {
       failed.push(name); // the others took their time: they are not lost with it
       process.stderr.write(`\n${name} failed: ${(error as Error).stack}\n`);
     }
   }
-  say(`\n${tableOf(measured, before)}`);
+  if (!builds) say(`\n${tableOf(measured, before)}`);
+  else if (wanted.length > 1) say(`\n${versusTable(compared)}`);
   if (failed.length > 0) say(`\nfailed: ${failed.join(', ')}`);
   return failed.length > 0 ? 1 : 0;
-}
-
-/** The rounds of a figure in one line. */
-async function writeRun(file: string, run: object): Promise<void> {
-  const text = JSON.stringify(run, null, 2);
-  await writeFile(file, `${text.replace(/\[[-+.\de,\s]*\]/g, (numbers) => numbers.replace(/\s+/g, ' '))}\n`);
 }
 
 /** @throws UsageError when no run was written there */

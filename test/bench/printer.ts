@@ -10,7 +10,7 @@ export interface Measured extends Result {
   readonly workload: Pick<Workload, 'name' | 'about'>;
 }
 
-const number = (value: number): string => (Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2));
+export const number = (value: number): string => (Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2));
 
 const shown = ({ median, low, high }: Figure, unit: Unit): string =>
   `${number(median)}${unit && ` ${unit}`}${low === high ? '' : ` (${number(low)}–${number(high)})`}`;
@@ -43,7 +43,7 @@ function lineOf({ program, figures, limitedBy = [] }: Absolute): string {
 
 const brief = (value: number): string => (Math.abs(value) >= 10 ? value.toFixed(0) : value.toFixed(2));
 
-function markdown(lines: readonly (readonly string[])[]): string {
+export function markdown(lines: readonly (readonly string[])[]): string {
   const [head = [], ...body] = lines;
   const widths = head.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
   const line = (cells: readonly string[]) =>
@@ -53,3 +53,18 @@ function markdown(lines: readonly (readonly string[])[]): string {
 
 const rowsOf = (measured: readonly Rows[]): { readonly workload: string; readonly row: Row }[] =>
   measured.flatMap(({ workload, rows }) => rows.map((row) => ({ workload: workload.name, row })));
+
+/** JSON in which an object that is a figure with its rounds, or no deeper than one with a figure, is one line. */
+export function jsonLines(value: unknown, indent = ''): string {
+  const isList = Array.isArray(value);
+  if (levels(value) <= (isList ? 1 : 3)) return JSON.stringify(value, undefined, 1).replace(/\n\s*/g, ' ');
+  const inner = `${indent}  `;
+  const lines = Object.entries(value as object).map(
+    ([key, one]) => `${inner}${isList ? '' : `${JSON.stringify(key)}: `}${jsonLines(one, inner)}`,
+  );
+  const [open, close] = isList ? '[]' : '{}';
+  return `${open}\n${lines.join(',\n')}\n${indent}${close}`;
+}
+
+const levels = (value: unknown): number =>
+  value !== null && typeof value === 'object' ? 1 + Math.max(0, ...Object.values(value).map(levels)) : 0;

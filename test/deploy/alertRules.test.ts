@@ -63,9 +63,23 @@ it('every rule fires in a recorded trouble, or has a reason why there is none', 
   expect(fired.size).toBeGreaterThanOrEqual(15);
 });
 
-it('every recording is of an episode: run `npm run record-troubles` for a new one', () => {
+it('every recording is of an episode: run `npm run record -- troubles` for a new one', () => {
   const expected = recorded.map(({ name }) => basename(recordingFile(name)));
   expect(readdirSync(recordingFolder).toSorted()).toEqual(expected.toSorted());
+});
+
+it('every series of a recording has a value, or none, for each scrape', () => {
+  const lengthOf = (values: string) =>
+    values.split(' ').reduce((sum, part) => {
+      const [, value, times = '0'] = /^(_|-?\d+(?:\.\d+)?(?:e[-+]\d+)?)(?:x(\d+))?$/.exec(part) ?? [];
+      return sum + (value === '_' ? Number(times) : Number(times) + 1);
+    }, 0);
+  for (const { name } of recorded) {
+    const { scrapes, series } = readRecording(name);
+    const wrong = series.filter(({ series, values }) => !/^\w+\{.*\}$/.test(series) || lengthOf(values) !== scrapes);
+    expect(wrong, name).toEqual([]);
+    expect(series.length, name).toBeGreaterThan(5);
+  }
 });
 
 describe.skipIf(isSkipped)('promtool, of the Debian package prometheus,', () => {

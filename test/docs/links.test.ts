@@ -27,6 +27,22 @@ it.each(pages)('every link in %s has an existing target', (page) => {
   expect(links.filter((link) => !leadsSomewhere(page, link))).toEqual([]);
 });
 
+const commandsIn = (page: string): string[] => {
+  const found = readFileSync(page, 'utf8').matchAll(/\bnpm (?:run (?:-s |--silent )?([\w-]+)|(test|start)\b)/g);
+  return [...found].map(([, command, usual = '']) => command ?? usual);
+};
+const scripts = Object.keys(JSON.parse(readFileSync('package.json', 'utf8')).scripts);
+
+it('every command of package.json is in CONTRIBUTING.md, but for the steps of others', () => {
+  const commands = scripts.filter((name) => !/^pre|:/.test(name));
+  expect(commands.filter((name) => !commandsIn('CONTRIBUTING.md').includes(name))).toEqual([]);
+  expect(commands.length).toBeLessThanOrEqual(28);
+});
+
+it.each(pages)('every command in %s is one of package.json', (page) => {
+  expect(commandsIn(page).filter((name) => !scripts.includes(name))).toEqual([]);
+});
+
 /** Where a reader of the page begins: at README, as a maintainer at CONTRIBUTING.md, or at the README of a package. */
 function beginnings(page: string): readonly string[] {
   if (ofTests.includes(page)) return ['docs/decisions.md'];

@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { common, fromSources } from '../../vitest.config.ts';
 
-/** Needs another build, which `npm run mixed-versions` makes. */
+/** Needs another build, which `npm run prove -- versions` makes. */
 export default defineConfig({
   ...fromSources,
   test: {

@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { jsonLines } from '../bench/printer.ts';
 import { showProgress } from '../chaos/progress.ts';
 import { optionsOrEnd } from '../support/processes.ts';
 import { readOptions, usage } from './options.ts';
@@ -7,7 +8,7 @@ import { type Outcome, runScenario } from './run.ts';
 import { scenarios } from './scenarios.ts';
 
 /**
- * `npm run scale` plays what can happen to up to 32 instances on 32 partitions, and ends with 1 when something does not hold that
+ * `npm run bench -- scale` plays what can happen to up to 32 instances on 32 partitions, and ends with 1 when something does not hold that
  * must: then a line says what (D411).
  */
 
@@ -29,7 +30,7 @@ for (const [index, name] of names.entries()) {
   const outcome = await runScenario(name, scenario, { ...options, onProgress });
   outcomes.push(outcome);
   print(lineOf(outcome));
-  if (json !== undefined) writeFileSync(json, `${JSON.stringify({ ...options, outcomes }, undefined, 1)}\n`);
+  if (json !== undefined) writeFileSync(json, `${jsonLines({ ...options, outcomes })}\n`);
   for (const fault of faultsOf(outcome, scenario)) {
     process.exitCode = 1;
     print(`${name}: ${fault}`);

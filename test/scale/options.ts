@@ -13,8 +13,8 @@ export interface Options {
 
 const most = 32;
 
-export const usage = `Usage: npm run scale -- [names of scenarios] [--seed N] [--instances N]
-                        [--partitions N] [--json FILE]
+export const usage = `Usage: npm run bench -- scale [names of scenarios] [--seed N]
+                              [--instances N] [--partitions N] [--json FILE]
 
 What happens to partitions, checkpoints and replies when instances of the
 service come and go: its own code, in a world in memory whose time passes as

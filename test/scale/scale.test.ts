@@ -9,7 +9,7 @@ import { runScenario } from './run.ts';
 import { scenarios } from './scenarios.ts';
 import { beginVirtualTime, type VirtualTime } from './virtualTime.ts';
 
-// Three instances on six partitions; `npm run scale` has 32 on 32 (D411).
+// Three instances on six partitions; `npm run bench -- scale` has 32 on 32 (D411).
 
 const small = { seed: 1, instances: 3, partitions: 6 };
 
@@ -116,7 +116,7 @@ describe('the account in memory', () => {
   });
 });
 
-describe('npm run scale', () => {
+describe('npm run bench -- scale', () => {
   it('takes names, a seed and numbers, and refuses others', () => {
     expect(readOptions(['one crash', '--seed', '7', '--instances', '4'])).toMatchObject({
       ...{ names: ['one crash'], seed: 7, instances: 4, partitions: 32 },

@@ -7,7 +7,7 @@ const commands = [
   ['edge/dist/main.js'],
   ...[
     ...['sandbox/main.ts', 'sandbox/device/main.ts', 'sandbox/invoke/main.ts', 'iot-hub-emulator/src/command/main.ts'],
-    ...['test/chaos/main.ts', 'test/costSearch/main.ts', 'test/scale/main.ts'],
+    ...['test/chaos/main.ts', 'test/costSearch/main.ts', 'test/scale/main.ts', 'scripts/record.ts', 'scripts/prove.ts'],
   ].map((file) => ['scripts/run.js', file]),
 ];
 

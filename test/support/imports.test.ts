@@ -16,8 +16,7 @@ describe('what a test reaches', () => {
   });
 
   it.each([
-    ['a program beside it, by new URL()', 'test/traps/service.test.ts', 'test/traps/support/sendAndWait.ts'],
-    ['a program that is JavaScript, by new URL()', 'test/traps/events.test.ts', 'test/traps/support/decode.js'],
+    ['a program beside what it loads, by new URL()', 'test/mutants/trial.test.ts', 'scripts/mutants/runnerProcess.ts'],
     ['a file beside it that is preloaded', 'test/chaos/instance.ts', 'test/chaos/settableClock.js'],
     ['a script that scripts/run.js runs', 'test/scripts/newMessage.test.ts', 'scripts/newMessage/skeletons.ts'],
     ['a script whose name another file passes on', 'test/e2e/commands/methodsDevice.test.ts', 'sandbox/device/main.ts'],

@@ -2,7 +2,7 @@ import { receive, sendToDevices } from './amqp.ts';
 import { connectDevice, type MqttDevice, publication } from './mqttDevice.ts';
 import { type HubUnderLoad, startUnderLoad, type Usage } from './underLoad.ts';
 
-// What the sandbox hub costs, measured in its own process: `npm run hub-load`. Takes some minutes.
+// What the sandbox hub costs, measured in its own process: `npm run bench -- hub`. Takes some minutes.
 
 const rounds = 5;
 const events = 50_000;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { fork } from '../../../sandbox/service/endWithUs.ts';
-import { launcher } from '../../../sandbox/state/directories.ts';
+import { projectDirectory } from '../../../sandbox/state/directories.ts';
 
 /** A process of the bench that is called by name; see answerParent. */
 export interface Child<Description> {
@@ -18,10 +18,17 @@ interface Answer {
   readonly error?: string;
 }
 
-/** @throws Error when the process ends before it is ready */
-export async function startChild<Description>(program: string, args: readonly string[]): Promise<Child<Description>> {
-  const path = fileURLToPath(new URL(program, import.meta.url));
-  const child = fork(launcher, [path, ...args]);
+/**
+ * @param build the folder of the checkout whose sources it runs
+ * @throws Error when the process ends before it is ready
+ */
+export async function startChild<Description>(
+  program: string,
+  args: readonly string[],
+  build = projectDirectory,
+): Promise<Child<Description>> {
+  const path = join(build, 'test/bench/processes', program);
+  const child = fork(join(build, 'scripts/run.js'), [path, ...args], { cwd: build });
   const ended = once(child, 'exit').then(([code, signal]) => {
     throw new Error(`${program} ended: ${signal ?? `exit code ${code}`}`);
   });

@@ -1,18 +1,17 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { freePort } from '../../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../../sandbox/service/process.ts';
 import { withConstants } from '../../support/processes.ts';
 import type { EdgeStageDescription } from './edgeStage.ts';
+import { imageCommand } from './imageCommand.ts';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
-
-/** Starts the built edge proxy, which takes so many calls at once. */
+/** Starts the edge proxy of a build, which takes so many calls at once. */
 export async function startEdgeProxy(
   stage: EdgeStageDescription,
   directory: string,
   inFlight: number,
+  build: string,
 ): Promise<ServiceProcess> {
   const port = await freePort();
   const file = join(directory, 'edge-proxy.json');
@@ -28,18 +27,19 @@ export async function startEdgeProxy(
   return startService({
     name: 'The edge proxy',
     environment: { NODE_ENV: 'production' },
-    command: ['node', 'edge/dist/main.js', '--config', file],
-    directory: root,
+    command: ['node', ...imageCommand(build, 'edge/Dockerfile'), '--config', file],
+    directory: build,
     readyzUrl: `http://127.0.0.1:${port}/readyz`,
     logFile: join(directory, 'edge.log'),
   });
 }
 
-/** Starts the built front door, which takes so many calls at once for one device. */
+/** Starts the front door of a build, which takes so many calls at once for one device. */
 export async function startDoorTo(
   { serviceConnectionString, caFile, backendsPort }: EdgeStageDescription,
   directory: string,
   inFlight: number,
+  build: string,
 ): Promise<ServiceProcess & { readonly port: number }> {
   const [port, healthPort] = [await freePort(), await freePort()];
   const door = await startService({
@@ -58,7 +58,7 @@ export async function startDoorTo(
       ADMIN_PORT: '0',
     },
     command: ['node', 'dist/methods.js'],
-    directory: root,
+    directory: build,
     readyzUrl: `http://127.0.0.1:${healthPort}/readyz`,
     logFile: join(directory, 'door.log'),
   });

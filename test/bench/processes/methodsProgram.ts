@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { freePort } from '../../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../../sandbox/service/process.ts';
+import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import type { Child } from './child.ts';
 import type { StageDescription } from './methodsStage.ts';
 
@@ -12,13 +12,12 @@ export interface MethodsProgram extends ServiceProcess {
   readonly port: number;
 }
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
-
-/** Starts the built front door, or the bare handler that it is compared with. */
+/** Starts the front door of a build, or the bare handler that it is compared with. */
 export async function startMethodsProgram(
   program: 'front door' | 'bare',
   { described }: MethodsStage,
   directory: string,
+  build = projectDirectory,
 ): Promise<MethodsProgram> {
   const [port, healthPort] = [await freePort(), await freePort()];
   const { serviceConnectionString, caFile, backendsPort } = described;
@@ -39,7 +38,7 @@ export async function startMethodsProgram(
       ADMIN_PORT: '0',
     },
     command: isBare ? ['node', 'scripts/run.js', 'test/bench/programs/bareMethods.ts'] : ['node', 'dist/methods.js'],
-    directory: root,
+    directory: build,
     readyzUrl: isBare ? `http://127.0.0.1:${port}/ready` : `http://127.0.0.1:${healthPort}/readyz`,
     logFile: join(directory, `${isBare ? 'bare' : 'door'}.log`),
   });

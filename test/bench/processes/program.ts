@@ -5,9 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { spawn } from '../../../sandbox/service/endWithUs.ts';
 import { freePort } from '../../../sandbox/service/freePort.ts';
-import { answers, serviceCommand } from '../../../sandbox/service/process.ts';
-import { launcher } from '../../../sandbox/state/directories.ts';
+import { answers } from '../../../sandbox/service/process.ts';
+import { launcher, projectDirectory } from '../../../sandbox/state/directories.ts';
 import type { Environment } from '../programs/environment.ts';
+import { imageCommand } from './imageCommand.ts';
 import { cpuOf } from './usage.ts';
 
 /** A program under test, in a process of its own. */
@@ -32,17 +33,15 @@ export interface ProgramOptions {
   /** Added to the service's environment. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly nodeOptions?: readonly string[];
+  /** The folder of the checkout whose service is started; default: this one. */
+  readonly build?: string;
 }
 
-const root = new URL('../../../', import.meta.url);
-const service = serviceCommand
-  .slice(1)
-  .map((part) => (part.startsWith('-') ? part : fileURLToPath(new URL(part, root))));
 const programFile = (name: Program) => fileURLToPath(new URL(`../programs/${name}.ts`, import.meta.url));
 
 /** @throws Error when it ends before it is ready */
 export async function startProgram(
-  { program, environment = {}, nodeOptions = [] }: ProgramOptions,
+  { program, environment = {}, nodeOptions = [], build = projectDirectory }: ProgramOptions,
   place: Environment,
   caFile: string,
   directory: string,
@@ -53,6 +52,7 @@ export async function startProgram(
   const logFile = join(directory, 'program.log');
   const log = openSync(logFile, 'w');
   const began = performance.now();
+  const service = imageCommand(build, 'Dockerfile');
   const ofBench = [launcher, programFile(program)];
   const code = hasParent ? [...(isService ? service.slice(0, -1) : []), ...ofBench] : service;
   const child = spawn(process.execPath, ['--trace-gc-nvp', ...nodeOptions, ...code], {

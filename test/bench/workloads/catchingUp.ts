@@ -10,7 +10,7 @@ import { openStage, type Stage } from '../processes/stage.ts';
 import { untilAnswered } from '../processes/untilAnswered.ts';
 import { cpuOf, residentOf } from '../processes/usage.ts';
 import { figure, ratios } from '../statistics.ts';
-import type { Workload } from './workload.ts';
+import type { Opener, Workload } from './workload.ts';
 
 const partitions = 4;
 const devices = 1_000;
@@ -55,8 +55,7 @@ export const catchingUp: Workload = {
   async run({ quick, rounds: asked, progress }) {
     const messages = quick ? 2_000 : 100_000;
     const rounds = quick ? 1 : Math.ceil(asked / 5);
-    // An owner's partitions are taken from it when it has renewed nothing for so long.
-    const shorter = quick ? withConstants({ timing: { expirySeconds: 3, checkpointSeconds: 1 } }) : {};
+    const shorter = shorterIf(quick);
     const caught = Object.fromEntries(names.map((name) => [name, [] as Caught[]])) as Record<Name, Caught[]>;
     for (let round = 1; round <= rounds; round += 1) {
       for (let turn = 0; turn < names.length; turn += 1) {
@@ -114,7 +113,33 @@ export const catchingUp: Workload = {
       notes: [],
     };
   },
+  versus: ({ quick }) => {
+    const messages = quick ? 2_000 : 20_000;
+    const services = names.filter((name) => name !== 'usual');
+    return Object.fromEntries(services.map((name) => [name, opener(cases[name], messages, shorterIf(quick))]));
+  },
 };
+
+const opener =
+  (one: Case, messages: number, constants: Environment): Opener =>
+  async (build) => ({
+    isNewEachTime: true,
+    async measure() {
+      const caught = await catchUp(one, messages, constants, build);
+      return {
+        'CPU, µs': caught.cpu,
+        'messages, /s': caught.perSecond,
+        'first reply, s': caught.firstReplySeconds,
+        'memory, MB': caught.resident,
+        'requests to the store': caught.storeRequests,
+      };
+    },
+    close: async () => {},
+  });
+
+/** An owner's partitions are taken from it when it has renewed nothing for so long. */
+const shorterIf = (quick: boolean) =>
+  quick ? withConstants({ timing: { expirySeconds: 3, checkpointSeconds: 1 } }) : {};
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -122,6 +147,7 @@ async function catchUp(
   { store, owner, letters = 0, program = 'service' }: Case,
   messages: number,
   constants: Environment,
+  build?: string,
 ): Promise<Caught> {
   const stage = await openStage(2 * devices, partitions);
   let requests = 0;
@@ -129,7 +155,7 @@ async function catchUp(
   try {
     if (azurite !== undefined) await writeLetters(azurite.connectionString, letters);
     const inBlobs = azurite && { STORE: 'blob', STORE_CONNECTION_STRING: azurite.connectionString };
-    const options = { program, environment: { ...constants, ...inBlobs } };
+    const options = { program, environment: { ...constants, ...inBlobs }, ...(build && { build }) };
     if (owner !== undefined) await ownAndDie(stage, options);
     await stage.hub.call('send', { kind: 'update', messages, devices, atOnce: true });
     requests = 0;

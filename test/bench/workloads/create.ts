@@ -1,5 +1,13 @@
-import { absoluteOf, compare, cpuRatio } from '../compare.ts';
-import type { Workload } from './workload.ts';
+import { absoluteOf, type Contestant, compare, cpuRatio, inArena } from '../compare.ts';
+import { type Context, measurements, type Workload } from './workload.ts';
+
+const messagesOf = ({ quick }: Context) => (quick ? 600 : 1_000);
+
+/** Each message comes from a device of its own, so that no identity is known from before. */
+const contestant = (program: 'service' | 'floor' | 'usual', messages: number, rounds: number): Contestant => ({
+  options: { program, devices: messages * (rounds + 1) },
+  load: (round) => ({ kind: 'create', messages, devices: messages, firstDevice: round * messages, atOnce: true }),
+});
 
 export const create: Workload = {
   name: 'create',
@@ -7,20 +15,14 @@ export const create: Workload = {
     'model.create of new devices’ svc.device objects, ack=all: five calls each (owner, type, look-up, creation, ' +
     'configuration), an acknowledgement and a notification',
   async run(context) {
-    const messages = context.quick ? 600 : 1_000;
+    const messages = messagesOf(context);
     // Short rounds, and more of them: the machine's speed changes within seconds.
     const rounds = context.quick ? context.rounds : 2 * context.rounds;
-    // Each message comes from a device of its own, so that no identity is known from before.
-    const contestant = (program: 'service' | 'floor' | 'usual', messages: number) => ({
-      options: { program, devices: messages * (rounds + 1) },
-      load: (round: number) =>
-        ({ kind: 'create', messages, devices: messages, firstDevice: round * messages, atOnce: true }) as const,
-    });
     const costs = await compare(
       {
-        service: contestant('service', messages),
-        floor: contestant('floor', context.quick ? messages : 2 * messages),
-        usual: contestant('usual', messages / 2),
+        service: contestant('service', messages, rounds),
+        floor: contestant('floor', context.quick ? messages : 2 * messages, rounds),
+        usual: contestant('usual', messages / 2, rounds),
       },
       { ...context, rounds },
     );
@@ -38,4 +40,5 @@ export const create: Workload = {
       notes: [],
     };
   },
+  versus: (context) => ({ '': inArena(contestant('service', messagesOf(context), measurements)) }),
 };

@@ -1,23 +1,25 @@
-import { absoluteOf, compare, cpuRatio } from '../compare.ts';
-import type { Workload } from './workload.ts';
+import { absoluteOf, type Contestant, compare, cpuRatio, inArena } from '../compare.ts';
+import type { Context, Workload } from './workload.ts';
 
 const base = 1_000;
 const sizes = [base, 10, 50_000];
 
 const nameOf = (devices: number): string => `${devices.toLocaleString('en')} devices`;
 
+function contestant(devices: number, { quick }: Context): Contestant {
+  const messages = quick ? 600 : 5_000;
+  return {
+    options: { program: 'service', devices },
+    load: (round) => ({ kind: 'update', messages: round === 0 && !quick ? 2 * messages : messages, devices }),
+  };
+}
+
 export const growth: Workload = {
   name: 'growth',
   about: 'update with 10 to 50,000 devices, beside 1,000',
   async run(context) {
-    const messages = context.quick ? 600 : 5_000;
     const rounds = context.quick ? 1 : Math.ceil(context.rounds / 2);
-    const contestant = (devices: number) => ({
-      options: { program: 'service', devices } as const,
-      load: (round: number) =>
-        ({ kind: 'update', messages: round === 0 && !context.quick ? 2 * messages : messages, devices }) as const,
-    });
-    const contestants = sizes.map((devices) => [nameOf(devices), contestant(devices)] as const);
+    const contestants = sizes.map((devices) => [nameOf(devices), contestant(devices, context)] as const);
     const costs = await compare(Object.fromEntries(contestants), { ...context, rounds });
     return {
       rows: sizes.slice(1).map((devices) => ({
@@ -30,4 +32,6 @@ export const growth: Workload = {
       notes: [],
     };
   },
+  versus: (context) =>
+    Object.fromEntries(sizes.map((devices) => [nameOf(devices), inArena(contestant(devices, context))])),
 };

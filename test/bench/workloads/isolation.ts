@@ -1,3 +1,4 @@
+import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import { openArena } from '../processes/arena.ts';
 import type { Load } from '../processes/hub.ts';
 import { deviceId } from '../processes/messages.ts';
@@ -18,34 +19,42 @@ const situations = [
 ] as const;
 const [alone, busy, troubled] = situations;
 
+type Situation = (typeof situations)[number];
+
+/** The p99 of the others in each situation, in ms. */
+async function measure(build: string, quick: boolean, progress: (what: string) => void) {
+  const load: Load = { kind: 'update', messages: quick ? 200 : 1_000, devices: others, rate: 100 };
+  const arena = await openArena({ program: 'service', devices: others + 2 + spread.length, build });
+  const p99In = async (situation: Situation) => {
+    progress(situation);
+    await arena.hub.call('send', load);
+    return percentile((await arena.served(load)).latencies, 0.99);
+  };
+  try {
+    await arena.run({ ...load, messages: quick ? 500 : 2_000, rate: 500 });
+    const ofAlone = await p99In(alone);
+    await arena.hub.call('disturb', { devices: spread, ratePerSecond });
+    const ofBusy = await p99In(busy);
+    await arena.hang(deviceId(hanging));
+    await arena.hub.call('hang', hanging);
+    await arena.hub.call('disturb', { devices: [flooding], ratePerSecond });
+    return { [alone]: ofAlone, [busy]: ofBusy, [troubled]: await p99In(troubled) } satisfies Record<Situation, number>;
+  } finally {
+    await arena.stop();
+  }
+}
+
 export const isolation: Workload = {
   name: 'isolation',
   about: `${others} devices send 100 updates a second, while one device hangs and one floods`,
   async run({ quick, rounds, progress }) {
-    const load: Load = { kind: 'update', messages: quick ? 200 : 1_000, devices: others, rate: 100 };
     const p99 = Object.fromEntries(situations.map((situation) => [situation, [] as number[]])) as Record<
-      (typeof situations)[number],
+      Situation,
       number[]
     >;
     for (let round = 1; round <= Math.min(rounds, 5); round += 1) {
-      const arena = await openArena({ program: 'service', devices: others + 2 + spread.length });
-      const measure = async (situation: (typeof situations)[number]) => {
-        progress(`round ${round}: ${situation}`);
-        await arena.hub.call('send', load);
-        p99[situation].push(percentile((await arena.served(load)).latencies, 0.99));
-      };
-      try {
-        await arena.run({ ...load, messages: quick ? 500 : 2_000, rate: 500 });
-        await measure(alone);
-        await arena.hub.call('disturb', { devices: spread, ratePerSecond });
-        await measure(busy);
-        await arena.hang(deviceId(hanging));
-        await arena.hub.call('hang', hanging);
-        await arena.hub.call('disturb', { devices: [flooding], ratePerSecond });
-        await measure(troubled);
-      } finally {
-        await arena.stop();
-      }
+      const measured = await measure(projectDirectory, quick, (what) => progress(`round ${round}: ${what}`));
+      for (const situation of situations) p99[situation].push(measured[situation]);
     }
     return {
       rows: [
@@ -64,4 +73,11 @@ export const isolation: Workload = {
       notes: [],
     };
   },
+  versus: ({ quick, progress }) => ({
+    'p99 of the others, ms': async (build) => ({
+      isNewEachTime: true,
+      measure: () => measure(build, quick, progress),
+      close: async () => {},
+    }),
+  }),
 };

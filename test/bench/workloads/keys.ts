@@ -1,7 +1,7 @@
 import { startChild } from '../processes/child.ts';
 import type { Absolute, Row } from '../row.ts';
 import { figure, ratios } from '../statistics.ts';
-import type { Workload } from './workload.ts';
+import type { Context, Opener, Workload } from './workload.ts';
 
 /** How long the engine takes, and a bare promise pool that keeps the order of each key; in ms. */
 interface Walls {
@@ -9,22 +9,37 @@ interface Walls {
   readonly pool: number;
 }
 
+const inFlights = [16, 100];
+const work = ({ quick }: Pick<Context, 'quick'>) => ({ messages: quick ? 3_000 : 10_000, devices: 1_000 });
+
+/** The engine of a build. */
+const opener =
+  (inFlight: number, context: Context): Opener =>
+  async (build) => {
+    const program = await startChild('../programs/engine.ts', [], build);
+    return {
+      async measure() {
+        const { engine } = await program.call<Walls>('run', { ...work(context), inFlight, engineFirst: true });
+        return { 'wall, ms': engine };
+      },
+      close: () => program.stop(),
+    };
+  };
+
 export const keys: Workload = {
   name: 'keys',
   about: '10,000 messages, one partition, 1,000 devices, the engine alone, handlers of 0–5 ms (fixed seed)',
   async run({ quick, rounds, progress }) {
-    const messages = quick ? 3_000 : 10_000;
     const program = await startChild('../programs/engine.ts', []);
     const rows: Row[] = [];
     const absolute: Absolute[] = [];
     try {
-      for (const inFlight of [16, 100]) {
+      for (const inFlight of inFlights) {
         const walls: Walls[] = [];
         for (let round = 0; round <= Math.min(rounds, 5); round += 1) {
           progress(`${inFlight} in flight: ${round === 0 ? 'warm-up' : `round ${round}`}`);
           const measured = await program.call<Walls>('run', {
-            messages,
-            devices: 1_000,
+            ...work({ quick }),
             inFlight,
             engineFirst: round % 2 === 0,
           });
@@ -50,4 +65,6 @@ export const keys: Workload = {
     }
     return { rows, absolute, notes: [] };
   },
+  versus: (context) =>
+    Object.fromEntries(inFlights.map((inFlight) => [`${inFlight} in flight`, opener(inFlight, context)])),
 };

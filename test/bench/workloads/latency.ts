@@ -1,29 +1,25 @@
-import { compare } from '../compare.ts';
+import { type Contestant, compare, inArena } from '../compare.ts';
 import type { Cost } from '../processes/arena.ts';
 import { figure, percentile } from '../statistics.ts';
-import type { Workload } from './workload.ts';
+import type { Context, Workload } from './workload.ts';
 
 const devices = 1_000;
+
+const contestant = (program: 'service' | 'echo', { quick }: Context): Contestant => ({
+  options: { program, devices },
+  load: (round) =>
+    round === 0
+      ? { kind: 'update', messages: 2_000, devices, rate: 1_000 }
+      : { kind: 'update', messages: quick ? 200 : 1_000, devices, rate: 100 },
+  answersOnly: program === 'echo',
+});
 
 export const latency: Workload = {
   name: 'latency',
   about: 'update at 100 a second, from the hub’s log to the device’s queue; beside bare rhea that answers at once',
   async run(context) {
-    const messages = context.quick ? 200 : 1_000;
-    const common = {
-      load: (round: number) =>
-        ({
-          kind: 'update',
-          messages: round === 0 ? 2_000 : messages,
-          devices,
-          rate: round === 0 ? 1_000 : 100,
-        }) as const,
-    };
     const costs = await compare(
-      {
-        service: { options: { program: 'service', devices }, ...common },
-        rhea: { options: { program: 'echo', devices }, ...common, answersOnly: true },
-      },
+      { service: contestant('service', context), rhea: contestant('echo', context) },
       { ...context, rounds: Math.min(context.rounds, 5) },
     );
     const at = (costs: readonly Cost[], share: number) =>
@@ -43,4 +39,5 @@ export const latency: Workload = {
       notes: [],
     };
   },
+  versus: (context) => ({ '': inArena(contestant('service', context)) }),
 };

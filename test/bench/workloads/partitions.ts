@@ -1,4 +1,4 @@
-import { absoluteOf, compare, cpuRatio, throughputOf } from '../compare.ts';
+import { absoluteOf, type Contestant, compare, cpuRatio, inArena, throughputOf } from '../compare.ts';
 import type { Kind } from '../processes/messages.ts';
 import type { Row } from '../row.ts';
 import { figure } from '../statistics.ts';
@@ -20,21 +20,32 @@ export const partitions: Workload = {
   name: 'partitions',
   about: `what one instance handles a second, of updates and of telemetry that is not ours, with ${sizes.join(', ')} partitions`,
   async run(context) {
-    const update = await measure('update', context.quick ? 600 : 5_000, context);
-    const skip = await measure('telemetry', context.quick ? 5_000 : 50_000, context);
+    const update = await measure('update', context);
+    const skip = await measure('telemetry', context);
     return { rows: [...update.rows, ...skip.rows], absolute: [...update.absolute, ...skip.absolute], notes: [] };
   },
+  versus: (context) =>
+    Object.fromEntries(
+      [...contestantsOf('update', context), ...contestantsOf('telemetry', context)].map(([name, one]) => [
+        name,
+        inArena(one),
+      ]),
+    ),
 };
 
-async function measure(kind: keyof typeof kinds, messages: number, context: Context): Promise<Omit<Result, 'notes'>> {
+function contestantsOf(kind: keyof typeof kinds, { quick }: Context): readonly (readonly [string, Contestant])[] {
+  const messages = { update: quick ? 600 : 5_000, telemetry: quick ? 5_000 : 50_000 }[kind];
   const warmUp = kind === 'update' ? 2 * messages : messages;
-  const contestant = (partitions: number) => ({
-    options: { program: 'service', devices, partitions } as const,
-    load: (round: number) => ({ kind, messages: round === 0 ? warmUp : messages, devices, atOnce: true }) as const,
+  const contestant = (partitions: number): Contestant => ({
+    options: { program: 'service', devices, partitions },
+    load: (round) => ({ kind, messages: round === 0 ? warmUp : messages, devices, atOnce: true }),
   });
-  const contestants = sizes.map((size) => [partitionsOf(kind, size), contestant(size)] as const);
+  return sizes.map((size) => [partitionsOf(kind, size), contestant(size)]);
+}
+
+async function measure(kind: keyof typeof kinds, context: Context): Promise<Omit<Result, 'notes'>> {
   const rounds = Math.ceil(context.rounds / 2);
-  const costs = await compare(Object.fromEntries(contestants), { ...context, rounds });
+  const costs = await compare(Object.fromEntries(contestantsOf(kind, context)), { ...context, rounds });
   const rows = sizes.map((size): Row => {
     const measure = partitionsOf(kind, size);
     const isGoal = kind === 'telemetry' && size === 1;

@@ -1,5 +1,5 @@
-import { absoluteOf, compare, cpuRatio } from '../compare.ts';
-import type { Workload } from './workload.ts';
+import { absoluteOf, type Contestant, compare, cpuRatio, inArena } from '../compare.ts';
+import type { Context, Workload } from './workload.ts';
 
 const devices = 1_000;
 
@@ -9,17 +9,17 @@ const rate = 8_000;
 /** A batch for each partition. */
 const burst = 400;
 
+const contestant = (program: 'service' | 'idle', { quick }: Context): Contestant => ({
+  options: { program, devices },
+  load: () => ({ kind: 'telemetry', messages: quick ? rate : 4 * rate, devices, rate, burst }),
+});
+
 export const skip: Workload = {
   name: 'skip',
   about: '1 KiB telemetry that is not ours, 4 partitions',
   async run(context) {
-    const messages = context.quick ? rate : 4 * rate;
-    const common = { load: () => ({ kind: 'telemetry', messages, devices, rate, burst }) as const };
     const costs = await compare(
-      {
-        service: { options: { program: 'service', devices }, ...common },
-        'no-op': { options: { program: 'idle', devices }, ...common },
-      },
+      { service: contestant('service', context), 'no-op': contestant('idle', context) },
       context,
     );
     return {
@@ -35,4 +35,5 @@ export const skip: Workload = {
       notes: [],
     };
   },
+  versus: (context) => ({ '': inArena(contestant('service', context)) }),
 };

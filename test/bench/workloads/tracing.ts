@@ -1,44 +1,68 @@
-import { absoluteOf, compare, cpuRatio } from '../compare.ts';
+import { absoluteOf, type Contestant, compare, cpuRatio, inArena } from '../compare.ts';
 import { startChild } from '../processes/child.ts';
 import type { CollectorDescription } from '../processes/collector.ts';
 import { figure } from '../statistics.ts';
-import type { Workload } from './workload.ts';
+import type { Context, Opener, Workload } from './workload.ts';
 
 const devices = 1_000;
 
 /** Shares of the messages whose spans are recorded, by the name of the program. */
 const shares = { 'all traced': 1, 'a tenth traced': 0.1, 'a hundredth traced': 0.01 } as const;
 
+const pathOf = (share: number) => `/${share}/v1/traces`;
+
+/** Faster than at this rate, spans would be dropped that are not paid for. */
+const rateOf = (quick: boolean) => (quick ? 250 : 1_000);
+const messagesOf = (quick: boolean) => (quick ? 500 : 5_000);
+
+const untraced = ({ quick }: Context): Contestant => ({
+  options: { program: 'service', devices },
+  load: () => ({ kind: 'update', messages: messagesOf(quick), devices, rate: rateOf(quick), burst: 10 }),
+});
+
+/** With spans of a share of the messages, sent to the collector at a port. */
+function traced(share: number, port: number, context: Context): Contestant {
+  const { options, load } = untraced(context);
+  const environment = {
+    OTEL_TRACES_EXPORTER: 'otlp',
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `http://127.0.0.1:${port}${pathOf(share)}`,
+    OTEL_TRACES_SAMPLER: 'traceidratio',
+    OTEL_TRACES_SAMPLER_ARG: String(share),
+  };
+  return { options: { ...options, environment }, load };
+}
+
+const startCollector = () => startChild<CollectorDescription>('./collector.ts', []);
+
+/** All messages traced, with a collector of its own. */
+const opener =
+  (context: Context): Opener =>
+  async (build) => {
+    const collector = await startCollector();
+    const { close, ...subject } = await inArena(traced(1, collector.described.port, context))(build);
+    return {
+      ...subject,
+      async close() {
+        await close();
+        await collector.stop();
+      },
+    };
+  };
+
 export const tracing: Workload = {
   name: 'tracing',
   about: 'update at 1,000 a second with spans sent to a collector, beside a service without; three spans each',
   async run(context) {
-    // Faster, spans would be dropped that are not paid for.
-    const rate = context.quick ? 250 : 1_000;
-    const messages = context.quick ? 500 : 5_000;
-    const load = () => ({ kind: 'update', messages, devices, rate, burst: 10 }) as const;
-    const collector = await startChild<CollectorDescription>('./collector.ts', []);
-    const pathOf = (share: number) => `/${share}/v1/traces`;
-    const traced = (share: number) => ({
-      options: {
-        program: 'service' as const,
-        devices,
-        environment: {
-          OTEL_TRACES_EXPORTER: 'otlp',
-          OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `http://127.0.0.1:${collector.described.port}${pathOf(share)}`,
-          OTEL_TRACES_SAMPLER: 'traceidratio',
-          OTEL_TRACES_SAMPLER_ARG: String(share),
-        },
-      },
-      load,
-    });
+    const collector = await startCollector();
+    const contestant = (share: number) => traced(share, collector.described.port, context);
+    const messages = messagesOf(context.quick);
     try {
       const costs = await compare(
         {
-          untraced: { options: { program: 'service', devices }, load },
-          'all traced': traced(shares['all traced']),
-          'a tenth traced': traced(shares['a tenth traced']),
-          'a hundredth traced': traced(shares['a hundredth traced']),
+          untraced: untraced(context),
+          'all traced': contestant(shares['all traced']),
+          'a tenth traced': contestant(shares['a tenth traced']),
+          'a hundredth traced': contestant(shares['a hundredth traced']),
         },
         context,
       );
@@ -64,4 +88,5 @@ export const tracing: Workload = {
       await collector.stop();
     }
   },
+  versus: (context) => ({ 'all traced': opener(context) }),
 };

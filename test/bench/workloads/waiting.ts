@@ -1,4 +1,4 @@
-import { absoluteOf, compare, throughputOf } from '../compare.ts';
+import { absoluteOf, type Contestant, compare, inArena, throughputOf } from '../compare.ts';
 import type { Arena } from '../processes/arena.ts';
 import type { Goal } from '../row.ts';
 import { ratios } from '../statistics.ts';
@@ -19,15 +19,25 @@ export const waiting: Workload = {
     const many = await measure(32, context); // the usual program handles partitions side by side
     return { rows: [...few.rows, ...many.rows], absolute: [...few.absolute, ...many.absolute], notes: [] };
   },
+  versus: (context) =>
+    Object.fromEntries(
+      [4, 32].map((partitions) => [
+        `${partitions} partitions`,
+        inArena({ ...serviceWith(partitions, context), prepare }),
+      ]),
+    ),
 };
 
+const prepare = (arena: Arena) => arena.delay(delayMs);
+const load = (messages: number) => () => ({ kind: 'update', messages, devices, atOnce: true }) as const;
+
+const serviceWith = (partitions: number, { quick }: Context): Contestant => ({
+  options: { program: 'service', devices, partitions },
+  load: load(quick ? 1_500 : 15_000),
+});
+
 async function measure(partitions: number, context: Context, goal?: Goal): Promise<Omit<Result, 'notes'>> {
-  const load = (messages: number) => () => ({ kind: 'update', messages, devices, atOnce: true }) as const;
-  const prepare = (arena: Arena) => arena.delay(delayMs);
-  const service = {
-    options: { program: 'service', devices, partitions },
-    load: load(context.quick ? 1_500 : 15_000),
-  } as const;
+  const service = serviceWith(partitions, context);
   const usual = {
     options: { program: 'usual', devices, partitions },
     load: load((context.quick ? 15 : 125) * partitions),

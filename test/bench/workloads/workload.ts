@@ -16,8 +16,33 @@ export interface Result {
   readonly notes: readonly string[];
 }
 
+/** What was measured of one build. The names have the units: `CPU, µs`. */
+export type Measures = Readonly<Record<string, number>>;
+
+/** A build at work. */
+export interface Subject {
+  /** Each measurement starts the build: there is nothing to warm up, and one is enough for a round. */
+  readonly isNewEachTime?: true;
+  /** @param nth from 1 to `measurements`; 0 is the warm-up */
+  measure(nth: number): Promise<Measures>;
+  /** @throws Error when something is missing or wrong after so many measurements */
+  check?(measurements: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Of a build that runs, in each round. */
+export const measurements = 2;
+
+/**
+ * Has a build begin.
+ * @param build the folder of a checkout that is built
+ */
+export type Opener = (build: string) => Promise<Subject>;
+
 export interface Workload {
   readonly name: string;
   readonly about: string;
   run(context: Context): Promise<Result>;
+  /** What `--vs` measures with two builds, by name; where there is one part only, its name is empty. Absent: it runs no build. */
+  readonly versus?: (context: Context) => Readonly<Record<string, Opener>>;
 }
