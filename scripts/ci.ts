@@ -65,10 +65,12 @@ process.exitCode = isGood ? 0 : 1;
 /** @param change undefined: everything */
 function stepsFor(change: Change | undefined): (readonly [minutes: number, command: string])[] {
   const touches = (...places: string[]) => change === undefined || change.touches(...places);
-  const since = change ? ` --since ${change.commit}` : '';
   const isService = touches('src/', 'telemetry/', 'iot-hub-emulator/src/', 'package-lock.json');
   const areFaultsConcerned = change === undefined || faults.some(({ file }) => change.concerns(file));
-  const areSabotagesConcerned = touches('test/chaos/', ...sabotages.map(({ file }) => file));
+  const isSabotageConcerned = ({ file }: { readonly file: string }) => touches('test/chaos/', file);
+  /** What need not be found out again. */
+  const passedOver = join(directory, 'sabotages');
+  writeFileSync(passedOver, sabotages.flatMap((one) => (isSabotageConcerned(one) ? [] : [`${one.name}\n`])).join(''));
   const when = (isMeant: boolean, minutes: number, command: string) => (isMeant ? [[minutes, command] as const] : []);
   return [
     [5, 'npm run lint'],
@@ -78,13 +80,13 @@ function stepsFor(change: Change | undefined): (readonly [minutes: number, comma
     [15, 'npm run prove -- image'],
     ...when(touches('page/', 'test/browser/', 'sandbox/'), 15, 'npm run browser-tests'),
     ...when(change === undefined, 10, 'npm run prove -- smoke'),
-    ...when(touches('src/hub/', 'src/engine/', 'test/mixed/', '.ci/'), 30, 'npm run prove -- versions'),
+    ...when(touches('src/hub/', 'src/engine/', 'test/mixed/', '.ci/releases'), 30, 'npm run prove -- versions'),
     ...when(touches('sandbox/', 'iot-hub-emulator/src/'), 5, 'npm run sandbox -- --exit'),
-    ...when(areFaultsConcerned, 60, `npm run mutants${since && ` --${since}`}`),
-    [20, `npm run mutants -- --sample ${change ? 40 : 60}`],
+    ...when(areFaultsConcerned, 60, `npm run mutants${change ? ` -- --since ${change.commit}` : ''}`),
+    [20, `npm run mutants -- --sample 40`],
     ...when(change === undefined, 10, 'npm run bench -- --quick --rounds 1 http'),
-    ...when(isService || touches('test/chaos/'), 15, `npm run chaos -- --seeds ${change ? 2 : 6} --at-once 3`),
-    ...when(areSabotagesConcerned, 30, `npm run chaos -- --sabotage --at-once 4${since}`),
+    ...when(isService || touches('test/chaos/'), 15, `npm run chaos -- --seeds ${change ? 2 : 4} --at-once 2`),
+    ...when(sabotages.some(isSabotageConcerned), 30, `npm run chaos -- --sabotage --at-once 4 --resume ${passedOver}`),
   ];
 }
 
