@@ -15,15 +15,8 @@ beforeEach(() => {
   registry = createRegistry(() => now);
   journal = createJournal({ now: () => now });
   feedback = createFeedback({ rules: { ...feedbackRules, batch: 1 }, bytes: 1000, now: () => now });
-  devicebound = createDevicebound({
-    registry,
-    journal,
-    feedback,
-    rules: limits,
-    bytes: 200_000,
-    strict: false,
-    now: () => now,
-  });
+  const rules = { rules: limits, bytes: 200_000, strict: false };
+  devicebound = createDevicebound({ registry, journal, feedback, ...rules, now: () => now });
   registry.create('d1');
 });
 

@@ -134,7 +134,7 @@ describe('a token', () => {
     ['for the hub, at an event hub', () => issue('https://iothubs.azure.net'), listenAt, /InvalidAudience/],
     ['that has expired', () => issue('https://iothubs.azure.net', -1), hubScope, /ExpiredToken/],
     [
-      'whose signature has changed',
+      'with another signature',
       () => `${issue('https://iothubs.azure.net').slice(0, -8)}AAAAAAAA`,
       hubScope,
       /Signature/,

@@ -122,12 +122,8 @@ describe.each(transports)('over %s', (name, Transport, isOverWebSockets) => {
 test('a module has its device and its own id as the common name', async () => {
   hub.registry.create('signed', { moduleId: 'camera', authentication: { type: 'certificateAuthority' } });
   const { cert, key } = await chained('signed/camera');
-  const credentials = {
-    host: `localhost:${hub.ports.mqtts}`,
-    deviceId: 'signed',
-    moduleId: 'camera',
-    x509: { cert, key },
-  };
+  const ids = { deviceId: 'signed', moduleId: 'camera' };
+  const credentials = { host: `localhost:${hub.ports.mqtts}`, ...ids, x509: { cert, key } };
   const provider = new device.X509AuthenticationProvider(credentials);
   const client = device.ModuleClient.fromAuthenticationProvider(provider, mqtt.Mqtt);
   client.setRetryPolicy({ shouldRetry: () => false, nextRetryTimeout: () => 0 });

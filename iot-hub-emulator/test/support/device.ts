@@ -17,12 +17,8 @@ export interface RawDevice {
 
 /** Open a TLS connection to the MQTT port. */
 export async function rawDevice(hub: Hub): Promise<RawDevice> {
-  const socket = connect({
-    port: hub.ports.mqtts,
-    host: '127.0.0.1',
-    ca: readFileSync(hub.caFile),
-    servername: 'localhost',
-  });
+  const ca = readFileSync(hub.caFile);
+  const socket = connect({ port: hub.ports.mqtts, host: '127.0.0.1', ca, servername: 'localhost' });
   await once(socket, 'secureConnect');
   const received: Packet[] = [];
   const waiting = new Set<() => void>();

@@ -62,14 +62,8 @@ export async function serveInstalled(project: string): Promise<{ url: string; cl
 
 /** What npm would have fetched, but for packages that are inside of it. */
 async function archiveOf(folder: string): Promise<Buffer> {
-  const args = [
-    '--create',
-    '--gzip',
-    `--directory=${folder}`,
-    '--exclude=./node_modules',
-    '--transform=s,^\\.,package,',
-    '.',
-  ];
+  const renamed = '--transform=s,^\\.,package,';
+  const args = ['--create', '--gzip', `--directory=${folder}`, '--exclude=./node_modules', renamed, '.'];
   const { stdout } = await promisify(execFile)('tar', args, { encoding: 'buffer', maxBuffer: 2 ** 28 });
   return stdout;
 }
