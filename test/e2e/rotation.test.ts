@@ -18,14 +18,14 @@ import { buildService } from '../../sandbox/service/build.ts';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { startService } from '../../sandbox/service/process.ts';
+import { envelope } from '../../sandbox/stories/wire.ts';
 import { type RotatingAzurite, startRotatingAzurite } from '../support/rotatingAzurite.ts';
 import { createSecretVolume, type SecretVolume } from '../support/secretVolume.ts';
 import { withConstants } from '../support/withConstants.ts';
+import { linesIn } from './testSandbox.ts';
 
 // The built programs while every secret that they have is replaced, one by one, under load: nothing is lost, nothing is
 // repeated, and no secret gets out (D397).
-
-type Line = Readonly<Record<string, unknown>>;
 
 const directory = folderForAll('rotation');
 let hub: Hub;
@@ -45,17 +45,17 @@ const newToken = () => known(`token-${randomUUID()}`);
 
 beforeAll(async () => {
   await buildService();
+  const journal = createJournal({ bytes: 2 ** 28 });
   [hub, backends, account] = await Promise.all([
     startHub({ directory: join(directory, 'hub'), devices: [{ deviceId: 'pump-1' }, { deviceId: 'motor-1' }] }),
-    startBackends({
-      seed: true,
-      accepts: (_, token) => tokens.has(token),
-      journal: createJournal({ bytes: 2 ** 28 }),
-    }),
+    startBackends({ seed: true, accepts: (_, token) => tokens.has(token), journal }),
     startRotatingAzurite(),
   ]);
 });
 afterAll(() => Promise.all([hub?.close(), backends?.close(), account?.close()]));
+
+const deviceOf = (id: string) =>
+  connectDevice({ id, connectionString: hub.deviceConnectionString(id), caFile: hub.caFile });
 
 /** Of the file with this name in the folder of secrets: mostly that of the variable. */
 const settingOf = (name: string): string =>
@@ -64,7 +64,7 @@ const settingOf = (name: string): string =>
 /** A program with its secrets in a mounted folder. */
 interface Program {
   readonly volume: SecretVolume;
-  lines(): readonly Line[];
+  lines(): readonly Readonly<Record<string, unknown>>[];
   /** Replaces secrets in the folder, and waits until the program says that it uses them. */
   use(changes: Readonly<Record<string, string>>): Promise<void>;
   /** Something else that it has put out. */
@@ -94,11 +94,7 @@ async function start(
     },
     ...{ readyzUrl: `http://127.0.0.1:${port}/readyz`, logFile, command },
   });
-  const lines = () =>
-    readFileSync(logFile, 'utf8')
-      .split('\n')
-      .filter((line) => line.startsWith('{'))
-      .map((line) => JSON.parse(line));
+  const lines = () => linesIn(logFile);
   const said: string[] = [];
   const changesOf = (name: string) =>
     lines().filter(({ event, setting }) => event === 'secret.changed' && setting === settingOf(name)).length;
@@ -156,9 +152,7 @@ describe('the service', () => {
         ...{ STORE: 'blob', DATA_DIRECTORY: join(directory, 'data'), ADMIN_PORT: String(adminPort) },
       },
     );
-    pump = await connectDevice({
-      ...{ id: 'pump-1', connectionString: hub.deviceConnectionString('pump-1'), caFile: hub.caFile },
-    });
+    pump = await deviceOf('pump-1');
     load = Promise.all([sendAlways(), receiveAlways()]);
   });
   afterAll(async () => {
@@ -172,8 +166,7 @@ describe('the service', () => {
     while (isLoaded) {
       const correlationId = randomUUID();
       const body = JSON.stringify({ model: 'svc.device', type: 'pump', properties: { serial: correlationId } });
-      const properties = { msgType: 'action', action: 'model.create', version: '2', correlationId, ack: 'all' };
-      await pump.send(properties, Buffer.from(body));
+      await pump.send(envelope('model.create', correlationId), Buffer.from(body));
       sent.push(correlationId);
       await sleep(20);
       // A slow machine would fall behind further and further.
@@ -196,27 +189,22 @@ describe('the service', () => {
     await expect.poll(() => acknowledged.length).toBeGreaterThan(later);
   }
 
-  it('goes on while either key of the event endpoint is renewed', async () => {
+  type Keys = readonly ['primaryKey' | 'secondaryKey', 'primaryKey' | 'secondaryKey'];
+  it.each([
+    ['events', (key: Keys[0]) => ({ HUB_EVENTS_CONNECTION_STRING: hub.eventHubConnectionString('events', key) })],
+    ['service', (key: Keys[0]) => ({ HUB_SERVICE_CONNECTION_STRING: hub.connectionString('service', key) })],
+  ] as const)('goes on while either key of the endpoint is renewed: %s', async (endpoint, withKey) => {
     await works();
-    await program.use({ HUB_EVENTS_CONNECTION_STRING: hub.eventHubConnectionString('events', 'secondaryKey') });
-    await hub.renewKey('events', 'primaryKey');
-    await expire('events');
-    await works();
-    await program.use({ HUB_EVENTS_CONNECTION_STRING: hub.eventHubConnectionString('events', 'primaryKey') });
-    await hub.renewKey('events', 'secondaryKey');
-    await expire('events');
-    await works();
-  });
-
-  it('goes on while either key of the service endpoint is renewed', async () => {
-    await program.use({ HUB_SERVICE_CONNECTION_STRING: hub.connectionString('service', 'secondaryKey') });
-    await hub.renewKey('service', 'primaryKey');
-    await expire('service');
-    await works();
-    await program.use({ HUB_SERVICE_CONNECTION_STRING: hub.connectionString('service', 'primaryKey') });
-    await hub.renewKey('service', 'secondaryKey');
-    await expire('service');
-    await works();
+    const turns: Keys[] = [
+      ['secondaryKey', 'primaryKey'],
+      ['primaryKey', 'secondaryKey'],
+    ];
+    for (const [used, renewed] of turns) {
+      await program.use(withKey(used));
+      await hub.renewKey(endpoint, renewed);
+      await expire(endpoint);
+      await works();
+    }
   });
 
   it('catches up when a key is revoked before there is another one', async () => {
@@ -267,11 +255,8 @@ describe('the service', () => {
     program.volume.put({ ADMIN_TOKEN: next });
     expect((await ask(next)).status).toBe(200);
     expect((await ask(operators)).status).toBe(401);
-    const env = {
-      PATH: process.env['PATH'],
-      ADMIN_PORT: String(adminPort),
-      ADMIN_TOKEN_FILE: program.volume.file('ADMIN_TOKEN'),
-    };
+    const file = program.volume.file('ADMIN_TOKEN');
+    const env = { PATH: process.env['PATH'], ADMIN_PORT: String(adminPort), ADMIN_TOKEN_FILE: file };
     const { stdout } = await promisify(execFile)(process.execPath, ['dist/admin.js', '/settings'], { env });
     expect(stdout).toContain('HUB_EVENTS_CONNECTION_STRING');
     program.hasSaid(stdout);
@@ -327,9 +312,7 @@ describe('the front door', () => {
     const files = new ContainerClient(account.connectionStringOf(0), container);
     await files.create();
     await files.uploadBlockBlob('curve.json', '{"a":1}', 7);
-    motor = await connectDevice({
-      ...{ id: 'motor-1', connectionString: hub.deviceConnectionString('motor-1'), caFile: hub.caFile },
-    });
+    motor = await deviceOf('motor-1');
     await motor.onMethod('invokeMethod', (_, send) => send(200, { status: 0, output: {} }));
     const object = backends.world.objects.list().find(({ name }) => name === 'Conveyor motor');
     path = `/objects/${object?.objectId}/models/svc.device/methods/loadFirmware`;
@@ -363,10 +346,8 @@ describe('the front door', () => {
 
   function invoke(agent: Agent): Promise<string> {
     const application = { name: 'control-room', tenant: 'acme', mayInvoke: true };
-    const headers = {
-      authorization: `Bearer ${backends.applications.issue(application, 600)}`,
-      'content-type': 'application/json',
-    };
+    const authorization = `Bearer ${backends.applications.issue(application, 600)}`;
+    const headers = { authorization, 'content-type': 'application/json' };
     return new Promise((resolve, reject) => {
       const options = { agent, ca: trusted, port, host: 'localhost', path, method: 'POST', headers };
       const outgoing = request(options, (answer) => {

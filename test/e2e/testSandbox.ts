@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,16 +56,10 @@ export async function startTestSandbox(given: TestSandboxOptions = {}): Promise<
 function breaches(calls: readonly BackendCall[]): string[] {
   return calls.flatMap(({ backend, method, path, headers, body, status, answer, fault }) => {
     if (backend === 'token' || status === null || fault !== undefined) return [];
-    const exchange = {
-      backend,
-      method,
-      path,
-      requestHeaders: headers,
-      requestBody: body,
-      status,
-      responseBody: answer,
-    };
-    return validateExchange(exchange).map((text) => `${method} ${path} → ${status}: ${text}`);
+    const asked = { backend, method, path, requestHeaders: headers, requestBody: body };
+    return validateExchange({ ...asked, status, responseBody: answer }).map(
+      (text) => `${method} ${path} → ${status}: ${text}`,
+    );
   });
 }
 
@@ -86,6 +81,13 @@ export async function nextAck(device: Device): Promise<{ notifications: Reply[];
     notifications.push(reply);
   }
 }
+
+/** The lines of a log that are JSON, as objects. */
+export const linesIn = (logFile: string): Record<string, unknown>[] =>
+  readFileSync(logFile, 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line));
 
 export interface AckBody {
   success: boolean;

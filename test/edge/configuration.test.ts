@@ -57,7 +57,7 @@ describe('a configuration', () => {
     [noTopic, withTopic('a\u0000b')],
     [noTopic, withTopic('ü'.repeat(257))],
     [
-      'modules[0].topics_methods_out: the topic is the same as modules[0].topics_methods_in',
+      'modules[0].topics_methods_out: the topic is the same as modules[0].',
       withPress({ topics_methods_out: 'press/in' }),
     ],
     [
@@ -74,10 +74,7 @@ describe('a configuration', () => {
     ],
     [
       'modules[1].identity: the identity "a/b" is already used in modules[0].identity',
-      withModules(
-        { ...press, objectIds: [], identity: 'a/b' },
-        { ...bus, gateway: { targets: ['a/b'] }, identity: 'a/b' },
-      ),
+      withPress({ objectIds: [], identity: 'a/b' }, { ...bus, gateway: { targets: ['a/b'] }, identity: 'a/b' }),
     ],
     ['modules[0]: only one of objectIds and identity is allowed', withPress({ identity: 'press' })],
     ['modules[0].identity: must be a path: ', withPress({ objectIds: [], identity: '/a' })],
@@ -146,11 +143,8 @@ describe('a configuration', () => {
     ['in what is missing', { ...press, id: undefined }, /^line 15: modules\[0\].id: is missing/],
     ['in a misspelt name', { ...press, names: [] }, /^line 22: modules\[0\].names: is not a setting/],
   ])('with a fault %s names the line', (_, module, expected) => {
-    const text = JSON.stringify(
-      { log: { level: 'info' }, limits: {}, files: {}, health: {}, ...good, modules: [module] },
-      undefined,
-      1,
-    );
+    const all = { log: { level: 'info' }, limits: {}, files: {}, health: {}, ...good, modules: [module] };
+    const text = JSON.stringify(all, undefined, 1);
     expect(problemsOf(text)).toEqual([expect.stringMatching(expected)]);
   });
 
@@ -165,10 +159,7 @@ describe('a configuration', () => {
     ['a password with its user name', having({ broker: { ...good.broker, username: 'u', password: 'x' } })],
     ['a broker over TLS, without a port', having({ broker: { url: 'mqtts://a.net' } })],
     ['a module without files, and one with a folder', withModules(press, { ...bus, files: { folder: '/f' } })],
-    [
-      'folders whose names differ within',
-      withModules({ ...press, files: { folder: '/f/a' } }, { ...bus, files: { folder: '/f//a' } }),
-    ],
+    ['two folders', withPress({ files: { folder: '/f/a' } }, { ...bus, files: { folder: '/f//a' } })],
     [
       'a gateway of as many objects as it owns, and one of as many as targets',
       withModules(
@@ -260,11 +251,8 @@ describe('the configuration file', () => {
   it('may name files with its secrets', async () => {
     await writeFile(join(folder, 'hub'), `${connectionString}\n`);
     await writeFile(join(folder, 'broker'), ' secret \n');
-    const given = {
-      ...good,
-      hub: { connectionStringFile: 'hub' },
-      broker: { ...good.broker, username: 'u', passwordFile: 'broker' },
-    };
+    const named = { ...good.broker, username: 'u', passwordFile: 'broker' };
+    const given = { ...good, hub: { connectionStringFile: 'hub' }, broker: named };
     const { hub, broker } = await read(given);
     expect(hub).toEqual({ connectionString, webSockets: false });
     expect(broker).toEqual({ url: good.broker.url, username: 'u', password: ' secret ' });

@@ -107,10 +107,7 @@ describe('the network', () => {
     ['hub.webSockets: MQTT at port 8883 passes no proxy', { HTTPS_PROXY: 'http://proxy:1' }],
     ['hub.webSockets: cannot reach an IPv6 address', {}, ofIpv6],
     ['network.caFile: has no certificate', {}, { ca: 'nonsense' }],
-    [
-      'HTTPS_PROXY and HTTPS_PROXY_FILE are two ways',
-      { https_proxy: 'http://proxy:3128', HTTPS_PROXY_FILE: '/dev/null' },
-    ],
+    ['HTTPS_PROXY and HTTPS_PROXY_FILE are two ways', { https_proxy: 'http://a', HTTPS_PROXY_FILE: '/dev/null' }],
   ])('is refused: %s', (problem, env, change) => {
     onTestFinished(() => useNetwork({ hub: configuration.hub, network: {} }, {}));
     const { ca, ...hub } = { ca: undefined, ...change };
