@@ -82,11 +82,7 @@ describe('the admin port', () => {
     const { body: second } = await send('made-4', { base64: '/w==' });
     expect(second).toEqual({ messageId: expect.stringMatching(/^[0-9a-f-]{36}$/), pending: 2 });
     expect(hub.devicebound.pending('made-4')).toMatchObject([
-      {
-        system,
-        properties: { colour: 'red', 'iothub-ack': 'full' },
-        body: Buffer.from('ü'),
-      },
+      { system, properties: { colour: 'red', 'iothub-ack': 'full' }, body: Buffer.from('ü') },
       { body: Buffer.from([0xff]) },
     ]);
     expect(hub.journal.list({ kind: 'c2d', deviceId: 'made-4' })[0]).toMatchObject({ policy: 'admin port' });
@@ -94,9 +90,7 @@ describe('the admin port', () => {
     expect((await send('made-4', { body: 'x'.repeat(65_537) })).status).toBe(400);
     expect(await send('made-4', { text: 'x', ack: 'maybe' })).toEqual({
       status: 400,
-      body: {
-        error: 'That is no message: ack takes none, positive, negative, full; a message has no field text.',
-      },
+      body: { error: 'That is no message: ack takes none, positive, negative, full; a message has no field text.' },
     });
     for (let i = 3; i <= 50; i += 1) expect((await send('made-4', {})).status).toBe(201);
     expect(await send('made-4', {})).toMatchObject({ status: 429, body: { error: expect.stringContaining('403004') } });

@@ -32,12 +32,8 @@ import { hubForEach } from './support/sharedHub.ts';
 // Clients of AMQP that are not written with Node's library: what they pipeline, which fields they take by their place, how
 // they write addresses and tokens.
 
-const hub = hubForEach({
-  devices: [{ deviceId: 'pump-1' }],
-  partitions: 2,
-  ownerMaySend: true,
-  rules: { bounds: { links: 40 } },
-});
+const rules = { bounds: { links: 40 } };
+const hub = hubForEach({ devices: [{ deviceId: 'pump-1' }], partitions: 2, ownerMaySend: true, rules });
 
 const partition = 'sandbox-hub/ConsumerGroups/$Default/Partitions/0';
 const started = async (incomingWindow?: number): Promise<RawClient> => {
@@ -113,11 +109,8 @@ describe('frames', () => {
     const [first] = await client.has('attach');
     expect([fieldsOf(first?.fields[5]).length, fieldsOf(first?.fields[6]).length]).toEqual([11, 7]);
     const [refused] = await client.has('detach');
-    expect(fieldsOf(refused?.fields[2]).map(plain)).toEqual([
-      'amqp:not-found',
-      "The messaging entity 'nowhere' could not be found.",
-      null,
-    ]);
+    const why = "The messaging entity 'nowhere' could not be found.";
+    expect(fieldsOf(refused?.fields[2]).map(plain)).toEqual(['amqp:not-found', why, null]);
     const [begun] = await client.has('begin');
     expect(begun?.fields[4]?.value).toBe(262_143);
   });
@@ -125,10 +118,8 @@ describe('frames', () => {
   test('that answer an attach repeat its source, target and properties; those that refuse it have neither', async () => {
     const client = await started();
     const properties = map(symbol('com.microsoft:epoch'), Buffer.from([0x55, 7]));
-    const selector = [
-      Buffer.from([0, 0x80, 0, 0, 0x46, 0x8c, 0, 0, 0, 4]),
-      text("amqp.annotation.x-opt-offset > '-1'"),
-    ];
+    const condition = text("amqp.annotation.x-opt-offset > '-1'");
+    const selector = [Buffer.from([0, 0x80, 0, 0, 0x46, 0x8c, 0, 0, 0, 4]), condition];
     const filter = map(symbol('apache.org:selector-filter:string'), Buffer.concat(selector));
     const none = Array(6).fill(nothing);
     const asked = described(0x28, list(text(`amqps://localhost/${partition}`), ...none, filter));

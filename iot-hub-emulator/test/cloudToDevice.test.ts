@@ -16,9 +16,7 @@ const sendError = (body: string | Buffer, properties: Record<string, string> = {
 describe('connecting', () => {
   test('a wrong key is refused', async () => {
     const wrong = hub.serviceConnectionString.replace(/SharedAccessKey=.*/, 'SharedAccessKey=d3Jvbmc=');
-    await expect(serviceClient(hub, wrong).open()).rejects.toMatchObject({
-      amqpError: { name: 'UnauthorizedError' },
-    });
+    await expect(serviceClient(hub, wrong).open()).rejects.toMatchObject({ amqpError: { name: 'UnauthorizedError' } });
   });
   test('a policy without the right serviceConnect cannot send', async () => {
     const other = serviceClient(hub, hub.connectionString('device'));

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { onTestFinished, describe, expect, test, vi } from 'vitest';
 import { readBody } from '../src/http/body.ts';
 import { createHttpServer, type HttpHandler, isLocal } from '../src/http/httpServer.ts';
 import { createRouter, splitUrl } from '../src/http/routes.ts';
@@ -48,15 +49,11 @@ describe('routes', () => {
 });
 
 describe('a server', () => {
-  const ends: (() => unknown)[] = [];
-  afterEach(() => {
-    for (const end of ends.splice(0)) end();
-  });
   async function serving(serve: HttpHandler['serve']): Promise<string> {
     const explain = (error: unknown) => ({ status: 418, body: JSON.stringify(String(error)) });
     const server = createHttpServer({ keepAliveMs: 1000, serve, explain });
     await once(server.listen(0, '127.0.0.1'), 'listening');
-    ends.push(() => {
+    onTestFinished(() => {
       server.closeAllConnections();
       server.close();
     });
@@ -127,8 +124,6 @@ describe('a server', () => {
     const url = await serving(async (message) => ({ status: 200, body: JSON.stringify(isLocal(message)) }));
     const outgoing = request(url, { headers: { host, ...headers } }).end();
     const [answer] = await once(outgoing, 'response');
-    const chunks: Buffer[] = [];
-    for await (const chunk of answer) chunks.push(chunk);
-    expect(JSON.parse(Buffer.concat(chunks).toString())).toBe(expected);
+    expect(JSON.parse(await text(answer))).toBe(expected);
   });
 });

@@ -110,11 +110,14 @@ describe('a direct method', () => {
     respond(device, await asked(device), '"late"');
     expect(await answer).toEqual({ status: 200, payload: 'late' });
   });
-  test('ends when the device disconnects during the call', async () => {
+  test.each<[string, (device: RawDevice) => unknown]>([
+    ['disconnects', (device) => device.socket.destroy()],
+    ['is disabled', () => hub.registry.update(deviceId, { status: 'disabled' })],
+  ])('ends when the device %s during the call', async (_, leave) => {
     const device = await listener();
     const failed = failure();
     await asked(device);
-    device.socket.destroy();
+    leave(device);
     expect(await failed).toMatchObject({ status: 404, code: 404103, says: 'Device unavailable.' });
   });
   test('ends when a module over AMQP disconnects during the call', async () => {
@@ -125,13 +128,6 @@ describe('a direct method', () => {
     await module.open();
     const failed = await failure({ connectTimeoutInSeconds: 20 }, deviceId, 'm1');
     expect(failed).toMatchObject({ status: 404, code: 404103, says: 'Device unavailable.' });
-  });
-  test('ends when the device is disabled during the call', async () => {
-    const device = await listener();
-    const failed = failure();
-    await asked(device);
-    hub.registry.update(deviceId, { status: 'disabled' });
-    expect(await failed).toMatchObject({ status: 404, code: 404103, says: 'Device unavailable.' });
   });
   test('times out when the device does not answer in time', async () => {
     const device = await listener();
@@ -188,12 +184,8 @@ describe('a direct method', () => {
     const answer = invoke();
     respond(device, await asked(device), 'null', 204);
     await answer;
-    const called = {
-      methodName: 'start',
-      payload: '{"speed":3}',
-      responseTimeoutInSeconds: 7,
-      connectTimeoutInSeconds: 1,
-    };
+    const times = { responseTimeoutInSeconds: 7, connectTimeoutInSeconds: 1 };
+    const called = { methodName: 'start', payload: '{"speed":3}', ...times };
     const usual = { methodName: 'start', payload: 'null', responseTimeoutInSeconds: 30, connectTimeoutInSeconds: 0 };
     expect(hub.journal.list({ kind: 'method', deviceId })).toMatchObject([
       { ...called, refused: 'com.microsoft:device-not-online' },

@@ -24,8 +24,7 @@ const select = (query: string, count?: string, after?: string) =>
   selectPage(parseQuery(query), twins, (one) => one, rangeOf(after, count));
 const idsOf = (query: string) => select(query).items.map(({ deviceId }) => deviceId);
 
-describe('a condition', () => {
-  test.each([
+test.each([
     ["tags.place.region = 'US'", ['d1', 'd3']],
     ['tags.place.region = "US" AND tags.place.floor > 1', ['d3']],
     ["tags.place.region <> 'US'", ['d2']],
@@ -58,10 +57,9 @@ describe('a condition', () => {
     [`${'('.repeat(99)}tags.place.floor${')'.repeat(99)} = 1`, ['d1']],
     ["'a' = 'a'", ['d1', 'd2', 'd3', 'd4']],
     ['1', []],
-  ])('%s holds for %j', (condition, ids) => {
+  ])('a condition %s holds for %j', (condition, ids) => {
     expect(idsOf(`SELECT * FROM devices WHERE ${condition}`)).toEqual(ids);
   });
-});
 
 describe('a query selects', () => {
   test.each([
@@ -116,8 +114,7 @@ describe('a query selects', () => {
   });
 });
 
-describe('a query is refused', () => {
-  test.each([
+test.each([
     ['', 'The query ends at character 1, where SELECT is expected.'],
     ['DELETE FROM devices', 'The query has "DELETE" at character 1, where SELECT is expected.'],
     ['SELECT FROM devices', 'has "FROM" at character 8, where a name is expected.'],
@@ -152,10 +149,9 @@ describe('a query is refused', () => {
     [`SELECT * FROM devices WHERE ${'-'.repeat(8000)}1`, 'is nested more than 100 deep'],
     [`SELECT * FROM ${'x'.repeat(8000)}`, `has "${'x'.repeat(40)}" at character 15`],
     [`SELECT * FROM ${'x'.repeat(1_000_000)}`, 'A query has 8192 characters at most.'],
-  ])('%.60s', (query, message) => {
+  ])('a query is refused %.60s', (query, message) => {
     expect(() => parseQuery(query)).toThrow(argumentError(message));
   });
-});
 
 describe('a page', () => {
   const all = Array.from({ length: 2500 }, (_, i) => i);

@@ -234,10 +234,8 @@ describe('a fault of REST', () => {
 
   test('answers with the requested status and code', async () => {
     const fault = { kind: 'rest', answer: 'status', status: 503, code: 'ServiceUnavailable' } as const;
-    expect(await failing({ ...fault, path: '/devices' })).toMatchObject({
-      name: 'ServiceUnavailableError',
-      status: 503,
-    });
+    const failed = await failing({ ...fault, path: '/devices' });
+    expect(failed).toMatchObject({ name: 'ServiceUnavailableError', status: 503 });
     await registry.list();
   });
   test('breaks the connection', async () => {
