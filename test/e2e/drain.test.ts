@@ -8,9 +8,7 @@ import { sandboxForAll } from './testSandbox.ts';
 // The service is told to stop in the middle of its work, as an orchestrator does it.
 
 // Only the stop itself writes checkpoints: it comes before the hundredth message of a partition.
-const sandbox = sandboxForAll({
-  environment: withConstants({ timing: { checkpointSeconds: 3600 } }),
-});
+const sandbox = sandboxForAll({ environment: withConstants({ timing: { checkpointSeconds: 3600 } }) });
 let devices: Device[];
 beforeAll(async () => {
   devices = await Promise.all(['pump-1', 'pump-2', 'gateway-1', 'rival-1'].map((id) => sandbox.connect(id)));
@@ -67,9 +65,7 @@ describe('A service that gets SIGTERM during work', () => {
     const mark = sandbox.backends.journal.last;
     await devices[0]?.send(envelope('identity.update', 'hangs'), key('hangs'));
     await expect
-      .poll(() => sandbox.backends.calls({ since: mark }).some(({ method }) => method === 'PUT'), {
-        timeout: 120_000,
-      })
+      .poll(() => sandbox.backends.calls({ since: mark }).some(({ method }) => method === 'PUT'), { timeout: 120_000 })
       .toBe(true);
     const service = sandbox.service;
     if (service === undefined) throw new Error('no service runs');

@@ -142,12 +142,11 @@ async function createsModel(correlationId: string) {
   return (await nextAck(pump)).body;
 }
 
-describe('the service', () => {
-  it.each([
+it.each([
     ['a workload behind a proxy', behindProxy],
     ['a machine', managed],
     ['an app', app],
-  ])('with the identity of %s reads, calls the backends, answers and checkpoints', async (who, identity) => {
+  ])('the service with the identity of %s reads, calls the backends, answers and checkpoints', async (who, identity) => {
     const { lines } = await service(identity());
     expect(await createsModel(randomUUID())).toMatchObject({ success: true });
     expect(lines().find(({ event }) => event === 'program.started')).toMatchObject({
@@ -166,7 +165,6 @@ describe('the service', () => {
     const reading = lines().filter(({ event }) => event === 'partition.reading');
     if (who !== 'a workload behind a proxy') expect(reading.map(({ from }) => from)).not.toContain('earliest');
   });
-});
 
 describe('the event hub behind the route', () => {
   const claims = { 'iothub-connection-device-id': 'pump-1' };
@@ -256,8 +254,7 @@ describe('a service that is refused says what to do', () => {
   });
 });
 
-describe('the front door', () => {
-  it('invokes a method with a file that a key lent by the account signs', async () => {
+it('the front door invokes a method with a file that a key lent by the account signs', async () => {
     const files = { METHODS_FILES_CONTAINER: 'files' };
     const port = await freePort();
     await makeFile('files', 'curve.json', '{"a":1}');
@@ -280,7 +277,6 @@ describe('the front door', () => {
     expect(await fetched(url)).toBe('{"a":1}');
     expect(await fetched(url.replace('curve.json', 'other.json'))).toMatch(/AuthenticationFailed|AuthorizationFailure/);
   });
-});
 
 /** As an identity with the right to write. */
 async function makeFile(container: string, name: string, content: string) {

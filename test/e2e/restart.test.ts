@@ -7,9 +7,7 @@ import { withConstants } from '../support/withConstants.ts';
 import { nextAck, sandboxForAll } from './testSandbox.ts';
 
 // Checkpoints are written when the service stops, and not before: a crash then always repeats.
-const sandbox = sandboxForAll({
-  environment: withConstants({ timing: { checkpointSeconds: 3600 } }),
-});
+const sandbox = sandboxForAll({ environment: withConstants({ timing: { checkpointSeconds: 3600 } }) });
 
 const pump = (serial: string) =>
   Buffer.from(JSON.stringify({ model: 'svc.device', type: 'pump', properties: { serial } }));
@@ -17,8 +15,7 @@ const anonymous = Buffer.from(
   JSON.stringify({ model: 'svc.device', type: 'sensor', properties: { quantity: 'flow' } }),
 );
 
-describe('A service that is stopped and started again', () => {
-  it('resumes after the last handled message, and repeats none', async () => {
+it('A service that is stopped and started again resumes after the last handled message, and repeats none', async () => {
     const device = await sandbox.connect('pump-1');
     await device.send(envelope('model.create', 'before'), pump('R-1'));
     await nextAck(device);
@@ -36,10 +33,8 @@ describe('A service that is stopped and started again', () => {
     expect(asked).toContain('meanwhile');
     expect(asked).not.toContain('before');
   });
-});
 
-describe('A service that is killed before it wrote a checkpoint', () => {
-  it('handles the message again without a second effect, and gives the reply the same message id', async () => {
+it('A service that is killed before it wrote a checkpoint handles the message again without a second effect, and gives the reply the same message id', async () => {
     const device = await sandbox.connect('pump-2');
     await device.send(envelope('model.create', 'crash'), anonymous);
     const first = await nextAck(device);
@@ -55,10 +50,8 @@ describe('A service that is killed before it wrote a checkpoint', () => {
       .filter(({ method, path, status }) => method === 'POST' && path.startsWith('/object?') && status === 201);
     expect(new Set(created.map(({ answer }) => answer)).size).toBe(1);
   });
-});
 
-describe('A service that does not trust the authority of the hub', () => {
-  it('is not ready, because its connection for replies is verified', async () => {
+it('A service that does not trust the authority of the hub is not ready, because its connection for replies is verified', async () => {
     await sandbox.service?.stop();
     const { environment, readyzUrl } = sandbox.state.service;
     const { NODE_EXTRA_CA_CERTS: _, ...distrustful } = environment;
@@ -73,4 +66,3 @@ describe('A service that does not trust the authority of the hub', () => {
     over.abort(new Error('the test is over'));
     await refused;
   });
-});

@@ -20,7 +20,7 @@ import { freePort } from '../../sandbox/service/freePort.ts';
 import { startService } from '../../sandbox/service/process.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { type RotatingAzurite, startRotatingAzurite } from '../support/rotatingAzurite.ts';
-import { createSecretVolume, type SecretVolume } from '../support/secretVolume.ts';
+import { createSecretVolume } from '../support/secretVolume.ts';
 import { withConstants } from '../support/withConstants.ts';
 import { linesIn } from './testSandbox.ts';
 
@@ -62,16 +62,7 @@ const settingOf = (name: string): string =>
   ({ 'tls.crt': 'METHODS_TLS_CERTIFICATE_FILE', 'tls.key': 'METHODS_TLS_KEY_FILE' })[name] ?? `${name}_FILE`;
 
 /** A program with its secrets in a mounted folder. */
-interface Program {
-  readonly volume: SecretVolume;
-  lines(): readonly Readonly<Record<string, unknown>>[];
-  /** Replaces secrets in the folder, and waits until the program says that it uses them. */
-  use(changes: Readonly<Record<string, string>>): Promise<void>;
-  /** Something else that it has put out. */
-  hasSaid(text: string): void;
-  /** Ends it. Nothing that it has put out may have a secret. */
-  end(): Promise<void>;
-}
+type Program = Awaited<ReturnType<typeof start>>;
 
 /** @param held secrets by the name of their variable */
 async function start(
@@ -79,7 +70,7 @@ async function start(
   held: Readonly<Record<string, string>>,
   environment: Readonly<Record<string, string>>,
   command?: readonly string[],
-): Promise<Program> {
+) {
   const volume = createSecretVolume(join(directory, `${name}-secrets`), held);
   const files = Object.keys(held).map((name) => [settingOf(name), volume.file(name)]);
   const port = await freePort();
@@ -101,14 +92,17 @@ async function start(
   return {
     volume,
     lines,
-    async use(changes) {
+    /** Replaces secrets in the folder, and waits until the program says that it uses them. */
+    async use(changes: Readonly<Record<string, string>>) {
       const told = Object.keys(changes).filter((name) => name !== 'tls.key'); // with its certificate
       const before = told.map((name) => [name, changesOf(name)] as const);
       for (const [name, secret] of Object.entries(changes)) if (name !== 'tls.crt') known(secret);
       volume.put(changes);
       for (const [name, count] of before) await expect.poll(() => changesOf(name)).toBe(count + 1);
     },
-    hasSaid: (text) => void said.push(text),
+    /** Something else that it has put out. */
+    hasSaid: (text: string) => void said.push(text),
+    /** Ends it. Nothing that it has put out may have a secret. */
     async end() {
       said.push(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text());
       await running.stop();

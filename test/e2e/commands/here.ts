@@ -18,8 +18,5 @@ export function begin(command: (streams: Streams) => Promise<number>, input = ''
     },
   });
   const streams = { stdin: Readable.from([Buffer.from(input)]), stdout: into('stdout'), stderr: into('stderr') };
-  return {
-    ended: command(streams).then((code) => ({ code, ...written })),
-    shown: () => written.stdout,
-  };
+  return { ended: command(streams).then((code) => ({ code, ...written })), shown: () => written.stdout };
 }

@@ -9,14 +9,8 @@ import { begin } from './here.ts';
 const sandbox = sandboxForAll({ methods: 'running' });
 
 describe('npm run device -- --methods', () => {
-  const payload = {
-    correlationId: 'c-1',
-    objectId: 'o-1',
-    model: 'svc.device',
-    target: '',
-    method: 'stop',
-    timeout: 30,
-  };
+  const ids = { correlationId: 'c-1', objectId: 'o-1', model: 'svc.device', target: '' };
+  const payload = { ...ids, method: 'stop', timeout: 30 };
   const call = { methodName: 'invokeMethod', responseTimeoutMs: 30_000, connectTimeoutMs: 30_000 };
   async function invoke(more: object = {}, id = 'motor-1') {
     const answer = await sandbox.hub.methods.invoke(id, { ...call, payload: { ...payload, ...more } });
@@ -44,10 +38,8 @@ describe('npm run device -- --methods', () => {
     const ended = answering('--id', 'motor-1', '--times', '2');
     expect(await invoke()).toEqual({ status: 200, payload: { status: 200 } });
     const input = { rpm: 1450 };
-    expect(await invoke({ method: 'configure', input })).toEqual({
-      status: 200,
-      payload: { status: 200, output: input },
-    });
+    const configured = await invoke({ method: 'configure', input });
+    expect(configured).toEqual({ status: 200, payload: { status: 200, output: input } });
     const { code, stdout } = await ended;
     expect(stdout).toContain('motor-1 is connected and answers methods');
     expect(stdout).toMatch(/motor-1 is invoked {2}configure[\s\S]*"rpm": 1450[\s\S]*motor-1 answers {2}200/);
@@ -55,17 +47,8 @@ describe('npm run device -- --methods', () => {
   });
 
   it('answers with the given status and output, after a delay', async () => {
-    const ended = answering(
-      '--id',
-      'motor-1',
-      '--times',
-      '1',
-      '--status=-7',
-      '--output',
-      '{"a":[1]}',
-      '--delay',
-      '0.1',
-    );
+    const output = ['--status=-7', '--output', '{"a":[1]}', '--delay', '0.1'];
+    const ended = answering('--id', 'motor-1', '--times', '1', ...output);
     expect(await invoke({ input: {} })).toEqual({ status: 200, payload: { status: -7, output: { a: [1] } } });
     expect((await ended).code).toBe(0);
   });

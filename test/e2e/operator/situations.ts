@@ -110,6 +110,11 @@ const slowed = Array.from({ length: 4 }, (_, number) => `slowed-${number}`);
 /** Devices that hub and principal manager know. */
 export const devices = ['pump-7', 'stuck', 'quick', ...slowed, 'flooder', 'deaf'];
 
+const afterwards = (name: string): Situation => ({
+  ...{ name, isAfterwards: true, tapSays: ' handled ' },
+  begin: (stage) => stage.untilDone(),
+});
+
 export const situations: readonly Situation[] = [
   {
     name: 'the token endpoint is out from the start',
@@ -166,12 +171,7 @@ export const situations: readonly Situation[] = [
     },
     end: clearAndWait,
   },
-  {
-    name: 'the backend is back',
-    isAfterwards: true,
-    tapSays: ' handled ',
-    begin: (stage) => stage.untilDone(),
-  },
+  afterwards('the backend is back'),
   {
     name: 'a device floods',
     waiting: ['flooder'],
@@ -184,12 +184,7 @@ export const situations: readonly Situation[] = [
     },
     end: clearAndWait,
   },
-  {
-    name: 'the flood is over',
-    isAfterwards: true,
-    tapSays: ' handled ',
-    begin: (stage) => stage.untilDone(),
-  },
+  afterwards('the flood is over'),
   {
     name: 'a device does not fetch',
     doNotFetch: ['deaf'],
@@ -226,11 +221,5 @@ export const situations: readonly Situation[] = [
       await expect.poll(() => stage.desk.isReady()).toBe(true);
     },
   },
-  {
-    name: 'the hub is back',
-    isAfterwards: true,
-    doNotFetch: ['deaf'],
-    tapSays: ' handled ',
-    begin: (stage) => stage.untilDone(),
-  },
+  { ...afterwards('the hub is back'), doNotFetch: ['deaf'] },
 ];
