@@ -34,9 +34,8 @@ describe.skipIf(isSkipped)('the page of the admin port', () => {
     await page.getByRole('button', { name: 'Use it' }).click();
     await page.getByText('a bearer token is needed').waitFor();
     await entered(page);
-    const stored = await page.evaluate(
-      'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])',
-    );
+    const all = 'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])';
+    const stored = await page.evaluate(all);
     expect(stored).not.toContain(token);
     await page.reload();
     await page.getByLabel(/^Token/).waitFor();
@@ -105,17 +104,8 @@ describe.skipIf(isSkipped)('the page of the admin port', () => {
 
   it('gives nothing without the token but the page itself, and a foreign page nothing at all', async () => {
     const { adminUrl } = sandbox.state.service;
-    const paths = [
-      '/',
-      '/partitions',
-      '/devices',
-      '/backends',
-      '/replies',
-      '/troubles',
-      '/dead-letters',
-      '/settings',
-      '/tap?device=pump-1',
-    ];
+    const views = ['/', '/partitions', '/devices', '/backends', '/replies', '/troubles', '/dead-letters', '/settings'];
+    const paths = [...views, '/tap?device=pump-1'];
     for (const path of paths) expect((await fetch(adminUrl + path)).status, path).toBe(401);
     for (const path of ['/page/../settings', '/page/%2e%2e/settings', '/page/constructor'])
       expect((await fetch(adminUrl + path)).ok, path).toBe(false);

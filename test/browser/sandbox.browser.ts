@@ -221,24 +221,11 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
     const device = await sandbox.connect('pump-1');
     onTestFinished(() => device.close());
     const objectId = '0b1ec700-0000-4000-8000-0000000000aa';
-    await device.send(
-      envelope('model.create', 'drawn'),
-      Buffer.from(
-        JSON.stringify({
-          objectId,
-          model: 'svc.device',
-          type: 'pump',
-          name: 'Drawn pump',
-          properties: { serial: 'D' },
-        }),
-      ),
-    );
+    const body = { objectId, model: 'svc.device', type: 'pump', name: 'Drawn pump', properties: { serial: 'D' } };
+    await device.send(envelope('model.create', 'drawn'), Buffer.from(JSON.stringify(body)));
     const [to] = sandbox.backends.world.objects.list().filter(({ model }) => model === 'svc.device');
-    const references = [{ name: 'feeds', to: { objectId: to?.objectId, model: 'svc.device' } }];
-    await device.send(
-      { ...envelope('reference.create', 'drawn-2'), objectId },
-      Buffer.from(JSON.stringify(references)),
-    );
+    const references = JSON.stringify([{ name: 'feeds', to: { objectId: to?.objectId, model: 'svc.device' } }]);
+    await device.send({ ...envelope('reference.create', 'drawn-2'), objectId }, Buffer.from(references));
     const page = await open(`${url}/#/objects`);
     await page
       .getByRole('region', { name: 'References, as a picture' })

@@ -84,12 +84,8 @@ describe('the server of the page', () => {
       const { status, body } = await ask('/messages', 'POST', json, JSON.stringify(message));
       expect(status, body).toBe(200);
       const entry = sandbox.hub.journal.at(JSON.parse(body).position);
-      expect(entry).toMatchObject({
-        kind: 'd2c',
-        deviceId: 'page-1',
-        properties: message.properties,
-        body: Buffer.from(message.body),
-      });
+      const { properties } = message;
+      expect(entry).toMatchObject({ kind: 'd2c', deviceId: 'page-1', properties, body: Buffer.from(message.body) });
     }
     expect(sandbox.hub.journal.list({ deviceId: 'page-1', kind: 'connected' })).toHaveLength(1);
   });
