@@ -7,9 +7,7 @@ import { append, eventReceiver } from './support/bare.ts';
 import { connectedDevice, publishPacket } from './support/device.ts';
 import { hubForAll } from './support/sharedHub.ts';
 
-interface Operation {
-  responses: Record<string, { $ref?: string; content?: { 'application/json': { schema: object } } }>;
-}
+type Operation = { responses: Record<string, { $ref?: string; content?: { 'application/json': { schema: object } } }> };
 interface Contract {
   paths: Record<string, Record<'get' | 'post' | 'delete', Operation>>;
   components: { schemas: Record<string, object>; responses: Record<string, object> };

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
-import { onTestFinished, describe, expect, test, vi } from 'vitest';
+import { text } from 'node:stream/consumers';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { readBody } from '../src/http/body.ts';
 import { createHttpServer, type HttpHandler, isLocal } from '../src/http/httpServer.ts';
 import { createRouter, splitUrl } from '../src/http/routes.ts';

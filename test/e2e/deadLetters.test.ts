@@ -167,9 +167,9 @@ describe('npm run dead-letters, with dead letters in blobs', () => {
 });
 
 it('npm run dead-letters ends with 1 and names the wrong argument', async () => {
-    const run = (...args: string[]) => startCommand(args).ended;
-    const stderr = '--since must be a date, or a date and time\n';
-    expect(await run('list', '--since', 'soon')).toMatchObject({ code: 1, stderr });
-    const unset = await run('list');
-    expect([unset.code, unset.stderr]).toEqual([1, expect.stringContaining('HUB_EVENTS_CONNECTION_STRING')]);
-  });
+  const run = (...args: string[]) => startCommand(args).ended;
+  const stderr = '--since must be a date, or a date and time\n';
+  expect(await run('list', '--since', 'soon')).toMatchObject({ code: 1, stderr });
+  const unset = await run('list');
+  expect([unset.code, unset.stderr]).toEqual([1, expect.stringContaining('HUB_EVENTS_CONNECTION_STRING')]);
+});

@@ -143,28 +143,28 @@ async function createsModel(correlationId: string) {
 }
 
 it.each([
-    ['a workload behind a proxy', behindProxy],
-    ['a machine', managed],
-    ['an app', app],
-  ])('the service with the identity of %s reads, calls the backends, answers and checkpoints', async (who, identity) => {
-    const { lines } = await service(identity());
-    expect(await createsModel(randomUUID())).toMatchObject({ success: true });
-    expect(lines().find(({ event }) => event === 'program.started')).toMatchObject({
-      access: {
-        ...{ events: 'identity', service: 'identity', checkpoints: 'identity', deadLetters: 'identity' },
-        ...{ informationModel: 'identity', typeRegistry: 'identity', principalManager: 'identity' },
-      },
-    });
-    const asked = new Set(authority.requests.filter(({ granted }) => granted).map(({ resource }) => resource));
-    expect([...asked].sort()).toEqual([...platform, ...Object.values(scopes)].sort());
-    await expect.poll(() => lines().filter(({ msg }) => msg === 'handled')).toHaveLength(1);
-    // With HTTPS; the backends of this test have none.
-    const ways = [authority.url, storage.url, `https://${common().HUB_HOST_NAME}`].map((url) => new URL(url).host);
-    expect([...new Set(proxy.asked)].sort()).toEqual(ways.sort());
-    // One after the other takes up where the one before was: the checkpoints are in the account.
-    const reading = lines().filter(({ event }) => event === 'partition.reading');
-    if (who !== 'a workload behind a proxy') expect(reading.map(({ from }) => from)).not.toContain('earliest');
+  ['a workload behind a proxy', behindProxy],
+  ['a machine', managed],
+  ['an app', app],
+])('the service with the identity of %s reads, calls the backends, answers and checkpoints', async (who, identity) => {
+  const { lines } = await service(identity());
+  expect(await createsModel(randomUUID())).toMatchObject({ success: true });
+  expect(lines().find(({ event }) => event === 'program.started')).toMatchObject({
+    access: {
+      ...{ events: 'identity', service: 'identity', checkpoints: 'identity', deadLetters: 'identity' },
+      ...{ informationModel: 'identity', typeRegistry: 'identity', principalManager: 'identity' },
+    },
   });
+  const asked = new Set(authority.requests.filter(({ granted }) => granted).map(({ resource }) => resource));
+  expect([...asked].sort()).toEqual([...platform, ...Object.values(scopes)].sort());
+  await expect.poll(() => lines().filter(({ msg }) => msg === 'handled')).toHaveLength(1);
+  // With HTTPS; the backends of this test have none.
+  const ways = [authority.url, storage.url, `https://${common().HUB_HOST_NAME}`].map((url) => new URL(url).host);
+  expect([...new Set(proxy.asked)].sort()).toEqual(ways.sort());
+  // One after the other takes up where the one before was: the checkpoints are in the account.
+  const reading = lines().filter(({ event }) => event === 'partition.reading');
+  if (who !== 'a workload behind a proxy') expect(reading.map(({ from }) => from)).not.toContain('earliest');
+});
 
 describe('the event hub behind the route', () => {
   const claims = { 'iothub-connection-device-id': 'pump-1' };
@@ -255,28 +255,28 @@ describe('a service that is refused says what to do', () => {
 });
 
 it('the front door invokes a method with a file that a key lent by the account signs', async () => {
-    const files = { METHODS_FILES_CONTAINER: 'files' };
-    const port = await freePort();
-    await makeFile('files', 'curve.json', '{"a":1}');
-    await start({ ...common(), ...managed(), ...files, METHODS_PORT: String(port) }, ['node', 'dist/methods.js']);
-    const motor = await deviceOf('motor-1');
-    onTestFinished(() => motor.close());
-    const calls: { files?: Record<string, { url: string }> }[] = [];
-    await motor.onMethod('invokeMethod', async (payload, send) => {
-      calls.push(payload as never);
-      await send(200, { status: 0, output: {} });
-    });
-    const token = backends.applications.issue({ name: 'control-room', tenant: 'acme', mayInvoke: true }, 600);
-    const object = backends.world.objects.list().find(({ name }) => name === 'Conveyor motor');
-    const path = `/objects/${object?.objectId}/models/svc.device/methods/loadFirmware`;
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const reply = await http(`http://127.0.0.1:${port}`, 'POST', path, { input: { image: 'curve.json' } }, headers);
-    expect([reply.status, reply.text]).toEqual([200, expect.stringContaining('"status":0')]);
-    const url = calls[0]?.files?.['image']?.url ?? '';
-    expect(new URL(url).searchParams.get('skoid')).toBe(own.objectId);
-    expect(await fetched(url)).toBe('{"a":1}');
-    expect(await fetched(url.replace('curve.json', 'other.json'))).toMatch(/AuthenticationFailed|AuthorizationFailure/);
+  const files = { METHODS_FILES_CONTAINER: 'files' };
+  const port = await freePort();
+  await makeFile('files', 'curve.json', '{"a":1}');
+  await start({ ...common(), ...managed(), ...files, METHODS_PORT: String(port) }, ['node', 'dist/methods.js']);
+  const motor = await deviceOf('motor-1');
+  onTestFinished(() => motor.close());
+  const calls: { files?: Record<string, { url: string }> }[] = [];
+  await motor.onMethod('invokeMethod', async (payload, send) => {
+    calls.push(payload as never);
+    await send(200, { status: 0, output: {} });
   });
+  const token = backends.applications.issue({ name: 'control-room', tenant: 'acme', mayInvoke: true }, 600);
+  const object = backends.world.objects.list().find(({ name }) => name === 'Conveyor motor');
+  const path = `/objects/${object?.objectId}/models/svc.device/methods/loadFirmware`;
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const reply = await http(`http://127.0.0.1:${port}`, 'POST', path, { input: { image: 'curve.json' } }, headers);
+  expect([reply.status, reply.text]).toEqual([200, expect.stringContaining('"status":0')]);
+  const url = calls[0]?.files?.['image']?.url ?? '';
+  expect(new URL(url).searchParams.get('skoid')).toBe(own.objectId);
+  expect(await fetched(url)).toBe('{"a":1}');
+  expect(await fetched(url.replace('curve.json', 'other.json'))).toMatch(/AuthenticationFailed|AuthorizationFailure/);
+});
 
 /** As an identity with the right to write. */
 async function makeFile(container: string, name: string, content: string) {

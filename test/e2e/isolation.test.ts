@@ -84,21 +84,21 @@ describe.each(attackers)('A device of the tenant $tenant', (attacker) => {
 });
 
 it('In another tenant the same ids, serial numbers and types are free, and give no access to the victim’s data', async () => {
-    const [, rival] = attackers as [Attacker, Attacker];
-    const { id } = rival;
-    const before = await worldOfOthers(rival);
-    const gateway = { objectId, model: 'svc.device', type: 'gateway', properties: { serial: 'zqserial' } };
-    const created = await succeeds(id, 'Svc.Device.Created', {}, gateway);
-    const type = await succeeds(id, 'type.create', {}, { typeId: 'zqtype', version: '1.0.0' });
-    const options = { hierarchical: true, related: ['svc.configuration'] };
-    const fetched = await succeeds(id, 'Svc.Device.SyncModel', { objectId, model: 'svc.device' }, options);
+  const [, rival] = attackers as [Attacker, Attacker];
+  const { id } = rival;
+  const before = await worldOfOthers(rival);
+  const gateway = { objectId, model: 'svc.device', type: 'gateway', properties: { serial: 'zqserial' } };
+  const created = await succeeds(id, 'Svc.Device.Created', {}, gateway);
+  const type = await succeeds(id, 'type.create', {}, { typeId: 'zqtype', version: '1.0.0' });
+  const options = { hierarchical: true, related: ['svc.configuration'] };
+  const fetched = await succeeds(id, 'Svc.Device.SyncModel', { objectId, model: 'svc.device' }, options);
 
-    const all = [created, type, fetched].flatMap(({ notifications, ack }) => [...notifications, ack]);
-    const attempt = { what: '', body: [gateway, 'zqtype'] };
-    expect(leaks(all, attempt)).toEqual([]);
-    expect(fetched.notifications).toHaveLength(2);
-    expect(await worldOfOthers(rival)).toEqual(before);
-  });
+  const all = [created, type, fetched].flatMap(({ notifications, ack }) => [...notifications, ack]);
+  const attempt = { what: '', body: [gateway, 'zqtype'] };
+  expect(leaks(all, attempt)).toEqual([]);
+  expect(fetched.notifications).toHaveLength(2);
+  expect(await worldOfOthers(rival)).toEqual(before);
+});
 
 describe('An object that now belongs to another device', () => {
   it('is not fetched over an old reference, nor named {S15.11}', async () => {

@@ -140,24 +140,24 @@ describe('the service behind a proxy that asks for credentials', () => {
 });
 
 it('the front door behind the proxy has a method invoked', async () => {
-    proxy.behave('asks');
-    const { hub, backends, state } = sandbox;
-    const port = await freePort();
-    const environment: Environment = { ...methodsEnvironment(), METHODS_PORT: String(port) };
-    const { process } = await start(environment, ['node', 'dist/methods.js']);
-    const connectionString = hub.deviceConnectionString('motor-1');
-    const motor = await connectDevice({ id: 'motor-1', connectionString, caFile: hub.caFile });
-    await motor.onMethod('invokeMethod', (_, send) => send(200, { status: 0, output: {} }));
-    const object = backends.world.objects.list().find(({ name }) => name === 'Conveyor motor');
-    const path = `/objects/${object?.objectId}/models/svc.device/methods/stop`;
-    const headers = { authorization: `Bearer ${state.methods?.tokens.invoker}`, 'content-type': 'application/json' };
-    const before = proxy.asked.length;
-    const reply = await http(`http://127.0.0.1:${port}`, 'POST', path, {}, headers);
-    expect([reply.status, reply.text]).toEqual([200, expect.stringContaining('"status":0')]);
-    expect(proxy.asked.slice(before)).toContain(new URL(environment['INFORMATION_MODEL_URL'] ?? '').host);
-    expect(asks()).toContain(`localhost:${hub.ports.amqps}`);
-    await Promise.all([motor.close(), process.stop()]);
-  });
+  proxy.behave('asks');
+  const { hub, backends, state } = sandbox;
+  const port = await freePort();
+  const environment: Environment = { ...methodsEnvironment(), METHODS_PORT: String(port) };
+  const { process } = await start(environment, ['node', 'dist/methods.js']);
+  const connectionString = hub.deviceConnectionString('motor-1');
+  const motor = await connectDevice({ id: 'motor-1', connectionString, caFile: hub.caFile });
+  await motor.onMethod('invokeMethod', (_, send) => send(200, { status: 0, output: {} }));
+  const object = backends.world.objects.list().find(({ name }) => name === 'Conveyor motor');
+  const path = `/objects/${object?.objectId}/models/svc.device/methods/stop`;
+  const headers = { authorization: `Bearer ${state.methods?.tokens.invoker}`, 'content-type': 'application/json' };
+  const before = proxy.asked.length;
+  const reply = await http(`http://127.0.0.1:${port}`, 'POST', path, {}, headers);
+  expect([reply.status, reply.text]).toEqual([200, expect.stringContaining('"status":0')]);
+  expect(proxy.asked.slice(before)).toContain(new URL(environment['INFORMATION_MODEL_URL'] ?? '').host);
+  expect(asks()).toContain(`localhost:${hub.ports.amqps}`);
+  await Promise.all([motor.close(), process.stop()]);
+});
 
 describe('the check behind the proxy', () => {
   it.each([

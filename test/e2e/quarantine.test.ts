@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Device } from '../../sandbox/device/device.ts';
 import { buildService } from '../../sandbox/service/build.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
@@ -55,11 +55,7 @@ async function start(number: number, environment: Readonly<Record<string, string
   });
 }
 
-interface Heard {
-  readonly id: string;
-  readonly code: string;
-  readonly details: string;
-}
+type Heard = Readonly<{ id: string; code: string; details: string }>;
 
 /** What a device is told, until so many of its messages are answered. A repeated answer counts once. */
 async function hear(device: Device, count: number): Promise<Heard[]> {

@@ -9,15 +9,15 @@ import { bodyOf, linesIn, nextAck, sandboxForAll } from './testSandbox.ts';
 const sandbox = sandboxForAll();
 
 it('The demonstration shows every message of the catalogue with at least one success, and all replies come from the service {S1.2}', async () => {
-    const exchanges = await demonstrate(sandbox);
-    expect(exchanges.map(({ problems }) => problems)).toEqual(exchanges.map(() => []));
-    const successful = exchanges.filter(({ replies }) => {
-      const { success } = bodyOf(replies.at(-1) ?? fail()) as { success?: boolean };
-      return success;
-    });
-    const shown = successful.map(({ sent: { properties } }) => properties['action'] ?? properties['eventType']);
-    expect(new Set(shown)).toEqual(new Set(catalogue.map(({ name }) => name)));
+  const exchanges = await demonstrate(sandbox);
+  expect(exchanges.map(({ problems }) => problems)).toEqual(exchanges.map(() => []));
+  const successful = exchanges.filter(({ replies }) => {
+    const { success } = bodyOf(replies.at(-1) ?? fail()) as { success?: boolean };
+    return success;
   });
+  const shown = successful.map(({ sent: { properties } }) => properties['action'] ?? properties['eventType']);
+  expect(new Set(shown)).toEqual(new Set(catalogue.map(({ name }) => name)));
+});
 
 describe('A device that registers itself with model.create', () => {
   it('has its body passed to the information model byte for byte, except the generated object id {S1.1}', async () => {
@@ -101,23 +101,23 @@ describe('The service', () => {
 });
 
 it('The journal shows one message live: device, backends, reply', async () => {
-    const away = new AbortController();
-    const url = new URL('/journal/stream?correlationId=one%20way', sandbox.hub.adminUrl);
-    const stream = await fetch(url, { signal: away.signal });
-    const device = await sandbox.connect('pump-1');
-    await device.send(envelope('identity.update', 'one way'), Buffer.from('{"publicKey":"k"}'));
-    await nextAck(device);
-    let seen = '';
-    for await (const chunk of stream.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-      seen += chunk;
-      if (seen.includes('"c2d-settled"')) break;
-    }
-    away.abort();
-    await device.close();
-    const kinds = [...seen.matchAll(/"kind":"([^"]+)"/g)].map(([, kind]) => kind);
-    expect([kinds[0], ...kinds.slice(-3)]).toEqual(['d2c', 'c2d', 'c2d-delivered', 'c2d-settled']);
-    expect(new Set(kinds.slice(1, -3))).toEqual(new Set(['http-request', 'http-response']));
-  });
+  const away = new AbortController();
+  const url = new URL('/journal/stream?correlationId=one%20way', sandbox.hub.adminUrl);
+  const stream = await fetch(url, { signal: away.signal });
+  const device = await sandbox.connect('pump-1');
+  await device.send(envelope('identity.update', 'one way'), Buffer.from('{"publicKey":"k"}'));
+  await nextAck(device);
+  let seen = '';
+  for await (const chunk of stream.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    seen += chunk;
+    if (seen.includes('"c2d-settled"')) break;
+  }
+  away.abort();
+  await device.close();
+  const kinds = [...seen.matchAll(/"kind":"([^"]+)"/g)].map(([, kind]) => kind);
+  expect([kinds[0], ...kinds.slice(-3)]).toEqual(['d2c', 'c2d', 'c2d-delivered', 'c2d-settled']);
+  expect(new Set(kinds.slice(1, -3))).toEqual(new Set(['http-request', 'http-response']));
+});
 
 function fail(): never {
   throw new Error('nothing there');

@@ -68,9 +68,9 @@ describe('npm start', () => {
 });
 
 it('npm run dead-letters reads .env', async () => {
-    writeEnv({ ...settings, DATA_DIRECTORY: join(directory, 'data') });
-    expect(await run('dead-letters', {}, 'list')).toEqual({ code: 0, stdout: '', stderr: '0 dead letters\n' });
-  });
+  writeEnv({ ...settings, DATA_DIRECTORY: join(directory, 'data') });
+  expect(await run('dead-letters', {}, 'list')).toEqual({ code: 0, stdout: '', stderr: '0 dead letters\n' });
+});
 
 describe('the service', () => {
   it('ends before it reads the hub when its data directory cannot be used, with the reason', async () => {

@@ -89,13 +89,7 @@ export const linesIn = (logFile: string): Record<string, unknown>[] =>
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line));
 
-export interface AckBody {
-  success: boolean;
-  code: string;
-  details: string;
-  objectId?: string;
-  relatedModels?: unknown[];
-}
+export type AckBody = { success: boolean; code: string; details: string; objectId?: string; relatedModels?: unknown[] };
 
 export function bodyOf(reply: Reply): unknown {
   return JSON.parse(unpack(reply).toString('utf8'));

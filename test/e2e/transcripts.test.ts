@@ -8,8 +8,8 @@ import { transcribe } from './transcript.ts';
 const sandbox = sandboxForAll({ environment: { BACKENDS_CACHE_SECONDS: '3600' }, service: false });
 
 it('The transcript exists for every message', () => {
-    expect(stories.map(({ message }) => message).sort()).toEqual(catalogue.map(({ name }) => name).sort());
-  });
+  expect(stories.map(({ message }) => message).sort()).toEqual(catalogue.map(({ name }) => name).sort());
+});
 
 describe('The transcript', () => {
   // Each story begins with the example world and a service that remembers nothing, whichever was told before.

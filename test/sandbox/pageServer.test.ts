@@ -19,11 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => page?.close());
 
-interface Answered {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
+type Answered = Readonly<{ status: number; headers: IncomingHttpHeaders; body: string }>;
 
 const ask = (path: string, method = 'GET', headers: Record<string, string> = {}, body = '') =>
   new Promise<Answered>((resolve, reject) => {

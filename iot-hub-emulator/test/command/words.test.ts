@@ -3,7 +3,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readArguments } from '../../src/command/options.ts';
-import { show } from '../../src/command/print.ts';
 import { requestFor } from '../../src/command/remote.ts';
 import { UsageError } from '../../src/command/usageError.ts';
 import { issueCertificate } from '../../src/identity/issueCertificate.ts';

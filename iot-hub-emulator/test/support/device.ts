@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { connect, type TLSSocket } from 'node:tls';
+import { connect } from 'node:tls';
 import { type IConnectPacket, type IPublishPacket, type Packet, parser, writeToStream } from 'mqtt-packet';
 import type { Hub } from '../../src/hub.ts';
 import { signSas } from '../../src/identity/sas.ts';

@@ -6,10 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { execFile } from '../../../sandbox/service/endWithUs.ts';
 
-interface Installed {
-  folder: string;
-  manifest: { name: string; version: string };
-}
+type Installed = { folder: string; manifest: { name: string; version: string } };
 
 /** The packages that are installed in a project, as its lock file knows them. */
 function installedIn(project: string): Installed[] {

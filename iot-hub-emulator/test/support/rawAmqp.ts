@@ -33,11 +33,7 @@ export const sections = { ...ofProperties, data: 0x75, sequence: 0x76, value: 0x
 export const section = (kind: keyof typeof sections, value: Uint8Array): Buffer =>
   Buffer.concat([Buffer.from([0, 0x53, sections[kind]]), value]);
 
-interface Place {
-  readonly sequenceNumber: number;
-  readonly offset: number;
-  readonly enqueuedTime: number;
-}
+type Place = Readonly<{ sequenceNumber: number; offset: number; enqueuedTime: number }>;
 
 /** The beginning of an event: the hub's annotations, and properties if there are any. */
 export const beginning = (

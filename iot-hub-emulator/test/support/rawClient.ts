@@ -5,18 +5,10 @@ import type { Hub } from '../../src/hub.ts';
 import { compound } from './rawAmqp.ts';
 
 /** A frame that the hub wrote: its fields as they are on the wire, null ones included. */
-export interface RawFrame {
-  readonly channel: number;
-  readonly kind: string;
-  readonly fields: readonly RawValue[];
-  readonly payload: Buffer;
-}
+export type RawFrame = Readonly<{ channel: number; kind: string; fields: readonly RawValue[]; payload: Buffer }>;
 
 /** A value of rhea's reader. */
-export interface RawValue {
-  readonly value: unknown;
-  readonly descriptor?: { readonly value: number };
-}
+export type RawValue = Readonly<{ value: unknown; descriptor?: { readonly value: number } }>;
 
 const performatives = ['open', 'begin', 'attach', 'flow', 'transfer', 'disposition', 'detach', 'end', 'close'];
 const kinds: Readonly<Record<number, string>> = {

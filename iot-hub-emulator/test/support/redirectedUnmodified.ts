@@ -6,11 +6,7 @@ import { signSas } from '../../src/identity/sas.ts';
 // hub, as the official sample iothubConnectionString.js does, and reads the first event there.
 // argv: connection string. Prints the connection string that it made, without the key, and the body.
 
-interface HubParts {
-  HostName: string;
-  SharedAccessKeyName: string;
-  SharedAccessKey: string;
-}
+type HubParts = { HostName: string; SharedAccessKeyName: string; SharedAccessKey: string };
 
 const parts = parseConnectionString<HubParts>(process.argv[2] ?? '');
 const { HostName, SharedAccessKeyName, SharedAccessKey } = parts;

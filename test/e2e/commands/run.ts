@@ -2,11 +2,7 @@ import { execFile } from '../../../sandbox/service/endWithUs.ts';
 import { inherited } from '../../../sandbox/service/process.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
 
-export interface Ended {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-}
+export type Ended = { code: number | null; stdout: string; stderr: string };
 
 /** Runs Node.js in the project's folder to its end, with these variables beside the path. */
 export function runNode(args: readonly string[], environment: Readonly<Record<string, string>> = {}, input = '') {

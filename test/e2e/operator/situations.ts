@@ -8,13 +8,7 @@ import { createDesk, createSenders } from './desk.ts';
 // What befalls a sandbox, one after the other, and what a test knows of it without asking the service.
 
 /** Messages of a device to one partition, and between which times they were sent. */
-interface Sent {
-  readonly device: string;
-  readonly partition: number;
-  readonly count: number;
-  readonly from: number;
-  readonly to: number;
-}
+type Sent = Readonly<{ device: string; partition: number; count: number; from: number; to: number }>;
 
 export interface Situation {
   readonly name: string;

@@ -1,4 +1,4 @@
-import mqtt, { type MqttClient } from 'mqtt';
+import mqtt from 'mqtt';
 
 /** A request to a module. */
 export interface Received {

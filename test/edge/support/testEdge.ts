@@ -6,15 +6,15 @@ import { type Authentication, type Hub, startHub } from 'iot-hub-emulator';
 import { type Issued, issueCertificate } from 'iot-hub-emulator/testing';
 import type { Stamps } from 'telemetry/files/stamps.ts';
 import { expect, vi } from 'vitest';
-import { type Configuration, readConfiguration } from '../../../edge/src/configuration/read.ts';
+import { readConfiguration } from '../../../edge/src/configuration/read.ts';
 import { startEdge } from '../../../edge/src/edge.ts';
 import { createLog } from '../../../edge/src/operations/log.ts';
-import { type Broker, type BrokerUser, startBroker } from '../../../sandbox/edge/broker.ts';
+import { type BrokerUser, startBroker } from '../../../sandbox/edge/broker.ts';
 import { Failure } from '../../../src/methods/failure.ts';
 import { readMethodResponse } from '../../../src/methods/methodResponse.ts';
 import { breachesOfModule } from '../../support/modulesContract.ts';
 import { connectModule, type Received, type TestModule } from './module.ts';
-import { type EdgeProcess, type ProcessOptions, startEdgeProcess } from './process.ts';
+import { type ProcessOptions, startEdgeProcess } from './process.ts';
 
 export const pressObject = '6b0e4d7c-5a33-4d8c-9a1e-2f1c0f6a7b10';
 export const busObject = '0f1d8a52-7f2b-4f0e-8d57-3b8f2f6c9e11';

@@ -3,10 +3,7 @@ import { guid, http, useTestBackends } from './client.ts';
 
 const test = useTestBackends();
 
-interface Schema {
-  required: string[];
-  properties: Record<string, { description?: string }>;
-}
+type Schema = { required: string[]; properties: Record<string, { description?: string }> };
 
 const data = async (path: string) => ((await test.admin('GET', path)).json as { data: unknown[] }).data;
 const entries = async (query: string) =>

@@ -171,6 +171,4 @@ describe('the example world', () => {
   });
 });
 
-interface Definition {
-  methods: Record<string, { input?: Record<string, { dataType: string }> }>;
-}
+type Definition = { methods: Record<string, { input?: Record<string, { dataType: string }> }> };
