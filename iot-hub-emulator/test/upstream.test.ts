@@ -151,14 +151,3 @@ describe.each(everyTransport)('Shared Access Signature renewal test over %s', (n
     expect(bodies).toEqual(['before', 'after']);
   });
 });
-
-test('Registry creates a device -> gets it -> updates it -> deletes it', async () => {
-  const registry = registryClient(hub);
-  const created = await registry.create({ deviceId: 'a-test-device' });
-  expect(created.responseBody.deviceId).toBe('a-test-device');
-  expect((await registry.get('a-test-device')).responseBody).toMatchObject({ status: 'enabled' });
-  const updated = await registry.update({ deviceId: 'a-test-device', status: 'disabled' });
-  expect(updated.responseBody).toMatchObject({ deviceId: 'a-test-device', status: 'disabled' });
-  await registry.delete('a-test-device');
-  await expect(registry.get('a-test-device')).rejects.toBeInstanceOf(Error);
-});

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Device, Reply } from '../../sandbox/device/device.ts';
 import { stories } from '../../sandbox/stories/index.ts';
-import type { Attempt } from '../../sandbox/stories/story.ts';
+import type { Attempt, Target } from '../../sandbox/stories/story.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { catalogue } from '../../src/messages/index.ts';
-import { targetOf, type Victim } from './attempts.ts';
+import { hostileIdentities, hostileObjectIds, hostilePaths } from '../support/hostileNames.ts';
 import { bodyOf, nextAck, sandboxForAll } from './testSandbox.ts';
 
 /** Its names occur in no sentence of a service. */
@@ -194,4 +194,77 @@ async function admin(path: string, body: unknown): Promise<void> {
   const url = new URL(path, sandbox.backends.adminUrl);
   const response = await fetch(url, { method: 'POST', body: JSON.stringify(body) });
   expect(response.ok, await response.text()).toBe(true);
+}
+
+/** Whom attempts are aimed at: an object with its configuration, a child, identities, a type. */
+interface Victim extends Pick<Target, 'deviceId' | 'principalId' | 'objectId' | 'childId' | 'typeId'> {
+  readonly serial: string;
+  /** Names of identities, from the device on. */
+  readonly names: readonly [string, string];
+}
+
+/** The victim, and all ways to it that a device with an object `ownId` of its own may try. */
+function targetOf(victim: Victim, ownId: string): Target {
+  const { deviceId, objectId, childId, serial, principalId, names } = victim;
+  const gateway = { model: 'svc.device', type: 'gateway', properties: { serial } };
+  const settings = { model: 'svc.configuration', type: 'gateway.settings', properties: { logLevel: 'off' } };
+  const sensor = { model: 'svc.device', type: 'sensor', properties: { quantity: 'none' } };
+
+  const paths = [deviceId, names.join('/'), `${deviceId}/${names[0]}`, `../${deviceId}`, `%2e%2e/${deviceId}`];
+  const childNames = [deviceId, names[0], `${deviceId}/${names[0]}`, `../${deviceId}`, `..%2f${deviceId}`, principalId];
+  const objectIds = [`../${objectId}`, `${ownId}/../${objectId}`, `${ownId}%2f..%2f${objectId}`, `${objectId}/owner`];
+  const models = [
+    '../svc.device',
+    `svc.device/../../../${objectId}/models/svc.device`,
+    'a/b',
+    '%2f',
+    '..',
+    '..svc.device',
+  ];
+
+  const hostilePlaces = [
+    ...[...objectIds, ...hostileObjectIds].map((objectId) => ({
+      what: `the object id ${objectId}`,
+      properties: { objectId, model: 'svc.device' },
+    })),
+    ...models.map((model) => ({ what: `the model ${model}`, properties: { objectId: ownId, model } })),
+  ];
+  return {
+    ...victim,
+    ownId,
+    gateway,
+    sensor,
+    pump: { type: 'pump', properties: { serial: ownId } },
+    objectIds,
+    models,
+    hostileAddresses: hostilePlaces,
+    addresses: [
+      { what: 'its object', properties: { objectId, model: 'svc.device' } },
+      { what: 'its configuration', properties: { objectId, model: 'svc.configuration' } },
+      { what: 'its child', properties: { objectId: childId, model: 'svc.device' } },
+      ...hostilePlaces,
+    ],
+    registrations: [
+      { what: 'its object id', body: { ...gateway, objectId } },
+      { what: 'the object id of its configuration', body: { ...settings, objectId } },
+      { what: 'the object id of its child', body: { ...sensor, objectId: childId } },
+      { what: 'its serial number', body: gateway },
+    ].map((one) => ({ ...one, from: 'same tenant' as const })),
+    owners: [...paths, ...hostilePaths].map((owner) => ({
+      what: `the owner ${owner}`,
+      properties: { owner },
+      body: sensor,
+    })),
+    identities: [
+      ...[...childNames, ...hostileIdentities.map(([name]) => name)].map((identity) => ({
+        what: `the identity ${identity}`,
+        body: { identity },
+      })),
+      ...[...paths, ...hostilePaths].map((parent) => ({
+        what: `the parent ${parent}`,
+        properties: { parent },
+        body: { identity: names[1] },
+      })),
+    ],
+  };
 }

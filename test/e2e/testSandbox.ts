@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { EntryOf, Journal } from 'iot-hub-emulator/journal';
 import { expect } from 'vitest';
 import { startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import type { BackendCall } from '../../sandbox/backends/calls/calls.ts';
@@ -9,8 +10,8 @@ import type { Device, Reply } from '../../sandbox/device/device.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
 import type { SandboxOptions } from '../../sandbox/sandboxOptions.ts';
 import { unpack } from '../../sandbox/terminal/showMessage.ts';
+import { breachOfContract, entriesFor } from '../support/asyncapi.ts';
 import { validateExchange } from '../support/contracts.ts';
-import { breachesInJournal } from './journalContract.ts';
 
 export interface TestSandbox extends Sandbox {
   readonly directory: string;
@@ -93,4 +94,37 @@ export type AckBody = { success: boolean; code: string; details: string; objectI
 
 export function bodyOf(reply: Reply): unknown {
   return JSON.parse(unpack(reply).toString('utf8'));
+}
+
+/**
+ * What the messages that went through a hub break of docs/contracts/asyncapi.yaml: replies of the service, and requests
+ * for it, unless they were refused or would not have been told so.
+ */
+function breachesInJournal(journal: Journal): string[] {
+  const replies = journal.list({ kind: 'c2d' }).filter(({ policy }) => policy === 'service');
+  const refused = new Set(replies.filter(isFailure).map(exchangeOf));
+  const requests = journal
+    .list({ kind: 'd2c' })
+    .filter(({ properties }) => properties['msgType'] === 'action' || properties['svc-messagetype'] === 'platformEvent')
+    .map((request) => ({ ...request, direction: 'deviceToCloud' as const }))
+    .filter((request) => entriesFor(request).length > 0 || !(refused.has(exchangeOf(request)) || isSilent(request)));
+  return [
+    ...requests.flatMap(breachOfContract),
+    ...replies.flatMap((reply) => breachOfContract({ ...reply, direction: 'cloudToDevice' })),
+  ];
+}
+
+// R4: replies repeat as text what a device may have sent as a number
+const exchangeOf = ({ deviceId, properties }: EntryOf<'d2c' | 'c2d'>): string =>
+  JSON.stringify([deviceId, String(properties['correlationId'] ?? properties['id'])]);
+
+/** Whether the device would not hear of a failure. */
+const isSilent = ({ properties }: EntryOf<'d2c'>): boolean =>
+  ['', 'none', 'positive'].includes(String(properties['ack'] ?? '').toLowerCase());
+
+function isFailure(reply: EntryOf<'c2d'>): boolean {
+  const isAcknowledgement = [reply.properties['msgType'], reply.properties['svc-messagetype']].some((value) =>
+    ['ack', 'platformEventAck'].includes(value ?? ''),
+  );
+  return isAcknowledgement && JSON.parse(unpack(reply).toString('utf8')).success === false;
 }

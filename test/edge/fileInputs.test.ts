@@ -15,8 +15,7 @@ import { startForEach, startForTest } from '../../iot-hub-emulator/test/support/
 import { folderForEach } from '../../iot-hub-emulator/test/support/folder.ts';
 import { startConnectProxy } from '../support/connectProxy.ts';
 import { type FileServer, startFileServer } from './support/fileServer.ts';
-import { seriesOf } from './support/series.ts';
-import { modules } from './support/testProxy.ts';
+import { modules, seriesOf } from './support/testProxy.ts';
 
 // Inputs that are files, fetched from real servers into real folders (M12).
 

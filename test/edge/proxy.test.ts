@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { seriesOf } from './support/series.ts';
-import { busObject, modules, pressObject, startTestProxy } from './support/testProxy.ts';
+import { busObject, modules, pressObject, seriesOf, startTestProxy } from './support/testProxy.ts';
 
 // Invocations in virtual time, beside a broker and folders that do what the test says (M10, M11, M12).
 

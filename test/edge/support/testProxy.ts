@@ -81,3 +81,9 @@ export function startTestProxy(limits = { inFlight: 10, inFlightPerModule: 5 }) 
     counted: (name: string) => seriesOf(meter, name).map((one) => [...one.values, one.count || one.sum]),
   };
 }
+
+/** The series of a metric of the edge proxy. */
+export function seriesOf(meter: ReturnType<typeof createMeter>, metric: string) {
+  const found = meter.readings().find(({ name }) => name === metric);
+  return [...(found?.read() ?? [])];
+}

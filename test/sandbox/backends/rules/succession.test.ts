@@ -24,7 +24,7 @@ describe('a version of a type', () => {
     ['the leader drops a unique property {S5.11}', plant, type('plant@2.0.0', [], { plant: ['town'] })],
     ['the leader adds a unique property', plant, type('plant@2.0.0', [], { plant: ['name', 'town'] })],
     ['the leader moves to no group', plant, type('plant@2.0.0')],
-    ['a subtype moves to no group', leaf, type('leaf@2.0.0')],
+    ['a subtype moves to no group {S5.10}', leaf, type('leaf@2.0.0')],
     ['a subtype moves to another group {S5.9}', leaf, type('leaf@2.0.0', ['site@1'], code)],
     ['a subtype takes the unique property over as its own {S5.11}', leaf, type('leaf@2.0.0', [], { leaf: ['name'] })],
     ['a type without group begins to declare one', shed, type('shed@2.0.0', [], { shed: ['code'] })],
