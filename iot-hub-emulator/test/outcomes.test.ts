@@ -65,9 +65,10 @@ describe.each([1, 2, 3])('each of many messages has its own outcome, in mixture 
     await once(sender, 'sendable');
     // lists in so many lists are no property that the hub takes
     const nested = Array.from({ length: 40 }).reduce((inner) => [inner], 'text');
-    const messages = good.map(
-      (isGood): Message => ({ application_properties: { n: isGood ? 'text' : nested }, body: 'text' }),
-    );
+    const messages: Message[] = good.map((isGood) => ({
+      application_properties: { n: isGood ? 'text' : nested },
+      body: 'text',
+    }));
     const outcomes = await outcomesOf(sender, messages);
     expect(outcomes).toEqual(good.map((isGood) => (isGood ? 'accepted' : 'rejected')));
     expect(hub.counters().appended).toBe(good.filter(Boolean).length);
@@ -80,9 +81,8 @@ test('the official service client learns the outcome of each message', async () 
   await client.send('pump-0', serviceMessage('first'));
   const roll = dice(4);
   const recipients = Array.from({ length: 1500 }, (_, n) => (roll(2) === 0 ? 'nobody' : (known[n % 100] ?? '')));
-  const errors = await Promise.all(
-    recipients.map((deviceId) => nameOfError(client.send(deviceId, serviceMessage('x')))),
-  );
+  const sending = recipients.map((deviceId) => nameOfError(client.send(deviceId, serviceMessage('x'))));
+  const errors = await Promise.all(sending);
   expect(errors).toEqual(recipients.map((deviceId) => (deviceId === 'nobody' ? 'DeviceNotFoundError' : 'none')));
   await client.close();
 });

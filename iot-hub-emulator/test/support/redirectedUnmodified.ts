@@ -25,9 +25,8 @@ async function redirection(): Promise<AmqpError> {
     reconnect: false,
   });
   await connection.open();
-  const receiver = await connection.createReceiver({
-    source: { address: `amqps://${host}/messages/events/$management` },
-  });
+  const source = { address: `amqps://${host}/messages/events/$management` };
+  const receiver = await connection.createReceiver({ source });
   const error = await new Promise<AmqpError>((resolve) =>
     receiver.on(ReceiverEvents.receiverError, (context: EventContext) => resolve(context.receiver?.error as AmqpError)),
   );
@@ -39,9 +38,8 @@ const { condition, info } = await redirection();
 const entity = /:\d+\/(.*)\/\$management/i.exec(info.address)?.[1];
 const found = `Endpoint=sb://${info.hostname}/;EntityPath=${entity};SharedAccessKeyName=${SharedAccessKeyName}`;
 const customEndpointAddress = new URL(info.address.replace(/^amqps/, 'https')).origin.replace(/^https/, 'sb');
-const client = new EventHubConsumerClient('$Default', `${found};SharedAccessKey=${SharedAccessKey}`, {
-  customEndpointAddress,
-});
+const withKey = `${found};SharedAccessKey=${SharedAccessKey}`;
+const client = new EventHubConsumerClient('$Default', withKey, { customEndpointAddress });
 const event = await new Promise<EventData>((resolve, reject) =>
   client.subscribe(
     { processEvents: async ([first]) => first && resolve(first), processError: async (error) => reject(error) },
