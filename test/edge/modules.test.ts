@@ -31,28 +31,16 @@ describe('a module', () => {
     expect(await calling).toEqual({ status: 200, payload: { status: 7, output: { done: true } }, reason: undefined });
   });
 
-  it('gets an empty payload when the method declares no inputs, and may reply with an empty payload {S24.1}', async () => {
-    const calling = edge.call({ method: 'stop' });
+  it.each<[string, Record<string, unknown> | undefined, string]>([
+    ['an empty payload when the method declares no inputs', undefined, ''],
+    ['an empty object when no input is given', {}, '{}'],
+    ['an input named __proto__ unchanged', JSON.parse('{"__proto__":{"a":1}}'), '{"__proto__":{"a":1}}'],
+  ])('gets %s, and may reply with an empty payload {S24.1}', async (_, input, text) => {
+    const calling = edge.call({ method: 'configure', ...(input && { input }) });
     const request = await press.next();
-    expect(request.text).toBe('');
+    expect(request.text).toBe(text);
     request.reply(-3);
     expect((await calling).payload).toEqual({ status: -3 });
-  });
-
-  it('gets an empty object when no input is given {S24.1}', async () => {
-    const calling = edge.call({ method: 'configure', input: {} });
-    const request = await press.next();
-    expect(request.text).toBe('{}');
-    request.reply(0, {});
-    expect((await calling).payload).toEqual({ status: 0, output: {} });
-  });
-
-  it('gets an input named __proto__ unchanged', async () => {
-    const calling = edge.call({ method: 'configure', input: JSON.parse('{"__proto__":{"a":1}}') });
-    const request = await press.next();
-    expect(request.text).toBe('{"__proto__":{"a":1}}');
-    request.reply(0);
-    await calling;
   });
 
   it('gets each invocation under a new request id {S24.2}', async () => {

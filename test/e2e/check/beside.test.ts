@@ -55,13 +55,11 @@ it('takes no partition, no file and no message, and makes a handful of requests'
 });
 
 it('tells how far the checkpoints are behind', async () => {
-  await expect
-    .poll(
-      async () =>
-        (await findings([], sandbox.state.service.environment)).found.find(({ what }) => what === 'checkpoints')?.found,
-      { timeout: 60_000 },
-    )
-    .toMatch(/^0 events behind the end of \d partitions?/);
+  const behind = async () => {
+    const { found } = await findings([], sandbox.state.service.environment);
+    return found.find(({ what }) => what === 'checkpoints')?.found;
+  };
+  await expect.poll(behind, { timeout: 60_000 }).toMatch(/^0 events behind the end of \d partitions?/);
 });
 
 it('prints a line for each finding and the sum, without secrets', async () => {

@@ -46,16 +46,12 @@ describe('npm run device -- --methods', () => {
     expect(code).toBe(0);
   });
 
-  it('answers with the given status and output, after a delay', async () => {
-    const output = ['--status=-7', '--output', '{"a":[1]}', '--delay', '0.1'];
-    const ended = answering('--id', 'motor-1', '--times', '1', ...output);
-    expect(await invoke({ input: {} })).toEqual({ status: 200, payload: { status: -7, output: { a: [1] } } });
-    expect((await ended).code).toBe(0);
-  });
-
-  it('answers that the method could not be run', async () => {
-    const ended = answering('--id', 'motor-1', '--times', '1', '--fail', '503', '--detail', 'the fuse is out');
-    expect(await invoke()).toEqual({ status: 503, payload: { detail: 'the fuse is out' } });
+  it.each([
+    [['--status=-7', '--output', '{"a":[1]}', '--delay', '0.1'], 200, { status: -7, output: { a: [1] } }],
+    [['--fail', '503', '--detail', 'the fuse is out'], 503, { detail: 'the fuse is out' }],
+  ])('answers as %j says', async (options, status, payload) => {
+    const ended = answering('--id', 'motor-1', '--times', '1', ...options);
+    expect(await invoke({ input: {} })).toEqual({ status, payload });
     expect((await ended).code).toBe(0);
   });
 

@@ -8,7 +8,6 @@ import { createDroppedReplies } from '../../../edge/src/modules/droppedReplies.t
 import { createReplyTopics } from '../../../edge/src/modules/replyTopics.ts';
 import { createRouter } from '../../../edge/src/modules/routing.ts';
 import { createLog } from '../../../edge/src/operations/log.ts';
-import { seriesOf } from './series.ts';
 
 export const pressObject = '6b0e4d7c-5a33-4d8c-9a1e-2f1c0f6a7b10';
 export const busObject = '0f1d8a52-7f2b-4f0e-8d57-3b8f2f6c9e11';
