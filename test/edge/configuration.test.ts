@@ -202,7 +202,7 @@ describe('JSON with comments', () => {
   });
 
   it('may be nested 64 levels deep', () => {
-    for (const [open, close] of Object.entries({ '[': ']', '{\"a\":': '}' }))
+    for (const [open, close] of Object.entries({ '[': ']', '{"a":': '}' }))
       expect(() => readJsonWithComments(`${open.repeat(64)}1${close.repeat(64)}`)).not.toThrow();
   });
 
