@@ -72,28 +72,23 @@ describe('access', () => {
     expect(access.claim(service(host), host).policy).toBe('service');
   });
   test.each([
-    ['a sibling', 'sb://localhost/hub/a', 'sb://localhost/hub/b'],
-    ['what lies above', 'sb://localhost/hub/a', 'sb://localhost/hub'],
-    ['a name that only begins the same', 'sb://localhost/hub/a', 'sb://localhost/hub/ab'],
-    ['another host', 'sb://elsewhere/hub', 'sb://elsewhere/hub'],
-  ])('a token does not cover %s', (_, resource, audience) => {
-    expect(() => access.claim(service(resource), audience)).toThrow(unauthorized);
+    ['of a sibling', service('sb://localhost/hub/a'), 'sb://localhost/hub/b'],
+    ['of what lies below', service('sb://localhost/hub/a'), 'sb://localhost/hub'],
+    ['of a name that only begins the same', service('sb://localhost/hub/a'), 'sb://localhost/hub/ab'],
+    ['of another host', service('sb://elsewhere/hub'), 'sb://elsewhere/hub'],
+    ['with a wrong signature', service('localhost', later, otherKey), 'localhost'],
+    ['of an unknown policy', service('localhost', later, key, 'nobody'), 'localhost'],
+    ['with a changed expiry', service('localhost').replace(`se=${later}`, `se=${later + 1}`), 'localhost'],
+    ['that ends this second', service('localhost', now / 1000), 'localhost'],
+  ])('a token %s is refused', (_, token, audience) => {
+    expect(() => access.claim(token, audience)).toThrow(unauthorized);
   });
-  test('a token ends at its expiry, to the second', () => {
-    expect(() => access.claim(service('localhost', now / 1000), 'localhost')).toThrow(unauthorized);
+  test('a token that ends in a second is taken', () => {
     expect(access.claim(service('localhost', now / 1000 + 1), 'localhost')).toBeDefined();
-  });
-  test('a token with a wrong signature or an unknown policy is refused', () => {
-    expect(() => access.claim(service('localhost', later, otherKey), 'localhost')).toThrow(unauthorized);
-    expect(() => access.claim(service('localhost', later, key, 'nobody'), 'localhost')).toThrow(unauthorized);
   });
   test('either key of a policy signs tokens', () => {
     for (const signer of [key, secondaryKey])
       expect(access.claim(service('localhost', later, signer), 'localhost')).toMatchObject({ policy: 'service' });
-  });
-  test('a token with a changed expiry is refused', () => {
-    const token = service('localhost').replace(`se=${later}`, `se=${later + 1}`);
-    expect(() => access.claim(token, 'localhost')).toThrow(unauthorized);
   });
   test('a device logs in with either of its keys, and its login has the auth method', () => {
     const secondary = registry.get('d1')?.secondaryKey ?? '';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import rhea, { type EventContext } from 'rhea';
 import { describe, expect, test } from 'vitest';
 import { signSas } from '../src/identity/sas.ts';
-import { append, bareConnection, keyOf, outcomeOf, putDeviceToken, putToken } from './support/bare.ts';
+import { append, bareConnection, keyOf, outcomeOf, putDeviceToken, putToken, toDevice } from './support/bare.ts';
 import {
   attachReceiver,
   beginning,
@@ -32,12 +32,8 @@ import { hubForEach } from './support/sharedHub.ts';
 // Clients of AMQP that are not written with Node's library: what they pipeline, which fields they take by their place, how
 // they write addresses and tokens.
 
-const hub = hubForEach({
-  devices: [{ deviceId: 'pump-1' }],
-  partitions: 2,
-  ownerMaySend: true,
-  rules: { bounds: { links: 40 } },
-});
+const rules = { bounds: { links: 40 } };
+const hub = hubForEach({ devices: [{ deviceId: 'pump-1' }], partitions: 2, ownerMaySend: true, rules });
 
 const partition = 'sandbox-hub/ConsumerGroups/$Default/Partitions/0';
 const started = async (incomingWindow?: number): Promise<RawClient> => {
@@ -92,17 +88,8 @@ describe('a session in which a link was closed and another attached in the same 
 
 describe('frames', () => {
   /** How many fields AMQP gives each kind. */
-  const complete = {
-    open: 10,
-    begin: 8,
-    attach: 14,
-    flow: 11,
-    transfer: 11,
-    disposition: 6,
-    detach: 3,
-    end: 1,
-    close: 1,
-  };
+  const ofLinks = { attach: 14, flow: 11, transfer: 11, disposition: 6, detach: 3 };
+  const complete = { open: 10, begin: 8, ...ofLinks, end: 1, close: 1 };
 
   test('have all their fields, and so has what is in them', async () => {
     append(hub, ['x']);
@@ -122,11 +109,8 @@ describe('frames', () => {
     const [first] = await client.has('attach');
     expect([fieldsOf(first?.fields[5]).length, fieldsOf(first?.fields[6]).length]).toEqual([11, 7]);
     const [refused] = await client.has('detach');
-    expect(fieldsOf(refused?.fields[2]).map(plain)).toEqual([
-      'amqp:not-found',
-      "The messaging entity 'nowhere' could not be found.",
-      null,
-    ]);
+    const why = "The messaging entity 'nowhere' could not be found.";
+    expect(fieldsOf(refused?.fields[2]).map(plain)).toEqual(['amqp:not-found', why, null]);
     const [begun] = await client.has('begin');
     expect(begun?.fields[4]?.value).toBe(262_143);
   });
@@ -134,28 +118,13 @@ describe('frames', () => {
   test('that answer an attach repeat its source, target and properties; those that refuse it have neither', async () => {
     const client = await started();
     const properties = map(symbol('com.microsoft:epoch'), Buffer.from([0x55, 7]));
-    const filter = map(
-      symbol('apache.org:selector-filter:string'),
-      Buffer.concat([
-        Buffer.from([0, 0x80, 0, 0, 0x46, 0x8c, 0, 0, 0, 4]),
-        text("amqp.annotation.x-opt-offset > '-1'"),
-      ]),
-    );
-    const asked = described(0x28, list(text(`amqps://localhost/${partition}`), ...Array(6).fill(nothing), filter));
-    client.send(
-      frame('attach', [
-        text('a'),
-        uint(0),
-        yes,
-        nothing,
-        nothing,
-        asked,
-        target('here'),
-        ...Array(6).fill(nothing),
-        properties,
-      ]),
-      attachReceiver('b', 1, 'nowhere'),
-    );
+    const condition = text("amqp.annotation.x-opt-offset > '-1'");
+    const selector = [Buffer.from([0, 0x80, 0, 0, 0x46, 0x8c, 0, 0, 0, 4]), condition];
+    const filter = map(symbol('apache.org:selector-filter:string'), Buffer.concat(selector));
+    const none = Array(6).fill(nothing);
+    const asked = described(0x28, list(text(`amqps://localhost/${partition}`), ...none, filter));
+    const fields = [text('a'), uint(0), yes, nothing, nothing, asked, target('here'), ...none, properties];
+    client.send(frame('attach', fields), attachReceiver('b', 1, 'nowhere'));
     const [answered, refused] = await client.has('attach', 2);
     expect(fieldsOf(answered?.fields[5])[0]?.value).toBe(`amqps://localhost/${partition}`);
     expect(JSON.stringify(fieldsOf(answered?.fields[5])[7])).toContain("x-opt-offset > '-1'");
@@ -212,17 +181,12 @@ describe('an address', () => {
     expect(receiver.source.address).toBe(address(partition));
     expect(await outcomeOf(connection.open_sender(address('sandbox-hub')), { body: 'x' })).toBe('accepted');
     await putToken(hub, connection, 'service');
-    expect(
-      await outcomeOf(connection.open_sender(address('messages/devicebound')), {
-        to: '/devices/pump-1/messages/devicebound',
-        body: rhea.message.data_section(Buffer.from('x')),
-      }),
-    ).toBe('accepted');
+    const toDevices = connection.open_sender(address('messages/devicebound'));
+    expect(await outcomeOf(toDevices, toDevice('pump-1'))).toBe('accepted');
     const device = await bareConnection(hub);
     await putDeviceToken(hub, device, 'pump-1');
-    expect(await outcomeOf(device.open_sender(address('devices/pump-1/messages/events')), { body: 'x' })).toBe(
-      'accepted',
-    );
+    const sender = device.open_sender(address('devices/pump-1/messages/events'));
+    expect(await outcomeOf(sender, { body: 'x' })).toBe('accepted');
     expect(await statusOf(connection, address('sandbox-hub/$management'), {})).toBe(200);
   });
   test('of nothing is refused as the client wrote it', async () => {

@@ -23,13 +23,8 @@ describe('certificates', () => {
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
     const checked = name ?? host;
-    const socket = connect({
-      port,
-      host: '127.0.0.1',
-      ca,
-      servername: name ? '' : host,
-      checkServerIdentity: () => undefined,
-    });
+    const options = { port, host: '127.0.0.1', ca, servername: name ? '' : host };
+    const socket = connect({ ...options, checkServerIdentity: () => undefined });
     await once(socket, 'secureConnect');
     expect(socket.authorized).toBe(true);
     const certificate = new X509Certificate(socket.getPeerCertificate().raw);

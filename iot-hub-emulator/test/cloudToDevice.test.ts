@@ -16,9 +16,7 @@ const sendError = (body: string | Buffer, properties: Record<string, string> = {
 describe('connecting', () => {
   test('a wrong key is refused', async () => {
     const wrong = hub.serviceConnectionString.replace(/SharedAccessKey=.*/, 'SharedAccessKey=d3Jvbmc=');
-    await expect(serviceClient(hub, wrong).open()).rejects.toMatchObject({
-      amqpError: { name: 'UnauthorizedError' },
-    });
+    await expect(serviceClient(hub, wrong).open()).rejects.toMatchObject({ amqpError: { name: 'UnauthorizedError' } });
   });
   test('a policy without the right serviceConnect cannot send', async () => {
     const other = serviceClient(hub, hub.connectionString('device'));
@@ -48,12 +46,8 @@ describe('delivering', () => {
     await service.send(deviceId, serviceMessage(body, { messageId: 'm-1', correlationId: 'c 1', properties }));
     const message = await got;
     expect(message.getData()).toEqual(body);
-    expect(message).toMatchObject({
-      messageId: 'm-1',
-      correlationId: 'c 1',
-      contentType: 'application/json',
-      contentEncoding: 'utf-8',
-    });
+    const types = { contentType: 'application/json', contentEncoding: 'utf-8' };
+    expect(message).toMatchObject({ messageId: 'm-1', correlationId: 'c 1', ...types });
     const received = message.properties.propertyList.map(({ key, value }) => [key, value]);
     expect(received).toEqual(Object.entries(properties));
     await device.close();

@@ -41,13 +41,10 @@ function memoryStore(): CheckpointStore {
   };
 }
 
+const expiring = { partitionOwnershipExpirationIntervalInMs: 5000 };
 const consume = (store: CheckpointStore, group = '$Default') => {
   const client = new EventHubConsumerClient(group, hub.eventsConnectionString, store, {
-    loadBalancingOptions: {
-      strategy: 'greedy',
-      updateIntervalInMs: 100,
-      partitionOwnershipExpirationIntervalInMs: 5000,
-    },
+    loadBalancingOptions: { strategy: 'greedy', updateIntervalInMs: 100, ...expiring },
     retryOptions: { maxRetries: 0, retryDelayInMs: 50 },
   });
   const events: ReceivedEventData[] = [];

@@ -7,9 +7,7 @@ import { append, eventReceiver } from './support/bare.ts';
 import { connectedDevice, publishPacket } from './support/device.ts';
 import { hubForAll } from './support/sharedHub.ts';
 
-interface Operation {
-  responses: Record<string, { $ref?: string; content?: { 'application/json': { schema: object } } }>;
-}
+type Operation = { responses: Record<string, { $ref?: string; content?: { 'application/json': { schema: object } } }> };
 interface Contract {
   paths: Record<string, Record<'get' | 'post' | 'delete', Operation>>;
   components: { schemas: Record<string, object>; responses: Record<string, object> };
@@ -47,16 +45,13 @@ test('every answer complies with the contract', async () => {
   const { bodies } = await eventReceiver(hub);
   await expect.poll(() => bodies.length).toBe(2);
 
-  expect(await ask('get', '/', '/')).toBe(200);
-  expect(await ask('get', '/devices', '/devices')).toBe(200);
+  const read = ['/', '/devices', '/connections', '/partitions', '/counters', '/journal', '/faults/kinds'];
+  for (const path of read) expect(await ask('get', path, path), path).toBe(200);
   expect(await ask('post', '/devices', '/devices', { deviceId: 'd' })).toBe(201);
   expect(await ask('post', '/devices', '/devices', { deviceId: 'd' })).toBe(409);
   expect(await ask('post', '/devices', '/devices', {})).toBe(400);
-  hub.devicebound.enqueue(
-    'pump-1',
-    { system: { messageId: 'm' }, properties: { a: 'b' }, body: Buffer.from('x') },
-    'service',
-  );
+  const message = { system: { messageId: 'm' }, properties: { a: 'b' }, body: Buffer.from('x') };
+  hub.devicebound.enqueue('pump-1', message, 'service');
   expect(await ask('get', '/devices/{id}/twin', '/devices/pump-1/twin')).toBe(200);
   expect(await ask('get', '/devices/{id}/twin', '/devices/none/twin')).toBe(404);
   expect(await ask('get', '/devices/{id}/messages', '/devices/pump-1/messages')).toBe(200);
@@ -66,7 +61,6 @@ test('every answer complies with the contract', async () => {
   expect(await ask('post', '/devices/{id}/messages', '/devices/pump-1/messages', { body: 'x' })).toBe(201);
   expect(await ask('post', '/devices/{id}/messages', '/devices/pump-1/messages', { body: 1 })).toBe(400);
   expect(await ask('post', '/devices/{id}/messages', '/devices/nobody/messages', {})).toBe(404);
-  expect(await ask('get', '/connections', '/connections')).toBe(200);
   const authority = await issueCertificate({ name: 'Factory', role: 'authority' });
   const registered = { name: 'factory', certificate: authority.cert };
   expect(await ask('post', '/certificates', '/certificates', registered)).toBe(201);
@@ -88,16 +82,12 @@ test('every answer complies with the contract', async () => {
   expect(await ask('delete', '/certificates/{id}', '/certificates/factory')).toBe(404);
   const signed = { deviceId: 'signed', authentication: { type: 'certificateAuthority' } };
   expect(await ask('post', '/devices', '/devices', signed)).toBe(201);
-  expect(await ask('get', '/journal', '/journal')).toBe(200);
   expect(await ask('get', '/journal', '/journal?since=x')).toBe(400);
   expect(await ask('get', '/journal/stream', '/journal/stream?since=x')).toBe(400);
-  expect(await ask('get', '/partitions', '/partitions')).toBe(200);
-  expect(await ask('get', '/counters', '/counters')).toBe(200);
   expect(await ask('post', '/faults', '/faults', { kind: 'settle', answer: 'hold' })).toBe(201);
   expect(await ask('post', '/faults', '/faults?seconds=3600', { kind: 'no-events', partition: '9' })).toBe(201);
   expect(await ask('post', '/faults', '/faults?seconds=0', { kind: 'no-events' })).toBe(400);
   expect(await ask('get', '/faults', '/faults')).toBe(200);
-  expect(await ask('get', '/faults/kinds', '/faults/kinds')).toBe(200);
   expect(await ask('post', '/faults', '/faults', { kind: 'drop' })).toBe(200);
   expect(await ask('post', '/faults', '/faults', { kind: 'fall' })).toBe(400);
   expect(await ask('post', '/faults', '/faults', { kind: 'burst', events: 1, deviceId: 'nobody' })).toBe(404);

@@ -31,18 +31,16 @@ describe.each([
   ['AMQP', amqp.Amqp],
   ['MQTT', mqtt.Mqtt],
 ])('a device over %s', (_, transport) => {
-  const open = async () => {
-    const client = await deviceClient(hub, deviceId, undefined, transport);
+  const opened = async <C extends device.Client | device.ModuleClient>(starting: Promise<C>): Promise<C> => {
+    const client = await starting;
     onTestFinished(() => void client.close());
     await client.open();
     return client;
   };
-  const openModule = async () => {
+  const open = () => opened(deviceClient(hub, deviceId, undefined, transport));
+  const openModule = () => {
     hub.registry.create(deviceId, { moduleId: 'm1' });
-    const client = await moduleClient(hub, deviceId, 'm1', transport);
-    onTestFinished(() => void client.close());
-    await client.open();
-    return client;
+    return opened(moduleClient(hub, deviceId, 'm1', transport));
   };
   const last = () => hub.journal.list({ kind: 'd2c', deviceId }).at(-1);
   /** The same as a receiver gets it. */
@@ -58,20 +56,14 @@ describe.each([
   test('sends messages with properties', async () => {
     const client = await open();
     const message = deviceMessage('{"a":1}', { msgType: 'action', 'a b': 'ü/&' });
-    message.messageId = 'm1';
-    message.correlationId = '0d2a7f0e-6d7c-4c5e-9b2a-1f6d2d1f9a10';
-    message.contentType = 'application/json';
-    message.contentEncoding = 'utf-8';
+    const correlationId = '0d2a7f0e-6d7c-4c5e-9b2a-1f6d2d1f9a10';
+    const system = { messageId: 'm1', correlationId, contentType: 'application/json', contentEncoding: 'utf-8' };
+    Object.assign(message, system);
     await client.sendEvent(message);
     expect(last()).toMatchObject({
       deviceId,
       properties: { msgType: 'action', 'a b': 'ü/&' },
-      system: {
-        messageId: 'm1',
-        correlationId: '0d2a7f0e-6d7c-4c5e-9b2a-1f6d2d1f9a10',
-        contentType: 'application/json',
-        contentEncoding: 'utf-8',
-      },
+      system,
       body: Buffer.from('{"a":1}'),
     });
   });
@@ -84,10 +76,8 @@ describe.each([
       'iothub-connection-auth-generation-id': hub.registry.get(deviceId)?.generationId,
       'iothub-message-source': 'Telemetry',
     });
-    expect(JSON.parse(String(event?.systemProperties?.['iothub-connection-auth-method']))).toMatchObject({
-      scope: 'device',
-      type: 'sas',
-    });
+    const method = JSON.parse(String(event?.systemProperties?.['iothub-connection-auth-method']));
+    expect(method).toMatchObject({ scope: 'device', type: 'sas' });
   });
   test('is shown as connected or disconnected by the registry', async () => {
     const state = async () => (await registry.get(deviceId)).responseBody.connectionState;
@@ -154,9 +144,8 @@ describe.each([
     expect(hub.twins.get(deviceId).reported['of']).toBeUndefined();
   });
   test('with a wrong key is refused', async () => {
-    const wrong = hub
-      .deviceConnectionString(deviceId)
-      .replace(/SharedAccessKey=.*/, 'SharedAccessKey=d3JvbmcgYXMgY2FuIGJl');
+    const right = hub.deviceConnectionString(deviceId);
+    const wrong = right.replace(/SharedAccessKey=.*/, 'SharedAccessKey=d3JvbmcgYXMgY2FuIGJl');
     const client = await deviceClient(hub, deviceId, wrong, transport);
     client.on('error', () => undefined);
     await expect(client.open()).rejects.toThrow();

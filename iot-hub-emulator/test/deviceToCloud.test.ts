@@ -72,10 +72,8 @@ describe('a device sends and a consumer receives', () => {
     };
     const event = await arrive(deviceMessage('x', forged));
     expect(event.properties).toEqual(forged);
-    expect(event.systemProperties).toMatchObject({
-      'iothub-connection-device-id': 'pump-1',
-      'iothub-message-source': 'Telemetry',
-    });
+    const stamps = { 'iothub-connection-device-id': 'pump-1', 'iothub-message-source': 'Telemetry' };
+    expect(event.systemProperties).toMatchObject(stamps);
     expect(event.sequenceNumber).toBe(seen - 1);
     expect(event.offset).not.toBe('99');
   });

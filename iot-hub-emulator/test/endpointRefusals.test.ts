@@ -121,18 +121,16 @@ describe('a receiver', () => {
   });
 });
 
-describe('a key that is renewed', () => {
-  test('is refused at the next management request, while open links still get events', async () => {
-    const renewed = await hubForTest({ partitions: 1 });
-    const listening = listenInTest(renewed, { partition: '0', startPosition: earliest });
-    const client = eventConsumer(renewed);
-    expect(await client.getPartitionIds()).toEqual(['0']);
-    await inject(renewed, ['before']);
-    await listening.has(1);
-    await renewed.renewKey('events');
-    await expect(client.getPartitionIds()).rejects.toMatchObject({ code: 'UnauthorizedError' });
-    await inject(renewed, ['after']);
-    await listening.has(2);
-    expect(listening.errors).toEqual([]);
-  });
+test('a key that is renewed is refused at the next management request, while open links still get events', async () => {
+  const renewed = await hubForTest({ partitions: 1 });
+  const listening = listenInTest(renewed, { partition: '0', startPosition: earliest });
+  const client = eventConsumer(renewed);
+  expect(await client.getPartitionIds()).toEqual(['0']);
+  await inject(renewed, ['before']);
+  await listening.has(1);
+  await renewed.renewKey('events');
+  await expect(client.getPartitionIds()).rejects.toMatchObject({ code: 'UnauthorizedError' });
+  await inject(renewed, ['after']);
+  await listening.has(2);
+  expect(listening.errors).toEqual([]);
 });

@@ -9,11 +9,8 @@ const bodies = (listening: { events: { body: Buffer }[] }) => listening.events.m
 let clock = Date.now();
 let partition = '';
 
-const hub = hubForAll({
-  devices: [{ deviceId: 'pump-1' }, { deviceId: 'pump-2' }],
-  consumerGroups: ['second'],
-  now: () => clock,
-});
+const devices = [{ deviceId: 'pump-1' }, { deviceId: 'pump-2' }];
+const hub = hubForAll({ devices, consumerGroups: ['second'], now: () => clock });
 beforeAll(async () => {
   const device = await connectedDevice(hub, 'pump-1');
   for (const body of ['e0', 'e1', 'e2', 'e3']) {
@@ -29,9 +26,11 @@ const log = () => hub.partitions[Number(partition)];
 const offsetOf = (sequenceNumber: number) => String(log()?.at(sequenceNumber)?.offset);
 const listen = (options: Parameters<typeof listenInTest>[1]) => listenInTest(hub, { partition, ...options });
 
+const fromEarliest = { startPosition: { offset: '-1' } };
+
 describe('start positions', () => {
   test('include the earliest, which gives every event, in order, with its sequence number', async () => {
-    const listening = listen({ startPosition: { offset: '-1' } });
+    const listening = listen(fromEarliest);
     const events = await listening.has(4);
     expect(bodies(listening)).toEqual(['e0', 'e1', 'e2', 'e3']);
     expect(events.map(({ sequenceNumber }) => sequenceNumber)).toEqual([0, 1, 2, 3]);
@@ -47,24 +46,12 @@ describe('start positions', () => {
     expect(bodies(listening)).toEqual(['e4']);
   });
   test.each<[string, () => EventPosition, string[]]>([
-    ['include an offset, which gives later events', () => ({ offset: offsetOf(1) }), ['e2', 'e3', 'e4']],
-    [
-      'include an inclusive offset, which gives its event as well',
-      () => ({ offset: offsetOf(3), isInclusive: true }),
-      ['e3', 'e4'],
-    ],
-    ['include a sequence number, which gives later events', () => ({ sequenceNumber: 2 }), ['e3', 'e4']],
-    [
-      'include an inclusive sequence number, which gives its event as well',
-      () => ({ sequenceNumber: 2, isInclusive: true }),
-      ['e2', 'e3', 'e4'],
-    ],
-    [
-      'include an enqueued time, which gives later events',
-      () => ({ enqueuedOn: log()?.at(2)?.enqueuedTime ?? 0 }),
-      ['e3', 'e4'],
-    ],
-  ])('%s', async (_, startPosition, expected) => {
+    ['an offset: later events', () => ({ offset: offsetOf(1) }), ['e2', 'e3', 'e4']],
+    ['an inclusive offset: its event as well', () => ({ offset: offsetOf(3), isInclusive: true }), ['e3', 'e4']],
+    ['a sequence number: later events', () => ({ sequenceNumber: 2 }), ['e3', 'e4']],
+    ['an inclusive number: its event as well', () => ({ sequenceNumber: 2, isInclusive: true }), ['e2', 'e3', 'e4']],
+    ['an enqueued time: later events', () => ({ enqueuedOn: log()?.at(2)?.enqueuedTime ?? 0 }), ['e3', 'e4']],
+  ])('include %s', async (_, startPosition, expected) => {
     const listening = listen({ startPosition: startPosition() });
     await listening.has(expected.length);
     expect(bodies(listening)).toEqual(expected);
@@ -88,16 +75,10 @@ describe('management', () => {
       isEmpty: false,
     });
   });
-  test('answers out-of-range for an unknown partition', async () => {
-    await expect(eventConsumer(hub).getPartitionProperties('4')).rejects.toMatchObject({
-      code: 'ArgumentOutOfRangeError',
-    });
-  });
   test('answers not-found for an unknown event hub', async () => {
+    const refused = { code: 'MessagingEntityNotFoundError' };
     const other = hub.eventsConnectionString.replace('EntityPath=sandbox-hub', 'EntityPath=other');
-    await expect(eventConsumer(hub, other).getEventHubProperties()).rejects.toMatchObject({
-      code: 'MessagingEntityNotFoundError',
-    });
+    await expect(eventConsumer(hub, other).getEventHubProperties()).rejects.toMatchObject(refused);
   });
   test('adds runtime metrics to each event on request', async () => {
     const seen: unknown[] = [];
@@ -110,12 +91,7 @@ describe('management', () => {
         },
         processError: async () => undefined,
       },
-      {
-        startPosition: { offset: '-1' },
-        trackLastEnqueuedEventProperties: true,
-        maxBatchSize: 1,
-        maxWaitTimeInSeconds: 1,
-      },
+      { ...fromEarliest, trackLastEnqueuedEventProperties: true, maxBatchSize: 1, maxWaitTimeInSeconds: 1 },
     );
     await expect.poll(() => seen.length).toBeGreaterThan(0);
     await subscription.close();
@@ -130,16 +106,16 @@ describe('management', () => {
 
 describe('owner levels', () => {
   test('are separate for each consumer group', async () => {
-    const first = listen({ startPosition: { offset: '-1' }, ownerLevel: 2 });
-    const second = listen({ startPosition: { offset: '-1' }, ownerLevel: 1, group: 'second' });
+    const first = listen({ ...fromEarliest, ownerLevel: 2 });
+    const second = listen({ ...fromEarliest, ownerLevel: 1, group: 'second' });
     await Promise.all([first.has(1), second.has(1)]);
     expect([...first.errors, ...second.errors]).toEqual([]);
   });
   test('free a partition when its owner leaves', async () => {
-    const first = listen({ startPosition: { offset: '-1' }, ownerLevel: 5 });
+    const first = listen({ ...fromEarliest, ownerLevel: 5 });
     await first.has(1);
     await first.stop();
-    const second = listen({ startPosition: { offset: '-1' }, ownerLevel: 1 });
+    const second = listen({ ...fromEarliest, ownerLevel: 1 });
     await second.has(1);
     expect(second.errors).toEqual([]);
   });
@@ -151,7 +127,7 @@ describe('refusals', () => {
     ['a wrong key', () => keyed('d3Jvbmc=')],
     ['a policy without the right to listen', () => hub.eventHubConnectionString('device')],
   ])('%s is refused', async (_, connectionString) => {
-    const listening = listen({ startPosition: { offset: '-1' }, connectionString: connectionString() });
+    const listening = listen({ ...fromEarliest, connectionString: connectionString() });
     expect(await listening.failed()).toMatchObject({ code: 'UnauthorizedError' });
     expect(listening.events).toEqual([]);
   });

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { text } from 'node:stream/consumers';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { readBody } from '../src/http/body.ts';
 import { createHttpServer, type HttpHandler, isLocal } from '../src/http/httpServer.ts';
 import { createRouter, splitUrl } from '../src/http/routes.ts';
@@ -31,10 +32,8 @@ describe('routes', () => {
     expect(find(method, path)).toMatchObject({ route: undefined, allowed });
   });
   test('match fixed segments in any case and keep the case of names', () => {
-    expect(createRouter(routes, { ignoreCase: true })('GET', '/A/Xy')).toEqual({
-      route: routes[0],
-      params: { id: 'Xy' },
-    });
+    const ignoring = createRouter(routes, { ignoreCase: true });
+    expect(ignoring('GET', '/A/Xy')).toEqual({ route: routes[0], params: { id: 'Xy' } });
   });
   test('can refuse wrong percent-encoding', () => {
     const malformed = () => {
@@ -49,15 +48,11 @@ describe('routes', () => {
 });
 
 describe('a server', () => {
-  const ends: (() => unknown)[] = [];
-  afterEach(() => {
-    for (const end of ends.splice(0)) end();
-  });
   async function serving(serve: HttpHandler['serve']): Promise<string> {
     const explain = (error: unknown) => ({ status: 418, body: JSON.stringify(String(error)) });
     const server = createHttpServer({ keepAliveMs: 1000, serve, explain });
     await once(server.listen(0, '127.0.0.1'), 'listening');
-    ends.push(() => {
+    onTestFinished(() => {
       server.closeAllConnections();
       server.close();
     });
@@ -73,10 +68,8 @@ describe('a server', () => {
       method === 'GET' ? { status: 200, body: '"é"' } : { status: 204 },
     );
     const answer = await fetch(url);
-    expect(Object.fromEntries(answer.headers)).toMatchObject({
-      'content-type': 'application/json',
-      'content-length': '4',
-    });
+    const headers = { 'content-type': 'application/json', 'content-length': '4' };
+    expect(Object.fromEntries(answer.headers)).toMatchObject(headers);
     expect((await fetch(url, { method: 'DELETE' })).status).toBe(204);
   });
   test('answers an error that is thrown', async () => {
@@ -130,8 +123,6 @@ describe('a server', () => {
     const url = await serving(async (message) => ({ status: 200, body: JSON.stringify(isLocal(message)) }));
     const outgoing = request(url, { headers: { host, ...headers } }).end();
     const [answer] = await once(outgoing, 'response');
-    const chunks: Buffer[] = [];
-    for await (const chunk of answer) chunks.push(chunk);
-    expect(JSON.parse(Buffer.concat(chunks).toString())).toBe(expected);
+    expect(JSON.parse(await text(answer))).toBe(expected);
   });
 });

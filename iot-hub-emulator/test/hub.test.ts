@@ -91,9 +91,8 @@ test('a hub listens on the given ports, and on the loopback interface only', asy
 test('the configured devices can connect', async () => {
   const primaryKey = Buffer.alloc(32, 1).toString('base64');
   const hub = await hubForTest({ name: 'other-hub', devices: [{ deviceId: 'pump-1', primaryKey }] });
-  expect(hub.deviceConnectionString('pump-1')).toBe(
-    `HostName=localhost:${hub.ports.mqtts};DeviceId=pump-1;SharedAccessKey=${primaryKey}`,
-  );
+  const text = `HostName=localhost:${hub.ports.mqtts};DeviceId=pump-1;SharedAccessKey=${primaryKey}`;
+  expect(hub.deviceConnectionString('pump-1')).toBe(text);
   expect(hub.eventsConnectionString).toContain('EntityPath=other-hub');
   expect(() => hub.deviceConnectionString('nobody')).toThrow();
   await connectedDevice(hub, 'pump-1');

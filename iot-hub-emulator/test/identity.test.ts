@@ -45,12 +45,8 @@ const run = (variables: Readonly<Record<string, string>>, what: string, ...more:
 async function federated({ clientId, federatedToken = '' }: typeof worker) {
   const file = join(directory, clientId);
   await writeFile(file, federatedToken);
-  return {
-    AUTHORITY: authority.url,
-    AZURE_TENANT_ID: authority.tenantId,
-    AZURE_CLIENT_ID: clientId,
-    AZURE_FEDERATED_TOKEN_FILE: file,
-  };
+  const own = { AZURE_CLIENT_ID: clientId, AZURE_FEDERATED_TOKEN_FILE: file };
+  return { AUTHORITY: authority.url, AZURE_TENANT_ID: authority.tenantId, ...own };
 }
 
 describe('the official clients with the token', () => {
@@ -133,12 +129,7 @@ describe('a token', () => {
     ['for event hubs, at the hub', () => issue('https://eventhubs.azure.net'), hubScope, /InvalidAudience/],
     ['for the hub, at an event hub', () => issue('https://iothubs.azure.net'), listenAt, /InvalidAudience/],
     ['that has expired', () => issue('https://iothubs.azure.net', -1), hubScope, /ExpiredToken/],
-    [
-      'whose signature has changed',
-      () => `${issue('https://iothubs.azure.net').slice(0, -8)}AAAAAAAA`,
-      hubScope,
-      /Signature/,
-    ],
+    ['forged', () => `${issue('https://iothubs.azure.net').slice(0, -8)}AAAAAAAA`, hubScope, /Signature/],
     ['without a role', () => issue('https://iothubs.azure.net', 600, stranger), hubScope, /no role/],
     ['for another event hub', () => issue('https://eventhubs.azure.net'), 'sb://localhost/other', /built-in/],
   ])('%s is refused', (_, token, audience, reason) => {

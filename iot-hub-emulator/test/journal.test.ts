@@ -4,16 +4,9 @@ import { createJournal } from '../src/journal/journal.ts';
 import { sizeOf } from '../src/values/size.ts';
 
 const connected = (deviceId: string) => ({ kind: 'connected', deviceId, protocol: 'mqtt' }) as const;
+const place = { partition: 0, sequenceNumber: 0 };
 const sent = (deviceId: string, bytes: number, properties: Record<string, unknown> = {}) =>
-  ({
-    kind: 'd2c',
-    deviceId,
-    partition: 0,
-    sequenceNumber: 0,
-    system: {},
-    properties,
-    body: Buffer.alloc(bytes),
-  }) as const;
+  ({ kind: 'd2c', deviceId, ...place, system: {}, properties, body: Buffer.alloc(bytes) }) as const;
 
 describe('the journal', () => {
   test('counts positions from 1 and records the time', () => {

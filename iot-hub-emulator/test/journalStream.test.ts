@@ -74,14 +74,8 @@ test('a stream begins with the next entry, and each event has the position as it
   const position = add('a', 'line\nbreak');
   await vi.waitFor(() => expect(ids()).toEqual([position]), soon);
   const [, data = ''] = /^data: (.*)\n\n$/m.exec(seen.text) ?? [];
-  expect(JSON.parse(data)).toEqual({
-    kind: 'disconnected',
-    deviceId: 'a',
-    protocol: 'mqtt',
-    reason: 'line\nbreak',
-    position,
-    time: expect.stringMatching(/Z$/),
-  });
+  const entry = { kind: 'disconnected', deviceId: 'a', protocol: 'mqtt', reason: 'line\nbreak' };
+  expect(JSON.parse(data)).toEqual({ ...entry, position, time: expect.stringMatching(/Z$/) });
 });
 
 test('a stream begins after the requested position, so that a client that reconnects goes on', async () => {
@@ -102,15 +96,9 @@ test('a stream can have the entries of one device, correlation id or kind only',
   add('a');
   add('b');
   journal.add({ kind: 'receiver-closed', address: 'x', reason: 'y' });
-  journal.add({
-    kind: 'method',
-    deviceId: 'a',
-    correlationId: 'c1',
-    methodName: 'm',
-    responseTimeoutInSeconds: 30,
-    connectTimeoutInSeconds: 0,
-    payload: '1',
-  });
+  const times = { responseTimeoutInSeconds: 30, connectTimeoutInSeconds: 0 };
+  const call = { deviceId: 'a', correlationId: 'c1', methodName: 'm', payload: '1' };
+  journal.add({ kind: 'method', ...call, ...times });
   await vi.waitFor(() => expect([ofDevice.ids(), ofKind.ids(), ofMessage.ids()]).toEqual([[2], [3], [4]]), soon);
 });
 

@@ -1,9 +1,9 @@
 import amqp from 'azure-iot-device-amqp';
 import mqtt from 'azure-iot-device-mqtt';
 import type iothub from 'azure-iothub';
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { deviceClient, moduleClient, serviceClient } from './support/clients.ts';
-import { connectedDevice, type RawDevice } from './support/device.ts';
+import { connectedDevice, publishPacket, type RawDevice } from './support/device.ts';
 import { deviceForEach, hubForAll } from './support/sharedHub.ts';
 import { serviceForAll } from './support/sharedService.ts';
 
@@ -54,15 +54,7 @@ async function listener(): Promise<RawDevice> {
 
 const asked = async (device: RawDevice) => /rid=(.*)/.exec((await device.next('publish')).topic)?.[1];
 const respond = (device: RawDevice, rid: string | undefined, payload: string, status = 200) =>
-  device.send({
-    cmd: 'publish',
-    topic: `$iothub/methods/res/${status}/?$rid=${rid}`,
-    payload,
-    qos: 1,
-    messageId: 5,
-    dup: false,
-    retain: false,
-  });
+  device.send(publishPacket(`$iothub/methods/res/${status}/?$rid=${rid}`, payload));
 
 describe('a direct method', () => {
   test.each([
@@ -118,11 +110,14 @@ describe('a direct method', () => {
     respond(device, await asked(device), '"late"');
     expect(await answer).toEqual({ status: 200, payload: 'late' });
   });
-  test('ends when the device disconnects during the call', async () => {
+  test.each<[string, (device: RawDevice) => unknown]>([
+    ['disconnects', (device) => device.socket.destroy()],
+    ['is disabled', () => hub.registry.update(deviceId, { status: 'disabled' })],
+  ])('ends when the device %s during the call', async (_, leave) => {
     const device = await listener();
     const failed = failure();
     await asked(device);
-    device.socket.destroy();
+    leave(device);
     expect(await failed).toMatchObject({ status: 404, code: 404103, says: 'Device unavailable.' });
   });
   test('ends when a module over AMQP disconnects during the call', async () => {
@@ -133,13 +128,6 @@ describe('a direct method', () => {
     await module.open();
     const failed = await failure({ connectTimeoutInSeconds: 20 }, deviceId, 'm1');
     expect(failed).toMatchObject({ status: 404, code: 404103, says: 'Device unavailable.' });
-  });
-  test('ends when the device is disabled during the call', async () => {
-    const device = await listener();
-    const failed = failure();
-    await asked(device);
-    hub.registry.update(deviceId, { status: 'disabled' });
-    expect(await failed).toMatchObject({ status: 404, code: 404103, says: 'Device unavailable.' });
   });
   test('times out when the device does not answer in time', async () => {
     const device = await listener();
@@ -196,21 +184,12 @@ describe('a direct method', () => {
     const answer = invoke();
     respond(device, await asked(device), 'null', 204);
     await answer;
+    const times = { responseTimeoutInSeconds: 7, connectTimeoutInSeconds: 1 };
+    const called = { methodName: 'start', payload: '{"speed":3}', ...times };
+    const usual = { methodName: 'start', payload: 'null', responseTimeoutInSeconds: 30, connectTimeoutInSeconds: 0 };
     expect(hub.journal.list({ kind: 'method', deviceId })).toMatchObject([
-      {
-        methodName: 'start',
-        payload: '{"speed":3}',
-        responseTimeoutInSeconds: 7,
-        connectTimeoutInSeconds: 1,
-        refused: 'com.microsoft:device-not-online',
-      },
-      {
-        methodName: 'start',
-        payload: 'null',
-        responseTimeoutInSeconds: 30,
-        connectTimeoutInSeconds: 0,
-        status: 204,
-      },
+      { ...called, refused: 'com.microsoft:device-not-online' },
+      { ...usual, status: 204 },
     ]);
   });
 });
@@ -245,23 +224,19 @@ describe('a fault of direct methods', () => {
   });
   test('sends no answer, and the client waits', async () => {
     hub.faults.add({ kind: 'method', answer: 'silent' });
-    let isOver = false;
-    const end = () => {
-      isOver = true;
-    };
-    invoke().then(end, end);
+    const over = vi.fn();
+    invoke().then(over, over);
     await expect.poll(() => hub.faults.list()).toMatchObject([{ struck: 1 }]);
     hub.faults.clear();
     expect(await failure()).toMatchObject({ code: 404103 });
-    expect(isOver).toBe(false);
+    expect(over).not.toHaveBeenCalled();
   });
-  test('resets the connection', async () => {
-    hub.faults.add({ kind: 'method', answer: 'reset' });
-    await expect(invoke()).rejects.toThrow('ECONNRESET');
-  });
-  test('answers a body that is not JSON', async () => {
-    hub.faults.add({ kind: 'method', answer: 'garbage' });
-    await expect(invoke()).rejects.toThrow(SyntaxError);
+  test.each([
+    ['resets the connection', 'reset', 'ECONNRESET'],
+    ['answers a body that is not JSON', 'garbage', SyntaxError],
+  ] as const)('%s', async (_, answer, error) => {
+    hub.faults.add({ kind: 'method', answer });
+    await expect(invoke()).rejects.toThrow(error);
   });
   test('delays the answer', async () => {
     const device = await listener();

@@ -50,12 +50,8 @@ test('the package has what it is used with, and pages that lead only to each oth
   expect(readdirSync(installed()).toSorted()).toEqual([
     ...['CHANGELOG.md', 'DECISIONS.md', 'LICENSE', 'README.md', 'bin', 'dist', 'docs', 'package.json'],
   ]);
-  const pages = [
-    'README.md',
-    'CHANGELOG.md',
-    'DECISIONS.md',
-    ...readdirSync(installed('docs')).map((name) => `docs/${name}`),
-  ];
+  const docs = readdirSync(installed('docs')).map((name) => `docs/${name}`);
+  const pages = ['README.md', 'CHANGELOG.md', 'DECISIONS.md', ...docs];
   const broken = pages
     .filter((page) => page.endsWith('.md'))
     .flatMap((page) => {

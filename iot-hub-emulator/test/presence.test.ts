@@ -22,11 +22,8 @@ describe('a device', () => {
   test('is connected until it leaves, and each change has its time', () => {
     expect([presence.isConnected('d1'), presence.since('d1')]).toEqual([false, 0]);
     const leave = enter('d1');
-    expect([presence.isConnected('d1'), presence.isConnected('d2'), presence.since('d1')]).toEqual([
-      true,
-      false,
-      1_000,
-    ]);
+    expect(['d1', 'd2'].map(presence.isConnected)).toEqual([true, false]);
+    expect(presence.since('d1')).toBe(1_000);
     now = 2_000;
     leave();
     now = 3_000;

@@ -22,11 +22,8 @@ deviceForEach(hub, (id) => (deviceId = id));
 const gateway = (policy: string): IotHubGatewayServiceAPIs => {
   const credentials = new IoTHubTokenCredentials(hub.connectionString(policy));
   const https = new Agent({ ca: readFileSync(hub.caFile, 'utf8') });
-  return new IotHubGatewayServiceAPIs(credentials, {
-    baseUri: hub.restUrl,
-    agentSettings: { http: https, https },
-    noRetryPolicy: true,
-  });
+  const agentSettings = { http: https, https };
+  return new IotHubGatewayServiceAPIs(credentials, { baseUri: hub.restUrl, agentSettings, noRetryPolicy: true });
 };
 const send = (messageId: string, more: object = {}) =>
   service.send(deviceId, Object.assign(serviceMessage('x', { messageId }), more));

@@ -26,9 +26,8 @@ describe('device ids', () => {
   test('are unique', () => {
     const registry = createRegistry(() => 0);
     registry.create('a');
-    expect(() => registry.create('a')).toThrow(
-      expect.objectContaining({ condition: 'com.microsoft:device-already-exists' }),
-    );
+    const refusal = expect.objectContaining({ condition: 'com.microsoft:device-already-exists' });
+    expect(() => registry.create('a')).toThrow(refusal);
   });
 });
 

@@ -5,22 +5,16 @@ import { formatBag, parseBag } from '../src/mqtt/topics.ts';
 describe('property bags', () => {
   test('have system properties under names that begin with "$."', () => {
     const { system, properties } = parseBag('%24.mid=m%201&$.cid=c&%24.ct=application%2Fjson&%24.ce=utf-8&a=1');
-    expect(system).toEqual({
-      messageId: 'm 1',
-      correlationId: 'c',
-      contentType: 'application/json',
-      contentEncoding: 'utf-8',
-    });
+    const types = { contentType: 'application/json', contentEncoding: 'utf-8' };
+    expect(system).toEqual({ messageId: 'm 1', correlationId: 'c', ...types });
     expect({ ...properties }).toEqual({ a: '1' });
   });
-  test('have an unknown system name as an ordinary property', () => {
-    expect({ ...parseBag('$.new=1').properties }).toEqual({ '$.new': '1' });
-  });
-  test('do not include a slash at the end', () => {
-    expect({ ...parseBag('a=1/').properties }).toEqual({ a: '1' });
-  });
-  test('keep a plus sign', () => {
-    expect({ ...parseBag('a=1+1').properties }).toEqual({ a: '1+1' });
+  test.each([
+    ['$.new=1', { '$.new': '1' }],
+    ['a=1/', { a: '1' }],
+    ['a=1+1', { a: '1+1' }],
+  ])('have ordinary properties, a plus sign included, and no slash at the end: %s', (bag, properties) => {
+    expect({ ...parseBag(bag).properties }).toEqual(properties);
   });
   test('have no prototype that a name could reach', () => {
     const { properties } = parseBag('__proto__=x&toString=y');

@@ -59,69 +59,61 @@ const messagesOf = (client: device.Client) => {
 
 const everyTransport: Name[] = ['Amqp', 'AmqpWs', 'Mqtt', 'MqttWs'];
 
-describe('C2D', () => {
-  describe.each(everyTransport)('Over %s', (name) => {
-    test('can receive a C2D message', async () => {
+describe.each(everyTransport)('C2D Over %s', (name) => {
+  test('can receive a C2D message', async () => {
+    const client = await openOver(name);
+    const next = messagesOf(client);
+    await service.send(deviceId, serviceMessage('testMessage', { messageId: 'an-id' }));
+    const message = await next(1);
+    expect([message.messageId, message.getData().toString()]).toEqual(['an-id', 'testMessage']);
+    await client.complete(message);
+    await expect.poll(() => hub.devicebound.pending(deviceId)).toEqual([]);
+  });
+});
+
+describe.each(everyTransport)('D2C Over %s', (name) => {
+  test('can send a D2C message', async () => {
+    const listening = listenInTest(hub, { startPosition: { enqueuedOn: Date.now() - 5_000 } });
+    const client = await openOver(name);
+    const message = deviceMessage('testMessage');
+    message.messageId = deviceId;
+    await client.sendEvent(message);
+    await expect.poll(() => listening.events.map(({ messageId }) => messageId)).toContain(deviceId);
+  });
+});
+
+describe.each(everyTransport)('Device Methods Over %s', (name) => {
+  test.each([null, '', 'foo', { k1: 'v1' }, {}].map((payload) => ({ payload, text: JSON.stringify(payload) })))(
+    'device can receive a method call with a payload of $text and send a response',
+    async ({ payload }) => {
       const client = await openOver(name);
-      const next = messagesOf(client);
-      await service.send(deviceId, serviceMessage('testMessage', { messageId: 'an-id' }));
-      const message = await next(1);
-      expect([message.messageId, message.getData().toString()]).toEqual(['an-id', 'testMessage']);
-      await client.complete(message);
-      await expect.poll(() => hub.devicebound.pending(deviceId)).toEqual([]);
-    });
-  });
+      const requests: unknown[] = [];
+      client.onDeviceMethod('testMethod', (request, response) => {
+        requests.push(request.payload);
+        void response.send(200, { responseKey: 'a' });
+      });
+      const parameters = { methodName: 'testMethod', payload, connectTimeoutInSeconds: 30 };
+      const { result } = (await service.invokeDeviceMethod(deviceId, parameters)) as never;
+      expect(result).toEqual({ status: 200, payload: { responseKey: 'a' } });
+      expect(requests).toEqual([payload]);
+    },
+  );
 });
 
-describe('D2C', () => {
-  describe.each(everyTransport)('Over %s', (name) => {
-    test('can send a D2C message', async () => {
-      const listening = listenInTest(hub, { startPosition: { enqueuedOn: Date.now() - 5_000 } });
-      const client = await openOver(name);
-      const message = deviceMessage('testMessage');
-      message.messageId = deviceId;
-      await client.sendEvent(message);
-      await expect.poll(() => listening.events.map(({ messageId }) => messageId)).toContain(deviceId);
-    });
+describe.each(everyTransport)('Device Twin Over %s', (name) => {
+  test('device can get its device twin and modify reported properties', async () => {
+    const twin = await (await openOver(name)).getTwin();
+    await called((done) => twin.properties.reported.update({ twinKey: 'twinValue' }, done));
+    const { responseBody } = await registryClient(hub, 'iothubowner').getTwin(deviceId);
+    expect(responseBody.properties.reported['twinKey']).toBe('twinValue');
   });
-});
-
-describe('Device Methods', () => {
-  describe.each(everyTransport)('Over %s', (name) => {
-    test.each([null, '', 'foo', { k1: 'v1' }, {}].map((payload) => ({ payload, text: JSON.stringify(payload) })))(
-      'device can receive a method call with a payload of $text and send a response',
-      async ({ payload }) => {
-        const client = await openOver(name);
-        const requests: unknown[] = [];
-        client.onDeviceMethod('testMethod', (request, response) => {
-          requests.push(request.payload);
-          void response.send(200, { responseKey: 'a' });
-        });
-        const parameters = { methodName: 'testMethod', payload, connectTimeoutInSeconds: 30 };
-        const { result } = (await service.invokeDeviceMethod(deviceId, parameters)) as never;
-        expect(result).toEqual({ status: 200, payload: { responseKey: 'a' } });
-        expect(requests).toEqual([payload]);
-      },
-    );
-  });
-});
-
-describe('Device Twin', () => {
-  describe.each(everyTransport)('Over %s', (name) => {
-    test('device can get its device twin and modify reported properties', async () => {
-      const twin = await (await openOver(name)).getTwin();
-      await called((done) => twin.properties.reported.update({ twinKey: 'twinValue' }, done));
-      const { responseBody } = await registryClient(hub, 'iothubowner').getTwin(deviceId);
-      expect(responseBody.properties.reported['twinKey']).toBe('twinValue');
-    });
-    test('service can modify desired properties and the device gets a notification', async () => {
-      const twin = await (await openOver(name)).getTwin();
-      const patches: object[] = [];
-      twin.on('properties.desired', (patch: object) => patches.push(patch));
-      const seen = await registryClient(hub, 'iothubowner').getTwin(deviceId);
-      await seen.responseBody.update({ properties: { desired: { desiredKey: 'desiredValue' } } });
-      await expect.poll(() => patches.at(-1)).toMatchObject({ desiredKey: 'desiredValue', $version: 2 });
-    });
+  test('service can modify desired properties and the device gets a notification', async () => {
+    const twin = await (await openOver(name)).getTwin();
+    const patches: object[] = [];
+    twin.on('properties.desired', (patch: object) => patches.push(patch));
+    const seen = await registryClient(hub, 'iothubowner').getTwin(deviceId);
+    await seen.responseBody.update({ properties: { desired: { desiredKey: 'desiredValue' } } });
+    await expect.poll(() => patches.at(-1)).toMatchObject({ desiredKey: 'desiredValue', $version: 2 });
   });
 });
 
@@ -157,18 +149,5 @@ describe.each(everyTransport)('Shared Access Signature renewal test over %s', (n
     await client.sendEvent(deviceMessage('after'));
     const bodies = hub.journal.list({ kind: 'd2c', deviceId }).map((entry) => 'body' in entry && String(entry.body));
     expect(bodies).toEqual(['before', 'after']);
-  });
-});
-
-describe('Registry', () => {
-  test('creates a device -> gets it -> updates it -> deletes it', async () => {
-    const registry = registryClient(hub);
-    const created = await registry.create({ deviceId: 'a-test-device' });
-    expect(created.responseBody.deviceId).toBe('a-test-device');
-    expect((await registry.get('a-test-device')).responseBody).toMatchObject({ status: 'enabled' });
-    const updated = await registry.update({ deviceId: 'a-test-device', status: 'disabled' });
-    expect(updated.responseBody).toMatchObject({ deviceId: 'a-test-device', status: 'disabled' });
-    await registry.delete('a-test-device');
-    await expect(registry.get('a-test-device')).rejects.toBeInstanceOf(Error);
   });
 });

@@ -94,10 +94,7 @@ describe.each(transports)('over %s', (name, Transport, isOverWebSockets) => {
     const own = await issueCertificate({ name: 'anything', role: 'client' });
     const [primaryThumbprint, secondaryThumbprint] = ['A'.repeat(64), sha256(own)];
     deviceWith(`own-${name}`, { type: 'selfSigned', primaryThumbprint, secondaryThumbprint });
-    for (const [deviceId, certificate] of [
-      [`own-${name}`, own],
-      ['signed', signed],
-    ] as const) {
+    for (const [deviceId, certificate] of Object.entries({ [`own-${name}`]: own, signed })) {
       const client = await clientOf(deviceId, certificate, Transport, isOverWebSockets);
       await client.open();
       await client.sendEvent(deviceMessage('{}'));
@@ -108,10 +105,7 @@ describe.each(transports)('over %s', (name, Transport, isOverWebSockets) => {
 
   test('not by the certificate of another device', async () => {
     deviceWith(`own-${name}`, { type: 'selfSigned', primaryThumbprint: sha1(root) });
-    for (const [deviceId, certificate] of [
-      [`own-${name}`, signed],
-      ['signed', await chained('other')],
-    ] as const) {
+    for (const [deviceId, certificate] of Object.entries({ [`own-${name}`]: signed, signed: await chained('other') })) {
       const client = await clientOf(deviceId, certificate, Transport, isOverWebSockets);
       const attempt = client.open().then(() => client.sendEvent(deviceMessage('{}')));
       await expect(attempt).rejects.toMatchObject({ name: 'UnauthorizedError' });
@@ -122,12 +116,8 @@ describe.each(transports)('over %s', (name, Transport, isOverWebSockets) => {
 test('a module has its device and its own id as the common name', async () => {
   hub.registry.create('signed', { moduleId: 'camera', authentication: { type: 'certificateAuthority' } });
   const { cert, key } = await chained('signed/camera');
-  const credentials = {
-    host: `localhost:${hub.ports.mqtts}`,
-    deviceId: 'signed',
-    moduleId: 'camera',
-    x509: { cert, key },
-  };
+  const ids = { deviceId: 'signed', moduleId: 'camera' };
+  const credentials = { host: `localhost:${hub.ports.mqtts}`, ...ids, x509: { cert, key } };
   const provider = new device.X509AuthenticationProvider(credentials);
   const client = device.ModuleClient.fromAuthenticationProvider(provider, mqtt.Mqtt);
   client.setRetryPolicy({ shouldRetry: () => false, nextRetryTimeout: () => 0 });
@@ -148,9 +138,8 @@ test('the registry client registers thumbprints and authorities, and queries the
     symmetricKey: { primaryKey: null, secondaryKey: null },
     x509Thumbprint: { primaryThumbprint: sha256(own), secondaryThumbprint: null },
   });
-  const found = registry.createQuery(
-    "SELECT deviceId FROM devices WHERE authenticationType = 'selfSigned' AND deviceId = 'own'",
-  );
+  const query = "SELECT deviceId FROM devices WHERE authenticationType = 'selfSigned' AND deviceId = 'own'";
+  const found = registry.createQuery(query);
   expect(await found.next(null as never)).toMatchObject({ result: [{ deviceId: 'own' }] });
   await registry.update({ deviceId: 'own', authentication: { type: 'certificateAuthority' } } as never);
   expect((await registry.getTwin('own')).responseBody).toMatchObject({

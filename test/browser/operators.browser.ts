@@ -1,12 +1,9 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { startTestSandbox } from '../e2e/testSandbox.ts';
-import { accessibilityProblems, isSkipped, isTooWide, patienceMs, useBrowser } from './browser.ts';
+import { accessibilityProblems, foreignPage, isSkipped, isTooWide, patienceMs, useBrowser } from './browser.ts';
 
 const token = 'the-token-of-the-operators';
 const views = ['now', 'waiting', 'letters', 'follow'] as const;
@@ -34,9 +31,8 @@ describe.skipIf(isSkipped)('the page of the admin port', () => {
     await page.getByRole('button', { name: 'Use it' }).click();
     await page.getByText('a bearer token is needed').waitFor();
     await entered(page);
-    const stored = await page.evaluate(
-      'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])',
-    );
+    const all = 'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])';
+    const stored = await page.evaluate(all);
     expect(stored).not.toContain(token);
     await page.reload();
     await page.getByLabel(/^Token/).waitFor();
@@ -76,14 +72,9 @@ describe.skipIf(isSkipped)('the page of the admin port', () => {
     const device = await sandbox.connect('pump-2');
     onTestFinished(() => device.close());
     await device.send(envelope('model.create', '<img src=x>'), Buffer.from('{"model":"<img src=x>"}'));
-    await page
-      .getByRole('option', { name: /handled/ })
-      .first()
-      .click();
-    await page
-      .getByRole('option', { name: /<img src=x>/ })
-      .first()
-      .waitFor();
+    const option = (name: RegExp) => page.getByRole('option', { name }).first();
+    await option(/handled/).click();
+    await option(/<img src=x>/).waitFor();
     expect(await page.locator('img').count()).toBe(0);
   });
 
@@ -105,26 +96,12 @@ describe.skipIf(isSkipped)('the page of the admin port', () => {
 
   it('gives nothing without the token but the page itself, and a foreign page nothing at all', async () => {
     const { adminUrl } = sandbox.state.service;
-    const paths = [
-      '/',
-      '/partitions',
-      '/devices',
-      '/backends',
-      '/replies',
-      '/troubles',
-      '/dead-letters',
-      '/settings',
-      '/tap?device=pump-1',
-    ];
+    const views = ['/', '/partitions', '/devices', '/backends', '/replies', '/troubles', '/dead-letters', '/settings'];
+    const paths = [...views, '/tap?device=pump-1'];
     for (const path of paths) expect((await fetch(adminUrl + path)).status, path).toBe(401);
     for (const path of ['/page/../settings', '/page/%2e%2e/settings', '/page/constructor'])
       expect((await fetch(adminUrl + path)).ok, path).toBe(false);
-    const foreign = createServer((_, response) =>
-      response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>foreign</title>'),
-    );
-    await once(foreign.listen(0, '127.0.0.1'), 'listening');
-    onTestFinished(() => void foreign.close());
-    const page = await open(`http://127.0.0.1:${(foreign.address() as AddressInfo).port}/`);
+    const page = await open(await foreignPage());
     const got = await page.evaluate(
       async ([target = '', all = '', secret = '']) => {
         const said: string[] = [];

@@ -1,7 +1,4 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
@@ -10,7 +7,7 @@ import { pageDirectory } from '../../sandbox/page/pageServer.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { startTestSandbox } from '../e2e/testSandbox.ts';
-import { accessibilityProblems, isSkipped, isTooWide, patienceMs, row, useBrowser } from './browser.ts';
+import { accessibilityProblems, foreignPage, isSkipped, isTooWide, patienceMs, row, useBrowser } from './browser.ts';
 
 const views = ['messages', 'send', 'invoke', 'faults', 'devices', 'objects'] as const;
 
@@ -107,10 +104,8 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
       await page.getByText('pump-1').first().waitFor();
     }
     await page.goto(`${url}/#/objects`);
-    await page
-      .getByRole('button', { name: evil.slice(0, 20) })
-      .first()
-      .click();
+    const button = page.getByRole('button', { name: evil.slice(0, 20) });
+    await button.first().click();
     expect(await page.locator('img, script:not([src])').count()).toBe(0);
     expect(await page.title()).toBe('Sandbox');
   });
@@ -150,10 +145,8 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
     await page.getByRole('button', { name: 'Pause' }).click();
     await sandbox.hub.faults.strike({ kind: 'burst', events: 3, deviceId: 'pump-2' });
     await page.getByRole('button', { name: /^Continue \(([3-9]|\d\d+) newer\)/ }).click();
-    await page
-      .getByRole('option', { name: /pump-2/ })
-      .first()
-      .waitFor();
+    const options = page.getByRole('option', { name: /pump-2/ });
+    await options.first().waitFor();
   });
 
   it('is used with the keyboard alone', async () => {
@@ -221,29 +214,14 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
     const device = await sandbox.connect('pump-1');
     onTestFinished(() => device.close());
     const objectId = '0b1ec700-0000-4000-8000-0000000000aa';
-    await device.send(
-      envelope('model.create', 'drawn'),
-      Buffer.from(
-        JSON.stringify({
-          objectId,
-          model: 'svc.device',
-          type: 'pump',
-          name: 'Drawn pump',
-          properties: { serial: 'D' },
-        }),
-      ),
-    );
+    const body = { objectId, model: 'svc.device', type: 'pump', name: 'Drawn pump', properties: { serial: 'D' } };
+    await device.send(envelope('model.create', 'drawn'), Buffer.from(JSON.stringify(body)));
     const [to] = sandbox.backends.world.objects.list().filter(({ model }) => model === 'svc.device');
-    const references = [{ name: 'feeds', to: { objectId: to?.objectId, model: 'svc.device' } }];
-    await device.send(
-      { ...envelope('reference.create', 'drawn-2'), objectId },
-      Buffer.from(JSON.stringify(references)),
-    );
+    const references = JSON.stringify([{ name: 'feeds', to: { objectId: to?.objectId, model: 'svc.device' } }]);
+    await device.send({ ...envelope('reference.create', 'drawn-2'), objectId }, Buffer.from(references));
     const page = await open(`${url}/#/objects`);
-    await page
-      .getByRole('region', { name: 'References, as a picture' })
-      .getByRole('button', { name: 'Drawn pump' })
-      .waitFor();
+    const picture = page.getByRole('region', { name: 'References, as a picture' });
+    await picture.getByRole('button', { name: 'Drawn pump' }).waitFor();
   });
 
   it('stays smooth with 10,000 messages: only rows in sight are in the document', async () => {
@@ -283,12 +261,7 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
   });
 
   it('gives a foreign page nothing', async () => {
-    const foreign = createServer((_, response) =>
-      response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>foreign</title>'),
-    );
-    await once(foreign.listen(0, '127.0.0.1'), 'listening');
-    onTestFinished(() => void foreign.close());
-    const page = await open(`http://127.0.0.1:${(foreign.address() as AddressInfo).port}/`);
+    const page = await open(await foreignPage());
     const mark = sandbox.hub.journal.last;
     const got = await page.evaluate(async (target) => {
       const said: string[] = [];

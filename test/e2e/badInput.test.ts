@@ -27,50 +27,42 @@ interface Case {
 }
 
 // What is wrong with messages has its rows in their tables; here it comes through a real hub.
-describe('A message that breaks a rule is refused with a reason', () => {
-  it.each<Case>([
-    { it: 'no body', body: Buffer.alloc(0), code: 'validation_error', details: /body/i },
-    { it: 'invalid UTF-8', body: Buffer.from('{"name":"\xff"}', 'latin1'), code: 'validation_error', details: /UTF-8/ },
-    { it: 'very deep JSON', body: Buffer.from('['.repeat(100_000)), code: 'validation_error', details: /64|JSON/ },
-    {
-      it: 'a compression bomb',
-      properties: { 'content-encoding': 'gzip' },
-      body: gzipSync(Buffer.alloc(16 << 20, ' ')),
-      code: 'decompression_error',
-      details: /524288|512 KiB|large|limit/i,
-    },
-    { it: 'no correlation id', without: 'correlationId', code: 'validation_error', details: /correlationId/ },
-    {
-      it: 'a target with a control character',
-      properties: { target: 'edge\u0000rival' },
-      code: 'validation_error',
-      details: /target/,
-    },
-    {
-      it: 'a header over 32 kB',
-      properties: { padding: 'x'.repeat(32_768) },
-      code: 'platform_event_validation_error',
-      details: /32 ?kB/i,
-    },
-  ])('$it', refuses);
-});
+it.each<Case>([
+  { it: 'no body', body: Buffer.alloc(0), code: 'validation_error', details: /body/i },
+  { it: 'invalid UTF-8', body: Buffer.from('{"name":"\xff"}', 'latin1'), code: 'validation_error', details: /UTF-8/ },
+  { it: 'very deep JSON', body: Buffer.from('['.repeat(100_000)), code: 'validation_error', details: /64|JSON/ },
+  {
+    it: 'a compression bomb',
+    properties: { 'content-encoding': 'gzip' },
+    body: gzipSync(Buffer.alloc(16 << 20, ' ')),
+    code: 'decompression_error',
+    details: /524288|512 KiB|large|limit/i,
+  },
+  { it: 'no correlation id', without: 'correlationId', code: 'validation_error', details: /correlationId/ },
+  {
+    it: 'a control character',
+    properties: { target: 'edge\u0000rival' },
+    code: 'validation_error',
+    details: /target/,
+  },
+  {
+    it: 'a header over 32 kB',
+    properties: { padding: 'x'.repeat(32_768) },
+    code: 'platform_event_validation_error',
+    details: /32 ?kB/i,
+  },
+])('A message that breaks a rule is refused with a reason $it', refuses);
 
-describe('A hostile object id is refused, and is never part of an address', () => {
-  it.each(['../B', '..%2fB', 'a/b', '%2e%2e', '', 'x\r\nHost: y', '00000000-0000-4000-8000-000000000000/owner'])(
-    '%j',
-    async (objectId) => {
-      const mark = sandbox.backends.journal.last;
-      await refuses({
-        it: '',
-        body: json({ ...good, objectId }),
-        code: 'http_response_error',
-        details: /objectId must be a GUID/,
-      });
-      const touched = sandbox.backends.calls({ since: mark }).filter(({ path }) => path.startsWith('/objects/'));
-      expect(touched).toEqual([]);
-    },
-  );
-});
+it.each(['../B', '..%2fB', 'a/b', '%2e%2e', '', 'x\r\nHost: y', '00000000-0000-4000-8000-000000000000/owner'])(
+  'A hostile object id is refused, and is never part of an address %j',
+  async (objectId) => {
+    const mark = sandbox.backends.journal.last;
+    const [code, details] = ['http_response_error', /objectId must be a GUID/] as const;
+    await refuses({ it: '', body: json({ ...good, objectId }), code, details });
+    const touched = sandbox.backends.calls({ since: mark }).filter(({ path }) => path.startsWith('/objects/'));
+    expect(touched).toEqual([]);
+  },
+);
 
 describe('Unusual but allowed input is passed on unchanged', () => {
   it('line breaks in a correlation id', async () => {
@@ -101,11 +93,12 @@ describe('Unusual but allowed input is passed on unchanged', () => {
   });
 });
 
-describe('A device that requested no acknowledgement gets none', () => {
-  it.each(['none', 'positive', ''])('for a failure with ack %j', async (ack) => {
+it.each(['none', 'positive', ''])(
+  'A device that requested no acknowledgement gets none for a failure with ack %j',
+  async (ack) => {
     await device.send({ ...envelope('model.create', 'silent'), ack }, Buffer.from('not json'));
-  });
-});
+  },
+);
 
 async function refuses({ properties, without = '', body = json(good), code, details }: Case): Promise<void> {
   const sent: Record<string, string> = { ...envelope('model.create', 'bad'), ...properties };

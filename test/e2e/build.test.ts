@@ -25,11 +25,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 
-interface Result {
-  readonly code: unknown;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+type Result = Readonly<{ code: unknown; stdout: string; stderr: string }>;
 
 const run = (args: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
   new Promise<Result>((resolve) => {
@@ -48,10 +44,8 @@ const filesIn = (folder: string): (readonly [file: string, text: string])[] =>
 describe('a built program contains its packages:', () => {
   it.each(['main', 'methods'])('%s', async (name) => {
     const { code, stderr } = await run([`dist/${name}.js`]);
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringContaining('cannot start with these settings:\n  - INFORMATION_MODEL_URL'),
-    ]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('cannot start with these settings:\n  - INFORMATION_MODEL_URL');
   });
 
   it.each(['deadLetters', 'admin', 'tap'])('%s', async (name) => {
@@ -90,20 +84,16 @@ describe('packages that are built', () => {
   });
 });
 
-describe('an error in the log', () => {
-  it('has the file and line of the source', async () => {
-    const checkpoints = join(directory, 'data/checkpoints');
-    mkdirSync(checkpoints, { recursive: true });
-    writeFileSync(join(checkpoints, `${encodeURIComponent('127.0.0.1:1 h $Default')}.json`), '{}');
-    const { code, stdout } = await run(['dist/main.js'], {
-      ...absentHubAndBackends,
-      DATA_DIRECTORY: join(directory, 'data'),
-    });
-    const last = stdout.trimEnd().split('\n').at(-1) ?? '';
-    expect([code, JSON.parse(last).event]).toEqual([1, 'program.not_started']);
-    const frame = /\/(src\/hub\/stores\/checkpointFile\.ts):(\d+)/.exec(JSON.parse(last).err.stack);
-    expect(frame?.[1]).toBe('src/hub/stores/checkpointFile.ts');
-    const line = readFileSync(join(projectDirectory, frame?.[1] ?? ''), 'utf8').split('\n')[Number(frame?.[2]) - 1];
-    expect(line).toContain('new Error(');
-  });
+it('an error in the log has the file and line of the source', async () => {
+  const checkpoints = join(directory, 'data/checkpoints');
+  mkdirSync(checkpoints, { recursive: true });
+  writeFileSync(join(checkpoints, `${encodeURIComponent('127.0.0.1:1 h $Default')}.json`), '{}');
+  const environment = { ...absentHubAndBackends, DATA_DIRECTORY: join(directory, 'data') };
+  const { code, stdout } = await run(['dist/main.js'], environment);
+  const last = stdout.trimEnd().split('\n').at(-1) ?? '';
+  expect([code, JSON.parse(last).event]).toEqual([1, 'program.not_started']);
+  const frame = /\/(src\/hub\/stores\/checkpointFile\.ts):(\d+)/.exec(JSON.parse(last).err.stack);
+  expect(frame?.[1]).toBe('src/hub/stores/checkpointFile.ts');
+  const line = readFileSync(join(projectDirectory, frame?.[1] ?? ''), 'utf8').split('\n')[Number(frame?.[2]) - 1];
+  expect(line).toContain('new Error(');
 });

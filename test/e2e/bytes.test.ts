@@ -22,10 +22,8 @@ async function send(name: string, more: Record<string, string>, body: string) {
   expect(result).toMatchObject({ success: true });
   const calls = sandbox.backends.calls({ since: mark, deviceId: device.id });
   const mutations = calls.filter(({ method, path }) => method !== 'GET' && path !== '/query');
-  return {
-    asked: mutations.map((call) => call.body),
-    notified: notifications.map((reply) => reply.body.toString('utf8')),
-  };
+  const notified = notifications.map((reply) => reply.body.toString('utf8'));
+  return { asked: mutations.map((call) => call.body), notified };
 }
 
 describe('Every byte that a device sends reaches the backend', () => {

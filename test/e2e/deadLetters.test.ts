@@ -16,6 +16,16 @@ beforeAll(async () => {
 const lines = (stdout: string) => stdout.split('\n').filter((line) => line !== '');
 const idsOf = (stdout: string) => lines(stdout).map((line) => line.split('  ')[0] ?? '');
 
+function startCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  const env = { PATH: process.env['PATH'], ...environment };
+  const options = { cwd: projectDirectory, env, stdio: ['ignore', 'pipe', 'pipe'] as ['ignore', 'pipe', 'pipe'] };
+  const child = spawn(process.execPath, ['dist/deadLetters.js', ...args], options);
+  const ended = Promise.all([once(child, 'exit'), text(child.stdout), text(child.stderr)]).then(
+    ([[code], stdout, stderr]) => ({ code: code as number | null, stdout, stderr }),
+  );
+  return { child, ended };
+}
+
 /** Two devices with three dead letters each, and the command; the service has stopped. */
 function withLetters(settingsOf: () => Record<string, string>) {
   const sandbox = sandboxForAll({ service: false });
@@ -44,17 +54,7 @@ function withLetters(settingsOf: () => Record<string, string>) {
     }
   }
 
-  function start(...args: string[]) {
-    const child = spawn(process.execPath, ['dist/deadLetters.js', ...args], {
-      cwd: projectDirectory,
-      env: { PATH: process.env['PATH'], ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const ended = Promise.all([once(child, 'exit'), text(child.stdout), text(child.stderr)]).then(
-      ([[code], stdout, stderr]) => ({ code: code as number | null, stdout, stderr }),
-    );
-    return { child, ended };
-  }
+  const start = (...args: string[]) => startCommand(args, environment);
   const run = (...args: string[]) => start(...args).ended;
   const changes = (since: number) =>
     sandbox.backends
@@ -110,11 +110,8 @@ describe('npm run dead-letters, with dead letters in a directory', () => {
     expect(code).toBe(1);
     const after = await run('list', '--device', 'pump-1');
     expect(idsOf(after.stdout)).toEqual(idsOf(before.stdout));
-    expect(lines(after.stdout).map((line) => /attempts \d/.exec(line)?.[0])).toEqual([
-      'attempts 2',
-      'attempts 1',
-      'attempts 1',
-    ]);
+    const attempts = lines(after.stdout).map((line) => /attempts (\d)/.exec(line)?.[1]);
+    expect(attempts).toEqual(['2', '1', '1']);
   });
 
   it('stops at Ctrl-C after the dead letters in progress, and prints how many are left', async () => {
@@ -143,10 +140,8 @@ describe('npm run dead-letters, with dead letters in a directory', () => {
     for (const device of devices) {
       for (const number of device.id === 'pump-1' ? [0, 1, 2, 3] : [1, 2, 3]) {
         const { ack, body } = await nextAck(device);
-        expect([ack.properties['correlationId'], body.success]).toEqual([
-          `${device.id}-${Math.max(number, 1)}`,
-          number > 0,
-        ]);
+        const id = `${device.id}-${Math.max(number, 1)}`;
+        expect([ack.properties['correlationId'], body.success]).toEqual([id, number > 0]);
       }
     }
     expect((await run('list')).stderr).toContain('0 dead letters');
@@ -171,21 +166,10 @@ describe('npm run dead-letters, with dead letters in blobs', () => {
   });
 });
 
-describe('npm run dead-letters', () => {
-  it('ends with 1 and names the wrong argument', async () => {
-    const run = async (...args: string[]) => {
-      const child = spawn(process.execPath, ['dist/deadLetters.js', ...args], {
-        cwd: projectDirectory,
-        env: { PATH: process.env['PATH'] },
-      });
-      const [[code], stderr] = await Promise.all([once(child, 'exit'), text(child.stderr)]);
-      return { code, stderr };
-    };
-    expect(await run('list', '--since', 'soon')).toEqual({
-      code: 1,
-      stderr: '--since must be a date, or a date and time\n',
-    });
-    const unset = await run('list');
-    expect([unset.code, unset.stderr]).toEqual([1, expect.stringContaining('HUB_EVENTS_CONNECTION_STRING')]);
-  });
+it('npm run dead-letters ends with 1 and names the wrong argument', async () => {
+  const run = (...args: string[]) => startCommand(args).ended;
+  const stderr = '--since must be a date, or a date and time\n';
+  expect(await run('list', '--since', 'soon')).toMatchObject({ code: 1, stderr });
+  const unset = await run('list');
+  expect([unset.code, unset.stderr]).toEqual([1, expect.stringContaining('HUB_EVENTS_CONNECTION_STRING')]);
 });

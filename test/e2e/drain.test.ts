@@ -8,9 +8,7 @@ import { sandboxForAll } from './testSandbox.ts';
 // The service is told to stop in the middle of its work, as an orchestrator does it.
 
 // Only the stop itself writes checkpoints: it comes before the hundredth message of a partition.
-const sandbox = sandboxForAll({
-  environment: withConstants({ timing: { checkpointSeconds: 3600 } }),
-});
+const sandbox = sandboxForAll({ environment: withConstants({ timing: { checkpointSeconds: 3600 } }) });
 let devices: Device[];
 beforeAll(async () => {
   devices = await Promise.all(['pump-1', 'pump-2', 'gateway-1', 'rival-1'].map((id) => sandbox.connect(id)));
@@ -66,17 +64,13 @@ describe('A service that gets SIGTERM during work', () => {
     sandbox.backends.faults.add({ backend: 'principalManager', method: 'PUT', hang: true });
     const mark = sandbox.backends.journal.last;
     await devices[0]?.send(envelope('identity.update', 'hangs'), key('hangs'));
-    await expect
-      .poll(() => sandbox.backends.calls({ since: mark }).some(({ method }) => method === 'PUT'), {
-        timeout: 120_000,
-      })
-      .toBe(true);
+    const isAsked = () => sandbox.backends.calls({ since: mark }).some(({ method }) => method === 'PUT');
+    await expect.poll(isAsked, { timeout: 120_000 }).toBe(true);
     const service = sandbox.service;
     if (service === undefined) throw new Error('no service runs');
     process.kill(service.pid, 'SIGTERM');
-    await expect
-      .poll(() => readFileSync(sandbox.state.service.logFile, 'utf8').split('"signal"').length)
-      .toBeGreaterThan(2);
+    const signals = () => readFileSync(sandbox.state.service.logFile, 'utf8').split('"signal"').length;
+    await expect.poll(signals).toBeGreaterThan(2);
     process.kill(service.pid, 'SIGTERM');
     expect(await service.exited).toMatchObject({ code: 1 });
     sandbox.backends.faults.clear();

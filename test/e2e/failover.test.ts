@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { createRealDevice, type RealDevice } from '../chaos/realDevice.ts';
-import { withConstants } from '../support/processes.ts';
-import { sandboxForAll } from './testSandbox.ts';
+import { withConstants } from '../support/withConstants.ts';
+import { linesIn, sandboxForAll } from './testSandbox.ts';
 
 // The service knows only the hub, which fails over and back while devices send with the official client. Each event that the
 // hub has had is handled once: what it has not delivered at one endpoint is there again on the way back.
@@ -23,10 +23,7 @@ beforeAll(() => {
 afterAll(() => Promise.all((devices ?? []).map((device) => device.close())));
 
 const soon = { timeout: 120_000, interval: 100 };
-const lines = () =>
-  readFileSync(sandbox.state.service.logFile, 'utf8')
-    .split('\n')
-    .flatMap((line): Record<string, unknown>[] => (line.startsWith('{') ? [JSON.parse(line)] : []));
+const lines = () => linesIn(sandbox.state.service.logFile);
 const linesOf = (event: string) => lines().filter((line) => line['event'] === event);
 const handled = () => lines().flatMap(({ msg, correlationId }) => (msg === 'handled' ? [String(correlationId)] : []));
 const taken = () => sandbox.hub.journal.list({ kind: 'd2c' }).map(({ correlationId }) => String(correlationId));

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { type Hub, startHub } from 'iot-hub-emulator';
 import { type Authority, startAuthority } from 'iot-hub-emulator/authority';
@@ -14,9 +17,11 @@ import { buildService } from '../../sandbox/service/build.ts';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
+import { envelope } from '../../sandbox/stories/wire.ts';
 import { http } from '../sandbox/backends/client.ts';
 import { type ConnectProxy, startConnectProxy } from '../support/connectProxy.ts';
 import { appendEvent } from '../support/events.ts';
+import { linesIn, nextAck } from './testSandbox.ts';
 
 // The built programs without a single key: tokens of the stand-in for the platform, which the hub, the event hub behind a
 // route, the storage account and the backends check (D365).
@@ -39,18 +44,12 @@ let pump: Device;
 beforeAll(async () => {
   await buildService();
   const hubDirectory = join(directory, 'hub');
-  authority = await startAuthority({
-    directory: hubDirectory,
-    principals: [own],
-    resources: [...platform, ...Object.values(scopes)],
-  });
+  const resources = [...platform, ...Object.values(scopes)];
+  authority = await startAuthority({ directory: hubDirectory, principals: [own], resources });
   hub = await startHub({
     directory: hubDirectory,
     devices: [{ deviceId: 'pump-1' }, { deviceId: 'motor-1' }],
-    authority: {
-      ...authority.trust,
-      rights: { [own.objectId]: ['messageSend', 'methodInvoke', 'routedListen'] },
-    },
+    authority: { ...authority.trust, rights: { [own.objectId]: ['messageSend', 'methodInvoke', 'routedListen'] } },
     routeTo: { name: 'routed', partitions: 2 },
   });
   const certificate = { cert: join(hubDirectory, 'server.pem'), key: join(hubDirectory, 'server.key') };
@@ -59,14 +58,15 @@ beforeAll(async () => {
     startBackends({ seed: true, accepts: (backend, token) => authority.accepts(token, scopes[backend] ?? '') }),
     startAzurite({ certificate }),
   ]);
-  pump = await connectDevice({
-    ...{ id: 'pump-1', connectionString: hub.deviceConnectionString('pump-1'), caFile: hub.caFile },
-  });
+  pump = await deviceOf('pump-1');
 });
 afterAll(async () => {
   await pump?.close();
   await Promise.all([hub?.close(), backends?.close(), storage?.close(), authority?.close(), proxy?.close()]);
 });
+
+const deviceOf = (id: string) =>
+  connectDevice({ id, connectionString: hub.deviceConnectionString(id), caFile: hub.caFile });
 
 /** What the platform gives a workload, and a machine. */
 const workload = (token = own.federatedToken) => {
@@ -107,11 +107,7 @@ interface Run {
 }
 
 let runs = 0;
-async function start(
-  environment: Record<string, string>,
-  command?: readonly string[],
-  until: 'livez' | 'readyz' = 'readyz',
-): Promise<Run> {
+async function start(environment: object, command?: readonly string[], until = 'readyz'): Promise<Run> {
   runs += 1;
   const logFile = join(directory, `log-${runs}`);
   const port = await freePort();
@@ -126,71 +122,48 @@ async function start(
     const secrets = [own.federatedToken, authority.appService['IDENTITY_HEADER'] ?? '', 'eyJ', 'Bearer ', 'sig='];
     for (const secret of [...secrets, ...proxy.secrets]) expect(written).not.toContain(secret);
   });
-  const lines = () =>
-    readFileSync(logFile, 'utf8')
-      .split('\n')
-      .filter((line) => line.startsWith('{'))
-      .map((line) => JSON.parse(line));
-  return { process, lines };
+  return { process, lines: () => linesIn(logFile) };
 }
 
-const service = (
-  identity: Record<string, string>,
-  more: Record<string, string> = {},
-  until: 'livez' | 'readyz' = 'readyz',
-) =>
-  start(
-    {
-      ...common(),
-      ...identity,
-      HUB_EVENTS_NAMESPACE: `localhost:${hub.ports.amqps}`,
-      HUB_EVENTS_NAME: 'routed',
-      HUB_EVENTS_SENDERS: 'hub-only',
-      PRINCIPAL_MANAGER_URL: backends.principalManagerUrl,
-      PRINCIPAL_MANAGER_SCOPE: `${scopes['principalManager']}/.default`,
-      STORE: 'blob',
-      DATA_DIRECTORY: join(directory, `data-${runs}`),
-      ...more,
-    },
-    undefined,
-    until,
-  );
+/** Of the service, which reads the event hub behind the route. */
+const ofService = () => ({
+  ...common(),
+  ...{ HUB_EVENTS_NAMESPACE: common().HUB_HOST_NAME, HUB_EVENTS_NAME: 'routed', HUB_EVENTS_SENDERS: 'hub-only' },
+  PRINCIPAL_MANAGER_URL: backends.principalManagerUrl,
+  PRINCIPAL_MANAGER_SCOPE: `${scopes['principalManager']}/.default`,
+  ...{ STORE: 'blob', DATA_DIRECTORY: join(directory, `data-${runs}`) },
+});
+const service = (identity: object, more: object = {}, until = 'readyz') =>
+  start({ ...ofService(), ...identity, ...more }, undefined, until);
 
 async function createsModel(correlationId: string) {
   const body = JSON.stringify({ model: 'svc.device', type: 'pump', properties: { serial: correlationId } });
-  const properties = { msgType: 'action', action: 'model.create', version: '2', correlationId, ack: 'all' };
-  await pump.send(properties, Buffer.from(body));
-  for (;;) {
-    const reply = await pump.next(60_000);
-    if (reply === undefined) throw new Error('no acknowledgement');
-    if (reply.properties['msgType'] === 'ack') return JSON.parse(reply.body.toString());
-  }
+  await pump.send(envelope('model.create', correlationId), Buffer.from(body));
+  return (await nextAck(pump)).body;
 }
 
-describe('the service', () => {
-  it.each([
-    ['a workload behind a proxy', behindProxy],
-    ['a machine', managed],
-    ['an app', app],
-  ])('with the identity of %s reads, calls the backends, answers and checkpoints', async (who, identity) => {
-    const { lines } = await service(identity());
-    expect(await createsModel(randomUUID())).toMatchObject({ success: true });
-    expect(lines().find(({ event }) => event === 'program.started')).toMatchObject({
-      access: {
-        ...{ events: 'identity', service: 'identity', checkpoints: 'identity', deadLetters: 'identity' },
-        ...{ informationModel: 'identity', typeRegistry: 'identity', principalManager: 'identity' },
-      },
-    });
-    const asked = new Set(authority.requests.filter(({ granted }) => granted).map(({ resource }) => resource));
-    expect([...asked].sort()).toEqual([...platform, ...Object.values(scopes)].sort());
-    await expect.poll(() => lines().filter(({ msg }) => msg === 'handled')).toHaveLength(1);
-    // With HTTPS; the backends of this test have none.
-    const ways = [authority.url, storage.url, `https://${common().HUB_HOST_NAME}`].map((url) => new URL(url).host);
-    expect([...new Set(proxy.asked)].sort()).toEqual(ways.sort());
-    // One after the other takes up where the one before was: the checkpoints are in the account.
-    const reading = lines().filter(({ event }) => event === 'partition.reading');
-    if (who !== 'a workload behind a proxy') expect(reading.map(({ from }) => from)).not.toContain('earliest');
+it.each([
+  ['a workload behind a proxy', behindProxy],
+  ['a machine', managed],
+  ['an app', app],
+])('the service with the identity of %s reads, calls the backends, answers and checkpoints', async (who, identity) => {
+  const { lines } = await service(identity());
+  expect(await createsModel(randomUUID())).toMatchObject({ success: true });
+  expect(lines().find(({ event }) => event === 'program.started')).toMatchObject({
+    access: {
+      ...{ events: 'identity', service: 'identity', checkpoints: 'identity', deadLetters: 'identity' },
+      ...{ informationModel: 'identity', typeRegistry: 'identity', principalManager: 'identity' },
+    },
   });
+  const asked = new Set(authority.requests.filter(({ granted }) => granted).map(({ resource }) => resource));
+  expect([...asked].sort()).toEqual([...platform, ...Object.values(scopes)].sort());
+  await expect.poll(() => lines().filter(({ msg }) => msg === 'handled')).toHaveLength(1);
+  // With HTTPS; the backends of this test have none.
+  const ways = [authority.url, storage.url, `https://${common().HUB_HOST_NAME}`].map((url) => new URL(url).host);
+  expect([...new Set(proxy.asked)].sort()).toEqual(ways.sort());
+  // One after the other takes up where the one before was: the checkpoints are in the account.
+  const reading = lines().filter(({ event }) => event === 'partition.reading');
+  if (who !== 'a workload behind a proxy') expect(reading.map(({ from }) => from)).not.toContain('earliest');
 });
 
 describe('the event hub behind the route', () => {
@@ -210,17 +183,7 @@ describe('the event hub behind the route', () => {
 
 describe('the check of a deployment', () => {
   const check = async (more: Record<string, string> = {}) => {
-    const environment = {
-      ...{ ...common(), ...managed(), ...more, STORE: 'blob', DATA_DIRECTORY: join(directory, 'checked') },
-      ...{
-        HUB_EVENTS_NAMESPACE: `localhost:${hub.ports.amqps}`,
-        HUB_EVENTS_NAME: 'routed',
-        HUB_EVENTS_SENDERS: 'hub-only',
-      },
-      PRINCIPAL_MANAGER_URL: backends.principalManagerUrl,
-      PRINCIPAL_MANAGER_SCOPE: `${scopes['principalManager']}/.default`,
-    };
-    const env = { PATH: process.env['PATH'], ...environment };
+    const env = { PATH: process.env['PATH'], ...ofService(), ...managed(), ...more };
     const run = promisify(execFile)(process.execPath, ['dist/check.js'], { env });
     return run.catch((error) => error).then(({ stdout }) => String(stdout));
   };
@@ -253,16 +216,13 @@ describe('the storage account', () => {
 
 describe('a service that is refused says what to do', () => {
   const other = (scope: string) => `${scope}/.default`;
+  const containing = (text: string) => expect.stringContaining(text);
   it.each<[string, Record<string, string>, string, object]>([
     [
       'by the hub, because of the audience',
       { IDENTITY_HUB_SCOPE: other('https://storage.azure.com') },
       'service_endpoint.unreachable',
-      {
-        setting: 'HUB_HOST_NAME',
-        hubSaid: expect.stringContaining('InvalidAudience'),
-        todo: expect.stringMatching(/role/),
-      },
+      { setting: 'HUB_HOST_NAME', hubSaid: containing('InvalidAudience'), todo: expect.stringMatching(/role/) },
     ],
     [
       'by the event hub, because of the audience',
@@ -280,11 +240,7 @@ describe('a service that is refused says what to do', () => {
       'by the authority, which knows no such resource',
       { IDENTITY_HUB_SCOPE: other('https://unknown.example') },
       'identity.no_token',
-      {
-        setting: 'IDENTITY',
-        scope: 'https://unknown.example/.default',
-        cause: expect.stringContaining('AADSTS500011'),
-      },
+      { setting: 'IDENTITY', scope: other('https://unknown.example'), cause: containing('AADSTS500011') },
     ],
   ])('%s', async (_, settings, event, fields) => {
     const { lines } = await service(workload(), settings, 'livez');
@@ -298,32 +254,28 @@ describe('a service that is refused says what to do', () => {
   });
 });
 
-describe('the front door', () => {
-  it('invokes a method with a file that a key lent by the account signs', async () => {
-    const files = { METHODS_FILES_CONTAINER: 'files' };
-    const port = await freePort();
-    await makeFile('files', 'curve.json', '{"a":1}');
-    await start({ ...common(), ...managed(), ...files, METHODS_PORT: String(port) }, ['node', 'dist/methods.js']);
-    const motor = await connectDevice({
-      ...{ id: 'motor-1', connectionString: hub.deviceConnectionString('motor-1'), caFile: hub.caFile },
-    });
-    onTestFinished(() => motor.close());
-    const calls: { files?: Record<string, { url: string }> }[] = [];
-    await motor.onMethod('invokeMethod', async (payload, send) => {
-      calls.push(payload as never);
-      await send(200, { status: 0, output: {} });
-    });
-    const token = backends.applications.issue({ name: 'control-room', tenant: 'acme', mayInvoke: true }, 600);
-    const object = backends.world.objects.list().find(({ name }) => name === 'Conveyor motor');
-    const path = `/objects/${object?.objectId}/models/svc.device/methods/loadFirmware`;
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const reply = await http(`http://127.0.0.1:${port}`, 'POST', path, { input: { image: 'curve.json' } }, headers);
-    expect([reply.status, reply.text]).toEqual([200, expect.stringContaining('"status":0')]);
-    const url = calls[0]?.files?.['image']?.url ?? '';
-    expect(new URL(url).searchParams.get('skoid')).toBe(own.objectId);
-    expect(await fetched(url)).toBe('{"a":1}');
-    expect(await fetched(url.replace('curve.json', 'other.json'))).toMatch(/AuthenticationFailed|AuthorizationFailure/);
+it('the front door invokes a method with a file that a key lent by the account signs', async () => {
+  const files = { METHODS_FILES_CONTAINER: 'files' };
+  const port = await freePort();
+  await makeFile('files', 'curve.json', '{"a":1}');
+  await start({ ...common(), ...managed(), ...files, METHODS_PORT: String(port) }, ['node', 'dist/methods.js']);
+  const motor = await deviceOf('motor-1');
+  onTestFinished(() => motor.close());
+  const calls: { files?: Record<string, { url: string }> }[] = [];
+  await motor.onMethod('invokeMethod', async (payload, send) => {
+    calls.push(payload as never);
+    await send(200, { status: 0, output: {} });
   });
+  const token = backends.applications.issue({ name: 'control-room', tenant: 'acme', mayInvoke: true }, 600);
+  const object = backends.world.objects.list().find(({ name }) => name === 'Conveyor motor');
+  const path = `/objects/${object?.objectId}/models/svc.device/methods/loadFirmware`;
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const reply = await http(`http://127.0.0.1:${port}`, 'POST', path, { input: { image: 'curve.json' } }, headers);
+  expect([reply.status, reply.text]).toEqual([200, expect.stringContaining('"status":0')]);
+  const url = calls[0]?.files?.['image']?.url ?? '';
+  expect(new URL(url).searchParams.get('skoid')).toBe(own.objectId);
+  expect(await fetched(url)).toBe('{"a":1}');
+  expect(await fetched(url.replace('curve.json', 'other.json'))).toMatch(/AuthenticationFailed|AuthorizationFailure/);
 });
 
 /** As an identity with the right to write. */
@@ -339,18 +291,10 @@ async function makeFile(container: string, name: string, content: string) {
 
 const fetched = (url: string) => asked(url, 'GET', {});
 
-function asked(url: string, method: string, headers: Record<string, string>, body = ''): Promise<string> {
+async function asked(url: string, method: string, headers: Record<string, string>, body = ''): Promise<string> {
   const length = method === 'GET' ? {} : { 'content-length': String(Buffer.byteLength(body)) };
-  return new Promise((resolve, reject) => {
-    const ca = readFileSync(hub.caFile);
-    const outgoing = request(url, { method, ca, headers: { ...headers, ...length } }, (answer) => {
-      let text = '';
-      answer.on('data', (chunk) => {
-        text += chunk;
-      });
-      answer.on('end', () => resolve(text));
-    });
-    outgoing.on('error', reject);
-    outgoing.end(body);
-  });
+  const outgoing = request(url, { method, ca: readFileSync(hub.caFile), headers: { ...headers, ...length } });
+  outgoing.end(body);
+  const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+  return text(answer);
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
+import { envelope } from '../../sandbox/stories/wire.ts';
 import { type Relay, startRelay } from '../support/relay.ts';
 import { findings } from './check/run.ts';
 import { nextAck, sandboxForAll } from './testSandbox.ts';
@@ -55,9 +56,8 @@ describe.runIf(hasIpv6)('with IPv6 addresses (a machine with ::1)', () => {
       logFile,
     });
     const pump = await sandbox.connect('pump-1');
-    const properties = { msgType: 'action', action: 'model.create', version: '2', correlationId: 'six', ack: 'all' };
     const body = { model: 'svc.device', type: 'pump', properties: { serial: transport } };
-    await pump.send(properties, Buffer.from(JSON.stringify(body)));
+    await pump.send(envelope('model.create', 'six'), Buffer.from(JSON.stringify(body)));
     expect((await nextAck(pump)).body).toMatchObject({ success: true });
     expect((await fetch(`http://[::1]:${adminPort}/`)).status).toBeLessThan(500);
     await pump.close();

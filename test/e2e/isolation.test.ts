@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Device, Reply } from '../../sandbox/device/device.ts';
 import { stories } from '../../sandbox/stories/index.ts';
-import type { Attempt } from '../../sandbox/stories/story.ts';
+import type { Attempt, Target } from '../../sandbox/stories/story.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { catalogue } from '../../src/messages/index.ts';
-import { targetOf, type Victim } from './attempts.ts';
+import { hostileIdentities, hostileObjectIds, hostilePaths } from '../support/hostileNames.ts';
 import { bodyOf, nextAck, sandboxForAll } from './testSandbox.ts';
 
 /** Its names occur in no sentence of a service. */
@@ -12,18 +12,8 @@ const deviceId = 'zqvictim';
 const names = ['zqchamber', 'zqprobe'] as const;
 const objectId = 'acef0001-0000-4000-8000-000000000001';
 const childId = 'acef0001-0000-4000-8000-000000000002';
-const secrets = [
-  'zqserial',
-  'zqname',
-  'zqfirmware',
-  'zqkey',
-  'zqtype',
-  'zqpart',
-  objectId,
-  childId,
-  deviceId,
-  ...names,
-];
+const texts = ['zqserial', 'zqname', 'zqfirmware', 'zqkey', 'zqtype', 'zqpart'];
+const secrets = [...texts, objectId, childId, deviceId, ...names];
 
 const attackers = [
   { id: 'pump-1', from: 'same tenant', tenant: 'acme', ownId: 'acef0002-0000-4000-8000-000000000001' },
@@ -46,12 +36,8 @@ beforeAll(async () => {
   await succeeds(deviceId, 'identity.update', {}, key);
   await succeeds(deviceId, 'identity.update', { parent: names[0] }, { ...key, identity: names[1] });
   await succeeds(deviceId, 'model.create', {}, { ...gateway, objectId, model: 'svc.device' });
-  await succeeds(
-    deviceId,
-    'model.create',
-    { owner: names.join('/') },
-    { ...sensor, objectId: childId, model: 'svc.device' },
-  );
+  const child = { ...sensor, objectId: childId, model: 'svc.device' };
+  await succeeds(deviceId, 'model.create', { owner: names.join('/') }, child);
   await succeeds(deviceId, 'reference.create', { objectId }, [part]);
   await succeeds(deviceId, 'type.create', {}, { typeId: 'zqtype', version: '1.0.0' });
   for (const { id, ownId } of attackers) {
@@ -76,10 +62,8 @@ describe.each(attackers)('A device of the tenant $tenant', (attacker) => {
       expect(attempts.length).toBeGreaterThan(3);
       const before = await worldOfOthers(attacker);
       const known = JSON.stringify(before);
-      expect(
-        secrets.filter((secret) => !known.includes(secret)),
-        'secrets that are none',
-      ).toEqual([]);
+      const unknown = secrets.filter((secret) => !known.includes(secret));
+      expect(unknown, 'secrets that are none').toEqual([]);
       const mark = sandbox.hub.journal.last;
 
       const answers = await askAll(
@@ -99,23 +83,21 @@ describe.each(attackers)('A device of the tenant $tenant', (attacker) => {
   );
 });
 
-describe('In another tenant', () => {
-  it('the same ids, serial numbers and types are free, and give no access to the victim’s data', async () => {
-    const [, rival] = attackers as [Attacker, Attacker];
-    const { id } = rival;
-    const before = await worldOfOthers(rival);
-    const gateway = { objectId, model: 'svc.device', type: 'gateway', properties: { serial: 'zqserial' } };
-    const created = await succeeds(id, 'Svc.Device.Created', {}, gateway);
-    const type = await succeeds(id, 'type.create', {}, { typeId: 'zqtype', version: '1.0.0' });
-    const options = { hierarchical: true, related: ['svc.configuration'] };
-    const fetched = await succeeds(id, 'Svc.Device.SyncModel', { objectId, model: 'svc.device' }, options);
+it('In another tenant the same ids, serial numbers and types are free, and give no access to the victim’s data', async () => {
+  const [, rival] = attackers as [Attacker, Attacker];
+  const { id } = rival;
+  const before = await worldOfOthers(rival);
+  const gateway = { objectId, model: 'svc.device', type: 'gateway', properties: { serial: 'zqserial' } };
+  const created = await succeeds(id, 'Svc.Device.Created', {}, gateway);
+  const type = await succeeds(id, 'type.create', {}, { typeId: 'zqtype', version: '1.0.0' });
+  const options = { hierarchical: true, related: ['svc.configuration'] };
+  const fetched = await succeeds(id, 'Svc.Device.SyncModel', { objectId, model: 'svc.device' }, options);
 
-    const all = [created, type, fetched].flatMap(({ notifications, ack }) => [...notifications, ack]);
-    const attempt = { what: '', body: [gateway, 'zqtype'] };
-    expect(leaks(all, attempt)).toEqual([]);
-    expect(fetched.notifications).toHaveLength(2);
-    expect(await worldOfOthers(rival)).toEqual(before);
-  });
+  const all = [created, type, fetched].flatMap(({ notifications, ack }) => [...notifications, ack]);
+  const attempt = { what: '', body: [gateway, 'zqtype'] };
+  expect(leaks(all, attempt)).toEqual([]);
+  expect(fetched.notifications).toHaveLength(2);
+  expect(await worldOfOthers(rival)).toEqual(before);
 });
 
 describe('An object that now belongs to another device', () => {
@@ -124,9 +106,8 @@ describe('An object that now belongs to another device', () => {
     const spare = { objectId: spareId, model: 'svc.device', type: 'pump', properties: { serial: 'zqspare' } };
     const [{ id, ownId }] = attackers as [Attacker];
     await admin('/objects', spare);
-    await succeeds(id, 'reference.create', { objectId: ownId }, [
-      { name: 'feeds', to: { objectId: spareId, model: 'svc.device' } },
-    ]);
+    const feeds = { name: 'feeds', to: { objectId: spareId, model: 'svc.device' } };
+    await succeeds(id, 'reference.create', { objectId: ownId }, [feeds]);
     await succeeds(deviceId, 'model.create', {}, spare);
 
     const sync = { objectId: ownId, model: 'svc.device' };
@@ -138,12 +119,8 @@ describe('An object that now belongs to another device', () => {
   it('is not fetched as a related model, without an effect on others', async () => {
     const bareId = 'acef0004-0000-4000-8000-000000000002';
     const sensor = { objectId: bareId, model: 'svc.device', type: 'sensor', properties: { quantity: 'flow' } };
-    const settings = {
-      objectId: bareId,
-      model: 'svc.configuration',
-      type: 'gateway.settings',
-      properties: { logLevel: 'zqlevel' },
-    };
+    const type = { model: 'svc.configuration', type: 'gateway.settings' };
+    const settings = { objectId: bareId, ...type, properties: { logLevel: 'zqlevel' } };
     const [{ id }] = attackers as [Attacker];
     await succeeds(id, 'model.create', {}, sensor);
     await admin('/objects', settings);
@@ -214,9 +191,80 @@ async function world(part: string): Promise<Thing[]> {
 }
 
 async function admin(path: string, body: unknown): Promise<void> {
-  const response = await fetch(new URL(path, sandbox.backends.adminUrl), {
-    method: 'POST',
-    body: JSON.stringify(body),
-  });
+  const url = new URL(path, sandbox.backends.adminUrl);
+  const response = await fetch(url, { method: 'POST', body: JSON.stringify(body) });
   expect(response.ok, await response.text()).toBe(true);
+}
+
+/** Whom attempts are aimed at: an object with its configuration, a child, identities, a type. */
+interface Victim extends Pick<Target, 'deviceId' | 'principalId' | 'objectId' | 'childId' | 'typeId'> {
+  readonly serial: string;
+  /** Names of identities, from the device on. */
+  readonly names: readonly [string, string];
+}
+
+/** The victim, and all ways to it that a device with an object `ownId` of its own may try. */
+function targetOf(victim: Victim, ownId: string): Target {
+  const { deviceId, objectId, childId, serial, principalId, names } = victim;
+  const gateway = { model: 'svc.device', type: 'gateway', properties: { serial } };
+  const settings = { model: 'svc.configuration', type: 'gateway.settings', properties: { logLevel: 'off' } };
+  const sensor = { model: 'svc.device', type: 'sensor', properties: { quantity: 'none' } };
+
+  const paths = [deviceId, names.join('/'), `${deviceId}/${names[0]}`, `../${deviceId}`, `%2e%2e/${deviceId}`];
+  const childNames = [deviceId, names[0], `${deviceId}/${names[0]}`, `../${deviceId}`, `..%2f${deviceId}`, principalId];
+  const objectIds = [`../${objectId}`, `${ownId}/../${objectId}`, `${ownId}%2f..%2f${objectId}`, `${objectId}/owner`];
+  const models = [
+    '../svc.device',
+    `svc.device/../../../${objectId}/models/svc.device`,
+    'a/b',
+    '%2f',
+    '..',
+    '..svc.device',
+  ];
+
+  const hostilePlaces = [
+    ...[...objectIds, ...hostileObjectIds].map((objectId) => ({
+      what: `the object id ${objectId}`,
+      properties: { objectId, model: 'svc.device' },
+    })),
+    ...models.map((model) => ({ what: `the model ${model}`, properties: { objectId: ownId, model } })),
+  ];
+  return {
+    ...victim,
+    ownId,
+    gateway,
+    sensor,
+    pump: { type: 'pump', properties: { serial: ownId } },
+    objectIds,
+    models,
+    hostileAddresses: hostilePlaces,
+    addresses: [
+      { what: 'its object', properties: { objectId, model: 'svc.device' } },
+      { what: 'its configuration', properties: { objectId, model: 'svc.configuration' } },
+      { what: 'its child', properties: { objectId: childId, model: 'svc.device' } },
+      ...hostilePlaces,
+    ],
+    registrations: [
+      { what: 'its object id', body: { ...gateway, objectId } },
+      { what: 'the object id of its configuration', body: { ...settings, objectId } },
+      { what: 'the object id of its child', body: { ...sensor, objectId: childId } },
+      { what: 'its serial number', body: gateway },
+    ].map((one) => ({ ...one, from: 'same tenant' as const })),
+    owners: [...paths, ...hostilePaths].map((owner) => ({
+      what: `the owner ${owner}`,
+      properties: { owner },
+      body: sensor,
+    })),
+    identities: [
+      ...[...childNames, ...hostileIdentities.map(([name]) => name)].map((identity) => ({
+        what: `the identity ${identity}`,
+        body: { identity },
+      })),
+      ...[...paths, ...hostilePaths].map((parent) => ({
+        what: `the parent ${parent}`,
+        properties: { parent },
+        body: { identity: names[1] },
+      })),
+    ],
+  };
 }

@@ -47,12 +47,9 @@ beforeAll(async () => {
   await untilIs(mostQueued + dropped + 1 + madeUp, handled);
 
   faults.add({ backend: 'informationModel', status: 503 });
-  for (let version = 1; version <= perDevice; version += 1) {
-    for (const device of waiting) {
-      const properties = { ...envelope('model.update', 'c', 'none'), objectId };
-      append(device, properties, { model: 'svc.device', type: 'pump', version });
-    }
-  }
+  const properties = { ...envelope('model.update', 'c', 'none'), objectId };
+  for (let version = 1; version <= perDevice; version += 1)
+    for (const device of waiting) append(device, properties, { model: 'svc.device', type: 'pump', version });
   await untilIs(updates, 'device_messaging_unfinished_messages');
   await untilIs(1, 'device_messaging_backend_out');
   await vi.waitFor(async () => expect(await current(requests, probes)).toBeGreaterThan(0), soon);
@@ -111,12 +108,11 @@ describe('/metrics', () => {
 
   it('has the outage of a backend, and the messages that wait for it', () => {
     const backend = { device_messaging_backend: 'informationModel' };
-    const held = (place: string) =>
-      valueIn(during, 'device_messaging_held_messages', { device_messaging_place: place });
+    const inPlace = (name: string, device_messaging_place: string) => valueIn(during, name, { device_messaging_place });
+    const held = (place: string) => inPlace('device_messaging_held_messages', place);
     expect(held('memory')).toBeGreaterThan(0);
     expect(held('memory')).toBeLessThanOrEqual(40);
-    const kept = (place: string) =>
-      valueIn(during, 'device_messaging_partition_messages', { device_messaging_place: place });
+    const kept = (place: string) => inPlace('device_messaging_partition_messages', place);
     expect(kept('disk')).toBeGreaterThan(200);
     expect(kept('work') + kept('memory') + kept('disk')).toBe(updates);
     expect(valueIn(during, 'device_messaging_partition_spool_bytes')).toBeGreaterThan(100 * kept('disk'));
@@ -128,9 +124,8 @@ describe('/metrics', () => {
     // The object is unknown: a failure of the devices.
     const answered = { device_messaging_code: 'http_response_error', device_messaging_message: 'model.update' };
     has(handled, answered).toBe(updates);
-    has('messaging_process_duration_count', { device_messaging_message: 'model.update', error_type: 'device' }).toBe(
-      updates,
-    );
+    const failed = { device_messaging_message: 'model.update', error_type: 'device' };
+    has('messaging_process_duration_count', failed).toBe(updates);
     has('device_messaging_backend_retries_total', backend).toBeGreaterThan(0);
     for (const name of ['backend_out', 'partition_spool_bytes', 'partition_oldest_duration']) {
       expect([name, valueIn(after, `device_messaging_${name}`)]).toEqual([name, 0]);
@@ -170,9 +165,8 @@ describe('/metrics', () => {
     const missing = own.filter(([name, declaration]) => !hasSamples(after, name, declaration));
     expect(missing.map(([name]) => name)).toEqual([]);
     const printed = own.map(([name, declaration]) => prometheusNameOf(name, declaration));
-    const further = after.filter(
-      ({ name }) => name !== 'target_info' && !printed.includes(name.replace(/_(bucket|count|sum)$/, '')),
-    );
+    const known = ['target_info', ...printed];
+    const further = after.filter(({ name }) => !known.includes(name.replace(/_(bucket|count|sum)$/, '')));
     expect(further).toEqual([]);
   });
 

@@ -6,6 +6,7 @@ import { connectDevice } from '../../sandbox/device/device.ts';
 import { type Azurite, accountKey, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
+import { envelope } from '../../sandbox/stories/wire.ts';
 import { http } from '../sandbox/backends/client.ts';
 import { type Collector, startCollector } from '../support/collector.ts';
 import { type ConnectProxy, type ProxyBehaviour, startConnectProxy } from '../support/connectProxy.ts';
@@ -27,11 +28,8 @@ beforeAll(async () => {
   const hubDirectory = join(sandbox.directory, 'hub');
   const [cert, key] = ['server.pem', 'server.key'].map((name) => join(hubDirectory, name)) as [string, string];
   const certificate = { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') };
-  [proxy, storage, collector] = await Promise.all([
-    startConnectProxy(),
-    startAzurite({ certificate: { cert, key } }),
-    startCollector(),
-  ]);
+  const starting = [startConnectProxy(), startAzurite({ certificate: { cert, key } }), startCollector()] as const;
+  [proxy, storage, collector] = await Promise.all(starting);
   relays = [];
   /** The same address behind TLS. */
   async function secured(url: string): Promise<string> {
@@ -126,8 +124,10 @@ describe('the service behind a proxy that asks for credentials', () => {
   it('goes on when the proxy cuts all connections', async () => {
     expect(proxy.cut()).toBeGreaterThan(0);
     const pump = await sandbox.connect('pump-2');
-    const properties = { msgType: 'action', action: 'model.create', version: '2', correlationId: 'after', ack: 'all' };
-    await pump.send(properties, Buffer.from('{"model":"svc.device","type":"pump","properties":{"serial":"after"}}'));
+    await pump.send(
+      envelope('model.create', 'after'),
+      Buffer.from('{"model":"svc.device","type":"pump","properties":{"serial":"after"}}'),
+    );
     expect((await nextAck(pump)).body).toMatchObject({ success: true });
     await pump.close();
   });
@@ -139,36 +139,30 @@ describe('the service behind a proxy that asks for credentials', () => {
   });
 });
 
-describe('the front door behind the proxy', () => {
-  it('has a method invoked', async () => {
-    proxy.behave('asks');
-    const { hub, backends, state } = sandbox;
-    const port = await freePort();
-    const environment: Environment = { ...methodsEnvironment(), METHODS_PORT: String(port) };
-    const { process } = await start(environment, ['node', 'dist/methods.js']);
-    const connectionString = hub.deviceConnectionString('motor-1');
-    const motor = await connectDevice({ id: 'motor-1', connectionString, caFile: hub.caFile });
-    await motor.onMethod('invokeMethod', (_, send) => send(200, { status: 0, output: {} }));
-    const object = backends.world.objects.list().find(({ name }) => name === 'Conveyor motor');
-    const path = `/objects/${object?.objectId}/models/svc.device/methods/stop`;
-    const headers = { authorization: `Bearer ${state.methods?.tokens.invoker}`, 'content-type': 'application/json' };
-    const before = proxy.asked.length;
-    const reply = await http(`http://127.0.0.1:${port}`, 'POST', path, {}, headers);
-    expect([reply.status, reply.text]).toEqual([200, expect.stringContaining('"status":0')]);
-    expect(proxy.asked.slice(before)).toContain(new URL(environment['INFORMATION_MODEL_URL'] ?? '').host);
-    expect(asks()).toContain(`localhost:${hub.ports.amqps}`);
-    await Promise.all([motor.close(), process.stop()]);
-  });
+it('the front door behind the proxy has a method invoked', async () => {
+  proxy.behave('asks');
+  const { hub, backends, state } = sandbox;
+  const port = await freePort();
+  const environment: Environment = { ...methodsEnvironment(), METHODS_PORT: String(port) };
+  const { process } = await start(environment, ['node', 'dist/methods.js']);
+  const connectionString = hub.deviceConnectionString('motor-1');
+  const motor = await connectDevice({ id: 'motor-1', connectionString, caFile: hub.caFile });
+  await motor.onMethod('invokeMethod', (_, send) => send(200, { status: 0, output: {} }));
+  const object = backends.world.objects.list().find(({ name }) => name === 'Conveyor motor');
+  const path = `/objects/${object?.objectId}/models/svc.device/methods/stop`;
+  const headers = { authorization: `Bearer ${state.methods?.tokens.invoker}`, 'content-type': 'application/json' };
+  const before = proxy.asked.length;
+  const reply = await http(`http://127.0.0.1:${port}`, 'POST', path, {}, headers);
+  expect([reply.status, reply.text]).toEqual([200, expect.stringContaining('"status":0')]);
+  expect(proxy.asked.slice(before)).toContain(new URL(environment['INFORMATION_MODEL_URL'] ?? '').host);
+  expect(asks()).toContain(`localhost:${hub.ports.amqps}`);
+  await Promise.all([motor.close(), process.stop()]);
 });
 
 describe('the check behind the proxy', () => {
   it.each([
     ['service', [], serviceEnvironment],
-    [
-      'service that looks its event endpoint up',
-      [],
-      () => ({ ...serviceEnvironment(), HUB_EVENTS_CONNECTION_STRING: '' }),
-    ],
+    ['service with a look-up', [], () => ({ ...serviceEnvironment(), HUB_EVENTS_CONNECTION_STRING: '' })],
     ['front door', ['methods'], methodsEnvironment],
   ] as const)(
     'finds nothing wrong for the %s, and says what is reached through the proxy',

@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
-import { withConstants } from '../support/processes.ts';
-import { deviceForAll, nextAck, sandboxForAll } from './testSandbox.ts';
+import { withConstants } from '../support/withConstants.ts';
+import { deviceForAll, linesIn, nextAck, sandboxForAll } from './testSandbox.ts';
 
 // By mistake a second process is started with the data folder of the first.
 
@@ -18,10 +17,7 @@ const secondLog = () => join(sandbox.directory, 'second.log');
 
 /** The correlation ids of the messages that a process has handled. */
 const handledIn = (logFile: string) =>
-  readFileSync(logFile, 'utf8')
-    .split('\n')
-    .filter((line) => line.includes('"msg":"handled"'))
-    .map((line) => JSON.parse(line).correlationId);
+  linesIn(logFile).flatMap(({ msg, correlationId }) => (msg === 'handled' ? correlationId : []));
 
 async function renewKey(id: string): Promise<void> {
   await device.send(envelope('identity.update', id), Buffer.from(JSON.stringify({ publicKey: id })));

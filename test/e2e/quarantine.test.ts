@@ -1,17 +1,14 @@
-import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Device } from '../../sandbox/device/device.ts';
 import { buildService } from '../../sandbox/service/build.ts';
-import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
-import { projectDirectory } from '../../sandbox/state/directories.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { fatalMessages, withConstants } from '../support/processes.ts';
 import { keepRunning, type Restarting } from '../support/restarting.ts';
 import { storageAccount } from '../support/storageAccount.ts';
+import { runNode } from './commands/run.ts';
 import { type AckBody, bodyOf, startTestSandbox, type TestSandbox } from './testSandbox.ts';
 
 // A message ends every process that handles it, and somebody starts the processes again.
@@ -45,11 +42,7 @@ async function environmentOf(isBlob: boolean): Promise<Record<string, string>> {
   const given = sandbox.state.service.environment;
   if (!isBlob) return given;
   const { connectionString } = await storageAccount();
-  return {
-    ...given,
-    STORE: 'blob',
-    STORE_CONNECTION_STRING: connectionString,
-  };
+  return { ...given, STORE: 'blob', STORE_CONNECTION_STRING: connectionString };
 }
 
 async function start(number: number, environment: Readonly<Record<string, string>>): Promise<Restarting> {
@@ -61,11 +54,7 @@ async function start(number: number, environment: Readonly<Record<string, string
   });
 }
 
-interface Heard {
-  readonly id: string;
-  readonly code: string;
-  readonly details: string;
-}
+type Heard = Readonly<{ id: string; code: string; details: string }>;
 
 /** What a device is told, until so many of its messages are answered. A repeated answer counts once. */
 async function hear(device: Device, count: number): Promise<Heard[]> {
@@ -83,25 +72,17 @@ async function hear(device: Device, count: number): Promise<Heard[]> {
 const key = Buffer.from(JSON.stringify({ publicKey: 'key' }));
 const send = (device: Device, id: string) => device.send(envelope('identity.update', id), key);
 
-async function deadLetters(environment: Readonly<Record<string, string>>): Promise<string> {
-  const child = spawn(process.execPath, ['dist/deadLetters.js', 'list'], {
-    cwd: projectDirectory,
-    env: { PATH: process.env['PATH'], ...environment },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [stdout] = await Promise.all([text(child.stdout), once(child, 'exit')]);
-  return stdout;
-}
+const deadLetters = async (environment: Readonly<Record<string, string>>) =>
+  (await runNode(['dist/deadLetters.js', 'list'], environment)).stdout;
 
-const logOf = async (count: number) =>
-  (
-    await Promise.all(
-      Array.from({ length: count }, (_, n) => readFile(join(sandbox.directory, `instance-${n}.log`), 'utf8')),
-    )
-  ).join('\n');
+const logOf = (count: number) =>
+  Array.from({ length: count }, (_, n) => readFileSync(join(sandbox.directory, `instance-${n}.log`), 'utf8')).join(
+    '\n',
+  );
 
-describe('a message that ends the process', () => {
-  it.each(Object.entries(kinds))('%s is parked, and no other message', async (_kind, { instances: count, isBlob }) => {
+it.each(Object.entries(kinds))(
+  'a message that ends the process %s is parked, and no other message',
+  async (_kind, { instances: count, isBlob }) => {
     const environment = await environmentOf(isBlob);
     const ids = ['pump-1', 'pump-2', 'gateway-1', 'rival-1', 'pump-3', 'pump-4'];
     devices = await Promise.all(ids.map((id) => sandbox.connect(id)));
@@ -116,13 +97,10 @@ describe('a message that ends the process', () => {
     for (const device of others) for (const id of ['second', 'third']) await send(device, id);
 
     const [told, ...rest] = await Promise.all(devices.map((device) => hear(device, 3)));
+    const details = expect.stringMatching(/^the message is not executed again, incident /);
     expect(told).toEqual([
       { id: 'before', code: 'ok', details: '' },
-      {
-        id: 'fatal-1',
-        code: 'internal_platform_error',
-        details: expect.stringMatching(/^the message is not executed again, incident /),
-      },
+      { id: 'fatal-1', code: 'internal_platform_error', details },
       { id: 'behind', code: 'ok', details: '' },
     ]);
     for (const heard of rest) {
@@ -136,8 +114,7 @@ describe('a message that ends the process', () => {
       expect.stringMatching(/"pump-1" {2}identity\.update {2}internal_platform_error/),
     ]);
     const incident = /[\da-f-]{36}$/.exec(told?.[1]?.details ?? '')?.[0] ?? 'none';
-    expect(await logOf(count)).toMatch(
-      new RegExp(`"level":"error".*"incident":"${incident}".*parked without being executed`),
-    );
-  });
-});
+    const parked = new RegExp(`"level":"error".*"incident":"${incident}".*parked without being executed`);
+    expect(logOf(count)).toMatch(parked);
+  },
+);

@@ -1,25 +1,22 @@
-import { readFile } from 'node:fs/promises';
 import { positionAnnotations } from 'iot-hub-emulator/testing';
 import rhea from 'rhea';
 import { describe, expect, it } from 'vitest';
 import { demonstrate } from '../../sandbox/demonstration/demonstrate.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { catalogue } from '../../src/messages/index.ts';
-import { bodyOf, nextAck, sandboxForAll } from './testSandbox.ts';
+import { bodyOf, linesIn, nextAck, sandboxForAll } from './testSandbox.ts';
 
 const sandbox = sandboxForAll();
 
-describe('The demonstration', () => {
-  it('shows every message of the catalogue with at least one success, and all replies come from the service {S1.2}', async () => {
-    const exchanges = await demonstrate(sandbox);
-    expect(exchanges.map(({ problems }) => problems)).toEqual(exchanges.map(() => []));
-    const successful = exchanges.filter(({ replies }) => {
-      const { success } = bodyOf(replies.at(-1) ?? fail()) as { success?: boolean };
-      return success;
-    });
-    const shown = successful.map(({ sent: { properties } }) => properties['action'] ?? properties['eventType']);
-    expect(new Set(shown)).toEqual(new Set(catalogue.map(({ name }) => name)));
+it('The demonstration shows every message of the catalogue with at least one success, and all replies come from the service {S1.2}', async () => {
+  const exchanges = await demonstrate(sandbox);
+  expect(exchanges.map(({ problems }) => problems)).toEqual(exchanges.map(() => []));
+  const successful = exchanges.filter(({ replies }) => {
+    const { success } = bodyOf(replies.at(-1) ?? fail()) as { success?: boolean };
+    return success;
   });
+  const shown = successful.map(({ sent: { properties } }) => properties['action'] ?? properties['eventType']);
+  expect(new Set(shown)).toEqual(new Set(catalogue.map(({ name }) => name)));
 });
 
 describe('A device that registers itself with model.create', () => {
@@ -40,10 +37,8 @@ describe('A device that registers itself with model.create', () => {
   it('may have an id that looks like a path, without becoming another device', async () => {
     for (const id of ['pump%2F..%2Frival-1', "a:b@c=$(d)'?*", '%00', '...']) {
       const device = await sandbox.connect(id);
-      await device.send(
-        envelope('model.create', `hostile ${id}`),
-        Buffer.from(JSON.stringify({ model: 'svc.device', type: 'pump', properties: { serial: id } })),
-      );
+      const pump = { model: 'svc.device', type: 'pump', properties: { serial: id } };
+      await device.send(envelope('model.create', `hostile ${id}`), Buffer.from(JSON.stringify(pump)));
       const { ack, body, notifications } = await nextAck(device);
       await device.close();
       expect(body, id).toMatchObject({ success: true, code: 'ok' });
@@ -64,15 +59,9 @@ describe('A device that registers itself with model.create', () => {
 
     expect(JSON.stringify([body, notifications.map(bodyOf)])).not.toContain('secret');
     const world = await fetch(new URL('/world/objects', sandbox.backends.adminUrl));
-    expect(((await world.json()) as { data: unknown[] }).data).toContainEqual(
-      expect.objectContaining({
-        tenant: 'acme',
-        objectId,
-        model: 'svc.device',
-        version: 1,
-        properties: mine.properties,
-      }),
-    );
+    const kept = { tenant: 'acme', objectId, model: 'svc.device', version: 1, properties: mine.properties };
+    const { data } = (await world.json()) as { data: unknown[] };
+    expect(data).toContainEqual(expect.objectContaining(kept));
   });
 });
 
@@ -95,8 +84,8 @@ describe('The service', () => {
 
     expect([ack.properties['correlationId'], notifications]).toEqual(['genuine', []]);
     expect(sandbox.backends.calls().some(({ body }) => body?.includes('F-1'))).toBe(false);
-    const log = (await readFile(sandbox.state.service.logFile, 'utf8')).trim().split('\n');
-    const warnings = log.map((line) => JSON.parse(line)).filter(({ msg }) => msg.includes('device stamp'));
+    const log = linesIn(sandbox.state.service.logFile);
+    const warnings = log.filter(({ msg }) => String(msg).includes('device stamp'));
     expect(warnings.map(({ level }) => level)).toContain('warn');
   });
 
@@ -111,25 +100,23 @@ describe('The service', () => {
   });
 });
 
-describe('The journal', () => {
-  it('shows one message live: device, backends, reply', async () => {
-    const away = new AbortController();
-    const url = new URL('/journal/stream?correlationId=one%20way', sandbox.hub.adminUrl);
-    const stream = await fetch(url, { signal: away.signal });
-    const device = await sandbox.connect('pump-1');
-    await device.send(envelope('identity.update', 'one way'), Buffer.from('{"publicKey":"k"}'));
-    await nextAck(device);
-    let seen = '';
-    for await (const chunk of stream.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-      seen += chunk;
-      if (seen.includes('"c2d-settled"')) break;
-    }
-    away.abort();
-    await device.close();
-    const kinds = [...seen.matchAll(/"kind":"([^"]+)"/g)].map(([, kind]) => kind);
-    expect([kinds[0], ...kinds.slice(-3)]).toEqual(['d2c', 'c2d', 'c2d-delivered', 'c2d-settled']);
-    expect(new Set(kinds.slice(1, -3))).toEqual(new Set(['http-request', 'http-response']));
-  });
+it('The journal shows one message live: device, backends, reply', async () => {
+  const away = new AbortController();
+  const url = new URL('/journal/stream?correlationId=one%20way', sandbox.hub.adminUrl);
+  const stream = await fetch(url, { signal: away.signal });
+  const device = await sandbox.connect('pump-1');
+  await device.send(envelope('identity.update', 'one way'), Buffer.from('{"publicKey":"k"}'));
+  await nextAck(device);
+  let seen = '';
+  for await (const chunk of stream.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    seen += chunk;
+    if (seen.includes('"c2d-settled"')) break;
+  }
+  away.abort();
+  await device.close();
+  const kinds = [...seen.matchAll(/"kind":"([^"]+)"/g)].map(([, kind]) => kind);
+  expect([kinds[0], ...kinds.slice(-3)]).toEqual(['d2c', 'c2d', 'c2d-delivered', 'c2d-settled']);
+  expect(new Set(kinds.slice(1, -3))).toEqual(new Set(['http-request', 'http-response']));
 });
 
 function fail(): never {

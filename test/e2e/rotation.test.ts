@@ -18,14 +18,14 @@ import { buildService } from '../../sandbox/service/build.ts';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { startService } from '../../sandbox/service/process.ts';
-import { withConstants } from '../support/processes.ts';
+import { envelope } from '../../sandbox/stories/wire.ts';
 import { type RotatingAzurite, startRotatingAzurite } from '../support/rotatingAzurite.ts';
-import { createSecretVolume, type SecretVolume } from '../support/secretVolume.ts';
+import { createSecretVolume } from '../support/secretVolume.ts';
+import { withConstants } from '../support/withConstants.ts';
+import { linesIn } from './testSandbox.ts';
 
 // The built programs while every secret that they have is replaced, one by one, under load: nothing is lost, nothing is
 // repeated, and no secret gets out (D397).
-
-type Line = Readonly<Record<string, unknown>>;
 
 const directory = folderForAll('rotation');
 let hub: Hub;
@@ -45,33 +45,24 @@ const newToken = () => known(`token-${randomUUID()}`);
 
 beforeAll(async () => {
   await buildService();
+  const journal = createJournal({ bytes: 2 ** 28 });
   [hub, backends, account] = await Promise.all([
     startHub({ directory: join(directory, 'hub'), devices: [{ deviceId: 'pump-1' }, { deviceId: 'motor-1' }] }),
-    startBackends({
-      seed: true,
-      accepts: (_, token) => tokens.has(token),
-      journal: createJournal({ bytes: 2 ** 28 }),
-    }),
+    startBackends({ seed: true, accepts: (_, token) => tokens.has(token), journal }),
     startRotatingAzurite(),
   ]);
 });
 afterAll(() => Promise.all([hub?.close(), backends?.close(), account?.close()]));
+
+const deviceOf = (id: string) =>
+  connectDevice({ id, connectionString: hub.deviceConnectionString(id), caFile: hub.caFile });
 
 /** Of the file with this name in the folder of secrets: mostly that of the variable. */
 const settingOf = (name: string): string =>
   ({ 'tls.crt': 'METHODS_TLS_CERTIFICATE_FILE', 'tls.key': 'METHODS_TLS_KEY_FILE' })[name] ?? `${name}_FILE`;
 
 /** A program with its secrets in a mounted folder. */
-interface Program {
-  readonly volume: SecretVolume;
-  lines(): readonly Line[];
-  /** Replaces secrets in the folder, and waits until the program says that it uses them. */
-  use(changes: Readonly<Record<string, string>>): Promise<void>;
-  /** Something else that it has put out. */
-  hasSaid(text: string): void;
-  /** Ends it. Nothing that it has put out may have a secret. */
-  end(): Promise<void>;
-}
+type Program = Awaited<ReturnType<typeof start>>;
 
 /** @param held secrets by the name of their variable */
 async function start(
@@ -79,7 +70,7 @@ async function start(
   held: Readonly<Record<string, string>>,
   environment: Readonly<Record<string, string>>,
   command?: readonly string[],
-): Promise<Program> {
+) {
   const volume = createSecretVolume(join(directory, `${name}-secrets`), held);
   const files = Object.keys(held).map((name) => [settingOf(name), volume.file(name)]);
   const port = await freePort();
@@ -94,25 +85,24 @@ async function start(
     },
     ...{ readyzUrl: `http://127.0.0.1:${port}/readyz`, logFile, command },
   });
-  const lines = () =>
-    readFileSync(logFile, 'utf8')
-      .split('\n')
-      .filter((line) => line.startsWith('{'))
-      .map((line) => JSON.parse(line));
+  const lines = () => linesIn(logFile);
   const said: string[] = [];
   const changesOf = (name: string) =>
     lines().filter(({ event, setting }) => event === 'secret.changed' && setting === settingOf(name)).length;
   return {
     volume,
     lines,
-    async use(changes) {
+    /** Replaces secrets in the folder, and waits until the program says that it uses them. */
+    async use(changes: Readonly<Record<string, string>>) {
       const told = Object.keys(changes).filter((name) => name !== 'tls.key'); // with its certificate
       const before = told.map((name) => [name, changesOf(name)] as const);
       for (const [name, secret] of Object.entries(changes)) if (name !== 'tls.crt') known(secret);
       volume.put(changes);
       for (const [name, count] of before) await expect.poll(() => changesOf(name)).toBe(count + 1);
     },
-    hasSaid: (text) => void said.push(text),
+    /** Something else that it has put out. */
+    hasSaid: (text: string) => void said.push(text),
+    /** Ends it. Nothing that it has put out may have a secret. */
     async end() {
       said.push(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text());
       await running.stop();
@@ -156,9 +146,7 @@ describe('the service', () => {
         ...{ STORE: 'blob', DATA_DIRECTORY: join(directory, 'data'), ADMIN_PORT: String(adminPort) },
       },
     );
-    pump = await connectDevice({
-      ...{ id: 'pump-1', connectionString: hub.deviceConnectionString('pump-1'), caFile: hub.caFile },
-    });
+    pump = await deviceOf('pump-1');
     load = Promise.all([sendAlways(), receiveAlways()]);
   });
   afterAll(async () => {
@@ -172,8 +160,7 @@ describe('the service', () => {
     while (isLoaded) {
       const correlationId = randomUUID();
       const body = JSON.stringify({ model: 'svc.device', type: 'pump', properties: { serial: correlationId } });
-      const properties = { msgType: 'action', action: 'model.create', version: '2', correlationId, ack: 'all' };
-      await pump.send(properties, Buffer.from(body));
+      await pump.send(envelope('model.create', correlationId), Buffer.from(body));
       sent.push(correlationId);
       await sleep(20);
       // A slow machine would fall behind further and further.
@@ -196,27 +183,22 @@ describe('the service', () => {
     await expect.poll(() => acknowledged.length).toBeGreaterThan(later);
   }
 
-  it('goes on while either key of the event endpoint is renewed', async () => {
+  type Keys = readonly ['primaryKey' | 'secondaryKey', 'primaryKey' | 'secondaryKey'];
+  it.each([
+    ['events', (key: Keys[0]) => ({ HUB_EVENTS_CONNECTION_STRING: hub.eventHubConnectionString('events', key) })],
+    ['service', (key: Keys[0]) => ({ HUB_SERVICE_CONNECTION_STRING: hub.connectionString('service', key) })],
+  ] as const)('goes on while either key of the endpoint is renewed: %s', async (endpoint, withKey) => {
     await works();
-    await program.use({ HUB_EVENTS_CONNECTION_STRING: hub.eventHubConnectionString('events', 'secondaryKey') });
-    await hub.renewKey('events', 'primaryKey');
-    await expire('events');
-    await works();
-    await program.use({ HUB_EVENTS_CONNECTION_STRING: hub.eventHubConnectionString('events', 'primaryKey') });
-    await hub.renewKey('events', 'secondaryKey');
-    await expire('events');
-    await works();
-  });
-
-  it('goes on while either key of the service endpoint is renewed', async () => {
-    await program.use({ HUB_SERVICE_CONNECTION_STRING: hub.connectionString('service', 'secondaryKey') });
-    await hub.renewKey('service', 'primaryKey');
-    await expire('service');
-    await works();
-    await program.use({ HUB_SERVICE_CONNECTION_STRING: hub.connectionString('service', 'primaryKey') });
-    await hub.renewKey('service', 'secondaryKey');
-    await expire('service');
-    await works();
+    const turns: Keys[] = [
+      ['secondaryKey', 'primaryKey'],
+      ['primaryKey', 'secondaryKey'],
+    ];
+    for (const [used, renewed] of turns) {
+      await program.use(withKey(used));
+      await hub.renewKey(endpoint, renewed);
+      await expire(endpoint);
+      await works();
+    }
   });
 
   it('catches up when a key is revoked before there is another one', async () => {
@@ -267,11 +249,8 @@ describe('the service', () => {
     program.volume.put({ ADMIN_TOKEN: next });
     expect((await ask(next)).status).toBe(200);
     expect((await ask(operators)).status).toBe(401);
-    const env = {
-      PATH: process.env['PATH'],
-      ADMIN_PORT: String(adminPort),
-      ADMIN_TOKEN_FILE: program.volume.file('ADMIN_TOKEN'),
-    };
+    const file = program.volume.file('ADMIN_TOKEN');
+    const env = { PATH: process.env['PATH'], ADMIN_PORT: String(adminPort), ADMIN_TOKEN_FILE: file };
     const { stdout } = await promisify(execFile)(process.execPath, ['dist/admin.js', '/settings'], { env });
     expect(stdout).toContain('HUB_EVENTS_CONNECTION_STRING');
     program.hasSaid(stdout);
@@ -327,9 +306,7 @@ describe('the front door', () => {
     const files = new ContainerClient(account.connectionStringOf(0), container);
     await files.create();
     await files.uploadBlockBlob('curve.json', '{"a":1}', 7);
-    motor = await connectDevice({
-      ...{ id: 'motor-1', connectionString: hub.deviceConnectionString('motor-1'), caFile: hub.caFile },
-    });
+    motor = await deviceOf('motor-1');
     await motor.onMethod('invokeMethod', (_, send) => send(200, { status: 0, output: {} }));
     const object = backends.world.objects.list().find(({ name }) => name === 'Conveyor motor');
     path = `/objects/${object?.objectId}/models/svc.device/methods/loadFirmware`;
@@ -363,10 +340,8 @@ describe('the front door', () => {
 
   function invoke(agent: Agent): Promise<string> {
     const application = { name: 'control-room', tenant: 'acme', mayInvoke: true };
-    const headers = {
-      authorization: `Bearer ${backends.applications.issue(application, 600)}`,
-      'content-type': 'application/json',
-    };
+    const authorization = `Bearer ${backends.applications.issue(application, 600)}`;
+    const headers = { authorization, 'content-type': 'application/json' };
     return new Promise((resolve, reject) => {
       const options = { agent, ca: trusted, port, host: 'localhost', path, method: 'POST', headers };
       const outgoing = request(options, (answer) => {

@@ -47,7 +47,7 @@ const writeEnv = (values: Record<string, string>) =>
   writeFileSync(
     join(directory, '.env'),
     Object.entries(values)
-      .map(([name, value]) => `${name}=${value}\n`)
+      .map((pair) => `${pair.join('=')}\n`)
       .join(''),
   );
 
@@ -62,18 +62,14 @@ describe('npm start', () => {
 
   it('works without .env', async () => {
     const { code, stderr } = await run('start', {});
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringContaining('set HUB_EVENTS_CONNECTION_STRING, or HUB_EVENTS_NAMESPACE'),
-    ]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('set HUB_EVENTS_CONNECTION_STRING, or HUB_EVENTS_NAMESPACE');
   });
 });
 
-describe('npm run dead-letters', () => {
-  it('reads .env', async () => {
-    writeEnv({ ...settings, DATA_DIRECTORY: join(directory, 'data') });
-    expect(await run('dead-letters', {}, 'list')).toEqual({ code: 0, stdout: '', stderr: '0 dead letters\n' });
-  });
+it('npm run dead-letters reads .env', async () => {
+  writeEnv({ ...settings, DATA_DIRECTORY: join(directory, 'data') });
+  expect(await run('dead-letters', {}, 'list')).toEqual({ code: 0, stdout: '', stderr: '0 dead letters\n' });
 });
 
 describe('the service', () => {
@@ -88,9 +84,8 @@ describe('the service', () => {
   it('ends soon when its data directory cannot be created', async () => {
     const { code, stderr } = await run('start', { ...settings, DATA_DIRECTORY: '/proc/nothing' });
     expect(code).toBe(1);
-    expect(stderr).toContain(
-      '/proc/nothing/checkpoints cannot be made (ENOENT): no folder can be made in /proc; set DATA_',
-    );
+    expect(stderr).toContain('/proc/nothing/checkpoints cannot be made (ENOENT): no folder can be made in /proc;');
+    expect(stderr).toContain('; set DATA_');
   });
 
   it('names the setting of a port that another program has', async () => {
@@ -106,12 +101,8 @@ describe('the service', () => {
   });
 
   it('warns of variables that look like settings, without their values', async () => {
-    const child = start('start', {
-      ...settings,
-      DELIVERY_DRAIN_SECOND: 's3cret',
-      CHECKPOINTS_STORE: 's3cret',
-      all_proxy: 'http://s3cret',
-    });
+    const similar = { DELIVERY_DRAIN_SECOND: 's3cret', CHECKPOINTS_STORE: 's3cret', all_proxy: 'http://s3cret' };
+    const child = start('start', { ...settings, ...similar });
     const hints: Record<string, string> = {};
     for await (const line of createInterface(child.stdout)) {
       if (!line.includes('environment variable is no setting')) continue;

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { EntryOf, Journal } from 'iot-hub-emulator/journal';
 import { expect } from 'vitest';
 import { startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import type { BackendCall } from '../../sandbox/backends/calls/calls.ts';
@@ -8,8 +10,8 @@ import type { Device, Reply } from '../../sandbox/device/device.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
 import type { SandboxOptions } from '../../sandbox/sandboxOptions.ts';
 import { unpack } from '../../sandbox/terminal/showMessage.ts';
+import { breachOfContract, entriesFor } from '../support/asyncapi.ts';
 import { validateExchange } from '../support/contracts.ts';
-import { breachesInJournal } from './journalContract.ts';
 
 export interface TestSandbox extends Sandbox {
   readonly directory: string;
@@ -55,16 +57,10 @@ export async function startTestSandbox(given: TestSandboxOptions = {}): Promise<
 function breaches(calls: readonly BackendCall[]): string[] {
   return calls.flatMap(({ backend, method, path, headers, body, status, answer, fault }) => {
     if (backend === 'token' || status === null || fault !== undefined) return [];
-    const exchange = {
-      backend,
-      method,
-      path,
-      requestHeaders: headers,
-      requestBody: body,
-      status,
-      responseBody: answer,
-    };
-    return validateExchange(exchange).map((text) => `${method} ${path} → ${status}: ${text}`);
+    const asked = { backend, method, path, requestHeaders: headers, requestBody: body };
+    return validateExchange({ ...asked, status, responseBody: answer }).map(
+      (text) => `${method} ${path} → ${status}: ${text}`,
+    );
   });
 }
 
@@ -87,14 +83,48 @@ export async function nextAck(device: Device): Promise<{ notifications: Reply[];
   }
 }
 
-export interface AckBody {
-  success: boolean;
-  code: string;
-  details: string;
-  objectId?: string;
-  relatedModels?: unknown[];
-}
+/** The lines of a log that are JSON, as objects. */
+export const linesIn = (logFile: string): Record<string, unknown>[] =>
+  readFileSync(logFile, 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line));
+
+export type AckBody = { success: boolean; code: string; details: string; objectId?: string; relatedModels?: unknown[] };
 
 export function bodyOf(reply: Reply): unknown {
   return JSON.parse(unpack(reply).toString('utf8'));
+}
+
+/**
+ * What the messages that went through a hub break of docs/contracts/asyncapi.yaml: replies of the service, and requests
+ * for it, unless they were refused or would not have been told so.
+ */
+function breachesInJournal(journal: Journal): string[] {
+  const replies = journal.list({ kind: 'c2d' }).filter(({ policy }) => policy === 'service');
+  const refused = new Set(replies.filter(isFailure).map(exchangeOf));
+  const requests = journal
+    .list({ kind: 'd2c' })
+    .filter(({ properties }) => properties['msgType'] === 'action' || properties['svc-messagetype'] === 'platformEvent')
+    .map((request) => ({ ...request, direction: 'deviceToCloud' as const }))
+    .filter((request) => entriesFor(request).length > 0 || !(refused.has(exchangeOf(request)) || isSilent(request)));
+  return [
+    ...requests.flatMap(breachOfContract),
+    ...replies.flatMap((reply) => breachOfContract({ ...reply, direction: 'cloudToDevice' })),
+  ];
+}
+
+// R4: replies repeat as text what a device may have sent as a number
+const exchangeOf = ({ deviceId, properties }: EntryOf<'d2c' | 'c2d'>): string =>
+  JSON.stringify([deviceId, String(properties['correlationId'] ?? properties['id'])]);
+
+/** Whether the device would not hear of a failure. */
+const isSilent = ({ properties }: EntryOf<'d2c'>): boolean =>
+  ['', 'none', 'positive'].includes(String(properties['ack'] ?? '').toLowerCase());
+
+function isFailure(reply: EntryOf<'c2d'>): boolean {
+  const isAcknowledgement = [reply.properties['msgType'], reply.properties['svc-messagetype']].some((value) =>
+    ['ack', 'platformEventAck'].includes(value ?? ''),
+  );
+  return isAcknowledgement && JSON.parse(unpack(reply).toString('utf8')).success === false;
 }

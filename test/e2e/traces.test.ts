@@ -135,9 +135,8 @@ describe('a service with traces', () => {
     const replay = spawn(process.execPath, ['dist/deadLetters.js', 'replay'], { cwd: projectDirectory, env });
     expect(await once(replay, 'exit')).toEqual([0, null]);
     expect((await nextAck(device)).body.code).toBe('ok');
-    const roots = (await collector.spansNamed('process identity.update', 4)).filter(
-      ({ traceId }) => traceId === traces[1],
-    );
+    const spans = await collector.spansNamed('process identity.update', 4);
+    const roots = spans.filter(({ traceId }) => traceId === traces[1]);
     expect(roots).toMatchObject([
       { resource: { 'service.name': 'device-messaging' } },
       {
@@ -182,10 +181,7 @@ describe('a service without traces', () => {
   it.each([
     ['by default', () => ({})],
     ['with an address alone', () => ({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url })],
-    [
-      'with the wish for none',
-      () => ({ OTEL_TRACES_EXPORTER: 'none', OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: collector.url }),
-    ],
+    ['by wish', () => ({ OTEL_TRACES_EXPORTER: 'none', OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: collector.url })],
   ])('makes no connection to a collector %s', async (_, variables) => {
     const before = collector.connections();
     const lines = await serve(variables(), async () => {

@@ -16,21 +16,13 @@ const right = () => ['--config', join(edge.folder, 'edge-proxy.json'), '--check'
 it('finds nothing wrong, and takes neither connection of the running proxy', async () => {
   const since = edge.hub.journal.last;
   const { code, found } = await findings(right(), {}, inProgram);
-  expect([code, found.map(({ what, mark }) => `${what} ${mark}`)]).toEqual([
-    0,
-    ['configuration ok', 'hub ok', 'broker ok', 'folders ok'],
-  ]);
+  const marks = found.map(({ what, mark }) => `${what} ${mark}`);
+  expect([code, marks]).toEqual([0, ['configuration ok', 'hub ok', 'broker ok', 'folders ok']]);
   expect(edge.hub.journal.list({ since })).toEqual([]);
   const press = await edge.module('press', (request) => request.reply(200));
   expect((await edge.call()).status).toBe(200);
   await press.close();
   expect(edge.lines.filter(({ level }) => level === 'warn')).toEqual([]);
-});
-
-it('prints lines, without secrets', async () => {
-  const { text } = await inProgram(right());
-  expect(text).toMatch(/^(✓ \w+: .*\n){4}4 ✓ {2}0 ! {2}0 ✗ {2}in \d+\.\d s\n$/);
-  expect(text).not.toMatch(/edge-proxy-secret|SharedAccessKey=[^…]/);
 });
 
 it('options of a check need the check', async () => {

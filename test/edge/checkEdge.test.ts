@@ -69,90 +69,44 @@ it('finds nothing wrong', async () => {
   expect(text).not.toMatch(/edge-proxy-secret|SharedAccessKey=[^…]/);
 });
 
-interface Row {
-  readonly change: (right: File) => object;
-  readonly what: string;
-  readonly says: RegExp;
-  /** The exit code with `--init`. */
-  readonly init: number;
-}
-
-const rows: Readonly<Record<string, Row>> = {
-  'a configuration that is none': {
-    change: () => ({ modules: [] }),
-    what: 'configuration',
-    says: /must have at least one module → correct \/.*wrong-\d+\.json$/,
-    init: 1,
-  },
-  'a hub that is not there': {
-    change: ({ hub }) => ({
-      hub: {
-        ...hub,
-        connectionString: String(hub['connectionString']).replace(/HostName=[^;]*/, 'HostName=localhost:1'),
-      },
-    }),
-    what: 'hub',
-    says: /ECONNREFUSED → compare HostName/,
-    init: 0,
-  },
-  'a hub whose authority is not known': {
-    change: ({ hub }) => ({ hub: { connectionString: hub['connectionString'] } }),
-    what: 'hub',
-    says: /hub\.caFile or network\.caFile must name/,
-    init: 1,
-  },
-  'a broker that is not there': {
-    change: ({ broker }) => ({ broker: { ...broker, url: 'mqtt://127.0.0.1:1' } }),
-    what: 'broker',
-    says: /ECONNREFUSED.* → compare broker\.url/,
-    init: 0,
-  },
-  'a wrong password': {
-    change: ({ broker }) => ({ broker: { ...broker, password: 'not-this-one' } }),
-    what: 'broker',
-    says: /compare broker\.username and broker\.password/,
-    init: 1,
-  },
-  'a folder that cannot be made': {
-    change: ({ modules: [press, ...others] }) => ({
-      modules: [{ ...press, files: { folder: '/proc/none' } }, ...others],
-    }),
-    what: 'folders',
-    says: /\/proc\/none of module press: E\w+ → mount a folder/,
-    init: 1,
-  },
-  'a folder named like a secret': {
-    change: ({ modules: [press, ...others] }) => ({
-      modules: [{ ...press, files: { folder: '/proc/edge-proxy-secret' } }, ...others],
-    }),
-    what: 'folders',
-    says: / of module press: E\w+ → mount a folder/,
-    init: 1,
-  },
-};
-
-describe.each(Object.entries(rows))('%s', (_, { change, what, says, init }) => {
-  it('is found', async () => {
-    const args = await withChange(change);
-    const { code, found, text } = await findings(args, {}, inHere);
-    const bad = found.filter(({ mark }) => mark !== 'ok');
-    expect(bad.map((one) => one.what)).toEqual([what]);
-    expect(`${bad[0]?.found} → ${bad[0]?.todo}`).toMatch(says);
-    expect(code).toBe(1);
-    expect(text).not.toMatch(/not-this-one|edge-proxy-secret/);
-    expect((await findings([...args, '--init'], {}, inHere)).code).toBe(init);
+const withFolder =
+  (folder: string) =>
+  ({ modules: [press, ...others] }: File) => ({ modules: [{ ...press, files: { folder } }, ...others] });
+const withHub =
+  (part: RegExp, by: string, change: object = {}) =>
+  ({ hub }: File) => ({
+    hub: { ...hub, ...change, connectionString: String(hub['connectionString']).replace(part, by) },
   });
+const withBroker =
+  (change: object) =>
+  ({ broker }: File) => ({ broker: { ...broker, ...change } });
+const ofUser = /compare broker\.username and broker\.password/;
+
+/** What is changed, what the finding is about and says, and the exit code with `--init`. */
+it.each<[string, (right: File) => object, string, RegExp, number]>([
+  ['no module', () => ({ modules: [] }), 'configuration', /at least one module → correct \/.*wrong-\d+\.json$/, 1],
+  ['no hub', withHub(/HostName=[^;]*/, 'HostName=localhost:1'), 'hub', /ECONNREFUSED → compare HostName/, 0],
+  ['no authority', withHub(/$/, '', { caFile: undefined }), 'hub', /hub\.caFile or network\.caFile must name/, 1],
+  ['no broker', withBroker({ url: 'mqtt://127.0.0.1:1' }), 'broker', /ECONNREFUSED.* → compare broker\.url/, 0],
+  ['a wrong password', withBroker({ password: 'not-this-one' }), 'broker', ofUser, 1],
+  ['no folder', withFolder('/proc/none'), 'folders', /\/proc\/none of module press: E\w+ → mount a folder/, 1],
+  ['a secret', withFolder('/proc/edge-proxy-secret'), 'folders', / of module press: E\w+ → mount a folder/, 1],
+])('%s is found', async (_, change, what, says, init) => {
+  const args = await withChange(change);
+  const { code, found, text } = await findings(args, {}, inHere);
+  const bad = found.filter(({ mark }) => mark !== 'ok');
+  expect(bad.map((one) => one.what)).toEqual([what]);
+  expect(`${bad[0]?.found} → ${bad[0]?.todo}`).toMatch(says);
+  expect(code).toBe(1);
+  expect(text).not.toMatch(/not-this-one|edge-proxy-secret/);
+  expect((await findings([...args, '--init'], {}, inHere)).code).toBe(init);
 });
 
 it('tells until when the certificate of the proxy is valid', async () => {
   const [from, until] = [Date.UTC(2020, 0), Date.UTC(2021, 0)];
   await writeCertificate(edge.folder, await issueCertificate({ name: 'edge-1', role: 'client', from, until }));
-  const args = await withChange(({ hub }) => ({
-    hub: {
-      ...{ ...hub, certificateFile: 'device.pem', keyFile: 'device.key' },
-      connectionString: String(hub['connectionString']).replace(/SharedAccessKey=.*/, 'x509=true'),
-    },
-  }));
+  const certificate = { certificateFile: 'device.pem', keyFile: 'device.key' };
+  const args = await withChange(withHub(/SharedAccessKey=.*/, 'x509=true', certificate));
   const { found } = await findings(args, {}, inHere);
   expect(found.map(({ what, mark, found }) => `${what} ${mark} ${found}`)).toContain(
     'hub ok the certificate of the proxy is valid from 2020-01-01 until 2021-01-01',
@@ -189,9 +143,8 @@ describe('the folders', () => {
   });
 
   it('of modules without files are none', () => {
-    expect(checkFolders(edge.configuration.modules.slice(1))).toEqual([
-      { what: 'folders', mark: 'ok', found: 'no module has files' },
-    ]);
+    const found = checkFolders(edge.configuration.modules.slice(1));
+    expect(found).toEqual([{ what: 'folders', mark: 'ok', found: 'no module has files' }]);
   });
 });
 
@@ -251,6 +204,12 @@ describe('the hub', () => {
 });
 
 describe('the broker', () => {
+  const answering = (returnCode: number) =>
+    createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => socket.write(generate({ cmd: 'connack', returnCode, sessionPresent: false })));
+    });
+
   it('that hangs up is an outage', async () => {
     const url = `mqtt://${await listening(createServer((socket) => socket.destroy()))}`;
     expect(await checkBroker({ broker: { url } })).toEqual([
@@ -262,33 +221,18 @@ describe('the broker', () => {
     ]);
   });
 
-  it.each([
-    [1, false],
-    [2, true],
-    [3, false],
-    [4, true],
-    [5, true],
-  ])('that refuses with the code %i refuses the user: %s', async (returnCode, isRefusal) => {
-    const refusal = generate({ cmd: 'connack', returnCode, sessionPresent: false });
-    const server = createServer((socket) => {
-      socket.on('error', () => {});
-      socket.once('data', () => socket.write(refusal));
-    });
+  it.each([1, 2, 3, 4, 5])('that refuses with the code %i refuses the user or the client', async (returnCode) => {
+    const isRefusal = [2, 4, 5].includes(returnCode);
+    const server = answering(returnCode);
     const [found] = await checkBroker({ broker: { url: `mqtt://${await listening(server)}` } });
     const todo = expect.stringContaining(isRefusal ? 'broker.username and broker.password' : 'broker.url');
     expect([found?.isOutage === true, found?.todo]).toEqual([!isRefusal, todo]);
   });
 
   it('that takes any user is told, and one whose authority is not known is refused', async () => {
-    const accepted = generate({ cmd: 'connack', returnCode: 0, sessionPresent: false });
-    const server = createServer((socket) => {
-      socket.on('error', () => {});
-      socket.once('data', () => socket.write(accepted));
-    });
-    const url = `mqtt://${await listening(server)}`;
-    expect(await checkBroker({ broker: { url } })).toEqual([
-      { what: 'broker', mark: 'ok', found: `${url} takes the user (none)` },
-    ]);
+    const url = `mqtt://${await listening(answering(0))}`;
+    const found = await checkBroker({ broker: { url } });
+    expect(found).toEqual([{ what: 'broker', mark: 'ok', found: `${url} takes the user (none)` }]);
     const { key, cert } = await ensureCertificates(join(edge.folder, 'unknown'));
     const secure = `mqtts://${await listening(createTlsServer({ key, cert }))}`;
     expect(await checkBroker({ broker: { url: secure } })).toEqual([

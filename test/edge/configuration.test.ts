@@ -28,7 +28,11 @@ function problemsOf(text: string): readonly string[] {
 const withoutLine = (problem: string) => problem.replace(/^line \d+: /, '');
 const having = (change: object) => JSON.stringify({ ...good, ...change });
 const withModules = (...modules: object[]) => having({ modules });
-const withTopic = (topic: string) => withModules({ ...press, topics_methods_in: topic });
+const withPress = (change: object, ...others: object[]) => withModules({ ...press, ...change }, ...others);
+const withBus = (change: object) => withModules(press, { ...bus, ...change });
+const withTopic = (topic: string) => withPress({ topics_methods_in: topic });
+const withHub = (change: object) => having({ hub: { connectionString, ...change } });
+const withBroker = (change: object) => having({ broker: { ...good.broker, ...change } });
 const noTopic = 'modules[0].topics_methods_in: must be a topic: ';
 
 describe('a configuration', () => {
@@ -41,166 +45,88 @@ describe('a configuration', () => {
     });
   });
 
-  it.each<[string, string, string]>([
+  it.each<[problem: string, text: string]>([
     [
-      'a topic with a wildcard {S24.3}',
-      withModules({ ...press, topics_methods_in: 'press/+' }, bus),
       'modules[0].topics_methods_in: must not contain the wildcards + or #',
+      withPress({ topics_methods_in: 'press/+' }, bus),
+    ],
+    ['modules[0].topics_methods_out: must not contain the wildcards + or #', withPress({ topics_methods_out: '#' })],
+    [noTopic, withTopic('$SYS/in')],
+    [noTopic, withTopic('press//in')],
+    [noTopic, withTopic('press/')],
+    [noTopic, withTopic('a\u0000b')],
+    [noTopic, withTopic('ü'.repeat(257))],
+    [
+      'modules[0].topics_methods_out: the topic is the same as modules[0].',
+      withPress({ topics_methods_out: 'press/in' }),
     ],
     [
-      'a topic with the other wildcard',
-      withModules({ ...press, topics_methods_out: '#' }),
-      'modules[0].topics_methods_out: must not contain the wildcards + or #',
-    ],
-    ['a system topic of the broker', withTopic('$SYS/in'), noTopic],
-    ['a topic with an empty segment', withTopic('press//in'), noTopic],
-    ['a topic that ends with /', withTopic('press/'), noTopic],
-    ['a topic with a control character', withTopic('a\u0000b'), noTopic],
-    ['a topic that is too long', withTopic('ü'.repeat(257)), noTopic],
-    [
-      'the same topic in and out',
-      withModules({ ...press, topics_methods_out: 'press/in' }),
-      'modules[0].topics_methods_out: the topic is the same as modules[0].topics_methods_in',
-    ],
-    [
-      'a topic below that of another module {S24.3}',
-      withModules({ ...press, topics_methods_in: 'bus/in/x' }, bus),
       'modules[0].topics_methods_in: the topic is below modules[1].topics_methods_in',
+      withPress({ topics_methods_in: 'bus/in/x' }, bus),
     ],
     [
-      'an object id of two modules',
-      withModules(press, { ...bus, gateway: { objectIds: [pressObject.toUpperCase()] } }),
       `modules[1].gateway.objectIds[0]: the object id "${pressObject}" is already used in modules[0].objectIds[0]`,
+      withBus({ gateway: { objectIds: [pressObject.toUpperCase()] } }),
     ],
     [
-      'a target twice',
-      withModules(press, { ...bus, gateway: { targets: ['bus', 'bus'] } }),
       'modules[1].gateway.targets[1]: the target "bus" is already used in modules[1].gateway.targets[0]',
+      withBus({ gateway: { targets: ['bus', 'bus'] } }),
     ],
     [
-      'an identity of two modules',
-      withModules(
-        { ...press, objectIds: [], identity: 'a/b' },
-        { ...bus, gateway: { targets: ['a/b'] }, identity: 'a/b' },
-      ),
       'modules[1].identity: the identity "a/b" is already used in modules[0].identity',
+      withPress({ objectIds: [], identity: 'a/b' }, { ...bus, gateway: { targets: ['a/b'] }, identity: 'a/b' }),
     ],
+    ['modules[0]: only one of objectIds and identity is allowed', withPress({ identity: 'press' })],
+    ['modules[0].identity: must be a path: ', withPress({ objectIds: [], identity: '/a' })],
+    ['modules[0].gateway.targets[0]: must be a path: ', withModules({ ...bus, gateway: { targets: ['bus//a'] } })],
+    ['modules[1].id: the id "press" is already used in modules[0].id', withBus({ id: 'press' })],
     [
-      'a module with object ids and an identity',
-      withModules({ ...press, identity: 'press' }),
-      'modules[0]: only one of objectIds and identity is allowed',
-    ],
-    [
-      'an identity with an empty segment',
-      withModules({ ...press, objectIds: [], identity: '/a' }),
-      'modules[0].identity: must be a path: ',
-    ],
-    [
-      'a target with an empty segment',
-      withModules({ ...bus, gateway: { targets: ['bus//a'] } }),
-      'modules[0].gateway.targets[0]: must be a path: ',
-    ],
-    [
-      'two modules with the same id',
-      withModules(press, { ...bus, id: 'press' }),
-      'modules[1].id: the id "press" is already used in modules[0].id',
-    ],
-    [
-      'two modules with the same folder',
-      withModules({ ...press, files: { folder: '/f' } }, { ...bus, files: { folder: '/f//' } }),
       'modules[1].files.folder: the folder "/f" is already used in modules[0].files.folder',
+      withModules({ ...press, files: { folder: '/f' } }, { ...bus, files: { folder: '/f//' } }),
     ],
+    ['modules[0]: no invocation can reach it: ', withPress({ objectIds: [] })],
+    ['modules: must have at least one module', withModules()],
+    ['modules[0].objectIds[1]: must be a GUID', withPress({ objectIds: [busObject, 'motor'] })],
+    ['modules[0].files.mode: must be a file mode', withPress({ files: { folder: '/f', mode: '9' } })],
+    ['modules[0].objectsIds: is not a setting', withPress({ objectsIds: [] })],
+    ['hub: is missing', having({ hub: undefined })],
+    ['hub: exactly one of connectionString and connectionStringFile is required', having({ hub: {} })],
     [
-      'a module that no invocation can reach',
-      withModules({ ...press, objectIds: [] }),
-      'modules[0]: no invocation can reach it: ',
-    ],
-    ['no module', withModules(), 'modules: must have at least one module'],
-    [
-      'an object id that is not a GUID',
-      withModules({ ...press, objectIds: [busObject, 'motor'] }),
-      'modules[0].objectIds[1]: must be a GUID',
-    ],
-    [
-      'an invalid file mode',
-      withModules({ ...press, files: { folder: '/f', mode: '9' } }),
-      'modules[0].files.mode: must be a file mode',
-    ],
-    ['a misspelt name', withModules({ ...press, objectsIds: [] }), 'modules[0].objectsIds: is not a setting'],
-    ['no hub', having({ hub: undefined }), 'hub: is missing'],
-    [
-      'no connection string',
-      having({ hub: {} }),
       'hub: exactly one of connectionString and connectionStringFile is required',
+      withHub({ connectionStringFile: 'x' }),
     ],
+    ['hub: certificateFile and keyFile require each other', withHub({ certificateFile: 'x' })],
+    ['hub.connectionString: must be a string', withHub({ connectionString: 7 })],
+    ['limits.inFlight: must be a whole number from 1 to 10000', having({ limits: { inFlight: '5' } })],
+    ['broker.clientId: Too big: expected string to have <=65 characters', withBroker({ clientId: 'x'.repeat(66) })],
+    ['limits: must be an object', having({ limits: [] })],
+    ['health.port: must be a whole number from 0 to 65535', having({ health: { port: 70_000 } })],
     [
-      'two connection strings',
-      having({ hub: { connectionString, connectionStringFile: 'x' } }),
-      'hub: exactly one of connectionString and connectionStringFile is required',
-    ],
-    [
-      'a certificate without its key',
-      having({ hub: { connectionString, certificateFile: 'x' } }),
-      'hub: certificateFile and keyFile require each other',
-    ],
-    ['a number for a string', having({ hub: { connectionString: 7 } }), 'hub.connectionString: must be a string'],
-    [
-      'a text for a number',
-      having({ limits: { inFlight: '5' } }),
-      'limits.inFlight: must be a whole number from 1 to 10000',
-    ],
-    [
-      'a client id that is too long',
-      having({ broker: { ...good.broker, clientId: 'x'.repeat(66) } }),
-      'broker.clientId: Too big: expected string to have <=65 characters',
-    ],
-    ['an array for an object', having({ limits: [] }), 'limits: must be an object'],
-    ['an invalid port', having({ health: { port: 70_000 } }), 'health.port: must be a whole number from 0 to 65535'],
-    [
-      'a module limit above the total',
-      having({ limits: { inFlight: 5, inFlightPerModule: 6 } }),
       'limits.inFlightPerModule: must not be more than limits.inFlight',
+      having({ limits: { inFlight: 5, inFlightPerModule: 6 } }),
     ],
+    ['broker.url: must be mqtt://host:port', withBroker({ url: 'mqtt://a:b@localhost' })],
+    ['broker.url: must be mqtt://host:port', withBroker({ url: 'http://localhost' })],
+    ['broker.username: is required with a password', withBroker({ password: 'x' })],
+    ['broker: certificateFile and keyFile require each other', withBroker({ certificateFile: 'x' })],
+    ['files.hosts[0]: must be a host', having({ files: { hosts: ['https://a.net/'] } })],
+    ['log.level: must be debug, info, warn or error', having({ log: { level: 'loud' } })],
     [
-      'a broker with a user in its address',
-      having({ broker: { url: 'mqtt://a:b@localhost' } }),
-      'broker.url: must be mqtt://host:port',
-    ],
-    ['a broker over http', having({ broker: { url: 'http://localhost' } }), 'broker.url: must be mqtt://host:port'],
-    [
-      'a password without a user name',
-      having({ broker: { ...good.broker, password: 'x' } }),
-      'broker.username: is required with a password',
-    ],
-    [
-      'a certificate without a key',
-      having({ broker: { ...good.broker, certificateFile: 'x' } }),
-      'broker: certificateFile and keyFile require each other',
-    ],
-    ['a URL instead of a host', having({ files: { hosts: ['https://a.net/'] } }), 'files.hosts[0]: must be a host'],
-    ['an invalid level', having({ log: { level: 'loud' } }), 'log.level: must be debug, info, warn or error'],
-    [
-      'two passwords',
-      having({ broker: { ...good.broker, username: 'u', password: 'x', passwordFile: 'x' } }),
       'broker: only one of password and passwordFile is allowed',
+      withBroker({ username: 'u', password: 'x', passwordFile: 'x' }),
     ],
-    [
-      'a file with a password, and no user name',
-      having({ broker: { ...good.broker, passwordFile: 'x' } }),
-      'broker.username: is required with a password',
-    ],
-    ['a broker with a path', having({ broker: { url: 'mqtt://localhost/x' } }), 'broker.url: must be mqtt://host:port'],
-    ['a broker with another scheme', having({ broker: { url: 'xmqtt://h' } }), 'broker.url: must be mqtt://host:port'],
-    ['a broker at a port beyond all', having({ broker: { url: 'mqtt://h:70000' } }), 'broker.url: must be mqtt://'],
-    ['a topic that no broker accepts', withTopic('a\ufdd0'), noTopic],
-    ['a topic with half of a character', withTopic('a\ud800'), noTopic],
-    ...['.', '..', 'a/..', 'a/./b', 'a/', 'a\u0000'].map((identity): [string, string, string] => [
-      `the identity ${JSON.stringify(identity)}`,
-      withModules({ ...press, objectIds: [], identity }),
+    ['broker.username: is required with a password', withBroker({ passwordFile: 'x' })],
+    ['broker.url: must be mqtt://host:port', withBroker({ url: 'mqtt://localhost/x' })],
+    ['broker.url: must be mqtt://host:port', withBroker({ url: 'xmqtt://h' })],
+    ['broker.url: must be mqtt://', withBroker({ url: 'mqtt://h:70000' })],
+    [noTopic, withTopic('a\ufdd0')],
+    [noTopic, withTopic('a\ud800')],
+    ...['.', '..', 'a/..', 'a/./b', 'a/', 'a\u0000'].map((identity): [string, string] => [
       'modules[0].identity: must be a path: ',
+      withPress({ objectIds: [], identity }),
     ]),
-    ['JSON that is not an object', '[]', 'the file: must be an object'],
-  ])('with %s names the place', (_, text, expected) => {
+    ['the file: must be an object', '[]'],
+  ])('with a fault names the place: %s {S24.3}', (expected, text) => {
     expect(problemsOf(text).map((problem) => withoutLine(problem).slice(0, expected.length))).toContain(expected);
   });
 
@@ -217,11 +143,8 @@ describe('a configuration', () => {
     ['in what is missing', { ...press, id: undefined }, /^line 15: modules\[0\].id: is missing/],
     ['in a misspelt name', { ...press, names: [] }, /^line 22: modules\[0\].names: is not a setting/],
   ])('with a fault %s names the line', (_, module, expected) => {
-    const text = JSON.stringify(
-      { log: { level: 'info' }, limits: {}, files: {}, health: {}, ...good, modules: [module] },
-      undefined,
-      1,
-    );
+    const all = { log: { level: 'info' }, limits: {}, files: {}, health: {}, ...good, modules: [module] };
+    const text = JSON.stringify(all, undefined, 1);
     expect(problemsOf(text)).toEqual([expect.stringMatching(expected)]);
   });
 
@@ -236,10 +159,7 @@ describe('a configuration', () => {
     ['a password with its user name', having({ broker: { ...good.broker, username: 'u', password: 'x' } })],
     ['a broker over TLS, without a port', having({ broker: { url: 'mqtts://a.net' } })],
     ['a module without files, and one with a folder', withModules(press, { ...bus, files: { folder: '/f' } })],
-    [
-      'folders whose names differ within',
-      withModules({ ...press, files: { folder: '/f/a' } }, { ...bus, files: { folder: '/f//a' } }),
-    ],
+    ['two folders', withPress({ files: { folder: '/f/a' } }, { ...bus, files: { folder: '/f//a' } })],
     [
       'a gateway of as many objects as it owns, and one of as many as targets',
       withModules(
@@ -282,10 +202,7 @@ describe('JSON with comments', () => {
   });
 
   it('may be nested 64 levels deep', () => {
-    for (const [open, close] of [
-      ['[', ']'],
-      ['{"a":', '}'],
-    ] as const)
+    for (const [open, close] of Object.entries({ '[': ']', '{"a":': '}' }))
       expect(() => readJsonWithComments(`${open.repeat(64)}1${close.repeat(64)}`)).not.toThrow();
   });
 
@@ -331,11 +248,8 @@ describe('the configuration file', () => {
   it('may name files with its secrets', async () => {
     await writeFile(join(folder, 'hub'), `${connectionString}\n`);
     await writeFile(join(folder, 'broker'), ' secret \n');
-    const given = {
-      ...good,
-      hub: { connectionStringFile: 'hub' },
-      broker: { ...good.broker, username: 'u', passwordFile: 'broker' },
-    };
+    const named = { ...good.broker, username: 'u', passwordFile: 'broker' };
+    const given = { ...good, hub: { connectionStringFile: 'hub' }, broker: named };
     const { hub, broker } = await read(given);
     expect(hub).toEqual({ connectionString, webSockets: false });
     expect(broker).toEqual({ url: good.broker.url, username: 'u', password: ' secret ' });
@@ -429,6 +343,7 @@ describe('the configuration file', () => {
   describe('with a certificate for the hub', () => {
     const address = 'HostName=h;DeviceId=d;x509=true';
     const files = { certificateFile: 'device.pem', keyFile: 'device.key' };
+    const right = { connectionString: address, ...files };
     let own: Issued;
     beforeAll(async () => {
       own = await issueCertificate({ name: 'd', role: 'client' });
@@ -438,39 +353,19 @@ describe('the configuration file', () => {
     });
 
     it('has both', async () => {
-      const { hub } = await read({ ...good, hub: { connectionString: address, ...files } });
+      const { hub } = await read({ ...good, hub: right });
       expect(hub).toEqual({ connectionString: address, certificate: own.cert, key: own.key, webSockets: false });
     });
 
     it.each([
-      [
-        'no certificate',
-        { connectionString: address },
-        'connectionString: has x509: hub.certificateFile and hub.keyFile',
-      ],
-      ['a shared access key too', { connectionString, ...files }, 'connectionString: has a SharedAccessKey, and'],
-      ['no device', { connectionString: 'HostName=h;x509=true', ...files }, 'connectionString: has no DeviceId: '],
-      [
-        'no host and no device',
-        { connectionString: 'x509=true', ...files },
-        'connectionString: has no HostName, no Dev',
-      ],
-      [
-        'the key of another certificate',
-        { connectionString: address, ...files, keyFile: 'other.key' },
-        'keyFile: is not the key of the certificate in hub.certificateFile',
-      ],
-      [
-        'a key in the place of the certificate',
-        { connectionString: address, ...files, certificateFile: 'device.key' },
-        'certificateFile: has no certificate in the form PEM',
-      ],
-      [
-        'a certificate in the place of the key',
-        { connectionString: address, ...files, keyFile: 'device.pem' },
-        'keyFile: has no key in the form PEM, or one with a passphrase',
-      ],
-    ])('is refused with %s', async (_, hub, problem) => {
+      ['connectionString: has x509: hub.certificateFile and hub.keyFile', { connectionString: address }],
+      ['connectionString: has a SharedAccessKey, and', { connectionString, ...files }],
+      ['connectionString: has no DeviceId: ', { connectionString: 'HostName=h;x509=true', ...files }],
+      ['connectionString: has no HostName, no Dev', { connectionString: 'x509=true', ...files }],
+      ['keyFile: is not the key of the certificate in hub.certificateFile', { ...right, keyFile: 'other.key' }],
+      ['certificateFile: has no certificate in the form PEM', { ...right, certificateFile: 'device.key' }],
+      ['keyFile: has no key in the form PEM, or one with a passphrase', { ...right, keyFile: 'device.pem' }],
+    ])('is refused: %s', async (problem, hub) => {
       await expect(read({ ...good, hub })).rejects.toThrow(`line 1: hub.${problem}`);
     });
   });

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { lstat, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
+import type { OutgoingHttpHeaders } from 'node:http';
 import { dirname, join } from 'node:path';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
 import { useProxies } from 'telemetry/network/outbound.ts';
@@ -13,8 +14,7 @@ import { createMeter } from '../../edge/src/metrics/metrics.ts';
 import { folderForEach, startForEach, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { startConnectProxy } from '../support/connectProxy.ts';
 import { type FileServer, startFileServer } from './support/fileServer.ts';
-import { seriesOf } from './support/series.ts';
-import { modules } from './support/testProxy.ts';
+import { modules, seriesOf } from './support/testProxy.ts';
 
 // Inputs that are files, fetched from real servers into real folders (M12).
 
@@ -35,6 +35,7 @@ function start(change: object = {}, settings: object = {}) {
 }
 
 type Signed = ReturnType<FileServer['signed']>;
+type Behaviour = Parameters<FileServer['behave']>[0];
 const load = (given: Readonly<Record<string, Signed>>, signal = new AbortController().signal, module = 'press') =>
   inputs.download(module, new Map(Object.entries(given)), signal);
 async function loaded(given: Readonly<Record<string, Signed>>) {
@@ -42,6 +43,11 @@ async function loaded(given: Readonly<Record<string, Signed>>) {
   if (result.kind !== 'files') throw new Error(result.detail);
   return result.files;
 }
+/** What the host does: it sends this content, by default with the etag that was signed. */
+const sends =
+  (content: string, headers: OutgoingHttpHeaders = { etag: '"0x1"' }, status = 200): Behaviour =>
+  (_, response) =>
+    response.writeHead(status, headers).end(content);
 const inFolder = async () => (await readdir(folder)).sort();
 const failed = (reason: string) => ({
   kind: 'failed',
@@ -109,21 +115,15 @@ describe('a file', () => {
     start();
     const gone = { ...server.signed('b', 'b'), etag: '"other"' };
     expect(await load({ a: server.signed('a', 'a'), b: gone })).toEqual(failed('it has changed since it was signed'));
-    expect([await inFolder(), recorded()]).toEqual([
-      [],
-      [
-        ['200', ''],
-        ['412', 'changed'],
-      ],
-    ]);
+    expect([await inFolder(), recorded().flat()]).toEqual([[], ['200', '', '412', 'changed']]);
   });
 
   it('may have an etag without quotes, at the host or where it was signed', async () => {
     start();
     const signed = server.signed('a', 'a');
-    server.behave((_, response) => response.writeHead(200, { etag: '0x1' }).end('a'));
+    server.behave(sends('a', { etag: '0x1' }));
     await loaded({ a: signed });
-    server.behave((_, response) => response.writeHead(200, { etag: '"0x1"' }).end('a'));
+    server.behave(sends('a'));
     await loaded({ a: { ...signed, etag: '0x1' } });
   });
 
@@ -141,114 +141,50 @@ describe('a file', () => {
 });
 
 describe('a file is not downloaded', () => {
-  it.each<[string, (signed: Signed) => Signed, string]>([
-    [
-      'from a host that is not configured',
-      (file) => ({ ...file, url: file.url.replace('127.0.0.1', 'localhost') }),
-      'its host is not configured',
-    ],
-    [
-      'from a port that is not configured',
-      (file) => ({ ...file, url: file.url.replace(/:\d+/, ':1') }),
-      'its host is not configured',
-    ],
-    ['by another protocol', (file) => ({ ...file, url: file.url.replace('http', 'ftp') }), 'its URL is not https'],
-    [
-      'from a URL with credentials',
-      (file) => ({ ...file, url: file.url.replace('//', '//a:b@') }),
-      'its URL contains credentials',
-    ],
-    ['from an invalid URL', (file) => ({ ...file, url: 'firmware.bin' }), 'its URL is invalid'],
-  ])('%s, which is not asked', async (_, change, reason) => {
+  const compressing: Behaviour = (_, response) =>
+    response.writeHead(200, { etag: '"0x1"', 'content-encoding': 'gzip' }).write('f');
+  const endingEarly: Behaviour = (_, response) =>
+    response.writeHead(200, { etag: '"0x1"', 'content-length': 8 }).write('x', () => response.destroy());
+  const closing: Behaviour = (request) => request.socket.destroy();
+
+  it.each<[reason: string, string | RegExp, string]>([
+    ['its host is not configured', '127.0.0.1', 'localhost'],
+    ['its host is not configured', /:\d+/, ':1'],
+    ['its URL is not https', 'http', 'ftp'],
+    ['its URL contains credentials', '//', '//a:b@'],
+    ['its URL is invalid', /.*/, 'firmware.bin'],
+  ])('whose URL is refused, and its host is not asked: %s, with %s changed to %s', async (reason, part, by) => {
     start();
-    expect(await load({ a: change(server.signed('a', 'firmware')) })).toEqual(failed(reason));
+    const file = server.signed('a', 'firmware');
+    expect(await load({ a: { ...file, url: file.url.replace(part, by) } })).toEqual(failed(reason));
     expect([await inFolder(), server.requests, recorded()]).toEqual([[], 0, []]);
   });
 
-  it.each<[string, (signed: Signed) => Signed, string, string, string]>([
-    [
-      'that does not exist',
-      (file) => ({ ...file, url: `${file.url}x` }),
-      'its host responds with status 404',
-      '404',
-      'status',
-    ],
-    ['that has changed', (file) => ({ ...file, etag: '"0x99"' }), 'it has changed since', '412', 'changed'],
-    ['with another length', (file) => ({ ...file, bytes: 3 }), 'its length differs from', '200', 'changed'],
+  it.each<[string, (signed: Signed) => object, string, string, string]>([
+    ['that does not exist', ({ url }) => ({ url: `${url}x` }), 'its host responds with status 404', '404', 'status'],
+    ['that has changed', () => ({ etag: '"0x99"' }), 'it has changed since', '412', 'changed'],
+    ['with another length', () => ({ bytes: 3 }), 'its length differs from', '200', 'changed'],
   ])('%s', async (_, change, reason, status, fault) => {
     start();
-    expect(await load({ a: change(server.signed('a', 'firmware')) })).toEqual(failed(reason));
+    const signed = server.signed('a', 'firmware');
+    expect(await load({ a: { ...signed, ...change(signed) } })).toEqual(failed(reason));
     expect([await inFolder(), recorded()]).toEqual([[], [[status, fault]]]);
   });
 
-  it.each<[string, Parameters<FileServer['behave']>[0], string, string, string]>([
-    [
-      'redirects',
-      (_, response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
-      'its host redirects',
-      ...(['302', 'status'] as const),
-    ],
-    ['begins to redirect', (_, response) => response.writeHead(300).end(), 'its host redirects', '300', 'status'],
-    ['refuses', (_, response) => response.writeHead(400).end(), 'its host responds with status 400', '400', 'status'],
-    ['sends no content', (_, response) => response.writeHead(204).end(), 'its host responds', '204', 'status'],
-    [
-      'sends more than the signed length',
-      (_, response) => response.writeHead(200, { etag: '"0x1"' }).end('x'.repeat(1_000_000)),
-      'it is longer than the signed length',
-      ...(['200', 'changed'] as const),
-    ],
-    [
-      'sends one byte more than the signed length',
-      (_, response) => response.writeHead(200, { etag: '"0x1"' }).end('firmware!'),
-      'it is longer than the signed length',
-      ...(['200', 'changed'] as const),
-    ],
-    [
-      'sends less than the signed length',
-      (_, response) => response.writeHead(200, { etag: '"0x1"' }).end('x'),
-      'it is shorter than the signed length',
-      ...(['200', 'changed'] as const),
-    ],
-    [
-      'closes the connection early',
-      (_, response) =>
-        response.writeHead(200, { etag: '"0x1"', 'content-length': 8 }).write('x', () => response.destroy()),
-      'its host closed the connection',
-      ...(['200', 'connection_lost'] as const),
-    ],
-    [
-      'sends no etag',
-      (_, response) => response.writeHead(200).end('firmware'),
-      'it has changed since',
-      '200',
-      'changed',
-    ],
-    [
-      'ignores If-Match',
-      (_, response) => response.writeHead(200, { etag: '"0x2"' }).end('firmware'),
-      'it has changed since it was signed',
-      ...(['200', 'changed'] as const),
-    ],
-    [
-      'compresses the file',
-      (_, response) => response.writeHead(200, { etag: '"0x1"', 'content-encoding': 'gzip' }).write('f'),
-      'its host compresses it',
-      ...(['200', 'unexpected'] as const),
-    ],
-    [
-      'responds with an error',
-      (_, response) => response.writeHead(503).end(),
-      'its host responds with status 503',
-      '503',
-      'status',
-    ],
-    [
-      'closes the connection',
-      (request) => request.socket.destroy(),
-      'its host does not respond: ECONNRESET',
-      '',
-      'no_connection',
-    ],
+  it.each<[string, Behaviour, string, string, string]>([
+    ['redirects', sends('', { location: 'http://127.0.0.1:1/' }, 302), 'its host redirects', '302', 'status'],
+    ['begins to redirect', sends('', {}, 300), 'its host redirects', '300', 'status'],
+    ['refuses', sends('', {}, 400), 'its host responds with status 400', '400', 'status'],
+    ['sends no content', sends('', {}, 204), 'its host responds', '204', 'status'],
+    ['responds with an error', sends('', {}, 503), 'its host responds with status 503', '503', 'status'],
+    ['sends far too much', sends('x'.repeat(1_000_000)), 'it is longer than the signed length', '200', 'changed'],
+    ['sends one byte too many', sends('firmware!'), 'it is longer than the signed length', '200', 'changed'],
+    ['sends too little', sends('x'), 'it is shorter than the signed length', '200', 'changed'],
+    ['sends no etag', sends('firmware', {}), 'it has changed since', '200', 'changed'],
+    ['ignores If-Match', sends('firmware', { etag: '"0x2"' }), 'it has changed since it was signed', '200', 'changed'],
+    ['compresses the file', compressing, 'its host compresses it', '200', 'unexpected'],
+    ['ends the response early', endingEarly, 'its host closed the connection', '200', 'connection_lost'],
+    ['closes the connection', closing, 'its host does not respond: ECONNRESET', '', 'no_connection'],
   ])('when its host %s', async (_, behaviour, reason, status, fault) => {
     start();
     const signed = server.signed('a', 'firmware');
@@ -258,7 +194,7 @@ describe('a file is not downloaded', () => {
     await expect.poll(() => server.open).toBe(0);
   });
 
-  it.each<[string, Parameters<FileServer['behave']>[0], string]>([
+  it.each<[string, Behaviour, string]>([
     ['has not responded', () => {}, ''],
     ['has sent a part', (_, response) => response.writeHead(200, { etag: '"0x1"' }).write('x'), '200'],
   ])('when the time is over and its host %s: the connection ends, too', async (_, behaviour, status) => {
@@ -553,13 +489,7 @@ describe('over TLS', () => {
     await expect.poll(() => proxy.open()).toBe(0);
     proxy.behave('refuses');
     expect(await load({ a: secure.signed('b', 'b') })).toEqual(failed('its host does not respond: EPROXYREFUSED'));
-    expect([secure.requests, recorded()]).toEqual([
-      1,
-      [
-        ['200', ''],
-        ['', 'no_connection'],
-      ],
-    ]);
+    expect([secure.requests, recorded().flat()]).toEqual([1, ['200', '', '', 'no_connection']]);
   });
 
   it('plain http is allowed only from this machine, and only if configured', () => {

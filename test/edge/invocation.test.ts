@@ -81,11 +81,8 @@ it.each<[string, boolean]>([
   ['ü'.repeat(512), true],
   [`${'ü'.repeat(512)}x`, false],
 ])('whether the method %j can be part of a topic: %s', (method, isPossible) => {
-  expect(methodNameProblem(method)).toEqual(
-    isPossible
-      ? undefined
-      : expect.stringMatching(/^the method name cannot be part of a topic: it must have at most 1024/),
-  );
+  const problem = /^the method name cannot be part of a topic: it must have at most 1024/;
+  expect(methodNameProblem(method)).toEqual(isPossible ? undefined : expect.stringMatching(problem));
 });
 
 it.each([
@@ -93,12 +90,7 @@ it.each([
   ['x'.repeat(301), `${'x'.repeat(299)}…`],
   [`${'x'.repeat(298)}\u{1F600}yy`, `${'x'.repeat(298)}\ufffd…`],
 ])('the sentence of a failure has at most 300 characters: %#', (given, detail) => {
-  expect(failure('no_reply', given)).toEqual({
-    ...{ status: 504, reason: 'no_reply' },
-    payload: { detail, invoked: 'unknown' },
-  });
-  expect(failure('bad_reply', given, 0)).toEqual({
-    ...{ status: 502, reason: 'bad_reply' },
-    payload: { detail, invoked: 'yes', status: 0 },
-  });
+  const [unknown, known] = [failure('no_reply', given), failure('bad_reply', given, 0)];
+  expect(unknown).toEqual({ status: 504, reason: 'no_reply', payload: { detail, invoked: 'unknown' } });
+  expect(known).toEqual({ status: 502, reason: 'bad_reply', payload: { detail, invoked: 'yes', status: 0 } });
 });

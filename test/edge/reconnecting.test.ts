@@ -4,7 +4,7 @@ import { errorMessage } from '../../edge/src/connections/errorMessage.ts';
 import { type Connection, createReconnecting, unlessAborted } from '../../edge/src/connections/reconnecting.ts';
 import { createMeter } from '../../edge/src/metrics/metrics.ts';
 import { createLog } from '../../edge/src/operations/log.ts';
-import { seriesOf } from './support/series.ts';
+import { seriesOf } from './support/testProxy.ts';
 
 // A connection that is opened again, in virtual time (M13).
 

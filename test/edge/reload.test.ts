@@ -164,11 +164,8 @@ describe('a changed configuration', () => {
   });
 
   it('with the next password of the broker takes effect when no invocation is in progress', async () => {
-    const user = {
-      ...users['edge-proxy'],
-      publish: ['press/in/#'],
-      subscribe: ['press/out/#', 'bus/out/#', 'camera/out/#'],
-    };
+    const rights = { publish: ['press/in/#'], subscribe: ['press/out/#', 'bus/out/#', 'camera/out/#'] };
+    const user = { ...users['edge-proxy'], ...rights };
     const changing = { ...users, 'edge-proxy': { ...user, password: 'edge-proxy-secret' } };
     await start({ users: changing });
     await edge.ready();
@@ -184,10 +181,8 @@ describe('a changed configuration', () => {
     await start();
     const expectReconnected = await invokeMeanwhile();
     const { secondaryKey = '' } = edge.hub.registry.get('edge-1') ?? {};
-    const connectionString = edge.configuration.hub.connectionString.replace(
-      /SharedAccessKey=.*/,
-      `SharedAccessKey=${secondaryKey}`,
-    );
+    const { connectionString: before } = edge.configuration.hub;
+    const connectionString = before.replace(/SharedAccessKey=.*/, `SharedAccessKey=${secondaryKey}`);
     await take({ hub: { connectionString, caFile: edge.hub.caFile } });
     edge.hub.registry.update('edge-1', { primaryKey: Buffer.alloc(32, 7).toString('base64'), secondaryKey });
     await expectReconnected('hub.connected');

@@ -81,10 +81,8 @@ describe('the broker of the sandbox', () => {
 
 /** Starts a program that is a module; resolves when it has said something, or has ended. */
 async function startProgram(args: readonly string[], environment: Readonly<Record<string, string>>) {
-  const program = spawn(process.execPath, args, {
-    env: { ...process.env, ...environment },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const env = { ...process.env, ...environment };
+  const program = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   await Promise.race([once(program.stdout, 'data'), once(program, 'exit')]);
   return program;
 }
@@ -133,9 +131,8 @@ describe('the README of the edge proxy', () => {
 describe('the example of a module', () => {
   let example: ChildProcess;
   beforeAll(async () => {
-    example = await startProgram(['scripts/run.js', 'sandbox/edge/example.ts'], {
-      STATE: join(sandbox.directory, 'state.json'),
-    });
+    const environment = { STATE: join(sandbox.directory, 'state.json') };
+    example = await startProgram(['scripts/run.js', 'sandbox/edge/example.ts'], environment);
   });
   afterAll(() => endProgram(example));
 

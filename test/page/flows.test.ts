@@ -17,36 +17,16 @@ function journal(...all: readonly (readonly [atMs: number, entry: Partial<Entry>
   }));
 }
 
-const properties = {
-  msgType: 'action',
-  action: 'model.create',
-  version: '2',
-  correlationId: 'c1',
-  ack: 'all',
-  owner: "it's",
-};
+const action = { msgType: 'action', action: 'model.create', version: '2' };
+const properties = { ...action, correlationId: 'c1', ack: 'all', owner: "it's" };
 const sent = { kind: 'd2c', properties, text: '{"name":"a","big":9007199254740993}', body: 'eA==' };
-const call = {
-  kind: 'http-request',
-  server: 'informationModel',
-  method: 'POST',
-  path: '/object',
-  headers: { 'content-type': 'application/json' },
-  body: '{"a":1}',
-};
+const [server, headers] = ['informationModel', { 'content-type': 'application/json' }];
+const call = { kind: 'http-request', server, method: 'POST', path: '/object', headers, body: '{"a":1}' };
 const reply = (request: number, status: number | null) => ({
-  kind: 'http-response',
-  server: 'informationModel',
-  request,
-  status,
-  body: '{"b":1e400}',
+  ...{ kind: 'http-response', server, request, status, body: '{"b":1e400}' },
 });
-const ack = {
-  kind: 'c2d',
-  properties: { msgType: 'ack' },
-  text: '{"success":true,"code":"ok"}',
-  system: { messageId: 'm1' },
-};
+const text = '{"success":true,"code":"ok"}';
+const ack = { kind: 'c2d', properties: { msgType: 'ack' }, text, system: { messageId: 'm1' } };
 
 const whole = journal(
   [0, sent],
@@ -70,14 +50,8 @@ describe('the flow of a message', () => {
   it('has its calls and replies, its result, and the time until the acknowledgement', () => {
     const [flow, ...others] = flowsOf(whole).list();
     expect(others).toEqual([]);
-    expect(flow).toMatchObject({
-      id: 1,
-      what: 'message',
-      device: 'd1',
-      name: 'model.create',
-      tookMs: 660,
-      isStruck: true,
-    });
+    const summary = { id: 1, what: 'message', device: 'd1', name: 'model.create' };
+    expect(flow).toMatchObject({ ...summary, tookMs: 660, isStruck: true });
     expect(flow?.outcome).toEqual({ is: 'ok', text: 'ok' });
     expect(flow?.entries).toHaveLength(9);
   });
@@ -125,11 +99,8 @@ describe('the flow of a message', () => {
       [25, { ...sent, deviceId: 'd2' }],
       [30, { ...ack, text: '{"success":false,"code":"conflict"}' }],
     );
-    expect(
-      flowsOf(entries)
-        .list()
-        .map(({ device, outcome, tookMs }) => [device, outcome.text, tookMs]),
-    ).toEqual([
+    const flows = flowsOf(entries).list();
+    expect(flows.map(({ device, outcome, tookMs }) => [device, outcome.text, tookMs])).toEqual([
       ['d1', 'ok', 10],
       ['d1', 'conflict', 10],
       ['d2', 'waits', undefined],

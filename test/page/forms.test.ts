@@ -61,12 +61,8 @@ it('a field writes texts as JSON strings, and everything else as it stands', () 
 });
 
 it('a type has the methods of its base types', () => {
-  expect(Object.keys(methodsOf('servo-motor@1.0.0', motorTypes as never))).toEqual([
-    'stop',
-    'configure',
-    'loadFirmware',
-    'moveTo',
-  ]);
+  const methods = methodsOf('servo-motor@1.0.0', motorTypes as never);
+  expect(Object.keys(methods)).toEqual(['stop', 'configure', 'loadFirmware', 'moveTo']);
 });
 
 it('references are drawn from left to right, also in a ring and to oneself', () => {
@@ -74,15 +70,9 @@ it('references are drawn from left to right, also in a ring and to oneself', () 
     ...{ tenant: 't', objectId, model: 'm', type: 'x@1' },
     references: to.map((one) => ({ name: 'feeds', to: { objectId: one, model: 'm' } })),
   });
-  const { nodes, lines } = graphOf([
-    object('a', 'b'),
-    object('b', 'c'),
-    object('c'),
-    object('r', 's'),
-    object('s', 'r'),
-    object('o', 'o'),
-    object('alone'),
-  ]);
+  const path = [object('a', 'b'), object('b', 'c'), object('c')];
+  const ring = [object('r', 's'), object('s', 'r')];
+  const { nodes, lines } = graphOf([...path, ...ring, object('o', 'o'), object('alone')]);
   expect(nodes.map(({ key }) => key[0]).sort()).toEqual(['a', 'b', 'c', 'o', 'r', 's']);
   const xOf = (name: string) => nodes.find(({ key }) => key.startsWith(name))?.x ?? -1;
   expect(xOf('a')).toBeLessThan(xOf('b'));

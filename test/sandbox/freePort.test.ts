@@ -6,6 +6,9 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 const { randomInt } = vi.hoisted(() => ({ randomInt: vi.fn<(min: number, max: number) => number>() }));
 vi.mock('node:crypto', async (original) => ({ ...(await original<object>()), randomInt }));
 
+const free = async () => (await import('../../sandbox/service/freePort.ts')).freePort();
+const random = (min: number, max: number) => min + Math.floor(Math.random() * (max - min));
+
 async function listening(port: number): Promise<number> {
   const server = createServer();
   onTestFinished(() => void server.close());
@@ -14,31 +17,27 @@ async function listening(port: number): Promise<number> {
 }
 
 it('a free port is neither ephemeral nor in use', async () => {
-  const { freePort } = await import('../../sandbox/service/freePort.ts');
   const taken = await listening(0);
   randomInt.mockReturnValueOnce(taken).mockImplementation((min, max) => {
     expect([min, max]).toEqual([10_000, 32_768]);
-    return min + Math.floor(Math.random() * (max - min));
+    return random(min, max);
   });
-  const port = await freePort();
+  const port = await free();
   expect(port).toBeGreaterThanOrEqual(10_000);
   expect(port).toBeLessThan(32_768);
   expect(await listening(port)).toBe(port);
 });
 
 it('a free port is returned once', async () => {
-  const { freePort } = await import('../../sandbox/service/freePort.ts');
-  const random = (min: number, max: number) => min + Math.floor(Math.random() * (max - min));
   randomInt.mockReset().mockImplementation(random);
-  const first = await freePort();
+  const first = await free();
   randomInt.mockReturnValueOnce(first);
-  expect(await freePort()).not.toBe(first);
+  expect(await free()).not.toBe(first);
 });
 
 it('a free port is searched a hundred times at most', async () => {
-  const { freePort } = await import('../../sandbox/service/freePort.ts');
   const taken = await listening(0);
   randomInt.mockReset().mockReturnValue(taken);
-  await expect(freePort()).rejects.toThrow('No free TCP port between 10000 and 32767');
+  await expect(free()).rejects.toThrow('No free TCP port between 10000 and 32767');
   expect(randomInt).toHaveBeenCalledTimes(100);
 });

@@ -19,11 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => page?.close());
 
-interface Answered {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
+type Answered = Readonly<{ status: number; headers: IncomingHttpHeaders; body: string }>;
 
 const ask = (path: string, method = 'GET', headers: Record<string, string> = {}, body = '') =>
   new Promise<Answered>((resolve, reject) => {
@@ -84,12 +80,8 @@ describe('the server of the page', () => {
       const { status, body } = await ask('/messages', 'POST', json, JSON.stringify(message));
       expect(status, body).toBe(200);
       const entry = sandbox.hub.journal.at(JSON.parse(body).position);
-      expect(entry).toMatchObject({
-        kind: 'd2c',
-        deviceId: 'page-1',
-        properties: message.properties,
-        body: Buffer.from(message.body),
-      });
+      const { properties } = message;
+      expect(entry).toMatchObject({ kind: 'd2c', deviceId: 'page-1', properties, body: Buffer.from(message.body) });
     }
     expect(sandbox.hub.journal.list({ deviceId: 'page-1', kind: 'connected' })).toHaveLength(1);
   });

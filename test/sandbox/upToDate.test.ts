@@ -5,17 +5,9 @@ import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { isUpToDate } from '../../sandbox/service/upToDate.ts';
 
 const files = [
-  ...[
-    'src/programs/main.ts',
-    'src/hub/reader.ts',
-    'scripts/build.js',
-    'scripts/build/notices.js',
-    'scripts/run/sourceMap.js',
-    'edge/src/main.ts',
-    'telemetry/src/log.ts',
-  ],
-  ...['scripts/run/nodeVersion.js', 'node_modules/.package-lock.json'],
-  ...['tsconfig.json', 'tsconfig.build.json', 'edge/tsconfig.json'],
+  ...['src/programs/main.ts', 'src/hub/reader.ts', 'edge/src/main.ts', 'telemetry/src/log.ts', 'tsconfig.json'],
+  ...['scripts/build.js', 'scripts/build/notices.js', 'scripts/run/sourceMap.js', 'scripts/run/nodeVersion.js'],
+  ...['node_modules/.package-lock.json', 'tsconfig.build.json', 'edge/tsconfig.json'],
   ...['page/src/kit/route.ts', 'page/server/pageFiles.ts', 'page/index.html', 'page/style.css', 'page/icon.svg'],
 ];
 const programs = ['dist/main.js', 'edge/dist/main.js', 'page/dist/page.js'];
@@ -49,7 +41,7 @@ it.each(files)('a build is out of date when %s was written later', async (file) 
 });
 
 it.each(['src/hub/new.ts', 'edge/src/new.ts'])(
-  'a build is out of date when %s was added, however old it is',
+  'a build is out of date when %s was added, however old',
   async (file) => {
     writeFileSync(join(directory, file), '');
     at(file, 1_000);

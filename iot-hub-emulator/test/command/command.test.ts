@@ -20,16 +20,14 @@ let child: ChildProcess;
 let state: HubState;
 const options = ['--partitions', '2', '--device', 'pump-1', '--group', 'other', '--tier', 's1', '--json'];
 
+const words = [launcher, program, '--directory', directory];
 /** In a folder in which nobody runs a sandbox or a hub of their own. */
 const start = (more: string[]) =>
-  spawn(process.execPath, [launcher, program, '--directory', directory, ...more], {
-    ...{ cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] },
-  });
+  spawn(process.execPath, [...words, ...more], { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] });
 /** Run a command to its end. */
-const run = (...words: string[]): Promise<{ code: number; out: string; error: string }> =>
+const run = (...more: string[]): Promise<{ code: number; out: string; error: string }> =>
   new Promise((resolve) => {
-    const args = [launcher, program, '--directory', directory, ...words];
-    execFile(process.execPath, args, { cwd: directory }, (error, out, stderr) =>
+    execFile(process.execPath, [...words, ...more], { cwd: directory }, (error, out, stderr) =>
       resolve({ code: Number(error?.code ?? 0), out: out.trim(), error: stderr.trim() }),
     );
   });
@@ -48,11 +46,8 @@ beforeAll(async () => {
 afterAll(() => void child.kill('SIGKILL'));
 
 test('a hub that runs alone prints its connection details and writes them to a file that only its owner can read', async () => {
-  expect(state).toMatchObject({
-    name: 'sandbox-hub',
-    hostName: 'localhost',
-    devices: { 'pump-1': expect.any(String) },
-  });
+  const devices = { 'pump-1': expect.any(String) };
+  expect(state).toMatchObject({ name: 'sandbox-hub', hostName: 'localhost', devices });
   expect(state.eventsConnectionString).toContain(`:${state.ports.amqp};`);
   expect((await stat(join(directory, 'hub.json'))).mode & 0o777).toBe(0o600);
   const described = await (await fetch(state.adminUrl)).json();

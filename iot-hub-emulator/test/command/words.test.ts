@@ -3,7 +3,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readArguments } from '../../src/command/options.ts';
-import { show } from '../../src/command/print.ts';
 import { requestFor } from '../../src/command/remote.ts';
 import { UsageError } from '../../src/command/usageError.ts';
 import { issueCertificate } from '../../src/identity/issueCertificate.ts';
@@ -15,12 +14,8 @@ const read = (...args: string[]) => readArguments(args, '/from', '/default');
 
 describe('the options of a hub', () => {
   test('have defaults', () => {
-    expect(read()).toMatchObject({
-      directory: '/default',
-      words: [],
-      json: false,
-      hub: { directory: '/default/keys' },
-    });
+    const hub = { directory: '/default/keys' };
+    expect(read()).toMatchObject({ directory: '/default', words: [], json: false, hub });
   });
   test('put keys and data into the directory of --persist', () => {
     expect(read('--persist', 'data')).toMatchObject({
@@ -83,35 +78,31 @@ describe('an authority and a route', () => {
 });
 
 describe('a command', () => {
+  const get = (path: string) => ({ method: 'GET', path });
+  const remove = (path: string) => ({ method: 'DELETE', path });
+  const post = (path: string, body?: object) => ({ method: 'POST', path, ...(body && { body }) });
   test.each([
-    ['devices', { method: 'GET', path: '/devices' }],
-    ['devices add d/1 KEY', { method: 'POST', path: '/devices', body: { deviceId: 'd/1', primaryKey: 'KEY' } }],
+    ['devices', get('/devices')],
+    ['devices add d/1 KEY', post('/devices', { deviceId: 'd/1', primaryKey: 'KEY' })],
     [
       'devices add d/1 authority',
-      { method: 'POST', path: '/devices', body: { deviceId: 'd/1', authentication: { type: 'certificateAuthority' } } },
+      post('/devices', { deviceId: 'd/1', authentication: { type: 'certificateAuthority' } }),
     ],
-    ['certificates', { method: 'GET', path: '/certificates' }],
-    ['certificates code a/b', { method: 'POST', path: '/certificates/a%2Fb/generateVerificationCode' }],
-    ['certificates remove a/b', { method: 'DELETE', path: '/certificates/a%2Fb' }],
-    ['devices remove d/1', { method: 'DELETE', path: '/devices/d%2F1' }],
-    ['policies renew service', { method: 'POST', path: '/policies/service/keys', body: {} }],
-    [
-      'policies renew a/b secondaryKey',
-      { method: 'POST', path: '/policies/a%2Fb/keys', body: { key: 'secondaryKey' } },
-    ],
+    ['certificates', get('/certificates')],
+    ['certificates code a/b', post('/certificates/a%2Fb/generateVerificationCode')],
+    ['certificates remove a/b', remove('/certificates/a%2Fb')],
+    ['devices remove d/1', remove('/devices/d%2F1')],
+    ['policies renew service', post('/policies/service/keys', {})],
+    ['policies renew a/b secondaryKey', post('/policies/a%2Fb/keys', { key: 'secondaryKey' })],
     [
       'devices send d/1 hello messageId=m1 properties.a=b',
-      {
-        method: 'POST',
-        path: '/devices/d%2F1/messages',
-        body: { body: 'hello', messageId: 'm1', properties: { a: 'b' } },
-      },
+      post('/devices/d%2F1/messages', { body: 'hello', messageId: 'm1', properties: { a: 'b' } }),
     ],
-    ['connections', { method: 'GET', path: '/connections' }],
-    ['faults clear', { method: 'DELETE', path: '/faults' }],
-    ['faults clear 7', { method: 'DELETE', path: '/faults/7' }],
-    ['counters', { method: 'GET', path: '/counters' }],
-    ['journal deviceId=d1 since=4', { method: 'GET', path: '/journal?deviceId=d1&since=4' }],
+    ['connections', get('/connections')],
+    ['faults clear', remove('/faults')],
+    ['faults clear 7', remove('/faults/7')],
+    ['counters', get('/counters')],
+    ['journal deviceId=d1 since=4', get('/journal?deviceId=d1&since=4')],
   ])('%s is this request', (words, request) => {
     expect(requestFor(words.split(' '))).toEqual(request);
   });
@@ -165,17 +156,4 @@ describe('a command', () => {
   ])('that does not exist is refused: %s', (words) => {
     expect(() => requestFor(words.split(' '))).toThrow(UsageError);
   });
-});
-
-test('answers are printed as a table, as lines, or as one word', () => {
-  expect(show({ rows: [{ a: 1, b: { c: 'x' } }, { a: 22 }] })).toBe('a   b.c\n1   x\n22');
-  expect(show({ one: 1, two: { three: null } })).toBe('one  1\ntwo.three  null');
-  expect(show({ rows: [] })).toBe('None.');
-  const link = { name: 'n', address: 'a/b', direction: 'out', credit: 1, transfers: 2 };
-  const [device, events] = [
-    { id: 1, kind: 'device', links: [] },
-    { id: 2, kind: 'events', links: [link] },
-  ];
-  expect(show({ connections: [device, events] })).toBe('1  device\n2  events\n    out  a/b  credit 1, messages 2');
-  expect(show(undefined)).toBe('Done.');
 });

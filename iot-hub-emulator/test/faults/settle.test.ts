@@ -17,24 +17,19 @@ const sendOne = async () => {
 };
 
 describe('a message of a service', () => {
-  test.each([
-    ['release', 'released'],
-    ['modify', 'modified'],
-    ['reject', 'amqp:internal-error'],
-  ] as const)('is not taken in when a fault says %s', async (answer, outcome) => {
-    hub.faults.add({ kind: 'settle', answer, times: 1 });
+  const condition = 'amqp:resource-limit-exceeded';
+  test.each<[string, Parameters<typeof hub.faults.add>[0], string, number]>([
+    ['released', { kind: 'settle', answer: 'release', times: 1 }, 'released', 0],
+    ['modified', { kind: 'settle', answer: 'modify', times: 1 }, 'modified', 0],
+    ['rejected', { kind: 'settle', answer: 'reject', times: 1 }, 'amqp:internal-error', 0],
+    ['rejected with a condition', { kind: 'settle', answer: 'reject', condition, times: 1 }, condition, 0],
+    ['released, and taken in', { kind: 'settle', answer: 'release', effect: true, times: 1 }, 'released', 1],
+    ['settled after the delay', { kind: 'settle', answer: 'delay', ms: 20, times: 1 }, 'accepted', 1],
+  ])('is %s when the fault says so, and the next one is accepted', async (_, fault, outcome, taken) => {
+    hub.faults.add(fault);
     expect(await (await sendOne()).outcome).toBe(outcome);
-    expect(pending()).toBe(0);
+    expect(pending()).toBe(taken);
     expect(await (await sendOne()).outcome).toBe('accepted');
-  });
-  test('is rejected with the condition that the fault names', async () => {
-    hub.faults.add({ kind: 'settle', answer: 'reject', condition: 'amqp:resource-limit-exceeded' });
-    expect(await (await sendOne()).outcome).toBe('amqp:resource-limit-exceeded');
-  });
-  test('is taken in although it is released, if the fault says so', async () => {
-    hub.faults.add({ kind: 'settle', answer: 'release', effect: true });
-    expect(await (await sendOne()).outcome).toBe('released');
-    expect(pending()).toBe(1);
   });
   test('is held until the fault is cleared, and then settled as without it', async () => {
     const id = hub.faults.add({ kind: 'settle', answer: 'hold', times: 1 });
@@ -59,10 +54,6 @@ describe('a message of a service', () => {
     expect(hub.journal.list({ kind: 'c2d-fault', deviceId })).toEqual([
       expect.objectContaining({ messageId: 'reply-1', correlationId: 'request-1', answer: 'reject' }),
     ]);
-  });
-  test('is settled after the delay', async () => {
-    hub.faults.add({ kind: 'settle', answer: 'delay', ms: 20 });
-    expect(await (await sendOne()).outcome).toBe('accepted');
   });
   test('is never settled, but the next one is', async () => {
     hub.faults.add({ kind: 'settle', answer: 'never', times: 1 });
@@ -120,14 +111,12 @@ describe('a message of a device over MQTT', () => {
     await packet;
     device.socket.destroy();
   });
-  test('is stored although the connection was reset before the acknowledgement', async () => {
-    hub.faults.add({ kind: 'settle', answer: 'rst', link: 'd2c' });
+  test.each([
+    ['stored although the connection was reset before the acknowledgement', 'rst', 1],
+    ['not stored when it is rejected, and its connection ends', 'reject', 0],
+  ] as const)('is %s', async (_, answer, stored) => {
+    hub.faults.add({ kind: 'settle', answer, link: 'd2c' });
     await (await publish()).closed;
-    expect(appended()).toBe(1);
-  });
-  test('is not stored when it is rejected, and its connection ends', async () => {
-    hub.faults.add({ kind: 'settle', answer: 'reject', link: 'd2c' });
-    await (await publish()).closed;
-    expect(appended()).toBe(0);
+    expect(appended()).toBe(stored);
   });
 });

@@ -56,28 +56,15 @@ export async function nextMessage(client: device.Client): Promise<device.Message
 }
 
 /** What the official event client received, and the errors it met. */
-export interface Listening {
-  events: ReceivedEventData[];
-  errors: (Error & { code?: string })[];
-  /** Resolves when there are at least so many events. */
-  has(count: number): Promise<ReceivedEventData[]>;
-  /** Resolves with the first error. */
-  failed(): Promise<Error & { code?: string }>;
-  stop(): Promise<void>;
-}
+export type Listening = ReturnType<typeof listenToEvents>;
 
 /** Subscribe with the official event client: to one partition, or to all. */
 export function listenToEvents(
   hub: Hub,
-  options: {
-    startPosition: EventPosition;
-    partition?: string;
-    group?: string;
-    connectionString?: string;
-    ownerLevel?: number;
-    track?: boolean;
-  },
-): Listening {
+  options: { startPosition: EventPosition; connectionString?: string; ownerLevel?: number } & Partial<
+    Record<'partition' | 'group', string>
+  >,
+) {
   const { startPosition, partition, group = '$Default', connectionString = hub.eventsConnectionString } = options;
   const client = new EventHubConsumerClient(group, connectionString, {
     retryOptions: { maxRetries: 0, retryDelayInMs: 100, timeoutInMs: 5000 },
@@ -104,7 +91,6 @@ export function listenToEvents(
     maxWaitTimeInSeconds: 1,
     skipParsingBodyAsJson: true,
     ...(options.ownerLevel === undefined ? {} : { ownerLevel: options.ownerLevel }),
-    ...(options.track ? { trackLastEnqueuedEventProperties: true } : {}),
   };
   const subscription: Subscription =
     partition === undefined ? client.subscribe(handlers, settings) : client.subscribe(partition, handlers, settings);
@@ -122,7 +108,9 @@ export function listenToEvents(
   return {
     events,
     errors,
-    has: (count) => until(() => (events.length >= count ? events : undefined)),
+    /** Resolves when there are at least so many events. */
+    has: (count: number) => until(() => (events.length >= count ? events : undefined)),
+    /** Resolves with the first error. */
     failed: () => until(() => errors[0]),
     async stop() {
       await subscription.close();

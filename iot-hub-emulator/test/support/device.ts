@@ -1,28 +1,17 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { connect, type TLSSocket } from 'node:tls';
+import { connect } from 'node:tls';
 import { type IConnectPacket, type IPublishPacket, type Packet, parser, writeToStream } from 'mqtt-packet';
 import type { Hub } from '../../src/hub.ts';
 import { signSas } from '../../src/identity/sas.ts';
 
 /** A device that speaks MQTT packet by packet, and can misbehave. */
-export interface RawDevice {
-  socket: TLSSocket;
-  send(packet: Packet): void;
-  /** The next packet of a kind that has not been taken yet. */
-  next<T extends Packet['cmd']>(cmd: T): Promise<Extract<Packet, { cmd: T }>>;
-  /** Resolves when the hub has closed the connection. */
-  closed: Promise<unknown>;
-}
+export type RawDevice = Awaited<ReturnType<typeof rawDevice>>;
 
 /** Open a TLS connection to the MQTT port. */
-export async function rawDevice(hub: Hub): Promise<RawDevice> {
-  const socket = connect({
-    port: hub.ports.mqtts,
-    host: '127.0.0.1',
-    ca: readFileSync(hub.caFile),
-    servername: 'localhost',
-  });
+export async function rawDevice(hub: Hub) {
+  const ca = readFileSync(hub.caFile);
+  const socket = connect({ port: hub.ports.mqtts, host: '127.0.0.1', ca, servername: 'localhost' });
   await once(socket, 'secureConnect');
   const received: Packet[] = [];
   const waiting = new Set<() => void>();
@@ -36,18 +25,20 @@ export async function rawDevice(hub: Hub): Promise<RawDevice> {
   socket.on('error', () => undefined);
   return {
     socket,
-    send: (packet) => void writeToStream(packet, socket),
-    next: (cmd) =>
-      new Promise((resolve) => {
+    send: (packet: Packet) => void writeToStream(packet, socket),
+    /** The next packet of a kind that has not been taken yet. */
+    next: <T extends Packet['cmd']>(cmd: T) =>
+      new Promise<Extract<Packet, { cmd: T }>>((resolve) => {
         const check = () => {
           const at = received.findIndex((packet) => packet.cmd === cmd);
           if (at < 0) return;
           waiting.delete(check);
-          resolve(received.splice(at, 1)[0] as Extract<Packet, { cmd: typeof cmd }>);
+          resolve(received.splice(at, 1)[0] as Extract<Packet, { cmd: T }>);
         };
         waiting.add(check);
         check();
       }),
+    /** Resolves when the hub has closed the connection. */
     closed: new Promise((resolve) => socket.on('close', resolve)),
   };
 }

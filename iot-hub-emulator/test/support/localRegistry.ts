@@ -6,10 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { execFile } from '../../../sandbox/service/endWithUs.ts';
 
-interface Installed {
-  folder: string;
-  manifest: { name: string; version: string };
-}
+type Installed = { folder: string; manifest: { name: string; version: string } };
 
 /** The packages that are installed in a project, as its lock file knows them. */
 function installedIn(project: string): Installed[] {
@@ -62,14 +59,8 @@ export async function serveInstalled(project: string): Promise<{ url: string; cl
 
 /** What npm would have fetched, but for packages that are inside of it. */
 async function archiveOf(folder: string): Promise<Buffer> {
-  const args = [
-    '--create',
-    '--gzip',
-    `--directory=${folder}`,
-    '--exclude=./node_modules',
-    '--transform=s,^\\.,package,',
-    '.',
-  ];
+  const renamed = '--transform=s,^\\.,package,';
+  const args = ['--create', '--gzip', `--directory=${folder}`, '--exclude=./node_modules', renamed, '.'];
   const { stdout } = await promisify(execFile)('tar', args, { encoding: 'buffer', maxBuffer: 2 ** 28 });
   return stdout;
 }

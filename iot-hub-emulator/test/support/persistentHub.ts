@@ -4,11 +4,8 @@ import { startHub } from '../../src/hub.ts';
 // Prints one line of JSON when it listens.
 
 const [directory = '', primaryKey = '', ...deviceIds] = process.argv.slice(2);
-const hub = await startHub({
-  directory,
-  persist: `${directory}/data`,
-  devices: deviceIds.map((deviceId) => ({ deviceId, primaryKey })),
-});
+const devices = deviceIds.map((deviceId) => ({ deviceId, primaryKey }));
+const hub = await startHub({ directory, persist: `${directory}/data`, devices });
 const { name, ports, caFile, adminUrl } = hub;
 const service = hub.connectionString('service');
 process.stdout.write(`${JSON.stringify({ name, ports, caFile, adminUrl, service })}\n`);

@@ -5,31 +5,15 @@ import type { Hub } from '../../src/hub.ts';
 import { compound } from './rawAmqp.ts';
 
 /** A frame that the hub wrote: its fields as they are on the wire, null ones included. */
-export interface RawFrame {
-  readonly channel: number;
-  readonly kind: string;
-  readonly fields: readonly RawValue[];
-  readonly payload: Buffer;
-}
+export type RawFrame = Readonly<{ channel: number; kind: string; fields: readonly RawValue[]; payload: Buffer }>;
 
 /** A value of rhea's reader. */
-export interface RawValue {
-  readonly value: unknown;
-  readonly descriptor?: { readonly value: number };
-}
+export type RawValue = Readonly<{ value: unknown; descriptor?: { readonly value: number } }>;
 
+const performatives = ['open', 'begin', 'attach', 'flow', 'transfer', 'disposition', 'detach', 'end', 'close'];
 const kinds: Readonly<Record<number, string>> = {
-  16: 'open',
-  17: 'begin',
-  18: 'attach',
-  19: 'flow',
-  20: 'transfer',
-  21: 'disposition',
-  22: 'detach',
-  23: 'end',
-  24: 'close',
-  64: 'mechanisms',
-  68: 'outcome',
+  ...Object.fromEntries(performatives.map((kind, index) => [16 + index, kind])),
+  ...{ 64: 'mechanisms', 68: 'outcome' },
 };
 
 /** The code of each kind of frame. */
@@ -97,16 +81,10 @@ export const flow = (handle: number, credit: number, incomingWindow = 5000, next
 export const detach = (handle: number): Buffer => frame('detach', [uint(handle), yes]);
 
 /** A client that writes what it is told, and only reads what the hub answers. */
-export interface RawClient {
-  readonly frames: readonly RawFrame[];
-  send(...parts: Buffer[]): void;
-  /** All frames of a kind, as soon as there are so many. */
-  has(kind: string, count?: number): Promise<RawFrame[]>;
-  readonly ended: Promise<unknown>;
-}
+export type RawClient = Awaited<ReturnType<typeof rawClient>>;
 
 /** Connect to the hub in plain TCP. The connection ends with the hub. */
-export async function rawClient(hub: Hub): Promise<RawClient> {
+export async function rawClient(hub: Hub) {
   const socket = connect(hub.ports.amqp, '127.0.0.1').on('error', () => undefined);
   const ended = once(socket, 'close');
   const frames: RawFrame[] = [];
@@ -122,11 +100,12 @@ export async function rawClient(hub: Hub): Promise<RawClient> {
   });
   await once(socket, 'connect');
   return {
-    frames,
+    frames: frames as readonly RawFrame[],
     ended,
-    send: (...parts) => void socket.write(Buffer.concat(parts)),
-    has: (kind, count = 1) =>
-      new Promise((resolve, reject) => {
+    send: (...parts: Buffer[]) => void socket.write(Buffer.concat(parts)),
+    /** All frames of a kind, as soon as there are so many. */
+    has: (kind: string, count = 1) =>
+      new Promise<RawFrame[]>((resolve, reject) => {
         const found = () => frames.filter((each) => each.kind === kind);
         const check = () => {
           if (found().length < count) return;

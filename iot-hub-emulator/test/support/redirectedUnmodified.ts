@@ -6,11 +6,7 @@ import { signSas } from '../../src/identity/sas.ts';
 // hub, as the official sample iothubConnectionString.js does, and reads the first event there.
 // argv: connection string. Prints the connection string that it made, without the key, and the body.
 
-interface HubParts {
-  HostName: string;
-  SharedAccessKeyName: string;
-  SharedAccessKey: string;
-}
+type HubParts = { HostName: string; SharedAccessKeyName: string; SharedAccessKey: string };
 
 const parts = parseConnectionString<HubParts>(process.argv[2] ?? '');
 const { HostName, SharedAccessKeyName, SharedAccessKey } = parts;
@@ -29,9 +25,8 @@ async function redirection(): Promise<AmqpError> {
     reconnect: false,
   });
   await connection.open();
-  const receiver = await connection.createReceiver({
-    source: { address: `amqps://${host}/messages/events/$management` },
-  });
+  const source = { address: `amqps://${host}/messages/events/$management` };
+  const receiver = await connection.createReceiver({ source });
   const error = await new Promise<AmqpError>((resolve) =>
     receiver.on(ReceiverEvents.receiverError, (context: EventContext) => resolve(context.receiver?.error as AmqpError)),
   );
@@ -43,9 +38,8 @@ const { condition, info } = await redirection();
 const entity = /:\d+\/(.*)\/\$management/i.exec(info.address)?.[1];
 const found = `Endpoint=sb://${info.hostname}/;EntityPath=${entity};SharedAccessKeyName=${SharedAccessKeyName}`;
 const customEndpointAddress = new URL(info.address.replace(/^amqps/, 'https')).origin.replace(/^https/, 'sb');
-const client = new EventHubConsumerClient('$Default', `${found};SharedAccessKey=${SharedAccessKey}`, {
-  customEndpointAddress,
-});
+const withKey = `${found};SharedAccessKey=${SharedAccessKey}`;
+const client = new EventHubConsumerClient('$Default', withKey, { customEndpointAddress });
 const event = await new Promise<EventData>((resolve, reject) =>
   client.subscribe(
     { processEvents: async ([first]) => first && resolve(first), processError: async (error) => reject(error) },

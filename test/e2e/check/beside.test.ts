@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { spawn } from '../../../sandbox/service/endWithUs.ts';
 import { inherited } from '../../../sandbox/service/process.ts';
 import { envelope } from '../../../sandbox/stories/wire.ts';
-import { nextAck, sandboxForAll } from '../testSandbox.ts';
+import { linesIn, nextAck, sandboxForAll } from '../testSandbox.ts';
 import { check, findings } from './run.ts';
 
 // The command beside a service that runs: it takes nothing from it, and asks for little.
@@ -16,10 +16,7 @@ const pump =
 
 const sandbox = sandboxForAll({ keepsContracts: false });
 
-const warnings = async () => {
-  const lines = (await readFile(sandbox.state.service.logFile, 'utf8')).trimEnd().split('\n');
-  return lines.map((line) => JSON.parse(line)).filter(({ level }) => level !== 'info');
-};
+const warnings = () => linesIn(sandbox.state.service.logFile).filter(({ level }) => level !== 'info');
 
 async function keeper(): Promise<string> {
   const folder = join(sandbox.directory, 'data', 'checkpoints');
@@ -48,7 +45,7 @@ it('takes no partition, no file and no message, and makes a handful of requests'
   expect(noted.filter(({ kind }) => kind.startsWith('receiver-'))).toEqual([]);
   expect(sandbox.hub.counters().receivers.map(({ name }) => name)).toEqual(linksBefore);
   expect(await keeper()).toBe(keptBy);
-  expect(await warnings()).toEqual([]);
+  expect(warnings()).toEqual([]);
   // One message, which the hub has refused, and one question to each backend.
   const ours = noted.filter((entry) => entry.kind === 'c2d' && entry.deviceId.startsWith('check-'));
   expect(ours).toEqual([expect.objectContaining({ refused: expect.anything() })]);
@@ -58,13 +55,11 @@ it('takes no partition, no file and no message, and makes a handful of requests'
 });
 
 it('tells how far the checkpoints are behind', async () => {
-  await expect
-    .poll(
-      async () =>
-        (await findings([], sandbox.state.service.environment)).found.find(({ what }) => what === 'checkpoints')?.found,
-      { timeout: 60_000 },
-    )
-    .toMatch(/^0 events behind the end of \d partitions?/);
+  const behind = async () => {
+    const { found } = await findings([], sandbox.state.service.environment);
+    return found.find(({ what }) => what === 'checkpoints')?.found;
+  };
+  await expect.poll(behind, { timeout: 60_000 }).toMatch(/^0 events behind the end of \d partitions?/);
 });
 
 it('prints a line for each finding and the sum, without secrets', async () => {

@@ -7,18 +7,10 @@ import type { Answered, Asked } from './sharedProgram.ts';
 
 type Environment = Readonly<Record<string, string>>;
 
-export interface Found {
-  readonly what: string;
-  readonly mark: 'ok' | 'warning' | 'failure';
-  readonly found: string;
-  readonly todo?: string;
-}
+export type Found = Readonly<{ what: string; mark: 'ok' | 'warning' | 'failure'; found: string; todo?: string }>;
 
 /** How the command ended, and all that it has written. */
-export interface Checked {
-  readonly code: number | null;
-  readonly text: string;
-}
+export type Checked = Readonly<{ code: number | null; text: string }>;
 
 /** Runs the built command, or another program from another folder, with this environment and no other. */
 export function check(

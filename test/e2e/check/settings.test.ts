@@ -33,9 +33,9 @@ const ofService = (): Environment => ({
 const ofMethods = (): Environment => sandbox.state.methods?.environment ?? {};
 
 interface Row {
-  /** The variables that are changed. */
-  readonly set: (right: Environment) => Environment;
-  /** What the finding is about, and what it says. */
+  /** The variables that are changed, from the right ones and the name of the setting. */
+  readonly set: (right: Environment, name: string) => Environment;
+  /** What the finding is about, and what it says, where NAME is that of the setting. */
   readonly what: string;
   readonly says: RegExp;
   readonly mark?: Found['mark'];
@@ -46,22 +46,25 @@ interface Row {
 }
 
 const wrongKey = 'd3Jvbmcta2V5LXdyb25nLWtleQ==';
+const withWrongKey = `SharedAccessKey=${wrongKey}`;
 const nowhere = 'no-such-host.invalid';
-const to = (name: string, value: string) => () => ({ [name]: value });
-const invalid = (name: string, value: string, says: RegExp): Row => ({ set: to(name, value), what: 'settings', says });
-const replaced = (name: string, part: RegExp, by: string) => (right: Environment) => ({
+const to = (value: string) => (_: Environment, name: string) => ({ [name]: value });
+type More = Pick<Row, 'mark' | 'init' | 'isOfProcess'>;
+const finds = (what: string, set: Row['set'], says: RegExp, more: More = {}): Row => ({ set, what, says, ...more });
+const invalid = (value: string, says: RegExp) => finds('settings', to(value), says);
+const [begins, isWarning] = [{ init: 0 }, { mark: 'warning', init: 0 }] as const;
+const replaced = (part: RegExp, by: string) => (right: Environment, name: string) => ({
   [name]: (right[name] ?? '').replace(part, by),
 });
 const key = /SharedAccessKey=[^;]*/;
-const wrongAccountKey = replaced('STORE_CONNECTION_STRING', /AccountKey=[^;]*/, `AccountKey=${wrongKey}`);
-const accountOf = (name: string) => (right: Environment) => ({
-  [name]: wrongAccountKey(right)['STORE_CONNECTION_STRING'] ?? '',
+const withWrongAccountKey = replaced(/AccountKey=[^;]*/, `AccountKey=${wrongKey}`);
+const wrongAccount = (right: Environment, name: string) => ({
+  [name]: withWrongAccountKey(right, 'STORE_CONNECTION_STRING')['STORE_CONNECTION_STRING'] ?? '',
 });
 
 /** Of a setting that only an identity uses. */
-const withoutIdentity = (name: string, value: string) =>
-  invalid(name, value, new RegExp(`${name} needs IDENTITY beside it`));
-const wrongScope = (name: string) => [invalid(name, 'a b', new RegExp(`${name}: must end with /.default`))];
+const withoutIdentity = (value: string) => invalid(value, /NAME needs IDENTITY beside it/);
+const wrongScope = [invalid('a b', /NAME: must end with \/.default/)];
 
 /** The event endpoint behind TLS. */
 const withTls = (): Environment => ({
@@ -71,299 +74,213 @@ const withTls = (): Environment => ({
 });
 
 /** Found when the process begins to use it. */
-const unusable = (file: string, says: RegExp): Row => ({
-  ...{ set: to('NETWORK_CA_FILE', file), what: 'settings', says, isOfProcess: true },
-});
+const unusable = (file: string, says: RegExp) => finds('settings', to(file), says, { isOfProcess: true });
 
 const common: Readonly<Record<string, readonly Row[]>> = {
   IDENTITY: [
-    invalid('IDENTITY', 'guess', /IDENTITY: must be one of the possible values/),
-    invalid('IDENTITY', 'managed', /IDENTITY is not used/),
+    invalid('guess', /IDENTITY: must be one of the possible values/),
+    invalid('managed', /IDENTITY is not used/),
   ],
-  IDENTITY_CLIENT_ID: [withoutIdentity('IDENTITY_CLIENT_ID', 'one')],
-  IDENTITY_AUTHORITY_HOST: [invalid('IDENTITY_AUTHORITY_HOST', 'http://x', /must be an https URL/)],
-  IDENTITY_HUB_SCOPE: wrongScope('IDENTITY_HUB_SCOPE'),
-  IDENTITY_EVENTS_SCOPE: wrongScope('IDENTITY_EVENTS_SCOPE'),
-  IDENTITY_STORAGE_SCOPE: wrongScope('IDENTITY_STORAGE_SCOPE'),
+  IDENTITY_CLIENT_ID: [withoutIdentity('one')],
+  IDENTITY_AUTHORITY_HOST: [invalid('http://x', /must be an https URL/)],
+  IDENTITY_HUB_SCOPE: wrongScope,
+  IDENTITY_EVENTS_SCOPE: wrongScope,
+  IDENTITY_STORAGE_SCOPE: wrongScope,
   HUB_HOST_NAME: [
-    withoutIdentity('HUB_HOST_NAME', 'hub.invalid'),
-    invalid('HUB_HOST_NAME', 'hub.invalid', /HUB_SERVICE_CONNECTION_STRING and HUB_HOST_NAME are two ways/),
+    withoutIdentity('hub.invalid'),
+    invalid('hub.invalid', /HUB_SERVICE_CONNECTION_STRING and HUB_HOST_NAME are two ways/),
   ],
-  STORE_ACCOUNT_URL: [withoutIdentity('STORE_ACCOUNT_URL', 'https://account.invalid')],
-  INFORMATION_MODEL_SCOPE: wrongScope('INFORMATION_MODEL_SCOPE'),
-  TYPE_REGISTRY_SCOPE: wrongScope('TYPE_REGISTRY_SCOPE'),
+  STORE_ACCOUNT_URL: [withoutIdentity('https://account.invalid')],
+  INFORMATION_MODEL_SCOPE: wrongScope,
+  TYPE_REGISTRY_SCOPE: wrongScope,
   HUB_SERVICE_CONNECTION_STRING: [
-    {
-      set: replaced('HUB_SERVICE_CONNECTION_STRING', key, `SharedAccessKey=${wrongKey}`),
-      what: 'service endpoint',
-      says: /must be those of a policy/,
-      init: 1,
-    },
-    {
-      set: replaced('HUB_SERVICE_CONNECTION_STRING', /HostName=[^;]*/, `HostName=${nowhere}`),
-      what: 'network of service endpoint',
-      says: /no such host: compare HostName of HUB_SERVICE_CONNECTION_STRING/,
-      init: 0,
-    },
-    invalid('HUB_SERVICE_CONNECTION_STRING', 'HostName=x', /SharedAccessKeyName, SharedAccessKey missing/),
+    finds('service endpoint', replaced(key, withWrongKey), /must be those of a policy/, { init: 1 }),
+    finds(
+      'network of service endpoint',
+      replaced(/HostName=[^;]*/, `HostName=${nowhere}`),
+      /no such host: compare HostName of HUB_SERVICE_CONNECTION_STRING/,
+      begins,
+    ),
+    invalid('HostName=x', /SharedAccessKeyName, SharedAccessKey missing/),
   ],
   INFORMATION_MODEL_URL: [
-    {
-      set: to('INFORMATION_MODEL_URL', `http://${nowhere}`),
-      what: 'network of information model',
-      says: /no such host: compare INFORMATION_MODEL_URL/,
-      init: 0,
-    },
-    {
-      set: (right) => ({ INFORMATION_MODEL_URL: `${right['INFORMATION_MODEL_URL']}/wrong` }),
-      what: 'information model',
-      says: /HTTP 404 .*base URL/,
-      mark: 'warning',
-      init: 0,
-    },
+    finds(
+      'network of information model',
+      to(`http://${nowhere}`),
+      /no such host: compare INFORMATION_MODEL_URL/,
+      begins,
+    ),
+    finds(
+      'information model',
+      (right) => ({ INFORMATION_MODEL_URL: `${right['INFORMATION_MODEL_URL']}/wrong` }),
+      /HTTP 404 .*base URL/,
+      isWarning,
+    ),
   ],
-  TYPE_REGISTRY_URL: [
-    {
-      set: to('TYPE_REGISTRY_URL', 'http://127.0.0.1:1'),
-      what: 'type registry',
-      says: /TYPE_REGISTRY_URL/,
-      init: 0,
-    },
-  ],
+  TYPE_REGISTRY_URL: [finds('type registry', to('http://127.0.0.1:1'), /TYPE_REGISTRY_URL/, begins)],
   HTTPS_PROXY: [
-    invalid('HTTPS_PROXY', 'proxy:3128', /HTTPS_PROXY: must be the http or https address of a proxy/),
-    {
-      set: () => ({ HTTPS_PROXY: 'http://127.0.0.1:1', HUB_TRANSPORT: 'websockets', ...withTls() }),
-      what: 'network of service endpoint',
-      says: /the proxy 127\.0\.0\.1:1 cannot be used: ECONNREFUSED → compare HTTPS_PROXY/,
-      init: 0,
-    },
+    invalid('proxy:3128', /HTTPS_PROXY: must be the http or https address of a proxy/),
+    finds(
+      'network of service endpoint',
+      () => ({ HTTPS_PROXY: 'http://127.0.0.1:1', HUB_TRANSPORT: 'websockets', ...withTls() }),
+      /the proxy 127\.0\.0\.1:1 cannot be used: ECONNREFUSED → compare HTTPS_PROXY/,
+      begins,
+    ),
   ],
   HTTP_PROXY: [
-    {
-      set: to('HTTP_PROXY', 'http://127.0.0.1:1'),
-      what: 'network of information model',
-      says: /the proxy 127\.0\.0\.1:1 cannot be used: ECONNREFUSED/,
-      init: 0,
-    },
+    finds(
+      'network of information model',
+      to('http://127.0.0.1:1'),
+      /the proxy 127\.0\.0\.1:1 cannot be used: ECONNREFUSED/,
+      begins,
+    ),
   ],
-  NO_PROXY: [invalid('NO_PROXY', 'a\tb', /NO_PROXY: must be without control/)],
+  NO_PROXY: [invalid('a\tb', /NO_PROXY: must be without control/)],
   NETWORK_CA_FILE: [
     unusable('/none', /NETWORK_CA_FILE: \/none cannot be read \(ENOENT\)/),
     unusable('package.json', /NETWORK_CA_FILE: package.json has no certificate in PEM/),
   ],
   BACKENDS_TOKEN: [
-    invalid('BACKENDS_TOKEN', 'one-token', /two ways to get a token/),
-    {
-      set: () => ({ BACKENDS_TOKEN: 'not-the-right-token', BACKENDS_TOKEN_URL: '' }),
-      what: 'information model',
-      says: /refuses the token: HTTP 401/,
-    },
+    invalid('one-token', /two ways to get a token/),
+    finds(
+      'information model',
+      () => ({ BACKENDS_TOKEN: 'not-the-right-token', BACKENDS_TOKEN_URL: '' }),
+      /refuses the token: HTTP 401/,
+    ),
   ],
-  BACKENDS_TOKEN_URL: [
-    {
-      set: to('BACKENDS_TOKEN_URL', 'http://127.0.0.1:1'),
-      what: 'token endpoint',
-      says: /compare BACKENDS_TOKEN_URL/,
-      init: 0,
-    },
-  ],
-  BACKENDS_CLIENT_ID: [{ set: to('BACKENDS_CLIENT_ID', 'nobody'), what: 'token endpoint', says: /HTTP 401/ }],
-  BACKENDS_CLIENT_SECRET: [{ set: to('BACKENDS_CLIENT_SECRET', wrongKey), what: 'token endpoint', says: /HTTP 401/ }],
-  BACKENDS_TOKEN_SCOPE: [invalid('BACKENDS_TOKEN_SCOPE', 'a\nb', /BACKENDS_TOKEN_SCOPE: must be without control/)],
-  BACKENDS_ATTEMPT_TIMEOUT_SECONDS: [invalid('BACKENDS_ATTEMPT_TIMEOUT_SECONDS', '0', /whole number from 1/)],
+  BACKENDS_TOKEN_URL: [finds('token endpoint', to('http://127.0.0.1:1'), /compare BACKENDS_TOKEN_URL/, begins)],
+  BACKENDS_CLIENT_ID: [finds('token endpoint', to('nobody'), /HTTP 401/)],
+  BACKENDS_CLIENT_SECRET: [finds('token endpoint', to(wrongKey), /HTTP 401/)],
+  BACKENDS_TOKEN_SCOPE: [invalid('a\nb', /BACKENDS_TOKEN_SCOPE: must be without control/)],
+  BACKENDS_ATTEMPT_TIMEOUT_SECONDS: [invalid('0', /whole number from 1/)],
   BACKENDS_CONNECTIONS: [
-    invalid('BACKENDS_CONNECTIONS', '10001', /whole number from 1 to 10000/),
-    {
-      set: to('BACKENDS_CONNECTIONS', '10000'),
-      what: 'open files',
-      says: /BACKENDS_CONNECTIONS/,
-      mark: 'warning',
-      init: 0,
-    },
+    invalid('10001', /whole number from 1 to 10000/),
+    finds('open files', to('10000'), /BACKENDS_CONNECTIONS/, isWarning),
   ],
-  BACKENDS_CACHE_SECONDS: [invalid('BACKENDS_CACHE_SECONDS', 'long', /whole number/)],
-  CHECKPOINTS_CONTAINER: [invalid('CHECKPOINTS_CONTAINER', 'Not_a_container', /lower-case letters/)],
-  DEAD_LETTERS_CONTAINER: [invalid('DEAD_LETTERS_CONTAINER', '-', /lower-case letters/)],
-  STORE_CONNECTION_STRING: [invalid('STORE_CONNECTION_STRING', 'AccountName=x', /storage account/)],
-  HTTP_HOST: [invalid('HTTP_HOST', 'a\tb', /HTTP_HOST: must be without control/)],
-  HTTP_PORT: [invalid('HTTP_PORT', '70000', /must be a port/)],
-  ADMIN_HOST: [invalid('ADMIN_HOST', '0.0.0.0', /needs ADMIN_TOKEN/)],
-  ADMIN_PORT: [invalid('ADMIN_PORT', '-1', /must be a port/)],
-  ADMIN_TOKEN: [invalid('ADMIN_TOKEN', 'short', /at least 16/)],
-  LOG_LEVEL: [invalid('LOG_LEVEL', 'loud', /LOG_LEVEL/)],
-  LOG_PRETTY: [invalid('LOG_PRETTY', 'yes', /true or false/)],
+  BACKENDS_CACHE_SECONDS: [invalid('long', /whole number/)],
+  CHECKPOINTS_CONTAINER: [invalid('Not_a_container', /lower-case letters/)],
+  DEAD_LETTERS_CONTAINER: [invalid('-', /lower-case letters/)],
+  STORE_CONNECTION_STRING: [invalid('AccountName=x', /storage account/)],
+  HTTP_HOST: [invalid('a\tb', /HTTP_HOST: must be without control/)],
+  HTTP_PORT: [invalid('70000', /must be a port/)],
+  ADMIN_HOST: [invalid('0.0.0.0', /needs ADMIN_TOKEN/)],
+  ADMIN_PORT: [invalid('-1', /must be a port/)],
+  ADMIN_TOKEN: [invalid('short', /at least 16/)],
+  LOG_LEVEL: [invalid('loud', /LOG_LEVEL/)],
+  LOG_PRETTY: [invalid('yes', /true or false/)],
 };
 
 const service: Readonly<Record<string, readonly Row[]>> = {
   ...common,
   HUB_EVENTS_CONNECTION_STRING: [
-    {
-      set: replaced('HUB_EVENTS_CONNECTION_STRING', key, `SharedAccessKey=${wrongKey}`),
-      what: 'event endpoint',
-      says: /policy of this hub that may listen/,
-    },
-    {
-      set: replaced('HUB_EVENTS_CONNECTION_STRING', /EntityPath=[^;]*/, 'EntityPath=another-hub'),
-      what: 'event endpoint',
-      says: /EntityPath|policy of this hub/,
-    },
-    {
-      set: replaced('HUB_EVENTS_CONNECTION_STRING', /Endpoint=[^;]*/, `Endpoint=sb://127.0.0.1:1/`),
-      what: 'network of event endpoint',
-      says: /ECONNREFUSED → nobody answers there: compare Endpoint/,
-      init: 0,
-    },
-    {
-      set: to('HUB_EVENTS_CONNECTION_STRING', ''),
-      what: 'event endpoint',
-      says: /localhost:\d+\/sandbox-hub, named by the hub: 4 partitions/,
-      mark: 'ok',
-    },
-    {
-      set: (right) => ({
+    finds('event endpoint', replaced(key, withWrongKey), /policy of this hub that may listen/),
+    finds('event endpoint', replaced(/EntityPath=[^;]*/, 'EntityPath=another-hub'), /EntityPath|policy of this hub/),
+    finds(
+      'network of event endpoint',
+      replaced(/Endpoint=[^;]*/, `Endpoint=sb://127.0.0.1:1/`),
+      /ECONNREFUSED → nobody answers there: compare Endpoint/,
+      begins,
+    ),
+    finds('event endpoint', to(''), /localhost:\d+\/sandbox-hub, named by the hub: 4 partitions/, { mark: 'ok' }),
+    finds(
+      'event endpoint',
+      (right) => ({
         HUB_EVENTS_CONNECTION_STRING: '',
-        ...replaced('HUB_SERVICE_CONNECTION_STRING', key, `SharedAccessKey=${wrongKey}`)(right),
+        ...replaced(key, withWrongKey)(right, 'HUB_SERVICE_CONNECTION_STRING'),
       }),
-      what: 'event endpoint',
-      says: /does not name its event endpoint: .*HUB_SERVICE_CONNECTION_STRING.* has service connect/,
-    },
+      /does not name its event endpoint: .*HUB_SERVICE_CONNECTION_STRING.* has service connect/,
+    ),
   ],
   HUB_EVENTS_NAMESPACE: [
-    withoutIdentity('HUB_EVENTS_NAMESPACE', 'namespace.invalid'),
-    invalid('HUB_EVENTS_NAMESPACE', 'namespace.invalid', /read only with HUB_EVENTS_SENDERS=hub-only/),
+    withoutIdentity('namespace.invalid'),
+    invalid('namespace.invalid', /read only with HUB_EVENTS_SENDERS=hub-only/),
   ],
-  HUB_EVENTS_NAME: [invalid('HUB_EVENTS_NAME', 'events', /not used without HUB_EVENTS_NAMESPACE/)],
-  HUB_EVENTS_SENDERS: [invalid('HUB_EVENTS_SENDERS', 'all', /HUB_EVENTS_SENDERS: must be one of/)],
-  HUB_CONSUMER_GROUP: [invalid('HUB_CONSUMER_GROUP', 'a\nb', /HUB_CONSUMER_GROUP: must be without control/)],
+  HUB_EVENTS_NAME: [invalid('events', /not used without HUB_EVENTS_NAMESPACE/)],
+  HUB_EVENTS_SENDERS: [invalid('all', /HUB_EVENTS_SENDERS: must be one of/)],
+  HUB_CONSUMER_GROUP: [invalid('a\nb', /HUB_CONSUMER_GROUP: must be without control/)],
   HUB_TRANSPORT: [
-    invalid('HUB_TRANSPORT', 'mqtt', /HUB_TRANSPORT: must be one of/),
-    invalid('HUB_TRANSPORT', 'websockets', /UseDevelopmentEmulator=true .* has none/),
-    {
-      set: () => ({ HTTPS_PROXY: 'http://127.0.0.1:1', ...withTls() }),
-      what: 'settings',
-      says: /AMQP at port 5671 passes no proxy/,
-    },
+    invalid('mqtt', /HUB_TRANSPORT: must be one of/),
+    invalid('websockets', /UseDevelopmentEmulator=true .* has none/),
+    finds('settings', () => ({ HTTPS_PROXY: 'http://127.0.0.1:1', ...withTls() }), /AMQP at port 5671 passes no proxy/),
   ],
-  HUB_FAILOVER_POSITION: [invalid('HUB_FAILOVER_POSITION', 'before', /HUB_FAILOVER_POSITION/)],
-  HUB_START_POSITION: [invalid('HUB_START_POSITION', 'first', /HUB_START_POSITION/)],
-  PRINCIPAL_MANAGER_SCOPE: wrongScope('PRINCIPAL_MANAGER_SCOPE'),
-  PRINCIPAL_MANAGER_URL: [invalid('PRINCIPAL_MANAGER_URL', 'ftp://x', /http or https URL/)],
-  DELIVERY_MAX_MESSAGES: [invalid('DELIVERY_MAX_MESSAGES', '0', /whole number from 1/)],
+  HUB_FAILOVER_POSITION: [invalid('before', /HUB_FAILOVER_POSITION/)],
+  HUB_START_POSITION: [invalid('first', /HUB_START_POSITION/)],
+  PRINCIPAL_MANAGER_SCOPE: wrongScope,
+  PRINCIPAL_MANAGER_URL: [invalid('ftp://x', /http or https URL/)],
+  DELIVERY_MAX_MESSAGES: [invalid('0', /whole number from 1/)],
   DELIVERY_MAX_BYTES: [
-    invalid('DELIVERY_MAX_BYTES', '1000', /whole number from/),
-    { set: to('DELIVERY_MAX_BYTES', '17179869184'), what: 'memory', says: /DELIVERY_MAX_BYTES|MB/ },
+    invalid('1000', /whole number from/),
+    finds('memory', to('17179869184'), /DELIVERY_MAX_BYTES|MB/),
   ],
-  DELIVERY_DRAIN_SECONDS: [invalid('DELIVERY_DRAIN_SECONDS', '1.5', /whole number/)],
-  REPLIES_SENDS_PER_MINUTE: [invalid('REPLIES_SENDS_PER_MINUTE', '-1', /whole number/)],
+  DELIVERY_DRAIN_SECONDS: [invalid('1.5', /whole number/)],
+  REPLIES_SENDS_PER_MINUTE: [invalid('-1', /whole number/)],
   DATA_DIRECTORY: [
-    { set: () => ({ DATA_DIRECTORY: inFolder('a-file') }), what: 'disk', says: /a part of its path is a file/ },
-    { set: to('DATA_DIRECTORY', '/proc/none'), what: 'disk', says: /DATA_DIRECTORY/ },
+    finds('disk', () => ({ DATA_DIRECTORY: inFolder('a-file') }), /a part of its path is a file/),
+    finds('disk', to('/proc/none'), /DATA_DIRECTORY/),
   ],
-  STORE: [invalid('STORE', 'memory', /^STORE: must be one of/)],
+  STORE: [invalid('memory', /^STORE: must be one of/)],
   STORE_CONNECTION_STRING: [
-    { set: wrongAccountKey, what: 'checkpoint container', says: /403 .*STORE_CONNECTION_STRING/, init: 1 },
-    {
-      set: replaced(
-        'STORE_CONNECTION_STRING',
-        /BlobEndpoint=[^;]*/,
-        'BlobEndpoint=http://127.0.0.1:1/devstoreaccount1',
-      ),
-      what: 'network of checkpoints',
-      says: /nobody answers there: compare STORE_CONNECTION_STRING/,
-      init: 0,
-    },
+    finds('checkpoint container', withWrongAccountKey, /403 .*STORE_CONNECTION_STRING/, { init: 1 }),
+    finds(
+      'network of checkpoints',
+      replaced(/BlobEndpoint=[^;]*/, 'BlobEndpoint=http://127.0.0.1:1/devstoreaccount1'),
+      /nobody answers there: compare STORE_CONNECTION_STRING/,
+      begins,
+    ),
     ...(common['STORE_CONNECTION_STRING'] ?? []),
   ],
-  CHECKPOINTS_CONNECTION_STRING: [
-    {
-      set: accountOf('CHECKPOINTS_CONNECTION_STRING'),
-      what: 'checkpoint container',
-      says: /CHECKPOINTS_CONNECTION_STRING/,
-    },
-  ],
-  CHECKPOINTS_ACCOUNT_URL: [withoutIdentity('CHECKPOINTS_ACCOUNT_URL', 'https://account.invalid')],
-  DEAD_LETTERS_ACCOUNT_URL: [withoutIdentity('DEAD_LETTERS_ACCOUNT_URL', 'https://account.invalid')],
-  DEAD_LETTERS_CONNECTION_STRING: [
-    {
-      set: accountOf('DEAD_LETTERS_CONNECTION_STRING'),
-      what: 'dead-letter container',
-      says: /DEAD_LETTERS_CONNECTION_STRING/,
-    },
-  ],
-  DEAD_LETTERS_MAX_BYTES: [invalid('DEAD_LETTERS_MAX_BYTES', '0', /whole number/)],
-  DEAD_LETTERS_RETENTION_DAYS: [invalid('DEAD_LETTERS_RETENTION_DAYS', '0', /whole number/)],
+  CHECKPOINTS_CONNECTION_STRING: [finds('checkpoint container', wrongAccount, /CHECKPOINTS_CONNECTION_STRING/)],
+  CHECKPOINTS_ACCOUNT_URL: [withoutIdentity('https://account.invalid')],
+  DEAD_LETTERS_ACCOUNT_URL: [withoutIdentity('https://account.invalid')],
+  DEAD_LETTERS_CONNECTION_STRING: [finds('dead-letter container', wrongAccount, /DEAD_LETTERS_CONNECTION_STRING/)],
+  DEAD_LETTERS_MAX_BYTES: [invalid('0', /whole number/)],
+  DEAD_LETTERS_RETENTION_DAYS: [invalid('0', /whole number/)],
   CONFIG_FILE: [
-    { set: () => ({ CONFIG_FILE: inFolder('wrong.json') }), what: 'settings', says: /DELIVERY_MAX_MESSAGES/ },
-    { set: to('CONFIG_FILE', '/none.json'), what: 'settings', says: /cannot be read/ },
+    finds('settings', () => ({ CONFIG_FILE: inFolder('wrong.json') }), /DELIVERY_MAX_MESSAGES/),
+    finds('settings', to('/none.json'), /cannot be read/),
   ],
   'an unknown name': [
-    {
-      set: to('HUB_CONSUMERGROUP', 'a'),
-      what: 'variables',
-      says: /HUB_CONSUMERGROUP is no setting → the nearest name is HUB_CONSUMER_GROUP/,
-      mark: 'warning',
-      init: 0,
-    },
+    finds(
+      'variables',
+      () => ({ HUB_CONSUMERGROUP: 'a' }),
+      /HUB_CONSUMERGROUP is no setting → the nearest name is HUB_CONSUMER_GROUP/,
+      isWarning,
+    ),
   ],
   'an authority that is not trusted': [
-    {
-      set: to('NODE_EXTRA_CA_CERTS', ''),
-      what: 'network of service endpoint',
-      says: /not trusted: NETWORK_CA_FILE/,
-    },
+    finds('network of service endpoint', () => ({ NODE_EXTRA_CA_CERTS: '' }), /not trusted: NETWORK_CA_FILE/),
   ],
 };
 
 const methods: Readonly<Record<string, readonly Row[]>> = {
   ...common,
-  METHODS_PORT: [
-    { set: (right) => ({ METHODS_PORT: right['HTTP_PORT'] ?? '' }), what: 'settings', says: /must differ/ },
-  ],
+  METHODS_PORT: [finds('settings', (right) => ({ METHODS_PORT: right['HTTP_PORT'] ?? '' }), /must differ/)],
   METHODS_TLS_CERTIFICATE_FILE: [
-    {
-      set: () => ({ METHODS_TLS_CERTIFICATE_FILE: '/none', METHODS_TLS_KEY_FILE: '/none' }),
-      what: 'settings',
-      says: /cannot be read/,
-    },
+    finds(
+      'settings',
+      () => ({ METHODS_TLS_CERTIFICATE_FILE: '/none', METHODS_TLS_KEY_FILE: '/none' }),
+      /cannot be read/,
+    ),
   ],
-  METHODS_TLS_KEY_FILE: [invalid('METHODS_TLS_KEY_FILE', '/none', /need each other/)],
-  METHODS_EDGE_MODULE: [invalid('METHODS_EDGE_MODULE', 'a\nb', /METHODS_EDGE_MODULE: must be without control/)],
-  METHODS_DRAIN_SECONDS: [invalid('METHODS_DRAIN_SECONDS', '0', /whole number/)],
-  METHODS_FILES_CONNECTION_STRING: [
-    {
-      set: replaced('METHODS_FILES_CONNECTION_STRING', /AccountKey=[^;]*/, `AccountKey=${wrongKey}`),
-      what: 'files',
-      says: /METHODS_FILES_CONNECTION_STRING/,
-    },
-  ],
-  METHODS_FILES_ACCOUNT_URL: [withoutIdentity('METHODS_FILES_ACCOUNT_URL', 'https://account.invalid')],
-  METHODS_FILES_CONTAINER: [
-    { set: to('METHODS_FILES_CONTAINER', 'no-such-container'), what: 'files', says: /METHODS_FILES_CONTAINER/ },
-  ],
-  METHODS_FILES_TENANT_CLAIM: [invalid('METHODS_FILES_TENANT_CLAIM', 'a\nb', /must be without control/)],
-  METHODS_FILES_MAX_BYTES: [invalid('METHODS_FILES_MAX_BYTES', '0', /whole number/)],
+  METHODS_TLS_KEY_FILE: [invalid('/none', /need each other/)],
+  METHODS_EDGE_MODULE: [invalid('a\nb', /METHODS_EDGE_MODULE: must be without control/)],
+  METHODS_DRAIN_SECONDS: [invalid('0', /whole number/)],
+  METHODS_FILES_CONNECTION_STRING: [finds('files', withWrongAccountKey, /METHODS_FILES_CONNECTION_STRING/)],
+  METHODS_FILES_ACCOUNT_URL: [withoutIdentity('https://account.invalid')],
+  METHODS_FILES_CONTAINER: [finds('files', to('no-such-container'), /METHODS_FILES_CONTAINER/)],
+  METHODS_FILES_TENANT_CLAIM: [invalid('a\nb', /must be without control/)],
+  METHODS_FILES_MAX_BYTES: [invalid('0', /whole number/)],
 };
 
 /** Each secret in a file that is not there. */
 const ofFiles = (own: typeof schema | typeof methodsSchema): Readonly<Record<string, readonly Row[]>> =>
   Object.fromEntries(
-    settingDocs(own).flatMap(({ env, holds = '' }) =>
-      holds === ''
-        ? []
-        : [
-            [
-              env,
-              [
-                {
-                  set: () => ({ [holds]: '', [env]: '/none' }),
-                  what: 'settings',
-                  says: new RegExp(`^${env}: /none cannot be read`),
-                },
-              ],
-            ],
-          ],
-    ),
+    settingDocs(own)
+      .filter(({ holds = '' }) => holds !== '')
+      .map(({ env, holds = '' }) => {
+        const missing = () => ({ [holds]: '', [env]: '/none' });
+        return [env, [finds('settings', missing, /^NAME: \/none cannot be read/)]];
+      }),
   );
 
 const inTurn = atMost(3);
@@ -378,13 +295,8 @@ describe.each([
     read: (env: Environment) => checkSettings(() => readSettings(env, configDirectory), env),
   },
   {
-    ...{
-      program: 'methods',
-      args: ['methods'],
-      rows: { ...methods, ...ofFiles(methodsSchema) },
-      environment: ofMethods,
-      own: methodsSchema,
-    },
+    ...{ program: 'methods', args: ['methods'], rows: { ...methods, ...ofFiles(methodsSchema) } },
+    ...{ environment: ofMethods, own: methodsSchema },
     read: (env: Environment) =>
       checkSettings(() => {
         const settings = readMethodsSettings(env, configDirectory);
@@ -403,17 +315,22 @@ describe.each([
     expect(settingDocs(own).filter(({ env }) => rows[env] === undefined)).toEqual([]);
   });
 
-  const each = Object.entries(rows).flatMap(([name, all]) => all.map((row, index) => ({ name, index, ...row })));
+  const each = Object.entries(rows).flatMap(([name, all]) =>
+    all.map((row, index) => ({ ...row, name, index, says: new RegExp(row.says.source.replace(/\bNAME\b/, name)) })),
+  );
   const isRead = ({ what, isOfProcess }: Row) => !isOfProcess && (what === 'settings' || what === 'variables');
 
-  it.each(each.filter(isRead))('$name, broken in way $index, is found', ({ set, what, says, mark = 'failure' }) => {
-    const right = environment();
-    const { settings, findings: found } = read({ ...right, ...set(right) });
-    expect(found.filter((one) => one.what === what && says.test(lineOf(one)))).toEqual([
-      expect.objectContaining({ mark }),
-    ]);
-    expect(settings === undefined).toBe(mark === 'failure');
-  });
+  it.each(each.filter(isRead))(
+    '$name, broken in way $index, is found',
+    ({ name, set, what, says, mark = 'failure' }) => {
+      const right = environment();
+      const { settings, findings: found } = read({ ...right, ...set(right, name) });
+      expect(found.filter((one) => one.what === what && says.test(lineOf(one)))).toEqual([
+        expect.objectContaining({ mark }),
+      ]);
+      expect(settings === undefined).toBe(mark === 'failure');
+    },
+  );
 
   it('ends with 1 when a setting is wrong, also with --init, and tries nothing else', async () => {
     const wrong = { ...environment(), LOG_LEVEL: 'loud' };
@@ -424,9 +341,9 @@ describe.each([
   });
 
   const tried = each.filter((row) => !isRead(row));
-  it.concurrent.each(tried)('$name, broken in way $index, is found', async ({ set, what, says, mark, init }) => {
+  it.concurrent.each(tried)('$name, broken in way $index, is found', async ({ name, set, what, says, mark, init }) => {
     const right = environment();
-    const wrong = { ...right, ...set(right) };
+    const wrong = { ...right, ...set(right, name) };
     const { code, found, text } = await inTurn(() => findings(args, wrong, runWith(wrong)));
     const bad = found.filter((one) => one.what === what && says.test(lineOf(one)));
     expect(bad, text).not.toEqual([]);

@@ -8,11 +8,7 @@ export interface Asked {
 }
 
 /** What came of it. */
-export interface Answered {
-  readonly number: number;
-  readonly code: number;
-  readonly text: string;
-}
+export type Answered = Readonly<{ number: number; code: number; text: string }>;
 
 process.once('disconnect', () => process.exit());
 process.on('message', async ({ number, args, environment }: Asked) => {

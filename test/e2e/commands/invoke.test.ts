@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { folderForAll } from '../../../iot-hub-emulator/test/support/fixtures.ts';
 import { sendOrAnswer } from '../../../sandbox/device/command.ts';
 import { invoke as invokeHere } from '../../../sandbox/invoke/invoke.ts';
-import { help as invokeHelp } from '../../../sandbox/invoke/invokeOptions.ts';
 import { sandboxForAll } from '../testSandbox.ts';
 import { begin, run } from './run.ts';
 
@@ -111,22 +110,5 @@ describe('npm run invoke', () => {
     const { code, stderr } = await invoke(args);
     expect(stderr).toContain(says);
     expect(code).toBe(3);
-  });
-
-  it('has examples in its help that succeed', async () => {
-    const examples = [...invokeHelp.matchAll(/^ {2}npm run invoke -- ((?!--|\[).*(?:\n {4}.*)*)$/gm)].map(
-      ([, line = '']) => line,
-    );
-    expect(examples).toHaveLength(4);
-    await whileAnswering('gateway-1', [], async () => {
-      await whileAnswering('motor-1', [], async () => {
-        for (const example of examples) {
-          const [object = '', method = '', input] = example.split(' ', 3);
-          const given = input === undefined ? [] : [example.slice(example.indexOf("'") + 1, -1)];
-          const { code, stdout, stderr } = await invoke([object, method, ...given]);
-          expect(code, `${example}\n${stdout}${stderr}`).toBe(0);
-        }
-      });
-    });
   });
 });

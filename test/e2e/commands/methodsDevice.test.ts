@@ -9,14 +9,8 @@ import { begin } from './run.ts';
 const sandbox = sandboxForAll({ methods: 'running' });
 
 describe('npm run device -- --methods', () => {
-  const payload = {
-    correlationId: 'c-1',
-    objectId: 'o-1',
-    model: 'svc.device',
-    target: '',
-    method: 'stop',
-    timeout: 30,
-  };
+  const ids = { correlationId: 'c-1', objectId: 'o-1', model: 'svc.device', target: '' };
+  const payload = { ...ids, method: 'stop', timeout: 30 };
   const call = { methodName: 'invokeMethod', responseTimeoutMs: 30_000, connectTimeoutMs: 30_000 };
   async function invoke(more: object = {}, id = 'motor-1') {
     const answer = await sandbox.hub.methods.invoke(id, { ...call, payload: { ...payload, ...more } });
@@ -44,35 +38,20 @@ describe('npm run device -- --methods', () => {
     const ended = answering('--id', 'motor-1', '--times', '2');
     expect(await invoke()).toEqual({ status: 200, payload: { status: 200 } });
     const input = { rpm: 1450 };
-    expect(await invoke({ method: 'configure', input })).toEqual({
-      status: 200,
-      payload: { status: 200, output: input },
-    });
+    const configured = await invoke({ method: 'configure', input });
+    expect(configured).toEqual({ status: 200, payload: { status: 200, output: input } });
     const { code, stdout } = await ended;
     expect(stdout).toContain('motor-1 is connected and answers methods');
     expect(stdout).toMatch(/motor-1 is invoked {2}configure[\s\S]*"rpm": 1450[\s\S]*motor-1 answers {2}200/);
     expect(code).toBe(0);
   });
 
-  it('answers with the given status and output, after a delay', async () => {
-    const ended = answering(
-      '--id',
-      'motor-1',
-      '--times',
-      '1',
-      '--status=-7',
-      '--output',
-      '{"a":[1]}',
-      '--delay',
-      '0.1',
-    );
-    expect(await invoke({ input: {} })).toEqual({ status: 200, payload: { status: -7, output: { a: [1] } } });
-    expect((await ended).code).toBe(0);
-  });
-
-  it('answers that the method could not be run', async () => {
-    const ended = answering('--id', 'motor-1', '--times', '1', '--fail', '503', '--detail', 'the fuse is out');
-    expect(await invoke()).toEqual({ status: 503, payload: { detail: 'the fuse is out' } });
+  it.each([
+    [['--status=-7', '--output', '{"a":[1]}', '--delay', '0.1'], 200, { status: -7, output: { a: [1] } }],
+    [['--fail', '503', '--detail', 'the fuse is out'], 503, { detail: 'the fuse is out' }],
+  ])('answers as %j says', async (options, status, payload) => {
+    const ended = answering('--id', 'motor-1', '--times', '1', ...options);
+    expect(await invoke({ input: {} })).toEqual({ status, payload });
     expect((await ended).code).toBe(0);
   });
 

@@ -1,19 +1,16 @@
 import { Readable } from 'node:stream';
 import { execFile } from '../../../sandbox/service/endWithUs.ts';
+import { inherited } from '../../../sandbox/service/process.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import type { Streams } from '../../../sandbox/terminal/streams.ts';
 
-export interface Ended {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-}
+export type Ended = { code: number | null; stdout: string; stderr: string };
 
-/** Runs one of the project's programs to its end. */
-export function run(program: string, args: string[], input = ''): Promise<Ended> {
-  return new Promise((resolve, reject) => {
-    const options = { cwd: projectDirectory, env: { PATH: process.env['PATH'] } };
-    const child = execFile(process.execPath, ['scripts/run.js', program, ...args], options, (error, stdout, stderr) => {
+/** Runs Node.js in the project's folder to its end, with these variables beside the path. */
+export function runNode(args: readonly string[], environment: Readonly<Record<string, string>> = {}, input = '') {
+  return new Promise<Ended>((resolve, reject) => {
+    const options = { cwd: projectDirectory, env: { ...inherited(), ...environment } };
+    const child = execFile(process.execPath, args, options, (error, stdout, stderr) => {
       if (error && typeof error.code !== 'number') reject(error);
       else resolve({ code: child.exitCode, stdout, stderr });
     });
@@ -42,3 +39,6 @@ export function begin(command: (streams: Streams) => Promise<number>, input = ''
     shown: () => written.stdout,
   };
 }
+/** Runs one of the project's programs in TypeScript. */
+export const run = (program: string, args: readonly string[], input = '') =>
+  runNode(['scripts/run.js', program, ...args], {}, input);

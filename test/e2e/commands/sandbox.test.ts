@@ -17,9 +17,8 @@ const folder = folderForAll('commands');
 describe('npm run sandbox', () => {
   it('refuses to start when another sandbox runs in the same folder', async () => {
     const port = String(sandbox.hub.ports.amqp); // that the other one has it is not what is wrong
-    const { code, stderr } = await run('sandbox/main.ts', [
-      ...['--directory', sandbox.directory, '--exit', '--amqp-port', port],
-    ]);
+    const options = ['--directory', sandbox.directory, '--exit', '--amqp-port', port];
+    const { code, stderr } = await run('sandbox/main.ts', options);
     expect(stderr).toContain(`process ${process.pid}`);
     expect(code).toBe(1);
   });
@@ -45,13 +44,8 @@ describe('npm run sandbox', () => {
   });
 
   it('fails with --no-service --exit, and reports that there was no answer', async () => {
-    const { code, stderr } = await run('sandbox/main.ts', [
-      '--directory',
-      join(folder, 'none'),
-      '--no-service',
-      '--no-methods',
-      '--exit',
-    ]);
+    const options = ['--directory', join(folder, 'none'), '--no-service', '--no-methods', '--exit'];
+    const { code, stderr } = await run('sandbox/main.ts', options);
     expect(stderr).toContain('started without a service');
     expect(code).toBe(1);
   });
@@ -136,10 +130,7 @@ function start(args: string[]) {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const stderr = text(child.stderr);
-  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve)).then(async (code) => ({
-    code,
-    stderr: await stderr,
-  }));
+  const ended = once(child, 'exit').then(async ([code]) => ({ code, stderr: await stderr }));
   const stop = (signal: NodeJS.Signals) => {
     child.kill(signal);
     return ended;

@@ -10,11 +10,7 @@ const jsonOf = (answer: Answer | undefined) => JSON.parse(answer?.output ?? '');
 const linesOf = (answer: Answer | undefined) => (answer?.output ?? '').split('\n').filter((line) => line !== '');
 const objectsOf = (answer: Answer | undefined) => linesOf(answer).map((line) => JSON.parse(line));
 
-interface ShownDevice {
-  readonly device: string;
-  readonly messages: number;
-  readonly waitsFor: string;
-}
+type ShownDevice = Readonly<{ device: string; messages: number; waitsFor: string }>;
 
 interface ShownBackend {
   readonly circuit: string;
@@ -22,11 +18,7 @@ interface ShownBackend {
   readonly recent: { readonly count: number; readonly p95Ms: number | null; readonly oldestMs: number };
 }
 
-interface ShownPartition {
-  readonly partition: string;
-  readonly behindSeconds: number | null;
-  readonly asOf: string;
-}
+type ShownPartition = Readonly<{ partition: string; behindSeconds: number | null; asOf: string }>;
 
 const isHandled = ({ tapSays }: Situation) => tapSays === ' handled ';
 

@@ -20,11 +20,7 @@ export const publicKey = 'Y2FuYXJ5IHNpbmdz';
 export type Line = Readonly<Record<string, unknown>>;
 
 /** Where an instance answers, and writes. */
-export interface Addresses {
-  readonly adminUrl: string;
-  readonly readyzUrl: string;
-  readonly logFile: string;
-}
+export type Addresses = Readonly<{ adminUrl: string; readyzUrl: string; logFile: string }>;
 
 /** What an operator can learn from one instance. `said` has all that its admin port and its tap have said. */
 export function createDesk({ adminUrl, readyzUrl, logFile }: Addresses) {

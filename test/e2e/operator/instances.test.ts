@@ -86,9 +86,8 @@ it('Which instance spoke? Log, metrics and admin port name it, and each admin po
 it('How far behind is a partition that no instance reads? Every instance reports it, by the first event after its checkpoint', async () => {
   const partition = '3';
   const blobs = new ContainerClient(storage.connectionString, 'checkpoints');
-  const record = blobs.getBlobClient(
-    (await namesIn(blobs)).find((name) => name.endsWith(`/ownership/${partition}`)) ?? '',
-  );
+  const name = (await namesIn(blobs)).find((one) => one.endsWith(`/ownership/${partition}`)) ?? '';
+  const record = blobs.getBlobClient(name);
   const checkpoint = blobs.getBlobClient(record.name.replace('/ownership/', '/checkpoint/'));
   const log = sandbox.hub.partitions[Number(partition)] as TestSandbox['hub']['partitions'][number];
   const checkpointed = async () =>

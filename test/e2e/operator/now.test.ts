@@ -44,20 +44,17 @@ describe('The admin port answers:', () => {
       oldest: { device: 'stuck', sequenceNumber: oldest.sequenceNumber },
     });
     expect(Date.parse(begun.since)).toBeGreaterThanOrEqual(Date.parse(oldest.readAt) - 1); // rounded at different instants
-    expect(await desk.ask('/backends')).toMatchObject({
-      informationModel: { circuit: 'closed', connections: { inUse: 1, waiting: 0 } },
-    });
+    const { informationModel } = await desk.ask('/backends');
+    expect(informationModel).toMatchObject({ circuit: 'closed', connections: { inUse: 1, waiting: 0 } });
     await expect.poll(() => desk.metric('device_messaging_partition_oldest_duration')).toBeGreaterThan(1);
   });
 
   it('Who does not fetch? A device whose replies wait for room in its queue; later it is listed', async () => {
     senders.renewKeys('deaf', 60);
-    await expect
-      .poll(() => desk.deviceWork('deaf'))
-      .toMatchObject({ waitsFor: expect.stringContaining('room in the queue of the device') });
-    await expect
-      .poll(async () => (await desk.ask('/devices?device=deaf')).notFetching)
-      .toEqual({ devices: ['deaf'], further: 0 });
+    const waitsFor = expect.stringContaining('room in the queue of the device');
+    await expect.poll(() => desk.deviceWork('deaf')).toMatchObject({ waitsFor });
+    const notFetching = async () => (await desk.ask('/devices?device=deaf')).notFetching;
+    await expect.poll(notFetching).toEqual({ devices: ['deaf'], further: 0 });
     expect(await desk.ask('/replies')).toMatchObject({ connected: true, notFetching: 1 });
   });
 
@@ -67,13 +64,11 @@ describe('The admin port answers:', () => {
       sandbox.backends.world.principals.createDevice(`finder-${device}`, 'acme');
       senders.renewKeys(`finder-${device}`, 1, 'none');
     }
-    await expect
-      .poll(() => desk.ask('/backends'))
-      .toMatchObject({ principalManager: { circuit: 'open', outage: { failure: 'HTTP 503' } } });
+    const principalManager = { circuit: 'open', outage: { failure: 'HTTP 503' } };
+    await expect.poll(() => desk.ask('/backends')).toMatchObject({ principalManager });
     senders.renewKeys('waiter', 1, 'none');
-    await expect
-      .poll(() => desk.deviceWork('waiter'))
-      .toMatchObject({ state: 'waits for backends', waitsFor: 'a backend that is out: principalManager' });
+    const waits = { state: 'waits for backends', waitsFor: 'a backend that is out: principalManager' };
+    await expect.poll(() => desk.deviceWork('waiter')).toMatchObject(waits);
     expect(await desk.isReady()).toBe(true);
     sandbox.backends.faults.clear();
     await expect.poll(() => desk.deviceWork('waiter')).toBeUndefined();

@@ -8,13 +8,7 @@ import { createDesk, createSenders } from './desk.ts';
 // What befalls a sandbox, one after the other, and what a test knows of it without asking the service.
 
 /** Messages of a device to one partition, and between which times they were sent. */
-interface Sent {
-  readonly device: string;
-  readonly partition: number;
-  readonly count: number;
-  readonly from: number;
-  readonly to: number;
-}
+type Sent = Readonly<{ device: string; partition: number; count: number; from: number; to: number }>;
 
 export interface Situation {
   readonly name: string;
@@ -110,6 +104,11 @@ const slowed = Array.from({ length: 4 }, (_, number) => `slowed-${number}`);
 /** Devices that hub and principal manager know. */
 export const devices = ['pump-7', 'stuck', 'quick', ...slowed, 'flooder', 'deaf'];
 
+const afterwards = (name: string): Situation => ({
+  ...{ name, isAfterwards: true, tapSays: ' handled ' },
+  begin: (stage) => stage.untilDone(),
+});
+
 export const situations: readonly Situation[] = [
   {
     name: 'the token endpoint is out from the start',
@@ -166,12 +165,7 @@ export const situations: readonly Situation[] = [
     },
     end: clearAndWait,
   },
-  {
-    name: 'the backend is back',
-    isAfterwards: true,
-    tapSays: ' handled ',
-    begin: (stage) => stage.untilDone(),
-  },
+  afterwards('the backend is back'),
   {
     name: 'a device floods',
     waiting: ['flooder'],
@@ -184,12 +178,7 @@ export const situations: readonly Situation[] = [
     },
     end: clearAndWait,
   },
-  {
-    name: 'the flood is over',
-    isAfterwards: true,
-    tapSays: ' handled ',
-    begin: (stage) => stage.untilDone(),
-  },
+  afterwards('the flood is over'),
   {
     name: 'a device does not fetch',
     doNotFetch: ['deaf'],
@@ -226,11 +215,5 @@ export const situations: readonly Situation[] = [
       await expect.poll(() => stage.desk.isReady()).toBe(true);
     },
   },
-  {
-    name: 'the hub is back',
-    isAfterwards: true,
-    doNotFetch: ['deaf'],
-    tapSays: ' handled ',
-    begin: (stage) => stage.untilDone(),
-  },
+  { ...afterwards('the hub is back'), doNotFetch: ['deaf'] },
 ];

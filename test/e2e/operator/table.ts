@@ -3,10 +3,7 @@ import { codesIn, readPage, tableOf } from '../../docs/markdown.ts';
 // The table of questions of docs/troubleshooting.md: what it tells an operator to type.
 
 /** What a row says to ask, as it stands there: a command, or a query in PromQL. */
-export interface Ask {
-  readonly kind: 'command' | 'query';
-  readonly text: string;
-}
+export type Ask = Readonly<{ kind: 'command' | 'query'; text: string }>;
 
 export interface Row {
   readonly question: string;

@@ -2,17 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { buildService } from '../../../sandbox/service/build.ts';
 import { envelope } from '../../../sandbox/stories/wire.ts';
+import { runNode } from '../commands/run.ts';
 import { deviceForAll, nextAck, sandboxForAll } from '../testSandbox.ts';
-import { run } from './command.ts';
 import { createDesk, createSenders, operatorsToken, publicKey } from './desk.ts';
 
 // One device, followed live, by the command; and no secret in anything that is said.
 
 beforeAll(async () => void (await buildService()));
-const sandbox = sandboxForAll({
-  service: false,
-  environment: { ADMIN_TOKEN: operatorsToken, LOG_LEVEL: 'debug' },
-});
+const sandbox = sandboxForAll({ service: false, environment: { ADMIN_TOKEN: operatorsToken, LOG_LEVEL: 'debug' } });
 const pump = deviceForAll(sandbox);
 let desk: ReturnType<typeof createDesk>;
 let backendsToken: string;
@@ -28,6 +25,9 @@ beforeAll(async () => {
 const send = (name: string, id: string, properties: Record<string, string>, body: string) =>
   pump.send({ ...envelope(name, id), ...properties }, Buffer.from(body));
 
+const run = (command: 'tap' | 'admin', options: readonly string[], environment: Readonly<Record<string, string>>) =>
+  runNode([`dist/${command}.js`, ...options], environment);
+
 const port = () => new URL(sandbox.state.service.adminUrl).port;
 
 const access = () => ({ ADMIN_PORT: port(), ADMIN_TOKEN: operatorsToken });
@@ -42,22 +42,15 @@ async function tokenFrom({ url, clientId, clientSecret }: typeof sandbox.backend
 describe('What happens to the messages of a device now? The tap', () => {
   it('follows a message of the device through every stage, and no other device’s', async () => {
     const body = `{"publicKey":"${publicKey}","counter":9007199254740993}`;
-    sandbox.backends.faults.add({
-      backend: 'principalManager',
-      method: 'PUT',
-      deviceId: 'pump-1',
-      status: 503,
-      times: 1,
-    });
+    const puts = { backend: 'principalManager', method: 'PUT', deviceId: 'pump-1' } as const;
+    sandbox.backends.faults.add({ ...puts, status: 503, times: 1 });
     const output = await desk.tap(['--device', 'pump-1', '--json', '--bodies'], '"stage":"handled"', async () => {
       createSenders(sandbox).renewKeys('other', 1);
       await send('identity.update', 'followed', { context: 'renewal' }, body);
       await nextAck(pump);
     });
-    const events = output
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line));
+    const lines = output.trimEnd().split('\n');
+    const events = lines.map((line) => JSON.parse(line));
     expect(events[0]).toMatchObject({ stage: 'following', device: 'pump-1', instance: expect.any(String) });
     const stages = events.slice(1).map(({ stage }) => stage);
     expect(stages).toEqual(['read', 'begun', 'decoded', ...stages.slice(3, -2), 'reply', 'handled']);
@@ -66,8 +59,8 @@ describe('What happens to the messages of a device now? The tap', () => {
     expect(find('read')).toMatchObject({ properties: { action: 'identity.update', context: 'renewal' } });
     expect(find('begun')).toMatchObject({ message: 'identity.update', correlationId: 'followed', ack: 'all' });
     expect(find('decoded').body).toContain('9007199254740993');
-    const puts = events.filter(({ stage, method }) => stage === 'attempt' && method === 'PUT');
-    expect(puts).toMatchObject([
+    const attempts = events.filter(({ stage, method }) => stage === 'attempt' && method === 'PUT');
+    expect(attempts).toMatchObject([
       { backend: 'principal manager', attempt: 1, status: 503, ms: expect.any(Number) },
       { backend: 'principal manager', attempt: 2, status: expect.any(Number), ms: expect.any(Number) },
     ]);
@@ -96,7 +89,7 @@ describe('What happens to the messages of a device now? The tap', () => {
 
   it('ends after its time with 0, and reports when it has seen nothing', async () => {
     const ended = await run('tap', ['--device', 'silent', '--seconds', '1'], access());
-    expect(ended).toMatchObject({ code: 0, output: expect.stringMatching(/ended.*events=0.*nothing of this device/) });
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/ended.*events=0.*nothing of this device/) });
   });
 
   it.each([
@@ -104,23 +97,23 @@ describe('What happens to the messages of a device now? The tap', () => {
     ['the token is wrong', '', 'another-token-of-16', /bearer token is needed/],
   ])('reports the error when %s', async (_, wrongPort, token, why) => {
     const failed = await run('tap', ['--device', 'pump-1'], { ADMIN_PORT: wrongPort || port(), ADMIN_TOKEN: token });
-    expect(failed).toMatchObject({ code: 1, errors: expect.stringMatching(why) });
-    expect(failed.errors).not.toContain(token);
+    expect(failed).toMatchObject({ code: 1, stderr: expect.stringMatching(why) });
+    expect(failed.stderr).not.toContain(token);
   });
 });
 
 describe('the command that asks the admin port', () => {
   it('lists its requests, and prints an answer', async () => {
-    const { code, output } = await run('admin', [], access());
+    const { code, stdout: output } = await run('admin', [], access());
     expect([code, JSON.parse(output)]).toEqual([0, expect.objectContaining({ program: 'service' })]);
     const asked = await run('admin', ['/devices?device=pump-1'], access());
-    expect([asked.code, JSON.parse(asked.output)]).toEqual([0, expect.objectContaining({ devices: [] })]);
-    desk.said.push(output, asked.output);
+    expect([asked.code, JSON.parse(asked.stdout)]).toEqual([0, expect.objectContaining({ devices: [] })]);
+    desk.said.push(output, asked.stdout);
   });
 
   it('changes the level of the log', async () => {
     const changed = await run('admin', ['--level', 'trace'], access());
-    expect([changed.code, JSON.parse(changed.output)]).toEqual([0, { level: 'trace' }]);
+    expect([changed.code, JSON.parse(changed.stdout)]).toEqual([0, { level: 'trace' }]);
     expect(await desk.ask('/level')).toEqual({ level: 'trace', atStart: 'debug' });
   });
 
@@ -131,8 +124,8 @@ describe('the command that asks the admin port', () => {
     [['--url', 'http://127.0.0.1:1', '/'], /does not answer/],
   ])('reports the error in %j', async (options, why) => {
     const failed = await run('admin', options, access());
-    expect([failed.code, failed.output, failed.errors]).toEqual([1, '', expect.stringMatching(why)]);
-    expect(failed.errors).not.toContain(operatorsToken);
+    expect([failed.code, failed.stdout, failed.stderr]).toEqual([1, '', expect.stringMatching(why)]);
+    expect(failed.stderr).not.toContain(operatorsToken);
   });
 });
 

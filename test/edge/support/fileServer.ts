@@ -3,18 +3,9 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
 /** A file server with a configurable behaviour. */
-export interface FileServer {
-  readonly host: string;
-  /** Adds a file; returns what the front door sends for it. */
-  signed(name: string, content: Buffer | string): { url: string; bytes: number; etag: string };
-  /** Replaces the behaviour; by default it serves the files and checks If-Match. */
-  behave(listener: RequestListener): void;
-  readonly requests: number;
-  readonly open: number;
-  close(): Promise<void>;
-}
+export type FileServer = Awaited<ReturnType<typeof startFileServer>>;
 
-export async function startFileServer(tls?: { key: string; cert: string }): Promise<FileServer> {
+export async function startFileServer(tls?: { key: string; cert: string }) {
   const files = new Map<string, { content: Buffer; etag: string }>();
   const serve: RequestListener = (request, response) => {
     const file = files.get(request.url ?? '');
@@ -36,14 +27,16 @@ export async function startFileServer(tls?: { key: string; cert: string }): Prom
   const host = `${tls ? 'localhost' : '127.0.0.1'}:${(server.address() as AddressInfo).port}`;
   return {
     host,
-    signed(name, content) {
+    /** Adds a file; returns what the front door sends for it. */
+    signed(name: string, content: Buffer | string) {
       const bytes = Buffer.from(content);
       const etag = `"0x${files.size + 1}"`;
       const path = `/files/${encodeURIComponent(name)}?sig=${'s'.repeat(20)}`;
       files.set(path, { content: bytes, etag });
       return { url: `${tls ? 'https' : 'http'}://${host}${path}`, bytes: bytes.length, etag };
     },
-    behave(next) {
+    /** Replaces the behaviour; by default it serves the files and checks If-Match. */
+    behave(next: RequestListener) {
       listener = next;
     },
     get requests() {
@@ -53,7 +46,7 @@ export async function startFileServer(tls?: { key: string; cert: string }): Prom
       return open;
     },
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),

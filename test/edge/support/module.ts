@@ -1,4 +1,4 @@
-import mqtt, { type MqttClient } from 'mqtt';
+import mqtt from 'mqtt';
 
 /** A request to a module. */
 export interface Received {
@@ -12,14 +12,7 @@ export interface Received {
 }
 
 /** A module, connected to the broker. */
-export interface TestModule {
-  readonly client: MqttClient;
-  readonly received: readonly Received[];
-  /** The next request that has not been returned yet. */
-  next(): Promise<Received>;
-  publish(topic: string, payload: string | Buffer, retain?: boolean): void;
-  close(): Promise<void>;
-}
+export type TestModule = Awaited<ReturnType<typeof connectModule>>;
 
 interface ModuleOptions {
   readonly url: string;
@@ -29,7 +22,7 @@ interface ModuleOptions {
 }
 
 /** The user name and the prefix of the topics are the id of the module. */
-export async function connectModule({ url, id, isSubscribed = true, answer }: ModuleOptions): Promise<TestModule> {
+export async function connectModule({ url, id, isSubscribed = true, answer }: ModuleOptions) {
   const client = await mqtt.connectAsync(url, { username: id, password: `${id}-secret`, reconnectPeriod: 50 });
   client.on('error', () => {});
   const received: Received[] = [];
@@ -59,13 +52,15 @@ export async function connectModule({ url, id, isSubscribed = true, answer }: Mo
   if (isSubscribed) await client.subscribeAsync(`${id}/in/#`);
   return {
     client,
-    received,
+    received: received as readonly Received[],
+    /** The next request that has not been returned yet. */
     next() {
       const next = new Promise<Received>((resolve) => takers.push(resolve));
       take();
       return next;
     },
-    publish: (topic, payload, retain = false) => void client.publish(topic, payload, { retain }),
+    publish: (topic: string, payload: string | Buffer, retain = false) =>
+      void client.publish(topic, payload, { retain }),
     close: () => client.endAsync(true),
   };
 }

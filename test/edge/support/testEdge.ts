@@ -6,15 +6,15 @@ import { type Authentication, type Hub, startHub } from 'iot-hub-emulator';
 import { type Issued, issueCertificate } from 'iot-hub-emulator/testing';
 import type { Stamps } from 'telemetry/files/stamps.ts';
 import { expect, vi } from 'vitest';
-import { type Configuration, readConfiguration } from '../../../edge/src/configuration/read.ts';
+import { readConfiguration } from '../../../edge/src/configuration/read.ts';
 import { startEdge } from '../../../edge/src/edge.ts';
 import { createLog } from '../../../edge/src/operations/log.ts';
-import { type Broker, type BrokerUser, startBroker } from '../../../sandbox/edge/broker.ts';
+import { type BrokerUser, startBroker } from '../../../sandbox/edge/broker.ts';
 import { Failure } from '../../../src/methods/failure.ts';
 import { readMethodResponse } from '../../../src/methods/methodResponse.ts';
 import { breachesOfModule } from '../../support/modulesContract.ts';
 import { connectModule, type Received, type TestModule } from './module.ts';
-import { type EdgeProcess, type ProcessOptions, startEdgeProcess } from './process.ts';
+import { type ProcessOptions, startEdgeProcess } from './process.ts';
 
 export const pressObject = '6b0e4d7c-5a33-4d8c-9a1e-2f1c0f6a7b10';
 export const busObject = '0f1d8a52-7f2b-4f0e-8d57-3b8f2f6c9e11';
@@ -24,12 +24,7 @@ export type Line = Readonly<Record<string, unknown>>;
 /** Response to a direct method, as a front door reads it. */
 export interface CallResult {
   readonly status: number;
-  readonly payload: {
-    readonly detail?: string;
-    readonly invoked?: string;
-    readonly status?: number;
-    readonly output?: Record<string, unknown>;
-  };
+  readonly payload: Readonly<{ detail?: string; invoked?: string; status?: number; output?: Record<string, unknown> }>;
   /** Reason of the failure that a front door reports to the application. */
   readonly reason: string | undefined;
 }
@@ -44,38 +39,7 @@ export interface Call {
 }
 
 /** A hub, a broker and an edge proxy between them, all real. */
-export interface TestEdge {
-  readonly hub: Hub;
-  readonly folder: string;
-  /** The modules of the configuration at the start. */
-  readonly modules: readonly Readonly<Record<string, unknown>>[];
-  /** Folder of the module press. */
-  readonly files: string;
-  readonly broker: Broker;
-  /** Undefined when the proxy runs in the process of the test. */
-  readonly process: EdgeProcess | undefined;
-  readonly configuration: Configuration;
-  readonly lines: readonly Line[];
-  readyz(): Promise<{ status: number; waitingFor: string[] }>;
-  ready(): Promise<void>;
-  /** What it serves at `/metrics`. */
-  metrics(): Promise<string>;
-  /** Calls `invokeMethod` of the proxy's identity through the hub. */
-  call(call?: Call): Promise<CallResult>;
-  module(
-    id: 'press' | 'bus' | 'camera',
-    answer?: (request: Received) => void,
-    isSubscribed?: boolean,
-  ): Promise<TestModule>;
-  stopBroker(): Promise<void>;
-  startBroker(): Promise<void>;
-  startHub(): Promise<void>;
-  /** Puts another file in the place of the configuration, as editors and deployments do. */
-  rewrite(change: Readonly<Record<string, unknown>> | string): Promise<void>;
-  /** Starts the process again. */
-  restart(): Promise<void>;
-  close(): Promise<void>;
-}
+export type TestEdge = Awaited<ReturnType<typeof startTestEdge>>;
 
 export interface TestEdgeOptions {
   readonly limits?: object;
@@ -107,7 +71,7 @@ export const users: Readonly<Record<string, BrokerUser>> = {
 };
 
 /** `close` fails the test when the log contains a secret or a request violates the contract. */
-export async function startTestEdge(options: TestEdgeOptions = {}): Promise<TestEdge> {
+export async function startTestEdge(options: TestEdgeOptions = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'edge-'));
   const files = join(folder, 'press');
   const own = options.hasCertificate ? await issueCertificate({ name: 'edge-1', role: 'client' }) : undefined;
@@ -171,36 +135,42 @@ export async function startTestEdge(options: TestEdgeOptions = {}): Promise<Test
     return { status: response.status, waitingFor };
   }
 
-  const edge: TestEdge = {
+  const edge = {
     get hub() {
       return hub;
     },
     get broker() {
       return broker;
     },
+    /** Undefined when the proxy runs in the process of the test. */
     get process() {
       return program;
     },
-    async rewrite(change) {
+    /** Puts another file in the place of the configuration, as editors and deployments do. */
+    async rewrite(change: Readonly<Record<string, unknown>> | string) {
       const text = typeof change === 'string' ? change : JSON.stringify({ ...written, ...change }, undefined, 1);
       await writeFile(`${file}.next`, text, { mode: 0o600 });
       await rename(`${file}.next`, file);
     },
+    /** Starts the process again. */
     async restart() {
       program = await startProgram();
     },
-    ...{ folder, files, configuration, lines, readyz, modules: written.modules },
+    /** The folder of the module press, and the modules of the configuration at the start. */
+    ...{ files, modules: written.modules as readonly Readonly<Record<string, unknown>>[] },
+    ...{ folder, configuration, lines: lines as readonly Line[], readyz },
     ready: () =>
       vi.waitFor(async () => expect(await readyz()).toEqual({ status: 200, waitingFor: [] }), { timeout: 30_000 }),
+    /** What it serves at `/metrics`. */
     async metrics() {
       const response = await ask('/metrics');
-      expect([response.status, response.headers.get('content-type')]).toEqual([
-        200,
-        'text/plain; version=0.0.4; charset=utf-8',
-      ]);
+      expect(response.status).toBe(200);
+      expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
       return response.text();
     },
-    async call({ objectId = pressObject, target = '', method = 'stop', timeout = 20, input, files: given } = {}) {
+    /** Calls `invokeMethod` of the proxy's identity through the hub. */
+    async call(called: Call = {}) {
+      const { objectId = pressObject, target = '', method = 'stop', timeout = 20, input, files: given } = called;
       const payload = {
         ...{ correlationId: 'c-1', objectId, model: 'svc.device', target, method, timeout },
         ...(input && { input }),
@@ -208,7 +178,7 @@ export async function startTestEdge(options: TestEdgeOptions = {}): Promise<Test
       };
       return invokeDirectly(hub, clientId, payload, timeout);
     },
-    async module(id, answer, isSubscribed = true) {
+    async module(id: 'press' | 'bus' | 'camera', answer?: (request: Received) => void, isSubscribed = true) {
       const module = await connectModule({ url: broker.url, id, isSubscribed, ...(answer && { answer }) });
       modules.push(module);
       return module;

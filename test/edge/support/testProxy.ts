@@ -8,7 +8,6 @@ import { createDroppedReplies } from '../../../edge/src/modules/droppedReplies.t
 import { createReplyTopics } from '../../../edge/src/modules/replyTopics.ts';
 import { createRouter } from '../../../edge/src/modules/routing.ts';
 import { createLog } from '../../../edge/src/operations/log.ts';
-import { seriesOf } from './series.ts';
 
 export const pressObject = '6b0e4d7c-5a33-4d8c-9a1e-2f1c0f6a7b10';
 export const busObject = '0f1d8a52-7f2b-4f0e-8d57-3b8f2f6c9e11';
@@ -80,4 +79,10 @@ export function startTestProxy(limits = { inFlight: 10, inFlightPerModule: 5 }) 
     /** Values of the attributes and the count, by series. */
     counted: (name: string) => seriesOf(meter, name).map((one) => [...one.values, one.count || one.sum]),
   };
+}
+
+/** The series of a metric of the edge proxy. */
+export function seriesOf(meter: ReturnType<typeof createMeter>, metric: string) {
+  const found = meter.readings().find(({ name }) => name === metric);
+  return [...(found?.read() ?? [])];
 }

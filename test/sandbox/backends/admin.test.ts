@@ -3,10 +3,7 @@ import { guid, http, useTestBackends } from './client.ts';
 
 const test = useTestBackends();
 
-interface Schema {
-  required: string[];
-  properties: Record<string, { description?: string }>;
-}
+type Schema = { required: string[]; properties: Record<string, { description?: string }> };
 
 const data = async (path: string) => ((await test.admin('GET', path)).json as { data: unknown[] }).data;
 const entries = async (query: string) =>
@@ -32,6 +29,11 @@ it('faults are described, are there for so many seconds, and end one by one', as
   expect((await test.admin('DELETE', `/faults/${id}`)).status).toBe(204);
   expect((await test.admin('DELETE', `/faults/${id}`)).status).toBe(404);
   expect((await test.admin('POST', '/faults?seconds=0', hang)).status).toBe(400);
+  expect((await test.admin('POST', '/faults', { backend: 'other', status: 500 })).error?.detail).toContain('$.backend');
+  await test.admin('POST', '/faults', hang);
+  expect(await data('/faults')).toMatchObject([hang]);
+  expect((await test.admin('DELETE', '/faults')).status).toBe(204);
+  expect(await data('/faults')).toEqual([]);
 });
 
 it('a device is bootstrapped once, with identities below it, in the given tenant {S13.7}', async () => {
@@ -69,9 +71,8 @@ it('object models are created without an owner', async () => {
   const body = { objectId: guid(1), model: 'svc.device', type: 'pump', properties: { serial: 'S' } };
   expect((await test.admin('POST', '/objects?tenant=globex', body)).status).toBe(201);
   expect((await test.admin('POST', '/objects?tenant=globex', { ...body, objectId: guid(2) })).status).toBe(409);
-  expect((await test.as('rival-1').im('GET', `/objects/${guid(1)}/models/svc.device`)).json).not.toHaveProperty(
-    'ownerId',
-  );
+  const { json } = await test.as('rival-1').im('GET', `/objects/${guid(1)}/models/svc.device`);
+  expect(json).not.toHaveProperty('ownerId');
 });
 
 it('the world is shown', async () => {
@@ -80,25 +81,19 @@ it('the world is shown', async () => {
   await im('POST', '/object', sensor);
   const to = { objectId: guid(1), model: 'svc.device' };
   await im('POST', `/objects/${guid(1)}/models/svc.device/references/out`, [{ name: 'parent', to }]);
-  expect(await data('/world/objects')).toContainEqual(
-    expect.objectContaining({
-      ...sensor,
-      type: 'sensor@1.0.0',
-      tenant: 'acme',
-      references: [{ name: 'parent', to, attributes: {} }],
-    }),
-  );
+  const references = [{ name: 'parent', to, attributes: {} }];
+  const shown = { ...sensor, type: 'sensor@1.0.0', tenant: 'acme', references };
+  expect(await data('/world/objects')).toContainEqual(expect.objectContaining(shown));
   expect(await data('/world/types')).toContainEqual(expect.objectContaining({ tenant: null, typeId: 'booster-pump' }));
-  expect(await data('/world/principals')).toContainEqual(
-    expect.objectContaining({ path: 'gateway-1/edge', tenant: 'acme' }),
-  );
+  const edge = expect.objectContaining({ path: 'gateway-1/edge', tenant: 'acme' });
+  expect(await data('/world/principals')).toContainEqual(edge);
 });
 
 it('the journal lists entries after a position and of a device, without tokens', async () => {
   const mark = test.backends.journal.last;
-  await test.as('pump-1').im('POST', '/query', '{"model":"m", "type":"t","properties":{"a":1}}', {
-    headers: { 'x-correlation-id': 'c%201', traceparent: '00-1', 'idempotency-key': 'i' },
-  });
+  const body = '{"model":"m", "type":"t","properties":{"a":1}}';
+  const headers = { 'x-correlation-id': 'c%201', traceparent: '00-1', 'idempotency-key': 'i' };
+  await test.as('pump-1').im('POST', '/query', body, { headers });
   await test.as('pump-2').pm('GET', '/devices?device=pump-2');
   const about = { server: 'informationModel', deviceId: 'pump-1', correlationId: 'c 1', time: expect.any(String) };
   expect(await entries(`?since=${mark}`)).toHaveLength(4);
@@ -109,13 +104,8 @@ it('the journal lists entries after a position and of a device, without tokens',
       position: mark + 1,
       method: 'POST',
       path: '/query',
-      headers: {
-        'x-svc-device-id': 'pump-1',
-        'x-correlation-id': 'c%201',
-        traceparent: '00-1',
-        'idempotency-key': 'i',
-      },
-      body: '{"model":"m", "type":"t","properties":{"a":1}}',
+      headers: { 'x-svc-device-id': 'pump-1', ...headers },
+      body,
     },
     { ...about, kind: 'http-response', position: mark + 2, request: mark + 1, status: 200, body: '{"data":[]}' },
   ]);
@@ -145,15 +135,6 @@ it.each([
   expect([status, error?.code]).toEqual([403, '403']);
   expect(test.backends.world.principals.device('kept-1')).toBeDefined();
   expect((await http(test.backends.token.url, 'POST', '/oauth2/token', '', headers)).status).toBe(403);
-});
-
-it('faults are added, listed and removed', async () => {
-  const added = await test.admin('POST', '/faults', { backend: 'typeRegistry', status: 500 });
-  expect(added.status).toBe(201);
-  expect(await data('/faults')).toEqual([added.json]);
-  expect((await test.admin('POST', '/faults', { backend: 'other', status: 500 })).error?.detail).toContain('$.backend');
-  expect((await test.admin('DELETE', '/faults')).status).toBe(204);
-  expect(await data('/faults')).toEqual([]);
 });
 
 it('a reset restores the world and removes faults', async () => {

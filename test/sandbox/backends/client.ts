@@ -57,11 +57,8 @@ export function http(
 }
 
 export async function fetchToken({ token }: Backends): Promise<string> {
-  const form = new URLSearchParams({
-    grant_type: 'client_credentials',
-    client_id: token.clientId,
-    client_secret: token.clientSecret,
-  });
+  const client = { client_id: token.clientId, client_secret: token.clientSecret };
+  const form = new URLSearchParams({ grant_type: 'client_credentials', ...client });
   const { json } = await http(token.url, 'POST', '/oauth2/token', form.toString());
   return (json as { access_token: string }).access_token;
 }

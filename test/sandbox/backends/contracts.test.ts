@@ -17,14 +17,8 @@ it.each([
 });
 
 describe('an exchange', () => {
-  const object = {
-    objectId: guid(1),
-    model: 'svc.device',
-    type: 'pump@2.0.0',
-    properties: { serial: 'A1' },
-    variables: {},
-    version: 1,
-  };
+  const type = { model: 'svc.device', type: 'pump@2.0.0', properties: { serial: 'A1' } };
+  const object = { objectId: guid(1), ...type, variables: {}, version: 1 };
   const created: Exchange = {
     backend: 'informationModel',
     method: 'POST',
@@ -53,16 +47,8 @@ describe('an exchange', () => {
     ['a missing header', { requestHeaders: {} }, 'header x-svc-device-id is missing'],
     ['a missing request body', { requestBody: undefined }, 'request body is missing'],
     ['a request body of the wrong shape', { requestBody: { model: 'm' } }, 'request body must have'],
-    [
-      'an answer of the wrong shape',
-      { responseBody: { ...object, version: 0, relatedModels: [] } },
-      'response body/version',
-    ],
-    [
-      'an answer that lacks a part',
-      { responseBody: object },
-      "response body must have required property 'relatedModels'",
-    ],
+    ['a wrong answer', { responseBody: { ...object, version: 0, relatedModels: [] } }, 'response body/version'],
+    ['a part too few', { responseBody: object }, "response body must have required property 'relatedModels'"],
     ['an owner without its path', { responseBody: { ...object, ownerId: guid(2), relatedModels: [] } }, 'path'],
     ['no answer where one is described', { responseBody: '' }, 'response body must be object'],
     ['an error body of the wrong shape', { status: 409, responseBody: { errors: [] } }, 'response body/errors'],
@@ -73,12 +59,8 @@ describe('an exchange', () => {
 
   it('with an answer that lacks a required header, or has a wrong one, is reported', () => {
     const refused: Exchange = {
-      ...{
-        backend: 'methods',
-        method: 'POST',
-        path: `/objects/${guid(1)}/models/svc.device/methods/stop`,
-        status: 429,
-      },
+      ...{ backend: 'methods', method: 'POST', status: 429 },
+      path: `/objects/${guid(1)}/models/svc.device/methods/stop`,
       responseHeaders: { 'retry-after': 'soon' },
     };
     expect(validateExchange(refused)).toEqual([
@@ -92,8 +74,7 @@ describe('an exchange', () => {
     const claim = { ...created, method: 'PUT', path: `/objects/${guid(1)}/models/svc.device/owner` };
     const requestBody = { ownerId: guid(2) };
     expect(validateExchange({ ...claim, requestBody, status: 204, responseBody: undefined })).toEqual([]);
-    expect(validateExchange({ ...claim, requestBody, status: 204, responseBody: '{}' })).toEqual([
-      'response body is not described',
-    ]);
+    const faults = validateExchange({ ...claim, requestBody, status: 204, responseBody: '{}' });
+    expect(faults).toEqual(['response body is not described']);
   });
 });

@@ -60,20 +60,15 @@ it('a fault can send half of the answer before a reset', async () => {
   expect(outcome).toBe('aborted');
 });
 
-it('a fault can lose the answer after the effect', async () => {
-  add({ lostAnswer: true, times: 1 });
+it.each([
+  ['lose the answer after the effect', { lostAnswer: true }, 1, expect.stringContaining('"version":1')],
+  ['hang without effect', { hang: true }, 0, null],
+])('a fault can %s', async (_, fault, effects, answer) => {
+  add({ ...fault, times: 1 });
   const before = count();
   await callInVain();
-  expect(count()).toBe(before + 1);
-  expect(lastEntry()).toMatchObject({ status: null, answer: expect.stringContaining('"version":1') });
-});
-
-it('a fault can hang without effect', async () => {
-  add({ hang: true, times: 1 });
-  const before = count();
-  await callInVain();
-  expect(count()).toBe(before);
-  expect(lastEntry()).toMatchObject({ status: null, answer: null });
+  expect(count()).toBe(before + effects);
+  expect(lastEntry()).toMatchObject({ status: null, answer });
 });
 
 it('a fault can delay the answer', async () => {

@@ -70,9 +70,8 @@ it('an update sets attributes, removes those that are null and keeps those that 
 });
 
 it('a device can update itself {S13.4}', async () => {
-  expect((await test.as('gateway-1').pm('PUT', `/devices/${test.idOf('gateway-1')}`, { publicKey: 'k' })).status).toBe(
-    200,
-  );
+  const { pm } = test.as('gateway-1');
+  expect((await pm('PUT', `/devices/${test.idOf('gateway-1')}`, { publicKey: 'k' })).status).toBe(200);
 });
 
 it.each([

@@ -10,13 +10,9 @@ const read = async () => (await test.as('pump-1').im('GET', OUT)).json;
 
 /** 1, 2: pumps of pump-1; 3: its sensor; 4: a pump of pump-2; 5: a pump of rival-1. */
 beforeEach(async () => {
+  const of = { model: 'svc.device', type: 'pump' };
   const pump = (device: string, n: number) =>
-    test.as(device).im('POST', '/object', {
-      objectId: guid(n),
-      model: 'svc.device',
-      type: 'pump',
-      properties: { serial: `A${n}` },
-    });
+    test.as(device).im('POST', '/object', { objectId: guid(n), ...of, properties: { serial: `A${n}` } });
   await pump('pump-1', 1);
   await pump('pump-1', 2);
   await pump('pump-2', 4);
@@ -26,14 +22,10 @@ beforeEach(async () => {
 });
 
 it('references are created with 201 and listed in order of creation {S6.1}', async () => {
-  const { status, json } = await write([
-    { name: 'feeds', to: to(2), attributes: { isContained: true } },
-    { name: 'contains', to: to(3) },
-  ]);
-  const expected = [
-    { name: 'feeds', to: to(2), attributes: { isContained: true } },
-    { name: 'contains', to: to(3), attributes: {} },
-  ];
+  const feeds = { name: 'feeds', to: to(2), attributes: { isContained: true } };
+  const contains = { name: 'contains', to: to(3) };
+  const { status, json } = await write([feeds, contains]);
+  const expected = [feeds, { ...contains, attributes: {} }];
   expect(status).toBe(201);
   expect(json).toEqual({ data: expected });
   expect(await read()).toEqual({ data: expected });
@@ -49,14 +41,11 @@ it('attributes of an equal name and target are updated, with 200 when no referen
 
 it('a different name or target makes a different reference {S12.3}', async () => {
   await write([{ name: 'feeds', to: to(2) }]);
-  expect(
-    (
-      await write([
-        { name: 'contains', to: to(2) },
-        { name: 'feeds', to: to(3) },
-      ])
-    ).status,
-  ).toBe(201);
+  const others = [
+    { name: 'contains', to: to(2) },
+    { name: 'feeds', to: to(3) },
+  ];
+  expect((await write(others)).status).toBe(201);
   expect(await read()).toMatchObject({ data: [{}, {}, {}] });
 });
 
@@ -71,9 +60,8 @@ it('reference names of base types are accepted', async () => {
   const booster = { objectId: guid(6), model: 'svc.device', type: 'booster-pump', properties: { serial: 'B' } };
   const { im } = test.as('pump-1');
   await im('POST', '/object', booster);
-  const { status } = await im('POST', `/objects/${guid(6)}/models/svc.device/references/out`, [
-    { name: 'feeds', to: to(1) },
-  ]);
+  const out = `/objects/${guid(6)}/models/svc.device/references/out`;
+  const { status } = await im('POST', out, [{ name: 'feeds', to: to(1) }]);
   expect(status).toBe(201);
 });
 
@@ -88,11 +76,7 @@ it.each([
   ['attributes that are no object {S6.1}', [{ name: 'feeds', to: to(2), attributes: [] }], 400],
   ['a single reference outside an array {S12.2}', { name: 'feeds', to: to(2) }, 400],
   ['an element that is no object', ['feeds'], 400],
-  [
-    'a parent reference whose name the parent does not declare',
-    [{ name: 'mounted', to: to(2), attributes: { isParent: true } }],
-    400,
-  ],
+  ['a name that the parent does not declare', [{ name: 'mounted', to: to(2), attributes: { isParent: true } }], 400],
 ])('a request with %s is refused, and none of the others is created', async (_, body, status) => {
   const whole = Array.isArray(body) ? [{ name: 'feeds', to: to(3) }, ...body] : body;
   expect((await write(whole)).status).toBe(status);

@@ -27,18 +27,13 @@ async function restart(): Promise<void> {
 /** A bit of everything: objects, related models, references, attributes, a deletion, a type, an answer to repeat. */
 async function live(): Promise<void> {
   const { im, pm, tr } = test.as('gateway-1');
-  await tr('POST', '/modelDefinitions/svc.device/types', {
-    typeId: 'fan',
-    version: '1.0.0',
-    baseTypes: ['sensor@1.0.0'],
-  });
+  const fan = { typeId: 'fan', version: '1.0.0', baseTypes: ['sensor@1.0.0'] };
+  await tr('POST', '/modelDefinitions/svc.device/types', fan);
   const pump = '{"model":"svc.device","type":"pump","properties":{ "serial":"A1","runningHours":12345678901234567890}}';
   await im('POST', `/objects/${guid(1)}`, pump, { headers: { 'idempotency-key': 'k' } });
   await im('POST', `/objects/${guid(2)}`, { type: 'fan', properties: { quantity: 'x' }, name: 'F' });
-  const to = { objectId: guid(2), model: 'svc.device' };
-  await im('POST', `/objects/${guid(1)}/models/svc.device/references/out`, [
-    { name: 'feeds', to, attributes: { a: 1 } },
-  ]);
+  const feeds = { name: 'feeds', to: { objectId: guid(2), model: 'svc.device' }, attributes: { a: 1 } };
+  await im('POST', `/objects/${guid(1)}/models/svc.device/references/out`, [feeds]);
   await im('PUT', `/objects/${guid(2)}/models/svc.device`, { type: 'fan', version: 1, properties: { quantity: 'y' } });
   await pm('PUT', `/devices/${test.idOf('gateway-1/edge')}`, { publicKey: 'k' });
   await pm('DELETE', `/devices/${test.idOf('gateway-1/edge/sensor-1')}`);

@@ -65,42 +65,35 @@ describe('creating types', () => {
   });
 
   it("refuses a tenant's version of a type that all tenants know with 403", async () => {
-    expect(
-      (await create({ typeId: 'pump', version: '3.0.0', unique: ['serial'], properties: { serial: text } })).status,
-    ).toBe(403);
+    const pump = { typeId: 'pump', version: '3.0.0', unique: ['serial'], properties: { serial: text } };
+    expect((await create(pump)).status).toBe(403);
     expect(await versionOf('pump')).toBe('2.0.0');
   });
 
   const fan = { typeId: 'fan', version: '1.0.0' };
+  const withProperty = (rpm: object) => ({ ...fan, properties: { rpm } });
+  const ofPump = { ...fan, baseTypes: ['pump@2.0.0'] };
   it.each([
     ['no type id {S5.1}', { version: '1.0.0' }, '$.typeId'],
     ['an @ in the type id', { ...fan, typeId: 'a@b' }, '$.typeId'],
     ['a version of two numbers {S5.1}', { ...fan, version: '1.0' }, '$.version'],
     ['a version with a leading zero', { ...fan, version: '1.01.0' }, '$.version'],
-    [
-      'an unknown data type {S5.4}',
-      { ...fan, properties: { rpm: { dataType: 'float' } } },
-      '$.properties.rpm.dataType',
-    ],
-    ['a property without data type', { ...fan, properties: { rpm: {} } }, '$.properties.rpm.dataType'],
+    ['an unknown data type {S5.4}', withProperty({ dataType: 'float' }), '$.properties.rpm.dataType'],
+    ['a property without data type', withProperty({}), '$.properties.rpm.dataType'],
     [
       'isMandatory as text {S5.4}',
       { ...fan, variables: { rpm: { dataType: 'number', isMandatory: 'yes' } } },
       '$.variables.rpm.isMandatory',
     ],
-    [
-      'a default of another data type',
-      { ...fan, properties: { rpm: { dataType: 'integer', default: 1.5 } } },
-      '$.properties.rpm.default',
-    ],
+    ['a default of another data type', withProperty({ dataType: 'integer', default: 1.5 }), '$.properties.rpm.default'],
     ['a base type without version {S5.2}', { ...fan, baseTypes: ['pump'] }, '$.baseTypes[0]'],
     ['an unknown base type {S5.2}', { ...fan, baseTypes: ['pump@2.0.0', 'pump@9.0.0'] }, '$.baseTypes[1]'],
     ['a unique name that is no property {S5.3}', { ...fan, unique: ['serial'] }, '$.unique[0]'],
     ['a unique name twice', { ...fan, unique: ['a', 'a'], properties: { a: text } }, '$.unique[1]'],
-    ["a unique name of a base type's group", { ...fan, baseTypes: ['pump@2.0.0'], unique: ['serial'] }, '$.unique[0]'],
+    ["a unique name of a base type's group", { ...ofPump, unique: ['serial'] }, '$.unique[0]'],
     [
       'another data type than the base type',
-      { ...fan, baseTypes: ['pump@2.0.0'], properties: { serial: { dataType: 'integer' } } },
+      { ...ofPump, properties: { serial: { dataType: 'integer' } } },
       '$.properties.serial',
     ],
     [
@@ -143,22 +136,17 @@ describe('unique groups across versions', () => {
     for (const definition of [site, ...versions, shed, annex]) expect((await create(definition)).status).toBe(201);
   });
 
-  it.each([
-    ['a subtype moves to no group {S5.10}', { typeId: 'annex', version: '2.0.0' }],
-    [
-      'a base type’s major version changes in a minor version',
-      { ...annex, version: '1.1.0', baseTypes: ['site@2.0.0'] },
-    ],
-    ['an older version is added that the next one would leave', { ...shed, version: '0.9.0', unique: ['code'] }],
-  ])('refuses the version when %s', async (_, definition) => {
-    const { status, error } = await create(definition);
-    expect([status, error?.title]).toEqual([400, 'Invalid modification']);
+  it('refuses a version that leaves the group of an earlier one, or that the next one would leave', async () => {
+    for (const definition of [
+      { typeId: 'annex', version: '2.0.0' },
+      { ...shed, version: '0.9.0', unique: ['code'] },
+    ]) {
+      const { status, error } = await create(definition);
+      expect([status, error?.title]).toEqual([400, 'Invalid modification']);
+    }
   });
 
-  it.each([
-    ['a subtype takes another version of its base type', { ...annex, version: '1.1.0', baseTypes: ['site@1.1.0'] }],
-    ['a new base type brings the first group {S5.11}', { ...shed, version: '2.0.0', baseTypes: ['site@1.0.0'] }],
-  ])('accepts the version when %s', async (_, definition) => {
-    expect((await create(definition)).status).toBe(201);
+  it('accepts a version whose new base type brings the first group {S5.11}', async () => {
+    expect((await create({ ...shed, version: '2.0.0', baseTypes: ['site@1.0.0'] })).status).toBe(201);
   });
 });

@@ -9,9 +9,8 @@ const put = (body: unknown, device = 'pump-1') => test.as(device).im('PUT', PUMP
 const stored = async () => (await test.as('pump-1').im('GET', PUMP)).json as { version: number; type: string };
 
 beforeEach(async () => {
-  await test
-    .as('pump-1')
-    .im('POST', '/object', { ...pump, objectId: guid(1), name: 'North', variables: { pressure: 3 } });
+  const { im } = test.as('pump-1');
+  await im('POST', '/object', { ...pump, objectId: guid(1), name: 'North', variables: { pressure: 3 } });
 });
 
 describe('replacing an object model', () => {
@@ -29,10 +28,9 @@ describe('replacing an object model', () => {
 
   it('answers the sent bytes', async () => {
     const properties = '{"maximumPressure":1.0,  "serial":"A1"}';
-    const { text } = await put(
-      `{"version":1,"type":"pump","properties":${properties},"variables":{"pressure":1e-400}}`,
-    );
-    expect(text).toContain(`"properties":${properties},"variables":{"pressure":1e-400},"version":2`);
+    const variables = '{"pressure":1e-400}';
+    const { text } = await put(`{"version":1,"type":"pump","properties":${properties},"variables":${variables}}`);
+    expect(text).toContain(`"properties":${properties},"variables":${variables},"version":2`);
   });
 
   it('uses the ids of the path, not of the body', async () => {
@@ -50,38 +48,19 @@ describe('replacing an object model', () => {
     },
   );
 
+  const change = (type: string, properties: object = { serial: 'A1' }) => ({ type, version: 1, properties });
   it.each([
     ['no version {S10.3}', { type: 'pump', properties: { serial: 'A1' } }, '$.version'],
     ['a version that is no whole number', { type: 'pump', version: 1.5, properties: { serial: 'A1' } }, '$.version'],
     ['a version as text', { type: 'pump', version: '1', properties: { serial: 'A1' } }, '$.version'],
     ['no type {S10.3}', { version: 1, properties: { serial: 'A1' } }, '$.type'],
-    [
-      'a changed unique property {S4.9 S20.6}',
-      { type: 'pump', version: 1, properties: { serial: 'A2' } },
-      '$.properties.serial',
-    ],
-    [
-      'another type without its version {S9.13}',
-      { type: 'booster-pump', version: 1, properties: { serial: 'A1' } },
-      '$.type',
-    ],
-    [
-      'a type of another unique group {S10.8 S20.6}',
-      { type: 'gateway@1', version: 1, properties: { serial: 'A1' } },
-      '$.type',
-    ],
-    ['an unknown type', { type: 'submarine@1', version: 1, properties: { serial: 'A1' } }, '$.type'],
-    ['an unknown version of its type', { type: 'pump@7', version: 1, properties: { serial: 'A1' } }, '$.type'],
-    [
-      'a value of another data type',
-      { type: 'pump', version: 1, properties: { serial: 'A1', location: 1 } },
-      'location',
-    ],
-    [
-      'a property of a newer type version',
-      { type: 'pump', version: 1, properties: { serial: 'A1', runningHours: 1 } },
-      'runningHours',
-    ],
+    ['a changed unique property {S4.9 S20.6}', change('pump', { serial: 'A2' }), '$.properties.serial'],
+    ['another type without its version {S9.13}', change('booster-pump'), '$.type'],
+    ['a type of another unique group {S10.8 S20.6}', change('gateway@1'), '$.type'],
+    ['an unknown type', change('submarine@1'), '$.type'],
+    ['an unknown version of its type', change('pump@7'), '$.type'],
+    ['a value of another data type', change('pump', { serial: 'A1', location: 1 }), 'location'],
+    ['a property of a newer type version', change('pump', { serial: 'A1', runningHours: 1 }), 'runningHours'],
   ])('refuses %s with 400 without effect', async (_, body, place) => {
     const { status, error } = await put(body);
     expect(status).toBe(400);
@@ -114,7 +93,7 @@ describe('replacing an object model', () => {
     await im('POST', '/object', { ...mixer, properties: { plant: 'north', position: 1 } });
     const set = (position: number, version: number) =>
       im('PUT', `/objects/${guid(3)}/models/svc.device`, {
-        type: 'mixer',
+        ...mixer,
         version,
         properties: { plant: 'north', position },
       });

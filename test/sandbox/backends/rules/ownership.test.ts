@@ -22,7 +22,7 @@ describe('a device', () => {
   it.each([
     ['itself', { tenant: 'acme', device: 'gateway-1' }, 'ok'],
     [
-      'an identity of another device',
+      'one of another device',
       { tenant: 'acme', device: 'pump-1' },
       '403 the owner is connected through another device',
     ],
