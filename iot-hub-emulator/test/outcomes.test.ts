@@ -46,37 +46,40 @@ async function outcomesOf(sender: Sender, messages: readonly Message[]): Promise
   });
 }
 
-describe.each([0, 1, 2].map((number) => firstSeed + number))('each of many messages has its own outcome, in mixture %d,', (seed) => {
-  test('on the link of a service', async () => {
-    const roll = dice(seed);
-    const recipients = Array.from({ length: 4000 }, (_, n) => (roll(2) === 0 ? 'nobody' : known[n % known.length]));
-    const expected = recipients.map((deviceId) => (deviceId === 'nobody' ? 'rejected' : 'accepted'));
-    const outcomes = await outcomesOf(
-      await serviceLink(hub),
-      recipients.map((deviceId = '') => toDevice(deviceId)),
-    );
-    expect(outcomes).toEqual(expected);
-    const queued = known.reduce((sum, deviceId) => sum + hub.devicebound.pending(deviceId).length, 0);
-    expect(queued).toBe(expected.filter((outcome) => outcome === 'accepted').length);
-  });
-  test('on the link of a device', async () => {
-    const roll = dice(seed);
-    const good = Array.from({ length: 1000 }, () => roll(2) === 0);
-    const connection = await bareConnection(hub);
-    await putDeviceToken(hub, connection, 'pump-1');
-    const sender = connection.open_sender('/devices/pump-1/messages/events');
-    await once(sender, 'sendable');
-    // lists in so many lists are no property that the hub takes
-    const nested = Array.from({ length: 40 }).reduce((inner) => [inner], 'text');
-    const messages: Message[] = good.map((isGood) => ({
-      application_properties: { n: isGood ? 'text' : nested },
-      body: 'text',
-    }));
-    const outcomes = await outcomesOf(sender, messages);
-    expect(outcomes).toEqual(good.map((isGood) => (isGood ? 'accepted' : 'rejected')));
-    expect(hub.counters().appended).toBe(good.filter(Boolean).length);
-  });
-});
+describe.each([0, 1, 2].map((number) => firstSeed + number))(
+  'each of many messages has its own outcome, in mixture %d,',
+  (seed) => {
+    test('on the link of a service', async () => {
+      const roll = dice(seed);
+      const recipients = Array.from({ length: 4000 }, (_, n) => (roll(2) === 0 ? 'nobody' : known[n % known.length]));
+      const expected = recipients.map((deviceId) => (deviceId === 'nobody' ? 'rejected' : 'accepted'));
+      const outcomes = await outcomesOf(
+        await serviceLink(hub),
+        recipients.map((deviceId = '') => toDevice(deviceId)),
+      );
+      expect(outcomes).toEqual(expected);
+      const queued = known.reduce((sum, deviceId) => sum + hub.devicebound.pending(deviceId).length, 0);
+      expect(queued).toBe(expected.filter((outcome) => outcome === 'accepted').length);
+    });
+    test('on the link of a device', async () => {
+      const roll = dice(seed);
+      const good = Array.from({ length: 1000 }, () => roll(2) === 0);
+      const connection = await bareConnection(hub);
+      await putDeviceToken(hub, connection, 'pump-1');
+      const sender = connection.open_sender('/devices/pump-1/messages/events');
+      await once(sender, 'sendable');
+      // lists in so many lists are no property that the hub takes
+      const nested = Array.from({ length: 40 }).reduce((inner) => [inner], 'text');
+      const messages: Message[] = good.map((isGood) => ({
+        application_properties: { n: isGood ? 'text' : nested },
+        body: 'text',
+      }));
+      const outcomes = await outcomesOf(sender, messages);
+      expect(outcomes).toEqual(good.map((isGood) => (isGood ? 'accepted' : 'rejected')));
+      expect(hub.counters().appended).toBe(good.filter(Boolean).length);
+    });
+  },
+);
 
 test('the official service client learns the outcome of each message', async () => {
   const client = serviceClient(hub);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { createRealDevice, type RealDevice } from '../chaos/realDevice.ts';
-import { withConstants } from '../support/withConstants.ts';
+import { withConstants } from '../support/processes.ts';
 import { linesIn, sandboxForAll } from './testSandbox.ts';
 
 // The service knows only the hub, which fails over and back while devices send with the official client. Each event that the

@@ -3,7 +3,7 @@ import { afterAll, expect, it } from 'vitest';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
-import { withConstants } from '../support/withConstants.ts';
+import { withConstants } from '../support/processes.ts';
 import { deviceForAll, linesIn, nextAck, sandboxForAll } from './testSandbox.ts';
 
 // By mistake a second process is started with the data folder of the first.

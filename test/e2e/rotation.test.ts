@@ -19,9 +19,9 @@ import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { startService } from '../../sandbox/service/process.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
+import { withConstants } from '../support/processes.ts';
 import { type RotatingAzurite, startRotatingAzurite } from '../support/rotatingAzurite.ts';
 import { createSecretVolume } from '../support/secretVolume.ts';
-import { withConstants } from '../support/withConstants.ts';
 import { linesIn } from './testSandbox.ts';
 
 // The built programs while every secret that they have is replaced, one by one, under load: nothing is lost, nothing is

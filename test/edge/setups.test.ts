@@ -5,7 +5,7 @@ import type { Configuration } from '../../edge/src/configuration/read.ts';
 import { createSetups } from '../../edge/src/invocations/setups.ts';
 import { createMeter } from '../../edge/src/metrics/metrics.ts';
 import { createLog } from '../../edge/src/operations/log.ts';
-import { folderForAll } from '../../iot-hub-emulator/test/support/folder.ts';
+import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { modules, pressObject, seriesOf } from './support/testProxy.ts';
 
 // A configuration takes the place of another one while invocations are in progress (M10, D212).
