@@ -165,11 +165,7 @@ describe('the store of the settings', () => {
     });
     try {
       const { openDeadLetters } = await import('../../src/deadLetters/openDeadLetters.ts');
-      const given = {
-        BACKENDS_TOKEN: 't',
-        STORE: 'blob',
-        STORE_CONNECTION_STRING: storage.connectionString,
-      };
+      const given = { BACKENDS_TOKEN: 't', STORE: 'blob', STORE_CONNECTION_STRING: storage.connectionString };
       const letters = openDeadLetters(settingsWith(given), { warn: () => {} });
       expect(loaded).toEqual([]);
       await letters.park(letter(1));

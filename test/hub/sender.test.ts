@@ -407,9 +407,7 @@ describe('the sender', () => {
     const ended = new AbortController();
     const sender = senderOver(
       async ({ body }) => (body === 'refused' ? { kind: 'never', reason: 'refused' } : undefined),
-      {
-        ceiling: 1,
-      },
+      { ceiling: 1 },
     );
     const { sender: resending } = setUp({ a: [later('queue_full'), undefined] });
     const sent = ['1', '2', '3', 'refused'].map((body) => sender.send(replyTo('a', body), ended.signal));
@@ -425,9 +423,7 @@ describe('the reply state for operators', () => {
     const hanging = new Promise<SendRefusal | undefined>(() => {});
     const sender = senderOver(
       ({ deviceId }) => (deviceId === 'full' ? Promise.resolve(later('queue_full')) : hanging),
-      {
-        maxInFlight: 2,
-      },
+      { maxInFlight: 2 },
     );
     void sender.send(replyTo('full'));
     await vi.advanceTimersByTimeAsync(70_000);

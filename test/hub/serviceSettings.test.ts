@@ -118,9 +118,7 @@ it('A standstill is noticed before the next call of a message, which makes no mo
   vi.useFakeTimers({ toFake: ['performance'] });
   onTestFinished(() => void vi.useRealTimers());
   const backend = await backendByHand();
-  const { hub, service, lines } = await start({
-    backends: { ...settings.backends, principalManagerUrl: backend.url },
-  });
+  const { hub, service, lines } = await start({ backends: { ...settings.backends, principalManagerUrl: backend.url } });
   hub.append('0', hubEvent({ ...v2('identity.update', { publicKey: 'k' }, { ack: 'none' }), sequenceNumber: 0 }));
   await backend.isAsked;
   vi.advanceTimersByTime(60_000);

@@ -5,10 +5,7 @@ import { claimed } from './support/claims.ts';
 
 /** Ownership records of these partitions. */
 const records = (...partitions: string[]) =>
-  partitions.map((partition) => ({
-    ...claimed('me', 1, partition),
-    ...{ etag: 'e', unrenewedMs: 0, wantedMs: 0 },
-  }));
+  partitions.map((partition) => ({ ...claimed('me', 1, partition), ...{ etag: 'e', unrenewedMs: 0, wantedMs: 0 } }));
 
 describe('a share', () => {
   it.each<[string, SessionState | undefined, boolean, { opened: boolean; incomplete: boolean }]>([
@@ -26,11 +23,7 @@ describe('a share', () => {
       (partition) => states[partition],
       (partition) => isRefused && partition === '1',
     );
-    expect(share).toEqual({
-      owned: ['0', '1', '2'],
-      unopened: new Set(opened ? ['1'] : []),
-      isIncomplete: incomplete,
-    });
+    expect(share).toEqual({ owned: ['0', '1', '2'], unopened: new Set(opened ? ['1'] : []), isIncomplete: incomplete });
   });
 
   it('is complete even if partitions are still to be claimed', () => {
@@ -40,11 +33,7 @@ describe('a share', () => {
         () => undefined,
         () => false,
       ),
-    ).toEqual({
-      owned: ['0'],
-      unopened: new Set(),
-      isIncomplete: false,
-    });
+    ).toEqual({ owned: ['0'], unopened: new Set(), isIncomplete: false });
   });
 });
 
