@@ -27,9 +27,8 @@ describe('the information model', () => {
     expect((await informationModel.getModel(pumpId, 'm'))?.text).toBe(text);
   });
 
-  it('returns undefined for an object model that does not exist', async () => {
-    expect(await clientOf([{ call: `GET ${o1}`, reply: [404] }]).getModel(pumpId, 'svc.device')).toBe(undefined);
-  });
+  it('returns undefined for an object model that does not exist', async () =>
+    expect(await clientOf([{ call: `GET ${o1}`, reply: [404] }]).getModel(pumpId, 'svc.device')).toBe(undefined));
 
   it('creates an object model for its owner', async () => {
     const informationModel = clientOf([
@@ -77,9 +76,9 @@ describe('the information model', () => {
     const data = `{"data":[${text.slice(0, -1)},"attributes":${attributes}}, ${text}]}`;
     const informationModel = clientOf([{ call: `GET ${o1}/references/out`, reply: [200, data] }]);
     const seen: unknown[] = [];
-    await informationModel.references(pumpId, 'svc.device', (one) => {
-      seen.push([isNamed(new Set(['contains']))(one), objectOf('svc.device')(one), attributesOf(one).text]);
-    });
+    await informationModel.references(pumpId, 'svc.device', (one) =>
+      seen.push([isNamed(new Set(['contains']))(one), objectOf('svc.device')(one), attributesOf(one).text]),
+    );
     expect(seen).toEqual([
       [true, pumpId, attributes],
       [true, pumpId, '{}'],

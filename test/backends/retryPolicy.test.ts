@@ -34,9 +34,7 @@ async function read(
     () => Date.now() - began,
   );
   let isOver = false;
-  void ended.then(() => {
-    isOver = true;
-  });
+  void ended.then(() => (isOver = true));
   while (!isOver) await vi.advanceTimersToNextTimerAsync();
   return { work, ms: await ended, attempts: script.calls.length, log };
 }
@@ -91,9 +89,8 @@ describe('a passing failure', () => {
     expect(ms).toBe(2000);
   });
 
-  it('does not extend an attempt beyond its own limit', async () => {
-    expect((await read(['hang', ok], { attemptTimeoutSeconds: 3 })).ms).toBe(3100);
-  });
+  it('does not extend an attempt beyond its own limit', async () =>
+    expect((await read(['hang', ok], { attemptTimeoutSeconds: 3 })).ms).toBe(3100));
 });
 
 describe('HTTP 500', () => {
@@ -104,9 +101,8 @@ describe('HTTP 500', () => {
     expect(log.lines.map(({ fields }) => [fields['status'], fields['cause']])).toEqual([[500, 'HTTP 500']]);
   });
 
-  it('that passes has no effect', async () => {
-    expect((await (await read([[500], [500], ok])).work)?.value).toMatchObject({ objectId: 'o1' });
-  });
+  it('that passes has no effect', async () =>
+    expect((await (await read([[500], [500], ok])).work)?.value).toMatchObject({ objectId: 'o1' }));
 });
 
 describe('HTTP 401', () => {
@@ -339,9 +335,9 @@ describe('a Retry-After', () => {
     ['Invalid Date', false],
     ['', false],
     [undefined, false],
-  ])('of %j is passed on to callers: %s', (value, isPassedOn) => {
-    expect(plainRetryAfter(value)).toBe(isPassedOn ? value : undefined);
-  });
+  ])('of %j is passed on to callers: %s', (value, isPassedOn) =>
+    expect(plainRetryAfter(value)).toBe(isPassedOn ? value : undefined),
+  );
 });
 
 describe('the back-off', () => {

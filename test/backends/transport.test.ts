@@ -21,9 +21,7 @@ async function serveTcp(onRequest: (socket: Socket) => void): Promise<string> {
     socket.once('data', () => onRequest(socket));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.close();
-  });
+  onTestFinished(() => void server.close());
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
@@ -49,9 +47,7 @@ async function until(isSo: () => boolean): Promise<void> {
 /** A server that never answers. */
 async function serveSilently() {
   let arrived = (_: IncomingMessage) => {};
-  const request = new Promise<IncomingMessage>((resolve) => {
-    arrived = resolve;
-  });
+  const request = new Promise<IncomingMessage>((resolve) => (arrived = resolve));
   return { url: await serve((request) => arrived(request)), request };
 }
 
@@ -167,9 +163,9 @@ describe('the transport', () => {
   });
 
   it('does not accept half an answer', async () => {
-    const url = await serveTcp((socket) => {
-      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{"a"', () => socket.resetAndDestroy());
-    });
+    const url = await serveTcp((socket) =>
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{"a"', () => socket.resetAndDestroy()),
+    );
     const { fault, sent } = await failure(client(url)('GET', '/'));
     expect([fault, sent]).toEqual(['connection lost', true]);
   });

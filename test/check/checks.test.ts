@@ -64,9 +64,7 @@ describe('a backend', () => {
   it.each([
     ['is away', () => Promise.resolve(`http://127.0.0.1:${closedPort}`)],
     ['hangs up', () => serve((request) => void request.socket.destroy())],
-  ])('that %s is out', async (_, start) => {
-    expect(verdictOf(await checked(await start()))).toBe('outage');
-  });
+  ])('that %s is out', async (_, start) => expect(verdictOf(await checked(await start()))).toBe('outage'));
 });
 
 describe('the token endpoint', () => {
@@ -188,9 +186,8 @@ describe('checkpoints', () => {
     expect([verdictOf(finding), finding.found]).toEqual([verdict, expect.stringMatching(found)]);
   });
 
-  it('that are not there yet may begin at the end', () => {
-    expect(judged({}, 'latest').found).toMatch(/begins with what comes from now on \(HUB_START_POSITION=latest\)$/);
-  });
+  it('that are not there yet may begin at the end', () =>
+    expect(judged({}, 'latest').found).toMatch(/begins with what comes from now on \(HUB_START_POSITION=latest\)$/));
 });
 
 describe('an address', () => {
@@ -243,9 +240,8 @@ describe('the container of checkpoints', () => {
       }),
     );
 
-  it('of an account that takes all is well', async () => {
-    expect((await checked(storage.connectionString)).map(verdictOf)).toEqual(['ok']);
-  });
+  it('of an account that takes all is well', async () =>
+    expect((await checked(storage.connectionString)).map(verdictOf)).toEqual(['ok']));
 
   it('of an account that refuses the key is a failure, with the name of the setting', async () => {
     const wrong = storage.connectionString.replace(/AccountKey=[^;]*/, 'AccountKey=d3Jvbmc=');
@@ -255,9 +251,8 @@ describe('the container of checkpoints', () => {
     expect(finding?.todo).toContain('the connection string');
   });
 
-  it('of an account that is away is out', async () => {
-    expect((await checked(storage.at(closedPort))).map(verdictOf)).toEqual(['outage']);
-  });
+  it('of an account that is away is out', async () =>
+    expect((await checked(storage.at(closedPort))).map(verdictOf)).toEqual(['outage']));
 });
 
 describe('the settings', () => {

@@ -102,9 +102,9 @@ const rows: readonly Row[] = [
 ];
 
 describe('the excess of dead letters is', () => {
-  it.each(rows.map((row) => [row.it, row] as const))('%s', (_, { entries, limits, now = 100, excess }) => {
-    expect(excessOf(entries.map(entryOf), { ...roomy, ...limits }, now).map(nameOf)).toEqual(excess);
-  });
+  it.each(rows.map((row) => [row.it, row] as const))('%s', (_, { entries, limits, now = 100, excess }) =>
+    expect(excessOf(entries.map(entryOf), { ...roomy, ...limits }, now).map(nameOf)).toEqual(excess),
+  );
 
   it('computed in one pass: the rest has none', () => {
     const limits = { deviceLetters: 5, maxLetters: 30, deviceBytes: 300, maxBytes: 1_500, retentionMs: 900 };

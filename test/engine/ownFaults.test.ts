@@ -111,10 +111,7 @@ describe('a fault of the service', () => {
 
   it('in the spool is not reported when the partition is lost', async () => {
     let fail = (_: Error) => {};
-    const take = () =>
-      new Promise<never>((_, reject) => {
-        fail = reject;
-      });
+    const take = () => new Promise<never>((_, reject) => (fail = reject));
     const spool = { ...memorySpool(), take };
     const { partition, failures, givenUp, end } = partitionByHand({ ...oneInMemory, spool });
     await partition.admit(events('a1 a2'));

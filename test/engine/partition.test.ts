@@ -64,9 +64,7 @@ describe('a partition', () => {
     let looks = 0;
     const look = () => {
       looks += 1;
-      return new Promise<void>((resolve) => {
-        answer = resolve;
-      });
+      return new Promise<void>((resolve) => (answer = resolve));
     };
     const { partition, started } = partitionByHand({ redeliveryHorizon: { ...knownRedeliveryHorizon(-1), look } });
     await partition.admit([]);
@@ -110,9 +108,7 @@ describe('a partition', () => {
       limits: { ...limits, everyMessages: 1 },
       checkpoint(progress) {
         written.push(progress);
-        return new Promise((resolve) => {
-          answer = resolve;
-        });
+        return new Promise((resolve) => (answer = resolve));
       },
     });
     await partition.admit(events('a1 b2'));
@@ -126,9 +122,7 @@ describe('a partition', () => {
   it('takes no more events than the budget allows; the rest stays in the hub', async () => {
     const { partition, started, end } = partitionByHand({ budget: budgetOf(2) });
     let admitted = false;
-    void partition.admit(events('a1 b2 c3')).then(() => {
-      admitted = true;
-    });
+    void partition.admit(events('a1 b2 c3')).then(() => (admitted = true));
     await vi.advanceTimersByTimeAsync(0);
     expect([started, admitted]).toEqual([[1, 2], false]);
     await end(2);

@@ -16,9 +16,7 @@ describe('the end of a partition', () => {
     const { partition } = partitionByHand();
     await partition.admit(events('a1'));
     let left: number | undefined;
-    void partition.drain(10_000).then((count) => {
-      left = count;
-    });
+    void partition.drain(10_000).then((count) => (left = count));
     vi.setSystemTime(Date.now() - 3_600_000);
     await vi.advanceTimersByTimeAsync(20_000);
     expect(left).toBe(1);
@@ -237,9 +235,7 @@ it('an abandoned partition releases the messages in memory, and takes no more fr
     spool: { ...memorySpool(), put: () => undefined },
   });
   let isAdmitted = false;
-  void partition.admit(events('a1 a2 a3')).then(() => {
-    isAdmitted = true;
-  });
+  void partition.admit(events('a1 a2 a3')).then(() => (isAdmitted = true));
   await vi.advanceTimersByTimeAsync(0);
   expect([budget.waiting.taken().messages, isAdmitted]).toEqual([1, false]);
   const drained = partition.drain(60_000);

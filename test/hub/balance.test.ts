@@ -37,9 +37,7 @@ it('a forced takeover comes neither before the owner’s expiry nor before its d
 });
 
 describe('sharing partitions', () => {
-  it('a single instance claims everything at once', () => {
-    expect(at('a', []).claim.toSorted()).toEqual(partitions);
-  });
+  it('a single instance claims everything at once', () => expect(at('a', []).claim.toSorted()).toEqual(partitions));
 
   it('a new instance takes nothing, and requests one partition, then as many as it has, up to its share', () => {
     const eight = ['0', '1', '2', '3', '4', '5', '6', '7'];

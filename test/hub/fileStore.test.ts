@@ -7,9 +7,7 @@ import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { claimed, takeOver } from './support/claims.ts';
 
 const directory = folderForEach('file-store');
-afterEach(() => {
-  vi.useRealTimers();
-});
+afterEach(() => void vi.useRealTimers());
 
 const path = () => join(directory, 'place.json');
 const expiryMs = 30_000;

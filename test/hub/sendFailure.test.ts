@@ -45,9 +45,7 @@ it.each<[what: string, error: Error, kind: SendRefusal['kind'], reason: SendRefu
     ['a device without a name', new ReferenceError('deviceId is required'), 'never', 'refused'],
     ['a device whose name is no text', new URIError('URI malformed'), 'never', 'refused'],
   ].map((row) => row as never),
-)('%s: %s', (_, error, kind, reason) => {
-  expect(sendRefusalOf(error)).toEqual({ kind, reason });
-});
+)('%s: %s', (_, error, kind, reason) => expect(sendRefusalOf(error)).toEqual({ kind, reason }));
 
 describe('what becomes of a reply (C4) when the hub says', () => {
   withFakeTimers();
@@ -87,10 +85,7 @@ describe('what becomes of a reply (C4) when the hub says', () => {
       return deviceId === 'a' && !isBack ? sendRefusalOf(error) : undefined;
     });
     const became: Record<string, Delivery> = {};
-    const send = (device: string) =>
-      void sender.send(replyTo(device)).then((delivery) => {
-        became[device] = delivery;
-      });
+    const send = (device: string) => void sender.send(replyTo(device)).then((delivery) => (became[device] = delivery));
     send('a');
     await vi.advanceTimersByTimeAsync(0);
     expect(became['a']).toEqual(atOnce && { dropped: atOnce });

@@ -28,9 +28,7 @@ function setUp(answers: Record<string, (SendRefusal | undefined)[]>, maxInFlight
 /** The outcome so far; undefined while the reply is under way. */
 function watch(promise: Promise<Delivery>) {
   const seen: { delivery?: Delivery } = {};
-  void promise.then((delivery) => {
-    seen.delivery = delivery;
-  });
+  void promise.then((delivery) => (seen.delivery = delivery));
   return seen;
 }
 

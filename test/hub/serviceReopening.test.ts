@@ -17,9 +17,7 @@ function clients() {
   const newClient = () => {
     const one = newOne();
     made.push(one);
-    const opened = new Promise<void>((resolve, reject) => {
-      one.open = (error) => (error ? reject(error) : resolve());
-    });
+    const opened = new Promise<void>((resolve, reject) => (one.open = (error) => (error ? reject(error) : resolve())));
     const on = (event: string, end: () => void) => {
       if (event === 'disconnect') one.end = end;
     };

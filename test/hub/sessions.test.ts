@@ -151,9 +151,7 @@ it('The release of all partitions takes as long as their drain, and no longer al
     });
     await vi.advanceTimersByTimeAsync(1_000);
     let isOver = false;
-    void sessions.releaseAll().then(() => {
-      isOver = true;
-    });
+    void sessions.releaseAll().then(() => (isOver = true));
     await vi.advanceTimersByTimeAsync(29_999);
     expect(isOver).toBe(false);
     await vi.advanceTimersByTimeAsync(hangs ? 10_001 : 1_001);

@@ -44,9 +44,9 @@ describe('other instances read all partitions', () => {
     ['but not when one has never been read', { recorded: ['0', '7'] }, false],
     ['but not when one is owned here', { renew: ['1'], recorded: ['0', '1'] }, false],
     ['but not when one is claimed here', { claim: ['1'], recorded: ['0', '1'] }, false],
-  ])('%s', (_, { renew = [], claim = [], recorded }, expected) => {
-    expect(isAllElsewhere({ renew: records(...renew), claim }, ['0', '1'], records(...recorded))).toBe(expected);
-  });
+  ])('%s', (_, { renew = [], claim = [], recorded }, expected) =>
+    expect(isAllElsewhere({ renew: records(...renew), claim }, ['0', '1'], records(...recorded))).toBe(expected),
+  );
 });
 
 describe('no instance reads a partition', () => {
@@ -59,7 +59,7 @@ describe('no instance reads a partition', () => {
     ['but one whose owner renews', [record('1', 'other', 29_999)], undefined, false],
     ['but one that is read here', [record('1', 'me', 0)], 'reading', false],
     ['but one that is read here after a release', [record('1', '', 0)], 'reading', false],
-  ])('%s', (_, others, state, expected) => {
-    expect(unownedOf('me', ['1'], others, 30_000, () => state)).toEqual(expected ? ['1'] : []);
-  });
+  ])('%s', (_, others, state, expected) =>
+    expect(unownedOf('me', ['1'], others, 30_000, () => state)).toEqual(expected ? ['1'] : []),
+  );
 });

@@ -188,9 +188,8 @@ it('of very many secrets, the first and the newest stay out of what leaves the p
   expect(secretsOf(many)).toEqual([...first, ...newest]);
 });
 
-it('what is in no file is fixed', () => {
-  expect(openSecretFiles(settings).of('hub.eventsConnectionString')).toBe(undefined);
-});
+it('what is in no file is fixed', () =>
+  expect(openSecretFiles(settings).of('hub.eventsConnectionString')).toBe(undefined));
 
 it('a proxy in a file is followed by the connections that begin after a change, and its passwords are secret', async () => {
   const proxy = (password: string) => `http://user:${password}@proxy.example:3128`;

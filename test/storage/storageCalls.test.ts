@@ -94,9 +94,8 @@ describe('a request to an account', () => {
     expect([at, outcome]).toEqual([[0], new StorageError('storage: reading', status, 'Error')]);
   });
 
-  it('succeeds when a repeat does', async () => {
-    expect(await attemptsOf([failure(503), failure(), 'read'])).toEqual({ at: [0, 200, 600], outcome: 'read' });
-  });
+  it('succeeds when a repeat does', async () =>
+    expect(await attemptsOf([failure(503), failure(), 'read'])).toEqual({ at: [0, 200, 600], outcome: 'read' }));
 
   it('is not repeated when its time has passed before the pause has, and a repeat is given only the rest', async () => {
     const { at } = await attemptsOf([failure(503)], 1_000);
