@@ -27,9 +27,6 @@ describe('the information model', () => {
     expect((await informationModel.getModel(pumpId, 'm'))?.text).toBe(text);
   });
 
-  it('returns undefined for an object model that does not exist', async () =>
-    expect(await clientOf([{ call: `GET ${o1}`, reply: [404] }]).getModel(pumpId, 'svc.device')).toBe(undefined));
-
   it('creates an object model for its owner', async () => {
     const informationModel = clientOf([
       { call: 'POST /object?owner=p%2F1', body: '{"type":"pump"}', reply: [201, { ...model, relatedModels: [] }] },
@@ -323,14 +320,5 @@ describe('after a lost answer', () => {
     const informationModel = clientInConflict(`PUT ${o1}`, stored);
     const body = '{"version":9007199254740992,"type":"pump"}';
     expect((await settled(informationModel.replaceModel(pumpId, 'svc.device', body))).text).toBe(stored);
-  });
-
-  it.each([
-    ['p1', undefined],
-    ['p2', 'not_authorized'],
-  ])('a claim of an object model that %s owns ends with %s', async (ownerId, code) => {
-    const informationModel = clientInConflict(`PUT ${o1}/owner`, { ...model, ownerId });
-    const outcome = await settled(informationModel.claim(pumpId, 'svc.device', 'p1').catch((error: unknown) => error));
-    expect((outcome as { code?: string } | undefined)?.code).toBe(code);
   });
 });

@@ -40,15 +40,6 @@ async function read(
 }
 
 describe('a passing failure', () => {
-  it.each([[[408]], [[425]], [[429]], [[502]], [[503]], [[504]], ['refused'], ['lost'], ['hang']] as [ScriptedReply][])(
-    'such as %j is retried',
-    async (failure) => {
-      const { work, attempts } = await read([failure, failure, ok]);
-      expect((await work)?.value).toMatchObject({ objectId: 'o1' });
-      expect(attempts).toBe(3);
-    },
-  );
-
   it('is retried at growing intervals with jitter, up to a maximum', async () => {
     const { ms } = await read([...Array.from({ length: 9 }, (): ScriptedReply => [503]), ok]);
     expect(ms).toBe(100 + 200 + 400 + 800 + 1600 + 3200 + 6400 + 10_000 + 10_000);
@@ -100,9 +91,6 @@ describe('HTTP 500', () => {
     expect(attempts).toBe(4);
     expect(log.lines.map(({ fields }) => [fields['status'], fields['cause']])).toEqual([[500, 'HTTP 500']]);
   });
-
-  it('that passes has no effect', async () =>
-    expect((await (await read([[500], [500], ok])).work)?.value).toMatchObject({ objectId: 'o1' }));
 });
 
 describe('HTTP 401', () => {
@@ -139,11 +127,6 @@ describe('HTTP 401', () => {
       { backend: 'information model' },
     ]);
   });
-
-  it('until the deadline of the message is timeout_exceeded', async () => {
-    const refusal = await rejection((await read([[401], [401], [401], [401]], { seconds: 1 })).work);
-    expect([refusal.code, refusal.details]).toEqual(['timeout_exceeded', expect.stringContaining('HTTP 401')]);
-  });
 });
 
 describe('HTTP 403', () => {
@@ -166,29 +149,6 @@ describe('HTTP 403', () => {
 });
 
 describe('a change whose answer may have been lost', () => {
-  it.each([
-    ['may have been its own work, so what is stored is read back', 'lost', true],
-    ['may have been its own work, so what is stored is read back', 'hang', true],
-    ['may have been its own work, so what is stored is read back', [500], true],
-    ['may have been its own work, so what is stored is read back', [502], true],
-    ['may have been its own work, so what is stored is read back', [504], true],
-    ['is what it says', 'refused', false],
-    ['is what it says', [503], false],
-    ['is what it says', [429], false],
-    ['is what it says', [408], false],
-    ['is what it says', [401], false],
-  ] as [string, ScriptedReply, boolean][])('gets a conflict that %s, after %j', async (_, failure, readsBack) => {
-    const { informationModel, script } = scripted([
-      { call: put, reply: failure },
-      { call: put, reply: [409] },
-      ...(readsBack ? [{ call: get, reply: ok }] : []),
-    ]);
-    const work = rejection(informationModel.replaceModel('o1', 'svc.device', '{"version":5}'));
-    await vi.runAllTimersAsync();
-    expect((await work).code).toBe('http_response_error');
-    expect(script.calls.length).toBe(readsBack ? 3 : 2);
-  });
-
   it.each([
     [['lost', [503]]],
     [['lost', 'refused']],

@@ -304,22 +304,6 @@ describe('the blob store, when the storage fails', () => {
     expect(await store.progress('0')).toEqual(at(3));
   });
 
-  it.each([500, 503, 429, 408])('retries after %s', async (status) => {
-    const store = open(proxy.port);
-    const reader = await claim(store);
-    strikeOnce('PUT', '/checkpoint/', status);
-    expect(await store.writeProgress(reader, at(1))).toBe(true);
-  });
-
-  it('writes each checkpoint after the first with one request', async () => {
-    const store = open(proxy.port);
-    const reader = await claim(store);
-    await store.writeProgress(reader, at(1));
-    proxy.seen.length = 0;
-    await store.writeProgress(reader, at(2));
-    expect(proxy.seen).toEqual([expect.stringMatching(/^PUT .*\/checkpoint\/0$/)]);
-  });
-
   it.each(['ownerships', 'change', 'progress', 'writeProgress'] as const)(
     'ends %s at its time-out when there is no answer',
     async (verb) => {

@@ -62,15 +62,6 @@ describe('the file of checkpoints', () => {
     expect([await next.progress('0'), await next.progress('1')]).toEqual([at(5), at(5)]);
   });
 
-  it('says that a checkpoint is written only once the file has it', async () => {
-    const store = open();
-    const reader = await takeOver(store, 'a');
-    const written: unknown[] = [];
-    const inFile = () => JSON.parse(readFileSync(path(), 'utf8')).progress[0]?.progress.sequenceNumber;
-    await Promise.all([1, 2, 3].map((n) => store.writeProgress(reader, at(n)).then(() => written.push(inFile() >= n))));
-    expect(written).toEqual([true, true, true]);
-  });
-
   it('is written after a write that has failed, also at the position that failed', async () => {
     const store = open();
     const reader = await takeOver(store, 'a');
@@ -145,16 +136,6 @@ describe('a checkpoint', () => {
     expect(onDisk()).toBe(3);
     await store.writeProgress(reader, at(4));
     expect([onDisk(), readdirSync(directory)]).toEqual([4, ['place.json']]);
-  });
-
-  it('that could not be written is written when it comes again', async () => {
-    const store = open();
-    const reader = await takeOver(store, 'a');
-    rmSync(directory, { recursive: true });
-    await expect(store.writeProgress(reader, at(5))).rejects.toThrow('ENOENT');
-    mkdirSync(directory);
-    expect(await store.writeProgress(reader, at(5))).toBe(true);
-    expect(onDisk()).toBe(5);
   });
 });
 

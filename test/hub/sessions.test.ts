@@ -159,25 +159,3 @@ it('The release of all partitions takes as long as their drain, and no longer al
   }
   end();
 });
-
-it('The trouble with checkpoints is over with the first that is written', async () => {
-  const told: string[] = [];
-  const memory = createMemoryStore();
-  let isOut = true;
-  const { sessions } = await openSessions({
-    allTroubles: {
-      raise: (source) => void told.push(`raise ${source}`),
-      clear: (source) => void told.push(`clear ${source}`),
-      close() {},
-    },
-    store: {
-      ...memory,
-      writeProgress: (reader, progress) =>
-        isOut ? Promise.reject(new Error('out')) : memory.writeProgress(reader, progress),
-    },
-  });
-  await vi.advanceTimersByTimeAsync(6_000);
-  isOut = false;
-  await sessions.release('0');
-  expect(told).toEqual(['raise partition 0: checkpoint not written', 'clear partition 0: checkpoint not written']);
-});
