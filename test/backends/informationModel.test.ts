@@ -13,10 +13,10 @@ const model = { objectId: pumpId, model: 'svc.device', type: 'pump@1.2.0', prope
 
 const clientOf = (script: Script) => scripted(script).informationModel;
 /** A client that gets no answer to this call, then a conflict, and reads what is stored. */
-const clientInConflict = (call: string, stored: unknown) =>
+const clientInConflict = (call: string, stored: unknown, ...conflict: [body?: unknown]) =>
   clientOf([
     { call, reply: 'lost' },
-    { call, reply: [409] },
+    { call, reply: [409, ...conflict] },
     { call: `GET ${o1}`, reply: [200, stored] },
   ]);
 
@@ -207,11 +207,7 @@ describe('after a lost answer', () => {
     ['without an owner', model],
   ])('an object model %s is not the service’s own creation', async (_, found) => {
     const meta = { objectId: pumpId };
-    const informationModel = clientOf([
-      { call: create, reply: 'lost' },
-      { call: create, reply: [409, { errors: [{ title: 'Exists', meta }] }] },
-      { call: `GET ${o1}`, reply: [200, found] },
-    ]);
+    const informationModel = clientInConflict(create, found, { errors: [{ title: 'Exists', meta }] });
     expect(await rejection(settled(informationModel.createModel('p1', sent)))).toMatchObject({ status: 409, meta });
   });
 
@@ -242,11 +238,7 @@ describe('after a lost answer', () => {
   });
 
   it('the object model that a 409 names is read when the request named none', async () => {
-    const informationModel = clientOf([
-      { call: create, reply: 'lost' },
-      { call: create, reply: [409, { errors: [{ meta: { objectId: pumpId } }] }] },
-      { call: `GET ${o1}`, reply: [200, owned] },
-    ]);
+    const informationModel = clientInConflict(create, owned, { errors: [{ meta: { objectId: pumpId } }] });
     expect((await settled(informationModel.createModel('p1', '{"type":"pump"}'))).value).toEqual(owned);
   });
 

@@ -284,19 +284,13 @@ describe('a Retry-After', () => {
     await waiting;
   });
 
-  it.each([
-    ['7', true],
-    ['1234567890', true],
-    ['Sun, 06 Nov 1994 08:49:37 GMT', true],
-    ['12345678901', false],
-    ['7s', false],
-    ['+7', false],
-    ['2030-01-01T00:00:00Z', false],
-    ['Invalid Date', false],
-    ['', false],
-    [undefined, false],
-  ])('of %j is passed on to callers: %s', (value, isPassedOn) =>
-    expect(plainRetryAfter(value)).toBe(isPassedOn ? value : undefined),
+  it.each(['7', '1234567890', 'Sun, 06 Nov 1994 08:49:37 GMT'])('of %j is passed on to callers', (value) =>
+    expect(plainRetryAfter(value)).toBe(value),
+  );
+
+  it.each(['12345678901', '7s', '+7', '2030-01-01T00:00:00Z', 'Invalid Date', '', undefined])(
+    'of %j is not passed on to callers',
+    (value) => expect(plainRetryAfter(value)).toBeUndefined(),
   );
 });
 

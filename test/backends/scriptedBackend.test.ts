@@ -14,6 +14,8 @@ function play(script: Script) {
   return { call, verify, calls };
 }
 
+const expected = ['GET', '/a', '1'] as const;
+
 describe('a scripted backend', () => {
   it('accepts concurrent calls in any order, and waits for all of them', async () => {
     const { call, verify } = play([
@@ -36,14 +38,7 @@ describe('a scripted backend', () => {
     ['missing', [], 'missing: GET /a'],
     ['of another path', [['GET', '/b']], 'unexpected: GET /b (expected: GET /a)'],
     ['of another method', [['DELETE', '/a']], 'unexpected: DELETE /a (expected: GET /a)'],
-    [
-      'one too many',
-      [
-        ['GET', '/a', '1'],
-        ['GET', '/a'],
-      ],
-      'unexpected: GET /a (expected: no further call)',
-    ],
+    ['one too many', [[...expected], ['GET', '/a']], 'unexpected: GET /a (expected: no further call)'],
     ['of another body', [['GET', '/a', '1.0']], 'different: GET /a has body 1.0, expected 1'],
     ['without its header', [['GET', '/a', '1', 'no']], 'different: GET /a has header x-a (none), expected 1'],
   ])('reports a call that is %s', async (_, made, report) => {
