@@ -339,7 +339,7 @@ describe('the sender', () => {
     await vi.advanceTimersByTimeAsync(1_000);
     sender.stop();
     await vi.advanceTimersByTimeAsync(60_000);
-    expect([sent.delivery, attempts, told]).toEqual(['stopped', ['a'], ['hub', 'turn']]);
+    expect([sent.delivery, attempts, told]).toEqual(['stopped', ['a'], ['hub', 'quota', 'turn']]);
   });
 
   it('sends failures before other replies that wait, also those that it sends again', async () => {
