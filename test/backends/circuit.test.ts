@@ -268,7 +268,6 @@ describe('a circuit', () => {
 });
 
 const model = 'GET /objects/o1/models/m';
-const other = 'GET /objects/o2/models/m';
 const probe = 'GET /objects/00000000-0000-0000-0000-000000000000/models/svc.device';
 const ok: ScriptedReply = [200, { objectId: 'o1', model: 'm', version: 1 }];
 
@@ -335,19 +334,6 @@ describe('the circuit of a backend', () => {
   });
 
   it.each([
-    ['HTTP 429', [429]],
-    ['HTTP 404', [404]],
-    ['an answer that is too large', [200, 'x'.repeat(5001)]],
-  ] as [string, ScriptedReply][])('does not open for %s', async (_, reply) => {
-    const calls = Array.from({ length: 2 }, () => ({ call: model, reply }));
-    const { backends } = scripted(calls, { circuitFailures: 1 });
-    const work = Promise.allSettled([readFor(backends, 'd1', 0.05), readFor(backends, 'd2', 0.05)]);
-    await vi.advanceTimersByTimeAsync(100);
-    await work;
-    expect(backends.states().informationModel.circuit).toBe('closed');
-  });
-
-  it.each([
     ['does not open for time-outs of messages with short deadlines', 0.9, 'closed'],
     ['opens for time-outs of a second', 1, 'open'],
   ])('%s', async (_, seconds, state) => {
@@ -357,38 +343,6 @@ describe('the circuit of a backend', () => {
     await vi.advanceTimersByTimeAsync(1000);
     await work;
     expect(backends.states().informationModel.circuit).toBe(state);
-  });
-
-  it.each([
-    ['is closed after a time-out while others are answered: it is slow, not down', true, 'closed'],
-    ['is open after a time-out while no call is answered', false, 'open'],
-  ])('%s', async (_, isAnswering, state) => {
-    const others = Array.from({ length: 3 }, () => ({ call: other, reply: ok }) as const);
-    const { backends } = scripted(
-      [{ together: [0, 1].map(() => ({ call: model, reply: 'hang' as const })) }, ...(isAnswering ? others : [])],
-      { circuitFailures: 2, attemptTimeoutSeconds: 2 },
-    );
-    const work = ['d1', 'd2'].map((device) => rejection(readFor(backends, device, 2.05)));
-    const { informationModel } = backends.bind(callOf({ deviceId: 'd3' }));
-    for (let second = 0; second < 3; second += 1) {
-      if (isAnswering) await informationModel.getModel('o2', 'm');
-      await vi.advanceTimersByTimeAsync(700);
-    }
-    await Promise.all(work);
-    expect(backends.states().informationModel.circuit).toBe(state);
-  });
-
-  it.each([[408], [425], [429]])('keeps its count of failures at HTTP %i', async (status) => {
-    const { backends } = scripted(
-      [503, status, 503].map((reply) => ({ call: model, reply: [reply] as const })),
-      { circuitFailures: 2 },
-    );
-    for (const device of ['d1', 'd1', 'd2']) {
-      const work = rejection(readFor(backends, device, 0.05));
-      await vi.advanceTimersByTimeAsync(50);
-      await work;
-    }
-    expect(backends.states().informationModel.circuit).toBe('open');
   });
 
   it('is counted when it opens, with its probes, of which the first answer shows that the service’s token is accepted', async () => {

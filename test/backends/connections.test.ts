@@ -6,12 +6,8 @@ import { TransportFailure } from '../../src/backends/transport.ts';
 import { recordingLog } from '../support/observed.ts';
 import { callOf, rejection, serve, settings } from './harness.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
+afterEach(() => void vi.useRealTimers());
 
 const settle = () => vi.advanceTimersByTimeAsync(0);
 const stored = { objectId: 'o1', model: 'm', version: 1 };

@@ -122,23 +122,6 @@ describe('an idempotency key', () => {
 });
 
 describe('the outcome of a call', () => {
-  it.each([
-    [400, 'http_response_error'],
-    [403, 'not_authorized'],
-    [404, 'http_response_error'],
-    [409, 'http_response_error'],
-    [410, 'http_response_error'],
-    [422, 'http_response_error'],
-    [300, 'internal_platform_error'],
-    [301, 'internal_platform_error'],
-    [304, 'internal_platform_error'],
-    [501, 'internal_platform_error'],
-    [505, 'internal_platform_error'],
-  ])('of HTTP %i is %s, at once', async (status, code) => {
-    const { informationModel } = scripted([{ call: 'POST /objects/o1/models/m/references/out', reply: [status] }]);
-    expect((await rejection(informationModel.addReferences('o1', 'm', '[]'))).code).toBe(code);
-  });
-
   it('of a refusal names the operation, the status and the backend’s own words, and no secrets', async () => {
     const detail = `pump\u0000\r\nA1 static-token or own-secret see https://im.invalid/errors?x=1 ${'x'.repeat(400)}`;
     const error = { code: '409', title: 'Version mismatch', detail, meta: { version: 4 } };

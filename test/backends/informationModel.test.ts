@@ -13,10 +13,10 @@ const model = { objectId: pumpId, model: 'svc.device', type: 'pump@1.2.0', prope
 
 const clientOf = (script: Script) => scripted(script).informationModel;
 /** A client that gets no answer to this call, then a conflict, and reads what is stored. */
-const clientInConflict = (call: string, stored: unknown) =>
+const clientInConflict = (call: string, stored: unknown, ...conflict: [body?: unknown]) =>
   clientOf([
     { call, reply: 'lost' },
-    { call, reply: [409] },
+    { call, reply: [409, ...conflict] },
     { call: `GET ${o1}`, reply: [200, stored] },
   ]);
 
@@ -25,10 +25,6 @@ describe('the information model', () => {
     const text = `{"objectId":"${pumpId}", "model":"m","version":12345678901234567890,"properties":{"2":1.0,"1":1e400}}`;
     const informationModel = clientOf([{ call: `GET /objects/${pumpId}/models/m`, reply: [200, text] }]);
     expect((await informationModel.getModel(pumpId, 'm'))?.text).toBe(text);
-  });
-
-  it('returns undefined for an object model that does not exist', async () => {
-    expect(await clientOf([{ call: `GET ${o1}`, reply: [404] }]).getModel(pumpId, 'svc.device')).toBe(undefined);
   });
 
   it('creates an object model for its owner', async () => {
@@ -77,9 +73,9 @@ describe('the information model', () => {
     const data = `{"data":[${text.slice(0, -1)},"attributes":${attributes}}, ${text}]}`;
     const informationModel = clientOf([{ call: `GET ${o1}/references/out`, reply: [200, data] }]);
     const seen: unknown[] = [];
-    await informationModel.references(pumpId, 'svc.device', (one) => {
-      seen.push([isNamed(new Set(['contains']))(one), objectOf('svc.device')(one), attributesOf(one).text]);
-    });
+    await informationModel.references(pumpId, 'svc.device', (one) =>
+      seen.push([isNamed(new Set(['contains']))(one), objectOf('svc.device')(one), attributesOf(one).text]),
+    );
     expect(seen).toEqual([
       [true, pumpId, attributes],
       [true, pumpId, '{}'],
@@ -211,11 +207,7 @@ describe('after a lost answer', () => {
     ['without an owner', model],
   ])('an object model %s is not the service’s own creation', async (_, found) => {
     const meta = { objectId: pumpId };
-    const informationModel = clientOf([
-      { call: create, reply: 'lost' },
-      { call: create, reply: [409, { errors: [{ title: 'Exists', meta }] }] },
-      { call: `GET ${o1}`, reply: [200, found] },
-    ]);
+    const informationModel = clientInConflict(create, found, { errors: [{ title: 'Exists', meta }] });
     expect(await rejection(settled(informationModel.createModel('p1', sent)))).toMatchObject({ status: 409, meta });
   });
 
@@ -246,11 +238,7 @@ describe('after a lost answer', () => {
   });
 
   it('the object model that a 409 names is read when the request named none', async () => {
-    const informationModel = clientOf([
-      { call: create, reply: 'lost' },
-      { call: create, reply: [409, { errors: [{ meta: { objectId: pumpId } }] }] },
-      { call: `GET ${o1}`, reply: [200, owned] },
-    ]);
+    const informationModel = clientInConflict(create, owned, { errors: [{ meta: { objectId: pumpId } }] });
     expect((await settled(informationModel.createModel('p1', '{"type":"pump"}'))).value).toEqual(owned);
   });
 
@@ -324,14 +312,5 @@ describe('after a lost answer', () => {
     const informationModel = clientInConflict(`PUT ${o1}`, stored);
     const body = '{"version":9007199254740992,"type":"pump"}';
     expect((await settled(informationModel.replaceModel(pumpId, 'svc.device', body))).text).toBe(stored);
-  });
-
-  it.each([
-    ['p1', undefined],
-    ['p2', 'not_authorized'],
-  ])('a claim of an object model that %s owns ends with %s', async (ownerId, code) => {
-    const informationModel = clientInConflict(`PUT ${o1}/owner`, { ...model, ownerId });
-    const outcome = await settled(informationModel.claim(pumpId, 'svc.device', 'p1').catch((error: unknown) => error));
-    expect((outcome as { code?: string } | undefined)?.code).toBe(code);
   });
 });

@@ -19,9 +19,7 @@ describe('two JSON texts', () => {
     ['{"\\u0041":1}', '{"A":1}'],
     ['{"a":1,"a":2}', '{"a":2}'],
     ['{"__proto__":1}', '{"__proto__":1.0}'],
-  ])('%s and %s are equal', (a, b) => {
-    expect(same(a, b)).toBe(true);
-  });
+  ])('%s and %s are equal', (a, b) => expect(same(a, b)).toBe(true));
 
   it.each([
     ['9007199254740992', '9007199254740993'],
@@ -37,13 +35,10 @@ describe('two JSON texts', () => {
     ['{"a":1}', '{"a":1,"b":null}'],
     ['{"__proto__":1}', '{}'],
     ['"a"', '"A"'],
-  ])('%s and %s are different', (a, b) => {
-    expect(same(a, b)).toBe(false);
-  });
+  ])('%s and %s are different', (a, b) => expect(same(a, b)).toBe(false));
 
-  it('are equal in any layout', () => {
-    fc.assert(fc.property(fc.json(), (text) => same(text, JSON.stringify(JSON.parse(text), undefined, 1))));
-  });
+  it('are equal in any layout', () =>
+    fc.assert(fc.property(fc.json(), (text) => same(text, JSON.stringify(JSON.parse(text), undefined, 1)))));
 
   it('are distinguished by exponents of any length', () => {
     const exponent = '9'.repeat(1_000);
@@ -65,9 +60,9 @@ describe('a stored object model', () => {
     ['when the request has no type', '{}', '{"ownerId":"p1","type":"pump@1.0.0"}', false],
     ['when it has no type', '{"type":"pump"}', '{"ownerId":"p1"}', false],
     ['when neither has a type', '{}', '{"ownerId":"p1"}', false],
-  ])('of which it is asked whether it proves a creation, %s', (_, sent, stored, proves) => {
-    expect(isCreatedBy(parseJson(sent), 'p1', parseJson(stored))).toBe(proves);
-  });
+  ])('of which it is asked whether it proves a creation, %s', (_, sent, stored, proves) =>
+    expect(isCreatedBy(parseJson(sent), 'p1', parseJson(stored))).toBe(proves),
+  );
 
   it.each([
     [
@@ -81,7 +76,7 @@ describe('a stored object model', () => {
     ['when the version has a fraction', '{"version":1.5,"type":"pump"}', '{"version":2.5,"type":"pump@1.0.0"}', false],
     ['when it has no type', '{"version":1,"type":"pump"}', '{"version":2}', false],
     ['when the request has no type', '{"version":1}', '{"version":2,"type":"pump@1.0.0"}', false],
-  ])('of which it is asked whether it proves a change, %s', (_, sent, stored, proves) => {
-    expect(isReplacedBy(parseJson(sent), parseJson(stored))).toBe(proves);
-  });
+  ])('of which it is asked whether it proves a change, %s', (_, sent, stored, proves) =>
+    expect(isReplacedBy(parseJson(sent), parseJson(stored))).toBe(proves),
+  );
 });

@@ -64,9 +64,8 @@ describe('a method', () => {
     expect(declarationIn(lineage, 'm')).toEqual({ inputs: undefined });
   });
 
-  it('that no type declares is not declared', async () => {
-    expect(await inputsOf('t', { t: { methods: { n: {} } } })).toBeUndefined();
-  });
+  it('that no type declares is not declared', async () =>
+    expect(await inputsOf('t', { t: { methods: { n: {} } } })).toBeUndefined());
 });
 
 describe('types that the registry does not know', () => {
@@ -88,7 +87,5 @@ it('a type has 63 base types at most', async () => {
 
 it.each([[[]], ['m'], [{ m: { input: [] } }], [{ m: { input: 7 } }]])(
   'methods and inputs are objects: %j is refused',
-  async (methods) => {
-    await expect(lineageOf('t', { t: { methods } })).rejects.toThrow(/Invalid input/);
-  },
+  async (methods) => expect(lineageOf('t', { t: { methods } })).rejects.toThrow(/Invalid input/),
 );

@@ -9,9 +9,7 @@ describe('the value of a header', () => {
     ['a character that ends with byte 512', `${'a'.repeat(506)}éb`, `${'a'.repeat(506)}%C3%A9`],
     ['a character that ends with byte 513', `${'a'.repeat(507)}éb`, 'a'.repeat(507)],
     ['half a surrogate pair', 'a\ud800b', 'a%EF%BF%BDb'],
-  ])('is encoded, and cut between characters: %s', (_, value, header) => {
-    expect(headerValue(value)).toBe(header);
-  });
+  ])('is encoded, and cut between characters: %s', (_, value, header) => expect(headerValue(value)).toBe(header));
 
   it('is never a part of a device id', () => {
     expect(deviceHeader('a'.repeat(512))).toBe('a'.repeat(512));

@@ -132,20 +132,4 @@ describe('the principal manager', () => {
     const { principalManager } = scripted([{ call: 'PUT /devices/p2', body, reply: [200] }]);
     await principalManager.updateIdentity('p2', body);
   });
-
-  it('refuses to delete an identity that does not exist', async () => {
-    const { principalManager } = scripted([{ call: 'DELETE /devices/p2', reply: [404] }]);
-    const refusal = await rejection(principalManager.deleteIdentity('p2', false));
-    expect(refusal).toMatchObject({ status: 404, code: 'http_response_error' });
-  });
-
-  it('has deleted an identity that does not exist after a lost answer', async () => {
-    const { principalManager } = scripted([
-      { call: 'DELETE /devices/p2', reply: 'lost' },
-      { call: 'DELETE /devices/p2', reply: [404] },
-    ]);
-    const work = principalManager.deleteIdentity('p2', false);
-    await vi.runAllTimersAsync();
-    await work;
-  });
 });

@@ -30,9 +30,7 @@ describe.each<[string, (words: string) => string]>([
     ['twice', `${token} ${token}`, '… …'],
     ['a short one', `the word is TINY`, 'the word is …'],
     ['cut so short that it could be any word', `Bearer ${token.slice(0, 7)}`, `Bearer ${token.slice(0, 7)}`],
-  ])('%s', (_, words, expected) => {
-    expect(redact(words)).toBe(expected);
-  });
+  ])('%s', (_, words, expected) => expect(redact(words)).toBe(expected));
 
   it.each([0, 1, 2, 3, 4, 5])('in base64 behind %i other characters', (before) => {
     const encoded = base64(`${'x'.repeat(before)}${token}y`);
@@ -42,18 +40,15 @@ describe.each<[string, (words: string) => string]>([
 });
 
 describe('a redacted text has no part of a request’s token', () => {
-  it('whatever tokens earlier requests had', () => {
-    expect([redact('another-token-1', 'another-token-1'), redact(token, token)]).toEqual(['…', '…']);
-  });
+  it('whatever tokens earlier requests had', () =>
+    expect([redact('another-token-1', 'another-token-1'), redact(token, token)]).toEqual(['…', '…']));
 
   it.each([
     ['a short one', 'the word is ABC', 'abc', 'the word is …'],
     ['one that would change in an address', 't=abc%2Bdef%2fghi%3D&u', 'abc+def/ghi=', 't=…&u'],
     ['one with characters that change in neither', 't=abc-def_ghi~x.y', 'abc-def_ghi~x.y', 't=…'],
     ['nothing of it', 'a text of 100 % and %zz', token, 'a text of 100 % and %zz'],
-  ])('%s', (_, words, ofRequest, expected) => {
-    expect(redact(words, ofRequest)).toBe(expected);
-  });
+  ])('%s', (_, words, ofRequest, expected) => expect(redact(words, ofRequest)).toBe(expected));
 
   it('in any encoding and cut anywhere', () => {
     const base64Forms = [0, 1, 2].flatMap((before) => {
@@ -73,9 +68,7 @@ describe('a redacted text has no part of a request’s token', () => {
     }
   });
 
-  it('at every occurrence', () => {
-    expect(redact(`${token}, ${token}, ${token}, ${token}`, token)).toBe('…, …, …, …');
-  });
+  it('at every occurrence', () => expect(redact(`${token}, ${token}, ${token}, ${token}`, token)).toBe('…, …, …, …'));
 
   it('by a search for every part', () => {
     const alphabet = [...'aAbB-_+/.19 %é'];
@@ -143,16 +136,12 @@ describe('a redacted text quotes no value of the request’s body', () => {
     ['one with escapes', "got 'x\ny\"z'", "got 'x\ny\"z'"],
     ['a key is no value', 'unknown property "properties"', 'unknown property "properties"'],
     ['nothing to take out', 'Version mismatch: stored version 3', 'Version mismatch: stored version 3'],
-  ])('%s', (_, words, expected) => {
-    expect(redact(words, token, body)).toBe(expected);
-  });
+  ])('%s', (_, words, expected) => expect(redact(words, token, body)).toBe(expected));
 
   it.each([
     ['inside', '{"name" : "M\\u00fcller-Stra\\u00DFe"}'],
     ['at its beginning', '{"name" : "\\u004düller-Straße"}'],
-  ])('in any escaping, %s', (_, escaped) => {
-    expect(redact('name Müller-Straße', token, escaped)).toBe('name …');
-  });
+  ])('in any escaping, %s', (_, escaped) => expect(redact('name Müller-Straße', token, escaped)).toBe('name …'));
 
   it.each([
     ['as short as a value can be anywhere', 'it is abcdefgh', '{"a":"abcdefgh"}', 'it is …'],
@@ -167,11 +156,8 @@ describe('a redacted text quotes no value of the request’s body', () => {
       '{"properties" :1}',
       'unknown property "properties"',
     ],
-  ])('also one of another kind: %s', (_, words, body, expected) => {
-    expect(redact(words, token, body)).toBe(expected);
-  });
+  ])('also one of another kind: %s', (_, words, body, expected) => expect(redact(words, token, body)).toBe(expected));
 
-  it('but true, false and null are not treated as values', () => {
-    expect(redact('the word "e" is no number', token, '[true,false,null,1e5]')).toBe('the word "e" is no number');
-  });
+  it('but true, false and null are not treated as values', () =>
+    expect(redact('the word "e" is no number', token, '[true,false,null,1e5]')).toBe('the word "e" is no number'));
 });

@@ -18,13 +18,13 @@ describe('a reference', () => {
     [['contains', `${long}n`], '"contains"', true],
     [['\ud800'], '"\\ud800"', true],
     [['contains', '\ud800'], '"\\ud800"', true],
-  ])('has one of the names, row %#', (names, name, isOne) => {
-    expect(isNamed(new Set(names))(parseJson(`{"name":${name}}`))).toBe(isOne);
-  });
+  ])('has one of the names, row %#', (names, name, isOne) =>
+    expect(isNamed(new Set(names))(parseJson(`{"name":${name}}`))).toBe(isOne),
+  );
 
-  it.each(['{}', '{"name":1}'])('without a name is a fault of the backend: %s', (text) => {
-    expect(() => isNamed(new Set(['a']))(parseJson(text))).toThrow(new TypeError('expected a reference with a name'));
-  });
+  it.each(['{}', '{"name":1}'])('without a name is a fault of the backend: %s', (text) =>
+    expect(() => isNamed(new Set(['a']))(parseJson(text))).toThrow(new TypeError('expected a reference with a name')),
+  );
 
   it.each([
     ['m', id],
@@ -42,9 +42,9 @@ describe('a reference', () => {
     `{"to":{"objectId":"${id}"}}`,
     `{"to":{"objectId":"${id}","model":1}}`,
     '{"to":{"objectId":"x","model":"m"}}',
-  ])('without an object is a fault of the backend: %s', (text) => {
-    expect(() => objectOf('m')(parseJson(text))).toThrow(new TypeError('expected a reference to an object model'));
-  });
+  ])('without an object is a fault of the backend: %s', (text) =>
+    expect(() => objectOf('m')(parseJson(text))).toThrow(new TypeError('expected a reference to an object model')),
+  );
 
   it.each([
     ['{}', false],
@@ -53,9 +53,9 @@ describe('a reference', () => {
     ['{"attributes":{"isParent":false}}', false],
     ['{"attributes":{"isParent":"true"}}', false],
     ['{"attributes":{"another":true}}', false],
-  ])('is marked by an attribute that is true: %s', (text, isOne) => {
-    expect(isMarked(parseJson(text), keysOf(['isParent']))).toBe(isOne);
-  });
+  ])('is marked by an attribute that is true: %s', (text, isOne) =>
+    expect(isMarked(parseJson(text), keysOf(['isParent']))).toBe(isOne),
+  );
 
   it('has an object of attributes, or none', () => {
     expect(attributesOf(parseJson('{}')).text).toBe('{}');

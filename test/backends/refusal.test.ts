@@ -13,9 +13,7 @@ it.each([
   ['a pair that would be cut', `${'x'.repeat(298)}😀yy`, `: ${'x'.repeat(298)}…`],
   ['half a pair before one that would be cut', `\ud800${'x'.repeat(297)}😀yy`, `: \ud800${'x'.repeat(297)}…`],
   ['a pair before the cut', `😀${'x'.repeat(300)}`, `: 😀${'x'.repeat(297)}…`],
-])('words of a backend are made readable: %s', (_, title, details) => {
-  expect(said(title)).toBe(details);
-});
+])('words of a backend are made readable: %s', (_, title, details) => expect(said(title)).toBe(details));
 
 it.each([
   '',

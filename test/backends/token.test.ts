@@ -70,12 +70,7 @@ describe('client credentials', () => {
         method: 'post',
         url: '/tenant/oauth2/token?v=2',
         headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
-        form: {
-          grant_type: 'client_credentials',
-          client_id: 'id',
-          client_secret: secret,
-          scope: 'backends/.default',
-        },
+        form: { grant_type: 'client_credentials', client_id: 'id', client_secret: secret, scope: 'backends/.default' },
       },
     ]);
   });
@@ -123,11 +118,7 @@ describe('client credentials', () => {
         fields: { cause: 'the token endpoint answered with HTTP 503' },
         message: 'no access token for the backends',
       },
-      {
-        level: 'info',
-        fields: { times: 1, forSeconds: 5 },
-        message: 'there is an access token for the backends',
-      },
+      { level: 'info', fields: { times: 1, forSeconds: 5 }, message: 'there is an access token for the backends' },
     ]);
   });
 

@@ -188,9 +188,7 @@ it('The end of an outage of the token endpoint ends the pause of a Retry-After, 
       sentAt.push(performance.now() - began);
       const status = sentAt.length === 1 ? 503 : 404;
       if (status === 503) {
-        ended = new Promise((resolve) => {
-          end = resolve;
-        });
+        ended = new Promise((resolve) => (end = resolve));
       }
       return { status, statusText: '', headers: { 'retry-after': '200' }, data: Buffer.from(''), config };
     },

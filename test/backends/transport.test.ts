@@ -15,15 +15,13 @@ function client(url: string, { connections = 4, attemptTimeoutMs = 60_000 } = {}
 }
 
 /** A server that speaks TCP only: it does to the socket what the test says. */
-async function serveTcp(onRequest: (socket: Socket) => void): Promise<string> {
+async function serveTcp(onRequest: (socket: Socket) => unknown): Promise<string> {
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy());
     socket.once('data', () => onRequest(socket));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.close();
-  });
+  onTestFinished(() => void server.close());
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
@@ -49,9 +47,7 @@ async function until(isSo: () => boolean): Promise<void> {
 /** A server that never answers. */
 async function serveSilently() {
   let arrived = (_: IncomingMessage) => {};
-  const request = new Promise<IncomingMessage>((resolve) => {
-    arrived = resolve;
-  });
+  const request = new Promise<IncomingMessage>((resolve) => (arrived = resolve));
   return { url: await serve((request) => arrived(request)), request };
 }
 
@@ -160,28 +156,15 @@ describe('the transport', () => {
     expect([fault, sent, message]).toEqual(['no connection', false, expect.stringMatching(/^no connection: ./)]);
   });
 
-  it('reports that a request may have been received when the connection breaks before the answer', async () => {
-    const url = await serveTcp((socket) => socket.resetAndDestroy());
-    const { fault, sent } = await failure(client(url)('POST', '/', { data: '{}' }));
+  const half = 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{"a"';
+  it.each<[what: string, onRequest: (socket: Socket) => unknown]>([
+    ['breaks before the answer', (socket) => socket.resetAndDestroy()],
+    ['breaks after half an answer', (socket) => socket.write(half, () => socket.resetAndDestroy())],
+    ['ends after half an answer', (socket) => socket.end(half)],
+    ['has an answer that is not HTTP', (socket) => socket.end('220 smtp.example ESMTP\r\n')],
+  ])('reports a connection as lost, and the request as sent, if it %s', async (_, onRequest) => {
+    const { fault, sent } = await failure(client(await serveTcp(onRequest))('POST', '/', { data: '{}' }));
     expect([fault, sent]).toEqual(['connection lost', true]);
-  });
-
-  it('does not accept half an answer', async () => {
-    const url = await serveTcp((socket) => {
-      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{"a"', () => socket.resetAndDestroy());
-    });
-    const { fault, sent } = await failure(client(url)('GET', '/'));
-    expect([fault, sent]).toEqual(['connection lost', true]);
-  });
-
-  it('does not accept an answer that ends early', async () => {
-    const url = await serveTcp((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{"a"'));
-    expect((await failure(client(url)('GET', '/'))).fault).toBe('connection lost');
-  });
-
-  it('reports an answer that is not HTTP as a lost connection', async () => {
-    const url = await serveTcp((socket) => socket.end('220 smtp.example ESMTP\r\n'));
-    expect((await failure(client(url)('GET', '/'))).fault).toBe('connection lost');
   });
 
   it('aborts an attempt that gets no answer in time, and closes its connection', async () => {
@@ -241,13 +224,14 @@ describe('the transport', () => {
     expect(paths).toEqual(['/first', '/third']);
   });
 
-  it('refuses an answer whose content-length exceeds the limit, without reading it', async () => {
-    const url = await serve((_, response) => response.writeHead(200, { 'content-length': '1001' }).flushHeaders());
-    expect((await failure(client(url)('GET', '/'))).fault).toBe('answer too large');
-  });
-
-  it('refuses an answer as soon as it exceeds the limit', async () => {
-    const url = await serve((_, response) => response.writeHead(200).write('x'.repeat(1001)));
+  it.each<[when: string, answer: (response: ServerResponse) => unknown]>([
+    [
+      'without reading it when its content-length does',
+      (one) => one.writeHead(200, { 'content-length': '1001' }).flushHeaders(),
+    ],
+    ['as soon as it does', (one) => one.writeHead(200).write('x'.repeat(1001))],
+  ])('refuses an answer that exceeds the limit, %s', async (_, answer) => {
+    const url = await serve((_, response) => void answer(response));
     expect((await failure(client(url)('GET', '/'))).fault).toBe('answer too large');
   });
 

@@ -16,9 +16,7 @@ it.each([
   ['v1.0.0', false],
   ['1.0.0-rc', false],
   [undefined, false],
-])('%s is a full version: %s', (version, isFull) => {
-  expect(isFullVersion(version)).toBe(isFull);
-});
+])('%s is a full version: %s', (version, isFull) => expect(isFullVersion(version)).toBe(isFull));
 
 describe('the type registry', () => {
   it.each([

@@ -28,6 +28,9 @@ type Verdict = 'ok' | 'warning' | 'failure' | 'outage';
 
 const verdictOf = ({ mark, isOutage = false }: Finding): Verdict => (isOutage && mark === 'failure' ? 'outage' : mark);
 
+/** What all these mean. */
+const all = <T>(verdict: Verdict, ...answers: T[]) => answers.map((answer): [T, Verdict] => [answer, verdict]);
+
 /** A port at which nobody listens. */
 const closedPort = 1;
 
@@ -39,19 +42,11 @@ describe('a backend', () => {
     return finding as Finding;
   };
 
-  it.each<[status: number, Verdict]>([
-    [200, 'ok'],
-    [403, 'ok'],
-    [401, 'failure'],
-    [301, 'warning'],
-    [400, 'warning'],
-    [404, 'warning'],
-    [405, 'warning'],
-    [429, 'outage'],
-    [500, 'outage'],
-    [502, 'outage'],
-    [503, 'outage'],
-    [504, 'outage'],
+  it.each([
+    ...all('ok', 200, 403),
+    ...all('failure', 401),
+    ...all('warning', 301, 400, 404, 405),
+    ...all('outage', 429, 500, 502, 503, 504),
   ])('that answers HTTP %i to a harmless question: %s', async (status, verdict) => {
     const url = await serve((_, response) => void response.writeHead(status).end('{}'));
     const finding = await checked(url);
@@ -64,25 +59,18 @@ describe('a backend', () => {
   it.each([
     ['is away', () => Promise.resolve(`http://127.0.0.1:${closedPort}`)],
     ['hangs up', () => serve((request) => void request.socket.destroy())],
-  ])('that %s is out', async (_, start) => {
-    expect(verdictOf(await checked(await start()))).toBe('outage');
-  });
+  ])('that %s is out', async (_, start) => expect(verdictOf(await checked(await start()))).toBe('outage'));
 });
 
 describe('the token endpoint', () => {
+  const refused = ([status, verdict]: [number, Verdict]): [number, string, Verdict] => [status, '{}', verdict];
   const token = JSON.stringify({ access_token: 'a-token', expires_in: 300 });
 
   it.each<[status: number, body: string, Verdict]>([
     [200, token, 'ok'],
     [200, '<html>', 'failure'],
-    [400, '{}', 'failure'],
-    [401, '{}', 'failure'],
-    [403, '{}', 'failure'],
-    [404, '{}', 'failure'],
-    [408, '{}', 'outage'],
-    [429, '{}', 'outage'],
-    [500, '{}', 'outage'],
-    [503, '{}', 'outage'],
+    ...all('failure', 400, 401, 403, 404).map(refused),
+    ...all('outage', 408, 429, 500, 503).map(refused),
   ])('that answers HTTP %i with %s: %s', async (status, body, verdict) => {
     const asked: (string | undefined)[] = [];
     const url = await serve((request, response) => {
@@ -114,16 +102,10 @@ describe('the token endpoint', () => {
 describe('the hub', () => {
   const failed = (reason: MethodFailure, more: object = {}) => ({ kind: 'failure', failure: reason, ...more }) as const;
 
-  it.each<[MethodFailure, Verdict]>([
-    ['device_unknown', 'ok'],
-    ['device_offline', 'ok'],
-    ['refused', 'failure'],
-    ['throttled', 'outage'],
-    ['quota', 'outage'],
-    ['unavailable', 'outage'],
-    ['outcome_unknown', 'outage'],
-    ['no_reply', 'outage'],
-    ['bad_reply', 'outage'],
+  it.each([
+    ...all<MethodFailure>('ok', 'device_unknown', 'device_offline'),
+    ...all<MethodFailure>('failure', 'refused'),
+    ...all<MethodFailure>('outage', 'throttled', 'quota', 'unavailable', 'outcome_unknown', 'no_reply', 'bad_reply'),
   ])('that answers a method of no device by %s: %s', (reason, verdict) => {
     for (const [isByKey, setting] of [
       [true, 'HUB_SERVICE_CONNECTION_STRING'],
@@ -188,9 +170,8 @@ describe('checkpoints', () => {
     expect([verdictOf(finding), finding.found]).toEqual([verdict, expect.stringMatching(found)]);
   });
 
-  it('that are not there yet may begin at the end', () => {
-    expect(judged({}, 'latest').found).toMatch(/begins with what comes from now on \(HUB_START_POSITION=latest\)$/);
-  });
+  it('that are not there yet may begin at the end', () =>
+    expect(judged({}, 'latest').found).toMatch(/begins with what comes from now on \(HUB_START_POSITION=latest\)$/));
 });
 
 describe('an address', () => {
@@ -243,10 +224,6 @@ describe('the container of checkpoints', () => {
       }),
     );
 
-  it('of an account that takes all is well', async () => {
-    expect((await checked(storage.connectionString)).map(verdictOf)).toEqual(['ok']);
-  });
-
   it('of an account that refuses the key is a failure, with the name of the setting', async () => {
     const wrong = storage.connectionString.replace(/AccountKey=[^;]*/, 'AccountKey=d3Jvbmc=');
     const [finding] = await checked(wrong);
@@ -255,9 +232,8 @@ describe('the container of checkpoints', () => {
     expect(finding?.todo).toContain('the connection string');
   });
 
-  it('of an account that is away is out', async () => {
-    expect((await checked(storage.at(closedPort))).map(verdictOf)).toEqual(['outage']);
-  });
+  it('of an account that is away is out', async () =>
+    expect((await checked(storage.at(closedPort))).map(verdictOf)).toEqual(['outage']));
 });
 
 describe('the settings', () => {

@@ -1,11 +1,9 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { ContainerClient } from '@azure/storage-blob';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { accountKey } from '../../sandbox/methods/azurite.ts';
 import { createBlobs } from '../../src/deadLetters/blobs.ts';
 import { idOf, UnreadableDeadLetter } from '../../src/deadLetters/deadLetter.ts';
+import { serve } from '../backends/harness.ts';
 import { settingsWith } from '../support/environment.ts';
 import { allLetters, letter, lettersIn } from '../support/letters.ts';
 import { type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
@@ -94,19 +92,12 @@ describe('the container of dead letters', () => {
   });
 
   it('ends the read of a dead letter at its time-out when the data stops in the middle', async () => {
-    const stalling = createServer((_request, answer) => {
+    const url = await serve((_request, answer) => {
       answer.writeHead(206, { 'content-length': '10', 'content-range': 'bytes 0-9/10', etag: '"1"' });
       answer.write('12345');
     });
-    await once(stalling.listen(0, '127.0.0.1'), 'listening');
-    try {
-      const { port } = stalling.address() as AddressInfo;
-      const place = createBlobs({ account: storage.at(port), container, limits });
-      await expect(place.read(id, 1_000_000)).rejects.toThrow(`reading ${id} failed`);
-    } finally {
-      stalling.closeAllConnections();
-      stalling.close();
-    }
+    const place = createBlobs({ account: storage.at(Number(new URL(url).port)), container, limits });
+    await expect(place.read(id, 1_000_000)).rejects.toThrow(`reading ${id} failed`);
   });
 
   it('accepts dead letters although it cannot be listed, and warns that the limits may not hold', async () => {
@@ -165,11 +156,7 @@ describe('the store of the settings', () => {
     });
     try {
       const { openDeadLetters } = await import('../../src/deadLetters/openDeadLetters.ts');
-      const given = {
-        BACKENDS_TOKEN: 't',
-        STORE: 'blob',
-        STORE_CONNECTION_STRING: storage.connectionString,
-      };
+      const given = { BACKENDS_TOKEN: 't', STORE: 'blob', STORE_CONNECTION_STRING: storage.connectionString };
       const letters = openDeadLetters(settingsWith(given), { warn: () => {} });
       expect(loaded).toEqual([]);
       await letters.park(letter(1));

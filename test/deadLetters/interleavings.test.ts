@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { idOf, print } from '../../src/deadLetters/deadLetter.ts';
 import { createDeadLetters, type DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
+import type { DeadLetterLimits } from '../../src/deadLetters/excess.ts';
 import type { LetterStorage } from '../../src/deadLetters/letterStorage.ts';
 import { letter, lettersIn } from '../support/letters.ts';
 import { withFakeTimers } from '../support/waiting.ts';
@@ -11,11 +12,15 @@ const settle = () => vi.advanceTimersByTimeAsync(0);
 
 withFakeTimers();
 
+function setUp(limits: Partial<DeadLetterLimits> = {}) {
+  const hand = placeByHand();
+  return { ...hand, letters: lettersIn(hand.place, limits) };
+}
+
 describe('parking', () => {
   it('waits 3 s once for a store that does not answer a listing, then continues without it', async () => {
-    const { place, hold, ids } = placeByHand();
+    const { letters, hold, ids } = setUp();
     hold('entries');
-    const letters = lettersIn(place);
     await letters.park(letter(1));
     void letters.park(letter(2));
     await vi.advanceTimersByTimeAsync(2_999);
@@ -27,8 +32,7 @@ describe('parking', () => {
   });
 
   it('waits 3 s for deletions that make room, then continues without them', async () => {
-    const { place, hold, ids } = placeByHand();
-    const letters = lettersIn(place, { maxLetters: 1 });
+    const { letters, hold, ids } = setUp({ maxLetters: 1 });
     await letters.park(letter(1));
     await settle();
     hold('remove');
@@ -41,8 +45,7 @@ describe('parking', () => {
   });
 
   it('keeps a dead letter that is parked again while room is made for another', async () => {
-    const { place, hold, release, ids } = placeByHand();
-    const letters = lettersIn(place, { deviceLetters: 1 });
+    const { letters, hold, release, ids } = setUp({ deviceLetters: 1 });
     for (const number of [1, 2]) await letters.park(letter(number));
     await settle();
     hold('remove');
@@ -57,8 +60,7 @@ describe('parking', () => {
   });
 
   it('keeps dead letters that are parked again while others that were in excess with them are deleted', async () => {
-    const { place, hold, release, ids } = placeByHand();
-    const letters = lettersIn(place, { deviceLetters: 1 });
+    const { letters, hold, release, ids } = setUp({ deviceLetters: 1 });
     for (const number of [1, 2, 3]) await letters.park(letter(number));
     await settle();
     hold('remove');
@@ -72,8 +74,7 @@ describe('parking', () => {
   });
 
   it('never deletes a dead letter during its writing, even if all others are deleted', async () => {
-    const { place, hold, ids } = placeByHand();
-    const letters = lettersIn(place);
+    const { letters, place, hold, ids } = setUp();
     for (const number of [1, 2]) await letters.park(letter(number));
     const tight = lettersIn(place, { retentionMs: -1 });
     hold('write');
@@ -84,8 +85,7 @@ describe('parking', () => {
   });
 
   it('never deletes a dead letter that is written during the listing', async () => {
-    const { place, hold, release, ids } = placeByHand();
-    const letters = lettersIn(place, { retentionMs: -1 });
+    const { letters, place, hold, release, ids } = setUp({ retentionMs: -1 });
     await place.write(id(1), 'of another instance');
     hold('entries');
     const tidying = letters.tidy();
@@ -97,8 +97,7 @@ describe('parking', () => {
   });
 
   it('lists again after a tenth of the limit in dead letters, and makes room for those of other instances', async () => {
-    const { place, ids, asked } = placeByHand();
-    const letters = lettersIn(place, { deviceLetters: 1_000, maxLetters: 50 });
+    const { letters, place, ids, asked } = setUp({ deviceLetters: 1_000, maxLetters: 50 });
     await letters.park(letter(0));
     await settle();
     for (let number = 0; number < 60; number += 1) {
@@ -119,8 +118,7 @@ describe('parking', () => {
   });
 
   it('is in order whatever the order of the store, and waits for a listing that is under way instead of beginning another', async () => {
-    const { place, asked, hold, release } = placeByHand();
-    const letters = lettersIn(place);
+    const { letters, place, asked, hold, release } = setUp();
     for (const number of [3, 1, 2]) await place.write(id(number), 'of another instance');
     expect(await letters.ids()).toEqual([id(1), id(2), id(3)]);
     hold('entries');
@@ -133,8 +131,7 @@ describe('parking', () => {
   });
 
   it('counts what is parked during a listing for the next one', async () => {
-    const { place, asked, hold, release } = placeByHand();
-    const letters = lettersIn(place, { deviceLetters: 1_000, maxLetters: 50 });
+    const { letters, asked, hold, release } = setUp({ deviceLetters: 1_000, maxLetters: 50 });
     hold('entries');
     const tidying = letters.tidy();
     await settle();
@@ -157,8 +154,7 @@ describe('parking', () => {
   });
 
   it('lists again after a tenth of the limit in bytes', async () => {
-    const { place, asked } = placeByHand();
-    const letters = lettersIn(place, { maxBytes: 30 * Buffer.byteLength(print(letter(1))) });
+    const { letters, asked } = setUp({ maxBytes: 30 * Buffer.byteLength(print(letter(1))) });
     for (let number = 1; number <= 4; number += 1) await letters.park(letter(number));
     await settle();
     expect(asked().entries).toBe(1);
@@ -182,8 +178,7 @@ describe('several calls for one dead letter', () => {
   const attemptsOf = async (letters: DeadLetters) => (await letters.read(id(1)))?.attempts;
 
   it('take effect in their order, the third as well when the first has ended', async () => {
-    const { place, hold, release } = placeByHand();
-    const letters = lettersIn(place);
+    const { letters, hold, release } = setUp();
     hold('write');
     const first = letters.park(letter(1));
     await settle();
@@ -200,8 +195,7 @@ describe('several calls for one dead letter', () => {
   });
 
   it('take effect although those before have failed', async () => {
-    const { place } = placeByHand();
-    const letters = lettersIn(place);
+    const { letters, place } = setUp();
     vi.spyOn(place, 'write').mockRejectedValueOnce(new Error('no answer'));
     vi.spyOn(place, 'remove').mockRejectedValueOnce(new Error('no answer'));
     const calls = [letters.park(letter(1)), letters.remove(id(1)), letters.park(letter(1, { attempts: 2 }))];
@@ -213,8 +207,7 @@ describe('several calls for one dead letter', () => {
   });
 
   it('do not wait for those for other dead letters', async () => {
-    const { place, hold, ids } = placeByHand();
-    const letters = lettersIn(place);
+    const { letters, hold, ids } = setUp();
     await letters.park(letter(2));
     hold('remove');
     void letters.remove(id(2));

@@ -8,12 +8,8 @@ import { letter } from '../support/letters.ts';
 // Each setting of dead letters, in the unit that its name says.
 
 const directory = folderForEach('letters');
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['Date'] });
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
+afterEach(() => void vi.useRealTimers());
 
 const lettersWith = (changed: Partial<typeof settings.deadLetters>) =>
   openDeadLetters(

@@ -233,10 +233,7 @@ describe('a message that may have been handled before', () => {
       for (const number of [7, 8]) await letters.park(letter(number));
       let fail = () => {};
       vi.spyOn(place, 'remove').mockImplementationOnce(
-        () =>
-          new Promise((_, reject) => {
-            fail = () => reject(new Error('forbidden'));
-          }),
+        () => new Promise((_, reject) => (fail = () => reject(new Error('forbidden')))),
       );
       const tidying = letters.tidy();
       await settle();

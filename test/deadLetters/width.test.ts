@@ -37,9 +37,7 @@ it('no more than 32 calls to the storage of dead letters are open at once, thoug
   let isDone = false;
   const work = Promise.allSettled(
     ids.flatMap((id) => [blobs.read(id, 1_000), blobs.write(id, '{}'), blobs.remove(id)]),
-  ).finally(() => {
-    isDone = true;
-  });
+  ).finally(() => (isDone = true));
   while (!isDone) {
     await new Promise(setImmediate);
     open.shift()?.();

@@ -102,9 +102,7 @@ describe('messages that wait for room', () => {
     expect(budget.all.take(1)).toBeUndefined();
     const first = budget.all.take(1, signal.signal);
     let isSecondAdmitted = false;
-    void budget.all.take(1)?.then((isAdmitted) => {
-      isSecondAdmitted = isAdmitted;
-    });
+    void budget.all.take(1)?.then((isAdmitted) => (isSecondAdmitted = isAdmitted));
     budget.all.give(1);
     expect(await first).toBe(true);
     signal.abort();
@@ -247,9 +245,8 @@ describe('the side budgets', () => {
     expect([waiting.take(60), waiting.taken()]).toEqual([true, { messages: 2, bytes: 100 }]);
   });
 
-  it('admit one message larger than their room when they are empty', () => {
-    expect(createBudget(limits).answering.take(10_000)).toBe(true);
-  });
+  it('admit one message larger than their room when they are empty', () =>
+    expect(createBudget(limits).answering.take(10_000)).toBe(true));
 
   it('charge no message without overall room, and release overall room as well, also without its message', () => {
     const [overall, one, other] = within(limits);

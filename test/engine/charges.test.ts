@@ -2,17 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { createBudget } from '../../src/engine/budget/budget.ts';
 import type { MessageContext } from '../../src/engine/partition/work.ts';
 import { withFakeTimers } from '../support/waiting.ts';
-import { events, partitionByHand } from './support/partitions.ts';
+import { partitionWith } from './support/partitions.ts';
 
 withFakeTimers();
 
 const none = { messages: 0, bytes: 0 };
+const one = { messages: 1, bytes: 100 };
 
 /** Two messages of 100 bytes each, in a budget with room for 1,000 bytes of what is being answered. */
 async function two() {
   const budget = createBudget({ maxMessages: 4, maxBytes: 8_000 });
-  const { partition, stays, end } = partitionByHand({ budget, costOf: () => 100 });
-  await partition.admit(events('a1 b2'));
+  const { stays, end } = await partitionWith('a1 b2', { budget, costOf: () => 100 });
   const charged = () => [budget.inFlight(), budget.answering.taken()];
   const endBoth = async () => {
     await end(1);
@@ -35,10 +35,7 @@ describe('the charge of a message', () => {
     const { stays, charged, endBoth } = await two();
     stays[0].waiting();
     stays[0].waiting();
-    expect(charged()).toEqual([
-      { messages: 1, bytes: 100 },
-      { messages: 1, bytes: 100 },
-    ]);
+    expect(charged()).toEqual([one, one]);
     stays[0].releaseBytes(40);
     expect(charged()[1]).toEqual({ messages: 1, bytes: 60 });
     await endBoth();
@@ -59,10 +56,7 @@ describe('the charge of a message', () => {
     const { stays, charged, endBoth } = await two();
     stays[0].waiting();
     stays[1].answering(801);
-    expect(charged()).toEqual([
-      { messages: 1, bytes: 100 },
-      { messages: 1, bytes: 100 },
-    ]);
+    expect(charged()).toEqual([one, one]);
     stays[1].answering(800);
     stays[0].answering(1);
     expect(charged()).toEqual([none, { messages: 2, bytes: 1_000 }]);

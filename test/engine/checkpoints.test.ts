@@ -33,9 +33,9 @@ function setUpByHand() {
     progress: { ...at(10), completed: '' },
     checkpoint(next) {
       written.push(next);
-      return new Promise((resolve, reject) => {
-        settle = (result) => (typeof result === 'boolean' ? resolve(result) : reject(result));
-      });
+      return new Promise(
+        (resolve, reject) => (settle = (result) => (typeof result === 'boolean' ? resolve(result) : reject(result))),
+      );
     },
     limits: { everyMessages: 10, everyMs },
     onTrouble() {},

@@ -102,9 +102,7 @@ describe('the completion map', () => {
 
   it.each(['1rAQI', '1bAQI', '3 41 eJwTAQAADQAL', 'nonsense', '2 41 ', '2 41 AAAA', ''])(
     'is invalid with another version or format (%s)',
-    (map) => {
-      expect(decodeCompletion(41, map)).toBeUndefined();
-    },
+    (map) => expect(decodeCompletion(41, map)).toBeUndefined(),
   );
 
   it('is not inflated beyond its largest size', () => {

@@ -8,11 +8,7 @@ it('a wait for a condition ends at its limit, however long the process has run',
   await vi.advanceTimersByTimeAsync(60_000);
   const condition = createCondition();
   let isOver = false;
-  void condition
-    .waitWhile(() => true, 1_000)
-    .then(() => {
-      isOver = true;
-    });
+  void condition.waitWhile(() => true, 1_000).then(() => (isOver = true));
   await vi.advanceTimersByTimeAsync(500);
   condition.changed();
   await vi.advanceTimersByTimeAsync(499);

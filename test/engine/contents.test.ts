@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { withFakeTimers } from '../support/waiting.ts';
-import { events, limits, partitionByHand } from './support/partitions.ts';
+import { events, limits, partitionByHand, partitionWith } from './support/partitions.ts';
 
 withFakeTimers();
 
@@ -19,15 +19,13 @@ describe('the partition state for operators', () => {
   });
 
   it('has the messages in flight, those that wait in memory and on disk, and the number of their devices', async () => {
-    const { partition, spool } = partitionByHand({ limits: { ...limits, deviceMessages: 2 } });
-    await partition.admit(events('a1 a2 a3 b4'));
+    const { partition, spool } = await partitionWith('a1 a2 a3 b4', { limits: { ...limits, deviceMessages: 2 } });
     expect(spool.taken()).toEqual({ messages: 1, bytes: expect.any(Number) });
     expect(partition.contents()).toMatchObject({ inFlight: 2, waiting: 2, spooled: spool.taken(), devices: 2 });
   });
 
   it('has the oldest unfinished message of all devices', async () => {
-    const { partition, end } = partitionByHand();
-    await partition.admit(events('b1'));
+    const { partition, end } = await partitionWith('b1');
     const readAt = performance.now();
     await vi.advanceTimersByTimeAsync(1_000);
     await partition.admit(events('a2 b3'));

@@ -6,7 +6,7 @@ import { createLog } from '../../src/log/log.ts';
 import { beginStep } from '../../src/observing/course.ts';
 import { courseOf } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
-import { budgetOf, events, partitionByHand } from './support/partitions.ts';
+import { budgetOf, events, partitionByHand, partitionWith } from './support/partitions.ts';
 
 withFakeTimers();
 
@@ -14,8 +14,7 @@ const settle = () => vi.advanceTimersByTimeAsync(0);
 
 describe('the device state for operators', () => {
   it('has the oldest message, its step, and the number of messages', async () => {
-    const { partition, stays, end } = partitionByHand();
-    await partition.admit(events('a1 a2 a3 b4'));
+    const { partition, stays, end } = await partitionWith('a1 a2 a3 b4');
     const course = courseOf();
     stays[0]?.begins?.(course);
     const step = beginStep(course, 'call', 'replace object model', 'information model');
@@ -44,8 +43,7 @@ describe('the device state for operators', () => {
   });
 
   it('shows that it waits for room behind another device', async () => {
-    const { partition, budget, end } = partitionByHand({ budget: budgetOf(2) });
-    await partition.admit(events('a1 b2 a3 b4'));
+    const { partition, budget, end } = await partitionWith('a1 b2 a3 b4', { budget: budgetOf(2) });
     for (let places = 0; places < 2; places += 1) void budget.all.take(1);
     await end(1);
     await end(2);
@@ -61,8 +59,7 @@ describe('the device state for operators', () => {
       isMet: () => false,
       met: () => new Promise(() => {}),
     };
-    const { partition } = partitionByHand({ requirementOf: () => requirement });
-    await partition.admit(events('a1 a2'));
+    const { partition } = await partitionWith('a1 a2', { requirementOf: () => requirement });
     expect(partition.devices('a')).toMatchObject([
       { messages: 2, state: 'waits for backends', needs: ['informationModel'] },
     ]);

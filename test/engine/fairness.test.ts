@@ -9,12 +9,8 @@ import { diskSpool } from './support/spools.ts';
 
 const handlingMs = 50;
 const deadlineMs = 300_000;
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] }));
+afterEach(() => void vi.useRealTimers());
 
 interface Given {
   overall: Budget;
@@ -52,9 +48,7 @@ const messages = (...devices: string[]) =>
 const flood = (device: string, count: number) => messages(...Array.from({ length: count }, () => device));
 const admitAll = (partition: Partition, events: ReturnType<typeof messages>) => {
   let admitted = false;
-  void partition.admit(events).then(() => {
-    admitted = true;
-  });
+  void partition.admit(events).then(() => (admitted = true));
   return () => admitted;
 };
 const generous = () => createBudget({ maxMessages: 1_000, maxBytes: 1e9 });

@@ -82,9 +82,7 @@ describe('a device that floods', () => {
       spool: diskSpool(1_000),
     });
     let admitted = false;
-    void partition.admit(events(`${flood} b21`)).then(() => {
-      admitted = true;
-    });
+    void partition.admit(events(`${flood} b21`)).then(() => (admitted = true));
     await vi.advanceTimersByTimeAsync(0);
     expect([started, admitted]).toEqual([[1], false]);
     await end(1);

@@ -10,6 +10,8 @@ const nothing: Requirement = { isMet: () => true, met: async () => true };
 
 type Suspecting = NonNullable<Parameters<typeof createLanes>[0]['quarantine']>;
 
+const unsuspecting = { isSuspect: () => false, turnOf: async () => true, putBack() {} };
+
 interface Given extends Queued {
   readonly name: string;
 }
@@ -221,9 +223,7 @@ it('a suspect says whether its message is held up', async () => {
 
 it('a device continues when a checkpoint has its suspect', async () => {
   const { given: noted, give: isNoted } = signal();
-  const { add, log, end } = setUp({
-    quarantine: { isSuspect: () => false, turnOf: async () => true, putBack() {}, ended: () => noted },
-  });
+  const { add, log, end } = setUp({ quarantine: { ...unsuspecting, ended: () => noted } });
   add('a1');
   add('a2');
   await end('a1');
@@ -235,9 +235,7 @@ it('a device continues when a checkpoint has its suspect', async () => {
 
 it('a message that comes while a checkpoint takes the last one of its device begins after that', async () => {
   const { given: noted, give: isNoted } = signal();
-  const { lanes, add, log, end } = setUp({
-    quarantine: { isSuspect: () => false, turnOf: async () => true, putBack() {}, ended: () => noted },
-  });
+  const { lanes, add, log, end } = setUp({ quarantine: { ...unsuspecting, ended: () => noted } });
   add('a1');
   await end('a1');
   add('a2');

@@ -3,9 +3,7 @@ import { createLifecycle } from '../../src/engine/partition/lifecycle.ts';
 
 function setUp() {
   let drained = 0;
-  const life = createLifecycle(() => {
-    drained += 1;
-  });
+  const life = createLifecycle(() => (drained += 1));
   const signals = () => [life.draining.aborted, life.ended.aborted];
   return { life, signals, drained: () => drained };
 }

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { memorySpool } from './support/memorySpool.ts';
-import { arrivalOf, events, limits, partitionByHand, positions } from './support/partitions.ts';
+import { arrivalOf, events, limits, partitionByHand, partitionWith, positions } from './support/partitions.ts';
 
 withFakeTimers();
 
@@ -111,13 +111,9 @@ describe('a fault of the service', () => {
 
   it('in the spool is not reported when the partition is lost', async () => {
     let fail = (_: Error) => {};
-    const take = () =>
-      new Promise<never>((_, reject) => {
-        fail = reject;
-      });
+    const take = () => new Promise<never>((_, reject) => (fail = reject));
     const spool = { ...memorySpool(), take };
-    const { partition, failures, givenUp, end } = partitionByHand({ ...oneInMemory, spool });
-    await partition.admit(events('a1 a2'));
+    const { partition, failures, givenUp, end } = await partitionWith('a1 a2', { ...oneInMemory, spool });
     await end(1);
     partition.revoke();
     fail(new Error('closed'));
@@ -126,8 +122,7 @@ describe('a fault of the service', () => {
   });
 
   it('is not reported for a spool that is closed during a read', async () => {
-    const { partition, spool, failures, end } = partitionByHand(oneInMemory);
-    await partition.admit(events('a1 a2'));
+    const { partition, spool, failures, end } = await partitionWith('a1 a2', oneInMemory);
     void end(1);
     const draining = partition.drain(0);
     spool.close();

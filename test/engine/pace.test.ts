@@ -16,10 +16,7 @@ function setUp(busy: { share: number }, { least = 4, most = 20, inLine = (): num
     for (let n = 0; n < messages; n += 1) {
       const taking = budget.all.take(1);
       if (taking === undefined) begun += 1;
-      else
-        void taking.then(() => {
-          begun += 1;
-        });
+      else void taking.then(() => (begun += 1));
     }
   };
   return { pace, budget, want, begun: () => begun };

@@ -5,14 +5,21 @@ import { knownRedeliveryHorizon } from '../../src/engine/progress/redeliveryHori
 import type { Progress } from '../../src/engine/progress/tracked.ts';
 import { type HubEvent, undecodedProperties } from '../../src/protocol/event.ts';
 import { withFakeTimers } from '../support/waiting.ts';
-import { arrivalOf, budgetOf, events, limits, partitionByHand, positions } from './support/partitions.ts';
+import {
+  arrivalOf,
+  budgetOf,
+  events,
+  limits,
+  partitionByHand,
+  partitionWith,
+  positions,
+} from './support/partitions.ts';
 
 withFakeTimers();
 
 describe('a partition', () => {
   it('start a1 a2 b3, finish b3: the checkpoint stays before 1 and remembers 3; finish a1, a2: the checkpoint is 3', async () => {
-    const { partition, started, checkpoints, end } = partitionByHand();
-    await partition.admit(events('t0 a1 a2 b3'));
+    const { started, checkpoints, end } = await partitionWith('t0 a1 a2 b3');
     expect(started).toEqual([1, 3]);
     await end(3);
     await vi.advanceTimersByTimeAsync(10_000);
@@ -38,8 +45,7 @@ describe('a partition', () => {
   });
 
   it('skips messages that it has seen when the hub delivers from the checkpoint again', async () => {
-    const { partition, started, end } = partitionByHand();
-    await partition.admit(events('a1 b2'));
+    const { partition, started, end } = await partitionWith('a1 b2');
     await partition.admit(events('a1 b2 c3'));
     await end(1);
     expect(started).toEqual([1, 2, 3]);
@@ -64,9 +70,7 @@ describe('a partition', () => {
     let looks = 0;
     const look = () => {
       looks += 1;
-      return new Promise<void>((resolve) => {
-        answer = resolve;
-      });
+      return new Promise<void>((resolve) => (answer = resolve));
     };
     const { partition, started } = partitionByHand({ redeliveryHorizon: { ...knownRedeliveryHorizon(-1), look } });
     await partition.admit([]);
@@ -82,14 +86,12 @@ describe('a partition', () => {
   });
 
   it('parks no message unexecuted without suspects', async () => {
-    const { partition, stays } = partitionByHand();
-    await partition.admit(events('a1'));
+    const { stays } = await partitionWith('a1');
     expect(stays.map(({ parkUnexecuted }) => parkUnexecuted)).toEqual([false]);
   });
 
   it('writes a checkpoint after the set number of messages, without waiting for the interval', async () => {
-    const { partition, checkpoints, end } = partitionByHand({ limits: { ...limits, everyMessages: 3 } });
-    await partition.admit(events('a1 b2 c3 d4'));
+    const { checkpoints, end } = await partitionWith('a1 b2 c3 d4', { limits: { ...limits, everyMessages: 3 } });
     for (const one of [1, 2, 3]) await end(one);
     expect(positions(checkpoints)).toEqual([3]);
   });
@@ -110,9 +112,7 @@ describe('a partition', () => {
       limits: { ...limits, everyMessages: 1 },
       checkpoint(progress) {
         written.push(progress);
-        return new Promise((resolve) => {
-          answer = resolve;
-        });
+        return new Promise((resolve) => (answer = resolve));
       },
     });
     await partition.admit(events('a1 b2'));
@@ -126,9 +126,7 @@ describe('a partition', () => {
   it('takes no more events than the budget allows; the rest stays in the hub', async () => {
     const { partition, started, end } = partitionByHand({ budget: budgetOf(2) });
     let admitted = false;
-    void partition.admit(events('a1 b2 c3')).then(() => {
-      admitted = true;
-    });
+    void partition.admit(events('a1 b2 c3')).then(() => (admitted = true));
     await vi.advanceTimersByTimeAsync(0);
     expect([started, admitted]).toEqual([[1, 2], false]);
     await end(2);
@@ -138,8 +136,7 @@ describe('a partition', () => {
   it('reports each gap in the sequence numbers once; the first event and a repeat are not gaps', async () => {
     const gaps: Gap[] = [];
     const progress = { sequenceNumber: 3, offset: '3000', completed: '' };
-    const { partition } = partitionByHand({ progress, onGap: (gap) => void gaps.push(gap) });
-    await partition.admit(events('a7 t8'));
+    const { partition } = await partitionWith('a7 t8', { progress, onGap: (gap) => void gaps.push(gap) });
     expect(gaps).toEqual([]);
     await partition.admit(events('b11 t12'));
     await partition.admit(events('b11 t12 t14'));
@@ -209,8 +206,7 @@ describe('a partition', () => {
   );
 
   it('never checkpoints a message that was not handled to its end', async () => {
-    const { partition, checkpoints, end } = partitionByHand();
-    await partition.admit(events('t1 a2 t3'));
+    const { partition, checkpoints, end } = await partitionWith('t1 a2 t3');
     await end(2, false);
     expect(await partition.drain(0)).toBe(1);
     expect(positions(checkpoints)).toEqual([1]);

@@ -3,7 +3,7 @@ import { createBudget } from '../../src/engine/budget/budget.ts';
 import type { Progress } from '../../src/engine/progress/tracked.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { memorySpool, slowSpool } from './support/memorySpool.ts';
-import { budgetOf, events, limits, partitionByHand, positions } from './support/partitions.ts';
+import { budgetOf, events, limits, partitionByHand, partitionWith, positions } from './support/partitions.ts';
 import { diskSpool } from './support/spools.ts';
 
 withFakeTimers();
@@ -13,12 +13,9 @@ const eachMessage = { limits: { ...limits, everyMessages: 1 } };
 
 describe('the end of a partition', () => {
   it('comes at its limit although the system clock is set back', async () => {
-    const { partition } = partitionByHand();
-    await partition.admit(events('a1'));
+    const { partition } = await partitionWith('a1');
     let left: number | undefined;
-    void partition.drain(10_000).then((count) => {
-      left = count;
-    });
+    void partition.drain(10_000).then((count) => (left = count));
     vi.setSystemTime(Date.now() - 3_600_000);
     await vi.advanceTimersByTimeAsync(20_000);
     expect(left).toBe(1);
@@ -57,8 +54,7 @@ describe('the end of a partition', () => {
   });
 
   it('by draining waits for messages in progress, begins no other, and writes the last checkpoint', async () => {
-    const { partition, started, checkpoints, end, budget } = partitionByHand();
-    await partition.admit(events('a1 a2 b3'));
+    const { partition, started, checkpoints, end, budget } = await partitionWith('a1 a2 b3');
     const draining = partition.drain(25_000);
     await end(1);
     await end(3);
@@ -69,8 +65,7 @@ describe('the end of a partition', () => {
   });
 
   it('by draining aborts messages in progress only at the limit', async () => {
-    const { partition, stays, end } = partitionByHand();
-    await partition.admit(events('a1 b2'));
+    const { partition, stays, end } = await partitionWith('a1 b2');
     const signals = () => stays.map(({ ended }) => ended.aborted);
     const draining = partition.drain(25_000);
     await end(2, false);
@@ -83,8 +78,7 @@ describe('the end of a partition', () => {
   });
 
   it('by draining records messages that end after the abort, for a second at most', async () => {
-    const { partition, checkpoints, stays, end } = partitionByHand();
-    await partition.admit(events('a1 b2 c3'));
+    const { partition, checkpoints, stays, end } = await partitionWith('a1 b2 c3');
     const draining = partition.drain(25_000);
     await vi.advanceTimersByTimeAsync(25_000);
     expect(stays.map(({ ended }) => ended.aborted)).toEqual([true, true, true]);
@@ -95,8 +89,7 @@ describe('the end of a partition', () => {
   });
 
   it('aborts messages in progress as soon as ownership is lost', async () => {
-    const { partition, stays } = partitionByHand();
-    await partition.admit(events('a1'));
+    const { partition, stays } = await partitionWith('a1');
     partition.revoke();
     expect(stays.map(({ ended }) => ended.aborted)).toEqual([true]);
   });
@@ -110,8 +103,7 @@ describe('the end of a partition', () => {
   });
 
   it('does not record messages that end after the last checkpoint', async () => {
-    const { partition, checkpoints, end } = partitionByHand(eachMessage);
-    await partition.admit(events('t1 a2'));
+    const { partition, checkpoints, end } = await partitionWith('t1 a2', eachMessage);
     const draining = partition.drain(1_000);
     await vi.advanceTimersByTimeAsync(2_000);
     await draining;
@@ -129,8 +121,7 @@ describe('the end of a partition', () => {
       written.push(progress);
       return true;
     }
-    const { partition, failures, end } = partitionByHand({ checkpoint });
-    await partition.admit(events('a1'));
+    const { partition, failures, end } = await partitionWith('a1', { checkpoint });
     await end(1);
     const draining = partition.drain(0);
     await vi.advanceTimersByTimeAsync(2_000);
@@ -148,8 +139,7 @@ describe('the end of a partition', () => {
   });
 
   it('by draining comes at its limit, with the number of unfinished messages', async () => {
-    const { partition, checkpoints } = partitionByHand();
-    await partition.admit(events('t1 a2 b3'));
+    const { partition, checkpoints } = await partitionWith('t1 a2 b3');
     const draining = partition.drain(25_000);
     await vi.advanceTimersByTimeAsync(26_000);
     expect(await draining).toBe(2);
@@ -170,8 +160,7 @@ describe('the end of a partition', () => {
     const overall = budgetOf(10);
     const budget = createBudget({ maxMessages: 10, maxBytes: 1e6 }, overall);
     const given = { budget, spool, limits: { ...limits, deviceMessages: 1 } };
-    const { partition, started, end } = partitionByHand(given);
-    await partition.admit(events('a1 a2 b3'));
+    const { partition, started, end } = await partitionWith('a1 a2 b3', given);
     await end(1);
     partition.revoke();
     read();
@@ -195,8 +184,7 @@ describe('the end of a partition', () => {
   });
 
   it('writes no checkpoint after ownership is lost, even if messages go on', async () => {
-    const { partition, checkpoints, end } = partitionByHand();
-    await partition.admit(events('a1'));
+    const { partition, checkpoints, end } = await partitionWith('a1');
     partition.revoke();
     await end(1);
     await partition.drain(1_000);
@@ -204,8 +192,7 @@ describe('the end of a partition', () => {
   });
 
   it('comes when the store says that another instance owns the partition', async () => {
-    const { partition, started, end } = partitionByHand({ ...eachMessage, checkpoint: async () => false });
-    await partition.admit(events('a1'));
+    const { partition, started, end } = await partitionWith('a1', { ...eachMessage, checkpoint: async () => false });
     await end(1);
     await partition.admit(events('a2'));
     expect(started).toEqual([1]);
@@ -237,9 +224,7 @@ it('an abandoned partition releases the messages in memory, and takes no more fr
     spool: { ...memorySpool(), put: () => undefined },
   });
   let isAdmitted = false;
-  void partition.admit(events('a1 a2 a3')).then(() => {
-    isAdmitted = true;
-  });
+  void partition.admit(events('a1 a2 a3')).then(() => (isAdmitted = true));
   await vi.advanceTimersByTimeAsync(0);
   expect([budget.waiting.taken().messages, isAdmitted]).toEqual([1, false]);
   const drained = partition.drain(60_000);

@@ -75,9 +75,7 @@ describe('a snapshot', () => {
       'begin 11, pass 12, pass 20, pass 21, end 11',
       { safe: [21, 'o21'], done: [...from(22, 30), ...from(40, 50)], pending: 0 },
     ],
-  ])('%s', (_, start, steps, expected) => {
-    expect(afterSteps(start, steps)).toEqual(expected);
-  });
+  ])('%s', (_, start, steps, expected) => expect(afterSteps(start, steps)).toEqual(expected));
 
   it('has the state of its time: messages that end later are in the next one', () => {
     const tracked = createTracked(fresh);

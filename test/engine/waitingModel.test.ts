@@ -77,9 +77,7 @@ function setUp(overall = createBudget({ maxMessages: 100, maxBytes: 1e6 })) {
     running,
     send(one: Sent) {
       sent.push(one);
-      void partition.admit([hubEvent({ sequenceNumber: sent.length - 1 })]).then(() => {
-        admitted += 1;
-      });
+      void partition.admit([hubEvent({ sequenceNumber: sent.length - 1 })]).then(() => (admitted += 1));
     },
     end(nth: number) {
       const [sequenceNumber, resolve] = [...running][nth % Math.max(1, running.size)] ?? [];

@@ -5,43 +5,6 @@ import { createWatermark, type Position, type WorkHandle } from '../../src/engin
 const at = (sequenceNumber: number): Position => ({ sequenceNumber, offset: `o${sequenceNumber}` });
 
 describe('the watermark', () => {
-  it('start a1 a2 b1, finish b1: nothing is safe, and b1 need not be done again', () => {
-    const watermark = createWatermark();
-    watermark.begin(at(1));
-    watermark.begin(at(2));
-    watermark.end(watermark.begin(at(3)));
-    expect(watermark.safe()).toBeUndefined();
-    expect(watermark.pending()).toBe(2);
-    expect(watermark.doneAbove()).toEqual([{ first: 3, last: 3 }]);
-  });
-
-  it('start 1 2 3, finish 2, 1: 2 is safe; finish 3: 3 is safe', () => {
-    const watermark = createWatermark();
-    const [one, two, three] = [1, 2, 3].map((number) => watermark.begin(at(number))) as [
-      WorkHandle,
-      WorkHandle,
-      WorkHandle,
-    ];
-    watermark.end(two);
-    watermark.end(one);
-    expect(watermark.safe()).toEqual(at(2));
-    watermark.end(three);
-    expect(watermark.safe()).toEqual(at(3));
-    expect(watermark.doneAbove()).toEqual([]);
-  });
-
-  it('passes events without work at once, but not pending work', () => {
-    const watermark = createWatermark();
-    watermark.pass(at(1));
-    expect(watermark.safe()).toEqual(at(1));
-    const work = watermark.begin(at(2));
-    watermark.pass(at(3));
-    watermark.pass(at(4));
-    expect(watermark.safe()).toEqual(at(1));
-    watermark.end(work);
-    expect(watermark.safe()).toEqual(at(4));
-  });
-
   it('counts work once that is reported done twice', () => {
     const watermark = createWatermark();
     const one = watermark.begin(at(1));

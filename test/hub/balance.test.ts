@@ -16,6 +16,9 @@ const owned = (partition: string, owner: string, more: Partial<Ownership> = {}):
   etag: 'e',
   ...more,
 });
+/** Each letter owns the next partition; a dash is nobody. */
+const ownedBy = (owners: string, more: Readonly<Record<number, Partial<Ownership>>> = {}) =>
+  Array.from(owners, (owner, index) => owned(`${index}`, owner === '-' ? '' : owner, more[index]));
 const seen = (records: readonly Ownership[], now: number): SeenOwnership[] =>
   records.map((one) => ({ ...one, unrenewedMs: now - one.renewedAt, wantedMs: now - one.wantedSince }));
 const at = (me: string, records: Ownership[], now = 100_000) => decide(me, partitions, seen(records, now), limits);
@@ -37,32 +40,19 @@ it('a forced takeover comes neither before the owner’s expiry nor before its d
 });
 
 describe('sharing partitions', () => {
-  it('a single instance claims everything at once', () => {
-    expect(at('a', []).claim.toSorted()).toEqual(partitions);
-  });
+  it('a single instance claims everything at once', () => expect(at('a', []).claim.toSorted()).toEqual(partitions));
 
   it('a new instance takes nothing, and requests one partition, then as many as it has, up to its share', () => {
     const eight = ['0', '1', '2', '3', '4', '5', '6', '7'];
     const having = (count: number) =>
-      decide(
-        'b',
-        eight,
-        seen(
-          eight.map((one, index) => owned(one, index < count ? 'b' : 'a')),
-          100_000,
-        ),
-        limits,
-      );
+      decide('b', eight, seen(ownedBy('b'.repeat(count).padEnd(8, 'a')), 100_000), limits);
     expect(having(0).claim).toEqual([]);
     expect([0, 1, 2, 3, 4].map((count) => having(count).ask.length)).toEqual([1, 1, 2, 1, 0]);
   });
 
   it('instances that decide at the same time request different partitions', () => {
     const many = Array.from({ length: 32 }, (_, index) => String(index));
-    const records = seen(
-      many.map((one) => owned(one, 'a')),
-      100_000,
-    );
+    const records = seen(ownedBy('a'.repeat(32)), 100_000);
     const asked = Array.from({ length: 31 }, (_, index) => decide(`i${index}`, many, records, limits).ask);
     expect(new Set(asked.map(([one]) => one?.partition)).size).toBeGreaterThan(12);
   });
@@ -82,15 +72,9 @@ describe('sharing partitions', () => {
   });
 
   it('an owner releases requested partitions, and does not claim them back', () => {
-    const records = [
-      owned('0', 'a'),
-      owned('1', 'a'),
-      owned('2', 'a', { wantedBy: 'b', wantedSince: 99_000 }),
-      owned('3', 'a'),
-    ];
+    const records = ownedBy('aaaa', { 2: { wantedBy: 'b', wantedSince: 99_000 } });
     expect(names(at('a', records).release)).toEqual(['2']);
-    expect(at('a', [owned('0', 'a'), owned('1', 'a'), owned('2', ''), owned('3', 'b')]).claim).toEqual([]);
-    expect(at('b', [owned('0', 'a'), owned('1', 'a'), owned('2', ''), owned('3', 'b')]).claim).toEqual(['2']);
+    expect([at('a', ownedBy('aa-b')).claim, at('b', ownedBy('aa-b')).claim]).toEqual([[], ['2']]);
   });
 
   it('partitions released for a new instance are left to it for the expiry time of an owner', () => {
@@ -102,19 +86,12 @@ describe('sharing partitions', () => {
 
   it('an expired request does not prevent requests of others', () => {
     const old = { wantedBy: 'ended', wantedSince: -20_000 };
-    expect(
-      at('b', [owned('0', 'a', old), owned('1', 'a', old), owned('2', 'a', old), owned('3', 'b')]).ask,
-    ).toHaveLength(1);
+    expect(at('b', ownedBy('aaab', { 0: old, 1: old, 2: old })).ask).toHaveLength(1);
   });
 
   it('partitions of a dead instance are taken over', () => {
-    const records = [
-      owned('0', 'a'),
-      owned('1', 'a'),
-      owned('2', 'dead', { renewedAt: 60_000 }),
-      owned('3', 'dead', { renewedAt: 60_000 }),
-    ];
-    expect(at('a', records).claim).toEqual(['2', '3']);
+    const dead = { renewedAt: 60_000 };
+    expect(at('a', ownedBy('aadd', { 2: dead, 3: dead })).claim).toEqual(['2', '3']);
   });
 
   it('an owner that renews late keeps its partition, unless another has taken it over', () => {
@@ -125,27 +102,20 @@ describe('sharing partitions', () => {
   });
 
   it('an owner expires only after the time in which it could have renewed', () => {
-    const records = [owned('0', 'a'), owned('1', 'a'), owned('2', 'b'), owned('3', 'b')];
-    const claimed = (ageMs: number) => at('a', records, 100_000 + ageMs).claim;
+    const claimed = (ageMs: number) => at('a', ownedBy('aabb'), 100_000 + ageMs).claim;
     expect(claimed(29_999)).toEqual([]);
     expect(claimed(30_000)).toEqual(['2', '3']);
   });
 
   it('a partition is taken by force only after a limit', () => {
-    const asked = (wantedSince: number) => [
-      owned('0', 'a', { wantedBy: 'b', wantedSince }),
-      owned('1', 'a'),
-      owned('2', 'b'),
-      owned('3', 'a'),
-    ];
+    const asked = (wantedSince: number) => ownedBy('aaba', { 0: { wantedBy: 'b', wantedSince } });
     expect(at('b', asked(50_000)).claim).toEqual([]);
     expect(at('b', asked(39_000)).claim).toEqual(['0']);
   });
 
   it('no instance requests a partition if that only moved the imbalance', () => {
     const five = ['0', '1', '2', '3', '4'];
-    const records = [owned('0', 'a'), owned('1', 'a'), owned('2', 'a'), owned('3', 'b'), owned('4', 'b')];
-    expect(decide('b', five, seen(records, 100_000), limits).ask).toEqual([]);
+    expect(decide('b', five, seen(ownedBy('aaabb'), 100_000), limits).ask).toEqual([]);
   });
 
   it('ownership becomes even while instances come and go, and a partition never has two owners', () => {

@@ -40,9 +40,7 @@ describe.each(['file', 'blob'] as const)('the record of builds, kept in a %s', (
   const open = () => openDurableText('builds', settings(kind));
   const started = (build: string, hour = 1, version?: string) => buildBefore(open(), built(build, hour, version));
 
-  it('is nothing before the first start', async () => {
-    expect(await started('a')).toBeUndefined();
-  });
+  it('is nothing before the first start', async () => expect(await started('a')).toBeUndefined());
 
   it('names the build before a deploy, also at later starts of the same build', async () => {
     await started('a', 1);

@@ -40,15 +40,10 @@ describe('a link takes a reply as bytes', () => {
     ['when the client has lost its connection', { transport: 'disconnected' }],
     ['before replies that the client has in its queue', { queued: 1 }],
     ['when the hub has given no room for it', { isSendable: false }],
-  ])('never %s', (_, as) => {
-    expect(attachedLink(setUp(as).client)).toBeUndefined();
-  });
+  ])('never %s', (_, as) => expect(attachedLink(setUp(as).client)).toBeUndefined());
 
-  it.each([{}, { _transport: {} }, { _transport: { _c2dLink: null } }])(
-    'never when it does not exist: %j',
-    (client) => {
-      expect(attachedLink(client as never)).toBeUndefined();
-    },
+  it.each([{}, { _transport: {} }, { _transport: { _c2dLink: null } }])('never when it does not exist: %j', (client) =>
+    expect(attachedLink(client as never)).toBeUndefined(),
   );
 });
 

@@ -17,10 +17,7 @@ cureHubSdks();
 const prefetch = 50;
 let consumer: Consumer | undefined;
 
-const hub = hubForAll({
-  partitions: 1,
-  consumerGroups: ['one', 'two', 'three', 'four', 'five', 'six', 'seven'],
-});
+const hub = hubForAll({ partitions: 1, consumerGroups: ['one', 'two', 'three', 'four', 'five', 'six', 'seven'] });
 const begin = consumersForEach();
 
 const send = (...bodies: string[]) => inject(hub, bodies);

@@ -90,9 +90,7 @@ it.each(['before', 'after'])(
       let arrive = () => {};
       let life = Promise.resolve();
       await new Promise<void>((isLate) => {
-        const delayed = new Promise<Fate>((resolve) => {
-          arrive = () => resolve('pass');
-        });
+        const delayed = new Promise<Fate>((resolve) => (arrive = () => resolve('pass')));
         life = live(() => {
           count += 1;
           if (count !== late) return 'pass';

@@ -217,9 +217,7 @@ describe('a frame', () => {
     ['has 32 levels', open(nestedLists(31))],
     ['opens a connection', open(compound(0xf0, 1, bytes(0xa3, 1, 0x78)))],
     ['has bytes behind its performative', Buffer.concat([open(bytes(0x40)), Buffer.alloc(100, 0xff)])],
-  ])('can be decoded when it %s', (_, given) => {
-    expect(isFrameDecodable(given)).toBe(true);
-  });
+  ])('can be decoded when it %s', (_, given) => expect(isFrameDecodable(given)).toBe(true));
 
   it.each([
     ['257 elements without bytes', open(emptyElements(257))],
@@ -227,7 +225,5 @@ describe('a frame', () => {
     ['more items than bytes', open(compound(0xd0, 1))],
     ['a cut performative', frame(bytes(0, 0x53))],
     ['no performative behind a longer header', Buffer.concat([bytes(0, 0, 0, 0, 3, 0, 0, 0), bytes(0, 0, 0, 0, 0xff)])],
-  ])('cannot be decoded when it has %s', (_, given) => {
-    expect(isFrameDecodable(given)).toBe(false);
-  });
+  ])('cannot be decoded when it has %s', (_, given) => expect(isFrameDecodable(given)).toBe(false));
 });

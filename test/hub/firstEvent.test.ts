@@ -48,9 +48,8 @@ it.each([
   expect(hoursAgo(found)).toBe(hours);
 });
 
-it('there is no time when there is no event', async () => {
-  expect(await Promise.all([first('0', 2), first('1')])).toEqual([undefined, undefined]);
-});
+it('there is no time when there is no event', async () =>
+  expect(await Promise.all([first('0', 2), first('1')])).toEqual([undefined, undefined]));
 
 it('the read is refused at once while an instance reads the partition', async () => {
   const reader = clientOf();

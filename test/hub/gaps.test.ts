@@ -76,12 +76,7 @@ it('a gap is reported without its reason when too many wait for theirs', async (
 
 it('a gap is reported once, without its reason, when the session ends before that is known', async () => {
   let answer = (_oldest: number) => {};
-  const { report, close, counted } = setUp(
-    () =>
-      new Promise((resolve) => {
-        answer = resolve;
-      }),
-  );
+  const { report, close, counted } = setUp(() => new Promise((resolve) => (answer = resolve)));
   report({ after: 5, next: 9 });
   report({ after: 9, next: 11 });
   close();

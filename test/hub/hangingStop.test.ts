@@ -73,9 +73,7 @@ async function setUp({
 async function stopMs(consumer: { stop(): Promise<void> }): Promise<number | undefined> {
   const began = Date.now();
   let ms: number | undefined;
-  void consumer.stop().then(() => {
-    ms = Date.now() - began;
-  });
+  void consumer.stop().then(() => (ms = Date.now() - began));
   await vi.advanceTimersByTimeAsync(drainMs + 30_000);
   return ms;
 }
@@ -113,9 +111,7 @@ describe('a stop', () => {
     await vi.advanceTimersByTimeAsync(50);
     expect(connections).toBe(1);
     let left: number | undefined;
-    void consumer.stop().then(() => {
-      left = connections;
-    });
+    void consumer.stop().then(() => (left = connections));
     await vi.advanceTimersByTimeAsync(drainMs);
     expect(left).toBe(0);
     for (const changed of listeners) changed();

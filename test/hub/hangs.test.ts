@@ -65,10 +65,7 @@ function setUp(hanging: Hanging) {
     settings: settings.backends,
     adapter,
     send: sender.send,
-    deadLetters: {
-      park: async () => (hangs('the dead-letter store') ? never : undefined),
-      async remove() {},
-    },
+    deadLetters: { park: async () => (hangs('the dead-letter store') ? never : undefined), async remove() {} },
   });
   const partition = createPartition({
     ...usual,

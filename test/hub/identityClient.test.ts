@@ -29,9 +29,9 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-it.each(['_transport', '_restApiClient'] as const)('%s puts the scope of the settings for the audience', (part) => {
-  expect(configOf(part).tokenScope).toBe(scope);
-});
+it.each(['_transport', '_restApiClient'] as const)('%s puts the scope of the settings for the audience', (part) =>
+  expect(configOf(part).tokenScope).toBe(scope),
+);
 
 it.each([
   ['with other scopes', { tokenCredential: credential, scopes: ['another/.default'] }],
@@ -93,7 +93,6 @@ describe('a client whose renewal has failed', () => {
     expect(isTokenEnding(client)).toBe(true);
   });
 
-  it('is another matter than one with a key, whose token the client makes itself', () => {
-    expect(isTokenEnding(clientFor('HostName=hub.example;SharedAccessKeyName=n;SharedAccessKey=a2V5'))).toBe(false);
-  });
+  it('is another matter than one with a key, whose token the client makes itself', () =>
+    expect(isTokenEnding(clientFor('HostName=hub.example;SharedAccessKeyName=n;SharedAccessKey=a2V5'))).toBe(false));
 });

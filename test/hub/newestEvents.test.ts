@@ -9,10 +9,7 @@ function setUp() {
   const questions: { partition: string; answer: (newest: number) => void; fail: (error: Error) => void }[] = [];
   const failures: string[] = [];
   const newest = createNewestEvents({
-    newestOf: (partition) =>
-      new Promise((answer, fail) => {
-        questions.push({ partition, answer, fail });
-      }),
+    newestOf: (partition) => new Promise((answer, fail) => questions.push({ partition, answer, fail })),
     everyMs: 10_000,
     answerMs: 20_000,
     couldNotAsk: (partition, error) => failures.push(`${partition}: ${error instanceof Error ? error.name : ''}`),

@@ -70,17 +70,14 @@ async function agesAfter(...pausesMs: number[]): Promise<(number | undefined)[]>
   return ages;
 }
 
-it('The age of a record is the time since its renewal', async () => {
-  expect(await agesAfter(5_000, 10_000)).toEqual([5_000, 15_000]);
-});
+it('The age of a record is the time since its renewal', async () =>
+  expect(await agesAfter(5_000, 10_000)).toEqual([5_000, 15_000]));
 
-it('A long gap between two reads counts only in part, because other owners could not renew in it', async () => {
-  expect(await agesAfter(5_000, 600_000, 5_000)).toEqual([5_000, 15_000, 20_000]);
-});
+it('A long gap between two reads counts only in part, because other owners could not renew in it', async () =>
+  expect(await agesAfter(5_000, 600_000, 5_000)).toEqual([5_000, 15_000, 20_000]));
 
-it('The owner of a record expires although every read is late', async () => {
-  expect(await agesAfter(12_000, 12_000, 12_000)).toEqual([10_000, 20_000, 30_000]);
-});
+it('The owner of a record expires although every read is late', async () =>
+  expect(await agesAfter(12_000, 12_000, 12_000)).toEqual([10_000, 20_000, 30_000]));
 
 it('A gap before the renewal of a record does not make it younger', async () => {
   const store = createMemoryStore();

@@ -16,13 +16,9 @@ function setUp() {
   /** Begins a send that ends as the test says. */
   function follow() {
     let settle: (refusal?: SendRefusal) => void = () => {};
-    const send = new Promise<SendRefusal | undefined>((resolve) => {
-      settle = resolve;
-    });
+    const send = new Promise<SendRefusal | undefined>((resolve) => (settle = resolve));
     const state: { outcome?: SendRefusal | 'taken' } = {};
-    void pendingSends.follow(send).then((outcome) => {
-      state.outcome = outcome ?? 'taken';
-    });
+    void pendingSends.follow(send).then((outcome) => (state.outcome = outcome ?? 'taken'));
     return { send, state, settle };
   }
   return { pendingSends, told, follow };

@@ -88,9 +88,9 @@ describe('after a cut the pace', () => {
   it.each([
     [9_000, 70],
     [10_000, 0.5],
-  ])('is what the hub has accepted in one of the last ten seconds: %d ms later it is %d', (ms, perSecond) => {
-    expect(cutAfter(100, ms).pace.perSecond()).toBe(perSecond);
-  });
+  ])('is what the hub has accepted in one of the last ten seconds: %d ms later it is %d', (ms, perSecond) =>
+    expect(cutAfter(100, ms).pace.perSecond()).toBe(perSecond),
+  );
 
   it('is cut again from the rate that it had, however much the hub accepted before', () => {
     const { pace, pass } = cutAfter(100);

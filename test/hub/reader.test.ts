@@ -13,10 +13,7 @@ cureHubSdks();
 const nowhere =
   'Endpoint=sb://127.0.0.1:1;SharedAccessKeyName=a;SharedAccessKey=Yg==;EntityPath=hub;UseDevelopmentEmulator=true';
 
-const partition: Pick<Partition, 'admit' | 'position'> = {
-  admit: async () => {},
-  position: () => undefined,
-};
+const partition: Pick<Partition, 'admit' | 'position'> = { admit: async () => {}, position: () => undefined };
 
 const reading = {
   partitionId: '0',

@@ -22,9 +22,7 @@ function senderWith(changed: Parameters<typeof repliesOver>[1], send: () => Prom
 async function secondsOf(work: Promise<unknown>): Promise<number | undefined> {
   const began = Date.now();
   let seconds: number | undefined;
-  void work.then(() => {
-    seconds = (Date.now() - began) / 1000;
-  });
+  void work.then(() => (seconds = (Date.now() - began) / 1000));
   await vi.advanceTimersByTimeAsync(600_000);
   return seconds;
 }

@@ -45,59 +45,46 @@ it.each<[what: string, error: Error, kind: SendRefusal['kind'], reason: SendRefu
     ['a device without a name', new ReferenceError('deviceId is required'), 'never', 'refused'],
     ['a device whose name is no text', new URIError('URI malformed'), 'never', 'refused'],
   ].map((row) => row as never),
-)('%s: %s', (_, error, kind, reason) => {
-  expect(sendRefusalOf(error)).toEqual({ kind, reason });
-});
+)('%s: %s', (_, error, kind, reason) => expect(sendRefusalOf(error)).toEqual({ kind, reason }));
 
 describe('what becomes of a reply (C4) when the hub says', () => {
   withFakeTimers();
 
-  /** `other`: what becomes meanwhile of a reply to another device, which the hub takes. */
   interface Fate {
     readonly atOnce?: DropReason;
     readonly afterMinute?: DropReason;
-    readonly other: 'delivered' | 'waits';
+    /** Meanwhile a reply to another device, which the hub would take, waits as well. */
+    readonly isOtherHeld?: true;
   }
 
   it.each<[what: string, error: Error, fate: Fate]>([
-    [
-      'that it does not know the device',
-      new errors.DeviceNotFoundError('unknown'),
-      { atOnce: 'unknown_device', other: 'delivered' },
-    ],
-    ['that it is too large', new errors.MessageTooLargeError('large'), { atOnce: 'too_large', other: 'delivered' }],
-    ['what is not known', withCondition('com.example:new'), { atOnce: 'refused', other: 'delivered' }],
-    ['that the queue of the device is full', full(), { afterMinute: 'queue_full', other: 'delivered' }],
-    ['that it has failed', new errors.InternalServerError('failed'), { afterMinute: 'not_taken', other: 'delivered' }],
-    ['that it is busy', withCondition('com.microsoft:server-busy'), { afterMinute: 'throttled', other: 'delivered' }],
-    [
-      'that the reply is locked',
-      withCondition('amqp:resource-locked'),
-      { afterMinute: 'throttled', other: 'delivered' },
-    ],
-    ['that its quota is used up', overLimit('403002'), { other: 'waits' }],
-    ['that it is suspended', new errors.IoTHubSuspendedError('suspended'), { other: 'waits' }],
-    ['nothing, for it is away', new errors.ServiceUnavailableError('down'), { other: 'delivered' }],
-    ['nothing, for the connection has failed', new Error('ECONNRESET'), { other: 'delivered' }],
-    ['that the connection has ended', withCondition('amqp:connection:forced'), { other: 'delivered' }],
-    ['that we have no right', new errors.UnauthorizedError('no'), { other: 'delivered' }],
-  ])('%s', async (_, error, { atOnce, afterMinute, other }) => {
+    ['that it does not know the device', new errors.DeviceNotFoundError('unknown'), { atOnce: 'unknown_device' }],
+    ['that it is too large', new errors.MessageTooLargeError('large'), { atOnce: 'too_large' }],
+    ['what is not known', withCondition('com.example:new'), { atOnce: 'refused' }],
+    ['that the queue of the device is full', full(), { afterMinute: 'queue_full' }],
+    ['that it has failed', new errors.InternalServerError('failed'), { afterMinute: 'not_taken' }],
+    ['that it is busy', withCondition('com.microsoft:server-busy'), { afterMinute: 'throttled' }],
+    ['that the reply is locked', withCondition('amqp:resource-locked'), { afterMinute: 'throttled' }],
+    ['that its quota is used up', overLimit('403002'), { isOtherHeld: true }],
+    ['that it is suspended', new errors.IoTHubSuspendedError('suspended'), { isOtherHeld: true }],
+    ['nothing, for it is away', new errors.ServiceUnavailableError('down'), {}],
+    ['nothing, for the connection has failed', new Error('ECONNRESET'), {}],
+    ['that the connection has ended', withCondition('amqp:connection:forced'), {}],
+    ['that we have no right', new errors.UnauthorizedError('no'), {}],
+  ])('%s', async (_, error, { atOnce, afterMinute, isOtherHeld }) => {
     let isBack = false;
     const sender = senderOver(async ({ deviceId }) => {
       return deviceId === 'a' && !isBack ? sendRefusalOf(error) : undefined;
     });
     const became: Record<string, Delivery> = {};
-    const send = (device: string) =>
-      void sender.send(replyTo(device)).then((delivery) => {
-        became[device] = delivery;
-      });
+    const send = (device: string) => void sender.send(replyTo(device)).then((delivery) => (became[device] = delivery));
     send('a');
     await vi.advanceTimersByTimeAsync(0);
     expect(became['a']).toEqual(atOnce && { dropped: atOnce });
     send('b');
     await vi.advanceTimersByTimeAsync(30_000);
     expect(became['a']).toEqual(atOnce && { dropped: atOnce });
-    expect(became['b']).toBe(other === 'waits' ? undefined : 'delivered');
+    expect(became['b']).toBe(isOtherHeld ? undefined : 'delivered');
     await vi.advanceTimersByTimeAsync(3_600_000);
     const dropped = atOnce ?? afterMinute;
     expect(became['a']).toEqual(dropped && { dropped });

@@ -3,9 +3,10 @@ import { describe, expect, it, vi } from 'vitest';
 import { reportRefusal } from '../../src/hub/replies/replyTroubles.ts';
 import type { SendRefusal } from '../../src/hub/replies/sendFailure.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
+import { createMeter } from '../../src/metrics/meter.ts';
 import type { Reply } from '../../src/protocol/c2d.ts';
 import type { Delivery } from '../../src/protocol/delivery.ts';
-import { recordingLog } from '../support/observed.ts';
+import { readingOf, recordingLog } from '../support/observed.ts';
 import { signal, withFakeTimers } from '../support/waiting.ts';
 import { replyTo, senderOver } from './support/replying.ts';
 
@@ -28,10 +29,15 @@ function setUp(answers: Record<string, (SendRefusal | undefined)[]>, maxInFlight
 /** The outcome so far; undefined while the reply is under way. */
 function watch(promise: Promise<Delivery>) {
   const seen: { delivery?: Delivery } = {};
-  void promise.then((delivery) => {
-    seen.delivery = delivery;
-  });
+  void promise.then((delivery) => (seen.delivery = delivery));
   return seen;
+}
+
+/** What a reply waits for, and why the hub does not take it. */
+function telling() {
+  const told: string[] = [];
+  const tell = (what: string) => void told.push(what);
+  return { told, observer: { waits: tell, refused: tell } };
 }
 
 describe('the sender', () => {
@@ -45,11 +51,7 @@ describe('the sender', () => {
 
   it('reports each attempt that the hub did not accept, and what the reply waits for', async () => {
     const { sender } = setUp({ a: [later('queue_full'), later('throttled'), undefined] });
-    const told: string[] = [];
-    const observer = {
-      waits: (what: string) => void told.push(what),
-      refused: (reason: string) => void told.push(reason),
-    };
+    const { told, observer } = telling();
     const sent = watch(sender.send(replyTo('a'), undefined, observer));
     await vi.advanceTimersByTimeAsync(1_000);
     expect([sent.delivery, told]).toEqual(['delivered', ['hub', 'queue_full', 'hub', 'throttled', 'hub']]);
@@ -57,8 +59,7 @@ describe('the sender', () => {
 
   it('reports that a reply waits for its turn behind another one', async () => {
     const { sender } = setUp({ a: [undefined], b: [undefined] }, 1);
-    const told: string[] = [];
-    const observer = { waits: (what: string) => void told.push(what), refused() {} };
+    const { told, observer } = telling();
     const sent = [watch(sender.send(replyTo('a'))), watch(sender.send(replyTo('b'), undefined, observer))];
     await vi.advanceTimersByTimeAsync(1_000);
     expect([sent.map(({ delivery }) => delivery), told]).toEqual([
@@ -272,25 +273,6 @@ describe('the sender', () => {
     expect(attempts).toEqual([]);
   });
 
-  it('drops no reply while the hub cannot be reached', async () => {
-    const down: SendRefusal = { kind: 'connection', reason: 'hub_unavailable' };
-    const { sender } = setUp({ a: [...Array<SendRefusal>(200).fill(down), undefined] });
-    const sent = watch(sender.send(replyTo('a')));
-    await vi.advanceTimersByTimeAsync(10 * 60_000);
-    expect(sent.delivery).toBeUndefined();
-    await vi.advanceTimersByTimeAsync(20 * 60_000);
-    expect(sent.delivery).toBe('delivered');
-  });
-
-  it('makes no device wait for another', async () => {
-    const { sender } = setUp({ a: [later('queue_full')] });
-    const a = watch(sender.send(replyTo('a')));
-    const b = watch(sender.send(replyTo('b')));
-    await vi.advanceTimersByTimeAsync(0);
-    expect([a.delivery, b.delivery]).toEqual([undefined, 'delivered']);
-    sender.stop();
-  });
-
   it('has no more replies open than allowed', async () => {
     let open = 0;
     let most = 0;
@@ -352,13 +334,12 @@ describe('the sender', () => {
 
   it('leaves a reply undecided that waits for another turn when it stops', async () => {
     const { sender, attempts } = setUp({ a: [{ kind: 'hub', reason: 'quota' }] });
-    const told: string[] = [];
-    const observer = { waits: (what: string) => void told.push(what), refused() {} };
+    const { told, observer } = telling();
     const sent = watch(sender.send(replyTo('a'), undefined, observer));
     await vi.advanceTimersByTimeAsync(1_000);
     sender.stop();
     await vi.advanceTimersByTimeAsync(60_000);
-    expect([sent.delivery, attempts, told]).toEqual(['stopped', ['a'], ['hub', 'turn']]);
+    expect([sent.delivery, attempts, told]).toEqual(['stopped', ['a'], ['hub', 'quota', 'turn']]);
   });
 
   it('sends failures before other replies that wait, also those that it sends again', async () => {
@@ -407,9 +388,7 @@ describe('the sender', () => {
     const ended = new AbortController();
     const sender = senderOver(
       async ({ body }) => (body === 'refused' ? { kind: 'never', reason: 'refused' } : undefined),
-      {
-        ceiling: 1,
-      },
+      { ceiling: 1 },
     );
     const { sender: resending } = setUp({ a: [later('queue_full'), undefined] });
     const sent = ['1', '2', '3', 'refused'].map((body) => sender.send(replyTo('a', body), ended.signal));
@@ -425,9 +404,7 @@ describe('the reply state for operators', () => {
     const hanging = new Promise<SendRefusal | undefined>(() => {});
     const sender = senderOver(
       ({ deviceId }) => (deviceId === 'full' ? Promise.resolve(later('queue_full')) : hanging),
-      {
-        maxInFlight: 2,
-      },
+      { maxInFlight: 2 },
     );
     void sender.send(replyTo('full'));
     await vi.advanceTimersByTimeAsync(70_000);
@@ -458,4 +435,24 @@ describe('the reply state for operators', () => {
     expect(refusals).toEqual([]);
     expect(sender.state().ratePerSecond).toBe(0);
   });
+});
+
+it('each attempt to send a reply is recorded, with its duration and the reason why the hub did not take it', async () => {
+  const answers: (SendRefusal | undefined)[] = [{ kind: 'later', reason: 'throttled' }, undefined];
+  const meter = createMeter();
+  const sender = senderOver(
+    async (_, onSent) => {
+      await new Promise((resolve) => setTimeout(resolve, 5_000)); // connects
+      onSent();
+      await new Promise((resolve) => setTimeout(resolve, 250));
+      return answers.shift();
+    },
+    { meter },
+  );
+  const sending = sender.send(replyTo('a'));
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(await sending).toBe('delivered');
+  expect(readingOf(meter, 'messaging.client.operation.duration')).toEqual({ throttled: 1, '': 1 });
+  const reading = meter.readings().find(({ name }) => name === 'messaging.client.operation.duration');
+  for (const { sum } of reading?.read() ?? []) expect(sum).toBeCloseTo(0.25);
 });

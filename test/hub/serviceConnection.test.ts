@@ -160,9 +160,7 @@ describe('the connection to the service endpoint, with the official client', () 
       await setUp(unless('silence'), answerWithinMs);
       await connection.send(reply('first'));
       let outcome: Awaited<ReturnType<ServiceConnection['send']>>;
-      void connection.send(reply('lost')).then((refusal) => {
-        outcome = refusal;
-      });
+      void connection.send(reply('lost')).then((refusal) => (outcome = refusal));
       for (const _ of inTime) {
         expect(await connection.send(reply('next'))).toBeUndefined();
         expect(outcome).toBeUndefined();

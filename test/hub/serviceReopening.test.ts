@@ -17,9 +17,7 @@ function clients() {
   const newClient = () => {
     const one = newOne();
     made.push(one);
-    const opened = new Promise<void>((resolve, reject) => {
-      one.open = (error) => (error ? reject(error) : resolve());
-    });
+    const opened = new Promise<void>((resolve, reject) => (one.open = (error) => (error ? reject(error) : resolve())));
     const on = (event: string, end: () => void) => {
       if (event === 'disconnect') one.end = end;
     };
@@ -61,16 +59,27 @@ function setUp(more: Partial<Parameters<typeof createServiceConnection>[0]> = {}
     made[number]?.open(error);
     await vi.advanceTimersByTimeAsync(0);
   };
-  return { made, outcomes, connection, opens, lines: log.lines, closed: () => made.map(({ closed }) => closed) };
+  const opened = (error?: Error) => {
+    void connection.open();
+    return opens(0, error);
+  };
+  return {
+    made,
+    outcomes,
+    connection,
+    opens,
+    opened,
+    lines: log.lines,
+    closed: () => made.map(({ closed }) => closed),
+  };
 }
 
 it('a new connection is opened even if its timer fires a little early', async () => {
-  const { made, connection, opens } = setUp();
+  const { made, connection, opens, opened } = setUp();
   let now = 1_000;
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
   try {
-    void connection.open();
-    await opens(0, new Error('refused'));
+    await opened(new Error('refused'));
     now = 2_999;
     await vi.advanceTimersByTimeAsync(2_000);
     expect(made).toHaveLength(1);
@@ -117,9 +126,8 @@ it.each<[what: string, outcomes: (Error | undefined)[], pauseMs: number]>([
 });
 
 it('no connection is opened after the close', async () => {
-  const { made, connection, opens } = setUp({ answerWithinMs: 5_000, troubles: untold });
-  void connection.open();
-  await opens(0);
+  const { made, connection, opened } = setUp({ answerWithinMs: 5_000, troubles: untold });
+  await opened();
   await connection.send(replyTo('a'));
   made[0]?.end();
   await connection.close();
@@ -128,9 +136,8 @@ it('no connection is opened after the close', async () => {
 });
 
 it('the end of an outage is reported once, and not without an outage', async () => {
-  const { made, connection, opens, lines } = setUp({ answerWithinMs: 5_000 });
-  void connection.open();
-  await opens(0, new Error('refused'));
+  const { made, connection, opens, lines, opened } = setUp({ answerWithinMs: 5_000 });
+  await opened(new Error('refused'));
   await vi.advanceTimersByTimeAsync(2_000);
   made[1]?.end(); // lost before it stood
   made[1]?.open();
@@ -180,9 +187,8 @@ describe('a connection', () => {
   });
 
   it('is replaced two minutes before its token ends, which its client has not renewed (D366)', async () => {
-    const { made, connection, opens, closed } = setUp();
-    void connection.open();
-    await opens(0);
+    const { made, connection, opens, closed, opened } = setUp();
+    await opened();
     const endsAt = performance.now() + 10 * minute;
     Object.assign(made[0]?.transport ?? {}, { tokens: { endsAt: () => endsAt } });
     await vi.advanceTimersByTimeAsync(8 * minute);
@@ -207,18 +213,16 @@ describe('a connection', () => {
   });
 
   it('without open replies is closed as soon as it is replaced', async () => {
-    const { connection, opens, closed } = setUp();
-    void connection.open();
-    await opens(0);
+    const { connection, closed, opened } = setUp();
+    await opened();
     await vi.advanceTimersByTimeAsync(40 * minute);
     void connection.send(replyTo('a'));
     expect([closed(), connection.isOpen()]).toEqual([[1, 0], false]);
   });
 
   it('is replaced at once when there is another key (D397)', async () => {
-    const { made, connection, opens, closed } = setUp();
-    void connection.open();
-    await opens(0);
+    const { made, connection, opens, closed, opened } = setUp();
+    await opened();
     connection.renew();
     expect([connection.isOpen(), closed()]).toEqual([false, [1]]);
     await vi.advanceTimersByTimeAsync(0);
@@ -229,9 +233,8 @@ describe('a connection', () => {
   });
 
   it('does not wait for the end of a pause when there is another key, and is opened once', async () => {
-    const { made, connection, opens } = setUp();
-    void connection.open();
-    await opens(0, new Error('refused'));
+    const { made, connection, opens, opened } = setUp();
+    await opened(new Error('refused'));
     connection.renew();
     await vi.advanceTimersByTimeAsync(0);
     await opens(1);
@@ -241,12 +244,11 @@ describe('a connection', () => {
   });
 
   it('is not opened because of another key before it is wanted, or after the close', async () => {
-    const { made, connection, opens } = setUp();
+    const { made, connection, opened } = setUp();
     connection.renew();
     await vi.advanceTimersByTimeAsync(minute);
     expect(made).toHaveLength(0);
-    void connection.open();
-    await opens(0);
+    await opened();
     await connection.close();
     connection.renew();
     await vi.advanceTimersByTimeAsync(minute);
@@ -258,9 +260,8 @@ describe('a connection', () => {
     ['asks for no other key when the hub cannot be reached', new Error('no'), 0],
   ])('%s', async (_, error, times) => {
     const refused = vi.fn();
-    const { connection, opens } = setUp({ refused });
-    void connection.open();
-    await opens(0, error);
+    const { opened } = setUp({ refused });
+    await opened(error);
     expect(refused).toHaveBeenCalledTimes(times);
   });
 
@@ -269,9 +270,8 @@ describe('a connection', () => {
     [false, 'HUB_SERVICE_CONNECTION_STRING'],
     [undefined, 'HUB_SERVICE_CONNECTION_STRING'],
   ])('that fails is told with the setting to look at, every minute: by identity %s', async (isByIdentity, setting) => {
-    const { connection, opens, lines } = setUp({ isByIdentity });
-    void connection.open();
-    await opens(0, new errors.UnauthorizedError('no'));
+    const { lines, opened } = setUp({ isByIdentity });
+    await opened(new errors.UnauthorizedError('no'));
     const told = { level: 'warn', fields: { setting, hubSaid: 'no' } };
     expect(lines).toMatchObject([told]);
     await vi.advanceTimersByTimeAsync(minute);
@@ -285,9 +285,8 @@ describe('a connection', () => {
     ['30 s without any reply is opened again at once', 30_000, [], 0],
     ['30 s with an open reply is opened again after two seconds', 30_000, [undefined, open().settled], 2_000],
   ])('that the hub ends after %s', async (_, idleMs, replies, afterMs) => {
-    const { made, outcomes, connection, opens } = setUp();
-    void connection.open();
-    await opens(0);
+    const { made, outcomes, connection, opened } = setUp();
+    await opened();
     outcomes.push(...replies);
     if (replies.length > 0) await vi.advanceTimersByTimeAsync(minute);
     for (const _ of replies) void connection.send(replyTo('a'));
@@ -300,9 +299,8 @@ describe('a connection', () => {
   });
 
   it('is closed once, and without waiting for longer than two seconds', async () => {
-    const { made, connection, opens, closed } = setUp();
-    void connection.open();
-    await opens(0);
+    const { made, connection, closed, opened } = setUp();
+    await opened();
     Object.assign(made[0] ?? {}, { close: () => new Promise(() => {}) });
     const ended = vi.fn();
     void Promise.all([connection.close(), connection.close()]).then(ended);
@@ -339,9 +337,8 @@ describe('a connection', () => {
 
   it('that does not close well is told in the debug log only', async () => {
     const debug = vi.fn();
-    const { made, connection, opens } = setUp({ log: { ...silence, debug } as never });
-    void connection.open();
-    await opens(0);
+    const { made, connection, opened } = setUp({ log: { ...silence, debug } as never });
+    await opened();
     const error = new Error('not closed');
     Object.assign(made[0] ?? {}, { close: () => Promise.reject(error) });
     connection.renew();

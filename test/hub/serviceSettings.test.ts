@@ -1,6 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
@@ -9,6 +7,7 @@ import { createLog } from '../../src/log/log.ts';
 import { currentTroubles } from '../../src/log/troubles.ts';
 import { createHandling } from '../../src/programs/handling.ts';
 import { startService } from '../../src/programs/service.ts';
+import { serve } from '../backends/harness.ts';
 import { settings } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
 import { neverCrashing } from '../support/processLife.ts';
@@ -28,13 +27,7 @@ const soon = { timeout: 120_000, interval: 5 };
 /** A backend that answers nothing. */
 async function silentBackend() {
   const { given: isAsked, give: asked } = signal();
-  const server = createServer(() => asked()).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, isAsked };
+  return { url: await serve(() => asked()), isAsked };
 }
 
 const directory = folderForEach('settings');
@@ -73,21 +66,18 @@ async function backendByHand() {
   const { given: isAsked, give: asked } = signal();
   const { given: isTold, give: answer } = signal();
   const methods: (string | undefined)[] = [];
-  const server = createServer(async (request, response) => {
+  const sockets = new Set<object>();
+  const url = await serve(async (request, response) => {
+    sockets.add(request.socket);
+    request.socket.once('close', () => sockets.delete(request.socket));
     methods.push(request.method);
     asked();
     await isTold;
     const found = { data: [{ id: 'p', identity: '', path: '', parentId: '' }] };
     response.writeHead(request.method === 'GET' ? 200 : 204, { 'content-type': 'application/json' });
     response.end(request.method === 'GET' ? JSON.stringify(found) : undefined);
-  }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
   });
-  const connections = () => new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, isAsked, answer, connections, methods };
+  return { url, isAsked, answer, connections: () => sockets.size, methods };
 }
 
 it('A stop ends a message in progress before it closes what the message needs, and leaves no port or trouble open', async () => {
@@ -118,9 +108,7 @@ it('A standstill is noticed before the next call of a message, which makes no mo
   vi.useFakeTimers({ toFake: ['performance'] });
   onTestFinished(() => void vi.useRealTimers());
   const backend = await backendByHand();
-  const { hub, service, lines } = await start({
-    backends: { ...settings.backends, principalManagerUrl: backend.url },
-  });
+  const { hub, service, lines } = await start({ backends: { ...settings.backends, principalManagerUrl: backend.url } });
   hub.append('0', hubEvent({ ...v2('identity.update', { publicKey: 'k' }, { ack: 'none' }), sequenceNumber: 0 }));
   await backend.isAsked;
   vi.advanceTimersByTime(60_000);

@@ -126,9 +126,7 @@ it.each(['drain', 'close'] as const)(
     });
     await give('s1');
     let isOver = false;
-    void session[how](10_000).then(() => {
-      isOver = true;
-    });
+    void session[how](10_000).then(() => (isOver = true));
     expect(closings).toBe(1);
     await vi.advanceTimersByTimeAsync(10_999);
     expect(isOver).toBe(false);

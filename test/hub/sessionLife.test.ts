@@ -7,9 +7,7 @@ type Step = 'release' | 'lost' | 'refused' | 'drained' | 'drain fails' | 'owner 
 function settledByHand<T>() {
   let resolve: (result: T) => void = () => {};
   let reject: (error: Error) => void = () => {};
-  const promise = new Promise<T>((...given) => {
-    [resolve, reject] = given;
-  });
+  const promise = new Promise<T>((...given) => ([resolve, reject] = given));
   return { promise, resolve, reject };
 }
 

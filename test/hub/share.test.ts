@@ -5,10 +5,7 @@ import { claimed } from './support/claims.ts';
 
 /** Ownership records of these partitions. */
 const records = (...partitions: string[]) =>
-  partitions.map((partition) => ({
-    ...claimed('me', 1, partition),
-    ...{ etag: 'e', unrenewedMs: 0, wantedMs: 0 },
-  }));
+  partitions.map((partition) => ({ ...claimed('me', 1, partition), ...{ etag: 'e', unrenewedMs: 0, wantedMs: 0 } }));
 
 describe('a share', () => {
   it.each<[string, SessionState | undefined, boolean, { opened: boolean; incomplete: boolean }]>([
@@ -26,11 +23,7 @@ describe('a share', () => {
       (partition) => states[partition],
       (partition) => isRefused && partition === '1',
     );
-    expect(share).toEqual({
-      owned: ['0', '1', '2'],
-      unopened: new Set(opened ? ['1'] : []),
-      isIncomplete: incomplete,
-    });
+    expect(share).toEqual({ owned: ['0', '1', '2'], unopened: new Set(opened ? ['1'] : []), isIncomplete: incomplete });
   });
 
   it('is complete even if partitions are still to be claimed', () => {
@@ -40,11 +33,7 @@ describe('a share', () => {
         () => undefined,
         () => false,
       ),
-    ).toEqual({
-      owned: ['0'],
-      unopened: new Set(),
-      isIncomplete: false,
-    });
+    ).toEqual({ owned: ['0'], unopened: new Set(), isIncomplete: false });
   });
 });
 
@@ -55,9 +44,9 @@ describe('other instances read all partitions', () => {
     ['but not when one has never been read', { recorded: ['0', '7'] }, false],
     ['but not when one is owned here', { renew: ['1'], recorded: ['0', '1'] }, false],
     ['but not when one is claimed here', { claim: ['1'], recorded: ['0', '1'] }, false],
-  ])('%s', (_, { renew = [], claim = [], recorded }, expected) => {
-    expect(isAllElsewhere({ renew: records(...renew), claim }, ['0', '1'], records(...recorded))).toBe(expected);
-  });
+  ])('%s', (_, { renew = [], claim = [], recorded }, expected) =>
+    expect(isAllElsewhere({ renew: records(...renew), claim }, ['0', '1'], records(...recorded))).toBe(expected),
+  );
 });
 
 describe('no instance reads a partition', () => {
@@ -70,7 +59,7 @@ describe('no instance reads a partition', () => {
     ['but one whose owner renews', [record('1', 'other', 29_999)], undefined, false],
     ['but one that is read here', [record('1', 'me', 0)], 'reading', false],
     ['but one that is read here after a release', [record('1', '', 0)], 'reading', false],
-  ])('%s', (_, others, state, expected) => {
-    expect(unownedOf('me', ['1'], others, 30_000, () => state)).toEqual(expected ? ['1'] : []);
-  });
+  ])('%s', (_, others, state, expected) =>
+    expect(unownedOf('me', ['1'], others, 30_000, () => state)).toEqual(expected ? ['1'] : []),
+  );
 });

@@ -11,9 +11,7 @@ const setUp = (given?: Parameters<typeof waitingService>[0]) => {
   services.push(service);
   return service;
 };
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-});
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(async () => {
   await Promise.all(services.splice(0).map((service) => service.close()));
   vi.useRealTimers();

@@ -218,9 +218,7 @@ describe('reading the hub', () => {
     handle = () => ended.given;
     await arrives('begun');
     let stopped = false;
-    const stopping = consumer.stop().then(() => {
-      stopped = true;
-    });
+    const stopping = consumer.stop().then(() => (stopped = true));
     append(hub, 'too late');
     // Longer than a stop waits for what it has told to leave.
     await Promise.race([stopping, new Promise((resolve) => setTimeout(resolve, 1_500))]);

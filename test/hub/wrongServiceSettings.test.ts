@@ -1,4 +1,4 @@
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
@@ -22,29 +22,16 @@ const host = /HostName=[^;]*/;
 const noTls = createServer((socket) => socket.destroy());
 beforeAll(() => new Promise<void>((resolve) => noTls.listen(0, '127.0.0.1', resolve)));
 afterAll(() => new Promise((resolve) => noTls.close(resolve)));
-const at = (name: string) => () => hub.serviceConnectionString.replace(host, `HostName=${name}`);
+const portOf = (server: Server) => (server.address() as AddressInfo).port;
+const replacing = (part: RegExp, text: string) => () => hub.serviceConnectionString.replace(part, text);
+const at = (name: string) => replacing(host, `HostName=${name}`);
 
 it.each([
-  [
-    'a wrong key',
-    () => hub.serviceConnectionString.replace(key, 'SharedAccessKey=d3Jvbmc='),
-    true,
-    /must be those of a policy/,
-  ],
-  [
-    'an unknown policy',
-    () => hub.serviceConnectionString.replace(policy, 'SharedAccessKeyName=none'),
-    true,
-    /must be those of a policy/,
-  ],
+  ['a wrong key', replacing(key, 'SharedAccessKey=d3Jvbmc='), true, /must be those of a policy/],
+  ['an unknown policy', replacing(policy, 'SharedAccessKeyName=none'), true, /must be those of a policy/],
   ['a host that is not there', at('no-such-host.invalid'), true, /no such host: compare HostName/],
   ['a port that refuses', at('localhost:1'), true, /nobody answers there: compare HostName/],
-  [
-    'a host without TLS',
-    () => at(`localhost:${(noTls.address() as AddressInfo).port}`)(),
-    true,
-    /breaks the connection off/,
-  ],
+  ['a host without TLS', () => at(`localhost:${portOf(noTls)}`)(), true, /breaks the connection off/],
   ['a certificate that is not trusted', () => hub.serviceConnectionString, false, /not trusted: NETWORK_CA_FILE/],
 ])('%s is logged in one line, with the setting and the remedy', async (_, connectionString, isTrusted, todo) => {
   const lines: Record<string, unknown>[] = [];

@@ -26,38 +26,29 @@ const begin = consumersForEach();
 const wrongKey = () => storage.connectionString.replace(/AccountKey=[^;]*/, 'AccountKey=d3Jvbmc=');
 const endpoint = /BlobEndpoint=[^;]*/;
 
-interface Case {
+interface Given {
   /** Of the account that both stores share. */
-  shared?: () => string;
-  checkpoints?: () => string;
-  setting: string;
-  storeSaid: RegExp;
-  todo: RegExp;
+  readonly shared?: () => string;
+  readonly checkpoints?: () => string;
 }
 
-const cases: Record<string, Case> = {
-  'a wrong key': {
-    shared: wrongKey,
-    setting: 'STORE_CONNECTION_STRING',
-    storeSaid: /^403 \w+/,
-    todo: /AccountKey must be that of AccountName|must allow to/,
-  },
-  'a wrong key of the account for checkpoints': {
-    checkpoints: wrongKey,
-    setting: 'CHECKPOINTS_CONNECTION_STRING',
-    storeSaid: /^403 \w+/,
-    todo: /must/,
-  },
-  'a host that is not there': {
-    shared: () =>
-      storage.connectionString.replace(endpoint, 'BlobEndpoint=http://no-such-host.invalid/devstoreaccount1'),
-    setting: 'STORE_CONNECTION_STRING',
-    storeSaid: /^(ENOTFOUND|EAI_AGAIN|REQUEST_SEND_ERROR)$/,
-    todo: /compare AccountName or BlobEndpoint/,
-  },
-};
+const noHost = () =>
+  storage.connectionString.replace(endpoint, 'BlobEndpoint=http://no-such-host.invalid/devstoreaccount1');
+const mustBe = /AccountKey must be that of AccountName|must allow to/;
 
-it.each(Object.entries(cases))('%s of the checkpoints is logged at once, and shown in /readyz', async (_, one) => {
+const cases: readonly (readonly [what: string, Given, setting: string, storeSaid: RegExp, todo: RegExp])[] = [
+  ['a wrong key', { shared: wrongKey }, 'STORE_CONNECTION_STRING', /^403 \w+/, mustBe],
+  ['a wrong key of checkpoints', { checkpoints: wrongKey }, 'CHECKPOINTS_CONNECTION_STRING', /^403 \w+/, /must/],
+  [
+    'a host that is not there',
+    { shared: noHost },
+    'STORE_CONNECTION_STRING',
+    /^(ENOTFOUND|EAI_AGAIN|REQUEST_SEND_ERROR)$/,
+    /compare AccountName or BlobEndpoint/,
+  ],
+];
+
+it.each(cases)('%s of the checkpoints is logged at once, and shown in /readyz', async (_, one, setting, ...said) => {
   const lines: Record<string, unknown>[] = [];
   const store = await openStore({
     ...settings,
@@ -74,11 +65,11 @@ it.each(Object.entries(cases))('%s of the checkpoints is logged at once, and sho
   await expect.poll(() => lines, { timeout: 10_000 }).toHaveLength(1);
   expect(lines[0]).toMatchObject({
     msg: 'could not look after the partitions; trying again',
-    setting: one.setting,
-    storeSaid: expect.stringMatching(one.storeSaid),
-    todo: expect.stringMatching(one.todo),
+    setting,
+    storeSaid: expect.stringMatching(said[0]),
+    todo: expect.stringMatching(said[1]),
   });
-  expect(consumer.missing()).toEqual([`the checkpoint store: ${lines[0]?.['storeSaid']} (${one.setting})`]);
+  expect(consumer.missing()).toEqual([`the checkpoint store: ${lines[0]?.['storeSaid']} (${setting})`]);
   expect(JSON.stringify(lines)).not.toContain('d3Jvbmc');
 });
 

@@ -39,9 +39,7 @@ describe('the variables of a workload', () => {
       ]);
   });
 
-  it('concern no other identity', () => {
-    expect(missingOfPlatform({ ...identity, kind: 'managed' }, {})).toEqual([]);
-  });
+  it('concern no other identity', () => expect(missingOfPlatform({ ...identity, kind: 'managed' }, {})).toEqual([]));
 });
 
 describe('a developer', () => {

@@ -117,15 +117,6 @@ describe('a secret that the other side refuses', () => {
     expect(service.current()).toBe(withKey('bmV4dA=='));
   });
 
-  it('is read by the first of all that ask, and not again for a second', async () => {
-    const { service } = open(never);
-    const same = await Promise.all([service.renew(withKey(key)), service.renew(withKey(key))]);
-    expect(same).toEqual([withKey(key), withKey(key)]);
-    volume.put({ service: withKey('bmV4dA==') });
-    expect(await service.renew(withKey(key))).toBe(withKey(key));
-    await vi.waitFor(async () => expect(await service.renew(withKey(key))).toBe(withKey('bmV4dA==')), soon);
-  });
-
   it('is read again at a refusal a second after the last, and not before', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     try {
@@ -188,9 +179,8 @@ it('of very many secrets, the first and the newest stay out of what leaves the p
   expect(secretsOf(many)).toEqual([...first, ...newest]);
 });
 
-it('what is in no file is fixed', () => {
-  expect(openSecretFiles(settings).of('hub.eventsConnectionString')).toBe(undefined);
-});
+it('what is in no file is fixed', () =>
+  expect(openSecretFiles(settings).of('hub.eventsConnectionString')).toBe(undefined));
 
 it('a proxy in a file is followed by the connections that begin after a change, and its passwords are secret', async () => {
   const proxy = (password: string) => `http://user:${password}@proxy.example:3128`;

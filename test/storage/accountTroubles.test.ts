@@ -119,9 +119,7 @@ describe('dead letters in an account', () => {
     await place.write('made', '');
     given.length = 0;
     let goOn = () => {};
-    const slow = new Promise<'pass'>((resolve) => {
-      goOn = () => resolve('pass');
-    });
+    const slow = new Promise<'pass'>((resolve) => (goOn = () => resolve('pass')));
     account.fate = () => slow;
     const before = Array.from({ length: 32 }, (_, number) => place.read(`${number}`, 10));
     const waiting = [place.write('late', '{}'), place.read('made', 10)];

@@ -59,9 +59,7 @@ it.each([
     { answer: { 'x-ms-is-hns-enabled': 'true' } },
     { keepsVersions: false, isHierarchical: true, left: undefined },
   ],
-])('sees %s', async (_, change, expected) => {
-  expect(await trial(await account(change))).toEqual(expected);
-});
+])('sees %s', async (_, change, expected) => expect(await trial(await account(change))).toEqual(expected));
 
 it('needs no right to delete where the service needs none, and says what stays', async () => {
   const client = new ContainerClient(storage.connectionString, 'signed');
@@ -79,9 +77,8 @@ it('needs no right to delete where the service needs none, and says what stays',
   await expect(tryContainer({ ...options, mustDelete: true })).rejects.toMatchObject({ status: 403 });
 });
 
-it('notices that conditions are not kept', async () => {
-  await expect(trial(await account({ takesAll: true }))).rejects.toThrow(UnconditionalStorage);
-});
+it('notices that conditions are not kept', async () =>
+  await expect(trial(await account({ takesAll: true }))).rejects.toThrow(UnconditionalStorage));
 
 const inMemory = (account: ReturnType<typeof memoryAccount>) =>
   tryContainer({ account: account.access, container: 'c', mustDelete: true, name: 'checkpoints', withinMs: 30_000 });

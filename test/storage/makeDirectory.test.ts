@@ -33,6 +33,5 @@ it.each([
   expect(() => makeDirectory(join(directory, path))).toThrow(code);
 });
 
-it('creating a folder ends where the file system accepts none', () => {
-  expect(() => makeDirectory('/proc/nothing/a/b')).toThrow('ENOENT');
-});
+it('creating a folder ends where the file system accepts none', () =>
+  expect(() => makeDirectory('/proc/nothing/a/b')).toThrow('ENOENT'));

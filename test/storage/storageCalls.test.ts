@@ -1,11 +1,9 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { ContainerClient } from '@azure/storage-blob';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connectionStringTo } from '../../sandbox/methods/azurite.ts';
 import { accountClient, clientOptions, containerIn } from '../../src/storage/containerIn.ts';
 import { createStorageCalls, StorageError } from '../../src/storage/storageCalls.ts';
+import { serve } from '../backends/harness.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 
 // How often a request to an account is made, when, for how long, and with which key (D397).
@@ -94,9 +92,8 @@ describe('a request to an account', () => {
     expect([at, outcome]).toEqual([[0], new StorageError('storage: reading', status, 'Error')]);
   });
 
-  it('succeeds when a repeat does', async () => {
-    expect(await attemptsOf([failure(503), failure(), 'read'])).toEqual({ at: [0, 200, 600], outcome: 'read' });
-  });
+  it('succeeds when a repeat does', async () =>
+    expect(await attemptsOf([failure(503), failure(), 'read'])).toEqual({ at: [0, 200, 600], outcome: 'read' }));
 
   it('is not repeated when its time has passed before the pause has, and a repeat is given only the rest', async () => {
     const { at } = await attemptsOf([failure(503)], 1_000);
@@ -144,11 +141,13 @@ describe('a request to an account', () => {
 
 describe('a container', () => {
   const by = () => performance.now() + 10_000;
-  const once = { ...limits, attempts: 1 };
+  function callsWhere(...failures: Error[]) {
+    const { container: there, made } = containerWhere(...failures);
+    return { ...createStorageCalls(there, 'storage', { ...limits, attempts: 1 }), made };
+  }
 
   it('is made once, by whatever number of calls', async () => {
-    const { container: there, made } = containerWhere();
-    const { ensureContainer } = createStorageCalls(there, 'storage', once);
+    const { ensureContainer, made } = callsWhere();
     for (let calls = 0; calls < 3; calls += 1) await ensureContainer(by());
     expect(made()).toBe(1);
   });
@@ -159,8 +158,7 @@ describe('a container', () => {
     ['is being deleted', failure(409, 'ContainerBeingDeleted')],
     ['refused the key', failure(401)],
   ])('is made by the next call after one that failed because the account %s', async (_why, error) => {
-    const { container: there, made } = containerWhere(error);
-    const { ensureContainer } = createStorageCalls(there, 'storage', once);
+    const { ensureContainer, made } = callsWhere(error);
     await expect(ensureContainer(by())).rejects.toThrow('creating the container failed');
     await ensureContainer(by());
     await ensureContainer(by());
@@ -168,15 +166,13 @@ describe('a container', () => {
   });
 
   it('is taken for there when the key may not make it', async () => {
-    const { container: there, made } = containerWhere(failure(403));
-    const { ensureContainer } = createStorageCalls(there, 'storage', once);
+    const { ensureContainer, made } = callsWhere(failure(403));
     for (let calls = 0; calls < 2; calls += 1) await ensureContainer(by());
     expect(made()).toBe(1);
   });
 
   it('is made again when a request has not found it', async () => {
-    const { container: there, made } = containerWhere();
-    const { attempt, ensureContainer } = createStorageCalls(there, 'storage', once);
+    const { attempt, ensureContainer, made } = callsWhere();
     await ensureContainer(by());
     const lost = attempt('reading', by(), () => Promise.reject(failure(404, 'ContainerNotFound')));
     await expect(lost).rejects.toThrow('ContainerNotFound');
@@ -232,16 +228,12 @@ describe('the client of an account', () => {
 
   it('makes a request once: repeats are counted here', async () => {
     let requests = 0;
-    const busy = createServer((_request, answer) => {
+    const url = await serve((_request, answer) => {
       requests += 1;
       answer.writeHead(503).end();
     });
-    await once(busy.listen(0, '127.0.0.1'), 'listening');
-    const { port } = busy.address() as AddressInfo;
-    const client = new ContainerClient(connectionStringTo(port), 'c', clientOptions());
+    const client = new ContainerClient(connectionStringTo(Number(new URL(url).port)), 'c', clientOptions());
     await expect(client.getProperties()).rejects.toMatchObject({ statusCode: 503 });
     expect(requests).toBe(1);
-    busy.closeAllConnections();
-    busy.close();
   });
 });

@@ -15,6 +15,4 @@ beforeAll(async () => {
   for (const { id, result, why } of await probeAll(target, { permissions, only: ids })) outcomes.set(id, why ?? result);
 });
 
-it.each(ids)('%s', (id) => {
-  expect(outcomes.get(id)).toBe('held');
-});
+it.each(ids)('%s', (id) => expect(outcomes.get(id)).toBe('held'));

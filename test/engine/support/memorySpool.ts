@@ -29,9 +29,7 @@ export function slowSpool() {
   let read = () => {};
   const spool = memorySpool();
   async function take(ticket: Ticket) {
-    await new Promise<void>((resolve) => {
-      read = resolve;
-    });
+    await new Promise<void>((resolve) => (read = resolve));
     return spool.take(ticket);
   }
   return { spool: { ...spool, take }, read: () => read() };

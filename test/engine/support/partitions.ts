@@ -87,3 +87,10 @@ export function partitionByHand(given: Partial<Options> = {}) {
     },
   };
 }
+
+/** One that has taken these events from the hub. */
+export async function partitionWith(text: string, given?: Partial<Options>) {
+  const byHand = partitionByHand(given);
+  await byHand.partition.admit(events(text));
+  return byHand;
+}

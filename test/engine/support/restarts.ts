@@ -163,9 +163,7 @@ export async function runToTheEnd(given: Given) {
       written.every((one, index) => one?.sequenceNumber === events[index]?.at(-1)?.sequenceNumber);
     const { killMs = Number.POSITIVE_INFINITY, stopMs = Number.POSITIVE_INFINITY } = interrupted?.(number) ?? {};
     let isDead = false;
-    void life.death.then(() => {
-      isDead = true;
-    });
+    void life.death.then(() => (isDead = true));
     for (let at = 0; at < mostSeconds * 1_000 && !isDead && !isAllDone(); at += 100) {
       if (at >= killMs) life.kill();
       if (at >= stopMs) break;

@@ -30,9 +30,7 @@ it.each<[what: string, info: unknown, endpoint: object | undefined]>([
   ['with more than a name', { hostname: real, address: `amqps://${real}/a;SharedAccessKey=x` }, undefined],
   ['with a host that is none', { hostname: 'a;b', address: 'amqps://a.example/pumps' }, undefined],
   ['without anything', undefined, undefined],
-])('a redirect %s names the endpoint, or none', (_, info, endpoint) => {
-  expect(endpointIn(info)).toEqual(endpoint);
-});
+])('a redirect %s names the endpoint, or none', (_, info, endpoint) => expect(endpointIn(info)).toEqual(endpoint));
 
 it('a connection string of a hub gives the one of its endpoint, with the same policy', () => {
   const login = hubLoginOf('HostName=pumps.azure-devices.net;SharedAccessKeyName=service;SharedAccessKey=a2V5PQ==');

@@ -276,10 +276,7 @@ describe('a hub that fails over', () => {
     await seconds(60);
     expect(course).toHaveLength(1);
     expect(lines).toContainEqual(
-      expect.objectContaining({
-        level: 'error',
-        message: 'the hub’s event endpoint cannot be opened; trying again',
-      }),
+      expect.objectContaining({ level: 'error', message: 'the hub’s event endpoint cannot be opened; trying again' }),
     );
     fails = false;
     await seconds(6);

@@ -113,9 +113,7 @@ function startCrashing(sandbox: Sandbox, directory: string) {
       arrivalOf,
       dispatch,
       async checkpoint(progress) {
-        await life.step(async () => {
-          remains.progress = progress;
-        });
+        await life.step(async () => (remains.progress = progress));
         if (progress.sequenceNumber === last) finished();
         return true;
       },

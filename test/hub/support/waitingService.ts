@@ -132,9 +132,7 @@ export function waitingService({ maxMessages = 500, spoolMessages = 100_000, ove
     },
     admitAll(events: Parameters<typeof partition.admit>[0]) {
       let isAdmitted = false;
-      void partition.admit(events).then(() => {
-        isAdmitted = true;
-      });
+      void partition.admit(events).then(() => (isAdmitted = true));
       return () => isAdmitted;
     },
     async close() {
