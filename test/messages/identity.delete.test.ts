@@ -121,13 +121,7 @@ messageTable('V2', 'identity.delete', sample, {
       backend: [finds(), { call: del, reply: problem(404, 'Not found') }],
       ack: ok(),
     },
-    {
-      it: 'deletes an identity that still exists',
-      redelivered: true,
-      ...sent,
-      backend: [finds(), deletes],
-      ack: ok(),
-    },
+    { it: 'deletes an identity that still exists', redelivered: true, ...sent, backend: [finds(), deletes], ack: ok() },
   ],
 
   'lost answers': [

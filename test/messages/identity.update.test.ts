@@ -18,13 +18,7 @@ const refusal = (words: string) =>
 /** Each takes two bytes of the acknowledgement. */
 const quotes = '"'.repeat(32_680);
 
-const sample = {
-  properties,
-  body,
-  backend: [finds(), updates(JSON.stringify(body))],
-  ack: ok(),
-  failed,
-};
+const sample = { properties, body, backend: [finds(), updates(JSON.stringify(body))], ack: ok(), failed };
 
 messageTable('V2', 'identity.update', sample, {
   identity: identityRows(failed),

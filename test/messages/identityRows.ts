@@ -47,10 +47,7 @@ export function identityRows(failed: (code: string, details: unknown) => Row['ac
       properties,
       body,
       backend: [
-        {
-          ...findsNothing('GET /devices?device=d2&path=edge&identity=sensor-1'),
-          headers: { 'x-svc-device-id': 'd2' },
-        },
+        { ...findsNothing('GET /devices?device=d2&path=edge&identity=sensor-1'), headers: { 'x-svc-device-id': 'd2' } },
       ],
       ack: unknown,
     },

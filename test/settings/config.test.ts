@@ -34,10 +34,7 @@ const problemsOf = (env: NodeJS.ProcessEnv) => settingProblems(env, directory);
 describe('settings', () => {
   it('have defaults except for the hub and the backends', () => {
     expect(problemsOf(enough)).toEqual([]);
-    expect(readSettings(enough, directory)).toMatchObject({
-      delivery: { drainSeconds: 25 },
-      store: { kind: 'file' },
-    });
+    expect(readSettings(enough, directory)).toMatchObject({ delivery: { drainSeconds: 25 }, store: { kind: 'file' } });
   });
 
   it('come from the environment before the file, from the file before the defaults', () => {

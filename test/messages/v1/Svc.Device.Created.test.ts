@@ -474,9 +474,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       rejects(
         `refuses a parent without objectId and reference name: ${shown(JSON.stringify(wrong))} {S15.5}`,
         details,
-        {
-          body: { ...body, parent: wrong },
-        },
+        { body: { ...body, parent: wrong } },
       ),
     ),
   ],
@@ -495,9 +493,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
     rejects(
       'lists all faults of the body at once {S1.5 S15.6}',
       `body.objectId ${objectIdFault}; body.type is required`,
-      {
-        body: { objectId: 7 },
-      },
+      { body: { objectId: 7 } },
     ),
     rejects(
       'lists contradictions to the properties beside malformed members, and compares no malformed member',

@@ -159,11 +159,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       notifications: [{ ...news(), properties: { ...news().properties, target: '' } }],
       ack: undefined,
     }),
-    about({
-      it: 'must exist {S17.2 S17.16}',
-      backend: [missing()],
-      ack: notFound,
-    }),
+    about({ it: 'must exist {S17.2 S17.16}', backend: [missing()], ack: notFound }),
     about({
       it: 'must exist with any options {S17.2}',
       body: { hierarchical: true, related: ['svc.history'] },
@@ -423,9 +419,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       return rejects(
         `are mutually exclusive: ${names.join(', ')} {S17.5 S17.7}`,
         `body.${names.join(' and body.')} are mutually exclusive`,
-        {
-          body: given,
-        },
+        { body: given },
       );
     }),
     ...['hierarchical', 'contained', 'recursive'].flatMap((name) =>
@@ -433,9 +427,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
         rejects(
           `must be true or false: ${name} ${JSON.stringify(value)} {S17.5 S17.7}`,
           `body.${name} must be true or false`,
-          {
-            body: { [name]: value },
-          },
+          { body: { [name]: value } },
         ),
       ),
     ),
@@ -459,9 +451,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
     rejects(
       'are all checked at once {S1.5}',
       'body.hierarchical must be true or false; body.related must be an array of texts',
-      {
-        body: { hierarchical: 'yes', related: 'svc.history' },
-      },
+      { body: { hierarchical: 'yes', related: 'svc.history' } },
     ),
     rejects(
       'are compared with each other as far as they have their shape',
@@ -495,10 +485,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
     rejects(
       'refuses a request that names no model: here is no default {S17.4}',
       'model must be given, as property or in the body',
-      {
-        properties: { objectId: requested },
-        ackProperties: { objectId: requested },
-      },
+      { properties: { objectId: requested }, ackProperties: { objectId: requested } },
     ),
     rejects('refuses a request that names neither', 'objectId and model must be given, as property or in the body', {
       properties: {},
@@ -557,13 +544,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
     about({
       it: 'ends with an incident when a reference has a target that is not a GUID',
       body: { hierarchical: true },
-      backend: [
-        read(),
-        {
-          call: `${at()}/references/out`,
-          reply: [200, `\n${JSON.stringify({ data: [to('..')] })}`],
-        },
-      ],
+      backend: [read(), { call: `${at()}/references/out`, reply: [200, `\n${JSON.stringify({ data: [to('..')] })}`] }],
       ack: failed('internal_platform_error', incident),
     }),
     about({
@@ -730,10 +711,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
         read(),
         references(requested, ...children(12).map((one) => to(one))),
         ...children(12).map(
-          (one): ScriptedCall => ({
-            call: at(one),
-            reply: [200, pump({ objectId: one, name: 'x'.repeat(65_536) })],
-          }),
+          (one): ScriptedCall => ({ call: at(one), reply: [200, pump({ objectId: one, name: 'x'.repeat(65_536) })] }),
         ),
       ],
       notifications: [
