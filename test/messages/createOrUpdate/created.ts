@@ -1,6 +1,5 @@
 import { nameFilling } from '../../support/hostileNames.ts';
 import {
-  derivedObjectId,
   device,
   edgeIdentity,
   noConfiguration,
@@ -14,6 +13,8 @@ import {
 import { type Row, related, unrelated } from '../table/row.ts';
 import {
   absent,
+  forNew,
+  forPump,
   isNew,
   lookUp,
   ofSensor,
@@ -45,12 +46,10 @@ export function createdRows({ named, unnamed, created, updated, refused, header 
     {
       it: 'creates a new model on every request when neither objectId nor unique properties are given {S9.2 S9.11 S15.4 S15.13}',
       ...note.sent,
-      backend: [
-        device,
-        type('note', { version: '1.0.0', uniqueProperties: [] }),
-        { ...note.creates, reply: [201, pumpAnswer({ ...isNew, type: 'note@1.0.0' })] },
-        noConfiguration(derivedObjectId),
-      ],
+      backend: forNew(type('note', { version: '1.0.0', uniqueProperties: [] }), {
+        ...note.creates,
+        reply: [201, pumpAnswer({ ...isNew, type: 'note@1.0.0' })],
+      }),
       ...created(pump({ ...isNew, type: 'note@1.0.0' })),
     },
     {
@@ -62,12 +61,10 @@ export function createdRows({ named, unnamed, created, updated, refused, header 
     {
       it: 'reads the largest number of unique properties that are compared',
       ...nameless.sent,
-      backend: [
-        device,
+      backend: forNew(
         type('pump', { version: '1.0.0', unique: Array.from({ length: 256 }, (_, index) => `name${index}`) }),
         nameless.creates,
-        noConfiguration(derivedObjectId),
-      ],
+      ),
       ...created(pump(isNew)),
     },
     {
@@ -83,45 +80,35 @@ export function createdRows({ named, unnamed, created, updated, refused, header 
     {
       it: 'passes a model whose type has an unknown base type to the information model',
       ...nameless.sent,
-      backend: [
-        device,
+      backend: forPump(
         type('pump', { version: '1.0.0', unique: ['serial'], baseTypes: ['device@2.1.0'] }),
         { call: type('device/versions/2.1.0', {}).call, reply: problem(404, 'Not found') },
         { ...nameless.creates, reply: problem(409, 'Exists', { objectId: pumpId, type: 'pump@1.0.0' }) },
         stored(),
         nameless.updates(1),
-        noConfiguration(pumpId),
-      ],
+      ),
       ...updated(),
     },
     {
       it: 'passes a model whose type has a malformed base type to the information model',
       ...nameless.sent,
-      backend: [
-        device,
-        { ...pumpType, reply: [200, ` ${JSON.stringify(climbing)}`] },
-        nameless.creates,
-        noConfiguration(derivedObjectId),
-      ],
+      backend: forNew({ ...pumpType, reply: [200, ` ${JSON.stringify(climbing)}`] }, nameless.creates),
       ...created(pump(isNew)),
     },
     {
       it: 'creates a new model when neither the type nor its base types declare anything unique',
       ...nameless.sent,
-      backend: [
-        device,
+      backend: forNew(
         type('pump', { version: '1.0.0', baseTypes: ['device@2.1.0'] }),
         type('device/versions/2.1.0', { typeId: 'device', version: '2.1.0', baseTypes: [], unique: [] }),
         nameless.creates,
-        noConfiguration(derivedObjectId),
-      ],
+      ),
       ...created(pump(isNew)),
     },
     {
       it: 'checks model, type id and values of every hit of the look-up {S9.7 S15.9}',
       ...nameless.sent,
-      backend: [
-        device,
+      backend: forNew(
         pumpType,
         lookUp(
           pump({ type: 'tank@1.0.0' }),
@@ -130,8 +117,7 @@ export function createdRows({ named, unnamed, created, updated, refused, header 
           pump({ properties: {} }),
         ),
         nameless.creates,
-        noConfiguration(derivedObjectId),
-      ],
+      ),
       ...created(pump(isNew)),
     },
     {
@@ -148,19 +134,17 @@ export function createdRows({ named, unnamed, created, updated, refused, header 
     {
       it: 'checks as many as 1,000 hits',
       ...nameless.sent,
-      backend: [device, pumpType, lookUp(...otherPumps(1_000)), nameless.creates, noConfiguration(derivedObjectId)],
+      backend: forNew(pumpType, lookUp(...otherPumps(1_000)), nameless.creates),
       ...created(pump(isNew)),
     },
     {
       it: 'ignores a hit with a malformed type, which violates the contract',
       ...nameless.sent,
-      backend: [
-        device,
+      backend: forNew(
         pumpType,
         { ...lookUp(), reply: [200, ` ${JSON.stringify({ data: [pump({ type: 'pump@x' })] })}`] },
         nameless.creates,
-        noConfiguration(derivedObjectId),
-      ],
+      ),
       ...created(pump(isNew)),
     },
     {
@@ -172,23 +156,13 @@ export function createdRows({ named, unnamed, created, updated, refused, header 
     {
       it: 'reports every related model, without which ones were created {S9.16 S15.10 S15.16}',
       ...named().sent,
-      backend: [
-        device,
-        absent,
-        { ...named().creates, reply: [201, pumpAnswer({ relatedModels: two })] },
-        noConfiguration(pumpId),
-      ],
+      backend: forPump(absent, { ...named().creates, reply: [201, pumpAnswer({ relatedModels: two })] }),
       ...created(pump(), { relatedModels: two }),
     },
     {
       it: 'counts as success when a related model could not be created {S9.14 S15.14}',
       ...named().sent,
-      backend: [
-        device,
-        absent,
-        { ...named().creates, reply: [201, pumpAnswer({ relatedModels: failing })] },
-        noConfiguration(pumpId),
-      ],
+      backend: forPump(absent, { ...named().creates, reply: [201, pumpAnswer({ relatedModels: failing })] }),
       ...created(pump(), { relatedModels: failing }),
     },
   ];

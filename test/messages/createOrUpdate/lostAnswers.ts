@@ -1,7 +1,7 @@
 import { idempotencyKey } from '../../support/events.ts';
-import { device, noConfiguration, problem, pump, pumpAnswer, pumpId, sensorPrincipal } from '../../support/world.ts';
+import { device, problem, pump, pumpAnswer, pumpId, sensorPrincipal } from '../../support/world.ts';
 import type { Row } from '../table/row.ts';
-import { absent, claimPump, claims, type Registration, stored, unowned } from './registration.ts';
+import { absent, claimPump, claims, forPump, type Registration, stored, unowned } from './registration.ts';
 
 /** The effect is there, but nobody knows. */
 export function lostAnswerRows({ named, created, updated, failed }: Registration): readonly Row[] {
@@ -15,55 +15,38 @@ export function lostAnswerRows({ named, created, updated, failed }: Registration
     {
       it: 'repeats a creation whose answer was lost under the same idempotency key',
       ...sent,
-      backend: [
-        device,
-        absent,
-        { ...creates, ...keyed, reply: 'lost' },
-        { ...creates, ...keyed },
-        noConfiguration(pumpId),
-      ],
+      backend: forPump(absent, { ...creates, ...keyed, reply: 'lost' }, { ...creates, ...keyed }),
       ...created(),
     },
     {
       it: 'reports success for its own creation when the repeat meets a model of its type and owner',
       ...sent,
-      backend: [
-        device,
-        absent,
-        { ...creates, reply: 'lost' },
-        { ...creates, reply: exists },
-        stored(),
-        noConfiguration(pumpId),
-      ],
+      backend: forPump(absent, { ...creates, reply: 'lost' }, { ...creates, reply: exists }, stored()),
       ...created(),
     },
     {
       it: 'updates the model of another owner that the repeat meets',
       ...sent,
-      backend: [
-        device,
+      backend: forPump(
         absent,
         { ...creates, reply: 'lost' },
         { ...creates, reply: exists },
         stored(others),
         stored(others),
         { ...updates(1), reply: [200, pumpAnswer({ version: 2, ...others })] },
-        noConfiguration(pumpId),
-      ],
+      ),
       ...updated(pump({ version: 2, ...others })),
     },
     {
       it: 'continues after its own claim when the repeat of the claim is refused',
       ...sent,
-      backend: [
-        device,
+      backend: forPump(
         unowned,
         { ...claims(), ...claimKey, reply: 'lost' },
         { ...claims(), ...claimKey, reply: problem(409, 'Owned') },
         stored(),
         updates(1),
-        noConfiguration(pumpId),
-      ],
+      ),
       ...updated(),
     },
     {
@@ -84,14 +67,12 @@ export function lostAnswerRows({ named, created, updated, failed }: Registration
     {
       it: 'reports success for its own update when the repeat meets the version it has written itself',
       ...sent,
-      backend: [
-        device,
+      backend: forPump(
         stored(),
         { ...updates(1), reply: 'lost' },
         { ...updates(1), reply: problem(409, 'Version mismatch', { version: 2 }) },
         stored(own),
-        noConfiguration(pumpId),
-      ],
+      ),
       ...updated(pump(own)),
     },
   ];

@@ -1,7 +1,6 @@
 import {
   derivedObjectId,
   device,
-  noConfiguration,
   otherPumpId,
   problem,
   pump,
@@ -11,7 +10,7 @@ import {
   sensorPrincipal,
 } from '../../support/world.ts';
 import type { Row } from '../table/row.ts';
-import { absent, claims, isNew, lookUp, type Registration, stored, unowned } from './registration.ts';
+import { absent, claims, forNew, forPump, isNew, lookUp, type Registration, stored, unowned } from './registration.ts';
 
 const exists = (objectId: string, type: string) => problem(409, 'Exists', { objectId, type });
 const readDerived = `GET /objects/${derivedObjectId}/models/svc.device`;
@@ -26,34 +25,30 @@ export function repeatedRows({ named, created, updated }: Registration): readonl
       it: 'creates again, and gets the first answer, when it may be the creator of the model it finds',
       redelivered: true,
       ...sent,
-      backend: [device, stored({ version: 3 }), creates, noConfiguration(pumpId)],
+      backend: forPump(stored({ version: 3 }), creates),
       ...created(),
     },
     {
       it: 'updates the model it finds when the repeat shows that another created it, also of another type',
       redelivered: true,
       ...sent,
-      backend: [
-        device,
+      backend: forPump(
         stored({ version: 3, type: 'tank@1.0.0' }),
         { ...creates, reply: exists(pumpId, 'tank@1.0.0') },
         updates(3),
-        noConfiguration(pumpId),
-      ],
+      ),
       ...updated(pump({ version: 4 })),
     },
     {
       it: 'updates the model it finds although an answer to the creation was lost, since the model existed before',
       redelivered: true,
       ...sent,
-      backend: [
-        device,
+      backend: forPump(
         stored({ version: 3 }),
         { ...creates, reply: 'lost' },
         { ...creates, reply: exists(pumpId, 'pump@1.0.0') },
         updates(3),
-        noConfiguration(pumpId),
-      ],
+      ),
       ...updated(pump({ version: 4 })),
     },
   ];
@@ -68,42 +63,25 @@ export function raceRows({ named, unnamed, created, updated, refused }: Registra
     {
       it: 'updates the model that another created just before {S9.10}',
       ...sent,
-      backend: [
-        device,
-        absent,
-        { ...creates, reply: exists(pumpId, 'pump@1.0.0') },
-        stored(),
-        updates(1),
-        noConfiguration(pumpId),
-      ],
+      backend: forPump(absent, { ...creates, reply: exists(pumpId, 'pump@1.0.0') }, stored(), updates(1)),
       ...updated(),
     },
     {
       it: 'updates the model with the same unique properties that another created just before',
       ...nameless.sent,
-      backend: [
-        device,
+      backend: forPump(
         pumpType,
         lookUp(),
         { ...nameless.creates, reply: exists(pumpId, 'pump@2.0.0') },
         stored({ version: 3 }),
         nameless.updates(3),
-        noConfiguration(pumpId),
-      ],
+      ),
       ...updated(pump({ version: 4 })),
     },
     {
       it: 'claims the model that another created just before without an owner',
       ...sent,
-      backend: [
-        device,
-        absent,
-        { ...creates, reply: problem(409, 'Exists') },
-        unowned,
-        claims(),
-        updates(1),
-        noConfiguration(pumpId),
-      ],
+      backend: forPump(absent, { ...creates, reply: problem(409, 'Exists') }, unowned, claims(), updates(1)),
       ...updated(),
     },
     {
@@ -127,20 +105,17 @@ export function raceRows({ named, unnamed, created, updated, refused }: Registra
     {
       it: 'answers a conflict with its own earlier creation as created',
       ...bare.sent,
-      backend: [
-        device,
+      backend: forNew(
         pumpType,
         { ...bare.creates, reply: exists(derivedObjectId, 'pump@1.0.0') },
         { call: readDerived, reply: [200, pump(isNew)] },
-        noConfiguration(derivedObjectId),
-      ],
+      ),
       ...created(pump(isNew)),
     },
     {
       it: 'updates its own earlier creation when another owns it now',
       ...bare.sent,
-      backend: [
-        device,
+      backend: forNew(
         pumpType,
         { ...bare.creates, reply: exists(derivedObjectId, 'pump@1.0.0') },
         { call: readDerived, reply: [200, pump(others)] },
@@ -149,41 +124,25 @@ export function raceRows({ named, unnamed, created, updated, refused }: Registra
           call: readDerived.replace('GET', 'PUT'),
           reply: [200, pumpAnswer({ ...others, version: 2 })],
         },
-        noConfiguration(derivedObjectId),
-      ],
+      ),
       ...updated(pump({ ...others, version: 2 })),
     },
     {
       it: 'creates again, and updates nothing, when the model it finds is its own of an earlier delivery',
       ...nameless.sent,
-      backend: [device, pumpType, lookUp(pump(isNew)), nameless.creates, noConfiguration(derivedObjectId)],
+      backend: forNew(pumpType, lookUp(pump(isNew)), nameless.creates),
       ...created(pump(isNew)),
     },
     {
       it: 'reads again and retries when the version changed under an update',
       ...sent,
-      backend: [
-        device,
-        stored({ version: 1 }),
-        { ...updates(1), reply: mismatch },
-        stored({ version: 2 }),
-        updates(2),
-        noConfiguration(pumpId),
-      ],
+      backend: forPump(stored({ version: 1 }), { ...updates(1), reply: mismatch }, stored({ version: 2 }), updates(2)),
       ...updated(pump({ version: 3 })),
     },
     {
       it: 'does not claim again what it has claimed before it lost a race',
       ...sent,
-      backend: [
-        device,
-        unowned,
-        claims(),
-        { ...updates(1), reply: mismatch },
-        stored({ version: 2 }),
-        updates(2),
-        noConfiguration(pumpId),
-      ],
+      backend: forPump(unowned, claims(), { ...updates(1), reply: mismatch }, stored({ version: 2 }), updates(2)),
       ...updated(pump({ version: 3 })),
     },
     {

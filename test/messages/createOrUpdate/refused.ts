@@ -10,12 +10,10 @@ import {
   device,
   edgeIdentity,
   identityWithId,
-  noConfiguration,
   otherPumpId,
   problem,
   pump,
   pumpAnswer,
-  pumpId,
   pumpType,
   sensorPrincipal,
 } from '../../support/world.ts';
@@ -23,6 +21,7 @@ import { incident, type Row, related } from '../table/row.ts';
 import {
   absent,
   claimPump,
+  forPump,
   lookUp,
   ofSensor,
   otherPumps,
@@ -271,13 +270,13 @@ function twiceRows({ named, unnamed, created, updated, failed, invalid }: Regist
     {
       it: 'accepts a duplicate property outside properties with the name of a unique one',
       ...likeUnique.sent,
-      backend: [device, pumpType, lookUp(pump()), likeUnique.updates(1), noConfiguration(pumpId)],
+      backend: forPump(pumpType, lookUp(pump()), likeUnique.updates(1)),
       ...updated(),
     },
     {
       it: 'accepts duplicate keys that it does not read',
       ...unread.sent,
-      backend: [device, absent, unread.creates, noConfiguration(pumpId)],
+      backend: forPump(absent, unread.creates),
       ...created(),
     },
   ];

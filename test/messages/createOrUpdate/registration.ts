@@ -2,7 +2,9 @@ import type { Generation } from '../../../src/protocol/event.ts';
 import type { ScriptedCall } from '../../support/scriptedBackend.ts';
 import {
   derivedObjectId,
+  device,
   devicePrincipal,
+  noConfiguration,
   problem,
   pump,
   pumpAnswer,
@@ -34,6 +36,9 @@ export const lookUp = (...hits: unknown[]) =>
     body: '{"model":"svc.device","type":"pump","properties":{"serial":"FP-1"}}',
     reply: [200, { data: hits }],
   }) as const;
+/** What is asked about the pump, or about a new object: its owner before the given calls, its `svc.configuration` after them. */
+export const forPump = (...calls: ScriptedCall[]) => [device, ...calls, noConfiguration(pumpId)];
+export const forNew = (...calls: ScriptedCall[]) => [device, ...calls, noConfiguration(derivedObjectId)];
 /** Hits that do not have the unique properties of the request. */
 export const otherPumps = (count: number) =>
   Array.from({ length: count }, () => pump({ properties: { serial: 'FP-2' } }));

@@ -5,7 +5,6 @@ import {
   derivedObjectId,
   device,
   devicePrincipal,
-  noConfiguration,
   otherPumpId,
   problem,
   pump,
@@ -18,6 +17,8 @@ import {
   pumpBody as body,
   configurationNews,
   failure,
+  forNew,
+  forPump,
   isNew,
   lookUp,
   news,
@@ -45,36 +46,25 @@ const creating = (it: string, given: Partial<Row>, handedOver: unknown): Row => 
   it,
   ...sent,
   ...given,
-  backend: [
-    device,
-    absent,
-    { call: createPump, body: handedOver, reply: [201, pumpAnswer()] },
-    noConfiguration(pumpId),
-  ],
+  backend: forPump(absent, { call: createPump, body: handedOver, reply: [201, pumpAnswer()] }),
   ...created(),
 });
 /** One without an objectId. */
 const generating = (it: string, body: string, handedOver: string): Row => ({
   it,
   body,
-  backend: [
-    device,
-    pumpType,
-    lookUp(),
-    {
-      call: `POST /objects/${derivedObjectId}?owner=${devicePrincipal}`,
-      body: handedOver,
-      reply: [201, pumpAnswer(isNew)],
-    },
-    noConfiguration(derivedObjectId),
-  ],
+  backend: forNew(pumpType, lookUp(), {
+    call: `POST /objects/${derivedObjectId}?owner=${devicePrincipal}`,
+    body: handedOver,
+    reply: [201, pumpAnswer(isNew)],
+  }),
   ...created(pump(isNew)),
 });
 /** One that is answered with related models, of which the device is told this. */
 const relating = (it: string, relatedModels: readonly object[], told: readonly object[], details = ''): Row => ({
   it,
   ...sent,
-  backend: [device, absent, { ...creates, reply: [201, pumpAnswer({ relatedModels })] }, noConfiguration(pumpId)],
+  backend: forPump(absent, { ...creates, reply: [201, pumpAnswer({ relatedModels })] }),
   ...created(),
   ack: { success: true, code: 'ok', details, relatedModels: told },
 });
@@ -121,7 +111,7 @@ const child = v1.named({ ...body, parent });
 const adopts = (it: string, backend: readonly ScriptedCall[], request = child): Row => ({
   it,
   ...request.sent,
-  backend: [device, absent, request.creates, ...backend, noConfiguration(pumpId)],
+  backend: forPump(absent, request.creates, ...backend),
   ...created(),
 });
 /** One whose parent reference does not succeed. */
@@ -141,7 +131,7 @@ const nameTaken = differs('target of the reference of that name that the model h
 const sample = {
   properties,
   body,
-  backend: [device, absent, creates, noConfiguration(pumpId)],
+  backend: forPump(absent, creates),
   decisive: [device, absent, creates],
   ...created(),
   ack: { success: true, code: 'ok', details: '', relatedModels: [] },
@@ -154,7 +144,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
     {
       it: 'creates a model that does not exist and sends ObjectModelCreated with the whole object model {S3.2 S9.18 S15.1 S15.7 S18.2 S18.3 S18.7}',
       ...sent,
-      backend: [device, absent, creates, noConfiguration(pumpId)],
+      backend: forPump(absent, creates),
       notifications: [
         {
           properties: {
@@ -214,12 +204,10 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       it: 'treats objectIds that differ in letter case as equal',
       properties: { objectId: pumpId.toUpperCase() },
       body: { ...body, objectId: pumpId },
-      backend: [
-        device,
+      backend: forPump(
         { call: `GET /objects/${pumpId.toUpperCase()}/models/svc.device`, reply: problem(404, 'Not found') },
         { call: createPump.replace(pumpId, pumpId.toUpperCase()), reply: [201, pumpAnswer()] },
-        noConfiguration(pumpId),
-      ],
+      ),
       ...created(),
     },
     ...(
@@ -266,12 +254,11 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       it: 'changes only the version of the request, to the stored one {S15.10}',
       ...sent,
       body: '{"type":"pump", "version" : 77 ,"properties":{"version":1.0}}',
-      backend: [
-        device,
-        stored({ version: 4 }),
-        { ...updates(4), call: putPump, body: '{"type":"pump", "version" : 4 ,"properties":{"version":1.0}}' },
-        noConfiguration(pumpId),
-      ],
+      backend: forPump(stored({ version: 4 }), {
+        ...updates(4),
+        call: putPump,
+        body: '{"type":"pump", "version" : 4 ,"properties":{"version":1.0}}',
+      }),
       ...updated(pump({ version: 5 })),
     },
   ],
@@ -284,7 +271,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
     {
       it: 'sets the parent of an existing model, too',
       ...child.sent,
-      backend: [device, stored(), child.updates(1), references(), links, noConfiguration(pumpId)],
+      backend: forPump(stored(), child.updates(1), references(), links),
       ...updated(),
     },
     {
@@ -527,18 +514,13 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
     {
       it: 'sends the requested model as the information model’s text, without its related models {S15.15 S18.1}',
       ...sent,
-      backend: [
-        device,
-        absent,
-        {
-          ...creates,
-          reply: [
-            201,
-            `{ "version":1, "relatedModels" : [ {"model":"svc.history","success":true,"code":"ok","details":"","created":true} ] , "2":1,"1":1.0,"objectId":"${pumpId}","model":"svc.device","type":"pump@1.0.0","properties":{"big":12345678901234567890,"x":1e400},"variables":{ } }`,
-          ],
-        },
-        noConfiguration(pumpId),
-      ],
+      backend: forPump(absent, {
+        ...creates,
+        reply: [
+          201,
+          `{ "version":1, "relatedModels" : [ {"model":"svc.history","success":true,"code":"ok","details":"","created":true} ] , "2":1,"1":1.0,"objectId":"${pumpId}","model":"svc.device","type":"pump@1.0.0","properties":{"big":12345678901234567890,"x":1e400},"variables":{ } }`,
+        ],
+      }),
       ...created(pump(), { relatedModels: [related('svc.history')] }),
       notifications: [
         {
