@@ -122,30 +122,26 @@ describe('a bad message gets a clear failed acknowledgement', () => {
   });
 });
 
-describe('an acknowledgement', () => {
-  it.each<[ack: string, result: string, body: unknown, script: Script, replies: number]>([
-    ['positive', 'a success', pumpBody, success, 1],
-    ['positive', 'a failure', '{', [], 0],
-    ['negative', 'a success', pumpBody, success, 0],
-    ['negative', 'a failure', '{', [], 1],
-  ])('is sent if the device wants one of this result: %s, %s', async (ack, _, body, script, count) => {
-    const { replies } = await dispatchEvent(hubEvent({ properties: { ...properties, ack }, body }), script);
-    expect(replies).toHaveLength(count);
-  });
+it.each<[ack: string, result: string, body: unknown, script: Script, replies: number]>([
+  ['positive', 'a success', pumpBody, success, 1],
+  ['positive', 'a failure', '{', [], 0],
+  ['negative', 'a success', pumpBody, success, 0],
+  ['negative', 'a failure', '{', [], 1],
+])('an acknowledgement is sent if the device wants one of this result: %s, %s', async (ack, _, body, script, count) => {
+  const { replies } = await dispatchEvent(hubEvent({ properties: { ...properties, ack }, body }), script);
+  expect(replies).toHaveLength(count);
 });
 
-describe('compression', () => {
-  it('is undone before the body is read; unneeded reserved memory is released then, and the rest before the answer', async () => {
-    const body = gzipSync(JSON.stringify(pumpBody)).toString('base64');
-    const event = hubEvent({ properties: { ...properties, 'content-encoding': 'gzip' }, body });
-    const { replies, givenBack } = await dispatchEvent(event, success);
-    const reserved = bytesToReserve(event, messageLimits.maxInflatedBytes);
-    const needed = 4 * JSON.stringify(pumpBody).length;
-    expect(givenBack).toEqual([reserved - body.length - needed, needed]);
-    expect(replies[0]?.properties['content-encoding']).toBe('gzip');
-    expect(JSON.parse(gunzipSync(Buffer.from(replies[0]?.body ?? '', 'base64')).toString())).toMatchObject({
-      success: true,
-    });
+it('compression is undone before the body is read; unneeded reserved memory is released then, and the rest before the answer', async () => {
+  const body = gzipSync(JSON.stringify(pumpBody)).toString('base64');
+  const event = hubEvent({ properties: { ...properties, 'content-encoding': 'gzip' }, body });
+  const { replies, givenBack } = await dispatchEvent(event, success);
+  const reserved = bytesToReserve(event, messageLimits.maxInflatedBytes);
+  const needed = 4 * JSON.stringify(pumpBody).length;
+  expect(givenBack).toEqual([reserved - body.length - needed, needed]);
+  expect(replies[0]?.properties['content-encoding']).toBe('gzip');
+  expect(JSON.parse(gunzipSync(Buffer.from(replies[0]?.body ?? '', 'base64')).toString())).toMatchObject({
+    success: true,
   });
 });
 

@@ -132,7 +132,7 @@ describe('another status than 200', () => {
     ['x'.repeat(301), 'x'.repeat(300)],
     [`${'x'.repeat(299)}😀`, `${'x'.repeat(299)}\ufffd`],
     [7, undefined],
-  ])('may come with the detail %j, of which the caller reads %j', (detail, read) => {
-    expect(failed(503, { detail }).foreignDetail).toBe(read);
-  });
+  ])('may come with the detail %j, of which the caller reads %j', (detail, read) =>
+    expect(failed(503, { detail }).foreignDetail).toBe(read),
+  );
 });

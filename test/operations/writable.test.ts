@@ -81,12 +81,10 @@ describe('a folder that the service writes to', () => {
   });
 });
 
-describe('of the folders under the data directory', () => {
-  it.each([
-    ['file', ['/data/checkpoints', '/data/dead-letters', '/data/spool']],
-    ['blob', ['/data/spool']],
-  ])('STORE=%s uses %j', (kind, expected) => {
-    const store = { kind, connectionString: '', connectionStringFile: '', accountUrl: '' };
-    expect(usedDirectories({ data: { directory: '/data' }, store })).toEqual(expected);
-  });
+it.each([
+  ['file', ['/data/checkpoints', '/data/dead-letters', '/data/spool']],
+  ['blob', ['/data/spool']],
+])('of the folders under the data directory STORE=%s uses %j', (kind, expected) => {
+  const store = { kind, connectionString: '', connectionStringFile: '', accountUrl: '' };
+  expect(usedDirectories({ data: { directory: '/data' }, store })).toEqual(expected);
 });

@@ -93,9 +93,8 @@ describe('a V2 acknowledgement', () => {
     expect(acknowledge(v2(), result, now)).not.toHaveProperty('isFailure');
   });
 
-  it('leaves out the action the request did not have', () => {
-    expect(acknowledge(v2({ action: undefined }), result, now).properties).not.toHaveProperty('action');
-  });
+  it('leaves out the action the request did not have', () =>
+    expect(acknowledge(v2({ action: undefined }), result, now).properties).not.toHaveProperty('action'));
 
   it.each([0n, 3n, -3n, ...limits(9_007_199_254_740_991n), ...limits(-9_007_199_254_740_991n), 10n ** 40n])(
     'has integers such as %d with all their digits, and no member without a value',

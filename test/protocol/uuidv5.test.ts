@@ -34,7 +34,7 @@ describe('a derived UUID', () => {
     'd3f3b7c6-52a1-5c0e-9c39-6f6f4f2e7a111',
     'd3f3b7c6-52a1-5c0e-9c39-6f6f4f2e7a/:',
     'd3f3b7c6-52a1-5c0e-9c39-6f6f4f2e7a@`',
-  ])('refuses a namespace that is not a UUID, such as %j', (namespace) => {
-    expect(() => uuidv5('a', namespace)).toThrow('the namespace is not a UUID');
-  });
+  ])('refuses a namespace that is not a UUID, such as %j', (namespace) =>
+    expect(() => uuidv5('a', namespace)).toThrow('the namespace is not a UUID'),
+  );
 });

@@ -170,9 +170,9 @@ describe('another secret', () => {
     ['store.connectionString', account('one'), account('one').replace(key, 'bmV4dA==')],
     ['backends.token', 't0ken', 'next'],
     ['admin.token', 'the-token-of-operators', 'another-token-of-operators'],
-  ])('of %s takes the place of the first when it has other keys', (path, first, next) => {
-    expect(refusal(path, next, first)).toBe(undefined);
-  });
+  ])('of %s takes the place of the first when it has other keys', (path, first, next) =>
+    expect(refusal(path, next, first)).toBe(undefined),
+  );
 
   it.each([
     ['hub.eventsConnectionString', events, events.replace('hub.example', 'other.example'), /another place/],

@@ -16,12 +16,14 @@ import {
   absent,
   pumpBody as body,
   configurationNews,
+  deviceRow,
   failure,
   forNew,
   forPump,
   isNew,
   lookUp,
   news,
+  pumpRow,
   putPump,
   readConfiguration,
   registration,
@@ -108,12 +110,8 @@ const links = {
 const parent = { objectId: otherPumpId, reference: 'isPartOf' };
 const child = v1.named({ ...body, parent });
 /** A child that is created, and given its parent by these calls. */
-const adopts = (it: string, backend: readonly ScriptedCall[], request = child): Row => ({
-  it,
-  ...request.sent,
-  backend: forPump(absent, request.creates, ...backend),
-  ...created(),
-});
+const adopts = (it: string, backend: readonly ScriptedCall[], request = child): Row =>
+  pumpRow(it, request.sent, created(), [absent, request.creates, ...backend]);
 /** One whose parent reference does not succeed. */
 const orphan = (it: string, backend: readonly ScriptedCall[], ack: Row['ack']): Row => ({
   it,
@@ -268,12 +266,12 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       'keeps the parent as an outgoing reference of the model, marked isParent, within the same model id {S15.5 S15.11}',
       [references(), links],
     ),
-    {
-      it: 'sets the parent of an existing model, too',
-      ...child.sent,
-      backend: forPump(stored(), child.updates(1), references(), links),
-      ...updated(),
-    },
+    pumpRow('sets the parent of an existing model, too', child.sent, updated(), [
+      stored(),
+      child.updates(1),
+      references(),
+      links,
+    ]),
     {
       it: 'looks for the parent in the model id of the request {S15.8}',
       ...child.sent,
@@ -439,12 +437,12 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
         references(reference({ name: 'hangsOn' })),
       ],
     },
-    {
-      it: 'sets no parent when the model could not be registered',
-      ...child.sent,
-      backend: [device, absent, { ...child.creates, reply: problem(400, 'Validation failed') }],
-      ...refused('create', 'HTTP 400: Validation failed'),
-    },
+    deviceRow(
+      'sets no parent when the model could not be registered',
+      child.sent,
+      refused('create', 'HTTP 400: Validation failed'),
+      [absent, { ...child.creates, reply: problem(400, 'Validation failed') }],
+    ),
     ...(
       [
         [otherPumpId, 'body.parent must be an object'],
@@ -554,17 +552,12 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
         },
       ],
     },
-    {
-      it: 'sends ObjectModelUpdated for an existing svc.configuration model, although the requested model was created {S18.6}',
-      ...sent,
-      backend: [
-        device,
-        absent,
-        { ...creates, reply: [201, pumpAnswer({ relatedModels: [configurationStood] })] },
-        reads,
-      ],
-      ...created(pump(), { relatedModels: [configurationStood], configuration: configurationNews('Updated') }),
-    },
+    deviceRow(
+      'sends ObjectModelUpdated for an existing svc.configuration model, although the requested model was created {S18.6}',
+      sent,
+      created(pump(), { relatedModels: [configurationStood], configuration: configurationNews('Updated') }),
+      [absent, { ...creates, reply: [201, pumpAnswer({ relatedModels: [configurationStood] })] }, reads],
+    ),
     {
       it: 'sends svc.configuration only once, to the request’s target, when that is the requested model {S18.5}',
       properties: { objectId: pumpId, model: 'svc.configuration' },
