@@ -308,33 +308,6 @@ describe('the memory of replies (D28)', () => {
 });
 
 describe('the log', () => {
-  it('has one line for each handled message', async () => {
-    const { logged, counters } = await dispatchEvent(event, success);
-    expect(logged).toEqual([
-      {
-        level: 'info',
-        time: expect.any(String),
-        device: 'd1',
-        message: 'model.create',
-        code: 'ok',
-        correlationId: 'c-1',
-        traceId: expect.stringMatching(/^[0-9a-f]{32}$/),
-        ack: 'all',
-        partition: '0',
-        sequenceNumber: 7,
-        ms: expect.any(Number),
-        backends: {
-          principalManager: { calls: 1, attempts: 1, ms: expect.any(Number) },
-          informationModel: { calls: 3, attempts: 3, ms: expect.any(Number) },
-        },
-        replies: 1,
-        repliesMs: expect.any(Number),
-        msg: 'handled',
-      },
-    ]);
-    expect(counters).toMatchObject({ succeeded: 1, failed: 0, repliesDelivered: 1 });
-  });
-
   it.each([
     ['info', 'a failure of the device', '{', undefined],
     ['warn', 'a reply that is dropped', '{', { dropped: 'queue_full' } as const],
