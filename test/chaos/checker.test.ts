@@ -230,11 +230,10 @@ describe('The checker of histories', () => {
     it('another code in the log', () =>
       expect(found({ handled: logged('c', { code: 'http_response_error' }) })).toEqual(['wrong acknowledgement c']));
 
-    it('a repeated one under another message id', () => {
+    it('a repeated one under another message id', () =>
       expect(found({ told: [...replies, { ...told('b', 'ok'), messageId: 'b-2' }] })).toEqual([
         'wrong acknowledgement b',
-      ]);
-    });
+      ]));
 
     it('no successful removal of something that does not exist, since it may be a repeat', () => {
       const again = message('e', 'all', { does: 'remove', identity: 'module' });

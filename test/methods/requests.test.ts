@@ -70,11 +70,10 @@ describe('the rules of HTTP', () => {
     expect(reasonOf(() => checkHttp({ headers, httpVersion } as IncomingMessage))).toBe(reason),
   );
 
-  it('know no other expectation than that of 100', () => {
+  it('know no other expectation than that of 100', () =>
     expect([undefined, '', '100-continue', ' 100-CONTINUE ', '200'].map(isContinue)).toEqual([
       ...[false, false, true, true, false],
-    ]);
-  });
+    ]));
 });
 
 describe('the caller of a request', () => {

@@ -62,14 +62,13 @@ describe('a folder that the service writes to', () => {
     }
   });
 
-  it('is refused where no folder can be created, without endless attempts', () => {
+  it('is refused where no folder can be created, without endless attempts', () =>
     expect(unusableDirectories(['/proc/nothing/checkpoints', '/proc/nothing/spool'])).toEqual([
       expect.stringMatching(
         /^\/proc\/nothing\/checkpoints cannot be made \(ENOENT\): no folder .* in \/proc; set DATA_/,
       ),
       expect.stringMatching(/^\/proc\/nothing\/spool cannot be made/),
-    ]);
-  });
+    ]));
 
   it('is refused when its disk has too little room, once for each disk', () => {
     const folders = ['a', 'b'].map((name) => join(directory, name));

@@ -40,9 +40,8 @@ describe('a misspelt property name', () => {
   it('is not searched by letter case in a message for this service', () =>
     expect(misspelling({ msgType: 'action', msgtype: 'action' }, true)).toBeUndefined());
 
-  it('is absent in a message without properties', () => {
+  it('is absent in a message without properties', () =>
     expect(
       misspellingIn({ ...hubEvent({ properties: {}, body: {} }), properties: undefined } as never, false),
-    ).toBeUndefined();
-  });
+    ).toBeUndefined());
 });

@@ -4,11 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { uuidv5 } from '../../src/protocol/uuidv5.ts';
 
 describe('a derived UUID', () => {
-  it('equals the example of RFC 9562', () => {
+  it('equals the example of RFC 9562', () =>
     expect(uuidv5('www.example.com', '6ba7b810-9dad-11d1-80b4-00c04fd430c8')).toBe(
       '2ed6657d-e927-568b-95e1-2665a8aea6a2',
-    );
-  });
+    ));
 
   it('equals that of another implementation, for any name and namespace', () => {
     const name = fc.string({ unit: 'binary', maxLength: 100 });

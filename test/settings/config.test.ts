@@ -323,13 +323,12 @@ describe('the transport of the hub', () => {
 describe('unknown variables that look like settings', () => {
   const unknown = (env: NodeJS.ProcessEnv) => unknownVariables(env, names);
 
-  it('are named, with the nearest name', () => {
+  it('are named, with the nearest name', () =>
     expect(unknown({ DELIVERY_DRAIN_SECOND: '1', HUB_CONSUMERGROUP: 'g', STORE_CONNECTION: 's3cret' })).toEqual([
       { variable: 'DELIVERY_DRAIN_SECOND', hint: 'the nearest name is DELIVERY_DRAIN_SECONDS' },
       { variable: 'HUB_CONSUMERGROUP', hint: 'the nearest name is HUB_CONSUMER_GROUP' },
       { variable: 'STORE_CONNECTION', hint: 'the nearest name is STORE_CONNECTION_STRING' },
-    ]);
-  });
+    ]));
 
   it('do not include empty ones, those of other programs, or those that Kubernetes sets for a service of such a name', () => {
     const others = {
@@ -434,12 +433,11 @@ describe('the settings of the store', () => {
     expect(placeOf(own, { kind: 'file', ...store }, 'CHECKPOINTS')).toEqual({ setting: 'DATA_DIRECTORY' });
   });
 
-  it('are refused with an account that files do not need, by the variable', () => {
+  it('are refused with an account that files do not need, by the variable', () =>
     expect(problemsOf({ ...enough, ...own })).toEqual([
       expect.stringContaining('CHECKPOINTS_CONNECTION_STRING is not used with STORE=file'),
       expect.stringContaining('DEAD_LETTERS_CONNECTION_STRING is not used with STORE=file'),
-    ]);
-  });
+    ]));
 
   it.each(['store', 'checkpoints', 'deadLetters'])('have a secret that no file may have: that of %s', (group) => {
     const problems = problemsOf({ ...enough, CONFIG_FILE: file({ [group]: { connectionString: storage } }) });

@@ -147,11 +147,10 @@ describe('a file of a secret refuses the start', () => {
     if (!/must be/.test(problems[0] ?? '')) expect(problems[0]).toContain(path);
   });
 
-  it('beside its variable', () => {
+  it('beside its variable', () =>
     expect(problemsOf({ ...env, BACKENDS_TOKEN_FILE, BACKENDS_TOKEN: 't0ken' })).toEqual([
       'backends.token: BACKENDS_TOKEN and BACKENDS_TOKEN_FILE are two ways to give the same secret; remove one of them',
-    ]);
-  });
+    ]));
 });
 
 describe('another secret', () => {

@@ -38,9 +38,7 @@ describe('the first span of a message', () => {
   });
 
   describe('with standard variables about the program', () => {
-    afterEach(() => {
-      vi.unstubAllEnvs();
-    });
+    afterEach(() => void vi.unstubAllEnvs());
 
     it('has their attributes', async () => {
       vi.stubEnv('OTEL_SERVICE_NAME', 'pumps');
