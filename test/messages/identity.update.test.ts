@@ -11,6 +11,8 @@ const updates = (body: unknown, call = put): ScriptedCall => ({ call, body, repl
 const properties = { parent: 'edge' };
 const body = { identity: 'sensor-1', publicKey: 'MIIB' };
 const sent = { properties, body };
+const updatesDevice = (body: string) => updates(body, `PUT /devices/${devicePrincipal}`);
+const updated = updates(JSON.stringify(body));
 const ok = (parent = 'edge', identity = 'sensor-1') => ({ success: true, code: 'ok', details: '', parent, identity });
 const failed = (code: string, details: unknown) => ({ success: false, code, details });
 const unknown = failed('http_response_error', unknownIdentity);
@@ -19,7 +21,7 @@ const refusal = (words: string) =>
 /** Each takes two bytes of the acknowledgement. */
 const quotes = '"'.repeat(32_680);
 
-const sample = { properties, body, backend: [finds(), updates(JSON.stringify(body))], ack: ok(), failed };
+const sample = { properties, body, backend: [finds(), updated], ack: ok(), failed };
 
 messageTable('V2', 'identity.update', sample, {
   identity: identityRows(failed),
@@ -29,33 +31,33 @@ messageTable('V2', 'identity.update', sample, {
       'updates an identity below the parent of the header, with the body as sent {S1.1 S13.1 S13.5 S13.12}',
       sent,
       ok(),
-      [finds(), updates(JSON.stringify(body))],
+      [finds(), updated],
     ),
     row('updates an identity directly below the device when the header names no parent {S13.1}', { body }, ok(''), [
       finds('GET /devices?device=d1&identity=sensor-1', { ...sensor, path: 'd1/sensor-1' }),
-      updates(JSON.stringify(body)),
+      updated,
     ]),
     row('treats an empty parent as the device itself', { properties: { parent: '' }, body }, ok(''), [
       finds('GET /devices?device=d1&identity=sensor-1'),
-      updates(JSON.stringify(body)),
+      updated,
     ]),
     row(
       'updates the directly connected device itself when the body names no identity {S13.4}',
       { body: { publicKey: 'MIIB' } },
       ok('', ''),
-      [device, updates('{"publicKey":"MIIB"}', `PUT /devices/${devicePrincipal}`)],
+      [device, updatesDevice('{"publicKey":"MIIB"}')],
     ),
     row(
       'ignores the parent when the body names no identity, but repeats it {S13.2 S13.12}',
       { properties, body: { publicKey: 'MIIB' } },
       ok('edge', ''),
-      [device, updates('{"publicKey":"MIIB"}', `PUT /devices/${devicePrincipal}`)],
+      [device, updatesDevice('{"publicKey":"MIIB"}')],
     ),
     row(
       'finds an identity several levels down {S7.3}',
       { properties: { parent: 'edge/line 1/ü' }, body },
       ok('edge/line 1/ü'),
-      [finds('GET /devices?device=d1&path=edge%2Fline%201%2F%C3%BC&identity=sensor-1'), updates(JSON.stringify(body))],
+      [finds('GET /devices?device=d1&path=edge%2Fline%201%2F%C3%BC&identity=sensor-1'), updated],
     ),
     row(
       'passes the body on byte for byte: 64-bit integers, 1.0, the order of keys, white space {S13.3}',
@@ -69,12 +71,12 @@ messageTable('V2', 'identity.update', sample, {
         updates('{ "publicKey":"MI\\u0049B","2":12345678901234567890, "1":1.0,"x":1e400,"identity":"sensor-1"\n}'),
       ],
     ),
-    row('succeeds again with the same request {S13.8}', sent, ok(), [finds(), updates(JSON.stringify(body))]),
+    row('succeeds again with the same request {S13.8}', sent, ok(), [finds(), updated]),
     row(
       'sends no notification of the identity {S13.10}',
       { properties: { ...properties, ack: undefined }, body },
       undefined,
-      [finds(), updates(JSON.stringify(body))],
+      [finds(), updated],
     ),
   ],
 
@@ -83,7 +85,7 @@ messageTable('V2', 'identity.update', sample, {
       'repeats the context of the request {S13.11}',
       { properties: { ...properties, context: 'user ü\r\n' }, body, ackProperties: { context: 'user ü\r\n' } },
       ok(),
-      [finds(), updates(JSON.stringify(body))],
+      [finds(), updated],
     ),
     row(
       'repeats the context of a request that fails {S13.11}',
@@ -109,7 +111,7 @@ messageTable('V2', 'identity.update', sample, {
       'is compressed without a request when it would not fit otherwise {S13.13}',
       { properties: { parent: quotes }, body: { publicKey: 'MIIB' }, ackProperties: { 'content-encoding': 'gzip' } },
       ok(quotes, ''),
-      [device, updates('{"publicKey":"MIIB"}', `PUT /devices/${devicePrincipal}`)],
+      [device, updatesDevice('{"publicKey":"MIIB"}')],
     ),
   ],
 
@@ -137,20 +139,16 @@ messageTable('V2', 'identity.update', sample, {
       'reads no identity from a __proto__ key',
       { properties, body: '{"__proto__":{"identity":"sensor-1"}}' },
       ok('edge', ''),
-      [device, updates('{"__proto__":{"identity":"sensor-1"}}', `PUT /devices/${devicePrincipal}`)],
+      [device, updatesDevice('{"__proto__":{"identity":"sensor-1"}}')],
     ),
   ],
 
   'lost answers': [
     row('repeats an update whose answer was lost under the same idempotency key', sent, ok(), [
       finds(),
-      { ...updates(JSON.stringify(body)), headers: { 'idempotency-key': idempotencyKey(put) }, reply: 'lost' },
-      { ...updates(JSON.stringify(body)), headers: { 'idempotency-key': idempotencyKey(put) } },
+      { ...updated, headers: { 'idempotency-key': idempotencyKey(put) }, reply: 'lost' },
+      { ...updated, headers: { 'idempotency-key': idempotencyKey(put) } },
     ]),
-    row('repeats a look-up whose answer was lost', sent, ok(), [
-      { ...finds(), reply: 'lost' },
-      finds(),
-      updates(JSON.stringify(body)),
-    ]),
+    row('repeats a look-up whose answer was lost', sent, ok(), [{ ...finds(), reply: 'lost' }, finds(), updated]),
   ],
 });
