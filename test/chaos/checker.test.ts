@@ -107,9 +107,7 @@ const isOf = (model: string, object: string) => (reply: Told) =>
   reply.about?.model === model && reply.about.object === object;
 
 describe('The checker of histories', () => {
-  it('finds nothing in a correct history', () => {
-    expect(check(well)).toEqual([]);
-  });
+  it('finds nothing in a correct history', () => expect(check(well)).toEqual([]));
 
   describe('reports as lost', () => {
     it('a message without effect and without reply', () => {
@@ -119,9 +117,8 @@ describe('The checker of histories', () => {
       ).toEqual(['lost c']);
     });
 
-    it('an unhandled message whose device waits for the answer', () => {
-      expect(found({ told: without(replies, 'x'), handled: without(handled, 'x') })).toEqual(['lost x']);
-    });
+    it('an unhandled message whose device waits for the answer', () =>
+      expect(found({ told: without(replies, 'x'), handled: without(handled, 'x') })).toEqual(['lost x']));
 
     it('a message that is not executed, although it ends no process', () => {
       const change = { struck: new Set(['b']), parked: new Set(['b']), unexecuted: new Set(['b']) };
@@ -190,9 +187,8 @@ describe('The checker of histories', () => {
       expect(found({ effects: twice, ...pumpIs(4, 'c') })).toContain('duplicated c');
     });
 
-    it('a type that was created twice', () => {
-      expect(found({ effects: [...well.effects, { id: 'u', key: 'key of u' }] })).toContain('duplicated u');
-    });
+    it('a type that was created twice', () =>
+      expect(found({ effects: [...well.effects, { id: 'u', key: 'key of u' }] })).toContain('duplicated u'));
 
     it('more repeats than the bound of their partition', () => {
       const again = [...handled, ...handled.slice(0, 2)];
@@ -221,9 +217,7 @@ describe('The checker of histories', () => {
       expect(found(holding({ identity: '?' }))).toEqual(['state d']);
     });
 
-    it('a state that only another order explains', () => {
-      expect(found(pumpIs(3, 'b'))).toEqual(['state d']);
-    });
+    it('a state that only another order explains', () => expect(found(pumpIs(3, 'b'))).toEqual(['state d']));
   });
 
   describe('reports as a wrong acknowledgement', () => {
@@ -233,15 +227,13 @@ describe('The checker of histories', () => {
       expect(found({ told: [...replies, told('c', 'ok')] })).toContain('wrong acknowledgement c');
     });
 
-    it('another code in the log', () => {
-      expect(found({ handled: logged('c', { code: 'http_response_error' }) })).toEqual(['wrong acknowledgement c']);
-    });
+    it('another code in the log', () =>
+      expect(found({ handled: logged('c', { code: 'http_response_error' }) })).toEqual(['wrong acknowledgement c']));
 
-    it('a repeated one under another message id', () => {
+    it('a repeated one under another message id', () =>
       expect(found({ told: [...replies, { ...told('b', 'ok'), messageId: 'b-2' }] })).toEqual([
         'wrong acknowledgement b',
-      ]);
-    });
+      ]));
 
     it('no successful removal of something that does not exist, since it may be a repeat', () => {
       const again = message('e', 'all', { does: 'remove', identity: 'module' });
@@ -304,9 +296,8 @@ describe('The checker of histories', () => {
       expect(found({ told: telling('s', ofPump, about({ isNew: true })) })).toEqual(['wrong notification s']);
     });
 
-    it('a reply that no message asks for', () => {
-      expect(found({ told: [...replies, news('u', 'o', 'svc.device', 3)] })).toContain('wrong notification u');
-    });
+    it('a reply that no message asks for', () =>
+      expect(found({ told: [...replies, news('u', 'o', 'svc.device', 3)] })).toContain('wrong notification u'));
 
     it('a reply that comes after the acknowledgement, or again under another message id', () => {
       const late = [...telling('s', isOf('svc.device', 'part')), news('s', 'part', 'svc.device', 1)];

@@ -48,12 +48,9 @@ describe('What a process counts', () => {
 
   it.each(['succeeded', 'failed', 'parked', 'repliesDelivered', 'repliesDropped'])(
     'is a difference when %s of its last line differs',
-    (name) => {
-      expect(flawsOfLastLine([...lines, { ...summary, [name]: 7 }])).toHaveLength(1);
-    },
+    (name) => expect(flawsOfLastLine([...lines, { ...summary, [name]: 7 }])).toHaveLength(1),
   );
 
-  it('is counted from its own start', () => {
-    expect(processesIn([...lines, ...lines, summary]).map((own) => own.length)).toEqual([5, 6]);
-  });
+  it('is counted from its own start', () =>
+    expect(processesIn([...lines, ...lines, summary]).map((own) => own.length)).toEqual([5, 6]));
 });

@@ -77,11 +77,7 @@ export async function run(options: RunOptions): Promise<Outcome> {
     realDevices,
     devices: senders.map(({ deviceId }) => deviceId),
     connected,
-    environment: {
-      STORE: 'blob',
-      CHECKPOINTS_CONTAINER: container,
-      DEAD_LETTERS_CONTAINER: deadLetters,
-    },
+    environment: { STORE: 'blob', CHECKPOINTS_CONTAINER: container, DEAD_LETTERS_CONTAINER: deadLetters },
     looksUp: planned.some(({ misfortune }) => misfortune === failover),
     checkpointsOf: (hub) => storage.checkpoints(container, hub),
     letters: () => storage.letters(deadLetters),

@@ -11,7 +11,7 @@ describe('A sabotage', () => {
     expect((await readFile(join(project, file), 'utf8')).split(find)).toHaveLength(2);
   });
 
-  it.each(sabotages)('is exposed by existing misfortunes: $name', ({ showsIn }) => {
-    expect(misfortunes.map(({ name }) => name)).toEqual(expect.arrayContaining([...showsIn]));
-  });
+  it.each(sabotages)('is exposed by existing misfortunes: $name', ({ showsIn }) =>
+    expect(misfortunes.map(({ name }) => name)).toEqual(expect.arrayContaining([...showsIn])),
+  );
 });

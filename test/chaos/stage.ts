@@ -118,11 +118,7 @@ export const isOurs = ({ intent }: Pick<Message, 'intent'>): boolean =>
   intent.does !== 'nothing' || intent.code !== undefined;
 
 /** Small and hurried: in a short run everything must come about that takes hours in life. */
-const hurried = {
-  DELIVERY_MAX_MESSAGES: '200',
-  DELIVERY_DRAIN_SECONDS: '10',
-  BACKENDS_ATTEMPT_TIMEOUT_SECONDS: '2',
-};
+const hurried = { DELIVERY_MAX_MESSAGES: '200', DELIVERY_DRAIN_SECONDS: '10', BACKENDS_ATTEMPT_TIMEOUT_SECONDS: '2' };
 
 /** How long a reply is sent again that the hub refuses for now (C4). */
 export const patienceSeconds = 12;

@@ -26,9 +26,7 @@ describe('The workload', () => {
     );
   });
 
-  it('names each message but once', () => {
-    expect(new Set(messages.map(({ id }) => id)).size).toBe(messages.length);
-  });
+  it('names each message but once', () => expect(new Set(messages.map(({ id }) => id)).size).toBe(messages.length));
 
   it('has compressed messages, and devices that flood', () => {
     const encodings = new Set(messages.map(({ properties }) => properties['content-encoding']));

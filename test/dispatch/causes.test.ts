@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import type { CardLimits } from '../../src/card/card.ts';
 import { type Delivery, dropReasons } from '../../src/protocol/delivery.ts';
 import { dispatchEvent } from '../support/dispatching.ts';
@@ -76,30 +76,29 @@ const causes: readonly (readonly [code: string, what: string, Cause])[] = [
 
 const ours = ['timeout_exceeded', 'internal_platform_error'];
 
-describe('a message fails', () => {
-  it.each(causes)('with %s for %s', async (code, _, cause) => {
-    vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
-    const { script = [], limits, delivery, body, ...sent } = cause;
-    const event = hubEvent({ properties, body: body ?? (sent.properties === sync ? {} : pumpBody), ...sent });
-    const dispatching = dispatchEvent(event, script, {
-      limits,
-      deliver: ({ kind }) => (kind === 'notification' ? delivery : undefined),
-    });
-    await vi.advanceTimersByTimeAsync(3_000);
-    const { handled, replies, parked, logged } = await dispatching;
-    const isOurs = ours.includes(code);
-    const answer = JSON.parse(replies.at(-1)?.body ?? '');
-    expect([handled, answer.success, answer.code]).toEqual([true, false, code]);
-    expect(answer.details.length).toBeGreaterThan(10);
-    expect(parked.map((letter) => letter.code)).toEqual(isOurs ? [code] : []);
-    const isWarned = code === 'internal_platform_error' || delivery !== undefined;
-    expect(logged.at(-1)).toMatchObject({ msg: 'handled', code, level: isWarned ? 'warn' : 'info' });
+it.each(causes)('a message fails with %s for %s', async (code, _, cause) => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { script = [], limits, delivery, body, ...sent } = cause;
+  const event = hubEvent({ properties, body: body ?? (sent.properties === sync ? {} : pumpBody), ...sent });
+  const dispatching = dispatchEvent(event, script, {
+    limits,
+    deliver: ({ kind }) => (kind === 'notification' ? delivery : undefined),
   });
+  await vi.advanceTimersByTimeAsync(3_000);
+  const { handled, replies, parked, logged } = await dispatching;
+  const isOurs = ours.includes(code);
+  const answer = JSON.parse(replies.at(-1)?.body ?? '');
+  expect([handled, answer.success, answer.code]).toEqual([true, false, code]);
+  expect(answer.details.length).toBeGreaterThan(10);
+  expect(parked.map((letter) => letter.code)).toEqual(isOurs ? [code] : []);
+  const isWarned = code === 'internal_platform_error' || delivery !== undefined;
+  expect(logged.at(-1)).toMatchObject({ msg: 'handled', code, level: isWarned ? 'warn' : 'info' });
 });
 
-describe('a notification that is dropped', () => {
-  it.each(dropReasons)('(%s) fails no request but SyncModel: its result stays', async (dropped) => {
+it.each(dropReasons)(
+  'a notification that is dropped (%s) fails no request but SyncModel: its result stays',
+  async (dropped) => {
     const configuration = pump({ model: 'svc.configuration' });
     const script = [...success.slice(0, -1), { ...noConfiguration(pumpId), reply: [200, configuration] as const }];
     const { replies, parked, logged } = await dispatchEvent(hubEvent({ properties, body: pumpBody }), script, {
@@ -109,5 +108,5 @@ describe('a notification that is dropped', () => {
     expect(JSON.parse(replies[1]?.body ?? '')).toMatchObject({ success: true, code: 'ok' });
     expect(parked).toEqual([]);
     expect(logged.at(-1)).toMatchObject({ msg: 'handled', code: 'ok', level: 'warn', droppedReplies: 1 });
-  });
-});
+  },
+);

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { createLog } from '../../src/log/log.ts';
 import { noMeter } from '../../src/metrics/meter.ts';
 import { createMessageRecords } from '../../src/observing/messageRecords.ts';
@@ -37,18 +37,16 @@ function lineOf(sent: number, dropped: number): Record<string, unknown> {
 const drop = { kind: 'notification', device: 'd1', reason: 'queue_full' } as const;
 const combinations = [0, 1, 2].flatMap((sent) => [0, 1, 10, 11].map((dropped) => [sent, dropped] as const));
 
-describe('the line of a handled message', () => {
-  it.each(combinations)(
-    'with %i replies sent and %i dropped has the time of replies, if any, the number of drops and the first ten of them',
-    (sent, count) => {
-      const { level, replies, repliesMs, dropped, droppedReplies } = lineOf(sent, count);
-      expect({ level, replies, repliesMs, dropped, droppedReplies }).toEqual({
-        level: count > 0 ? 'warn' : 'info',
-        replies: sent,
-        repliesMs: sent + count > 0 ? 40 : undefined,
-        dropped: count > 0 ? Array(Math.min(count, 10)).fill(drop) : undefined,
-        droppedReplies: count > 0 ? count : undefined,
-      });
-    },
-  );
-});
+it.each(combinations)(
+  'the line of a handled message with %i replies sent and %i dropped has the time of replies, if any, the number of drops and the first ten of them',
+  (sent, count) => {
+    const { level, replies, repliesMs, dropped, droppedReplies } = lineOf(sent, count);
+    expect({ level, replies, repliesMs, dropped, droppedReplies }).toEqual({
+      level: count > 0 ? 'warn' : 'info',
+      replies: sent,
+      repliesMs: sent + count > 0 ? 40 : undefined,
+      dropped: count > 0 ? Array(Math.min(count, 10)).fill(drop) : undefined,
+      droppedReplies: count > 0 ? count : undefined,
+    });
+  },
+);

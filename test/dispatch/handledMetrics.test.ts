@@ -78,10 +78,7 @@ it('an attempt without a response is recorded with its reason', async () => {
 });
 
 it('names that devices make up create no series: the metrics have no value that a device sends', async () => {
-  const { dispatch, meter, backends } = wire({
-    adapter: scriptedBackend([]).adapter,
-    send: async () => 'delivered',
-  });
+  const { dispatch, meter, backends } = wire({ adapter: scriptedBackend([]).adapter, send: async () => 'delivered' });
   const mark = 'zqhostile';
   const named = ['__proto__', 'constructor', 'toString', '_OTHER', `${mark}"} 1\n# ${mark}`, mark.repeat(3_000)];
   const names = [...named, ...Array.from({ length: 500 }, (_, index) => `${mark}-${index}`)];

@@ -135,18 +135,16 @@ describe('the spans of a message', () => {
   });
 });
 
-describe('sampling', () => {
-  it('does not follow the trace that a device has chosen', async () => {
-    const { traces } = await startRecording({ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.5' });
-    const flags = [];
-    for (const own of [`${'0'.repeat(31)}1`, `ffffffff${'0'.repeat(24)}`]) {
-      const sent = { ...properties, traceparent: `00-${own}-${devicesSpan}-01` };
-      const { calls } = await dispatchEvent(hubEvent({ properties: sent, body }), success, { traces });
-      expect(calls[0]?.headers['traceparent']).toContain(own);
-      flags.push(calls[0]?.headers['traceparent']?.slice(-2));
-    }
-    expect(flags[1]).toBe(flags[0]);
-  });
+it('sampling does not follow the trace that a device has chosen', async () => {
+  const { traces } = await startRecording({ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.5' });
+  const flags = [];
+  for (const own of [`${'0'.repeat(31)}1`, `ffffffff${'0'.repeat(24)}`]) {
+    const sent = { ...properties, traceparent: `00-${own}-${devicesSpan}-01` };
+    const { calls } = await dispatchEvent(hubEvent({ properties: sent, body }), success, { traces });
+    expect(calls[0]?.headers['traceparent']).toContain(own);
+    flags.push(calls[0]?.headers['traceparent']?.slice(-2));
+  }
+  expect(flags[1]).toBe(flags[0]);
 });
 
 describe('the span of the handling', () => {

@@ -131,9 +131,8 @@ describe.each(kinds)('an error in the log of the %s', (_, create) => {
     expect(line.errors[0].message).toHaveLength(2_000);
   });
 
-  it('is written even if the thrown value is not an Error', () => {
-    expect(lineOf('just text')).toMatchObject({ message: 'just text' });
-  });
+  it('is written even if the thrown value is not an Error', () =>
+    expect(lineOf('just text')).toMatchObject({ message: 'just text' }));
 
   it('is finite, even if the error is its own cause or has very many', () => {
     const circular = new Error('again');

@@ -3,7 +3,7 @@ import type { ScriptedCall } from '../support/scriptedBackend.ts';
 import { devicePrincipal, problem, sensorPrincipal } from '../support/world.ts';
 import { finds, findsNothing, identityRows, unknownIdentity } from './identityRows.ts';
 import { messageTable } from './table/messageTable.ts';
-import type { Row } from './table/row.ts';
+import { type Row, row } from './table/row.ts';
 
 const del = `DELETE /devices/${sensorPrincipal}`;
 const deletes: ScriptedCall = { call: del, reply: [204] };
@@ -30,65 +30,53 @@ messageTable('V2', 'identity.delete', sample, {
   identity: identityRows(failed),
 
   deletion: [
-    {
-      it: 'deletes an identity below the parent of the header; the acknowledgement says "detail", not "details" {S14.2 S14.7}',
-      ...sent,
-      backend: [finds(), deletes],
-      ack: { success: true, code: 'ok', detail: '', parent: 'edge', identity: 'sensor-1' },
-    },
-    {
-      it: 'deletes an identity directly below the device when the header names no parent {S14.2}',
-      body,
-      backend: [finds('GET /devices?device=d1&identity=sensor-1'), deletes],
-      ack: ok(''),
-    },
-    {
-      it: 'has "detail" also when a message of this action is refused before its body is read {S14.7}',
-      properties: { version: 1 },
-      body,
-      ack: { success: false, code: 'validation_error', detail: 'property version must be 2' },
-    },
-    {
-      it: 'ignores other keys in the body {S14.3}',
-      properties,
-      body: { ...body, id: devicePrincipal, parent: 'elsewhere' },
-      backend: [finds(), deletes],
-      ack: ok(),
-    },
-    {
-      it: 'sends no notification of the identity {S14.6}',
-      properties: { ...properties, ack: undefined },
-      body,
-      backend: [finds(), deletes],
-      ack: undefined,
-    },
+    row(
+      'deletes an identity below the parent of the header; the acknowledgement says "detail", not "details" {S14.2 S14.7}',
+      sent,
+      { success: true, code: 'ok', detail: '', parent: 'edge', identity: 'sensor-1' },
+      [finds(), deletes],
+    ),
+    row('deletes an identity directly below the device when the header names no parent {S14.2}', { body }, ok(''), [
+      finds('GET /devices?device=d1&identity=sensor-1'),
+      deletes,
+    ]),
+    row(
+      'has "detail" also when a message of this action is refused before its body is read {S14.7}',
+      { properties: { version: 1 }, body },
+      { success: false, code: 'validation_error', detail: 'property version must be 2' },
+    ),
+    row(
+      'ignores other keys in the body {S14.3}',
+      { properties, body: { ...body, id: devicePrincipal, parent: 'elsewhere' } },
+      ok(),
+      [finds(), deletes],
+    ),
+    row(
+      'sends no notification of the identity {S14.6}',
+      { properties: { ...properties, ack: undefined }, body },
+      undefined,
+      [finds(), deletes],
+    ),
   ],
 
   refused: [
-    {
-      it: 'rejects the second deletion, since the identity no longer exists {S14.5 S14.7 S20.4}',
-      ...sent,
-      backend: [findsNothing()],
-      ack: unknown,
-    },
-    {
-      it: 'rejects the deletion of an identity that another deleted just before',
-      ...sent,
-      backend: [finds(), { call: del, reply: problem(404, 'Not found') }],
-      ack: refusal('HTTP 404: Not found'),
-    },
-    {
-      it: 'does not find the directly connected device under its own name {S14.1}',
-      body: { identity: 'd1' },
-      backend: [findsNothing('GET /devices?device=d1&identity=d1')],
-      ack: unknown,
-    },
-    {
-      it: 'reports an identity through which others are connected {S14.3}',
-      ...sent,
-      backend: [finds(), { call: del, reply: problem(409, 'Has children') }],
-      ack: refusal('HTTP 409: Has children'),
-    },
+    row('rejects the second deletion, since the identity no longer exists {S14.5 S14.7 S20.4}', sent, unknown, [
+      findsNothing(),
+    ]),
+    row('rejects the deletion of an identity that another deleted just before', sent, refusal('HTTP 404: Not found'), [
+      finds(),
+      { call: del, reply: problem(404, 'Not found') },
+    ]),
+    row(
+      'does not find the directly connected device under its own name {S14.1}',
+      { body: { identity: 'd1' } },
+      unknown,
+      [findsNothing('GET /devices?device=d1&identity=d1')],
+    ),
+    row('reports an identity through which others are connected {S14.3}', sent, refusal('HTTP 409: Has children'), [
+      finds(),
+      { call: del, reply: problem(409, 'Has children') },
+    ]),
     rejects(
       'never deletes the device itself: a body must name an identity {S14.1 S14.3}',
       { body: {} },
@@ -121,37 +109,20 @@ messageTable('V2', 'identity.delete', sample, {
       backend: [finds(), { call: del, reply: problem(404, 'Not found') }],
       ack: ok(),
     },
-    {
-      it: 'deletes an identity that still exists',
-      redelivered: true,
-      ...sent,
-      backend: [finds(), deletes],
-      ack: ok(),
-    },
+    { it: 'deletes an identity that still exists', redelivered: true, ...sent, backend: [finds(), deletes], ack: ok() },
   ],
 
   'lost answers': [
-    {
-      it: 'reports success for its own deletion when the repeat finds no identity',
-      ...sent,
-      backend: [
-        finds(),
-        { ...deletes, headers: { 'idempotency-key': idempotencyKey(del) }, reply: 'lost' },
-        { ...deletes, headers: { 'idempotency-key': idempotencyKey(del) }, reply: problem(404, 'Not found') },
-      ],
-      ack: ok(),
-    },
-    {
-      it: 'repeats a deletion that did not arrive',
-      ...sent,
-      backend: [finds(), { ...deletes, reply: 'refused' }, deletes],
-      ack: ok(),
-    },
-    {
-      it: 'does not claim a deletion that it never sent',
-      ...sent,
-      backend: [finds(), { ...deletes, reply: 'refused' }, { ...deletes, reply: problem(404, 'Not found') }],
-      ack: refusal('HTTP 404: Not found'),
-    },
+    row('reports success for its own deletion when the repeat finds no identity', sent, ok(), [
+      finds(),
+      { ...deletes, headers: { 'idempotency-key': idempotencyKey(del) }, reply: 'lost' },
+      { ...deletes, headers: { 'idempotency-key': idempotencyKey(del) }, reply: problem(404, 'Not found') },
+    ]),
+    row('repeats a deletion that did not arrive', sent, ok(), [finds(), { ...deletes, reply: 'refused' }, deletes]),
+    row('does not claim a deletion that it never sent', sent, refusal('HTTP 404: Not found'), [
+      finds(),
+      { ...deletes, reply: 'refused' },
+      { ...deletes, reply: problem(404, 'Not found') },
+    ]),
   ],
 });

@@ -9,7 +9,7 @@ import {
 } from '../support/hostileNames.ts';
 import type { ScriptedCall } from '../support/scriptedBackend.ts';
 import { devicePrincipal, identityWithId, sensorPrincipal } from '../support/world.ts';
-import { incident, type Row } from './table/row.ts';
+import { incident, type Row, row } from './table/row.ts';
 
 /** What `identity.update` and `identity.delete` have in common: how an identity is named and found. */
 
@@ -41,26 +41,20 @@ export function identityRows(failed: (code: string, details: unknown) => Row['ac
     ack: failed('validation_error', details),
   });
   return [
-    {
-      it: 'gives the same result for an identity that is connected through another device {S13.7 S14.4 S19.3}',
-      device: 'd2',
-      properties,
-      body,
-      backend: [
-        {
-          ...findsNothing('GET /devices?device=d2&path=edge&identity=sensor-1'),
-          headers: { 'x-svc-device-id': 'd2' },
-        },
-      ],
-      ack: unknown,
-    },
-    ...hostilePrincipals.map((id) => ({
-      it: `is the service’s failure when the identity’s id is not a path segment: ${shown(id)}`,
-      properties,
-      body,
-      backend: [identityWithId(id, resolve)],
-      ack: failed('internal_platform_error', incident),
-    })),
+    row(
+      'gives the same result for an identity that is connected through another device {S13.7 S14.4 S19.3}',
+      { device: 'd2', properties, body },
+      unknown,
+      [{ ...findsNothing('GET /devices?device=d2&path=edge&identity=sensor-1'), headers: { 'x-svc-device-id': 'd2' } }],
+    ),
+    ...hostilePrincipals.map((id) =>
+      row(
+        `is the service’s failure when the identity’s id is not a path segment: ${shown(id)}`,
+        { properties, body },
+        failed('internal_platform_error', incident),
+        [identityWithId(id, resolve)],
+      ),
+    ),
     ...[
       ['', 'must not be empty'],
       [7, 'must be text'],
@@ -96,13 +90,12 @@ export function identityRows(failed: (code: string, details: unknown) => Row['ac
       ];
       const longer = parent.length > identity.length ? [`n${parent}`, identity] : [parent, `n${identity}`];
       return [
-        {
-          it: `is found by ${what} that makes the URL exactly as long as allowed`,
-          properties: { parent },
-          body: { identity },
-          backend: [findsNothing(`GET /devices?device=d1&${query.join('&')}`)],
-          ack: unknown,
-        },
+        row(
+          `is found by ${what} that makes the URL exactly as long as allowed`,
+          { properties: { parent }, body: { identity } },
+          unknown,
+          [findsNothing(`GET /devices?device=d1&${query.join('&')}`)],
+        ),
         rejects(
           `refuses ${what} that makes the URL of a backend call one byte too long, before any call`,
           { properties: { parent: longer[0] }, body: { identity: longer[1] } },
@@ -128,19 +121,16 @@ export function identityRows(failed: (code: string, details: unknown) => Row['ac
         `property parent ${pathFault}`,
       ),
     ),
-    ...hostileIdentities.map(([identity, encoded]) => ({
-      it: `never splits an identity: ${shown(identity)} is one name {S7.1}`,
-      properties,
-      body: { identity },
-      backend: [findsNothing(`GET /devices?device=d1&path=edge&identity=${encoded}`)],
-      ack: unknown,
-    })),
-    {
-      it: 'splits a parent’s names only at its slashes',
-      properties: { parent: 'a%2fb&device=d2' },
-      body,
-      backend: [findsNothing('GET /devices?device=d1&path=a%252fb%26device%3Dd2&identity=sensor-1')],
-      ack: unknown,
-    },
+    ...hostileIdentities.map(([identity, encoded]) =>
+      row(
+        `never splits an identity: ${shown(identity)} is one name {S7.1}`,
+        { properties, body: { identity } },
+        unknown,
+        [findsNothing(`GET /devices?device=d1&path=edge&identity=${encoded}`)],
+      ),
+    ),
+    row('splits a parent’s names only at its slashes', { properties: { parent: 'a%2fb&device=d2' }, body }, unknown, [
+      findsNothing('GET /devices?device=d1&path=a%252fb%26device%3Dd2&identity=sensor-1'),
+    ]),
   ];
 }

@@ -17,6 +17,8 @@ import {
   absent,
   configurationNews,
   failure,
+  forNew,
+  forPump,
   isNew,
   lookUp,
   news,
@@ -59,7 +61,7 @@ const isFailed = ({ success }: (typeof many)[number]) => !success;
 
 const sample = {
   body: { objectId: pumpId, ...body },
-  backend: [device, absent, creates, noConfiguration(pumpId)],
+  backend: forPump(absent, creates),
   decisive: [device, absent, creates],
   ack: ok,
   failed: failure,
@@ -70,12 +72,11 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
     {
       it: 'creates a model that does not exist, with the objectId of the request {S1.1 S9.1 S9.3}',
       body: { objectId: pumpId, ...body },
-      backend: [
-        device,
-        absent,
-        { call: create, body: JSON.stringify({ objectId: pumpId, ...body }), reply: [201, pumpAnswer()] },
-        noConfiguration(pumpId),
-      ],
+      backend: forPump(absent, {
+        call: create,
+        body: JSON.stringify({ objectId: pumpId, ...body }),
+        reply: [201, pumpAnswer()],
+      }),
       ack: ok,
     },
     ...(
@@ -95,13 +96,7 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
       ([it, body, handedOver]): Row => ({
         it,
         body,
-        backend: [
-          device,
-          pumpType,
-          lookUp(),
-          { call: create, body: handedOver, reply: [201, pumpAnswer(isNew)] },
-          noConfiguration(derivedObjectId),
-        ],
+        backend: forNew(pumpType, lookUp(), { call: create, body: handedOver, reply: [201, pumpAnswer(isNew)] }),
         ...created(pump(isNew)),
       }),
     ),
@@ -129,8 +124,7 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
     {
       it: 'looks for unique numbers as they are written',
       body: '{"model":"svc.device","type":"pump","properties":{"serial":12345678901234567891}}',
-      backend: [
-        device,
+      backend: forNew(
         pumpType,
         {
           call: 'POST /query',
@@ -138,8 +132,7 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
           reply: [200, JSON.stringify({ data: [pump()] }).replace('"FP-1"', '12345678901234567890')],
         },
         { call: create, reply: [201, pumpAnswer(isNew)] },
-        noConfiguration(derivedObjectId),
-      ],
+      ),
       ...created(pump(isNew)),
     },
     {
@@ -169,12 +162,7 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
     {
       it: 'compresses an acknowledgement with 3,000 related models, and leaves out those that do not fit, those that succeeded first {S21.1}',
       ...sent,
-      backend: [
-        device,
-        absent,
-        { ...creates, reply: [201, pumpAnswer({ relatedModels: many })] },
-        noConfiguration(pumpId),
-      ],
+      backend: forPump(absent, { ...creates, reply: [201, pumpAnswer({ relatedModels: many })] }),
       ack: {
         ...ok,
         details: expect.stringMatching(/^\d+ of 3000 related models are left out here, all of them successful$/),

@@ -3,7 +3,7 @@ import { hostileModels, hostileObjectIds, modelFault, objectIdFault, shown } fro
 import type { ScriptedCall, ScriptedReply } from '../support/scriptedBackend.ts';
 import { otherPumpId, problem, pumpId } from '../support/world.ts';
 import { messageTable } from './table/messageTable.ts';
-import type { Row } from './table/row.ts';
+import { type Row, row } from './table/row.ts';
 
 const post = `POST /objects/${pumpId}/models/svc.device/references/out`;
 const properties = { objectId: pumpId };
@@ -21,13 +21,10 @@ const refusal = (words: string) =>
 const creates: ScriptedCall = { call: post, body: JSON.stringify(body), reply: [201, { data: body }] };
 
 /** A row whose body goes to the information model as it is. */
-const passesOn = (it: string, body: unknown, reply: ScriptedReply, ack: Row['ack'] = ok): Row => ({
-  it,
-  properties,
-  body,
-  backend: [{ call: post, body: typeof body === 'string' ? body : JSON.stringify(body), reply }],
-  ack,
-});
+const passesOn = (it: string, body: unknown, reply: ScriptedReply, ack: Row['ack'] = ok): Row =>
+  row(it, { properties, body }, ack, [
+    { call: post, body: typeof body === 'string' ? body : JSON.stringify(body), reply },
+  ]);
 const rejects = (it: string, given: Partial<Row>, details: string): Row => ({
   it,
   body,
@@ -52,31 +49,29 @@ messageTable('V2', 'reference.create', sample, {
       [201, { data: [reference, { ...reference, name: 'drains' }] }],
     ),
     passesOn('passes on an empty array', [], [200, { data: [] }]),
-    {
-      it: 'uses the source model of the header {S12.1}',
-      properties: { objectId: pumpId, model: 'svc.configuration' },
-      body,
-      backend: [
+    row(
+      'uses the source model of the header {S12.1}',
+      { properties: { objectId: pumpId, model: 'svc.configuration' }, body },
+      ok,
+      [
         {
           call: `POST /objects/${pumpId}/models/svc.configuration/references/out`,
           body: JSON.stringify(body),
           reply: [201, { data: body }],
         },
       ],
-      ack: ok,
-    },
+    ),
     passesOn(
       'passes the body on byte for byte: 64-bit integers, 1.0, 1e400, the order of keys, white space',
       `[ {"to":{"model":"svc.device","objectId":"${otherPumpId}"},"name":"feeds", "attributes":{"2":12345678901234567890,"1":1.0,"x":1e400}}\n]`,
       [201, { data: body }],
     ),
-    {
-      it: 'sends no notification of the references {S12.5}',
-      properties: { ...properties, ack: undefined },
-      body,
-      backend: [creates],
-      ack: undefined,
-    },
+    row(
+      'sends no notification of the references {S12.5}',
+      { properties: { ...properties, ack: undefined }, body },
+      undefined,
+      [creates],
+    ),
   ],
 
   refused: [
@@ -122,25 +117,18 @@ messageTable('V2', 'reference.create', sample, {
   ],
 
   'lost answers': [
-    {
-      it: 'repeats a call whose answer was lost under the same idempotency key, without a further change',
-      properties,
-      body,
-      backend: [
+    row(
+      'repeats a call whose answer was lost under the same idempotency key, without a further change',
+      { properties, body },
+      ok,
+      [
         { ...creates, headers: { 'idempotency-key': idempotencyKey(post) }, reply: 'lost' },
         { ...creates, headers: { 'idempotency-key': idempotencyKey(post) }, reply: [200, { data: body }] },
       ],
-      ack: ok,
-    },
-    {
-      it: 'reports the reason when the repeat is refused',
-      properties,
-      body,
-      backend: [
-        { ...creates, reply: 'lost' },
-        { ...creates, reply: problem(404, 'Not found') },
-      ],
-      ack: refusal('HTTP 404: Not found'),
-    },
+    ),
+    row('reports the reason when the repeat is refused', { properties, body }, refusal('HTTP 404: Not found'), [
+      { ...creates, reply: 'lost' },
+      { ...creates, reply: problem(404, 'Not found') },
+    ]),
   ],
 });

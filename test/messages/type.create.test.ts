@@ -4,7 +4,7 @@ import { hostileModels, modelFault, shown } from '../support/hostileNames.ts';
 import type { ScriptedReply } from '../support/scriptedBackend.ts';
 import { problem } from '../support/world.ts';
 import { messageTable } from './table/messageTable.ts';
-import type { Row } from './table/row.ts';
+import { type Row, row } from './table/row.ts';
 
 const types = '/modelDefinitions/svc.device/types';
 const post = `POST ${types}`;
@@ -33,12 +33,8 @@ const refusal = (words: string) =>
 const tooLarge = (bytes: number) => failed('validation_error', `body has ${bytes} bytes, more than the limit of 65536`);
 
 /** A row with one creation. */
-const creates = (it: string, body: unknown, reply: ScriptedReply, ack: Row['ack']): Row => ({
-  it,
-  body,
-  backend: [{ call: post, ...(typeof body === 'string' && { body }), reply }],
-  ack,
-});
+const creates = (it: string, body: unknown, reply: ScriptedReply, ack: Row['ack']): Row =>
+  row(it, { body }, ack, [{ call: post, ...(typeof body === 'string' && { body }), reply }]);
 const refuses = (it: string, title: string, body: object): Row =>
   creates(it, JSON.stringify(body), problem(400, title), refusal(`HTTP 400: ${title}`));
 
@@ -64,19 +60,18 @@ messageTable('V2', 'type.create', sample, {
       [201, stored],
       ok(),
     ),
-    {
-      it: 'creates the type in the model definition that the header names {S11.1}',
-      properties: { model: 'svc.configuration' },
-      body,
-      backend: [
+    row(
+      'creates the type in the model definition that the header names {S11.1}',
+      { properties: { model: 'svc.configuration' }, body },
+      ok({ model: 'svc.configuration' }),
+      [
         {
           call: 'POST /modelDefinitions/svc.configuration/types',
           body: JSON.stringify(body),
           reply: [201, { ...stored, model: 'svc.configuration' }],
         },
       ],
-      ack: ok({ model: 'svc.configuration' }),
-    },
+    ),
     creates(
       'creates a new version of a type that exists {S11.3 S22.3}',
       JSON.stringify({ ...body, version: '2.10.0' }),
@@ -89,51 +84,52 @@ messageTable('V2', 'type.create', sample, {
       [201, stored],
       ok(),
     ),
-    {
-      it: 'sends no notification of the type {S11.4}',
-      properties: { ack: undefined },
-      body,
-      backend: [{ call: post, reply: [201, stored] }],
-      ack: undefined,
-    },
+    row('sends no notification of the type {S11.4}', { properties: { ack: undefined }, body }, undefined, [
+      { call: post, reply: [201, stored] },
+    ]),
   ],
 
   size: [
     creates('accepts a type definition of exactly 65,536 bytes {S11.6}', definitionOf(65_536), [201, stored], ok()),
-    {
-      it: 'refuses a type definition of one byte more, and names the limit {S11.6 S21.1}',
-      body: definitionOf(65_537),
-      ack: tooLarge(65_537),
-    },
-    {
-      it: 'counts the decompressed size: exactly 65,536 bytes pass',
-      properties: { 'content-encoding': 'gzip' },
-      body: gzipSync(definitionOf(65_536)),
-      backend: [{ call: post, body: definitionOf(65_536), reply: [201, stored] }],
-      ack: ok(),
-      ackProperties: { 'content-encoding': 'gzip' },
-    },
-    {
-      it: 'counts the decompressed size: one byte more is refused, however small it is compressed',
-      properties: { 'content-encoding': 'gzip' },
-      body: gzipSync(definitionOf(65_537)).toString('base64'),
-      ack: tooLarge(65_537),
-      ackProperties: { 'content-encoding': 'gzip' },
-    },
-    {
-      it: 'does not count the base64 text around a definition that is small enough',
-      properties: { 'content-encoding': 'gzip' },
-      body: gzipSync(definitionOf(65_536), { level: 0 }).toString('base64'),
-      backend: [{ call: post, body: definitionOf(65_536), reply: [201, stored] }],
-      ack: ok(),
-      ackProperties: { 'content-encoding': 'gzip' },
-    },
-    {
-      it: 'refuses a body over the limit before it is completely decompressed',
-      properties: { 'content-encoding': 'gzip' },
-      body: gzipSync(Buffer.alloc(524_289)),
-      ack: failed('decompression_error', 'body is larger than 524288 bytes when decompressed'),
-    },
+    row(
+      'refuses a type definition of one byte more, and names the limit {S11.6 S21.1}',
+      { body: definitionOf(65_537) },
+      tooLarge(65_537),
+    ),
+    row(
+      'counts the decompressed size: exactly 65,536 bytes pass',
+      {
+        properties: { 'content-encoding': 'gzip' },
+        body: gzipSync(definitionOf(65_536)),
+        ackProperties: { 'content-encoding': 'gzip' },
+      },
+      ok(),
+      [{ call: post, body: definitionOf(65_536), reply: [201, stored] }],
+    ),
+    row(
+      'counts the decompressed size: one byte more is refused, however small it is compressed',
+      {
+        properties: { 'content-encoding': 'gzip' },
+        body: gzipSync(definitionOf(65_537)).toString('base64'),
+        ackProperties: { 'content-encoding': 'gzip' },
+      },
+      tooLarge(65_537),
+    ),
+    row(
+      'does not count the base64 text around a definition that is small enough',
+      {
+        properties: { 'content-encoding': 'gzip' },
+        body: gzipSync(definitionOf(65_536), { level: 0 }).toString('base64'),
+        ackProperties: { 'content-encoding': 'gzip' },
+      },
+      ok(),
+      [{ call: post, body: definitionOf(65_536), reply: [201, stored] }],
+    ),
+    row(
+      'refuses a body over the limit before it is completely decompressed',
+      { properties: { 'content-encoding': 'gzip' }, body: gzipSync(Buffer.alloc(524_289)) },
+      failed('decompression_error', 'body is larger than 524288 bytes when decompressed'),
+    ),
   ],
 
   refused: [
@@ -162,59 +158,47 @@ messageTable('V2', 'type.create', sample, {
       problem(400, 'Validation failed'),
       refusal('HTTP 400: Validation failed'),
     ),
-    ...['typeId', 'version'].map((key) => ({
-      it: `refuses a body in which ${key} occurs twice`,
-      body: `{"${key}":"1.0.0","${key}":"1.0.1"}`,
-      ack: failed('validation_error', `body.${key} occurs twice`),
-    })),
-    ...hostileModels.map((model) => ({
-      it: `never puts a model into a path that is not one path segment: ${shown(model)}`,
-      properties: { model },
-      body,
-      ack: failed('validation_error', `property model ${modelFault}`),
-    })),
+    ...['typeId', 'version'].map((key) =>
+      row(
+        `refuses a body in which ${key} occurs twice`,
+        { body: `{"${key}":"1.0.0","${key}":"1.0.1"}` },
+        failed('validation_error', `body.${key} occurs twice`),
+      ),
+    ),
+    ...hostileModels.map((model) =>
+      row(
+        `never puts a model into a path that is not one path segment: ${shown(model)}`,
+        { properties: { model }, body },
+        failed('validation_error', `property model ${modelFault}`),
+      ),
+    ),
   ],
 
   'lost answers': [
-    {
-      it: 'repeats a creation whose answer was lost under the same idempotency key',
-      body,
-      backend: [
-        { call: post, headers: { 'idempotency-key': idempotencyKey(post) }, reply: 'lost' },
-        { call: post, headers: { 'idempotency-key': idempotencyKey(post) }, reply: [201, stored] },
-      ],
-      ack: ok(),
-    },
-    {
-      it: 'reports success for its own creation when the repeat meets the version with the same content {S11.3}',
-      body,
-      backend: [
+    row('repeats a creation whose answer was lost under the same idempotency key', { body }, ok(), [
+      { call: post, headers: { 'idempotency-key': idempotencyKey(post) }, reply: 'lost' },
+      { call: post, headers: { 'idempotency-key': idempotencyKey(post) }, reply: [201, stored] },
+    ]),
+    row(
+      'reports success for its own creation when the repeat meets the version with the same content {S11.3}',
+      { body },
+      ok(),
+      [
         { call: post, reply: 'lost' },
         { call: post, reply: problem(409, 'Exists') },
         { call: `GET ${types}/pump/versions/1.0.0`, reply: [200, stored] },
       ],
-      ack: ok(),
-    },
-    {
-      it: 'is rejected when the repeat meets the version with other content',
-      body,
-      backend: [
-        { call: post, reply: 'lost' },
-        { call: post, reply: problem(409, 'Exists') },
-        { call: `GET ${types}/pump/versions/1.0.0`, reply: [200, { ...stored, methods: {} }] },
-      ],
-      ack: refusal('HTTP 409: Exists'),
-    },
-    {
-      it: 'is rejected when the version that the repeat meets cannot be read',
-      body,
-      backend: [
-        { call: post, reply: 'lost' },
-        { call: post, reply: problem(409, 'Exists') },
-        { call: `GET ${types}/pump/versions/1.0.0`, reply: problem(404, 'Not found') },
-      ],
-      ack: refusal('HTTP 409: Exists'),
-    },
+    ),
+    row('is rejected when the repeat meets the version with other content', { body }, refusal('HTTP 409: Exists'), [
+      { call: post, reply: 'lost' },
+      { call: post, reply: problem(409, 'Exists') },
+      { call: `GET ${types}/pump/versions/1.0.0`, reply: [200, { ...stored, methods: {} }] },
+    ]),
+    row('is rejected when the version that the repeat meets cannot be read', { body }, refusal('HTTP 409: Exists'), [
+      { call: post, reply: 'lost' },
+      { call: post, reply: problem(409, 'Exists') },
+      { call: `GET ${types}/pump/versions/1.0.0`, reply: problem(404, 'Not found') },
+    ]),
     ...[
       { ...body, typeId: '..' },
       { ...body, typeId: 'a/b' },
@@ -222,20 +206,22 @@ messageTable('V2', 'type.create', sample, {
       { ...body, typeId: 'pump@1' },
       { ...body, version: '..' },
       { ...body, version: '1.0.0/..' },
-    ].map((hostile) => ({
-      it: `never reads a version back whose name is not a path segment: ${shown(`${hostile.typeId} ${hostile.version}`)}`,
-      body: hostile,
-      backend: [{ call: post, reply: 'lost' } as const, { call: post, reply: problem(409, 'Exists') }],
-      ack: refusal('HTTP 409: Exists'),
-    })),
-    {
-      it: 'does not read back without a lost answer: the existing version is another’s',
-      body,
-      backend: [
+    ].map((hostile) =>
+      row(
+        `never reads a version back whose name is not a path segment: ${shown(`${hostile.typeId} ${hostile.version}`)}`,
+        { body: hostile },
+        refusal('HTTP 409: Exists'),
+        [{ call: post, reply: 'lost' } as const, { call: post, reply: problem(409, 'Exists') }],
+      ),
+    ),
+    row(
+      'does not read back without a lost answer: the existing version is another’s',
+      { body },
+      refusal('HTTP 409: Exists'),
+      [
         { call: post, reply: 'refused' },
         { call: post, reply: problem(409, 'Exists') },
       ],
-      ack: refusal('HTTP 409: Exists'),
-    },
+    ),
   ],
 });

@@ -133,19 +133,15 @@ describe('the type registry', () => {
   });
 });
 
-describe('an information model that is offline', () => {
-  it('is reported at once when a probe has failed, too, and does not make the front door unready', async () => {
-    const lonely = await startForTest(
-      startTestFrontDoor({ settings: { INFORMATION_MODEL_URL: 'http://127.0.0.1:1' } }),
-    );
-    const first = await lonely.call(conveyor, 'stop');
-    await expectFailure(lonely, first, 503, 'backend_unavailable', /did not respond: connection refused/);
-    await expect.poll(() => lonely.lines.filter(({ event }) => event === 'backend.out')).toHaveLength(1);
-    const next = await lonely.call(conveyor, 'stop');
-    await expectFailure(lonely, next, 503, 'backend_unavailable', /^the information model is unavailable/);
-    const ready = async () => (await fetch(`http://127.0.0.1:${lonely.instance.healthPort}/readyz`)).status;
-    await expect.poll(ready).toBe(200); // once the hub has been asked, too
-  });
+it('an information model that is offline is reported at once when a probe has failed, too, and does not make the front door unready', async () => {
+  const lonely = await startForTest(startTestFrontDoor({ settings: { INFORMATION_MODEL_URL: 'http://127.0.0.1:1' } }));
+  const first = await lonely.call(conveyor, 'stop');
+  await expectFailure(lonely, first, 503, 'backend_unavailable', /did not respond: connection refused/);
+  await expect.poll(() => lonely.lines.filter(({ event }) => event === 'backend.out')).toHaveLength(1);
+  const next = await lonely.call(conveyor, 'stop');
+  await expectFailure(lonely, next, 503, 'backend_unavailable', /^the information model is unavailable/);
+  const ready = async () => (await fetch(`http://127.0.0.1:${lonely.instance.healthPort}/readyz`)).status;
+  await expect.poll(ready).toBe(200); // once the hub has been asked, too
 });
 
 describe('an information model with wrong responses', () => {

@@ -263,14 +263,10 @@ describe('a body', () => {
     ['{"input":{"a":1,"a":2}}', /cannot be carried exactly: input\.a occurs twice/],
     ['{"timeout":5.00000000000000000001}', /timeout must be whole seconds from 5 to 300/],
     ['', /is empty/],
-  ])('%s is refused', (text, sentence) => {
-    expect(() => readRequestBody(Buffer.from(text))).toThrow(sentence);
-  });
+  ])('%s is refused', (text, sentence) => expect(() => readRequestBody(Buffer.from(text))).toThrow(sentence));
 
   it.each(['[]', 'null', '"x"', '{"input":[0.99999999999999999999]}', '{"input":7,"timeout":5.0}'])(
     '%s is read as it is',
-    (text) => {
-      expect(readRequestBody(Buffer.from(text))).toEqual(JSON.parse(text));
-    },
+    (text) => expect(readRequestBody(Buffer.from(text))).toEqual(JSON.parse(text)),
   );
 });

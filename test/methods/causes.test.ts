@@ -69,18 +69,18 @@ describe('the hub', () => {
     ['does not answer what was not sent', new Error('ECONNREFUSED'), undefined, 'hub_unavailable', 'no', 5],
     ['does not answer what was sent', new Error('ECONNRESET'), 0, 'outcome_unknown', 'unknown'],
     ['answers with no JSON', new SyntaxError('Unexpected token'), 5, 'bad_reply', 'unknown'],
-  ])('that %s', (_, error, sentMs, reason, invoked, retryAfter) => {
-    expect(toldOf(failureFromHub(readHubError(error, sentMs)))).toMatchObject({ reason, invoked, retryAfter });
-  });
+  ])('that %s', (_, error, sentMs, reason, invoked, retryAfter) =>
+    expect(toldOf(failureFromHub(readHubError(error, sentMs)))).toMatchObject({ reason, invoked, retryAfter }),
+  );
 });
 
 it.each<[MethodFailure, Reason, Invoked, retryAfter?: number]>([
   ['stopped_unsent', 'stopping', 'no', 1],
   ['stopped', 'outcome_unknown', 'unknown'],
   ['device_gone', 'outcome_unknown', 'unknown'],
-])('a call that this program or the device has ended (%s) is told as %s', (failure, reason, invoked, retryAfter) => {
-  expect(toldOf(failureFromHub({ failure }))).toMatchObject({ reason, invoked, retryAfter });
-});
+])('a call that this program or the device has ended (%s) is told as %s', (failure, reason, invoked, retryAfter) =>
+  expect(toldOf(failureFromHub({ failure }))).toMatchObject({ reason, invoked, retryAfter }),
+);
 
 describe('a device', () => {
   const known: readonly (readonly [number, Reason])[] = [

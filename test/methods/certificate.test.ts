@@ -37,9 +37,8 @@ const unusable = 'the file of a secret cannot be used: the last value stays';
 const usable = 'the file of a secret can be used again';
 const another = 'another secret was read from its file, and is in use';
 
-it('without the name of a file there is no certificate', () => {
-  expect(readCertificate({ tlsCertificateFile: '', tlsKeyFile: '' })).toBeUndefined();
-});
+it('without the name of a file there is no certificate', () =>
+  expect(readCertificate({ tlsCertificateFile: '', tlsKeyFile: '' })).toBeUndefined());
 
 describe.each<[what: string, put: () => Record<string, string | undefined>, why: RegExp]>([
   ['no certificate', () => ({ 'tls.crt': undefined }), /METHODS_TLS_CERTIFICATE_FILE: cannot be read \(ENOENT\)/],

@@ -35,34 +35,30 @@ describe('requests that wait for authorization', () => {
   });
 });
 
-describe('bodies that are being received', () => {
-  it('are limited for each caller and in total, and release their slots', () => {
-    const { acquireBody } = limits();
-    const release = acquireBody('a');
-    acquireBody('a');
-    expect(() => acquireBody('a')).toThrow(overloaded);
-    acquireBody('b');
-    expect(() => acquireBody('c')).toThrow(overloaded);
-    release();
-    release();
-    acquireBody('c');
-    expect(() => acquireBody('a')).toThrow(overloaded);
-  });
+it('bodies that are being received are limited for each caller and in total, and release their slots', () => {
+  const { acquireBody } = limits();
+  const release = acquireBody('a');
+  acquireBody('a');
+  expect(() => acquireBody('a')).toThrow(overloaded);
+  acquireBody('b');
+  expect(() => acquireBody('c')).toThrow(overloaded);
+  release();
+  release();
+  acquireBody('c');
+  expect(() => acquireBody('a')).toThrow(overloaded);
 });
 
-describe('invocations in progress', () => {
-  it('are limited for each device, and release their slot once', () => {
-    const { acquireInvocation } = limits();
-    const release = acquireInvocation('a', 'caller');
-    acquireInvocation('a', 'caller');
-    expect(() => acquireInvocation('a', 'caller')).toThrow(overloaded);
-    release();
-    release();
-    acquireInvocation('a', 'caller');
-    expect(() => acquireInvocation('a', 'caller')).toThrow(overloaded);
-    acquireInvocation('b', 'caller');
-    expect(() => acquireInvocation('c', 'caller')).toThrow(overloaded);
-  });
+it('invocations in progress are limited for each device, and release their slot once', () => {
+  const { acquireInvocation } = limits();
+  const release = acquireInvocation('a', 'caller');
+  acquireInvocation('a', 'caller');
+  expect(() => acquireInvocation('a', 'caller')).toThrow(overloaded);
+  release();
+  release();
+  acquireInvocation('a', 'caller');
+  expect(() => acquireInvocation('a', 'caller')).toThrow(overloaded);
+  acquireInvocation('b', 'caller');
+  expect(() => acquireInvocation('c', 'caller')).toThrow(overloaded);
 });
 
 describe('the share of a caller', () => {

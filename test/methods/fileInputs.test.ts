@@ -18,33 +18,29 @@ import { withFakeTimers } from '../support/waiting.ts';
 withFakeTimers();
 
 describe('a file name', () => {
-  it.each(['a', '.a', 'a.', 'a..b', '...', 'a/b', 'ü ?#%/.x', '😀', 'x'.repeat(1_024)])('may be %j', (name) => {
-    expect(fileNameProblem(name)).toBeUndefined();
-  });
+  it.each(['a', '.a', 'a.', 'a..b', '...', 'a/b', 'ü ?#%/.x', '😀', 'x'.repeat(1_024)])('may be %j', (name) =>
+    expect(fileNameProblem(name)).toBeUndefined(),
+  );
 
   it.each([
     ...['', '/', '/a', 'a/', 'a//b', '.', '..', './a', '../a', 'a/.', 'a/..', 'a/./b', 'a/../b', 'a\\b'],
     ...['a\u0000', 'a\nb', 'a/\u0085', '\ud800', 'x'.repeat(1_025), undefined, 7],
-  ])('may not be %j', (name) => {
-    expect(fileNameProblem(name)).toMatch(/^must be a file name/);
-  });
+  ])('may not be %j', (name) => expect(fileNameProblem(name)).toMatch(/^must be a file name/));
 });
 
-describe('the folder of a tenant', () => {
-  it.each<[folder: string | undefined, claims: object]>([
-    ['acme', { tid: 'acme' }],
-    ['x'.repeat(128), { tid: 'x'.repeat(128) }],
-    [undefined, { tid: 'x'.repeat(129) }],
-    [undefined, { tid: 'a/b' }],
-    [undefined, { tid: '..' }],
-    [undefined, { tid: '' }],
-    [undefined, { tid: 7 }],
-    [undefined, {}],
-    [undefined, Object.create({ tid: 'inherited' })],
-  ])('is %s with the claims %j', (folder, claims) => {
-    expect(tenantFolder(claims as Record<string, unknown>, 'tid')).toBe(folder);
-  });
-});
+it.each<[folder: string | undefined, claims: object]>([
+  ['acme', { tid: 'acme' }],
+  ['x'.repeat(128), { tid: 'x'.repeat(128) }],
+  [undefined, { tid: 'x'.repeat(129) }],
+  [undefined, { tid: 'a/b' }],
+  [undefined, { tid: '..' }],
+  [undefined, { tid: '' }],
+  [undefined, { tid: 7 }],
+  [undefined, {}],
+  [undefined, Object.create({ tid: 'inherited' })],
+])('the folder of a tenant is %s with the claims %j', (folder, claims) =>
+  expect(tenantFolder(claims as Record<string, unknown>, 'tid')).toBe(folder),
+);
 
 const inputs: DeclaredInputs = new Map([
   ['image', 'file'],

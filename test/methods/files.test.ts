@@ -85,13 +85,11 @@ describe('a file', () => {
     expect(motor.received.at(-1)?.payload).not.toHaveProperty('files');
   });
 
-  it('that does not exist {S23.5}', async () => {
-    await refused('m-2.bin', 400, 'file_not_found', /the file of input "image" does not exist; upload it first/);
-  });
+  it('that does not exist {S23.5}', () =>
+    refused('m-2.bin', 400, 'file_not_found', /the file of input "image" does not exist; upload it first/));
 
-  it('that is too large', async () => {
-    await refused('large.bin', 400, 'file_too_large', /input "image" has 1001 bytes, at most 1000 are allowed/);
-  });
+  it('that is too large', () =>
+    refused('large.bin', 400, 'file_too_large', /input "image" has 1001 bytes, at most 1000 are allowed/));
 
   it.each([
     '../checkpoints/x',

@@ -27,9 +27,9 @@ describe('an error of the hub', () => {
     [403, 403001, 'refused'],
     [429, 429001, 'throttled'],
     [504, 504101, 'no_reply'],
-  ])('%i with code %i is %s', (status, code, failure) => {
-    expect(readHubError(answered(status, nested(code)), 5)).toEqual({ failure, status, code });
-  });
+  ])('%i with code %i is %s', (status, code, failure) =>
+    expect(readHubError(answered(status, nested(code)), 5)).toEqual({ failure, status, code }),
+  );
 
   it.each<[string, string]>([
     ['no body', ''],
@@ -55,21 +55,17 @@ describe('an error of the hub', () => {
     expect(readHubError(answered(504, nested(504101)), 1_001)).toMatchObject({ failure: 'no_reply' });
   });
 
-  it('with an unknown status leaves the outcome unknown', () => {
-    expect(readHubError(answered(418, ''), 5)).toEqual({ failure: 'outcome_unknown', status: 418 });
-  });
+  it('with an unknown status leaves the outcome unknown', () =>
+    expect(readHubError(answered(418, ''), 5)).toEqual({ failure: 'outcome_unknown', status: 418 }));
 });
 
 describe('no response of the hub', () => {
-  it('to a request that was not sent means that nothing was invoked', () => {
-    expect(readHubError(new Error('connect ECONNREFUSED'), undefined)).toEqual({ failure: 'unavailable' });
-  });
+  it('to a request that was not sent means that nothing was invoked', () =>
+    expect(readHubError(new Error('connect ECONNREFUSED'), undefined)).toEqual({ failure: 'unavailable' }));
 
-  it('to a request that was sent leaves the outcome unknown', () => {
-    expect(readHubError(new Error('socket hang up'), 0)).toEqual({ failure: 'outcome_unknown' });
-  });
+  it('to a request that was sent leaves the outcome unknown', () =>
+    expect(readHubError(new Error('socket hang up'), 0)).toEqual({ failure: 'outcome_unknown' }));
 
-  it('in JSON is a bad reply', () => {
-    expect(readHubError(new SyntaxError('Unexpected token'), 5)).toEqual({ failure: 'bad_reply' });
-  });
+  it('in JSON is a bad reply', () =>
+    expect(readHubError(new SyntaxError('Unexpected token'), 5)).toEqual({ failure: 'bad_reply' }));
 });

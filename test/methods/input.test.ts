@@ -60,9 +60,7 @@ describe('a body', () => {
       { timeout },
       /^timeout must be whole seconds from 5 to 300$/,
     ]),
-  ])('%s is refused', async (_, body, sentence) => {
-    await refused(body, 400, 'invalid_request', sentence);
-  });
+  ])('%s is refused', (_, body, sentence) => refused(body, 400, 'invalid_request', sentence));
 
   it.each<[string, Record<string, string>]>([
     ['text/plain {S23.2}', { 'content-type': 'text/plain' }],
@@ -91,13 +89,10 @@ describe('an input', () => {
     ],
     ['that is not a boolean', { input: { reverse: 'true' } }, /^input "reverse" must be true or false$/],
     ['next to another wrong one', { input: { rpm: {}, reverse: 0 } }, /^input "rpm" must.*; input "reverse" must/],
-  ])('%s is refused with its name', async (_, body, sentence) => {
-    await refused(body, 400, 'invalid_request', sentence);
-  });
+  ])('%s is refused with its name', (_, body, sentence) => refused(body, 400, 'invalid_request', sentence));
 
-  it('of a method without inputs is refused {S23.1}', async () => {
-    await refused({ input: { now: true } }, 400, 'invalid_request', /"now" is not declared/, 'stop');
-  });
+  it('of a method without inputs is refused {S23.1}', () =>
+    refused({ input: { now: true } }, 400, 'invalid_request', /"now" is not declared/, 'stop'));
 
   it('that is an integer may be written with a fraction or an exponent, and a number is rounded to a double', async () => {
     const body = '{"input":{"rpm":1.0e3,"torque":0.99999999999999999999}}';
@@ -146,7 +141,6 @@ describe('the payload for the device', () => {
     expect(called.error?.detail).toMatch(/has 131073 bytes, at most 131072 are allowed/);
   });
 
-  it('is refused unread when the body is too large', async () => {
-    await refused({ input: { label: 'x'.repeat(262_144) } }, 413, 'too_large', /more than 262,144 bytes/);
-  });
+  it('is refused unread when the body is too large', () =>
+    refused({ input: { label: 'x'.repeat(262_144) } }, 413, 'too_large', /more than 262,144 bytes/));
 });

@@ -82,12 +82,11 @@ describe('a response', () => {
     },
   );
 
-  it('may have other members that cannot be carried, because they are dropped', () => {
+  it('may have other members that cannot be carried, because they are dropped', () =>
     expect(read('{"status":1,"output":{"a":1},"more":[1e400,{"b":1,"b":2}],"more":0}')).toEqual({
       status: 1,
       output: { a: 1 },
-    });
-  });
+    }));
 
   it('may write its numbers as it likes, when they stay the same', () => {
     const numbers =
@@ -132,7 +131,7 @@ describe('another status than 200', () => {
     ['x'.repeat(301), 'x'.repeat(300)],
     [`${'x'.repeat(299)}😀`, `${'x'.repeat(299)}\ufffd`],
     [7, undefined],
-  ])('may come with the detail %j, of which the caller reads %j', (detail, read) => {
-    expect(failed(503, { detail }).foreignDetail).toBe(read);
-  });
+  ])('may come with the detail %j, of which the caller reads %j', (detail, read) =>
+    expect(failed(503, { detail }).foreignDetail).toBe(read),
+  );
 });

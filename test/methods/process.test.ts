@@ -140,9 +140,9 @@ it.each([
   ['a missing certificate', { METHODS_TLS_CERTIFICATE_FILE: '/none', METHODS_TLS_KEY_FILE: '/none' }],
   ['an invalid certificate', { METHODS_TLS_CERTIFICATE_FILE: 'package.json', METHODS_TLS_KEY_FILE: 'package.json' }],
   ['no hub', { HUB_SERVICE_CONNECTION_STRING: '' }],
-])('the front door does not start with %s, and names the setting', async (_, settings) => {
-  await expect(start(settings)).rejects.toThrow(new RegExp(Object.keys(settings)[0] ?? ''));
-});
+])('the front door does not start with %s, and names the setting', (_, settings) =>
+  expect(start(settings)).rejects.toThrow(new RegExp(Object.keys(settings)[0] ?? '')),
+);
 
 it('the front door names METHODS_PORT when another program has the port', async () => {
   const port = await start();

@@ -37,9 +37,9 @@ describe('the path of a request', () => {
     [false, { method: 'x'.repeat(257) }],
     [false, { method: 'a\u0000' }],
     [false, { method: '\u200b' }],
-  ])('is accepted: %j for %j', (isAccepted, change) => {
-    expect(reasonOf(() => checkPath({ ...valid, ...change }))).toBe(isAccepted ? undefined : 'invalid_request');
-  });
+  ])('is accepted: %j for %j', (isAccepted, change) =>
+    expect(reasonOf(() => checkPath({ ...valid, ...change }))).toBe(isAccepted ? undefined : 'invalid_request'),
+  );
 });
 
 describe('the headers of a body', () => {
@@ -55,9 +55,7 @@ describe('the headers of a body', () => {
     ['unsupported_media_type', { 'content-type': 'x-application/json' }],
     ['unsupported_media_type', { ...json, 'content-encoding': 'gzip' }],
     ['too_large', { ...json, 'content-length': '262145' }],
-  ])('are refused as %s: %j', (reason, headers) => {
-    expect(reasonOf(() => checkBodyHeaders(headers))).toBe(reason);
-  });
+  ])('are refused as %s: %j', (reason, headers) => expect(reasonOf(() => checkBodyHeaders(headers))).toBe(reason));
 });
 
 describe('the rules of HTTP', () => {
@@ -68,15 +66,14 @@ describe('the rules of HTTP', () => {
     ['invalid_request', '0.9', { host: 'x' }],
     ['invalid_request', '1.1', {}],
     ['expectation_failed', '1.1', { host: 'x', expect: '200-ok' }],
-  ])('give %s for HTTP/%s with %j', (reason, httpVersion, headers) => {
-    expect(reasonOf(() => checkHttp({ headers, httpVersion } as IncomingMessage))).toBe(reason);
-  });
+  ])('give %s for HTTP/%s with %j', (reason, httpVersion, headers) =>
+    expect(reasonOf(() => checkHttp({ headers, httpVersion } as IncomingMessage))).toBe(reason),
+  );
 
-  it('know no other expectation than that of 100', () => {
+  it('know no other expectation than that of 100', () =>
     expect([undefined, '', '100-continue', ' 100-CONTINUE ', '200'].map(isContinue)).toEqual([
       ...[false, false, true, true, false],
-    ]);
-  });
+    ]));
 });
 
 describe('the caller of a request', () => {
@@ -105,9 +102,7 @@ describe('the caller of a request', () => {
     [token('{'), {}],
     [`x.${Buffer.from('{"sub":"u"}').toString('base64url')}`, {}],
     ['opaque', {}],
-  ])('has with the token %s the claims %j', (text, claims) => {
-    expect(claimsOf(text)).toEqual(claims);
-  });
+  ])('has with the token %s the claims %j', (text, claims) => expect(claimsOf(text)).toEqual(claims));
 
   it.each<[claims: object, caller: object]>([
     [
@@ -129,9 +124,7 @@ describe('the caller of a request', () => {
     [{ sub: 7, azp: 'a' }, 'azp a'],
     [{ azp: '' }, 'token h'],
     [{ azp: 7 }, 'token h'],
-  ])('is with the claims %j told apart as %s', (claims, key) => {
-    expect(callerKey({ ...claims }, 'h')).toBe(key);
-  });
+  ])('is with the claims %j told apart as %s', (claims, key) => expect(callerKey({ ...claims }, 'h')).toBe(key));
 });
 
 describe('the receiver of an invocation', () => {
@@ -147,9 +140,8 @@ describe('the receiver of an invocation', () => {
     else expect(routeOf(path)).toEqual(route);
   });
 
-  it('with an invalid path was not invoked', () => {
-    expect(() => routeOf('..')).toThrow(expect.objectContaining({ invoked: 'no' }));
-  });
+  it('with an invalid path was not invoked', () =>
+    expect(() => routeOf('..')).toThrow(expect.objectContaining({ invoked: 'no' })));
 });
 
 describe('a failure', () => {

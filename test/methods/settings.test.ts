@@ -116,9 +116,9 @@ describe('the settings of the front door', () => {
       { ...withFiles, METHODS_FILES_CONNECTION_STRING: storage.replace('https', 'http') },
       'on this machine only',
     ],
-  ])('are refused with %s', (_, given, problem) => {
-    expect(problemsOf({ ...enough, ...given })).toEqual([expect.stringContaining(problem)]);
-  });
+  ])('are refused with %s', (_, given, problem) =>
+    expect(problemsOf({ ...enough, ...given })).toEqual([expect.stringContaining(problem)]),
+  );
 
   it.each([
     ['checkpoints', {}, 'CHECKPOINTS_CONTAINER'],
@@ -142,13 +142,10 @@ describe('the settings of the front door', () => {
     ],
     ['an account of their own beside a service with files', { ...withFiles, STORE: 'file' }],
     ['no files, and a store for the service', { STORE: 'blob', STORE_CONNECTION_STRING: signature }],
-  ])('allow for files of methods: %s', (_, given) => {
-    expect(problemsOf({ ...enough, ...given })).toEqual([]);
-  });
+  ])('allow for files of methods: %s', (_, given) => expect(problemsOf({ ...enough, ...given })).toEqual([]));
 
-  it('allow any free port for each', () => {
-    expect(problemsOf({ ...enough, METHODS_PORT: '0', HTTP_PORT: '0', ADMIN_PORT: '0' })).toEqual([]);
-  });
+  it('allow any free port for each', () =>
+    expect(problemsOf({ ...enough, METHODS_PORT: '0', HTTP_PORT: '0', ADMIN_PORT: '0' })).toEqual([]));
 
   it('do not repeat a secret', () => {
     const broken = { ...withFiles, METHODS_FILES_CONNECTION_STRING: `AccountKey=${key}` };

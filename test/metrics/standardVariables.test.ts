@@ -14,9 +14,7 @@ it.each([
   ['an address, and another exporter', false, { ...endpoint, OTEL_METRICS_EXPORTER: 'prometheus' }],
   ['an address, and an empty exporter', true, { ...endpoint, OTEL_METRICS_EXPORTER: '' }],
   ['an address, and all of it switched off', false, { ...endpoint, OTEL_SDK_DISABLED: 'true' }],
-])('with %s, metrics are sent: %s', (_, isSent, env) => {
-  expect(metricsWanted(env).isSent).toBe(isSent);
-});
+])('with %s, metrics are sent: %s', (_, isSent, env) => expect(metricsWanted(env).isSent).toBe(isSent));
 
 it.each([
   ['http://collector:4318', true],
@@ -42,6 +40,6 @@ it.each([
   [{ OTEL_METRIC_EXPORT_INTERVAL: '5000', OTEL_METRIC_EXPORT_TIMEOUT: '1000' }, 5_000, 1_000],
   [{ OTEL_METRIC_EXPORT_INTERVAL: 'often', OTEL_METRIC_EXPORT_TIMEOUT: '-1' }, 60_000, 30_000],
   [{ OTEL_METRIC_EXPORT_INTERVAL: '1e12' }, 60_000, 30_000],
-])('%j means an interval of %i ms and a time-out of %i ms', (env, intervalMs, timeoutMs) => {
-  expect(metricsWanted(env)).toMatchObject({ intervalMs, timeoutMs });
-});
+])('%j means an interval of %i ms and a time-out of %i ms', (env, intervalMs, timeoutMs) =>
+  expect(metricsWanted(env)).toMatchObject({ intervalMs, timeoutMs }),
+);

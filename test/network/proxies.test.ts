@@ -47,9 +47,7 @@ describe('NO_PROXY', () => {
     ['one.example, two.example', 'https://two.example'],
     ['one.example two.example', 'https://two.example'],
     [',,one.example,', 'https://one.example'],
-  ])('%s excepts %s', (except, address) => {
-    expect(proxyOf(address, except)).toBeUndefined();
-  });
+  ])('%s excepts %s', (except, address) => expect(proxyOf(address, except)).toBeUndefined());
 
   it.each([
     ['', 'https://example.com'],
@@ -67,17 +65,13 @@ describe('NO_PROXY', () => {
     ['[::1]:8443', 'https://[::1]'],
     ['[::1]:8443', 'https://[::2]:8443'],
     ['fd00::/8', 'https://10.0.0.1'],
-  ])('%s does not except %s', (except, address) => {
-    expect(proxyOf(address, except)).toBe(secure);
-  });
+  ])('%s does not except %s', (except, address) => expect(proxyOf(address, except)).toBe(secure));
 });
 
 describe('the address of a proxy', () => {
   it.each(['http://proxy:3128', 'https://proxy', 'http://user:p%40ss@10.0.0.1:3128/', 'http://[::1]:3128'])(
     '%s is one',
-    (text) => {
-      expect(proxyProblem(text)).toBeUndefined();
-    },
+    (text) => expect(proxyProblem(text)).toBeUndefined(),
   );
 
   it.each([
@@ -89,9 +83,7 @@ describe('the address of a proxy', () => {
     'http://proxy?query',
     'http://user:p%zz@proxy',
     'http://',
-  ])('%s is none', (text) => {
-    expect(proxyProblem(text)).toMatch(/^must be the http or https address of a proxy/);
-  });
+  ])('%s is none', (text) => expect(proxyProblem(text)).toMatch(/^must be the http or https address of a proxy/));
 
   it('has secrets as they are written, as they are, and as they are sent', () => {
     const sent = Buffer.from('user:p@ss').toString('base64');

@@ -195,8 +195,7 @@ it.each([
   expect(options.host).toBe(host.replaceAll(/[[\]]/g, ''));
 });
 
-it('only what a proxy does wrong is a fault of a proxy', () => {
+it('only what a proxy does wrong is a fault of a proxy', () =>
   expect(['EPROXYAUTH', 'EPROXYSILENT', 'ECONNREFUSED', 'constructor'].map(isProxyFault)).toEqual([
     ...[true, true, false, false],
-  ]);
-});
+  ]));

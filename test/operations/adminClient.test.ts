@@ -75,9 +75,9 @@ it.each([
   ['::1', '[::1]'],
   ['0.0.0.0', '127.0.0.1'],
   ['::', '127.0.0.1'],
-])('A command asks an admin port that listens on %s at %s', async (host, asked) => {
-  await expect(askAdmin({ host, port: 1, token }, undefined, '/state')).rejects.toThrow(`http://${asked}:1 `);
-});
+])('A command asks an admin port that listens on %s at %s', (host, asked) =>
+  expect(askAdmin({ host, port: 1, token }, undefined, '/state')).rejects.toThrow(`http://${asked}:1 `),
+);
 
 it('A command prints the refusal of the admin port, and never the token', async () => {
   const settings = { host: '127.0.0.1', port: await started(), token: 'another-token-of-16' };

@@ -36,21 +36,9 @@ function observed(states: readonly PartitionState[], unowned: readonly UnownedSt
   return { meter, asked };
 }
 
-it('the gauges have the state of each partition', () => {
-  const { meter } = observed([stateOf('0'), stateOf('3', { state: 'draining', oldest: undefined, suspects: 2 })]);
-  expect(readingOf(meter, 'device_messaging.partitions')).toEqual({ reading: 1, draining: 1 });
-  expect(readingOf(meter, 'device_messaging.partition.behind.duration')).toEqual({ 0: 2.5, 3: 2.5 });
-  expect(readingOf(meter, 'device_messaging.partition.messages')).toEqual({
-    ...{ '0 work': 1, '0 memory': 3, '0 disk': 4 },
-    ...{ '3 work': 1, '3 memory': 3, '3 disk': 4 },
-  });
-  expect(readingOf(meter, 'device_messaging.partition.spool.bytes')).toEqual({ 0: 4_000, 3: 4_000 });
-  expect(readingOf(meter, 'device_messaging.partition.checkpoint.duration')).toEqual({ 0: 11, 3: 11 });
-  expect(readingOf(meter, 'device_messaging.partition.suspects')).toEqual({ 3: 2 });
-  const { 0: age = 0, ...others } = readingOf(meter, 'device_messaging.partition.oldest.duration');
-  expect(age).toBeGreaterThanOrEqual(60);
-  expect(age).toBeLessThan(90);
-  expect(others).toEqual({});
+it('the gauges have no age of the oldest message where there is none', () => {
+  const { meter } = observed([stateOf('0'), stateOf('3', { oldest: undefined })]);
+  expect(Object.keys(readingOf(meter, 'device_messaging.partition.oldest.duration'))).toEqual(['0']);
 });
 
 it('the gauges have the lag of unread partitions, with the age of each figure', () => {

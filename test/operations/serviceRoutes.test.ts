@@ -120,7 +120,7 @@ it('each path has a sentence about it', () => {
   for (const { about } of Object.values(routes())) expect(about).toMatch(/\w/);
 });
 
-it('/partitions has the lag and the contents of each partition, the owners of the others, and the unread ones', () => {
+it('/partitions has the lag and the contents of each partition, the owners of the others, and the unread ones', () =>
   expect(answerOf('/partitions')).toEqual({
     instance: 'host-1',
     partitions: [
@@ -140,10 +140,9 @@ it('/partitions has the lag and the contents of each partition, the owners of th
       { partition: '5', behindSeconds: 29, asOf: shownAgo(30) },
       { partition: '6', behindSeconds: null, asOf: null },
     ],
-  });
-});
+  }));
 
-it('/backends has circuits, connections, recent requests and caches', () => {
+it('/backends has circuits, connections, recent requests and caches', () =>
   expect(answerOf('/backends')).toEqual({
     informationModel: { circuit: 'closed', connections: { inUse: 41, waiting: 42 }, recent: recentOf(71) },
     typeRegistry: {
@@ -163,15 +162,13 @@ it('/backends has circuits, connections, recent requests and caches', () => {
       connections: { inUse: 49, waiting: 0 },
       recent: recentOf(83),
     },
-  });
-});
+  }));
 
-it('/replies has the waiting replies', () => {
+it('/replies has the waiting replies', () =>
   expect(answerOf('/replies')).toEqual({
     connected: true,
     ...{ waiting: 51, inFlight: 52, ratePerSecond: 53, notFetching: 54 },
-  });
-});
+  }));
 
 it('/devices has the reason of each wait, the oldest message first, and the devices that do not fetch', () => {
   expect(answerOf('/devices', 'limit=1')).toMatchObject({
@@ -273,7 +270,7 @@ it.each<[string, number, Changes]>([
   expect(answerOf('/stop-preview', '', asked)).toMatchObject({ total: { held } });
 });
 
-it('/stop-preview has what a stop would leave, by the state of backends, replies and checkpoints', () => {
+it('/stop-preview has what a stop would leave, by the state of backends, replies and checkpoints', () =>
   expect(answerOf('/stop-preview')).toMatchObject({
     instance: 'host-1',
     isSafe: false,
@@ -289,5 +286,4 @@ it('/stop-preview has what a stop would leave, by the state of backends, replies
       repeated: 61,
     },
     partitions: [{ partition: '3', state: 'draining' }],
-  });
-});
+  }));

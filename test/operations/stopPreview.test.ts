@@ -33,20 +33,18 @@ const heldBy = (conditions: DrainConditions, ...steps: Step[]) => {
   return waitsFor.map(({ what }) => what);
 };
 
-describe('A message in flight ends within a drain', () => {
-  it.each<[string, () => Step, Partial<DrainConditions>?]>([
-    ['while it waits for an answer', () => call('answer', 25)],
-    ['while it waits for a connection', () => call('connection')],
-    ['while it waits for a token that may come at any time', () => call('token')],
-    ['while the hub takes its reply', () => reply('hub')],
-    ['while its reply is to be sent again', () => reply('throttled')],
-    ['while its reply waits for a turn at a rate that nobody knows', () => reply('turn')],
-    ['when the time for its reply is over before', () => reply('queue_full', 35)],
-    ['while it is being parked, also without the hub', () => step('parking', 'answer'), { isConnected: false }],
-  ])('%s', (_, one, changes = {}) => {
-    expect(heldBy({ ...usual, ...changes }, one())).toEqual([]);
-  });
-});
+it.each<[string, () => Step, Partial<DrainConditions>?]>([
+  ['while it waits for an answer', () => call('answer', 25)],
+  ['while it waits for a connection', () => call('connection')],
+  ['while it waits for a token that may come at any time', () => call('token')],
+  ['while the hub takes its reply', () => reply('hub')],
+  ['while its reply is to be sent again', () => reply('throttled')],
+  ['while its reply waits for a turn at a rate that nobody knows', () => reply('turn')],
+  ['when the time for its reply is over before', () => reply('queue_full', 35)],
+  ['while it is being parked, also without the hub', () => step('parking', 'answer'), { isConnected: false }],
+])('A message in flight ends within a drain %s', (_, one, changes = {}) =>
+  expect(heldBy({ ...usual, ...changes }, one())).toEqual([]),
+);
 
 describe('A message in flight does not end within a drain', () => {
   it.each<[string, () => Step, Partial<DrainConditions>?]>([
@@ -60,9 +58,7 @@ describe('A message in flight does not end within a drain', () => {
     ['a connection to the hub, for replies', () => reply('hub'), { isConnected: false }],
     ['a turn to be sent, at the rate of the hub', () => reply('turn'), { ratePerSecond: 0.039 }],
     ['a connection to the hub, for replies', () => reply('turn'), { ratePerSecond: 0.039, isConnected: false }],
-  ])('that waits for %s', (what, one, changes = {}) => {
-    expect(heldBy({ ...usual, ...changes }, one())).toEqual([what]);
-  });
+  ])('that waits for %s', (what, one, changes = {}) => expect(heldBy({ ...usual, ...changes }, one())).toEqual([what]));
 
   it.each(['quota', 'suspended'])('that waits behind a reply that the hub does not accept for now: %s', (why) => {
     const works = [begun('0', reply(why)), begun('0', reply('turn'))];

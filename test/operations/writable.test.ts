@@ -62,14 +62,13 @@ describe('a folder that the service writes to', () => {
     }
   });
 
-  it('is refused where no folder can be created, without endless attempts', () => {
+  it('is refused where no folder can be created, without endless attempts', () =>
     expect(unusableDirectories(['/proc/nothing/checkpoints', '/proc/nothing/spool'])).toEqual([
       expect.stringMatching(
         /^\/proc\/nothing\/checkpoints cannot be made \(ENOENT\): no folder .* in \/proc; set DATA_/,
       ),
       expect.stringMatching(/^\/proc\/nothing\/spool cannot be made/),
-    ]);
-  });
+    ]));
 
   it('is refused when its disk has too little room, once for each disk', () => {
     const folders = ['a', 'b'].map((name) => join(directory, name));
@@ -81,12 +80,10 @@ describe('a folder that the service writes to', () => {
   });
 });
 
-describe('of the folders under the data directory', () => {
-  it.each([
-    ['file', ['/data/checkpoints', '/data/dead-letters', '/data/spool']],
-    ['blob', ['/data/spool']],
-  ])('STORE=%s uses %j', (kind, expected) => {
-    const store = { kind, connectionString: '', connectionStringFile: '', accountUrl: '' };
-    expect(usedDirectories({ data: { directory: '/data' }, store })).toEqual(expected);
-  });
+it.each([
+  ['file', ['/data/checkpoints', '/data/dead-letters', '/data/spool']],
+  ['blob', ['/data/spool']],
+])('of the folders under the data directory STORE=%s uses %j', (kind, expected) => {
+  const store = { kind, connectionString: '', connectionStringFile: '', accountUrl: '' };
+  expect(usedDirectories({ data: { directory: '/data' }, store })).toEqual(expected);
 });

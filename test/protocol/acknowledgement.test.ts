@@ -93,9 +93,8 @@ describe('a V2 acknowledgement', () => {
     expect(acknowledge(v2(), result, now)).not.toHaveProperty('isFailure');
   });
 
-  it('leaves out the action the request did not have', () => {
-    expect(acknowledge(v2({ action: undefined }), result, now).properties).not.toHaveProperty('action');
-  });
+  it('leaves out the action the request did not have', () =>
+    expect(acknowledge(v2({ action: undefined }), result, now).properties).not.toHaveProperty('action'));
 
   it.each([0n, 3n, -3n, ...limits(9_007_199_254_740_991n), ...limits(-9_007_199_254_740_991n), 10n ** 40n])(
     'has integers such as %d with all their digits, and no member without a value',
@@ -113,11 +112,10 @@ describe('a V2 acknowledgement', () => {
     expect(gunzipSync(Buffer.from(reply.body, 'base64')).toString()).toBe('{"success":true,"code":"ok","details":""}');
   });
 
-  it('is not compressed for a deflated request', () => {
+  it('is not compressed for a deflated request', () =>
     expect(acknowledge(v2({ 'content-encoding': 'deflate' }), result, now).properties).not.toHaveProperty(
       'content-encoding',
-    );
-  });
+    ));
 
   it('is plain at the limit of 65,536 bytes, and compressed one byte beyond {S13.13 S21.1}', () => {
     const empty = sizeOf(acknowledge(v2(), { ...result, fields: { x: '' } }, now));
@@ -249,7 +247,7 @@ describe('a V1 acknowledgement', () => {
     expect(acknowledge(unnamed, result, now).properties).toEqual({ 'svc-messagetype': 'platformEventAck', target: '' });
   });
 
-  it('has no timestamp {S3.2 S8.4}', () => {
+  it('has no timestamp {S3.2 S8.4}', () =>
     expect(
       acknowledge(v1(), { ...result, properties: { objectId: 'o1', model: 'svc.device' } }, now).properties,
     ).toEqual({
@@ -259,8 +257,7 @@ describe('a V1 acknowledgement', () => {
       target: '',
       objectId: 'o1',
       model: 'svc.device',
-    });
-  });
+    }));
 
   it('is never compressed: its details are truncated instead', () => {
     const reply = acknowledge(v1(), { ...result, details: 'y'.repeat(70_000) }, now);
@@ -269,8 +266,7 @@ describe('a V1 acknowledgement', () => {
   });
 });
 
-it('the name of the details member is that of the card', () => {
+it('the name of the details member is that of the card', () =>
   expect(acknowledge(v2(), { ...result, detailsKey: 'detail' }, now).body).toBe(
     '{"success":true,"code":"ok","detail":""}',
-  );
-});
+  ));

@@ -31,13 +31,11 @@ describe('the size of a reply, as counted by the hub,', () => {
 });
 
 describe('the system correlation id', () => {
-  it.each(['x', '~ ', 'x'.repeat(128)])('is the request’s: %j', (id) => {
-    expect(systemCorrelationId(id)).toBe(id);
-  });
+  it.each(['x', '~ ', 'x'.repeat(128)])('is the request’s: %j', (id) => expect(systemCorrelationId(id)).toBe(id));
 
-  it.each([undefined, '', 'ü', 'a\n', '\u007f', 'x'.repeat(129)])('is left out for %j', (id) => {
-    expect(systemCorrelationId(id)).toBeUndefined();
-  });
+  it.each([undefined, '', 'ü', 'a\n', '\u007f', 'x'.repeat(129)])('is left out for %j', (id) =>
+    expect(systemCorrelationId(id)).toBeUndefined(),
+  );
 });
 
 const empty: Reply = {

@@ -27,9 +27,7 @@ describe('a text', () => {
     expect(shortened('123456', 5)).toBe('1234…');
   });
 
-  it('is never truncated within a character', () => {
-    expect(shortened('123😀6', 5)).toBe('123\ufffd…');
-  });
+  it('is never truncated within a character', () => expect(shortened('123😀6', 5)).toBe('123\ufffd…'));
 });
 
 describe('a quoted name', () => {
@@ -44,9 +42,7 @@ describe('a quoted name', () => {
     [name(1_000), `"${name(64)}…"`],
     [`${name(63)}😀`, `"${name(63)}\ufffd…"`],
     [`${name(62)}😀`, `"${name(62)}😀"`],
-  ])('of %j is %s', (text, expected) => {
-    expect(quoted(text)).toBe(expected);
-  });
+  ])('of %j is %s', (text, expected) => expect(quoted(text)).toBe(expected));
 });
 
 const cause = new Error('of the backend');

@@ -38,9 +38,9 @@ describe('a V2 envelope', () => {
     ['NEGATIVE', 'negative'],
     ['all', 'all'],
     ['Full', 'all'],
-  ])('reads ack %j as %s', (ack, expected) => {
-    expect(v2({ ack })).toMatchObject({ envelope: { ack: expected }, refusal: undefined });
-  });
+  ])('reads ack %j as %s', (ack, expected) =>
+    expect(v2({ ack })).toMatchObject({ envelope: { ack: expected }, refusal: undefined }),
+  );
 
   it.each(['yes', 'true', 'constructor', '__proto__'])('refuses ack %s, which counts as all for that answer', (ack) => {
     expect(v2({ ack })).toMatchObject({
@@ -73,9 +73,8 @@ describe('a V2 envelope', () => {
     if (details !== undefined) expect(v2(properties).refusal?.code).toBe('validation_error');
   });
 
-  it('copies target and correlationId even when the message is refused', () => {
-    expect(v2({ version: 3, target: 'edge' }).envelope).toMatchObject({ target: 'edge', correlationId: 'c1' });
-  });
+  it('copies target and correlationId even when the message is refused', () =>
+    expect(v2({ version: 3, target: 'edge' }).envelope).toMatchObject({ target: 'edge', correlationId: 'c1' }));
 
   it('has the default time-out when the message is refused', () => {
     expect(v2({ version: 3, timeout: '5' }).envelope.timeoutSeconds).toBe(300);
@@ -86,18 +85,15 @@ describe('a V2 envelope', () => {
     expect(v2({ action: '', correlationId: '' }).envelope).toMatchObject({ name: undefined, correlationId: undefined });
   });
 
-  it('checks the ack before the common properties', () => {
-    expect(v2({ ack: 'x', version: 3 }).refusal?.details).toMatch(/^property ack/);
-  });
+  it('checks the ack before the common properties', () =>
+    expect(v2({ ack: 'x', version: 3 }).refusal?.details).toMatch(/^property ack/));
 });
 
 describe('the header limit of 32,768 bytes', () => {
   const base = { msgType: 'action', action: 'model.create', version: '2', correlationId: 'c1' };
   const used = Object.entries(base).reduce((sum, [name, value]) => sum + name.length + value.length, 0);
 
-  it('is exact {S21.2}', () => {
-    expect(v2({ x: 'y'.repeat(32_768 - used - 1) }).refusal).toBeUndefined();
-  });
+  it('is exact {S21.2}', () => expect(v2({ x: 'y'.repeat(32_768 - used - 1) }).refusal).toBeUndefined());
 
   it('counts bytes of UTF-8, and names the 32 kB limit one byte beyond, for both generations {S21.2}', () => {
     for (const { refusal } of [v2({ x: 'ü'.repeat((32_768 - used) / 2) }), v1({ x: 'y'.repeat(32_768) })]) {
@@ -108,9 +104,8 @@ describe('the header limit of 32,768 bytes', () => {
     }
   });
 
-  it('comes before every other check', () => {
-    expect(v2({ ack: 'x', version: 3, x: 'y'.repeat(32_768) }).refusal?.details).toContain('32 kB');
-  });
+  it('comes before every other check', () =>
+    expect(v2({ ack: 'x', version: 3, x: 'y'.repeat(32_768) }).refusal?.details).toContain('32 kB'));
 });
 
 it('the name of an unchecked message is a text among its own properties, or empty', () => {
@@ -120,9 +115,8 @@ it('the name of an unchecked message is a text among its own properties, or empt
   expect(messageNameOf('V2', Object.create({ action: 'model.create' }))).toBe('');
 });
 
-it('a refusal names the wrong properties', () => {
-  expect(v2({ version: '3', timeout: 'soon' }).refusal?.details).toMatch(/^property version .*; property timeout /);
-});
+it('a refusal names the wrong properties', () =>
+  expect(v2({ version: '3', timeout: 'soon' }).refusal?.details).toMatch(/^property version .*; property timeout /));
 
 describe('a message id', () => {
   const idsOf = (envelope: ReturnType<typeof v1>['envelope']) =>
@@ -130,9 +124,7 @@ describe('a message id', () => {
       [0, 1, 2].map((attempts) => messageId({ ...envelope, attempts }, about)),
     );
 
-  it('is different for each reply and each replay', () => {
-    expect(new Set(idsOf(v1({}).envelope)).size).toBe(6);
-  });
+  it('is different for each reply and each replay', () => expect(new Set(idsOf(v1({}).envelope)).size).toBe(6));
 
   it('is the same for each delivery, and differs from the generated id of the event', () => {
     const { envelope } = v1({});
@@ -150,9 +142,8 @@ describe('a V1 envelope', () => {
     expect(v1({ id: 'mine' }).envelope.correlationId).toBe('mine');
   });
 
-  it('has the default time-out whatever the device sends', () => {
-    expect(v1({ timeout: '5' })).toMatchObject({ envelope: { timeoutSeconds: 300 }, refusal: undefined });
-  });
+  it('has the default time-out whatever the device sends', () =>
+    expect(v1({ timeout: '5' })).toMatchObject({ envelope: { timeoutSeconds: 300 }, refusal: undefined }));
 
   it('is refused with the code of its generation {S3.3}', () => {
     expect(v1({ ack: 'x' }).refusal?.code).toBe('platform_event_validation_error');

@@ -15,9 +15,9 @@ describe('the classification by two properties', () => {
     [{ MsgType: 'action' }, undefined],
     [{ temperature: 21 }, undefined],
     [{}, undefined],
-  ])('%j is %s {S1.3 S1.6 S2.2 S3.2}', (properties, generation) => {
-    expect(classify(hubEvent({ properties }))).toBe(generation);
-  });
+  ])('%j is %s {S1.3 S1.6 S2.2 S3.2}', (properties, generation) =>
+    expect(classify(hubEvent({ properties }))).toBe(generation),
+  );
 
   it('never reads the body', () => {
     const event = { ...hubEvent({ properties: { msgType: 'telemetry' } }) };
@@ -40,13 +40,11 @@ describe('the classification by two properties', () => {
     },
   );
 
-  it('reads events without a message source', () => {
-    expect(classify({ ...hubEvent({ properties: { msgType: 'action' } }), systemProperties: {} })).toBe('V2');
-  });
+  it('reads events without a message source', () =>
+    expect(classify({ ...hubEvent({ properties: { msgType: 'action' } }), systemProperties: {} })).toBe('V2'));
 
-  it('ignores a polluted prototype of the property bag', () => {
-    expect(classify(hubEvent({ properties: Object.create({ msgType: 'action' }) }))).toBeUndefined();
-  });
+  it('ignores a polluted prototype of the property bag', () =>
+    expect(classify(hubEvent({ properties: Object.create({ msgType: 'action' }) }))).toBeUndefined());
 });
 
 it('an event without property bags is not for this service, and has no sender', () => {
@@ -73,13 +71,11 @@ describe('the reason why an event is not for this service', () => {
 });
 
 describe('the sender', () => {
-  it('is the hub’s system property {S2.1 S19.1}', () => {
-    expect(senderOf(hubEvent({ device: 'd1' }))).toBe('d1');
-  });
+  it('is the hub’s system property {S2.1 S19.1}', () => expect(senderOf(hubEvent({ device: 'd1' }))).toBe('d1'));
 
-  it.each(['', 5, null])('is missing when the stamp is %j', (stamp) => {
-    expect(senderOf({ ...hubEvent({}), systemProperties: { 'iothub-connection-device-id': stamp } })).toBeUndefined();
-  });
+  it.each(['', 5, null])('is missing when the stamp is %j', (stamp) =>
+    expect(senderOf({ ...hubEvent({}), systemProperties: { 'iothub-connection-device-id': stamp } })).toBeUndefined(),
+  );
 
   it('is never taken from application properties {S2.1 S19.1}', () => {
     const event = hubEvent({ device: undefined, properties: { 'iothub-connection-device-id': 'forged' } });
@@ -90,9 +86,8 @@ describe('the sender', () => {
 describe('derived ids', () => {
   const origin = { hub: 'hub', partition: '0' };
 
-  it('are the same for the same event, however often it is delivered', () => {
-    expect(eventId(hubEvent(), origin, 'd1')).toBe(eventId(hubEvent(), origin, 'd1'));
-  });
+  it('are the same for the same event, however often it is delivered', () =>
+    expect(eventId(hubEvent(), origin, 'd1')).toBe(eventId(hubEvent(), origin, 'd1')));
 
   it('differ with hub, partition, sequence number, enqueued time and device {S9.11}', () => {
     const ids = [

@@ -28,9 +28,7 @@ it.each([
   ['%2e%2e%2f', false],
   ['', false],
   [7, false],
-])('%j is a GUID: %s', (value, expected) => {
-  expect(accepts(guid, value)).toBe(expected);
-});
+])('%j is a GUID: %s', (value, expected) => expect(accepts(guid, value)).toBe(expected));
 
 it.each([
   ['svc.device', true],
@@ -53,9 +51,7 @@ it.each([
   ['a\r\nb', false],
   ['', false],
   ['x'.repeat(257), false],
-])('%j is a model definition identifier: %s', (value, expected) => {
-  expect(accepts(modelId, value)).toBe(expected);
-});
+])('%j is a model definition identifier: %s', (value, expected) => expect(accepts(modelId, value)).toBe(expected));
 
 describe('a type reference', () => {
   it.each([
@@ -64,9 +60,7 @@ describe('a type reference', () => {
     ['pump@2.0.1', { typeId: 'pump', version: '2.0.1' }],
     ['feed pump@2', { typeId: 'feed pump', version: '2' }],
     ['.pump', { typeId: '.pump', version: undefined }],
-  ])('%s is read', (value, expected) => {
-    expect(parseTypeRef(value)).toEqual(expected);
-  });
+  ])('%s is read', (value, expected) => expect(parseTypeRef(value)).toEqual(expected));
 
   it.each([
     '',
@@ -83,9 +77,7 @@ describe('a type reference', () => {
     '..a@1',
     7,
     null,
-  ])('%j is invalid', (value) => {
-    expect(parseTypeRef(value)).toBeUndefined();
-  });
+  ])('%j is invalid', (value) => expect(parseTypeRef(value)).toBeUndefined());
 });
 
 it.each([
@@ -99,9 +91,7 @@ it.each([
   ['.', false],
   ['edge/../other', false],
   ['edge\tsensor', false],
-])('%j is a connectivity path: %s', (value, expected) => {
-  expect(accepts(path, value)).toBe(expected);
-});
+])('%j is a connectivity path: %s', (value, expected) => expect(accepts(path, value)).toBe(expected));
 
 it.each([
   ['', true],
@@ -112,9 +102,7 @@ it.each([
   ['a\u0000', false],
   ['a\r\n', false],
   ['a\u0085', false],
-])('%j is a target: %s', (value, expected) => {
-  expect(accepts(target, value)).toBe(expected);
-});
+])('%j is a target: %s', (value, expected) => expect(accepts(target, value)).toBe(expected));
 
 it.each([
   ['0', 0n],
@@ -133,9 +121,7 @@ it.each([
   [' 5', undefined],
   ['null', undefined],
   ['.5', undefined],
-])('the exact integer of %s is %s', (written, value) => {
-  expect(integerIn(written)).toBe(value);
-});
+])('the exact integer of %s is %s', (written, value) => expect(integerIn(written)).toBe(value));
 
 it('values of any type are checked for being a GUID', () => {
   expect(isGuid('6f9619ff-8b86-d011-b42d-00cf4fc964ff')).toBe(true);
@@ -177,7 +163,5 @@ describe('faults', () => {
     ]);
   });
 
-  it('of the whole body name the body', () => {
-    expect(faults(5, 'body')).toEqual([expect.stringMatching(/^body [^.]/)]);
-  });
+  it('of the whole body name the body', () => expect(faults(5, 'body')).toEqual([expect.stringMatching(/^body [^.]/)]));
 });

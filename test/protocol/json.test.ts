@@ -42,9 +42,8 @@ describe('readJson', () => {
     expect(parseJson('"¿"').value).toBe('¿');
   });
 
-  it('does not quote the refused text, which may hold a secret', () => {
-    expect(() => readJson(bytes('{"publicKey": s3cret}'))).toThrow(expect.not.stringContaining('s3cret'));
-  });
+  it('does not quote the refused text, which may hold a secret', () =>
+    expect(() => readJson(bytes('{"publicKey": s3cret}'))).toThrow(expect.not.stringContaining('s3cret')));
 
   it(`reads ${maxJsonDepth} levels of nesting and refuses one more`, () => {
     const nested = (levels: number) => bytes('['.repeat(levels) + ']'.repeat(levels));
@@ -52,9 +51,8 @@ describe('readJson', () => {
     expect(() => readJson(nested(maxJsonDepth + 1))).toThrow('nested more than 64 levels');
   });
 
-  it('tolerates nesting far beyond the limit', () => {
-    expect(() => readJson(bytes('['.repeat(100_000) + ']'.repeat(100_000)))).toThrow('nested more than 64 levels');
-  });
+  it('tolerates nesting far beyond the limit', () =>
+    expect(() => readJson(bytes('['.repeat(100_000) + ']'.repeat(100_000)))).toThrow('nested more than 64 levels'));
 
   it.each([' ', '\n', '\r', '\t', ' \r\n\t '])('finds an object after %j', (blank) => {
     expect(parseJson(`${blank}{"a":1}`).isObject).toBe(true);
@@ -74,24 +72,21 @@ describe('readJson', () => {
   });
 });
 
-describe('duplicates of the requested keys', () => {
-  it.each([
-    ['{"type":"a","type":"b"}', ['type']],
-    ['{"type":"a","ty\\u0070e":"b","type":"c"}', ['type']],
-    ['{"type":1,"type":2,"__proto__":3,"__proto__":4}', ['type', '__proto__']],
-    ['{"properties":{"type":1,"type":2}}', []],
-    ['{"other":1,"other":2}', []],
-    ['{"type":"{\\"type\\":1,\\"type\\":2}"}', []],
-    ['{"__proto__":1,"__proto__":2}', ['__proto__']],
-    ['["type","type"]', []],
-  ])('in %s are %j', (text, expected) => {
-    expect([...parseJson(text, keysOf(['type', '__proto__'])).twice]).toEqual(expected);
-  });
-});
+it.each([
+  ['{"type":"a","type":"b"}', ['type']],
+  ['{"type":"a","ty\\u0070e":"b","type":"c"}', ['type']],
+  ['{"type":1,"type":2,"__proto__":3,"__proto__":4}', ['type', '__proto__']],
+  ['{"properties":{"type":1,"type":2}}', []],
+  ['{"other":1,"other":2}', []],
+  ['{"type":"{\\"type\\":1,\\"type\\":2}"}', []],
+  ['{"__proto__":1,"__proto__":2}', ['__proto__']],
+  ['["type","type"]', []],
+])('duplicates of the requested keys in %s are %j', (text, expected) =>
+  expect([...parseJson(text, keysOf(['type', '__proto__'])).twice]).toEqual(expected),
+);
 
-it('the last of two members counts, as for JSON.parse', () => {
-  expect(memberOf(parseJson('{"a":1,"b":2,"a":3}'), 'a')?.value).toBe(3);
-});
+it('the last of two members counts, as for JSON.parse', () =>
+  expect(memberOf(parseJson('{"a":1,"b":2,"a":3}'), 'a')?.value).toBe(3));
 
 describe('values of members', () => {
   it('are read singly or together, without missing ones', () => {
@@ -155,9 +150,9 @@ describe('editing one member', () => {
     ['{"a":1 ,\t\r\n "b":2 }', 'b', '{"a":1  }'],
     ['{"b":[1,2]}', 'b', '{}'],
     ['{"a":1}', 'b', '{"a":1}'],
-  ])('removes from %s the member %s', (text, key, expected) => {
-    expect(withoutMember(parseJson(text), key).toString()).toBe(expected);
-  });
+  ])('removes from %s the member %s', (text, key, expected) =>
+    expect(withoutMember(parseJson(text), key).toString()).toBe(expected),
+  );
 
   it('agrees with JSON.parse on any document', () => {
     const key = fc.string({ unit: 'binary' });

@@ -41,9 +41,7 @@ describe('the elements of an array', () => {
     ]);
   });
 
-  it.each(['[]', ' [ ] '])('of %j are empty', (text) => {
-    expect(elementsOf(text)).toEqual([]);
-  });
+  it.each(['[]', ' [ ] '])('of %j are empty', (text) => expect(elementsOf(text)).toEqual([]));
 
   it('have no white space of any kind around them', () => {
     const blanks = fc.string({ unit: fc.constantFrom(' ', '\t', '\n', '\r') });
@@ -74,9 +72,8 @@ describe('the elements of an array', () => {
     expect(effort).toEqual({ characters: text.length + '[1,[2]]'.length, values: 5 + 4, elements: 2, built: 0 });
   });
 
-  it('are not requested from an object without the array', () => {
-    expect(() => eachElement(parseJson('{}'), collecting())).toThrow('expected an array');
-  });
+  it('are not requested from an object without the array', () =>
+    expect(() => eachElement(parseJson('{}'), collecting())).toThrow('expected an array'));
 });
 
 describe('an answer that is read in slices', () => {

@@ -19,18 +19,14 @@ describe('the inexact parts of a JSON text', () => {
     ['{"a":["\\udc00\\ud800"]}', 'a[0] has half a surrogate pair, which is not Unicode text'],
     ['[9,{"a":1e400}]', '[1].a is a number beyond the range of a double'],
     ['{"\\udfff":1}', '["\ufffd"] has a name with half a surrogate pair, which is not Unicode text'],
-  ])('%s: %s', (text, sentence) => {
-    expect(inexact(text)).toBe(sentence);
-  });
+  ])('%s: %s', (text, sentence) => expect(inexact(text)).toBe(sentence));
 
   it.each([
     '{}',
     '[]',
     ' { "a" : [ ] , "b" : [ { } , "\\ud83d\\ude00\\n" , true , false , null ] } ',
     '{"a":{"a":{"a":0}}}',
-  ])('are empty for %s', (text) => {
-    expect(inexact(text)).toBeUndefined();
-  });
+  ])('are empty for %s', (text) => expect(inexact(text)).toBeUndefined());
 
   it('are named by a path that begins with the name of the text, if it has one', () => {
     const [inObject, outermost] = ['{"a":1e400}', '1e400'].map((text) => inexactIn(parseJson(text), 'input'));
@@ -65,17 +61,13 @@ describe('a number', () => {
     ['0.99999999999999999999', false],
     ['10e-2', false],
     ['9007199254740991.5', false],
-  ])('%s is an integer: %s', (literal, expected) => {
-    expect(isWhole(literal)).toBe(expected);
-  });
+  ])('%s is an integer: %s', (literal, expected) => expect(isWhole(literal)).toBe(expected));
 
   it.each([
     ...['0', '-0', '0e400', '0.000000000000000000', '1e300', '1e23', '5e-324', '0.1', '0.99999999999999999999'],
     ...['9007199254740992', '12345678901234567890.5', '1000000000000000000000000.0', '1.7976931348623157e308'],
     ...['0.9007199254740994e16', '0.0900719925474099400e17'],
-  ])('%s can be a double', (literal) => {
-    expect(numberProblem(literal)).toBeUndefined();
-  });
+  ])('%s can be a double', (literal) => expect(numberProblem(literal)).toBeUndefined());
 
   it.each([
     ['9007199254740993', 'whole number that would change'],
@@ -86,9 +78,7 @@ describe('a number', () => {
     ['1e99999999999999999999', 'beyond the range'],
     ['2e-324', 'become 0'],
     ['-1e-99999999999999999999', 'become 0'],
-  ])('%s cannot be a double: %s', (literal, problem) => {
-    expect(numberProblem(literal)).toContain(problem);
-  });
+  ])('%s cannot be a double: %s', (literal, problem) => expect(numberProblem(literal)).toContain(problem));
 
   it('that is an integer is exact when its double has the same digits', () => {
     fc.assert(

@@ -118,9 +118,9 @@ it.each([
   ['[1,x]', 'see character 4'],
   ['[1,nulx]', 'see character 7'],
   ['1x', 'see character 2'],
-])('the fault of %s is reported: %s', (text, why) => {
-  expect(() => parseJson(text)).toThrow(new MalformedJson(`is not well-formed JSON, ${why}`));
-});
+])('the fault of %s is reported: %s', (text, why) =>
+  expect(() => parseJson(text)).toThrow(new MalformedJson(`is not well-formed JSON, ${why}`)),
+);
 
 describe('bounds', () => {
   const limits = { depth: 64, values: 100, members: 50, keyLength: 10, numberLength: 12 };
@@ -301,13 +301,12 @@ describe('the requested members', () => {
     ['\\u0041xxdc00', 'Axxdc00'],
     ['\\u0041\\\\dc00', 'A\\dc00'],
     ['\\ud7ff\\ue000', '\ud7ff\ue000'],
-  ])('are found when only an apparent half of a surrogate pair follows: %s', (written, key) => {
-    expect([...parseJson(`{"${written}":1}`, keysOf([key, 'x'])).members.keys()]).toEqual([key]);
-  });
+  ])('are found when only an apparent half of a surrogate pair follows: %s', (written, key) =>
+    expect([...parseJson(`{"${written}":1}`, keysOf([key, 'x'])).members.keys()]).toEqual([key]),
+  );
 
-  it('are empty when the requested name is not valid Unicode', () => {
-    expect(parseJson('{"\ufffd":1,"\\ud800":2}', keysOf(['\ud800'])).members.size).toBe(0);
-  });
+  it('are empty when the requested name is not valid Unicode', () =>
+    expect(parseJson('{"\ufffd":1,"\\ud800":2}', keysOf(['\ud800'])).members.size).toBe(0));
 
   it('have their number of values, themselves included', () => {
     const { members } = parseJson('{"a":[1,{"b":[2,3]},[]],"c":"d","e":{}}');

@@ -13,9 +13,9 @@ describe('a misspelt property name', () => {
     [{ 'Svc-MessageType': 'platformEvent' }, 'svc-messagetype'],
     [{ 'svc-messagetype': 'platformevent' }, 'svc-messagetype'],
     [{ temperature: 21, 'svc-messageType': 'PlatformEvent' }, 'svc-messagetype'],
-  ])('is %j {S1.3}', (properties, meant) => {
-    expect(misspelling(properties)).toMatch(new RegExp(`^property ${meant} must be spelt like this`));
-  });
+  ])('is %j {S1.3}', (properties, meant) =>
+    expect(misspelling(properties)).toMatch(new RegExp(`^property ${meant} must be spelt like this`)),
+  );
 
   it.each([[{ '?msgType': 'action' }], [{ '?temperature': 21 }], [{ a: 1, '?': '' }]])(
     'is a question mark before a name, of our messages too: %j',
@@ -35,17 +35,13 @@ describe('a misspelt property name', () => {
     [{ battery: 'action', 'indoor-humidity': 'platformEvent' }],
     [{ 'svc-messagetype': 'platformEventAck' }],
     [{ 'svc-messagetype': 'platformEvent', eventType: 'Svc.InformationModel.ObjectModelUpdated' }],
-  ])('does not include %j', (properties) => {
-    expect(misspelling(properties)).toBeUndefined();
-  });
+  ])('does not include %j', (properties) => expect(misspelling(properties)).toBeUndefined());
 
-  it('is not searched by letter case in a message for this service', () => {
-    expect(misspelling({ msgType: 'action', msgtype: 'action' }, true)).toBeUndefined();
-  });
+  it('is not searched by letter case in a message for this service', () =>
+    expect(misspelling({ msgType: 'action', msgtype: 'action' }, true)).toBeUndefined());
 
-  it('is absent in a message without properties', () => {
+  it('is absent in a message without properties', () =>
     expect(
       misspellingIn({ ...hubEvent({ properties: {}, body: {} }), properties: undefined } as never, false),
-    ).toBeUndefined();
-  });
+    ).toBeUndefined());
 });

@@ -12,9 +12,8 @@ it('typed values have the meaning of their text', () => {
   });
 });
 
-it('values without a text form are left out', () => {
-  expect({ ...textProperties({ nothing: null, bytes: Buffer.from('x'), map: {} }) }).toEqual({});
-});
+it('values without a text form are left out', () =>
+  expect({ ...textProperties({ nothing: null, bytes: Buffer.from('x'), map: {} }) }).toEqual({}));
 
 it('names of Object.prototype are ordinary names {S2.9}', () => {
   const properties = textProperties(JSON.parse('{"__proto__":"a","constructor":"b"}'));
@@ -23,6 +22,5 @@ it('names of Object.prototype are ordinary names {S2.9}', () => {
   expect(properties['toString']).toBeUndefined();
 });
 
-it('the size is that of names and values in UTF-8', () => {
-  expect(propertyBytes(textProperties({ ab: 'c', ü: '€' }))).toBe(3 + 5);
-});
+it('the size is that of names and values in UTF-8', () =>
+  expect(propertyBytes(textProperties({ ab: 'c', ü: '€' }))).toBe(3 + 5));

@@ -5,9 +5,9 @@ const traceId = '0af7651916cd43dd8448eb211c80319c';
 const spanId = 'b7ad6b7169203331';
 
 describe('a traceparent', () => {
-  it.each(['00', '01', 'ff'])('has its trace and parent ids, with any flags: %s', (flags) => {
-    expect(traceContextOf(`00-${traceId}-${spanId}-${flags}`)).toEqual({ traceId, spanId });
-  });
+  it.each(['00', '01', 'ff'])('has its trace and parent ids, with any flags: %s', (flags) =>
+    expect(traceContextOf(`00-${traceId}-${spanId}-${flags}`)).toEqual({ traceId, spanId }),
+  );
 
   it.each([
     undefined,
@@ -25,9 +25,7 @@ describe('a traceparent', () => {
     `x0-${traceId}-${spanId}-01`,
     ` 00-${traceId}-${spanId}-0`,
     `00_${traceId}_${spanId}_01`,
-  ])('that is absent or malformed has none: %s', (text) => {
-    expect(traceContextOf(text)).toBeUndefined();
-  });
+  ])('that is absent or malformed has none: %s', (text) => expect(traceContextOf(text)).toBeUndefined());
 
   it('that is created has the trace id, a new parent id, and the sampling flag', () => {
     const [one, other] = [newTraceparent(traceId), newTraceparent(traceId)];
@@ -43,6 +41,5 @@ describe('a traceparent', () => {
   });
 });
 
-it('the trace id of an event without a traceparent is its derived id', () => {
-  expect(derivedTraceId('6f9619ff-8b86-5011-b42d-00cf4fc964ff')).toBe('6f9619ff8b865011b42d00cf4fc964ff');
-});
+it('the trace id of an event without a traceparent is its derived id', () =>
+  expect(derivedTraceId('6f9619ff-8b86-5011-b42d-00cf4fc964ff')).toBe('6f9619ff8b865011b42d00cf4fc964ff'));

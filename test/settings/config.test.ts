@@ -34,10 +34,7 @@ const problemsOf = (env: NodeJS.ProcessEnv) => settingProblems(env, directory);
 describe('settings', () => {
   it('have defaults except for the hub and the backends', () => {
     expect(problemsOf(enough)).toEqual([]);
-    expect(readSettings(enough, directory)).toMatchObject({
-      delivery: { drainSeconds: 25 },
-      store: { kind: 'file' },
-    });
+    expect(readSettings(enough, directory)).toMatchObject({ delivery: { drainSeconds: 25 }, store: { kind: 'file' } });
   });
 
   it('come from the environment before the file, from the file before the defaults', () => {
@@ -75,9 +72,8 @@ describe('settings', () => {
     expect(effectOf({ ...enough, NODE_ENV: 'none' })).toBe(undefined);
   });
 
-  it('count as not set when the variable is empty', () => {
-    expect(readSettings({ ...enough, HTTP_PORT: '' }, directory).http.port).toBe(8080);
-  });
+  it('count as not set when the variable is empty', () =>
+    expect(readSettings({ ...enough, HTTP_PORT: '' }, directory).http.port).toBe(8080));
 
   it('that are missing are all reported at once, by their variables', () => {
     const problems = problemsOf({});
@@ -160,9 +156,8 @@ describe('settings', () => {
     expect(problemsOf({ ...enough, [name]: value })).toEqual([problem]);
   });
 
-  it('may have a quote inside, or at one end', () => {
-    expect(problemsOf({ ...enough, BACKENDS_TOKEN: 'a"b"' })).toEqual([]);
-  });
+  it('may have a quote inside, or at one end', () =>
+    expect(problemsOf({ ...enough, BACKENDS_TOKEN: 'a"b"' })).toEqual([]));
 
   it('never repeat a secret', () => {
     const broken = {
@@ -216,9 +211,9 @@ describe('settings', () => {
     ['unknown names', { delivry: { maxMessages: 1 } }, "'delivry.maxMessages' not declared"],
     ['no JSON', '{', 'cannot be read as JSON'],
     ['no object', '[]', 'must hold a JSON object'],
-  ])('of a file with %s are refused', (_what, values, problem) => {
-    expect(problemsOf({ ...enough, CONFIG_FILE: file(values) }).join('\n')).toContain(problem);
-  });
+  ])('of a file with %s are refused', (_what, values, problem) =>
+    expect(problemsOf({ ...enough, CONFIG_FILE: file(values) }).join('\n')).toContain(problem),
+  );
 
   it('do not allow sending the hub’s token in clear to another machine', () => {
     const emulator = (host: string) =>
@@ -248,14 +243,11 @@ describe('times that follow from settings', () => {
     [3_600, 10_000],
   ])(
     'a reply that may wait %i s is settled within %i ms, or sent again: at most a sixth, from 1 to 10 s',
-    (seconds, ms) => {
-      expect(settleWithinMs(seconds)).toBe(ms);
-    },
+    (seconds, ms) => expect(settleWithinMs(seconds)).toBe(ms),
   );
 
-  it('a process that stood still for half the expiry of an ownership looks again before the other half is over', () => {
-    expect(standstillMs(30)).toBe(15_000);
-  });
+  it('a process that stood still for half the expiry of an ownership looks again before the other half is over', () =>
+    expect(standstillMs(30)).toBe(15_000));
 });
 
 describe('the proxies', () => {
@@ -306,9 +298,7 @@ describe('the transport of the hub', () => {
     ['WebSockets behind it', { ...proxied, HUB_TRANSPORT: 'websockets' }],
     ['AMQP beside it', { ...proxied, NO_PROXY: '.example' }],
     ['AMQP behind a proxy for addresses without TLS', { ...enough, HTTP_PROXY: 'http://proxy:3128' }],
-  ])('can be %s', (_, env) => {
-    expect(problemsOf(env)).toEqual([]);
-  });
+  ])('can be %s', (_, env) => expect(problemsOf(env)).toEqual([]));
 
   it('cannot be WebSockets for an emulator without TLS', () => {
     const events = `Endpoint=sb://127.0.0.1:5672;SharedAccessKeyName=n;SharedAccessKey=${key};EntityPath=hub;UseDevelopmentEmulator=true`;
@@ -333,13 +323,12 @@ describe('the transport of the hub', () => {
 describe('unknown variables that look like settings', () => {
   const unknown = (env: NodeJS.ProcessEnv) => unknownVariables(env, names);
 
-  it('are named, with the nearest name', () => {
+  it('are named, with the nearest name', () =>
     expect(unknown({ DELIVERY_DRAIN_SECOND: '1', HUB_CONSUMERGROUP: 'g', STORE_CONNECTION: 's3cret' })).toEqual([
       { variable: 'DELIVERY_DRAIN_SECOND', hint: 'the nearest name is DELIVERY_DRAIN_SECONDS' },
       { variable: 'HUB_CONSUMERGROUP', hint: 'the nearest name is HUB_CONSUMER_GROUP' },
       { variable: 'STORE_CONNECTION', hint: 'the nearest name is STORE_CONNECTION_STRING' },
-    ]);
-  });
+    ]));
 
   it('do not include empty ones, those of other programs, or those that Kubernetes sets for a service of such a name', () => {
     const others = {
@@ -391,9 +380,7 @@ describe('the settings of the store', () => {
     ['one for each', { ...own, STORE_CONNECTION_STRING: '' }],
     ['one for checkpoints', { CHECKPOINTS_CONNECTION_STRING: storage }],
     ['one for dead letters', { DEAD_LETTERS_CONNECTION_STRING: storage }],
-  ])('allow accounts of their own: %s', (_what, given) => {
-    expect(problemsOf({ ...blob, ...given })).toEqual([]);
-  });
+  ])('allow accounts of their own: %s', (_what, given) => expect(problemsOf({ ...blob, ...given })).toEqual([]));
 
   it.each([
     ['no connection string', { STORE_CONNECTION_STRING: '' }, 'STORE=blob needs STORE_CONNECTION_STRING'],
@@ -446,12 +433,11 @@ describe('the settings of the store', () => {
     expect(placeOf(own, { kind: 'file', ...store }, 'CHECKPOINTS')).toEqual({ setting: 'DATA_DIRECTORY' });
   });
 
-  it('are refused with an account that files do not need, by the variable', () => {
+  it('are refused with an account that files do not need, by the variable', () =>
     expect(problemsOf({ ...enough, ...own })).toEqual([
       expect.stringContaining('CHECKPOINTS_CONNECTION_STRING is not used with STORE=file'),
       expect.stringContaining('DEAD_LETTERS_CONNECTION_STRING is not used with STORE=file'),
-    ]);
-  });
+    ]));
 
   it.each(['store', 'checkpoints', 'deadLetters'])('have a secret that no file may have: that of %s', (group) => {
     const problems = problemsOf({ ...enough, CONFIG_FILE: file({ [group]: { connectionString: storage } }) });
@@ -475,9 +461,8 @@ describe('the pages that list the settings', () => {
     expect(listed.toSorted()).toEqual(names.toSorted());
   });
 
-  it('include .env.example, up to date: run `npm run docs`', () => {
-    expect(readFileSync('.env.example', 'utf8')).toBe(envExample());
-  });
+  it('include .env.example, up to date: run `npm run docs`', () =>
+    expect(readFileSync('.env.example', 'utf8')).toBe(envExample()));
 
   it('give every setting a sentence and a variable of its own', () => {
     const docs = settingDocs();
@@ -563,9 +548,9 @@ describe('an identity', () => {
       'IDENTITY=developer has no IDENTITY_CLIENT_ID',
     ],
     ['a backend without a scope and a token', { TYPE_REGISTRY_SCOPE: '' }, 'set BACKENDS_TOKEN'],
-  ])('%s is refused', (_, wrong, problem) => {
-    expect(problemsOf({ ...keyless, ...wrong }).join('\n')).toContain(problem);
-  });
+  ])('%s is refused', (_, wrong, problem) =>
+    expect(problemsOf({ ...keyless, ...wrong }).join('\n')).toContain(problem),
+  );
 
   it.each<[string, Record<string, string>, string]>([
     ['nothing to use it', { IDENTITY: 'managed' }, 'IDENTITY is not used'],
@@ -575,9 +560,7 @@ describe('an identity', () => {
       { IDENTITY: 'managed', STORE_ACCOUNT_URL: 'https://a.example' },
       'is not used with STORE=file',
     ],
-  ])('%s is refused', (_, wrong, problem) => {
-    expect(problemsOf({ ...enough, ...wrong }).join('\n')).toContain(problem);
-  });
+  ])('%s is refused', (_, wrong, problem) => expect(problemsOf({ ...enough, ...wrong }).join('\n')).toContain(problem));
 
   it('of an app service has variables that are no misspelt settings', () => {
     const platform = { IDENTITY_ENDPOINT: 'http://127.0.0.1/msi', IDENTITY_HEADER: 'secret' };

@@ -39,9 +39,7 @@ it('redacted settings show the addresses and users of connections and all other 
     backends: { informationModelUrl: 'https://im.example/base', token: '', clientId: 'id', clientSecret: '[set]' },
     store: { kind: 'blob', connectionString: 'DefaultEndpointsProtocol=https;AccountName=s;AccountKey=[set]' },
     checkpoints: { connectionString: 'BlobEndpoint=https://b.example/;SharedAccessSignature=[set]' },
-    deadLetters: {
-      connectionString: 'DefaultEndpointsProtocol=https;AccountName=a;AccountKey=[set];Odd=[set]',
-    },
+    deadLetters: { connectionString: 'DefaultEndpointsProtocol=https;AccountName=a;AccountKey=[set];Odd=[set]' },
     network: { httpsProxy: 'http://proxy.example:3128/', httpProxy: '', noProxy: '*' },
     log: { level: 'info', pretty: false },
   });

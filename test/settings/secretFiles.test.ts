@@ -147,11 +147,10 @@ describe('a file of a secret refuses the start', () => {
     if (!/must be/.test(problems[0] ?? '')) expect(problems[0]).toContain(path);
   });
 
-  it('beside its variable', () => {
+  it('beside its variable', () =>
     expect(problemsOf({ ...env, BACKENDS_TOKEN_FILE, BACKENDS_TOKEN: 't0ken' })).toEqual([
       'backends.token: BACKENDS_TOKEN and BACKENDS_TOKEN_FILE are two ways to give the same secret; remove one of them',
-    ]);
-  });
+    ]));
 });
 
 describe('another secret', () => {
@@ -170,9 +169,9 @@ describe('another secret', () => {
     ['store.connectionString', account('one'), account('one').replace(key, 'bmV4dA==')],
     ['backends.token', 't0ken', 'next'],
     ['admin.token', 'the-token-of-operators', 'another-token-of-operators'],
-  ])('of %s takes the place of the first when it has other keys', (path, first, next) => {
-    expect(refusal(path, next, first)).toBe(undefined);
-  });
+  ])('of %s takes the place of the first when it has other keys', (path, first, next) =>
+    expect(refusal(path, next, first)).toBe(undefined),
+  );
 
   it.each([
     ['hub.eventsConnectionString', events, events.replace('hub.example', 'other.example'), /another place/],

@@ -106,9 +106,7 @@ it.each([
   [99, '_OTHER'],
   [600, '_OTHER'],
   [123456789, '_OTHER'],
-])('the status %i counts as %s', (status, value) => {
-  expect(statusValue(status)).toBe(value);
-});
+])('the status %i counts as %s', (status, value) => expect(statusValue(status)).toBe(value));
 
 it('a metric can be left out', () => {
   noMeter.counter('device_messaging.misspellings')();

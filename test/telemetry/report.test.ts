@@ -46,9 +46,8 @@ it('prints a line for each finding, and their sum', () => {
   expect(text).toBe('✓ clock: agrees\n! disk: 10 MB → make room\n✗ hub: refused → compare\n1 ✓  1 !  1 ✗  in 1.5 s\n');
 });
 
-it('prints an outage as a warning before the start', () => {
-  expect(reported([gone], { isInit: true }).text).toMatch(/^! store: ECONNREFUSED → wait\n/);
-});
+it('prints an outage as a warning before the start', () =>
+  expect(reported([gone], { isInit: true }).text).toMatch(/^! store: ECONNREFUSED → wait\n/));
 
 it('prints JSON that says the same', () => {
   const { text } = reported([fine, gone], { isJson: true, isInit: true });

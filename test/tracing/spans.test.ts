@@ -38,9 +38,7 @@ describe('the first span of a message', () => {
   });
 
   describe('with standard variables about the program', () => {
-    afterEach(() => {
-      vi.unstubAllEnvs();
-    });
+    afterEach(() => void vi.unstubAllEnvs());
 
     it('has their attributes', async () => {
       vi.stubEnv('OTEL_SERVICE_NAME', 'pumps');
@@ -54,33 +52,31 @@ describe('the first span of a message', () => {
   });
 });
 
-describe('a child', () => {
-  it('is in the trace of its parent, and requests name it', async () => {
-    const { traces, collector } = await startRecording();
-    const root = traces.begin(rootOf());
-    const child = root.child('replace object model', 'client', { 'http.request.method': 'PUT' });
-    const grandchild = child.child('look up', 'client', {});
-    const reply = root.child('send acknowledgement', 'producer', {});
-    child.event('attempt failed', { 'error.type': '503' });
-    for (const span of [grandchild, child, reply, root]) span.end();
-    const spans = await collector.trace(traceId, 4);
-    const idOf = (traceparent: string) => traceparent.slice(36, 52);
-    const parents = Object.fromEntries(spans.map(({ name, parentSpanId }) => [name, parentSpanId]));
-    expect(parents).toEqual({
-      'process model.update': undefined,
-      'replace object model': idOf(root.traceparent),
-      'look up': idOf(child.traceparent),
-      'send acknowledgement': idOf(root.traceparent),
-    });
-    expect(spans.find(({ name }) => name === 'replace object model')).toMatchObject({
-      kind: 'client',
-      spanId: idOf(child.traceparent),
-      events: [{ name: 'attempt failed', attributes: { 'error.type': '503' } }],
-      links: [],
-    });
-    expect(spans.find(({ name }) => name === 'send acknowledgement')?.kind).toBe('producer');
-    for (const { traceparent } of [child, grandchild, reply]) expect(traceparent).toMatch(/-01$/);
+it('a child is in the trace of its parent, and requests name it', async () => {
+  const { traces, collector } = await startRecording();
+  const root = traces.begin(rootOf());
+  const child = root.child('replace object model', 'client', { 'http.request.method': 'PUT' });
+  const grandchild = child.child('look up', 'client', {});
+  const reply = root.child('send acknowledgement', 'producer', {});
+  child.event('attempt failed', { 'error.type': '503' });
+  for (const span of [grandchild, child, reply, root]) span.end();
+  const spans = await collector.trace(traceId, 4);
+  const idOf = (traceparent: string) => traceparent.slice(36, 52);
+  const parents = Object.fromEntries(spans.map(({ name, parentSpanId }) => [name, parentSpanId]));
+  expect(parents).toEqual({
+    'process model.update': undefined,
+    'replace object model': idOf(root.traceparent),
+    'look up': idOf(child.traceparent),
+    'send acknowledgement': idOf(root.traceparent),
   });
+  expect(spans.find(({ name }) => name === 'replace object model')).toMatchObject({
+    kind: 'client',
+    spanId: idOf(child.traceparent),
+    events: [{ name: 'attempt failed', attributes: { 'error.type': '503' } }],
+    links: [],
+  });
+  expect(spans.find(({ name }) => name === 'send acknowledgement')?.kind).toBe('producer');
+  for (const { traceparent } of [child, grandchild, reply]) expect(traceparent).toMatch(/-01$/);
 });
 
 describe('a span', () => {
@@ -153,11 +149,9 @@ describe('sampling', () => {
   });
 });
 
-describe('without traces enabled', () => {
-  it('no span is created, and nothing is logged', async () => {
-    const silent = () => expect.unreachable('a line in the log');
-    const log = { level: 'info', debug: silent, info: silent, warn: silent, error: silent, fatal: silent };
-    const program = { name: 'test', version: '1', instance: 'here', log };
-    expect(await openTraces({}, program)).toBeUndefined();
-  });
+it('without traces enabled no span is created, and nothing is logged', async () => {
+  const silent = () => expect.unreachable('a line in the log');
+  const log = { level: 'info', debug: silent, info: silent, warn: silent, error: silent, fatal: silent };
+  const program = { name: 'test', version: '1', instance: 'here', log };
+  expect(await openTraces({}, program)).toBeUndefined();
 });

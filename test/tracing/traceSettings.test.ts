@@ -15,9 +15,7 @@ describe('traces are off', () => {
     ],
     ['with OTEL_SDK_DISABLED', { ...on, OTEL_SDK_DISABLED: 'TRUE' }],
     ['with empty variables', { OTEL_TRACES_EXPORTER: '', OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: ' ' }],
-  ])('%s', (_, env) => {
-    expect(traceSettings(env)).toEqual({ collector: undefined, ignored: [] });
-  });
+  ])('%s', (_, env) => expect(traceSettings(env)).toEqual({ collector: undefined, ignored: [] }));
 
   it.each([
     ['OTEL_TRACES_EXPORTER', { ...on, OTEL_TRACES_EXPORTER: 'zipkin' }],
@@ -38,9 +36,7 @@ describe('traces are on', () => {
     ['at one with a path', { ...on, OTEL_EXPORTER_OTLP_ENDPOINT: `${address}/otlp/` }, `${address}/otlp/v1/traces`],
     ['with an address of their own', { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${address}/in` }, `${address}/in`],
     ['which wins', { ...on, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://other/in' }, 'https://other/in'],
-  ])('%s', (_, env, url) => {
-    expect(traceSettings(env)).toEqual({ collector: { url, ratio: 1 }, ignored: [] });
-  });
+  ])('%s', (_, env, url) => expect(traceSettings(env)).toEqual({ collector: { url, ratio: 1 }, ignored: [] }));
 
   it('as JSON for any OTLP protocol over HTTP, which is logged', () => {
     const env = { ...on, OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/protobuf', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };

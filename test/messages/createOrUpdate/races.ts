@@ -1,7 +1,5 @@
 import {
   derivedObjectId,
-  device,
-  noConfiguration,
   otherPumpId,
   problem,
   pump,
@@ -11,7 +9,19 @@ import {
   sensorPrincipal,
 } from '../../support/world.ts';
 import type { Row } from '../table/row.ts';
-import { absent, claims, isNew, lookUp, type Registration, stored, unowned } from './registration.ts';
+import {
+  absent,
+  claims,
+  deviceRow,
+  forPump,
+  isNew,
+  lookUp,
+  newRow,
+  pumpRow,
+  type Registration,
+  stored,
+  unowned,
+} from './registration.ts';
 
 const exists = (objectId: string, type: string) => problem(409, 'Exists', { objectId, type });
 const readDerived = `GET /objects/${derivedObjectId}/models/svc.device`;
@@ -26,34 +36,30 @@ export function repeatedRows({ named, created, updated }: Registration): readonl
       it: 'creates again, and gets the first answer, when it may be the creator of the model it finds',
       redelivered: true,
       ...sent,
-      backend: [device, stored({ version: 3 }), creates, noConfiguration(pumpId)],
+      backend: forPump(stored({ version: 3 }), creates),
       ...created(),
     },
     {
       it: 'updates the model it finds when the repeat shows that another created it, also of another type',
       redelivered: true,
       ...sent,
-      backend: [
-        device,
+      backend: forPump(
         stored({ version: 3, type: 'tank@1.0.0' }),
         { ...creates, reply: exists(pumpId, 'tank@1.0.0') },
         updates(3),
-        noConfiguration(pumpId),
-      ],
+      ),
       ...updated(pump({ version: 4 })),
     },
     {
       it: 'updates the model it finds although an answer to the creation was lost, since the model existed before',
       redelivered: true,
       ...sent,
-      backend: [
-        device,
+      backend: forPump(
         stored({ version: 3 }),
         { ...creates, reply: 'lost' },
         { ...creates, reply: exists(pumpId, 'pump@1.0.0') },
         updates(3),
-        noConfiguration(pumpId),
-      ],
+      ),
       ...updated(pump({ version: 4 })),
     },
   ];
@@ -65,82 +71,57 @@ export function raceRows({ named, unnamed, created, updated, refused }: Registra
   const nameless = unnamed();
   const bare = unnamed({ type: 'pump' });
   return [
-    {
-      it: 'updates the model that another created just before {S9.10}',
-      ...sent,
-      backend: [
-        device,
-        absent,
-        { ...creates, reply: exists(pumpId, 'pump@1.0.0') },
-        stored(),
-        updates(1),
-        noConfiguration(pumpId),
-      ],
-      ...updated(),
-    },
-    {
-      it: 'updates the model with the same unique properties that another created just before',
-      ...nameless.sent,
-      backend: [
-        device,
+    pumpRow('updates the model that another created just before {S9.10}', sent, updated(), [
+      absent,
+      { ...creates, reply: exists(pumpId, 'pump@1.0.0') },
+      stored(),
+      updates(1),
+    ]),
+    pumpRow(
+      'updates the model with the same unique properties that another created just before',
+      nameless.sent,
+      updated(pump({ version: 4 })),
+      [
         pumpType,
         lookUp(),
         { ...nameless.creates, reply: exists(pumpId, 'pump@2.0.0') },
         stored({ version: 3 }),
         nameless.updates(3),
-        noConfiguration(pumpId),
       ],
-      ...updated(pump({ version: 4 })),
-    },
-    {
-      it: 'claims the model that another created just before without an owner',
-      ...sent,
-      backend: [
-        device,
-        absent,
-        { ...creates, reply: problem(409, 'Exists') },
-        unowned,
-        claims(),
-        updates(1),
-        noConfiguration(pumpId),
-      ],
-      ...updated(),
-    },
-    {
-      it: 'reports a conflict with a model of another type',
-      ...sent,
-      backend: [device, absent, { ...creates, reply: exists(otherPumpId, 'tank@1.0.0') }],
-      ...refused('create', 'HTTP 409: Exists'),
-    },
-    {
-      it: 'updates no other object than the one it names, although that one has its unique properties {S9.6}',
-      ...sent,
-      backend: [device, absent, { ...creates, reply: exists(otherPumpId, 'pump@1.0.0') }, absent],
-      ...refused('create', 'HTTP 409: Exists'),
-    },
-    {
-      it: 'reports a conflict with a model that no longer exists',
-      ...nameless.sent,
-      backend: [device, pumpType, lookUp(), { ...nameless.creates, reply: exists(pumpId, 'pump@1.0.0') }, absent],
-      ...refused('create', 'HTTP 409: Exists'),
-    },
-    {
-      it: 'answers a conflict with its own earlier creation as created',
-      ...bare.sent,
-      backend: [
-        device,
-        pumpType,
-        { ...bare.creates, reply: exists(derivedObjectId, 'pump@1.0.0') },
-        { call: readDerived, reply: [200, pump(isNew)] },
-        noConfiguration(derivedObjectId),
-      ],
-      ...created(pump(isNew)),
-    },
-    {
-      it: 'updates its own earlier creation when another owns it now',
-      ...bare.sent,
-      backend: [
-        device,
+    ),
+    pumpRow('claims the model that another created just before without an owner', sent, updated(), [
+      absent,
+      { ...creates, reply: problem(409, 'Exists') },
+      unowned,
+      claims(),
+      updates(1),
+    ]),
+    deviceRow('reports a conflict with a model of another type', sent, refused('create', 'HTTP 409: Exists'), [
+      absent,
+      { ...creates, reply: exists(otherPumpId, 'tank@1.0.0') },
+    ]),
+    deviceRow(
+      'updates no other object than the one it names, although that one has its unique properties {S9.6}',
+      sent,
+      refused('create', 'HTTP 409: Exists'),
+      [absent, { ...creates, reply: exists(otherPumpId, 'pump@1.0.0') }, absent],
+    ),
+    deviceRow(
+      'reports a conflict with a model that no longer exists',
+      nameless.sent,
+      refused('create', 'HTTP 409: Exists'),
+      [pumpType, lookUp(), { ...nameless.creates, reply: exists(pumpId, 'pump@1.0.0') }, absent],
+    ),
+    newRow('answers a conflict with its own earlier creation as created', bare.sent, created(pump(isNew)), [
+      pumpType,
+      { ...bare.creates, reply: exists(derivedObjectId, 'pump@1.0.0') },
+      { call: readDerived, reply: [200, pump(isNew)] },
+    ]),
+    newRow(
+      'updates its own earlier creation when another owns it now',
+      bare.sent,
+      updated(pump({ ...others, version: 2 })),
+      [
         pumpType,
         { ...bare.creates, reply: exists(derivedObjectId, 'pump@1.0.0') },
         { call: readDerived, reply: [200, pump(others)] },
@@ -149,57 +130,35 @@ export function raceRows({ named, unnamed, created, updated, refused }: Registra
           call: readDerived.replace('GET', 'PUT'),
           reply: [200, pumpAnswer({ ...others, version: 2 })],
         },
-        noConfiguration(derivedObjectId),
       ],
-      ...updated(pump({ ...others, version: 2 })),
-    },
-    {
-      it: 'creates again, and updates nothing, when the model it finds is its own of an earlier delivery',
-      ...nameless.sent,
-      backend: [device, pumpType, lookUp(pump(isNew)), nameless.creates, noConfiguration(derivedObjectId)],
-      ...created(pump(isNew)),
-    },
-    {
-      it: 'reads again and retries when the version changed under an update',
-      ...sent,
-      backend: [
-        device,
-        stored({ version: 1 }),
-        { ...updates(1), reply: mismatch },
-        stored({ version: 2 }),
-        updates(2),
-        noConfiguration(pumpId),
-      ],
-      ...updated(pump({ version: 3 })),
-    },
-    {
-      it: 'does not claim again what it has claimed before it lost a race',
-      ...sent,
-      backend: [
-        device,
-        unowned,
-        claims(),
-        { ...updates(1), reply: mismatch },
-        stored({ version: 2 }),
-        updates(2),
-        noConfiguration(pumpId),
-      ],
-      ...updated(pump({ version: 3 })),
-    },
-    {
-      it: 'reports the lost race when the model was deleted before it could be read again',
-      ...sent,
-      backend: [device, stored(), { ...updates(1), reply: mismatch }, absent],
-      ...refused('replace', 'HTTP 409: Version mismatch'),
-    },
-    {
-      it: 'gives up after five lost races',
-      ...sent,
-      backend: [
-        device,
-        ...[1, 2, 3, 4, 5].flatMap((version) => [stored({ version }), { ...updates(version), reply: mismatch }]),
-      ],
-      ...refused('replace', 'HTTP 409: Version mismatch'),
-    },
+    ),
+    newRow(
+      'creates again, and updates nothing, when the model it finds is its own of an earlier delivery',
+      nameless.sent,
+      created(pump(isNew)),
+      [pumpType, lookUp(pump(isNew)), nameless.creates],
+    ),
+    pumpRow('reads again and retries when the version changed under an update', sent, updated(pump({ version: 3 })), [
+      stored({ version: 1 }),
+      { ...updates(1), reply: mismatch },
+      stored({ version: 2 }),
+      updates(2),
+    ]),
+    pumpRow('does not claim again what it has claimed before it lost a race', sent, updated(pump({ version: 3 })), [
+      unowned,
+      claims(),
+      { ...updates(1), reply: mismatch },
+      stored({ version: 2 }),
+      updates(2),
+    ]),
+    deviceRow(
+      'reports the lost race when the model was deleted before it could be read again',
+      sent,
+      refused('replace', 'HTTP 409: Version mismatch'),
+      [stored(), { ...updates(1), reply: mismatch }, absent],
+    ),
+    deviceRow('gives up after five lost races', sent, refused('replace', 'HTTP 409: Version mismatch'), [
+      ...[1, 2, 3, 4, 5].flatMap((version) => [stored({ version }), { ...updates(version), reply: mismatch }]),
+    ]),
   ];
 }

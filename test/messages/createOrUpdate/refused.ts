@@ -10,12 +10,10 @@ import {
   device,
   edgeIdentity,
   identityWithId,
-  noConfiguration,
   otherPumpId,
   problem,
   pump,
   pumpAnswer,
-  pumpId,
   pumpType,
   sensorPrincipal,
 } from '../../support/world.ts';
@@ -23,10 +21,12 @@ import { incident, type Row, related } from '../table/row.ts';
 import {
   absent,
   claimPump,
+  deviceRow,
   lookUp,
   ofSensor,
   otherPumps,
   pumpBody,
+  pumpRow,
   putPump,
   type Registration,
   readPump,
@@ -53,25 +53,24 @@ export function refusedRows(registration: Registration): readonly Row[] {
       backend: [{ call: edgeIdentity.call, reply: [200, { data: [] }] }],
       ...failed('http_response_error', 'property owner names no identity that is connected through this device'),
     },
-    {
-      it: 'reads no more than 1,000 hits of a look-up',
-      ...unnamed().sent,
-      backend: [device, pumpType, lookUp(pump(), ...otherPumps(1_000))],
-      ...failed('response_too_large', 'information model: more than 1000 object models were found'),
-    },
-    {
-      it: 'reads the results of no more than 3,000 related models',
-      ...pumped.sent,
-      backend: [
-        device,
+    deviceRow(
+      'reads no more than 1,000 hits of a look-up',
+      unnamed().sent,
+      failed('response_too_large', 'information model: more than 1000 object models were found'),
+      [pumpType, lookUp(pump(), ...otherPumps(1_000))],
+    ),
+    deviceRow(
+      'reads the results of no more than 3,000 related models',
+      pumped.sent,
+      failed('response_too_large', 'information model: the answer has more than 3000 related models'),
+      [
         absent,
         {
           ...pumped.creates,
           reply: [201, pumpAnswer({ relatedModels: Array.from({ length: 3_001 }, () => related('svc.history')) })],
         },
       ],
-      ...failed('response_too_large', 'information model: the answer has more than 3000 related models'),
-    },
+    ),
     {
       it: 'refuses a device that the principal manager does not know {S9.5}',
       ...pumped.sent,
@@ -105,68 +104,56 @@ export function refusedRows(registration: Registration): readonly Row[] {
       backend: [identityWithId(id)],
       ...failed('internal_platform_error', incident),
     })),
-    {
-      it: 'is the service’s failure when a found model has an id that is not a path segment',
-      ...pumped.sent,
-      backend: [device, { call: readPump, reply: [200, pump({ model: '..' })] }],
-      ...failed('internal_platform_error', incident),
-    },
-    {
-      it: 'is the service’s failure when a model that is found by unique properties has a model id that is no text',
-      ...unnamed().sent,
-      backend: [device, pumpType, { ...lookUp(), reply: [200, ` ${JSON.stringify({ data: [pump({ model: 7 })] })}`] }],
-      ...failed('internal_platform_error', incident),
-    },
-    {
-      it: 'is the service’s failure when a created model has an id that is not a GUID',
-      ...pumped.sent,
-      backend: [
-        device,
-        absent,
-        { ...pumped.creates, reply: [201, ` ${JSON.stringify(pumpAnswer({ objectId: 'pump-1' }))}`] },
-      ],
-      ...failed('internal_platform_error', incident),
-    },
+    deviceRow(
+      'is the service’s failure when a found model has an id that is not a path segment',
+      pumped.sent,
+      failed('internal_platform_error', incident),
+      [{ call: readPump, reply: [200, pump({ model: '..' })] }],
+    ),
+    deviceRow(
+      'is the service’s failure when a model that is found by unique properties has a model id that is no text',
+      unnamed().sent,
+      failed('internal_platform_error', incident),
+      [pumpType, { ...lookUp(), reply: [200, ` ${JSON.stringify({ data: [pump({ model: 7 })] })}`] }],
+    ),
+    deviceRow(
+      'is the service’s failure when a created model has an id that is not a GUID',
+      pumped.sent,
+      failed('internal_platform_error', incident),
+      [absent, { ...pumped.creates, reply: [201, ` ${JSON.stringify(pumpAnswer({ objectId: 'pump-1' }))}`] }],
+    ),
     ...[{ model: 7 }, { success: 'true' }, { code: null }, { details: undefined }, { created: 1 }].map((more) => {
       const relatedModels = [related('svc.history', more)];
-      return {
-        it: `is the service’s failure when the answer has a related model with ${Object.keys(more)} of another type`,
-        ...pumped.sent,
-        backend: [
-          device,
-          absent,
-          { ...pumped.creates, reply: [201, ` ${JSON.stringify(pumpAnswer({ relatedModels }))}`] as const },
-        ],
-        ...failed('internal_platform_error', incident),
-      };
+      return deviceRow(
+        `is the service’s failure when the answer has a related model with ${Object.keys(more)} of another type`,
+        pumped.sent,
+        failed('internal_platform_error', incident),
+        [absent, { ...pumped.creates, reply: [201, ` ${JSON.stringify(pumpAnswer({ relatedModels }))}`] as const }],
+      );
     }),
     ...changes.map(([what, more]) => {
       const request = named({ ...pumpBody, ...more });
-      return {
-        it: `reports a modification that the information model refuses: ${what} {S9.13 S20.6}`,
-        ...request.sent,
-        backend: [
-          device,
-          stored({ version: 2 }),
-          { ...request.updates(2), reply: problem(400, 'Invalid modification') },
-        ],
-        ...refused('replace', 'HTTP 400: Invalid modification'),
-      };
+      return deviceRow(
+        `reports a modification that the information model refuses: ${what} {S9.13 S20.6}`,
+        request.sent,
+        refused('replace', 'HTTP 400: Invalid modification'),
+        [stored({ version: 2 }), { ...request.updates(2), reply: problem(400, 'Invalid modification') }],
+      );
     }),
-    {
-      it: 'updates none of two models that have the unique properties of the request',
-      ...unnamed().sent,
-      backend: [device, pumpType, lookUp(pump(), pump({ objectId: otherPumpId, version: 7 }))],
-      ...failed(
+    deviceRow(
+      'updates none of two models that have the unique properties of the request',
+      unnamed().sent,
+      failed(
         'http_response_error',
         'information model: 2 object models have the unique properties of the request; none was updated',
       ),
-    },
-    {
-      it: 'refuses a type with more base types than are read for one look-up',
-      ...chain.sent,
-      backend: [
-        device,
+      [pumpType, lookUp(pump(), pump({ objectId: otherPumpId, version: 7 }))],
+    ),
+    deviceRow(
+      'refuses a type with more base types than are read for one look-up',
+      chain.sent,
+      failed('http_response_error', 'body.type has more than 63 base types'),
+      [
         ...Array.from({ length: 64 }, (_, index) =>
           type(`chain/versions/${64 - index}.0.0`, {
             ...{ typeId: 'chain', version: `${64 - index}.0.0` },
@@ -174,13 +161,12 @@ export function refusedRows(registration: Registration): readonly Row[] {
           }),
         ),
       ],
-      ...failed('http_response_error', 'body.type has more than 63 base types'),
-    },
-    {
-      it: 'refuses a type with more unique properties than are compared',
-      ...chain.sent,
-      backend: [
-        device,
+    ),
+    deviceRow(
+      'refuses a type with more unique properties than are compared',
+      chain.sent,
+      failed('http_response_error', 'body.type has more than 256 unique properties'),
+      [
         type('chain/versions/64.0.0', {
           ...{ typeId: 'chain', version: '64.0.0', unique: Array.from({ length: 200 }, (_, index) => `first${index}`) },
           ...{ baseTypes: ['chain@63.0.0'] },
@@ -189,29 +175,28 @@ export function refusedRows(registration: Registration): readonly Row[] {
           ...{ typeId: 'chain', version: '63.0.0', unique: Array.from({ length: 57 }, (_, index) => `second${index}`) },
         }),
       ],
-      ...failed('http_response_error', 'body.type has more than 256 unique properties'),
-    },
-    {
-      it: 'reads no more than 1,000 names of unique properties in one type',
-      ...unnamed().sent,
-      backend: [device, type('pump', { version: '1.0.0', unique: Array.from({ length: 1_001 }, () => 'serial') })],
-      ...failed('response_too_large', 'type registry: unique of the type definition has more than 1000 values'),
-    },
-    {
-      it: 'reports a model that was deleted before it could be updated',
-      ...pumped.sent,
-      backend: [device, stored(), { call: putPump, reply: problem(404, 'Not found') }],
-      ...refused('replace', 'HTTP 404: Not found'),
-    },
-    {
-      it: 'reports a claim that another won as not authorized, without updating {S9.9}',
-      ...pumped.sent,
-      backend: [device, unowned, { call: claimPump, reply: problem(409, 'Owned by another') }],
-      ...failed(
+    ),
+    deviceRow(
+      'reads no more than 1,000 names of unique properties in one type',
+      unnamed().sent,
+      failed('response_too_large', 'type registry: unique of the type definition has more than 1000 values'),
+      [type('pump', { version: '1.0.0', unique: Array.from({ length: 1_001 }, () => 'serial') })],
+    ),
+    deviceRow(
+      'reports a model that was deleted before it could be updated',
+      pumped.sent,
+      refused('replace', 'HTTP 404: Not found'),
+      [stored(), { call: putPump, reply: problem(404, 'Not found') }],
+    ),
+    deviceRow(
+      'reports a claim that another won as not authorized, without updating {S9.9}',
+      pumped.sent,
+      failed(
         'not_authorized',
         'information model: claim object model failed with HTTP 409: Owned by another: as it is',
       ),
-    },
+      [unowned, { call: claimPump, reply: problem(409, 'Owned by another') }],
+    ),
     ...notAuthorizedRows(registration),
     ...twiceRows(registration),
   ];
@@ -222,36 +207,36 @@ function notAuthorizedRows({ named, unnamed, notAuthorized }: Registration): rea
   const nameless = unnamed();
   const answer = problem(403, 'Forbidden');
   return [
-    {
-      it: 'reports a model without access as not authorized {S9.16 S20.1}',
-      ...pumped.sent,
-      backend: [device, { call: readPump, reply: answer }],
-      ...notAuthorized('information model: read object model'),
-    },
-    {
-      it: 'is not authorized to update a model of another owner {S15.17}',
-      ...pumped.sent,
-      backend: [device, stored({ ownerId: sensorPrincipal }), { call: putPump, reply: answer }],
-      ...notAuthorized('information model: replace object model'),
-    },
-    {
-      it: 'is not authorized when the device may not read the type',
-      ...nameless.sent,
-      backend: [device, { call: pumpType.call, reply: answer }],
-      ...notAuthorized('type registry: read type definition'),
-    },
-    {
-      it: 'is not authorized when the device may not look for models',
-      ...nameless.sent,
-      backend: [device, pumpType, { ...lookUp(), reply: answer }],
-      ...notAuthorized('information model: look up object model'),
-    },
-    {
-      it: 'is not authorized when the device may not claim the model',
-      ...pumped.sent,
-      backend: [device, unowned, { call: claimPump, reply: answer }],
-      ...notAuthorized('information model: claim object model'),
-    },
+    deviceRow(
+      'reports a model without access as not authorized {S9.16 S20.1}',
+      pumped.sent,
+      notAuthorized('information model: read object model'),
+      [{ call: readPump, reply: answer }],
+    ),
+    deviceRow(
+      'is not authorized to update a model of another owner {S15.17}',
+      pumped.sent,
+      notAuthorized('information model: replace object model'),
+      [stored({ ownerId: sensorPrincipal }), { call: putPump, reply: answer }],
+    ),
+    deviceRow(
+      'is not authorized when the device may not read the type',
+      nameless.sent,
+      notAuthorized('type registry: read type definition'),
+      [{ call: pumpType.call, reply: answer }],
+    ),
+    deviceRow(
+      'is not authorized when the device may not look for models',
+      nameless.sent,
+      notAuthorized('information model: look up object model'),
+      [pumpType, { ...lookUp(), reply: answer }],
+    ),
+    deviceRow(
+      'is not authorized when the device may not claim the model',
+      pumped.sent,
+      notAuthorized('information model: claim object model'),
+      [unowned, { call: claimPump, reply: answer }],
+    ),
   ];
 }
 
@@ -259,26 +244,22 @@ function notAuthorizedRows({ named, unnamed, notAuthorized }: Registration): rea
 function twiceRows({ named, unnamed, created, updated, failed, invalid }: Registration): readonly Row[] {
   const likeUnique = unnamed('{"type":"pump","properties":{"serial":"FP-1","serial2":1,"serial2":2}}');
   const unread = named('{"type":"pump","variables":{"a":1,"a":2},"x":1,"x":2}');
-  const refuses = (it: string, properties: string): Row => ({
-    it,
-    ...unnamed(`{"type":"pump","properties":${properties}}`).sent,
-    backend: [device, pumpType],
-    ...failed(invalid, 'body.properties.serial occurs twice'),
-  });
+  const refuses = (it: string, properties: string): Row =>
+    deviceRow(
+      it,
+      unnamed(`{"type":"pump","properties":${properties}}`).sent,
+      failed(invalid, 'body.properties.serial occurs twice'),
+      [pumpType],
+    );
   return [
     refuses('refuses a unique property that occurs twice', '{"serial":"FP-1","serial":"FP-2"}'),
     refuses('refuses a wrapped unique property that occurs twice', '{"serial":{"value":"FP-1","value":"FP-2"}}'),
-    {
-      it: 'accepts a duplicate property outside properties with the name of a unique one',
-      ...likeUnique.sent,
-      backend: [device, pumpType, lookUp(pump()), likeUnique.updates(1), noConfiguration(pumpId)],
-      ...updated(),
-    },
-    {
-      it: 'accepts duplicate keys that it does not read',
-      ...unread.sent,
-      backend: [device, absent, unread.creates, noConfiguration(pumpId)],
-      ...created(),
-    },
+    pumpRow(
+      'accepts a duplicate property outside properties with the name of a unique one',
+      likeUnique.sent,
+      updated(),
+      [pumpType, lookUp(pump()), likeUnique.updates(1)],
+    ),
+    pumpRow('accepts duplicate keys that it does not read', unread.sent, created(), [absent, unread.creates]),
   ];
 }

@@ -2,7 +2,9 @@ import type { Generation } from '../../../src/protocol/event.ts';
 import type { ScriptedCall } from '../../support/scriptedBackend.ts';
 import {
   derivedObjectId,
+  device,
   devicePrincipal,
+  noConfiguration,
   problem,
   pump,
   pumpAnswer,
@@ -34,6 +36,20 @@ export const lookUp = (...hits: unknown[]) =>
     body: '{"model":"svc.device","type":"pump","properties":{"serial":"FP-1"}}',
     reply: [200, { data: hits }],
   }) as const;
+/** What is asked about the pump, or about a new object: its owner before the given calls, its `svc.configuration` after them. */
+export const forPump = (...calls: readonly ScriptedCall[]) => [device, ...calls, noConfiguration(pumpId)];
+export const forNew = (...calls: readonly ScriptedCall[]) => [device, ...calls, noConfiguration(derivedObjectId)];
+type Calls = readonly ScriptedCall[];
+/** A row with these calls after that for the owner. */
+export const deviceRow = (it: string, sent: Request['sent'], answer: Answer, calls: Calls): Row => ({
+  ...{ it, ...sent, ...answer },
+  backend: [device, ...calls],
+});
+/** One about the pump, or about a new object, whose `svc.configuration` is asked for at the end. */
+export const pumpRow = (it: string, sent: Request['sent'], answer: Answer, calls: Calls): Row =>
+  deviceRow(it, sent, answer, [...calls, noConfiguration(pumpId)]);
+export const newRow = (it: string, sent: Request['sent'], answer: Answer, calls: Calls): Row =>
+  deviceRow(it, sent, answer, [...calls, noConfiguration(derivedObjectId)]);
 /** Hits that do not have the unique properties of the request. */
 export const otherPumps = (count: number) =>
   Array.from({ length: count }, () => pump({ properties: { serial: 'FP-2' } }));

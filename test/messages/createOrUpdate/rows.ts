@@ -6,7 +6,15 @@ import { createdRows } from './created.ts';
 import { lostAnswerRows } from './lostAnswers.ts';
 import { raceRows, repeatedRows } from './races.ts';
 import { refusedRows } from './refused.ts';
-import { absent, configurationNews, news, type Registration, readConfiguration, stored } from './registration.ts';
+import {
+  absent,
+  configurationNews,
+  deviceRow,
+  news,
+  type Registration,
+  readConfiguration,
+  stored,
+} from './registration.ts';
 import { updatedRows } from './updated.ts';
 
 /** What both generations say of registering an object model. */
@@ -25,35 +33,41 @@ export const createOrUpdateRows = (registration: Registration): Readonly<Record<
 function receiverRows({ named, created }: Registration): readonly Row[] {
   const { sent, creates } = named();
   const owned = (path: string | undefined) => (path === undefined ? unownedPump() : pump({ path }));
-  const row = (it: string, paths: Readonly<Record<'device' | 'own', string | undefined>>, to?: [string, string]) => {
+  const receives = (
+    it: string,
+    paths: Readonly<Record<'device' | 'own', string | undefined>>,
+    to?: [string, string],
+  ) => {
     const about = owned(paths.device);
     const configuration = { ...owned(paths.own), model: 'svc.configuration' };
     const [receiver = '', target = ''] = to ?? [];
-    return {
+    return deviceRow(
       it,
-      ...sent,
-      backend: [
-        device,
+      sent,
+      created(about, to && { configuration: { device: receiver, ...news('Updated', configuration, { target }) } }),
+      [
         absent,
         { ...creates, reply: [201, { ...about, relatedModels: [] }] },
         { call: readConfiguration, reply: [200, configuration] },
       ],
-      ...created(about, to && { configuration: { device: receiver, ...news('Updated', configuration, { target }) } }),
-    } as const;
+    );
   };
   return [
-    row('is the owner of the svc.configuration model {S18.4}', { device: 'd1', own: 'd2/edge/s' }, ['d2', 'edge/s']),
-    row('is that owner also when the svc.device model has no owner', { device: undefined, own: 'd2' }, ['d2', '']),
+    receives('is the owner of the svc.configuration model {S18.4}', { device: 'd1', own: 'd2/edge/s' }, [
+      'd2',
+      'edge/s',
+    ]),
+    receives('is that owner also when the svc.device model has no owner', { device: undefined, own: 'd2' }, ['d2', '']),
     ...[undefined, ''].map((own) =>
-      row(
+      receives(
         `is the owner of the svc.device model when the other path is ${own === undefined ? 'missing' : 'empty'}`,
         { device: 'd1/edge', own },
         ['d1', 'edge'],
       ),
     ),
-    row('is absent when neither model has an owner {S18.4}', { device: undefined, own: undefined }),
-    row('is absent when both paths are empty', { device: '', own: '' }),
-    row('is absent when the decisive path names no device', { device: 'd1', own: '/edge' }),
+    receives('is absent when neither model has an owner {S18.4}', { device: undefined, own: undefined }),
+    receives('is absent when both paths are empty', { device: '', own: '' }),
+    receives('is absent when the decisive path names no device', { device: 'd1', own: '/edge' }),
   ];
 }
 
@@ -64,35 +78,34 @@ function configurationRows({ named, created, updated }: Registration): readonly 
   const failing = related('svc.configuration', { success: false, code: 'validation_error', details: 'no serial' });
   const further = { relatedModels, configuration: configurationNews('Created') };
   return [
-    {
-      it: 'sends ObjectModelCreated when this request created the svc.configuration model {S18.6}',
-      ...sent,
-      backend: [device, absent, { ...creates, reply: [201, pumpAnswer({ relatedModels })] }, reads],
-      ...created(pump(), further),
-    },
-    {
-      it: 'sends ObjectModelCreated when an update created the svc.configuration model {S18.6}',
-      ...sent,
-      backend: [device, stored(), { ...updates(1), reply: [200, pumpAnswer({ version: 2, relatedModels })] }, reads],
-      ...updated(pump({ version: 2 }), further),
-    },
-    {
-      it: 'sends ObjectModelUpdated when the answer reports the svc.configuration model as created although that failed',
-      ...sent,
-      backend: [device, absent, { ...creates, reply: [201, pumpAnswer({ relatedModels: [failing] })] }, reads],
-      ...created(pump(), { relatedModels: [failing], configuration: configurationNews('Updated') }),
-    },
-    {
-      it: 'sends ObjectModelUpdated when the answer does not report the svc.configuration model as created, which violates the contract',
-      ...sent,
-      backend: [
-        device,
+    deviceRow(
+      'sends ObjectModelCreated when this request created the svc.configuration model {S18.6}',
+      sent,
+      created(pump(), further),
+      [absent, { ...creates, reply: [201, pumpAnswer({ relatedModels })] }, reads],
+    ),
+    deviceRow(
+      'sends ObjectModelCreated when an update created the svc.configuration model {S18.6}',
+      sent,
+      updated(pump({ version: 2 }), further),
+      [stored(), { ...updates(1), reply: [200, pumpAnswer({ version: 2, relatedModels })] }, reads],
+    ),
+    deviceRow(
+      'sends ObjectModelUpdated when the answer reports the svc.configuration model as created although that failed',
+      sent,
+      created(pump(), { relatedModels: [failing], configuration: configurationNews('Updated') }),
+      [absent, { ...creates, reply: [201, pumpAnswer({ relatedModels: [failing] })] }, reads],
+    ),
+    deviceRow(
+      'sends ObjectModelUpdated when the answer does not report the svc.configuration model as created, which violates the contract',
+      sent,
+      created(pump(), { relatedModels, configuration: configurationNews('Updated') }),
+      [
         absent,
         { ...creates, reply: [201, ` ${JSON.stringify(pumpAnswer({ relatedModels: toldOf(relatedModels) }))}`] },
         reads,
       ],
-      ...created(pump(), { relatedModels, configuration: configurationNews('Updated') }),
-    },
+    ),
     {
       it: 'counts as success with a remark when the svc.configuration model must not be read {S9.15}',
       ...sent,

@@ -1,5 +1,4 @@
 import {
-  device,
   edgeIdentity,
   noConfiguration,
   pump,
@@ -14,6 +13,7 @@ import {
   lookUp,
   ofSensor,
   pumpBody,
+  pumpRow,
   putPump,
   type Registration,
   readPump,
@@ -39,43 +39,30 @@ export function updatedRows({ named, unnamed, updated, header }: Registration): 
   /** A request for another version of the type, whose definition has this path. */
   const ofType = (it: string, name: string, path: string): Row => {
     const request = unnamed({ ...pumpBody, type: name });
-    return {
-      it,
-      ...request.sent,
-      backend: [
-        device,
-        { ...pumpType, call: type(path, {}).call },
-        lookUp(pump()),
-        request.updates(1),
-        noConfiguration(pumpId),
-      ],
-      ...updated(),
-    };
+    return pumpRow(it, request.sent, updated(), [
+      { ...pumpType, call: type(path, {}).call },
+      lookUp(pump()),
+      request.updates(1),
+    ]);
   };
   return [
-    {
-      it: 'finds an existing model by objectId plus model, of any type, and updates it with the stored version {S9.3 S9.6 S15.7 S15.9 S18.2}',
-      ...pumped.sent,
-      backend: [device, stored({ version: 4, type: 'tank@2.0.0' }), pumped.updates(4), noConfiguration(pumpId)],
-      ...updated(pump({ version: 5 })),
-    },
-    {
-      it: 'finds an existing model by type id plus unique properties when objectId is absent, of any major version {S9.7 S15.9}',
-      ...nameless.sent,
-      backend: [
-        device,
-        pumpType,
-        lookUp(pump({ version: 9, type: 'pump@3.1.0' })),
-        nameless.updates(9),
-        noConfiguration(pumpId),
-      ],
-      ...updated(pump({ version: 10 })),
-    },
-    {
-      it: 'finds an existing model by the unique properties of a type and its base types, when the registry does not resolve them {S5.3}',
-      ...sited.sent,
-      backend: [
-        device,
+    pumpRow(
+      'finds an existing model by objectId plus model, of any type, and updates it with the stored version {S9.3 S9.6 S15.7 S15.9 S18.2}',
+      pumped.sent,
+      updated(pump({ version: 5 })),
+      [stored({ version: 4, type: 'tank@2.0.0' }), pumped.updates(4)],
+    ),
+    pumpRow(
+      'finds an existing model by type id plus unique properties when objectId is absent, of any major version {S9.7 S15.9}',
+      nameless.sent,
+      updated(pump({ version: 10 })),
+      [pumpType, lookUp(pump({ version: 9, type: 'pump@3.1.0' })), nameless.updates(9)],
+    ),
+    pumpRow(
+      'finds an existing model by the unique properties of a type and its base types, when the registry does not resolve them {S5.3}',
+      sited.sent,
+      updated(),
+      [
         type('pump', { version: '1.0.0', unique: ['serial'], baseTypes: ['device@2.1.0', 'tagged@1.0.0'] }),
         type('device/versions/2.1.0', { typeId: 'device', version: '2.1.0', baseTypes: ['sited@1.0.0'] }),
         type('tagged/versions/1.0.0', { typeId: 'tagged', version: '1.0.0', uniqueProperties: ['tag'] }),
@@ -88,98 +75,68 @@ export function updatedRows({ named, unnamed, updated, header }: Registration): 
           body: '{"model":"svc.device","type":"pump","properties":{"serial":"FP-1","tag":7,"site":"north"}}',
         },
         sited.updates(1),
-        noConfiguration(pumpId),
       ],
-      ...updated(),
-    },
-    {
-      it: 'finds an existing model by the unique properties of a type without base types',
-      ...nameless.sent,
-      backend: [
-        device,
-        type('pump', { version: '1.0.0', unique: ['serial'] }),
-        lookUp(pump()),
-        nameless.updates(1),
-        noConfiguration(pumpId),
-      ],
-      ...updated(),
-    },
-    {
-      it: 'requests no base types when the registry resolves the unique properties',
-      ...nameless.sent,
-      backend: [
-        device,
-        type('pump', { version: '1.0.0', uniqueProperties: ['serial'], unique: ['tag'], baseTypes: ['device@2.1.0'] }),
-        lookUp(pump()),
-        nameless.updates(1),
-        noConfiguration(pumpId),
-      ],
-      ...updated(),
-    },
-    {
-      it: 'updates again when the identical request is repeated {S15.13 S18.7}',
-      ...pumped.sent,
-      backend: [device, stored({ version: 2 }), pumped.updates(2), noConfiguration(pumpId)],
-      ...updated(pump({ version: 3 })),
-    },
-    {
-      it: 'updates when the identical request with objectId null is repeated {S9.10}',
-      ...nulled.sent,
-      backend: [device, pumpType, lookUp(pump({ version: 2 })), nulled.updates(2), noConfiguration(pumpId)],
-      ...updated(pump({ version: 3 })),
-    },
-    {
-      it: 'compares plain and wrapped values of unique properties as equal',
-      ...wrapped.sent,
-      backend: [device, pumpType, lookUp(pump()), wrapped.updates(1), noConfiguration(pumpId)],
-      ...updated(),
-    },
+    ),
+    pumpRow('finds an existing model by the unique properties of a type without base types', nameless.sent, updated(), [
+      type('pump', { version: '1.0.0', unique: ['serial'] }),
+      lookUp(pump()),
+      nameless.updates(1),
+    ]),
+    pumpRow('requests no base types when the registry resolves the unique properties', nameless.sent, updated(), [
+      type('pump', { version: '1.0.0', uniqueProperties: ['serial'], unique: ['tag'], baseTypes: ['device@2.1.0'] }),
+      lookUp(pump()),
+      nameless.updates(1),
+    ]),
+    pumpRow(
+      'updates again when the identical request is repeated {S15.13 S18.7}',
+      pumped.sent,
+      updated(pump({ version: 3 })),
+      [stored({ version: 2 }), pumped.updates(2)],
+    ),
+    pumpRow(
+      'updates when the identical request with objectId null is repeated {S9.10}',
+      nulled.sent,
+      updated(pump({ version: 3 })),
+      [pumpType, lookUp(pump({ version: 2 })), nulled.updates(2)],
+    ),
+    pumpRow('compares plain and wrapped values of unique properties as equal', wrapped.sent, updated(), [
+      pumpType,
+      lookUp(pump()),
+      wrapped.updates(1),
+    ]),
     ofType('asks for the type version that the request names {S9.3}', 'pump@2.1.0', 'pump/versions/2.1.0'),
     ofType(
       'passes on a major type version as it is: the information model chooses {S4.4 S9.12}',
       'pump@2',
       'pump/versions/2',
     ),
-    {
-      it: 'replaces the version of the request by the stored one',
-      ...versioned.sent,
-      backend: [
-        device,
-        { call: readPump, reply: [200, JSON.stringify(pump()).replace('"version":1', `"version":${large}`)] },
-        { call: putPump, body: versioned.sent.body.replace('77', large), reply: [200, pumpAnswer()] },
-        noConfiguration(pumpId),
-      ],
-      ...updated(pump()),
-    },
-    {
-      it: 'counts as success when an update could not create a related model {S9.14}',
-      ...pumped.sent,
-      backend: [
-        device,
-        stored(),
-        { ...pumped.updates(1), reply: [200, pumpAnswer({ version: 2, relatedModels: failing })] },
-        noConfiguration(pumpId),
-      ],
-      ...updated(pump({ version: 2 }), { relatedModels: failing }),
-    },
-    {
-      it: 'claims an unowned model before updating it {S9.9 S15.10}',
-      ...pumped.sent,
-      backend: [device, unowned, claims(), pumped.updates(1), noConfiguration(pumpId)],
-      ...updated(),
-    },
-    ...[null, ''].map((ownerId) => ({
-      it: `claims a model whose ownerId is ${ownerId === null ? 'null' : 'empty'}, which breaks the contract`,
-      ...pumped.sent,
-      backend: [
-        device,
-        { call: readPump, reply: [200, ` ${JSON.stringify(pump({ ownerId }))}`] as const },
-        claims(),
-        pumped.updates(1),
-        noConfiguration(pumpId),
-      ],
-      ...updated(),
-    })),
+    pumpRow('replaces the version of the request by the stored one', versioned.sent, updated(pump()), [
+      { call: readPump, reply: [200, JSON.stringify(pump()).replace('"version":1', `"version":${large}`)] },
+      { call: putPump, body: versioned.sent.body.replace('77', large), reply: [200, pumpAnswer()] },
+    ]),
+    pumpRow(
+      'counts as success when an update could not create a related model {S9.14}',
+      pumped.sent,
+      updated(pump({ version: 2 }), { relatedModels: failing }),
+      [stored(), { ...pumped.updates(1), reply: [200, pumpAnswer({ version: 2, relatedModels: failing })] }],
+    ),
+    pumpRow('claims an unowned model before updating it {S9.9 S15.10}', pumped.sent, updated(), [
+      unowned,
+      claims(),
+      pumped.updates(1),
+    ]),
+    ...[null, ''].map((ownerId) =>
+      pumpRow(
+        `claims a model whose ownerId is ${ownerId === null ? 'null' : 'empty'}, which breaks the contract`,
+        pumped.sent,
+        updated(),
+        [
+          { call: readPump, reply: [200, ` ${JSON.stringify(pump({ ownerId }))}`] as const },
+          claims(),
+          pumped.updates(1),
+        ],
+      ),
+    ),
     {
       it: `claims an unowned model for the owner of the ${header}`,
       ...owned.sent,

@@ -1,5 +1,5 @@
 import type { Generation } from '../../../src/protocol/event.ts';
-import type { ScriptedCall } from '../../support/scriptedBackend.ts';
+import type { Script, ScriptedCall } from '../../support/scriptedBackend.ts';
 import { problem, pump, pumpAnswer, pumpId } from '../../support/world.ts';
 import type { Row } from '../table/row.ts';
 
@@ -10,6 +10,7 @@ export const put = `PUT ${path}`;
 export const get = `GET ${path}`;
 export const properties = { objectId: pumpId };
 export const body = { type: 'pump', properties: { serial: 'FP-1' }, variables: { speed: 3 }, version: 4 };
+export const sent = { properties, body };
 /** The body with another version, however it is written. */
 export const withVersion = (version: number | string) =>
   JSON.stringify(body).replace('"version":4', `"version":${version}`);
@@ -31,6 +32,10 @@ export const stored = (version: number, more: object = {}): ScriptedCall => ({
 });
 
 type Answer = Pick<Row, 'ack' | 'ackProperties'>;
+
+export const replaceRow = (it: string, given: Partial<Row>, answer: Answer, backend: Script): Row => ({
+  ...{ it, ...given, ...answer, backend },
+});
 
 /** What a generation says. */
 export interface Replacement {

@@ -1,7 +1,7 @@
 import { idempotencyKey } from '../../support/events.ts';
 import { problem, pumpAnswer, pumpId } from '../../support/world.ts';
 import { incident, type Row, unrelated } from '../table/row.ts';
-import { body, misses, properties, put, type Replacement, stored, updates } from './replacement.ts';
+import { body, misses, properties, put, type Replacement, replaceRow, sent, stored, updates } from './replacement.ts';
 import { raceRows, versionRows } from './versions.ts';
 
 /** What both generations say of replacing an object model. */
@@ -12,8 +12,6 @@ export const replaceRows = (replacement: Replacement): Readonly<Record<string, r
   'refused by the information model': refusedRows(replacement),
   'lost answers': lostAnswerRows(replacement),
 });
-
-const sent = { properties, body };
 
 function updateRows({ done, refused, version }: Replacement): readonly Row[] {
   /** The body is handed over as it is. */
@@ -53,20 +51,15 @@ function updateRows({ done, refused, version }: Replacement): readonly Row[] {
       backend: [{ ...updates(4), reply: [200, pumpAnswer({ version: 5, path: 'd1/edge' })] }],
       ack: undefined,
     },
-    {
-      it: 'succeeds although a related model could not be created',
-      ...sent,
-      backend: [
-        {
-          ...updates(4),
-          reply: [
-            200,
-            pumpAnswer({ version: 5, relatedModels: [unrelated('svc.history', 'validation_error', 'no serial')] }),
-          ],
-        },
-      ],
-      ...done(),
-    },
+    replaceRow('succeeds although a related model could not be created', sent, done(), [
+      {
+        ...updates(4),
+        reply: [
+          200,
+          pumpAnswer({ version: 5, relatedModels: [unrelated('svc.history', 'validation_error', 'no serial')] }),
+        ],
+      },
+    ]),
   ];
 }
 
@@ -85,18 +78,17 @@ function refusedRows({ failed, refused }: Replacement): readonly Row[] {
       backend: [{ call: put, body: JSON.stringify({ ...body, ...given }), reply: problem(status, title) }],
       ...refused(`HTTP ${status}: ${title}`),
     })),
-    {
-      it: 'stops closing a gap at the first refusal',
-      ...sent,
-      backend: [misses(4), stored(2), { call: put, reply: problem(400, 'Invalid modification') }],
-      ...refused('HTTP 400: Invalid modification'),
-    },
-    {
-      it: 'treats an answer that is not an object model as the service’s failure',
-      ...sent,
-      backend: [{ call: put, reply: [200, '<html>'] }],
-      ...failed('internal_platform_error', incident),
-    },
+    replaceRow('stops closing a gap at the first refusal', sent, refused('HTTP 400: Invalid modification'), [
+      misses(4),
+      stored(2),
+      { call: put, reply: problem(400, 'Invalid modification') },
+    ]),
+    replaceRow(
+      'treats an answer that is not an object model as the service’s failure',
+      sent,
+      failed('internal_platform_error', incident),
+      [{ call: put, reply: [200, '<html>'] }],
+    ),
   ];
 }
 
@@ -105,52 +97,41 @@ function lostAnswerRows({ done, mismatched }: Replacement): readonly Row[] {
   const lost = { ...updates(4), reply: 'lost' } as const;
   const own = { variables: { speed: 3 } };
   return [
-    {
-      it: 'repeats an update whose answer was lost under the same idempotency key',
-      ...sent,
-      backend: [
-        { ...lost, ...keyed(0) },
-        { ...updates(4), ...keyed(0) },
-      ],
-      ...done(),
-    },
-    {
-      it: 'reports success for its own update when the repeat meets the version it has written itself',
-      ...sent,
-      backend: [lost, misses(4), stored(5, own)],
-      ...done(),
-    },
-    {
-      it: 'does not take another’s update for its own',
-      ...sent,
-      backend: [lost, misses(4), stored(5, { variables: { speed: 4 } }), stored(5)],
-      ...mismatched(5),
-    },
-    {
-      it: 'does not take a version two higher for its own',
-      ...sent,
-      backend: [lost, misses(4), stored(6, own), stored(6, own)],
-      ...mismatched(6),
-    },
-    {
-      it: 'continues closing a gap after a lost answer, with a separate key for each update',
-      ...sent,
-      backend: [
-        { ...misses(4), ...keyed(0) },
-        stored(2),
-        { ...updates(2), ...keyed(1), reply: 'lost' },
-        { ...misses(2), ...keyed(1) },
-        stored(3, own),
-        { ...updates(3), ...keyed(2) },
-        { ...updates(4), ...keyed(3) },
-      ],
-      ...done(),
-    },
-    {
-      it: 'repeats a call when the information model was too busy',
-      ...sent,
-      backend: [{ ...updates(4), reply: problem(503, 'Unavailable') }, { ...updates(4), reply: 'refused' }, updates(4)],
-      ...done(),
-    },
+    replaceRow('repeats an update whose answer was lost under the same idempotency key', sent, done(), [
+      { ...lost, ...keyed(0) },
+      { ...updates(4), ...keyed(0) },
+    ]),
+    replaceRow(
+      'reports success for its own update when the repeat meets the version it has written itself',
+      sent,
+      done(),
+      [lost, misses(4), stored(5, own)],
+    ),
+    replaceRow('does not take another’s update for its own', sent, mismatched(5), [
+      lost,
+      misses(4),
+      stored(5, { variables: { speed: 4 } }),
+      stored(5),
+    ]),
+    replaceRow('does not take a version two higher for its own', sent, mismatched(6), [
+      lost,
+      misses(4),
+      stored(6, own),
+      stored(6, own),
+    ]),
+    replaceRow('continues closing a gap after a lost answer, with a separate key for each update', sent, done(), [
+      { ...misses(4), ...keyed(0) },
+      stored(2),
+      { ...updates(2), ...keyed(1), reply: 'lost' },
+      { ...misses(2), ...keyed(1) },
+      stored(3, own),
+      { ...updates(3), ...keyed(2) },
+      { ...updates(4), ...keyed(3) },
+    ]),
+    replaceRow('repeats a call when the information model was too busy', sent, done(), [
+      { ...updates(4), reply: problem(503, 'Unavailable') },
+      { ...updates(4), reply: 'refused' },
+      updates(4),
+    ]),
   ];
 }

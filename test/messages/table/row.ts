@@ -33,6 +33,13 @@ export interface Row {
   readonly log?: Readonly<Record<string, unknown>>;
 }
 
+export const row = (
+  it: string,
+  given: Pick<Row, 'body'> & Partial<Row>,
+  ack: Row['ack'],
+  backend: Script = [],
+): Row => ({ ...{ it, ...given, ack, backend } });
+
 /** What a device is told of a fault that is not its own. */
 export const incident = expect.stringMatching(/^internal error, incident [0-9a-f-]{36}$/);
 

@@ -40,9 +40,7 @@ export function subjectRows({ failure }: Variations, sample: Sample): readonly R
         `never puts an objectId of the body that is not a GUID into a path: ${shown(objectId)}`,
         `body.objectId ${objectIdFault}`,
         named,
-        {
-          objectId,
-        },
+        { objectId },
       ),
     ]),
     ...hostileModels.flatMap((model) => [

@@ -5,7 +5,6 @@ import {
   derivedObjectId,
   device,
   devicePrincipal,
-  noConfiguration,
   otherPumpId,
   problem,
   pump,
@@ -17,10 +16,14 @@ import {
   absent,
   pumpBody as body,
   configurationNews,
+  deviceRow,
   failure,
+  forNew,
+  forPump,
   isNew,
   lookUp,
   news,
+  pumpRow,
   putPump,
   readConfiguration,
   registration,
@@ -45,36 +48,25 @@ const creating = (it: string, given: Partial<Row>, handedOver: unknown): Row => 
   it,
   ...sent,
   ...given,
-  backend: [
-    device,
-    absent,
-    { call: createPump, body: handedOver, reply: [201, pumpAnswer()] },
-    noConfiguration(pumpId),
-  ],
+  backend: forPump(absent, { call: createPump, body: handedOver, reply: [201, pumpAnswer()] }),
   ...created(),
 });
 /** One without an objectId. */
 const generating = (it: string, body: string, handedOver: string): Row => ({
   it,
   body,
-  backend: [
-    device,
-    pumpType,
-    lookUp(),
-    {
-      call: `POST /objects/${derivedObjectId}?owner=${devicePrincipal}`,
-      body: handedOver,
-      reply: [201, pumpAnswer(isNew)],
-    },
-    noConfiguration(derivedObjectId),
-  ],
+  backend: forNew(pumpType, lookUp(), {
+    call: `POST /objects/${derivedObjectId}?owner=${devicePrincipal}`,
+    body: handedOver,
+    reply: [201, pumpAnswer(isNew)],
+  }),
   ...created(pump(isNew)),
 });
 /** One that is answered with related models, of which the device is told this. */
 const relating = (it: string, relatedModels: readonly object[], told: readonly object[], details = ''): Row => ({
   it,
   ...sent,
-  backend: [device, absent, { ...creates, reply: [201, pumpAnswer({ relatedModels })] }, noConfiguration(pumpId)],
+  backend: forPump(absent, { ...creates, reply: [201, pumpAnswer({ relatedModels })] }),
   ...created(),
   ack: { success: true, code: 'ok', details, relatedModels: told },
 });
@@ -118,12 +110,8 @@ const links = {
 const parent = { objectId: otherPumpId, reference: 'isPartOf' };
 const child = v1.named({ ...body, parent });
 /** A child that is created, and given its parent by these calls. */
-const adopts = (it: string, backend: readonly ScriptedCall[], request = child): Row => ({
-  it,
-  ...request.sent,
-  backend: [device, absent, request.creates, ...backend, noConfiguration(pumpId)],
-  ...created(),
-});
+const adopts = (it: string, backend: readonly ScriptedCall[], request = child): Row =>
+  pumpRow(it, request.sent, created(), [absent, request.creates, ...backend]);
 /** One whose parent reference does not succeed. */
 const orphan = (it: string, backend: readonly ScriptedCall[], ack: Row['ack']): Row => ({
   it,
@@ -141,7 +129,7 @@ const nameTaken = differs('target of the reference of that name that the model h
 const sample = {
   properties,
   body,
-  backend: [device, absent, creates, noConfiguration(pumpId)],
+  backend: forPump(absent, creates),
   decisive: [device, absent, creates],
   ...created(),
   ack: { success: true, code: 'ok', details: '', relatedModels: [] },
@@ -154,7 +142,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
     {
       it: 'creates a model that does not exist and sends ObjectModelCreated with the whole object model {S3.2 S9.18 S15.1 S15.7 S18.2 S18.3 S18.7}',
       ...sent,
-      backend: [device, absent, creates, noConfiguration(pumpId)],
+      backend: forPump(absent, creates),
       notifications: [
         {
           properties: {
@@ -214,12 +202,10 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       it: 'treats objectIds that differ in letter case as equal',
       properties: { objectId: pumpId.toUpperCase() },
       body: { ...body, objectId: pumpId },
-      backend: [
-        device,
+      backend: forPump(
         { call: `GET /objects/${pumpId.toUpperCase()}/models/svc.device`, reply: problem(404, 'Not found') },
         { call: createPump.replace(pumpId, pumpId.toUpperCase()), reply: [201, pumpAnswer()] },
-        noConfiguration(pumpId),
-      ],
+      ),
       ...created(),
     },
     ...(
@@ -266,12 +252,11 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       it: 'changes only the version of the request, to the stored one {S15.10}',
       ...sent,
       body: '{"type":"pump", "version" : 77 ,"properties":{"version":1.0}}',
-      backend: [
-        device,
-        stored({ version: 4 }),
-        { ...updates(4), call: putPump, body: '{"type":"pump", "version" : 4 ,"properties":{"version":1.0}}' },
-        noConfiguration(pumpId),
-      ],
+      backend: forPump(stored({ version: 4 }), {
+        ...updates(4),
+        call: putPump,
+        body: '{"type":"pump", "version" : 4 ,"properties":{"version":1.0}}',
+      }),
       ...updated(pump({ version: 5 })),
     },
   ],
@@ -281,12 +266,12 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       'keeps the parent as an outgoing reference of the model, marked isParent, within the same model id {S15.5 S15.11}',
       [references(), links],
     ),
-    {
-      it: 'sets the parent of an existing model, too',
-      ...child.sent,
-      backend: [device, stored(), child.updates(1), references(), links, noConfiguration(pumpId)],
-      ...updated(),
-    },
+    pumpRow('sets the parent of an existing model, too', child.sent, updated(), [
+      stored(),
+      child.updates(1),
+      references(),
+      links,
+    ]),
     {
       it: 'looks for the parent in the model id of the request {S15.8}',
       ...child.sent,
@@ -452,12 +437,12 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
         references(reference({ name: 'hangsOn' })),
       ],
     },
-    {
-      it: 'sets no parent when the model could not be registered',
-      ...child.sent,
-      backend: [device, absent, { ...child.creates, reply: problem(400, 'Validation failed') }],
-      ...refused('create', 'HTTP 400: Validation failed'),
-    },
+    deviceRow(
+      'sets no parent when the model could not be registered',
+      child.sent,
+      refused('create', 'HTTP 400: Validation failed'),
+      [absent, { ...child.creates, reply: problem(400, 'Validation failed') }],
+    ),
     ...(
       [
         [otherPumpId, 'body.parent must be an object'],
@@ -474,9 +459,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       rejects(
         `refuses a parent without objectId and reference name: ${shown(JSON.stringify(wrong))} {S15.5}`,
         details,
-        {
-          body: { ...body, parent: wrong },
-        },
+        { body: { ...body, parent: wrong } },
       ),
     ),
   ],
@@ -495,9 +478,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
     rejects(
       'lists all faults of the body at once {S1.5 S15.6}',
       `body.objectId ${objectIdFault}; body.type is required`,
-      {
-        body: { objectId: 7 },
-      },
+      { body: { objectId: 7 } },
     ),
     rejects(
       'lists contradictions to the properties beside malformed members, and compares no malformed member',
@@ -531,18 +512,13 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
     {
       it: 'sends the requested model as the information model’s text, without its related models {S15.15 S18.1}',
       ...sent,
-      backend: [
-        device,
-        absent,
-        {
-          ...creates,
-          reply: [
-            201,
-            `{ "version":1, "relatedModels" : [ {"model":"svc.history","success":true,"code":"ok","details":"","created":true} ] , "2":1,"1":1.0,"objectId":"${pumpId}","model":"svc.device","type":"pump@1.0.0","properties":{"big":12345678901234567890,"x":1e400},"variables":{ } }`,
-          ],
-        },
-        noConfiguration(pumpId),
-      ],
+      backend: forPump(absent, {
+        ...creates,
+        reply: [
+          201,
+          `{ "version":1, "relatedModels" : [ {"model":"svc.history","success":true,"code":"ok","details":"","created":true} ] , "2":1,"1":1.0,"objectId":"${pumpId}","model":"svc.device","type":"pump@1.0.0","properties":{"big":12345678901234567890,"x":1e400},"variables":{ } }`,
+        ],
+      }),
       ...created(pump(), { relatedModels: [related('svc.history')] }),
       notifications: [
         {
@@ -576,17 +552,12 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
         },
       ],
     },
-    {
-      it: 'sends ObjectModelUpdated for an existing svc.configuration model, although the requested model was created {S18.6}',
-      ...sent,
-      backend: [
-        device,
-        absent,
-        { ...creates, reply: [201, pumpAnswer({ relatedModels: [configurationStood] })] },
-        reads,
-      ],
-      ...created(pump(), { relatedModels: [configurationStood], configuration: configurationNews('Updated') }),
-    },
+    deviceRow(
+      'sends ObjectModelUpdated for an existing svc.configuration model, although the requested model was created {S18.6}',
+      sent,
+      created(pump(), { relatedModels: [configurationStood], configuration: configurationNews('Updated') }),
+      [absent, { ...creates, reply: [201, pumpAnswer({ relatedModels: [configurationStood] })] }, reads],
+    ),
     {
       it: 'sends svc.configuration only once, to the request’s target, when that is the requested model {S18.5}',
       properties: { objectId: pumpId, model: 'svc.configuration' },

@@ -44,10 +44,10 @@ const news = (objectId = requested, model = 'svc.device', body: unknown = pump({
 });
 
 /** A row about the requested `svc.device`. */
-const about = (row: Partial<Row> & Pick<Row, 'it'>): Row => ({ properties, body: {}, ackProperties, ack: ok, ...row });
+const about = (it: string, row: Partial<Row>): Row => ({ it, properties, body: {}, ackProperties, ack: ok, ...row });
 /** One that reaches no backend. */
 const rejects = (it: string, details: string, given: Partial<Row>): Row =>
-  about({ it, ack: failed('platform_event_validation_error', details), ...given });
+  about(it, { ack: failed('platform_event_validation_error', details), ...given });
 
 const child = (n: number) => `${String(n).padStart(8, '0')}-0000-4000-8000-000000000000`;
 const children = (count: number) => Array.from({ length: count }, (_, n) => child(n));
@@ -99,32 +99,32 @@ const sample = {
 
 messageTable('V1', 'Svc.Device.SyncModel', sample, {
   'the requested model': [
-    about({
-      it: 'is always fetched and sent as ObjectModelUpdated to the target of the request, and without options no other is {S17.1 S17.8 S17.12 S17.15 S17.16}',
-      backend: [read()],
-      notifications: [news()],
-    }),
-    about({
-      it: 'is sent as the information model’s text: 64-bit integers, 1.0, 1e400, the order of keys, white space {S17.1}',
-      backend: [
-        {
-          call: at(),
-          reply: [
-            200,
+    about(
+      'is always fetched and sent as ObjectModelUpdated to the target of the request, and without options no other is {S17.1 S17.8 S17.12 S17.15 S17.16}',
+      { backend: [read()], notifications: [news()] },
+    ),
+    about(
+      'is sent as the information model’s text: 64-bit integers, 1.0, 1e400, the order of keys, white space {S17.1}',
+      {
+        backend: [
+          {
+            call: at(),
+            reply: [
+              200,
+              `{ "2":12345678901234567890,"1":1.0, "objectId":"${requested}","model":"svc.device","type":"pump@1.0.0","properties":{"x":1e400,"ü":"\\u00fc"},"variables":{ },"version":1.0\n}`,
+            ],
+          },
+        ],
+        notifications: [
+          news(
+            requested,
+            'svc.device',
             `{ "2":12345678901234567890,"1":1.0, "objectId":"${requested}","model":"svc.device","type":"pump@1.0.0","properties":{"x":1e400,"ü":"\\u00fc"},"variables":{ },"version":1.0\n}`,
-          ],
-        },
-      ],
-      notifications: [
-        news(
-          requested,
-          'svc.device',
-          `{ "2":12345678901234567890,"1":1.0, "objectId":"${requested}","model":"svc.device","type":"pump@1.0.0","properties":{"x":1e400,"ü":"\\u00fc"},"variables":{ },"version":1.0\n}`,
-        ),
-      ],
-    }),
-    about({
-      it: 'is sent with its related models’ names and all other members',
+          ),
+        ],
+      },
+    ),
+    about('is sent with its related models’ names and all other members', {
       backend: [{ call: at(), reply: [200, pump({ name: 'Feed pump', ownerId: first, path: 'd2/edge' })] }],
       notifications: [news(requested, 'svc.device', pump({ name: 'Feed pump', ownerId: first, path: 'd2/edge' }))],
     }),
@@ -137,35 +137,27 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
         ['the other one each', { model: 'svc.device' }, { objectId: requested }],
       ] as const
     ).map(([where, inProperties, inBody]) =>
-      about({
-        it: `is the one that is named in ${where} {S17.4}`,
+      about(`is the one that is named in ${where} {S17.4}`, {
         properties: inProperties,
         body: inBody,
         backend: [read()],
         notifications: [news()],
       }),
     ),
-    about({
-      it: 'may be any model, case-sensitively {S17.4}',
+    about('may be any model, case-sensitively {S17.4}', {
       properties: { objectId: requested, model: 'Svc.History' },
       backend: [read(requested, 'Svc.History')],
       notifications: [news(requested, 'Svc.History')],
       ackProperties: { objectId: requested, model: 'Svc.History' },
     }),
-    about({
-      it: 'is sent also without a requested acknowledgement and without a target {S17.15}',
+    about('is sent also without a requested acknowledgement and without a target {S17.15}', {
       properties: { ...properties, ack: 'none', target: undefined },
       backend: [read()],
       notifications: [{ ...news(), properties: { ...news().properties, target: '' } }],
       ack: undefined,
     }),
-    about({
-      it: 'must exist {S17.2 S17.16}',
-      backend: [missing()],
-      ack: notFound,
-    }),
-    about({
-      it: 'must exist with any options {S17.2}',
+    about('must exist {S17.2 S17.16}', { backend: [missing()], ack: notFound }),
+    about('must exist with any options {S17.2}', {
       body: { hierarchical: true, related: ['svc.history'] },
       backend: [missing()],
       ack: notFound,
@@ -173,19 +165,20 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
   ],
 
   children: [
-    about({
-      it: 'are fetched over all references when hierarchical is true, in their order, but not children’s children {S17.3 S17.9}',
-      body: { hierarchical: true },
-      backend: [
-        read(),
-        references(requested, to(second, 'a'), to(first, 'b', { isContained: false })),
-        read(second),
-        read(first),
-      ],
-      notifications: [news(), news(second), news(first)],
-    }),
-    about({
-      it: 'are fetched over references with isContained, or isContainment, when contained is true {S6.2 S17.10}',
+    about(
+      'are fetched over all references when hierarchical is true, in their order, but not children’s children {S17.3 S17.9}',
+      {
+        body: { hierarchical: true },
+        backend: [
+          read(),
+          references(requested, to(second, 'a'), to(first, 'b', { isContained: false })),
+          read(second),
+          read(first),
+        ],
+        notifications: [news(), news(second), news(first)],
+      },
+    ),
+    about('are fetched over references with isContained, or isContainment, when contained is true {S6.2 S17.10}', {
       body: { contained: true },
       backend: [
         read(),
@@ -203,8 +196,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ],
       notifications: [news(), news(first), news(second)],
     }),
-    about({
-      it: 'are fetched over references with the given names, case-sensitively {S17.11}',
+    about('are fetched over references with the given names, case-sensitively {S17.11}', {
       body: { references: ['feeds', 'drains'] },
       backend: [
         read(),
@@ -214,14 +206,12 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ],
       notifications: [news(), news(second), news(first)],
     }),
-    about({
-      it: 'are empty when no reference has a given name, which may have any content',
+    about('are empty when no reference has a given name, which may have any content', {
       body: { references: ['../B', 'a/b', '%2f', ''] },
       backend: [read(), references(requested, to(first, 'feeds'))],
       notifications: [news()],
     }),
-    about({
-      it: 'are fetched within the requested model id only {S17.8}',
+    about('are fetched within the requested model id only {S17.8}', {
       properties: { objectId: requested, model: 'svc.history' },
       body: { hierarchical: true },
       backend: [
@@ -245,8 +235,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       notifications: [news(requested, 'svc.history'), news(second, 'svc.history')],
       ackProperties: { objectId: requested, model: 'svc.history' },
     }),
-    about({
-      it: 'are fetched for every child again when recursive accompanies references, level by level {S17.13}',
+    about('are fetched for every child again when recursive accompanies references, level by level {S17.13}', {
       body: { references: ['feeds'], recursive: true },
       backend: [
         read(),
@@ -258,20 +247,17 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ],
       notifications: [news(), news(first), news(second), news(third)],
     }),
-    about({
-      it: 'are not fetched for children without recursive {S17.13}',
+    about('are not fetched for children without recursive {S17.13}', {
       body: { references: ['feeds'], recursive: false },
       backend: [read(), references(requested, to(first)), read(first)],
       notifications: [news(), news(first)],
     }),
-    about({
-      it: 'are empty when recursive comes alone {S17.12}',
+    about('are empty when recursive comes alone {S17.12}', {
       body: { recursive: true },
       backend: [read()],
       notifications: [news()],
     }),
-    about({
-      it: 'are visited once when they refer to each other in a circle, or to themselves {S17.13}',
+    about('are visited once when they refer to each other in a circle, or to themselves {S17.13}', {
       limits: { maxSyncModels: 3 },
       body: { references: ['feeds'], recursive: true },
       backend: [
@@ -284,8 +270,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ],
       notifications: [news(), news(first), news(second)],
     }),
-    about({
-      it: 'are the same when their objectIds differ only in letter case',
+    about('are the same when their objectIds differ only in letter case', {
       body: { references: ['feeds'], recursive: true },
       backend: [
         read(),
@@ -295,8 +280,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ],
       notifications: [news(), news(first)],
     }),
-    about({
-      it: 'are visited once when two models or two references lead to the same one',
+    about('are visited once when two models or two references lead to the same one', {
       body: { references: ['feeds', 'drains'], recursive: true },
       backend: [
         read(),
@@ -308,15 +292,13 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ],
       notifications: [news(), news(first), news(second), news(third)],
     }),
-    about({
-      it: 'that do not exist are left out, with a remark in the log, and their children are not fetched',
+    about('that do not exist are left out, with a remark in the log, and their children are not fetched', {
       body: { references: ['feeds'], recursive: true },
       backend: [read(), references(requested, to(first), to(second)), missing(first), read(second), references(second)],
       notifications: [news(), news(second)],
       log: { code: 'ok', remarks: [`svc.device of ${first} is not there`] },
     }),
-    about({
-      it: 'are empty when the model was deleted before its references were read',
+    about('are empty when the model was deleted before its references were read', {
       body: { hierarchical: true },
       backend: [read(), { call: `${at()}/references/out`, reply: problem(404, 'Not found') }],
       notifications: [news()],
@@ -324,8 +306,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
   ],
 
   'related models': [
-    about({
-      it: 'are fetched for the requested model on request {S17.14}',
+    about('are fetched for the requested model on request {S17.14}', {
       body: { related: ['svc.history', 'Svc.Gerät'] },
       backend: [
         read(),
@@ -334,8 +315,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ],
       notifications: [news(), news(requested, 'svc.history'), news(requested, 'Svc.Gerät')],
     }),
-    about({
-      it: 'are fetched for every child as well, each sent after the model it belongs to {S17.14}',
+    about('are fetched for every child as well, each sent after the model it belongs to {S17.14}', {
       body: { hierarchical: true, related: ['svc.history', 'svc.location'] },
       backend: [
         read(),
@@ -355,8 +335,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
         news(one, 'svc.location'),
       ]),
     }),
-    about({
-      it: 'are fetched for children of every level',
+    about('are fetched for children of every level', {
       body: { references: ['feeds'], recursive: true, related: ['svc.history'] },
       backend: [
         ...[read(), read(requested, 'svc.history'), references(requested, to(first))],
@@ -365,8 +344,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ],
       notifications: [requested, first, second].flatMap((one) => [news(one), news(one, 'svc.history')]),
     }),
-    about({
-      it: 'are fetched also with contained',
+    about('are fetched also with contained', {
       body: { contained: true, related: ['svc.history'] },
       backend: [
         ...[read(), read(requested, 'svc.history')],
@@ -375,14 +353,12 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ],
       notifications: [requested, first].flatMap((one) => [news(one), news(one, 'svc.history')]),
     }),
-    about({
-      it: 'are sent once, even if they are requested twice or are the requested model itself',
+    about('are sent once, even if they are requested twice or are the requested model itself', {
       body: { related: ['svc.device', 'svc.history', 'svc.history'] },
       backend: [read(), read(requested, 'svc.history')],
       notifications: [news(), news(requested, 'svc.history')],
     }),
-    about({
-      it: 'that do not exist are left out, with a remark in the log',
+    about('that do not exist are left out, with a remark in the log', {
       body: { related: ['svc.history', 'svc.location'] },
       backend: [read(), missing(requested, 'svc.history'), read(requested, 'svc.location')],
       notifications: [news(), news(requested, 'svc.location')],
@@ -392,16 +368,14 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
 
   options: [
     ...nothings.map(([name, value]) =>
-      about({
-        it: `have no effect when they are false, null or empty: ${name} ${JSON.stringify(value)}`,
+      about(`have no effect when they are false, null or empty: ${name} ${JSON.stringify(value)}`, {
         body: { [name]: value },
         backend: [read()],
         notifications: [news()],
       }),
     ),
     ...(['hierarchical', 'contained'] as const).map((one) =>
-      about({
-        it: `may all be present as long as only one has an effect: ${one} {S17.7}`,
+      about(`may all be present as long as only one has an effect: ${one} {S17.7}`, {
         body: {
           ...{ hierarchical: false, contained: null, recursive: false, references: [null], related: [] },
           [one]: true,
@@ -410,8 +384,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
         notifications: [news(), news(first)],
       }),
     ),
-    about({
-      it: 'may all be present as long as only references and recursive have an effect; null among names is ignored',
+    about('may all be present as long as only references and recursive have an effect; null among names is ignored', {
       body: {
         ...{ hierarchical: null, contained: false, recursive: true, references: [null, 'feeds'], related: [null] },
       },
@@ -423,9 +396,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       return rejects(
         `are mutually exclusive: ${names.join(', ')} {S17.5 S17.7}`,
         `body.${names.join(' and body.')} are mutually exclusive`,
-        {
-          body: given,
-        },
+        { body: given },
       );
     }),
     ...['hierarchical', 'contained', 'recursive'].flatMap((name) =>
@@ -433,9 +404,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
         rejects(
           `must be true or false: ${name} ${JSON.stringify(value)} {S17.5 S17.7}`,
           `body.${name} must be true or false`,
-          {
-            body: { [name]: value },
-          },
+          { body: { [name]: value } },
         ),
       ),
     ),
@@ -459,9 +428,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
     rejects(
       'are all checked at once {S1.5}',
       'body.hierarchical must be true or false; body.related must be an array of texts',
-      {
-        body: { hierarchical: 'yes', related: 'svc.history' },
-      },
+      { body: { hierarchical: 'yes', related: 'svc.history' } },
     ),
     rejects(
       'are compared with each other as far as they have their shape',
@@ -495,17 +462,13 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
     rejects(
       'refuses a request that names no model: here is no default {S17.4}',
       'model must be given, as property or in the body',
-      {
-        properties: { objectId: requested },
-        ackProperties: { objectId: requested },
-      },
+      { properties: { objectId: requested }, ackProperties: { objectId: requested } },
     ),
     rejects('refuses a request that names neither', 'objectId and model must be given, as property or in the body', {
       properties: {},
       ackProperties: {},
     }),
-    about({
-      it: 'treats objectIds that differ in letter case as equal, and repeats that of the properties',
+    about('treats objectIds that differ in letter case as equal, and repeats that of the properties', {
       properties: { ...properties, objectId: requested.toUpperCase() },
       body: { objectId: requested },
       backend: [{ call: at(requested.toUpperCase()), reply: [200, pump()] }],
@@ -515,8 +478,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
   ],
 
   'failed before the first notification': [
-    about({
-      it: 'is not authorized when a child must not be read',
+    about('is not authorized when a child must not be read', {
       body: { hierarchical: true },
       backend: [
         read(),
@@ -525,20 +487,17 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ],
       ack: notAuthorized('read object model'),
     }),
-    about({
-      it: 'is not authorized when a related model must not be read',
+    about('is not authorized when a related model must not be read', {
       body: { related: ['svc.history'] },
       backend: [read(), { call: at(requested, 'svc.history'), reply: problem(403, 'Forbidden') }],
       ack: notAuthorized('read object model'),
     }),
-    about({
-      it: 'is not authorized when the references must not be read',
+    about('is not authorized when the references must not be read', {
       body: { hierarchical: true },
       backend: [read(), { call: `${at()}/references/out`, reply: problem(403, 'Forbidden') }],
       ack: notAuthorized('read references'),
     }),
-    about({
-      it: 'begins no further read after one has failed',
+    about('begins no further read after one has failed', {
       body: { hierarchical: true },
       backend: [
         read(),
@@ -548,34 +507,24 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ],
       ack: notAuthorized('read object model'),
     }),
-    about({
-      it: 'ends with an incident when the information model fails over a child',
+    about('ends with an incident when the information model fails over a child', {
       body: { hierarchical: true },
       backend: [read(), references(requested, to(first)), ...failsToTheEnd({ call: at(first) })],
       ack: failed('internal_platform_error', incident),
     }),
-    about({
-      it: 'ends with an incident when a reference has a target that is not a GUID',
+    about('ends with an incident when a reference has a target that is not a GUID', {
       body: { hierarchical: true },
-      backend: [
-        read(),
-        {
-          call: `${at()}/references/out`,
-          reply: [200, `\n${JSON.stringify({ data: [to('..')] })}`],
-        },
-      ],
+      backend: [read(), { call: `${at()}/references/out`, reply: [200, `\n${JSON.stringify({ data: [to('..')] })}`] }],
       ack: failed('internal_platform_error', incident),
     }),
-    about({
-      it: 'has an answer of the information model that is too large',
+    about('has an answer of the information model that is too large', {
       backend: [{ call: at(), reply: [200, ' '.repeat(5 * 1024 * 1024 + 1)] }],
       ack: failed('response_too_large', 'information model: read object model was answered with over 5242880 bytes'),
     }),
   ],
 
   'limits of one request': [
-    about({
-      it: 'are 200 models by default',
+    about('are 200 models by default', {
       body: { hierarchical: true },
       backend: [
         read(),
@@ -584,21 +533,18 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ],
       notifications: [requested, ...children(199)].map((one) => news(one)),
     }),
-    about({
-      it: 'are exceeded by the 201st model: no more are read and none is sent',
+    about('are exceeded by the 201st model: no more are read and none is sent', {
       body: { hierarchical: true },
       backend: [read(), references(requested, ...children(200).map((one) => to(one)))],
       ack: failed('response_too_large', 'the request would fetch more than 200 object models'),
     }),
-    about({
-      it: 'end the reading of references as soon as these lead to too many models',
+    about('end the reading of references as soon as these lead to too many models', {
       limits: { maxSyncModels: 2, maxReferences: 4 },
       body: { hierarchical: true },
       backend: [read(), references(requested, ...children(5).map((one) => to(one)))],
       ack: failed('response_too_large', 'the request would fetch more than 2 object models'),
     }),
-    about({
-      it: 'count each model once, and related ones as well',
+    about('count each model once, and related ones as well', {
       limits: { maxSyncModels: 4 },
       body: { references: ['feeds'], recursive: true, related: ['svc.history'] },
       backend: [
@@ -607,15 +553,13 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ],
       notifications: [requested, first].flatMap((one) => [news(one), news(one, 'svc.history')]),
     }),
-    about({
-      it: 'are exceeded by one related model too many',
+    about('are exceeded by one related model too many', {
       limits: { maxSyncModels: 3 },
       body: { references: ['feeds'], recursive: true, related: ['svc.history'] },
       backend: [...[read(), read(requested, 'svc.history'), references(requested, to(first))], read(first)],
       ack: failed('response_too_large', 'the request would fetch more than 3 object models'),
     }),
-    about({
-      it: 'allow exactly the bytes of models of the setting',
+    about('allow exactly the bytes of models of the setting', {
       limits: { maxSyncBytes: 2 * Buffer.byteLength(JSON.stringify(pump({ name: 'ü' }))) },
       body: { hierarchical: true },
       backend: [
@@ -628,8 +572,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
         news(first, 'svc.device', pump({ name: 'ü', objectId: first })),
       ],
     }),
-    about({
-      it: 'are exceeded by one byte more: none is sent',
+    about('are exceeded by one byte more: none is sent', {
       limits: { maxSyncBytes: 2 * Buffer.byteLength(JSON.stringify(pump({ name: 'ü' }))) - 1 },
       body: { hierarchical: true },
       backend: [
@@ -642,20 +585,17 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
         `the request would fetch more than ${2 * Buffer.byteLength(JSON.stringify(pump({ name: 'ü' }))) - 1} bytes of object models`,
       ),
     }),
-    about({
-      it: 'are 20,000 references by default, followed or not',
+    about('are 20,000 references by default, followed or not', {
       body: { references: ['feeds'] },
       backend: [read(), references(requested, ...strangers(19_999), to(first)), read(first)],
       notifications: [news(), news(first)],
     }),
-    about({
-      it: 'are exceeded by the 20,001st reference: none is sent',
+    about('are exceeded by the 20,001st reference: none is sent', {
       body: { references: ['feeds'] },
       backend: [read(), references(requested, to(first), ...strangers(20_000))],
       ack: failed('response_too_large', 'the request would fetch more than 20000 references'),
     }),
-    about({
-      it: 'count the references of all models together',
+    about('count the references of all models together', {
       limits: { maxReferences: 3 },
       body: { references: ['feeds'], recursive: true },
       backend: [
@@ -664,8 +604,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ],
       notifications: [news(), news(first)],
     }),
-    about({
-      it: 'are exceeded by a reference of a child',
+    about('are exceeded by a reference of a child', {
       limits: { maxReferences: 3 },
       body: { references: ['feeds'], recursive: true },
       backend: [
@@ -674,15 +613,13 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ],
       ack: failed('response_too_large', 'the request would fetch more than 3 references'),
     }),
-    about({
-      it: 'allow as many bytes of references as of models',
+    about('allow as many bytes of references as of models', {
       limits: { maxSyncBytes: 2 * bytesOf(wordy) },
       body: { references: ['feeds'] },
       backend: [read(), references(requested, wordy, wordy)],
       notifications: [news()],
     }),
-    about({
-      it: 'are exceeded by one byte more of references: none is sent',
+    about('are exceeded by one byte more of references: none is sent', {
       limits: { maxSyncBytes: 2 * bytesOf(wordy) - 1 },
       body: { references: ['feeds'] },
       backend: [read(), references(requested, wordy, wordy)],
@@ -694,13 +631,11 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
   ],
 
   delivery: [
-    about({
-      it: 'sends a notification of exactly the hub’s limit',
+    about('sends a notification of exactly the hub’s limit', {
       backend: [{ call: at(), reply: [200, filled(65_536)] }],
       notifications: [news(requested, 'svc.device', filled(65_536))],
     }),
-    about({
-      it: 'fails when a notification is one byte over the hub’s limit, names it, and sends the others {S17.15}',
+    about('fails when a notification is one byte over the hub’s limit, names it, and sends the others {S17.15}', {
       body: { related: ['svc.history', 'svc.location'] },
       backend: [
         read(),
@@ -723,17 +658,13 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
         dropped: [{ kind: 'notification', device: 'd1', reason: 'too_large' }],
       },
     }),
-    about({
-      it: 'names ten of those that were too large, and counts the rest',
+    about('names ten of those that were too large, and counts the rest', {
       body: { hierarchical: true },
       backend: [
         read(),
         references(requested, ...children(12).map((one) => to(one))),
         ...children(12).map(
-          (one): ScriptedCall => ({
-            call: at(one),
-            reply: [200, pump({ objectId: one, name: 'x'.repeat(65_536) })],
-          }),
+          (one): ScriptedCall => ({ call: at(one), reply: [200, pump({ objectId: one, name: 'x'.repeat(65_536) })] }),
         ),
       ],
       notifications: [
@@ -747,8 +678,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
           .join('; ')}; … and 2 more`,
       ),
     }),
-    about({
-      it: 'fails with the undelivered notifications when one is too large and another finds no room',
+    about('fails with the undelivered notifications when one is too large and another finds no room', {
       body: { related: ['svc.history', 'svc.location'] },
       backend: [
         { call: at(), reply: [200, filled(65_537)] },
@@ -759,30 +689,30 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       notifications: [news(requested, 'svc.device', filled(65_537)), news(requested, 'svc.history')],
       ack: failed('delivery_failed', 'a notification could not be handed to the hub'),
     }),
-    about({
-      it: 'fails at a notification that the hub does not accept, and sends only the acknowledgement after it {S17.15}',
-      body: { related: ['svc.history', 'svc.location'] },
-      backend: [read(), read(requested, 'svc.history'), read(requested, 'svc.location')],
-      delivery: ['delivered', { dropped: 'queue_full' }],
-      notifications: [news(), news(requested, 'svc.history')],
-      ack: failed('delivery_failed', 'a notification could not be handed to the hub'),
-      log: {
-        level: 'warn',
-        code: 'delivery_failed',
-        replies: 2,
-        dropped: [{ kind: 'notification', device: 'd1', reason: 'queue_full' }],
+    about(
+      'fails at a notification that the hub does not accept, and sends only the acknowledgement after it {S17.15}',
+      {
+        body: { related: ['svc.history', 'svc.location'] },
+        backend: [read(), read(requested, 'svc.history'), read(requested, 'svc.location')],
+        delivery: ['delivered', { dropped: 'queue_full' }],
+        notifications: [news(), news(requested, 'svc.history')],
+        ack: failed('delivery_failed', 'a notification could not be handed to the hub'),
+        log: {
+          level: 'warn',
+          code: 'delivery_failed',
+          replies: 2,
+          dropped: [{ kind: 'notification', device: 'd1', reason: 'queue_full' }],
+        },
       },
-    }),
-    about({
-      it: 'sends a requested failure acknowledgement when the hub does not accept a notification',
+    ),
+    about('sends a requested failure acknowledgement when the hub does not accept a notification', {
       properties: { ...properties, ack: 'negative' },
       backend: [read()],
       delivery: [{ dropped: 'unknown_device' }],
       notifications: [news()],
       ack: failed('delivery_failed', 'a notification could not be handed to the hub'),
     }),
-    about({
-      it: 'sends no success acknowledgement when the hub does not accept a notification',
+    about('sends no success acknowledgement when the hub does not accept a notification', {
       properties: { ...properties, ack: 'positive' },
       backend: [read()],
       delivery: [{ dropped: 'unknown_device' }],

@@ -116,10 +116,7 @@ messageTable('V1', 'Svc.Device.Updated', sample, replaceRows(v1), {
     rejects(
       'lists duplicate members beside the other faults, and compares no duplicate',
       `body.objectId occurs twice; ${typeFault('')}; body.version is required; property model and body.model must be the same`,
-      {
-        properties: ackProperties,
-        body: writtenTwice('objectId', otherPumpId, { model: 'svc.history', type: '' }),
-      },
+      { properties: ackProperties, body: writtenTwice('objectId', otherPumpId, { model: 'svc.history', type: '' }) },
     ),
   ],
 

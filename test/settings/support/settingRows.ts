@@ -222,10 +222,7 @@ export const ofFrontDoor = (places: Places): SettingRows => ({
 /** The same without an account of its own for the files. */
 export const ofSharedFiles = (places: Places): SettingRows => {
   const { METHODS_FILES_CONNECTION_STRING: _, ...others } = ofFrontDoor(places);
-  return {
-    ...others,
-    STORE_CONNECTION_STRING: [account('zero'), ['createFileStorage 0.account', account('zero')]],
-  };
+  return { ...others, STORE_CONNECTION_STRING: [account('zero'), ['createFileStorage 0.account', account('zero')]] };
 };
 
 /** The values that no operator would choose, where the service and the front door use them. */
