@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { behindRules } from '../../scripts/alertRules.ts';
 import { anchorOf } from '../../scripts/decisions.ts';
 import { edgeEpisodes } from '../../scripts/recording/edgeEpisodes.ts';
 import { goodScrapes } from '../../scripts/recording/episode.ts';
@@ -44,10 +43,6 @@ const unrecorded: Readonly<Record<string, string>> = {
   SpoolFull: 'a full disk is none of a recording’s business: it could be that of others',
   EdgeDefect: 'a defect that is known is repaired',
 };
-
-it('the files of rules are as the alerts are declared: run `npm run docs`', () => {
-  expect(behindRules()).toEqual([]);
-});
 
 it('every rule names a chapter of docs/troubleshooting.md', () => {
   const headings = readFileSync('docs/troubleshooting.md', 'utf8').match(/^#+ .*$/gm) ?? [];
