@@ -18,8 +18,14 @@ import { workloads } from './workloads/index.ts';
 
 /** What measures in another way: `npm run bench -- hub`, each with options of its own. */
 const programs: Readonly<Record<string, { readonly about: string; readonly run: () => Promise<unknown> }>> = {
-  memory: { about: 'memory with a backlog and slow backends', run: () => import('./memory.ts') },
-  bombs: { about: 'memory with compressed messages that inflate to the limit', run: () => import('./bombs.ts') },
+  memory: {
+    about: 'memory with a backlog and slow backends',
+    run: async () => (await import('./memory.ts')).underBacklog(),
+  },
+  bombs: {
+    about: 'memory with compressed messages that inflate to the limit',
+    run: async () => (await import('./memory.ts')).underBombs(),
+  },
   killers: { about: 'how long neighbours of a fatal message wait', run: () => import('./killers.ts') },
   hub: { about: 'the hub emulator under devices', run: () => import('./hub/main.ts') },
   scale: { about: 'up to 32 instances in virtual time', run: () => import('../scale/main.ts') },
