@@ -1,8 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Counters, FaultRequest, HubPorts } from 'iot-hub-emulator';
+import type { Counters, FaultRequest } from 'iot-hub-emulator';
 import { startChild } from '../processes/child.ts';
+import type { HubUnderLoadDescription } from '../processes/hubUnderLoad.ts';
 
 /** What the hub has used: CPU in microseconds, memory in bytes. */
 export interface Usage {
@@ -12,13 +13,7 @@ export interface Usage {
 }
 
 /** A hub in a process of its own, to be put under load. */
-export interface HubUnderLoad {
-  name: string;
-  ports: HubPorts;
-  caFile: string;
-  /** Connection strings. */
-  service: string;
-  events: string;
+export interface HubUnderLoad extends HubUnderLoadDescription {
   usage(): Promise<Usage>;
   ask(fault: FaultRequest): Promise<void>;
   stop(): Promise<void>;
@@ -27,9 +22,11 @@ export interface HubUnderLoad {
 /** Start one with so many devices, `device-0` and on. */
 export async function startUnderLoad(devices: number, persist = false): Promise<HubUnderLoad> {
   const directory = await mkdtemp(join(tmpdir(), 'hub-load-'));
-  const { described, call, stop } = await startChild<
-    Omit<HubUnderLoad, 'usage' | 'ask' | 'stop'> & { adminUrl: string }
-  >('../hub/hubProcess.ts', [directory, String(devices), persist ? 'persist' : 'memory']);
+  const { described, call, stop } = await startChild<HubUnderLoadDescription>('./hubUnderLoad.ts', [
+    directory,
+    String(devices),
+    persist ? 'persist' : 'memory',
+  ]);
   return {
     ...described,
     usage: () => call('usage'),

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { startHub } from 'iot-hub-emulator';
-import { answerParent } from '../processes/answerParent.ts';
+import { answerParent } from './answerParent.ts';
 
 // The hub under load, in a process of its own. argv: directory, number of devices, `persist` or not. All devices have the
 // same key.
@@ -27,11 +27,15 @@ answerParent({
   },
 });
 const { name, ports, caFile, adminUrl } = hub;
-process.send?.({
+const description = {
   name,
   ports,
   caFile,
   adminUrl,
   service: hub.serviceConnectionString,
   events: hub.eventsConnectionString,
-});
+};
+process.send?.(description);
+
+/** Where it is, with its connection strings. */
+export type HubUnderLoadDescription = typeof description;
