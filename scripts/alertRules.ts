@@ -1,12 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import { stringify } from 'yaml';
 import type { Alert } from './alerts/alert.ts';
 import { alerts } from './alertTables.ts';
 
-/**
- * The alerts that have a metric, as rules for Prometheus: for Prometheus itself, and for its operator. `npm run docs` writes
- * the files; a test fails when one is behind.
- */
+/** The alerts that have a metric, as rules for Prometheus: for Prometheus itself, and for its operator. */
 
 /** A link of a page is its text here: a rule is read elsewhere. */
 const plain = (sentences: string): string => sentences.replace(/\[([^\]]+)\]\([^)]+\)/g, '$1');
@@ -54,10 +50,3 @@ export const ruleFiles: Readonly<Record<string, string>> = {
     spec: { groups: server },
   }),
 };
-
-export const behindRules = (): string[] =>
-  Object.entries(ruleFiles).flatMap(([file, text]) => (readFileSync(file, 'utf8') === text ? [] : [file]));
-
-export function writeAlertRules(): void {
-  for (const [file, text] of Object.entries(ruleFiles)) writeFileSync(file, text);
-}

@@ -1,14 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import type { Alert } from './alerts/alert.ts';
 import { edgeAlerts, edgeUnalerted } from './alerts/edge.ts';
 import { frontDoorAlerts } from './alerts/frontDoor.ts';
 import { serviceAlerts, serviceUnalerted } from './alerts/service.ts';
 import { withTexts } from './writtenPart.ts';
 
-/**
- * The tables of alerts in three pages, from the declarations in `scripts/alerts`. `npm run docs` rewrites them; a test fails when
- * they are behind.
- */
+/** The tables of alerts in three pages, from the declarations in `scripts/alerts`. */
 
 /** The programs whose alerts the pages have. */
 export const alerts = { service: serviceAlerts, 'front door': frontDoorAlerts, 'edge proxy': edgeAlerts } as const;
@@ -43,24 +39,17 @@ const withoutAlert = (reasons: Readonly<Record<string, string | undefined>>): st
     Object.entries(reasons).map(([event, reason = '']) => [code(event), reason]),
   );
 
-/** The tables by page and by the name of their place in it. */
-const pages: Readonly<Record<string, () => Readonly<Record<string, string>>>> = {
-  'docs/operations.md': () => ({ 'alerts of the service': ofProgram('service') }),
-  'docs/methods.md': () => ({
-    'alerts of the front door': ofProgram('front door'),
-    'alerts of the edge proxy': ofProgram('edge proxy'),
-  }),
-  'docs/log-events.md': () => ({
-    'events without an alert': withoutAlert(serviceUnalerted),
-    'events of the edge proxy without an alert': withoutAlert(edgeUnalerted),
-  }),
+/** The pages with their tables renewed. */
+export const alertPages: Readonly<Record<string, (page: string) => string>> = {
+  'docs/operations.md': (page) => withTexts(page, { 'alerts of the service': ofProgram('service') }),
+  'docs/methods.md': (page) =>
+    withTexts(page, {
+      'alerts of the front door': ofProgram('front door'),
+      'alerts of the edge proxy': ofProgram('edge proxy'),
+    }),
+  'docs/log-events.md': (page) =>
+    withTexts(page, {
+      'events without an alert': withoutAlert(serviceUnalerted),
+      'events of the edge proxy without an alert': withoutAlert(edgeUnalerted),
+    }),
 };
-
-export const alertPages = Object.keys(pages);
-
-/** The page with its tables renewed. */
-export const withAlerts = (file: string, page: string): string => withTexts(page, pages[file]?.() ?? {});
-
-export function writeAlertTables(): void {
-  for (const file of alertPages) writeFileSync(file, withAlerts(file, readFileSync(file, 'utf8')));
-}

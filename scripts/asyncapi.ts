@@ -1,10 +1,9 @@
-import { writeFileSync } from 'node:fs';
 import { describeMessages } from './asyncapi/messages.ts';
 import { contractPage } from './contractPage.ts';
 
 /**
  * The contract between the service and devices, written from the cards and, for bodies that the service hands on, the
- * contracts of the backends. `npm run docs` rewrites it; a test fails when it is behind.
+ * contracts of the backends.
  */
 export const asyncApiFile = 'docs/contracts/asyncapi.yaml';
 
@@ -75,7 +74,3 @@ const send = (summary: string, messages: readonly string[]) => ({
   channel: { $ref: '#/channels/cloudToDevice' },
   messages: references('channels/cloudToDevice/messages', messages),
 });
-
-export function writeAsyncApi(): void {
-  writeFileSync(asyncApiFile, asyncApiDocument());
-}

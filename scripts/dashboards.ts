@@ -1,12 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import { frontDoorDashboard } from './dashboards/frontDoor.ts';
 import type { Dashboard, Panel } from './dashboards/panel.ts';
 import { serviceDashboard } from './dashboards/service.ts';
 
-/** Dashboards for Grafana, from declarations. `npm run docs` writes the files; a test fails when one is behind. */
+/** Dashboards for Grafana, from declarations. */
 export const dashboards = [serviceDashboard, frontDoorDashboard] as const;
-
-export const dashboardFile = ({ uid }: Dashboard): string => `deploy/monitoring/dashboards/${uid}.json`;
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of Grafana
 const datasource = { type: 'prometheus', uid: '${datasource}' };
@@ -27,7 +24,7 @@ const panelOf = ({ title, unit, queries }: Panel, index: number) => ({
 });
 
 /** The file of a dashboard: JSON that Grafana imports. */
-export const written = ({ uid, title, panels }: Dashboard): string =>
+const written = ({ uid, title, panels }: Dashboard): string =>
   `${JSON.stringify(
     {
       ...{ uid, title, tags: ['device-messaging'], schemaVersion: 39, editable: true, refresh: '30s' },
@@ -41,9 +38,7 @@ export const written = ({ uid, title, panels }: Dashboard): string =>
     2,
   )}\n`;
 
-export const behindDashboards = (): string[] =>
-  dashboards.flatMap((one) => (readFileSync(dashboardFile(one), 'utf8') === written(one) ? [] : [dashboardFile(one)]));
-
-export function writeDashboards(): void {
-  for (const one of dashboards) writeFileSync(dashboardFile(one), written(one));
-}
+/** The files by their paths. */
+export const dashboardFiles: Readonly<Record<string, string>> = Object.fromEntries(
+  dashboards.map((one) => [`deploy/monitoring/dashboards/${one.uid}.json`, written(one)]),
+);

@@ -1,11 +1,7 @@
-import { writeFileSync } from 'node:fs';
 import { immediateFaults, standingFaults } from 'iot-hub-emulator';
 import { type Operation, operations, schemas } from 'iot-hub-emulator/admin';
 import { z } from 'zod';
 import { contractPage } from './contractPage.ts';
-
-/** The contract of the hub's admin port as a page. `npm run docs` rewrites it; a test fails when it is behind. */
-export const hubAdminOpenApiFile = 'iot-hub-emulator/docs/admin.openapi.yaml';
 
 const description = `For tests, tools and people: devices, faults, counters and the journal of a running hub. It listens on the
 loopback interface only and needs no token, so it refuses requests of web pages (with an \`Origin\`, or for a host
@@ -58,6 +54,7 @@ function operationOf(operationId: string, operation: Operation): object {
   };
 }
 
+/** The contract of the hub's admin port. */
 export function hubAdminOpenApi(): string {
   const paths: Record<string, Record<string, object>> = {};
   for (const [id, operation] of Object.entries<Operation>(operations)) {
@@ -80,8 +77,4 @@ export function hubAdminOpenApi(): string {
     components: { responses: { refused }, schemas: Object.fromEntries(components) },
   };
   return contractPage("the operations and schemas of the hub's admin port", contract);
-}
-
-export function writeHubAdminOpenApi(): void {
-  writeFileSync(hubAdminOpenApiFile, hubAdminOpenApi());
 }

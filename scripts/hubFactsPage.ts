@@ -1,20 +1,9 @@
-import { writeFileSync } from 'node:fs';
 import { type Way, ways } from 'iot-hub-emulator';
-import { areas, type Fact, facts, type Source } from 'iot-hub-emulator/facts';
+import { areas, type Fact, facts } from 'iot-hub-emulator/facts';
 import { expected } from './hubFacts/expected.ts';
 import { reliances } from './hubFacts/reliances.ts';
 
-/** The page about what is believed of a hub. `npm run docs` rewrites it; a test fails when it is behind. */
-export const hubFactsFile = 'iot-hub-emulator/docs/facts.md';
-
-const kinds: Readonly<Record<Source['kind'], string>> = {
-  page: 'page',
-  client: 'client',
-  thread: 'thread',
-  inference: 'inference',
-};
-
-const backingOf = ({ sources }: Fact): string => sources.map(({ kind, what }) => `${kinds[kind]}: ${what}`).join('; ');
+const backingOf = ({ sources }: Fact): string => sources.map(({ kind, what }) => `${kind}: ${what}`).join('; ');
 
 const takenFrom = { readers: 'readers a partition', feedback: 'services feedback, for a while' } as const;
 
@@ -28,6 +17,7 @@ const otherwiseOf = ({ id, noOtherWay }: Fact): string =>
 
 const row = (...cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 
+/** The page about what is believed of a hub. */
 export function hubFactsPage(): string {
   const chapters = areas.map(({ title, facts }) =>
     [
@@ -51,9 +41,7 @@ ${chapters.join('\n\n')}
 `;
 }
 
-/** The page about what the service makes of them. */
-export const hubReliancesFile = 'docs/hub-facts.md';
-
+/** The page about what the service makes of it. */
 export function hubReliancesPage(): string {
   const relied = facts
     .filter(({ id }) => id in reliances || id in ways)
@@ -76,9 +64,4 @@ ${row('fact', 'rules', 'code', 'at a hub with the contrary the service')}
 |---|---|---|---|
 ${relied.join('\n')}
 `;
-}
-
-export function writeHubFactsPages(): void {
-  writeFileSync(hubFactsFile, hubFactsPage());
-  writeFileSync(hubReliancesFile, hubReliancesPage());
 }

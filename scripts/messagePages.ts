@@ -1,4 +1,3 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import { stories } from '../sandbox/stories/index.ts';
 import type { Story } from '../sandbox/stories/story.ts';
 import { propertiesOf } from '../sandbox/stories/wire.ts';
@@ -11,7 +10,7 @@ import { beginOf, endOf, withText } from './writtenPart.ts';
 /**
  * What pages say of each message: README's catalogue from the cards, the examples of the guide for devices from the
  * stories. A message that has no chapter yet is given one, to be written on by hand (D76): what it would have to guess is
- * marked. `npm run docs` rewrites the pages; a test fails when they are behind, or while a mark is left.
+ * marked, and a test fails while a mark is left.
  */
 export const messagePages: Readonly<Record<string, (page: string) => string>> = {
   'README.md': (page) => withText(page, 'messages', catalogueTable()),
@@ -97,10 +96,4 @@ function withRules(page: string, { name, purpose }: Card): string {
   const link = `[S${chapter}](#s${chapter}--${name.replaceAll('.', '').toLowerCase()}) \`${name}\``;
   const contents = page.replace('\n\n## S1 ·', () => `,\n${link}\n\n## S1 ·`);
   return `${contents}\n## S${chapter} · \`${name}\`\n\n**S${chapter}.1** ${purpose}. ${undecided} a rule for each sentence of the specification.\n`;
-}
-
-export function writeMessagePages(): void {
-  for (const [file, rewritten] of Object.entries(messagePages)) {
-    writeFileSync(file, rewritten(readFileSync(file, 'utf8')));
-  }
 }

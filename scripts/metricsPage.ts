@@ -1,11 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import type { Attribute, Declaration } from 'telemetry/declaration.ts';
 import { edgeMetrics } from '../edge/src/metrics/declared/edgeMetrics.ts';
 import { chapters as ofServer } from '../src/metrics/metrics.ts';
 import { withText } from './writtenPart.ts';
-
-/** The tables of `docs/metrics.md`, from the declarations. `npm run docs` rewrites them; a test fails when they are behind. */
-export const metricsFile = 'docs/metrics.md';
 
 /** Those of the process are the same in all programs. */
 const chapters = { ...ofServer, 'Remote methods, at the edge proxy': edgeMetrics } as const;
@@ -54,9 +50,6 @@ function constants(): string {
   return ['### Attributes that never change\n', '| metric | attributes |', '|---|---|', ...rows, ''].join('\n');
 }
 
+/** `docs/metrics.md` with its tables, from the declarations. */
 export const withMetrics = (page: string): string =>
   withText(page, 'metrics', [...Object.entries(chapters).map(chapter), constants()].join('\n').trimEnd());
-
-export function writeMetricsPage(): void {
-  writeFileSync(metricsFile, withMetrics(readFileSync(metricsFile, 'utf8')));
-}

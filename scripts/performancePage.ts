@@ -1,14 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { costTable, sizingTable } from '../test/bench/absoluteTables.ts';
 import { type Measured, tableOf } from '../test/bench/printer.ts';
 import { withTexts } from './writtenPart.ts';
 
-/**
- * The tables of `docs/performance.md`, of what the bench measured and wrote to `docs/measurements`. `npm run docs`
- * rewrites them; a test fails when they are behind.
- */
-export const performancePage = 'docs/performance.md';
-
+/** The tables of `docs/performance.md`, of what the bench measured and wrote to `docs/measurements`. */
 const run = <Of>(name: string): readonly Of[] =>
   JSON.parse(readFileSync(`docs/measurements/${name}.json`, 'utf8')).measured;
 
@@ -27,7 +22,3 @@ export const withTables = (page: string): string =>
     ratios: tableOf(now.map(withoutRates)),
     'one instance': sizingTable(now),
   });
-
-export function writePerformancePage(): void {
-  writeFileSync(performancePage, withTables(readFileSync(performancePage, 'utf8')));
-}

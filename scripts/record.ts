@@ -2,13 +2,11 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { spawn } from '../sandbox/service/endWithUs.ts';
-import type { Alert } from './alerts/alert.ts';
-import { alerts } from './alertTables.ts';
 import { edgeEpisodes } from './recording/edgeEpisodes.ts';
 import { recordEdgeEpisode } from './recording/edgeStage.ts';
 import { episodes } from './recording/episodes.ts';
 import { print, recordingFile, recordingFolder } from './recording/recordings.ts';
-import { seriesOf } from './recording/series.ts';
+import { askedOf, seriesOf } from './recording/series.ts';
 import { recordEpisode } from './recording/stage.ts';
 
 /**
@@ -26,20 +24,17 @@ const usage = `Usage: npm run record -- transcripts
   pictures     docs/pictures: the web pages, in the chromium of the machine
 `;
 
-const everyAlert: readonly Alert[] = Object.values(alerts).flat();
-const asked = new Set(
-  everyAlert
-    .map(({ metric = '' }) => metric)
-    .join(' ')
-    .match(/\w+/g),
-);
-
 /** What became of an episode, and the job that a recording of it has. */
 async function recordOf(name: string, directory: string) {
   const [episode, ofEdge] = [episodes[name], edgeEpisodes[name]];
   if (episode)
-    return { ...episode, job: episode.job ?? 'device-messaging', scrapes: await recordEpisode(episode, directory) };
-  if (ofEdge) return { ...ofEdge, job: 'edge-proxy', scrapes: await recordEdgeEpisode(ofEdge, directory) };
+    return {
+      asks: [],
+      ...episode,
+      job: episode.job ?? 'device-messaging',
+      scrapes: await recordEpisode(episode, directory),
+    };
+  if (ofEdge) return { ...ofEdge, asks: [], job: 'edge-proxy', scrapes: await recordEdgeEpisode(ofEdge, directory) };
   throw new Error(`there is no episode ${name}`);
 }
 
@@ -48,9 +43,9 @@ async function recordTroubles(names: readonly string[]): Promise<void> {
     const directory = await mkdtemp(join(tmpdir(), 'recording-'));
     try {
       console.log(name);
-      const { fires, job, scrapes } = await recordOf(name, directory);
-      const isGood = fires.length === 0;
-      const series = seriesOf(scrapes, (metric) => isGood || asked.has(metric), job);
+      const { fires, asks, job, scrapes } = await recordOf(name, directory);
+      const asked = askedOf(fires, asks);
+      const series = seriesOf(scrapes, (metric) => asked.has(metric), job);
       const file = recordingFile(name);
       await mkdir(dirname(file), { recursive: true });
       await writeFile(file, print({ scrapes: scrapes.length, series }));

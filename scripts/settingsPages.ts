@@ -1,11 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import { type SettingDoc, settingDocs } from '../src/settings/config.ts';
 import { everySetting, methodsSchema, schema } from '../src/settings/schema.ts';
 import { withText } from './writtenPart.ts';
 
 /**
  * The pages that list the settings, written from the schema: `docs/settings.md`, the table of README.md with those that
- * have to be set, and `.env.example`. `npm run docs` rewrites them; a test fails when they are behind.
+ * have to be set, and `.env.example`.
  */
 
 /** What has to be set; of the last four either the first or the others. */
@@ -135,10 +134,4 @@ export function envExample(): string {
     '# Copy to .env: `npm start`, `npm run methods` and `npm run dead-letters` read it, and `docker run` with `--env-file .env`.',
     '# Variables that are set already win. An empty value counts as not set. No quotes: `docker run` would keep them.',
   ].join('\n')}\n\n${lines.join('\n')}`;
-}
-
-export function writeSettingsPages(): void {
-  writeFileSync('README.md', withRequiredSettings(readFileSync('README.md', 'utf8')));
-  writeFileSync('docs/settings.md', settingsPage());
-  writeFileSync('.env.example', envExample());
 }

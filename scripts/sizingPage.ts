@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { type Tier, tierLimits } from 'iot-hub-emulator/limits';
 import { medianIn, type Run, table } from '../test/bench/absoluteTables.ts';
 import { tableOf } from '../test/scale/outcome.ts';
@@ -7,9 +7,8 @@ import { withTexts } from './writtenPart.ts';
 
 /**
  * The tables of `docs/sizing.md`: what a hub lets through and how many instances that takes, by what the bench has measured, and what
- * happens when instances come and go, by `npm run bench -- scale`. `npm run docs` rewrites them; a test fails when they are behind.
+ * happens when instances come and go, by `npm run bench -- scale`.
  */
-export const sizingPage = 'docs/sizing.md';
 
 const read = (name: string) => JSON.parse(readFileSync(`docs/measurements/${name}.json`, 'utf8'));
 
@@ -98,8 +97,4 @@ const number = (value: number): string => (value < 10 ? value.toFixed(1) : Math.
 export function withTables(page: string): string {
   const outcomes: readonly Outcome[] = read('scale').outcomes;
   return withTexts(page, { hubs: hubTable(read('now').measured), scenarios: tableOf(outcomes) });
-}
-
-export function writeSizingPage(): void {
-  writeFileSync(sizingPage, withTables(readFileSync(sizingPage, 'utf8')));
 }

@@ -8,10 +8,10 @@ export interface Patience {
   end(): void;
 }
 
-const usual = { betweenLooksMs: 100, looksInVain: 600 };
+const [betweenLooksMs, looksInVain] = [100, 600];
 
 /** @param news counts or lists what has come; anything but the same as before counts as new */
-export function createPatience(news: () => Promise<string>, { betweenLooksMs, looksInVain } = usual): Patience {
+export function createPatience(news: () => Promise<string>): Patience {
   const giveUp = new AbortController();
   const ending = new AbortController();
 

@@ -8,6 +8,8 @@ export const goodScrapes = 12;
 export interface Episode {
   /** The alerts that have to fire before it is over; none of them does in the good time. */
   readonly fires: readonly string[];
+  /** Metrics that are asked for besides those of its alerts. */
+  readonly asks?: readonly string[];
   readonly job?: 'device-messaging' | 'device-messaging-methods';
   readonly store?: 'file' | 'blob';
   readonly environment?: Readonly<Record<string, string>>;

@@ -20,6 +20,9 @@ const backendFault =
     sandbox.backends.faults.add(request);
   };
 
+/** What the query of the autoscaler reads. */
+const scaling = ['device_messaging_partition_behind_duration', 'device_messaging_backend_out'];
+
 const hourMs = 3_600_000;
 const anHour = 130;
 
@@ -64,6 +67,7 @@ export const episodes: Readonly<Record<string, Episode>> = {
   },
   'killed and not yet replaced': {
     fires: ['PartitionUnread'],
+    asks: scaling,
     store: 'blob',
     async trouble({ instance }) {
       await instance.kill();
@@ -82,6 +86,7 @@ export const episodes: Readonly<Record<string, Episode>> = {
   },
   'falling behind': {
     fires: ['FallingBehind', 'BackendOut'],
+    asks: scaling,
     devices: 8,
     async trouble({ instance, sandbox }) {
       instance.setClock(600_000);
@@ -92,6 +97,7 @@ export const episodes: Readonly<Record<string, Episode>> = {
   },
   'backlog read late': {
     fires: ['HubWait'],
+    asks: scaling,
     trouble({ instance }) {
       instance.setClock(300_000);
     },

@@ -1,4 +1,7 @@
 import type { Sample } from '../../test/support/promText.ts';
+import type { Alert } from '../alerts/alert.ts';
+import { alerts } from '../alertTables.ts';
+import { dashboards } from '../dashboards.ts';
 
 /** What a program’s `/metrics` said, scrape after scrape; undefined when it did not answer. */
 export type Scrapes = readonly (readonly Sample[] | undefined)[];
@@ -7,6 +10,18 @@ export type Scrapes = readonly (readonly Sample[] | undefined)[];
 export interface InputSeries {
   readonly series: string;
   readonly values: string;
+}
+
+/** Metrics that these alerts read, and others; those of all alerts and dashboards where no alert is to fire. */
+export function askedOf(fires: readonly string[], others: readonly string[] = []): ReadonlySet<string> {
+  const everyAlert: readonly Alert[] = Object.values(alerts).flat();
+  const wanted = everyAlert.filter(({ id }) => fires.length === 0 || fires.includes(id));
+  const panels = fires.length === 0 ? dashboards.flatMap((dashboard) => dashboard.panels) : [];
+  const expressions = [
+    ...wanted.map(({ metric = '' }) => metric),
+    ...panels.flatMap(({ queries }) => queries.map(([, expression]) => expression)),
+  ];
+  return new Set([...others, ...(expressions.join(' ').match(/\w+/g) ?? [])]);
 }
 
 /** The series whose name is one of these, each with a value, or `_` for none, for every scrape. */

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -6,8 +6,7 @@ import { buildService } from '../../sandbox/service/build.ts';
 import { isUpToDate } from '../../sandbox/service/upToDate.ts';
 import { fromCommandLine, projectDirectory } from '../../sandbox/state/directories.ts';
 import { removeInUse } from '../support/processes.ts';
-import { absoluteLines, jsonLines, type Measured, type Rows, tableOf } from './printer.ts';
-import { profileUpdate } from './profile.ts';
+import { absoluteLines, jsonLines, type Measured, tableOf } from './printer.ts';
 import { leastRounds } from './statistics.ts';
 import { type Compared, versus, versusTable } from './versus.ts';
 import { workloads } from './workloads/index.ts';
@@ -19,8 +18,14 @@ import { workloads } from './workloads/index.ts';
 
 /** What measures in another way: `npm run bench -- hub`, each with options of its own. */
 const programs: Readonly<Record<string, { readonly about: string; readonly run: () => Promise<unknown> }>> = {
-  memory: { about: 'memory with a backlog and slow backends', run: () => import('./memory.ts') },
-  bombs: { about: 'memory with compressed messages that inflate to the limit', run: () => import('./bombs.ts') },
+  memory: {
+    about: 'memory with a backlog and slow backends',
+    run: async () => (await import('./memory.ts')).underBacklog(),
+  },
+  bombs: {
+    about: 'memory with compressed messages that inflate to the limit',
+    run: async () => (await import('./memory.ts')).underBombs(),
+  },
   killers: { about: 'how long neighbours of a fatal message wait', run: () => import('./killers.ts') },
   hub: { about: 'the hub emulator under devices', run: () => import('./hub/main.ts') },
   scale: { about: 'up to 32 instances in virtual time', run: () => import('../scale/main.ts') },
@@ -41,9 +46,6 @@ Linux only: CPU and memory are read from /proc. Nothing else should run on the m
                 --quick ${leastRounds}, the fewest)
   --json FILE   write every figure and round there: the page and its charts
                 are made of docs/measurements/now.json by npm run docs
-  --before FILE show those of an earlier --json FILE beside them
-  --from FILE   measure nothing: show what an earlier --json FILE has
-  --profile     say where the CPU of the update workload goes, by package and by file
   --help
 
 Workloads:
@@ -78,9 +80,6 @@ async function main(): Promise<number> {
       rounds: { type: 'string' },
       json: { type: 'string' },
       vs: { type: 'string' },
-      before: { type: 'string' },
-      from: { type: 'string' },
-      profile: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -96,19 +95,10 @@ async function main(): Promise<number> {
   if (!Number.isInteger(rounds) || rounds < least) {
     throw new UsageError(`--rounds must be a whole number, at least ${least}${builds ? ' with --vs' : ''}.`);
   }
-  if (builds && (values.profile || values.before !== undefined || values.from !== undefined)) {
-    throw new UsageError('--vs cannot be had together with --before, --from or --profile.');
-  }
   if (builds && !(await isUpToDate(builds.there))) {
     throw new UsageError(`${builds.there} is not built, or its sources are newer: npm run build there.`);
   }
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130)); // what was started ends with us
-
-  const before = values.before === undefined ? undefined : await readRun(values.before);
-  if (values.from !== undefined) {
-    say(tableOf(await readRun(values.from), before));
-    return 0;
-  }
 
   await buildService();
   const directory = await mkdtemp(join(tmpdir(), 'bench-'));
@@ -117,10 +107,6 @@ async function main(): Promise<number> {
   const machine = `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.version}`;
   const warning = '; small sizes, to see that it works: goals and slopes mean nothing';
   say(`${machine}; ${rounds} paired rounds${values.quick ? warning : ''}`);
-  if (values.profile) {
-    say(await profileUpdate(values.quick, progressOf('profile')));
-    return 0;
-  }
   const measured: Measured[] = [];
   const compared: Compared[] = [];
   const failed: string[] = [];
@@ -157,21 +143,10 @@ async function main(): Promise<number> {
       process.stderr.write(`\n${name} failed: ${(error as Error).stack}\n`);
     }
   }
-  if (!builds) say(`\n${tableOf(measured, before)}`);
+  if (!builds) say(`\n${tableOf(measured)}`);
   else if (wanted.length > 1) say(`\n${versusTable(compared)}`);
   if (failed.length > 0) say(`\nfailed: ${failed.join(', ')}`);
   return failed.length > 0 ? 1 : 0;
-}
-
-/** @throws UsageError when no run was written there */
-async function readRun(file: string): Promise<readonly Rows[]> {
-  const { measured } = await readFile(file, 'utf8')
-    .then((text) => JSON.parse(text))
-    .catch((error) => {
-      throw new UsageError(`${file} cannot be read: ${error.message}`);
-    });
-  if (!Array.isArray(measured)) throw new UsageError(`${file} was not written by --json.`);
-  return measured;
 }
 
 /** One line that is written over on a terminal, and a line each elsewhere. */

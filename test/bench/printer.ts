@@ -1,4 +1,4 @@
-import { type Absolute, type Goal, isKept, type Row, type Unit } from './row.ts';
+import { type Absolute, type Goal, isKept, type Unit } from './row.ts';
 import type { Figure } from './statistics.ts';
 import type { Result, Workload } from './workloads/workload.ts';
 
@@ -20,18 +20,17 @@ function goalOf({ atLeast, atMost }: Goal): string {
   return atMost === undefined ? `≥ ${atLeast}` : `${atLeast}–${atMost}`;
 }
 
-/** A Markdown table with a line for each row, and the figures of an earlier run beside these. */
-export function tableOf(measured: readonly Rows[], before?: readonly Rows[]): string {
-  const earlier = new Map(rowsOf(before ?? []).map(({ workload, row }) => [`${workload} ${row.measure}`, row]));
-  return markdown([
-    ['workload', 'measure', ...(before ? ['before'] : []), before ? 'now' : 'median (range)', 'goal', ''],
-    ...rowsOf(measured).map(({ workload, row }) => {
-      const old = earlier.get(`${workload} ${row.measure}`);
-      const figures = [...(before ? [old ? shown(old.figure, old.unit) : ''] : []), shown(row.figure, row.unit)];
-      return [workload, row.measure, ...figures, row.goal ? goalOf(row.goal) : '', isKept(row) ? '' : 'missed'];
-    }),
+/** A Markdown table with a line for each row. */
+export const tableOf = (measured: readonly Rows[]): string =>
+  markdown([
+    ['workload', 'measure', 'median (range)', 'goal', ''],
+    ...measured.flatMap(({ workload, rows }) =>
+      rows.map((row) => [
+        ...[workload.name, row.measure, shown(row.figure, row.unit)],
+        ...[row.goal ? goalOf(row.goal) : '', isKept(row) ? '' : 'missed'],
+      ]),
+    ),
   ]);
-}
 
 /** What lies behind the rows of a workload: a line for each program. */
 export const absoluteLines = ({ absolute, notes }: Result): string[] => [...absolute.map(lineOf), ...notes];
@@ -50,9 +49,6 @@ export function markdown(lines: readonly (readonly string[])[]): string {
     `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
   return [line(head), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...body.map(line)].join('\n');
 }
-
-const rowsOf = (measured: readonly Rows[]): { readonly workload: string; readonly row: Row }[] =>
-  measured.flatMap(({ workload, rows }) => rows.map((row) => ({ workload: workload.name, row })));
 
 /** JSON in which an object that is a figure with its rounds, or no deeper than one with a figure, is one line. */
 export function jsonLines(value: unknown, indent = ''): string {

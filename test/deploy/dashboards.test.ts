@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { behindDashboards, dashboards } from '../../scripts/dashboards.ts';
+import { dashboards } from '../../scripts/dashboards.ts';
 import { episodes } from '../../scripts/recording/episodes.ts';
 import { readRecording } from '../../scripts/recording/recordings.ts';
 import { ask, isSkipped } from './promtool.ts';
-
-it('the files of dashboards are as they are declared: run `npm run docs`', () => {
-  expect(behindDashboards()).toEqual([]);
-});
 
 /** Queries that have no answer in a good time, with the recordings that have one. */
 const inTrouble: Readonly<Record<string, string>> = {

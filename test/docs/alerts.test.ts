@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { Declaration } from 'telemetry/declaration.ts';
 import { processMetrics } from 'telemetry/processMetrics.ts';
 import { describe, expect, it } from 'vitest';
@@ -7,15 +6,10 @@ import { events as edgeEvents } from '../../edge/src/operations/events.ts';
 import type { Alert } from '../../scripts/alerts/alert.ts';
 import { edgeUnalerted } from '../../scripts/alerts/edge.ts';
 import { serviceUnalerted } from '../../scripts/alerts/service.ts';
-import { alertPages, alerts, withAlerts } from '../../scripts/alertTables.ts';
+import { alerts } from '../../scripts/alertTables.ts';
 import { prometheusNameOf } from '../../scripts/metricsPage.ts';
 import { events } from '../../src/log/events.ts';
 import { metrics } from '../../src/metrics/metrics.ts';
-
-it.each(alertPages)('%s has every declared alert: run `npm run docs`', (file) => {
-  const page = readFileSync(file, 'utf8');
-  expect(withAlerts(file, page)).toBe(page);
-});
 
 type Events = Readonly<Record<string, { readonly levels: readonly string[] }>>;
 type Metrics = Readonly<Record<string, Declaration>>;

@@ -2,17 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { facts } from 'iot-hub-emulator/facts';
 import { describe, expect, it } from 'vitest';
 import { reliances } from '../../scripts/hubFacts/reliances.ts';
-import { hubFactsFile, hubFactsPage, hubReliancesFile, hubReliancesPage } from '../../scripts/hubFactsPage.ts';
 import { filesBelow } from '../support/imports.ts';
 
 const ids = facts.map(({ id }) => id);
-
-it.each([
-  [hubFactsFile, hubFactsPage],
-  [hubReliancesFile, hubReliancesPage],
-])('%s is up to date: run `npm run docs`', (file, page) => {
-  expect(readFileSync(file, 'utf8')).toBe(page());
-});
 
 describe('what relies on a fact about the hub', () => {
   it.each(Object.entries(reliances))('%s is listed with files that cite it', (id, { files }) => {

@@ -1,12 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { methodsOpenApi, methodsOpenApiFile } from '../../scripts/methodsOpenApi.ts';
 import { failures } from '../../src/protocol/methodFailures.ts';
 import { describedOperations } from '../support/contracts.ts';
-
-it('docs/contracts/methods.openapi.yaml is up to date: run `npm run docs`', () => {
-  expect(readFileSync(methodsOpenApiFile, 'utf8')).toBe(methodsOpenApi());
-});
 
 it('docs/contracts/methods.openapi.yaml has every status of a failure, under both paths {S23.3}', () => {
   const path = 'objects/{objectId}/models/{model}/methods/{method}';

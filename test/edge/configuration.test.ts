@@ -6,8 +6,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { readJsonWithComments } from '../../edge/src/configuration/jsonWithComments.ts';
 import { ConfigurationError, parseConfiguration, readConfiguration } from '../../edge/src/configuration/read.ts';
 import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import { edgeSchema, edgeSchemaFile } from '../../scripts/edgeSchema.ts';
 
+const edgeSchema = async () => JSON.parse(await readFile('edge/config.schema.json', 'utf8'));
 const pressObject = '6b0e4d7c-5a33-4d8c-9a1e-2f1c0f6a7b10';
 const busObject = '0f1d8a52-7f2b-4f0e-8d57-3b8f2f6c9e11';
 const connectionString = 'HostName=h;DeviceId=d;SharedAccessKey=a2V5';
@@ -380,12 +380,11 @@ describe('the configuration file', () => {
             ...(key === 'properties' ? Object.keys(value as object) : []),
             ...walk(value),
           ]);
-    for (const name of walk(JSON.parse(edgeSchema()))) expect(text).toContain(`"${name}"`);
+    for (const name of walk(await edgeSchema())) expect(text).toContain(`"${name}"`);
   });
 
-  it('has an up-to-date JSON schema that accepts the example and refuses a misspelt name', async () => {
-    expect(await readFile(edgeSchemaFile, 'utf8')).toBe(edgeSchema());
-    const validate = new Ajv2020().compile(JSON.parse(edgeSchema()));
+  it('has a JSON schema that accepts the example and refuses a misspelt name', async () => {
+    const validate = new Ajv2020().compile(await edgeSchema());
     const example = readJsonWithComments(await readFile('edge/config.example.jsonc', 'utf8')).value as object;
     expect(validate(example)).toBe(true);
     expect(validate({ ...example, brokers: {} })).toBe(false);

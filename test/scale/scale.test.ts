@@ -3,7 +3,7 @@ import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import { createRandom } from '../chaos/random.ts';
 import { createAccount } from './account.ts';
 import { readOptions } from './options.ts';
-import { faultsOf, tableOf } from './outcome.ts';
+import { faultsOf } from './outcome.ts';
 import { createProcess } from './process.ts';
 import { runScenario } from './run.ts';
 import { scenarios } from './scenarios.ts';
@@ -124,9 +124,5 @@ describe('npm run bench -- scale', () => {
     expect(readOptions(['--help'])).toBeUndefined();
     expect(() => readOptions(['no such'])).toThrow('no such');
     expect(() => readOptions(['--instances', '33'])).toThrow('--instances');
-  });
-
-  it('shows a line for each scenario', () => {
-    expect(tableOf([]).split('\n')).toHaveLength(2);
   });
 });

@@ -29,21 +29,11 @@ it('the last words are the last lines when no line has the cause', () => {
   expect(wordsOf(text(...numbered(20)))).toEqual(numbered(20).slice(-10));
 });
 
-it('the last words include an unfinished line', () => {
-  expect(wordsOf('started\nfatal error')).toEqual(['started', 'fatal error']);
-});
-
 it('the last words are bounded for any output', () => {
   const lines = wordsOf(text(...numbered(100).map((line) => `failed: ${line} ${'é'.repeat(400)}`)));
   expect(lines).toHaveLength(30);
   expect(lines.at(-1)).toMatch(/^failed: line 99 é{1,300}$/);
   for (const line of lines) expect(line).toHaveLength(300);
-});
-
-it('the last words omit what package manager and runtime print at every failure', () => {
-  expect(wordsOf(text('npm error code 1', 'src/a.ts(1,2): error TS1: no', 'npm error path .', 'Node.js v20'))).toEqual([
-    'src/a.ts(1,2): error TS1: no',
-  ]);
 });
 
 it.each([

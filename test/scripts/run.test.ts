@@ -68,17 +68,6 @@ describe('node scripts/run.js', () => {
     });
   });
 
-  it('leaves every module where its source is', () => {
-    write('lib/place.ts', 'export const place = [import.meta.url, import.meta.filename, import.meta.dirname];');
-    write(
-      'app/main.ts',
-      "import { place } from '../lib/place.ts'; console.log([...place, process.argv[1]].join('\\n'));",
-    );
-    const [lib, program] = [join(project, 'lib/place.ts'), join(project, 'app/main.ts')];
-    const { stdout } = run(project, program);
-    expect(stdout.trimEnd().split('\n')).toEqual([`file://${lib}`, lib, join(project, 'lib'), program]);
-  });
-
   it('runs the current sources', () => {
     const program = join(project, 'app/main.ts');
     write('lib/word.ts', "export const word = 'before';");

@@ -4,7 +4,8 @@ import type { AccountAccess } from '../../src/identity/access.ts';
 import type { Fate } from './lossyProxy.ts';
 
 type HttpClient = NonNullable<StoragePipelineOptions['httpClient']>;
-type HttpRequest = Parameters<HttpClient['sendRequest']>[0];
+export type HttpRequest = Parameters<HttpClient['sendRequest']>[0];
+type HttpResponse = Awaited<ReturnType<HttpClient['sendRequest']>>;
 
 interface Blob {
   readonly content: string;
@@ -19,13 +20,27 @@ interface Answer {
   readonly body?: string;
 }
 
-/** A storage account with one container, in the memory of the test: the storage's own client asks it, request for request. */
-export function memoryAccount() {
+/** The access to an account that a function answers for: the storage's own client asks it, request for request. */
+export function accessTo(sendRequest: HttpClient['sendRequest']): AccountAccess {
+  const pipeline = newPipeline(new AnonymousCredential(), {
+    httpClient: { sendRequest },
+    retryOptions: { maxTries: 1 },
+  });
+  // In the place of a credential the client takes all that it does with a request.
+  return { url: 'https://account.example', credential: pipeline as never };
+}
+
+/** A storage account with one container, in the memory of the test. */
+export function memoryAccount(clock: () => number = Date.now) {
   const blobs = new Map<string, Blob>();
   const seen: string[] = [];
   let versions = 0;
   const account = {
-    access: { url: 'https://account.example', credential: undefined } as unknown as AccountAccess,
+    access: accessTo(sendRequest),
+    /** What it makes of a request, at once. */
+    answer: (request: HttpRequest) => responseOf(request, answerTo(request, placeOf(request))),
+    /** The answer to a request that it refuses. */
+    refusal: (request: HttpRequest, status: number, code: string) => responseOf(request, error(status, code)),
     blobs,
     /** `PUT name`, `DELETE name`, `GET name`, `LABEL name`; `MAKE`, `LIST prefix` and `ASK` of the container. */
     seen,
@@ -37,28 +52,23 @@ export function memoryAccount() {
     /** As a tool or another instance would. */
     put(name: string, content = '', labels: Blob['labels'] = {}) {
       versions += 1;
-      blobs.set(name, { content, labels, etag: `"${versions}"`, modified: Date.now() });
+      blobs.set(name, { content, labels, etag: `"${versions}"`, modified: clock() });
     },
   };
 
-  const httpClient: HttpClient = {
-    async sendRequest(request) {
-      const url = new URL(request.url);
-      const name = decodeURIComponent(url.pathname.split('/').slice(2).join('/'));
-      const asked = `${verbOf(request, url)} ${name || (url.searchParams.get('prefix') ?? '')}`.trim();
-      seen.push(asked);
-      const fate = await account.fate(asked);
-      if (fate === 'hang') return abortOf(request);
-      const answer = typeof fate === 'number' ? error(fate, 'Struck') : answerTo(request, url, name);
-      if (fate === 'lose') throw Object.assign(new Error('the way is cut'), { code: 'REQUEST_SEND_ERROR' });
-      return responseOf(request, answer);
-    },
-  };
-  const pipeline = newPipeline(new AnonymousCredential(), { httpClient, retryOptions: { maxTries: 1 } });
-  // In the place of a credential the client takes all that it does with a request.
-  account.access = { url: 'https://account.example', credential: pipeline as never };
+  async function sendRequest(request: HttpRequest): Promise<HttpResponse> {
+    const { url, name } = placeOf(request);
+    const asked = `${verbOf(request, url)} ${name || (url.searchParams.get('prefix') ?? '')}`.trim();
+    seen.push(asked);
+    const fate = await account.fate(asked);
+    if (fate === 'hang') return abortOf(request);
+    if (typeof fate === 'number') return account.refusal(request, fate, 'Struck');
+    const response = account.answer(request);
+    if (fate === 'lose') throw Object.assign(new Error('the way is cut'), { code: 'REQUEST_SEND_ERROR' });
+    return response;
+  }
 
-  function answerTo(request: HttpRequest, { searchParams }: URL, name: string): Answer {
+  function answerTo(request: HttpRequest, { url: { searchParams }, name }: ReturnType<typeof placeOf>): Answer {
     if (searchParams.get('comp') === 'list') return list(searchParams);
     if (name === '') return { status: request.method === 'PUT' ? 201 : 200 };
     if (request.method === 'PUT') return put(request, name, searchParams.get('comp') === 'metadata');
@@ -103,7 +113,26 @@ export function memoryAccount() {
     return { status: 200, headers: { 'content-type': 'application/xml' }, body };
   }
 
+  function responseOf(request: HttpRequest, { status, headers = {}, body = '' }: Answer): HttpResponse {
+    const isStream = request.streamResponseStatusCodes?.has(status);
+    const all = { date: new Date(clock()).toUTCString(), 'x-ms-version': '2025-01-01', ...headers };
+    return {
+      request,
+      status,
+      headers: { toJson: () => all, get: (name: string) => (all as Record<string, string>)[name] } as never,
+      ...(isStream
+        ? { readableStreamBody: Readable.from(body === '' ? [] : [Buffer.from(body)]) }
+        : { bodyAsText: body }),
+    };
+  }
+
   return account;
+}
+
+/** Where a request goes: its address, and the name of its blob. */
+function placeOf(request: HttpRequest) {
+  const url = new URL(request.url);
+  return { url, name: decodeURIComponent(url.pathname.split('/').slice(2).join('/')) };
 }
 
 function verbOf({ method }: HttpRequest, { pathname, searchParams }: URL): string {
@@ -112,19 +141,6 @@ function verbOf({ method }: HttpRequest, { pathname, searchParams }: URL): strin
   if (comp === 'metadata') return 'LABEL';
   if (pathname.split('/').length > 2) return method === 'HEAD' ? 'GET' : method;
   return method === 'PUT' ? 'MAKE' : 'ASK';
-}
-
-function responseOf(request: HttpRequest, { status, headers = {}, body = '' }: Answer) {
-  const isStream = request.streamResponseStatusCodes?.has(status);
-  const all = { date: new Date().toUTCString(), 'x-ms-version': '2025-01-01', ...headers };
-  return {
-    request,
-    status,
-    headers: { toJson: () => all, get: (name: string) => (all as Record<string, string>)[name] } as never,
-    ...(isStream
-      ? { readableStreamBody: Readable.from(body === '' ? [] : [Buffer.from(body)]) }
-      : { bodyAsText: body }),
-  };
 }
 
 const versionOf = ({ etag, modified }: Blob) => ({ etag, 'last-modified': new Date(modified).toUTCString() });
@@ -141,7 +157,7 @@ const error = (status: number, code: string): Answer => ({
 });
 
 /** Rejects when the client gives the request up. */
-const abortOf = ({ abortSignal }: HttpRequest) =>
+export const abortOf = ({ abortSignal }: HttpRequest) =>
   new Promise<never>((_, reject) => {
     const abort = () => reject(Object.assign(new Error('The operation was aborted.'), { name: 'AbortError' }));
     if (abortSignal?.aborted) abort();

@@ -6,6 +6,7 @@ import { answerParent } from './answerParent.ts';
 import { startFastBackends } from './fastBackends.ts';
 import { createHolding } from './holding.ts';
 import { type Calls, invoke, invokeAll } from './invocations.ts';
+import type { StageDescription } from './methodsStage.ts';
 
 /**
  * What is around a front door and an edge proxy, in a process of its own: hub, backends that answer as fast as they can,
@@ -13,11 +14,8 @@ import { type Calls, invoke, invokeAll } from './invocations.ts';
  */
 
 /** Where it is. */
-export interface EdgeStageDescription {
-  readonly caFile: string;
-  readonly serviceConnectionString: string;
+export interface EdgeStageDescription extends StageDescription {
   readonly deviceConnectionString: string;
-  readonly backendsPort: number;
   readonly brokerUrl: string;
 }
 

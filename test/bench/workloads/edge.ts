@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import type { ServiceProcess } from '../../../sandbox/service/process.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import { type Child, startChild } from '../processes/child.ts';
-import { startDoorTo, startEdgeProxy } from '../processes/edgePrograms.ts';
+import { startEdgeProxy } from '../processes/edgeProxy.ts';
 import type { EdgeStageDescription } from '../processes/edgeStage.ts';
+import { startMethodsProgram } from '../processes/methodsProgram.ts';
 import { cpuOf, residentOf } from '../processes/usage.ts';
 import { figure } from '../statistics.ts';
 import type { Measures, Workload } from './workload.ts';
@@ -30,7 +31,9 @@ async function open(build: string, calls: number) {
   try {
     const proxy = await startEdgeProxy(stage.described, directory, inFlight, build);
     running.push(proxy);
-    const door = await startDoorTo(stage.described, directory, inFlight, build);
+    const door = await startMethodsProgram('front door', stage.described, directory, {
+      ...{ build, inFlightPerDevice: inFlight },
+    });
     running.push(door);
     return {
       /** Memory of the edge proxy before the first call, in MB. */

@@ -1,8 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startChild } from '../processes/child.ts';
-import { type MethodsProgram, type MethodsStage, startMethodsProgram } from '../processes/methodsProgram.ts';
+import { type Child, startChild } from '../processes/child.ts';
+import { type MethodsProgram, startMethodsProgram } from '../processes/methodsProgram.ts';
+import type { StageDescription } from '../processes/methodsStage.ts';
 import { cpuOf, residentOf } from '../processes/usage.ts';
 import { figure, ratios } from '../statistics.ts';
 import type { Opener, Workload } from './workload.ts';
@@ -21,11 +22,14 @@ const heldCallsOf = (quick: boolean) => (quick ? 200 : 1_000);
 /** A hub with devices and callers, and what else the programs need. */
 async function openStage() {
   const directory = await mkdtemp(join(tmpdir(), 'bench-'));
-  const stage: MethodsStage = await startChild('./methodsStage.ts', [join(directory, 'hub'), String(devices)]);
+  const stage: Child<StageDescription> = await startChild('./methodsStage.ts', [
+    join(directory, 'hub'),
+    String(devices),
+  ]);
   const programs: MethodsProgram[] = [];
   return {
     async start(...[program, build]: [program: 'front door' | 'bare', build?: string]) {
-      const started = await startMethodsProgram(program, stage, directory, build);
+      const started = await startMethodsProgram(program, stage.described, directory, { build });
       programs.push(started);
       return started;
     },

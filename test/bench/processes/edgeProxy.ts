@@ -2,7 +2,6 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort } from '../../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../../sandbox/service/process.ts';
-import { withConstants } from '../../support/processes.ts';
 import type { EdgeStageDescription } from './edgeStage.ts';
 import { imageCommand } from './imageCommand.ts';
 
@@ -32,35 +31,4 @@ export async function startEdgeProxy(
     readyzUrl: `http://127.0.0.1:${port}/readyz`,
     logFile: join(directory, 'edge.log'),
   });
-}
-
-/** Starts the front door of a build, which takes so many calls at once for one device. */
-export async function startDoorTo(
-  { serviceConnectionString, caFile, backendsPort }: EdgeStageDescription,
-  directory: string,
-  inFlight: number,
-  build: string,
-): Promise<ServiceProcess & { readonly port: number }> {
-  const [port, healthPort] = [await freePort(), await freePort()];
-  const door = await startService({
-    name: 'The front door',
-    environment: {
-      NODE_ENV: 'production',
-      NODE_EXTRA_CA_CERTS: caFile,
-      HUB_SERVICE_CONNECTION_STRING: serviceConnectionString,
-      INFORMATION_MODEL_URL: `http://127.0.0.1:${backendsPort}/im`,
-      TYPE_REGISTRY_URL: `http://127.0.0.1:${backendsPort}/tr`,
-      BACKENDS_TOKEN: 'bench',
-      METHODS_PORT: String(port),
-      ...withConstants({ invocationLimits: { inFlightPerDevice: inFlight } }),
-      HTTP_HOST: '127.0.0.1',
-      HTTP_PORT: String(healthPort),
-      ADMIN_PORT: '0',
-    },
-    command: ['node', 'dist/methods.js'],
-    directory: build,
-    readyzUrl: `http://127.0.0.1:${healthPort}/readyz`,
-    logFile: join(directory, 'door.log'),
-  });
-  return { ...door, port };
 }

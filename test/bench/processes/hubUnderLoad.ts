@@ -1,8 +1,13 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { startHub } from 'iot-hub-emulator';
+import { answerParent } from './answerParent.ts';
 
 // The hub under load, in a process of its own. argv: directory, number of devices, `persist` or not. All devices have the
-// same key. It answers each message of its parent with what it has used so far.
+// same key.
 
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc');
 const [directory = '', count = '0', persist] = process.argv.slice(2);
 const hub = await startHub({
   directory,
@@ -14,18 +19,23 @@ const hub = await startHub({
   })),
   ...(persist === 'persist' && { persist: `${directory}/data` }),
 });
-process.on('message', () => {
-  globalThis.gc?.();
-  const { user, system } = process.cpuUsage();
-  process.send?.({ cpu: user + system, rss: process.memoryUsage().rss, counters: hub.counters() });
+answerParent({
+  usage() {
+    collectGarbage();
+    const { user, system } = process.cpuUsage();
+    return { cpu: user + system, rss: process.memoryUsage().rss, counters: hub.counters() };
+  },
 });
-process.on('disconnect', () => process.exit());
 const { name, ports, caFile, adminUrl } = hub;
-process.send?.({
+const description = {
   name,
   ports,
   caFile,
   adminUrl,
   service: hub.serviceConnectionString,
   events: hub.eventsConnectionString,
-});
+};
+process.send?.(description);
+
+/** Where it is, with its connection strings. */
+export type HubUnderLoadDescription = typeof description;

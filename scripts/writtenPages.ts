@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { schema } from '../edge/src/configuration/schema.ts';
+import { contract } from '../src/methods/openapi.ts';
+import { ruleFiles } from './alertRules.ts';
+import { alertPages } from './alertTables.ts';
+import { asyncApiDocument, asyncApiFile } from './asyncapi.ts';
+import { contractPage } from './contractPage.ts';
+import { dashboardFiles } from './dashboards.ts';
+import { hubAdminOpenApi } from './hubAdminOpenApi.ts';
+import { hubFactsPage, hubReliancesPage } from './hubFactsPage.ts';
+import { messagePages } from './messagePages.ts';
+import { withMetrics } from './metricsPage.ts';
+import { withTables as withFigures } from './performancePage.ts';
+import { envExample, settingsPage, withRequiredSettings } from './settingsPages.ts';
+import { withTables as withSizes } from './sizingPage.ts';
+
+const whole = (files: Readonly<Record<string, string>>) =>
+  Object.entries(files).map(([file, text]) => [file, () => text] as const);
+
+/**
+ * Pages, contracts, alerts and dashboards, and what makes them of what they were. `npm run docs` rewrites them; a test fails when
+ * one is behind.
+ */
+export const writtenPages: readonly (readonly [file: string, rewritten: (page: string) => string])[] = [
+  ['README.md', withRequiredSettings],
+  ['docs/settings.md', settingsPage],
+  ['.env.example', envExample],
+  ...Object.entries(messagePages),
+  [asyncApiFile, asyncApiDocument],
+  ['docs/contracts/methods.openapi.yaml', () => contractPage('the schemas of the front door', contract())],
+  ['iot-hub-emulator/docs/admin.openapi.yaml', hubAdminOpenApi],
+  ['iot-hub-emulator/docs/facts.md', hubFactsPage],
+  ['docs/hub-facts.md', hubReliancesPage],
+  // For editors.
+  ['edge/config.schema.json', () => `${JSON.stringify(z.toJSONSchema(schema, { io: 'input' }), undefined, 2)}\n`],
+  ['docs/metrics.md', withMetrics],
+  ...Object.entries(alertPages),
+  ...whole(ruleFiles),
+  ...whole(dashboardFiles),
+  ['docs/performance.md', withFigures],
+  ['docs/sizing.md', withSizes],
+];
