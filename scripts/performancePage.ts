@@ -17,8 +17,4 @@ const withoutRates = ({ workload, rows }: Measured) => ({
 
 /** The page with its tables as they should be. */
 export const withTables = (page: string): string =>
-  withTexts(page, {
-    cost: costTable(now),
-    ratios: tableOf(now.map(withoutRates)),
-    'one instance': sizingTable(now),
-  });
+  withTexts(page, { cost: costTable(now), ratios: tableOf(now.map(withoutRates)), 'one instance': sizingTable(now) });

@@ -42,26 +42,27 @@ async function costOf(
 
 const gzipped = { 'content-encoding': 'gzip' };
 
-describe('a bomb that inflates to the limit', () => {
-  it.each([
-    ['objects', filled('{"a":[{}', ',{}', ']}'), 'body has more than 32768 values'],
-    ['numbers', filled('[1', ',1', ']'), 'body has more than 32768 values'],
-    ['empty keys', filled('{"":1', ',"":1', '}'), 'body has more than 4096 members'],
-    ['empty keys further down', filled('{"a":{"":1', ',"":1', '}}'), 'body has more than 32768 values'],
-    ['open arrays', filled('', '[', ''), 'body is nested more than 64 levels deep'],
-    ['blanks', filled('', ' ', ''), 'body is not well-formed JSON, it ends too early'],
-    ['one string', filled('"', 'x', ''), 'body is not well-formed JSON, it ends too early'],
-    ['escapes', filled('"', '\\u0041', ''), 'body is not well-formed JSON, it ends too early'],
-    ['one number', filled('[1e', '9', ']'), 'body has a number of more than 1024 characters, see character 2'],
-    ['one key', filled('{"', 'x', '":1}'), 'body has a key of more than 1024 characters, see character 2'],
-  ])('of %s is read once, up to the point where it breaks a rule', async (_what, text, details) => {
+it.each([
+  ['objects', filled('{"a":[{}', ',{}', ']}'), 'body has more than 32768 values'],
+  ['numbers', filled('[1', ',1', ']'), 'body has more than 32768 values'],
+  ['empty keys', filled('{"":1', ',"":1', '}'), 'body has more than 4096 members'],
+  ['empty keys further down', filled('{"a":{"":1', ',"":1', '}}'), 'body has more than 32768 values'],
+  ['open arrays', filled('', '[', ''), 'body is nested more than 64 levels deep'],
+  ['blanks', filled('', ' ', ''), 'body is not well-formed JSON, it ends too early'],
+  ['one string', filled('"', 'x', ''), 'body is not well-formed JSON, it ends too early'],
+  ['escapes', filled('"', '\\u0041', ''), 'body is not well-formed JSON, it ends too early'],
+  ['one number', filled('[1e', '9', ']'), 'body has a number of more than 1024 characters, see character 2'],
+  ['one key', filled('{"', 'x', '":1}'), 'body has a key of more than 1024 characters, see character 2'],
+])(
+  'a bomb that inflates to the limit of %s is read once, up to the point where it breaks a rule',
+  async (_what, text, details) => {
     const cost = await costOf('model.create', gzipSync(text), { properties: gzipped });
     expect(cost.details).toBe(details);
     expect(cost.characters).toBeLessThanOrEqual(text.length);
     expect(cost.values).toBeLessThanOrEqual(mostValues + 1);
     expect(cost.logged).toBeLessThan(500);
-  });
-});
+  },
+);
 
 describe('keys that occur twice', () => {
   it('cost a message without an objectId no more than a second pass over its properties', async () => {

@@ -108,9 +108,8 @@ describe('imports', () => {
     expect(offenders((_, target) => target === 'src/tracing/recording.ts')).toHaveLength(1);
   });
 
-  it('of the service do not include the sandbox, the hub emulator or the tests', () => {
-    expect(offenders((_, target) => /^(sandbox|iot-hub-emulator|test|scripts)(\/|$)/.test(target))).toEqual([]);
-  });
+  it('of the service do not include the sandbox, the hub emulator or the tests', () =>
+    expect(offenders((_, target) => /^(sandbox|iot-hub-emulator|test|scripts)(\/|$)/.test(target))).toEqual([]));
 
   it('of the sandbox do not include the service: it spells the wire by hand', () => {
     const reaching = filesBelow('sandbox').filter((file) =>
@@ -193,9 +192,9 @@ describe('imports', () => {
     ['the check of the version', 'scripts/run/nodeVersion.js', 'iot-hub-emulator/bin/nodeVersion.js'],
     ['the licence', 'LICENSE', 'iot-hub-emulator/LICENSE'],
     ['the check of AMQP bytes', 'src/hub/decodable.ts', 'iot-hub-emulator/src/amqp/link/decodable.ts'],
-  ])('of separate deployables have an equal copy of %s, so that a fix in one is a fix in both', (_, original, copy) => {
-    expect(readFileSync(copy, 'utf8')).toBe(readFileSync(original, 'utf8'));
-  });
+  ])('of separate deployables have an equal copy of %s, so that a fix in one is a fix in both', (_, original, copy) =>
+    expect(readFileSync(copy, 'utf8')).toBe(readFileSync(original, 'utf8')),
+  );
 
   it('of telemetry stay in its package: it serves service, front door and edge proxy', () => {
     const { dependencies } = JSON.parse(readFileSync('telemetry/package.json', 'utf8'));
@@ -265,9 +264,9 @@ describe('the system clock', () => {
 
 // D342
 describe('file names', () => {
-  it.each(['src', 'telemetry/src', 'edge/src'])('occur once in %s: one name, one thing', (root) => {
-    expect(repeatedNames(filesBelow(root))).toEqual([]);
-  });
+  it.each(['src', 'telemetry/src', 'edge/src'])('occur once in %s: one name, one thing', (root) =>
+    expect(repeatedNames(filesBelow(root))).toEqual([]),
+  );
 
   it('occur once in the hub emulator, except its exports, which have the names of the exported files', () => {
     const files = filesBelow('iot-hub-emulator/src').filter((file) => !file.includes('/exports/'));
@@ -279,11 +278,10 @@ describe('file names', () => {
     expect(repeatedNames(files)).toEqual([]);
   });
 
-  it('that occur twice are reported with their folders', () => {
+  it('that occur twice are reported with their folders', () =>
     expect(repeatedNames(['src/a/open.ts', 'src/b/close.ts', 'src/b/c/open.ts'])).toEqual([
       'src/a/open.ts, src/b/c/open.ts',
-    ]);
-  });
+    ]));
 
   /** The files that share a name. */
   function repeatedNames(files: readonly string[]): string[] {
@@ -296,18 +294,13 @@ describe('file names', () => {
 });
 
 describe('folders', () => {
-  it.each(['src', 'edge/src', 'iot-hub-emulator/src', 'sandbox'])(
-    'of %s do not import each other in a cycle',
-    (root) => {
-      expect(folderCycles(root)).toEqual([]);
-    },
+  it.each(['src', 'edge/src', 'iot-hub-emulator/src', 'sandbox'])('of %s do not import each other in a cycle', (root) =>
+    expect(folderCycles(root)).toEqual([]),
   );
 
   it.each(['src', 'edge/src', 'iot-hub-emulator/src', 'sandbox'])(
     'of %s have no files that import each other in a cycle',
-    (root) => {
-      expect(fileCycles(root)).toEqual([]);
-    },
+    (root) => expect(fileCycles(root)).toEqual([]),
   );
 
   it('that import only each other’s types form a cycle, too', () => {

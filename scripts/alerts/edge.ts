@@ -119,6 +119,4 @@ export const edgeAlerts: readonly EdgeAlert[] = [
   },
 ];
 
-export const edgeUnalerted: Unalerted<string> = {
-  'program.not_stopped_cleanly': 'the process ends anyway',
-};
+export const edgeUnalerted: Unalerted<string> = { 'program.not_stopped_cleanly': 'the process ends anyway' };

@@ -130,11 +130,7 @@ export const serviceDashboard: Dashboard = {
         ],
       ],
     },
-    {
-      title: 'Memory',
-      unit: 'bytes',
-      queries: [['{{instance}}', 'sum by (instance) (process_memory_usage)']],
-    },
+    { title: 'Memory', unit: 'bytes', queries: [['{{instance}}', 'sum by (instance) (process_memory_usage)']] },
     {
       title: 'Processor: cores in use',
       unit: 'percentunit',

@@ -22,11 +22,7 @@ export const edgeEpisodes: Readonly<Record<string, EdgeEpisode>> = {
   },
   'edge without a hub': { fires: ['EdgeHubAway'], trouble: ({ hub }) => hub.close() },
   'edge without a broker': { fires: ['EdgeBrokerAway'], trouble: ({ broker }) => broker.close() },
-  'two proxies with one identity': {
-    ...slowly,
-    fires: ['EdgeHubUnstable'],
-    trouble: ({ startRival }) => startRival(),
-  },
+  'two proxies with one identity': { ...slowly, fires: ['EdgeHubUnstable'], trouble: ({ startRival }) => startRival() },
   'two clients with one id': {
     everyMs: 4_000,
     scrapes: 30,

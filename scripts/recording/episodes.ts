@@ -44,10 +44,7 @@ async function invokeSteadily({ sandbox, ended }: Stage, method = 'stop', input?
   }
 }
 
-const frontDoor = {
-  job: 'device-messaging-methods',
-  meanwhile: (stage: Stage) => invokeSteadily(stage),
-} as const;
+const frontDoor = { job: 'device-messaging-methods', meanwhile: (stage: Stage) => invokeSteadily(stage) } as const;
 
 /** By the names of their recordings. */
 export const episodes: Readonly<Record<string, Episode>> = {
@@ -103,14 +100,8 @@ export const episodes: Readonly<Record<string, Episode>> = {
     },
     scrapes: 40,
   },
-  'wrong token': {
-    fires: ['TokenRefused'],
-    trouble: backendFault({ backend: 'principalManager', status: 401 }),
-  },
-  'no token': {
-    fires: ['TokenMissing'],
-    before: backendFault({ backend: 'token', status: 500 }),
-  },
+  'wrong token': { fires: ['TokenRefused'], trouble: backendFault({ backend: 'principalManager', status: 401 }) },
+  'no token': { fires: ['TokenMissing'], before: backendFault({ backend: 'token', status: 500 }) },
   'store away': {
     fires: ['StoreFails', 'CheckpointsFail', 'DeadLetterNotStored'],
     store: 'blob',
@@ -120,10 +111,7 @@ export const episodes: Readonly<Record<string, Episode>> = {
     },
     scrapes: 80,
   },
-  'wrong answers': {
-    fires: ['DeadLetters'],
-    trouble: backendFault({ backend: 'informationModel', garbage: true }),
-  },
+  'wrong answers': { fires: ['DeadLetters'], trouble: backendFault({ backend: 'informationModel', garbage: true }) },
   'foreign reader': {
     fires: ['PartitionLost'],
     async trouble({ sandbox }) {

@@ -230,29 +230,28 @@ describe('a repeated change, when the answer to the first attempt', () => {
 const all = (answers: readonly Answer[], state: 'open' | 'closed') =>
   answers.map((answer): [Answer, 'open' | 'closed'] => [answer, state]);
 
-describe('what two devices get', () => {
-  it.each<[Answer, 'open' | 'closed']>([
-    ...all(['refused', 'lost', 'silent', 401, 502, 503, 504], 'open'),
-    ...all([200, 301, 400, 403, 404, 405, 408, 409, 410, 422, 425, 429, 501, 505, 'large'], 'closed'),
-  ])('when it is %s, leaves the circuit %s', async (answer, state) => {
-    const { backends } = answering((call) => (call.includes('none') ? 200 : answer), { circuitFailures: 2 });
-    const work = ['d1', 'd2'].map((deviceId) => {
-      const call = callOf({ deviceId, deadline: createDeadline(1.05) });
-      return backends.bind(call).informationModel.addReferences(id, 'm', '[]');
-    });
-    const settled = Promise.allSettled(work);
-    await vi.advanceTimersByTimeAsync(1_010);
-    expect(backends.states().informationModel.circuit).toBe(state);
-    await vi.advanceTimersByTimeAsync(1_000);
-    await settled;
+it.each<[Answer, 'open' | 'closed']>([
+  ...all(['refused', 'lost', 'silent', 401, 502, 503, 504], 'open'),
+  ...all([200, 301, 400, 403, 404, 405, 408, 409, 410, 422, 425, 429, 501, 505, 'large'], 'closed'),
+])('what two devices get when it is %s, leaves the circuit %s', async (answer, state) => {
+  const { backends } = answering((call) => (call.includes('none') ? 200 : answer), { circuitFailures: 2 });
+  const work = ['d1', 'd2'].map((deviceId) => {
+    const call = callOf({ deviceId, deadline: createDeadline(1.05) });
+    return backends.bind(call).informationModel.addReferences(id, 'm', '[]');
   });
+  const settled = Promise.allSettled(work);
+  await vi.advanceTimersByTimeAsync(1_010);
+  expect(backends.states().informationModel.circuit).toBe(state);
+  await vi.advanceTimersByTimeAsync(1_000);
+  await settled;
 });
 
-describe('between two failures, an answer', () => {
-  it.each<[Answer, 'open' | 'closed']>([
-    ...all([200, 400, 403, 404, 409, 410, 422], 'closed'),
-    ...all([408, 425, 429, 500, 'large'], 'open'),
-  ])('of %s shows whether the backend works: the circuit is %s', async (answer, state) => {
+it.each<[Answer, 'open' | 'closed']>([
+  ...all([200, 400, 403, 404, 409, 410, 422], 'closed'),
+  ...all([408, 425, 429, 500, 'large'], 'open'),
+])(
+  'between two failures, an answer of %s shows whether the backend works: the circuit is %s',
+  async (answer, state) => {
     const { backends } = answering((_call, number) => (number === 2 ? answer : 503), { circuitFailures: 2 });
     for (const deviceId of ['d1', 'd2', 'd3']) {
       const call = callOf({ deviceId, deadline: createDeadline(0.05) });
@@ -261,5 +260,5 @@ describe('between two failures, an answer', () => {
       await work;
     }
     expect(backends.states().informationModel.circuit).toBe(state);
-  });
-});
+  },
+);

@@ -171,27 +171,25 @@ describe('a time-out', () => {
   });
 });
 
-describe('a slow backend that answers every call', () => {
-  it('does not open its circuit because messages wait for its connections (B5)', async () => {
-    const requests: (() => void)[] = [];
-    const arrivals: (() => void)[] = [];
-    const url = await serve((_, response) => {
-      requests.push(() => response.end(JSON.stringify(stored)));
-      arrivals.shift()?.();
-    });
-    const request = () => new Promise<void>((resolve) => (requests.length > 0 ? resolve() : arrivals.push(resolve)));
-    const log = recordingLog();
-    const backends = createBackends({ ...settings, informationModelUrl: url, connections: 1 }, log);
-    onTestFinished(() => backends.close());
-    const devices = Array.from({ length: 8 }, (_, index) => `d${index}`);
-    const work = devices.map((deviceId) => backends.bind(callOf({ deviceId })).informationModel.getModel('o1', 'm'));
-    for (const one of work) {
-      await request();
-      await vi.advanceTimersByTimeAsync(settings.attemptTimeoutSeconds * 900);
-      expect(log.lines).toEqual([]);
-      requests.shift()?.();
-      expect((await one)?.value).toEqual(stored);
-    }
-    expect(log.lines).toEqual([]);
+it('a slow backend that answers every call does not open its circuit because messages wait for its connections (B5)', async () => {
+  const requests: (() => void)[] = [];
+  const arrivals: (() => void)[] = [];
+  const url = await serve((_, response) => {
+    requests.push(() => response.end(JSON.stringify(stored)));
+    arrivals.shift()?.();
   });
+  const request = () => new Promise<void>((resolve) => (requests.length > 0 ? resolve() : arrivals.push(resolve)));
+  const log = recordingLog();
+  const backends = createBackends({ ...settings, informationModelUrl: url, connections: 1 }, log);
+  onTestFinished(() => backends.close());
+  const devices = Array.from({ length: 8 }, (_, index) => `d${index}`);
+  const work = devices.map((deviceId) => backends.bind(callOf({ deviceId })).informationModel.getModel('o1', 'm'));
+  for (const one of work) {
+    await request();
+    await vi.advanceTimersByTimeAsync(settings.attemptTimeoutSeconds * 900);
+    expect(log.lines).toEqual([]);
+    requests.shift()?.();
+    expect((await one)?.value).toEqual(stored);
+  }
+  expect(log.lines).toEqual([]);
 });

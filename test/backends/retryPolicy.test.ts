@@ -84,13 +84,11 @@ describe('a passing failure', () => {
     expect((await read(['hang', ok], { attemptTimeoutSeconds: 3 })).ms).toBe(3100));
 });
 
-describe('HTTP 500', () => {
-  it('is tried three times, then it is an incident', async () => {
-    const { work, attempts, log } = await read([[500], [503], [500], [500]]);
-    expect((await rejection(work)).code).toBe('internal_platform_error');
-    expect(attempts).toBe(4);
-    expect(log.lines.map(({ fields }) => [fields['status'], fields['cause']])).toEqual([[500, 'HTTP 500']]);
-  });
+it('HTTP 500 is tried three times, then it is an incident', async () => {
+  const { work, attempts, log } = await read([[500], [503], [500], [500]]);
+  expect((await rejection(work)).code).toBe('internal_platform_error');
+  expect(attempts).toBe(4);
+  expect(log.lines.map(({ fields }) => [fields['status'], fields['cause']])).toEqual([[500, 'HTTP 500']]);
 });
 
 describe('HTTP 401', () => {
@@ -148,14 +146,15 @@ describe('HTTP 403', () => {
   });
 });
 
-describe('a change whose answer may have been lost', () => {
-  it.each([
-    [['lost', [503]]],
-    [['lost', 'refused']],
-    [[[502], [429]]],
-    [[[500], 'refused']],
-    [['refused', 'lost', [503], 'refused']],
-  ] as [ScriptedReply[]][])('may have taken effect whatever comes between, as %j', async (failures) => {
+it.each([
+  [['lost', [503]]],
+  [['lost', 'refused']],
+  [[[502], [429]]],
+  [[[500], 'refused']],
+  [['refused', 'lost', [503], 'refused']],
+] as [ScriptedReply[]][])(
+  'a change whose answer may have been lost may have taken effect whatever comes between, as %j',
+  async (failures) => {
     const { backends, script } = scripted([
       ...failures.map((reply) => ({ call: put, reply })),
       { call: put, reply: [409] },
@@ -165,8 +164,8 @@ describe('a change whose answer may have been lost', () => {
     await vi.runAllTimersAsync();
     expect((await work).code).toBe('http_response_error');
     expect(script.calls.at(-1)?.call).toBe(get);
-  });
-});
+  },
+);
 
 describe('a message whose partition is lost', () => {
   const taken = async (replies: readonly ScriptedReply[], afterMs: number) => {

@@ -52,11 +52,9 @@ function source(
 
 const issued = (name: string, seconds = 100): [number, unknown] => [200, { access_token: name, expires_in: seconds }];
 
-describe('a static token', () => {
-  it('is available at once and stays the same', async () => {
-    const tokens = staticToken('t');
-    expect([tokens.token(), await tokens.renew('t')]).toEqual(['t', 't']);
-  });
+it('a static token is available at once and stays the same', async () => {
+  const tokens = staticToken('t');
+  expect([tokens.token(), await tokens.renew('t')]).toEqual(['t', 't']);
 });
 
 describe('client credentials', () => {
@@ -216,26 +214,24 @@ describe('client credentials', () => {
   });
 });
 
-describe('over HTTP,', () => {
-  it('a token that a backend no longer accepts is renewed once and the call repeated, without a log line', async () => {
-    let count = 0;
-    const tokenUrl = await serve((_, response) => {
-      count += 1;
-      response.end(JSON.stringify({ access_token: `t${count}`, expires_in: 3600 }));
-    });
-    const seen: (string | undefined)[] = [];
-    const informationModelUrl = await serve(({ headers: { authorization } }, response) => {
-      seen.push(authorization);
-      response.writeHead(authorization === 'Bearer t2' ? 404 : 401).end();
-    });
-    const log = recordingLog();
-    const oauth = { token: '', tokenUrl: `${tokenUrl}/token`, clientId: 'id', clientSecret: secret };
-    const backends = createBackends({ ...settings, ...oauth, informationModelUrl }, log);
-    onTestFinished(() => backends.close());
-    const { informationModel } = backends.bind(callOf());
-    expect(await informationModel.getModel('o1', 'm')).toBe(undefined);
-    expect(await informationModel.getModel('o1', 'm')).toBe(undefined);
-    expect(seen).toEqual(['Bearer t1', 'Bearer t2', 'Bearer t2']);
-    expect([count, log.lines]).toEqual([2, []]);
+it('over HTTP, a token that a backend no longer accepts is renewed once and the call repeated, without a log line', async () => {
+  let count = 0;
+  const tokenUrl = await serve((_, response) => {
+    count += 1;
+    response.end(JSON.stringify({ access_token: `t${count}`, expires_in: 3600 }));
   });
+  const seen: (string | undefined)[] = [];
+  const informationModelUrl = await serve(({ headers: { authorization } }, response) => {
+    seen.push(authorization);
+    response.writeHead(authorization === 'Bearer t2' ? 404 : 401).end();
+  });
+  const log = recordingLog();
+  const oauth = { token: '', tokenUrl: `${tokenUrl}/token`, clientId: 'id', clientSecret: secret };
+  const backends = createBackends({ ...settings, ...oauth, informationModelUrl }, log);
+  onTestFinished(() => backends.close());
+  const { informationModel } = backends.bind(callOf());
+  expect(await informationModel.getModel('o1', 'm')).toBe(undefined);
+  expect(await informationModel.getModel('o1', 'm')).toBe(undefined);
+  expect(seen).toEqual(['Bearer t1', 'Bearer t2', 'Bearer t2']);
+  expect([count, log.lines]).toEqual([2, []]);
 });

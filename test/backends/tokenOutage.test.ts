@@ -187,9 +187,7 @@ it('The end of an outage of the token endpoint ends the pause of a Retry-After, 
     async adapter(config) {
       sentAt.push(performance.now() - began);
       const status = sentAt.length === 1 ? 503 : 404;
-      if (status === 503) {
-        ended = new Promise((resolve) => (end = resolve));
-      }
+      if (status === 503) ended = new Promise((resolve) => (end = resolve));
       return { status, statusText: '', headers: { 'retry-after': '200' }, data: Buffer.from(''), config };
     },
   });

@@ -120,11 +120,7 @@ export const finds: Readonly<Record<string, Recipe>> = {
     message: 'Svc.Device.SyncModel',
     stored: 'followed references',
   },
-  'references to other models': {
-    ...stored,
-    message: 'Svc.Device.SyncModel',
-    stored: 'references of other models',
-  },
+  'references to other models': { ...stored, message: 'Svc.Device.SyncModel', stored: 'references of other models' },
   'more references than are read': {
     ...stored,
     message: 'Svc.Device.SyncModel',

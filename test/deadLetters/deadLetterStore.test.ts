@@ -91,9 +91,7 @@ describe.each(Object.entries(places))('dead letters in a %s', (_kind, createPlac
   });
 
   it('are never more than the limit of all, those of an earlier process included', async () => {
-    for (const device of ['a', 'b', 'c', 'd', 'e']) {
-      await open({ maxLetters: 3 }).park(letter(1, { deviceId: device }));
-    }
+    for (const device of ['a', 'b', 'c', 'd', 'e']) await open({ maxLetters: 3 }).park(letter(1, { deviceId: device }));
     await expect.poll(() => open().ids()).toHaveLength(3);
   });
 

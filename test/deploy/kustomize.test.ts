@@ -20,11 +20,10 @@ const hasKubectl = (() => {
 
 const byName = (resources: readonly Resource[]) => new Map(resources.map((one) => [nameOf(one), one]));
 
-it('deploy/kubernetes has no overlay without a test', () => {
+it('deploy/kubernetes has no overlay without a test', () =>
   expect(readdirSync('deploy/kubernetes/overlays').map((name) => `deploy/kubernetes/overlays/${name}`)).toEqual(
     overlays,
-  );
-});
+  ));
 
 it.skipIf(!hasKubectl).each(overlays)('kubectl kustomize makes the same of %s', async (folder) => {
   const { stdout } = await promisify(execFile)('kubectl', ['kustomize', folder]);

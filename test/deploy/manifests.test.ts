@@ -26,9 +26,9 @@ function changed(resource: Resource, { path }: Entry, change: (within: Record<st
 }
 
 describe('manifests', () => {
-  it.each(all)('%s is valid by the schema of its kind, and by our ranges', (_, resource) => {
-    expect(flawsOf(resource)).toEqual([]);
-  });
+  it.each(all)('%s is valid by the schema of its kind, and by our ranges', (_, resource) =>
+    expect(flawsOf(resource)).toEqual([]),
+  );
 
   it.each(distinct)('a key of %s that is misspelt is refused, at every level', (_, resource) => {
     const taken = placesIn(resource).filter((entry) => {

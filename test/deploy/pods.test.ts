@@ -156,23 +156,21 @@ describe.each(programs)('%s of %s', (name, _folder, resources) => {
   });
 });
 
-describe('a rolling update', () => {
-  it('starts the new pod beside the old one, which hands over every partition and ends with 0', async () => {
-    const resources = build('deploy/kubernetes/overlays/with-keys');
-    const deployment = resources.find(({ kind }) => kind === 'Deployment');
-    expect(deployment?.['spec']).toMatchObject({ strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } });
-    const reading = async ({ pod, at }: Started) => {
-      const response = await fetch(`${at(pod.ports['health'] ?? 0)}/metrics`);
-      const state = { device_messaging_state: 'reading' };
-      return sampleOf(parseMetrics(await response.text()), 'device_messaging_partitions', state) ?? 0;
-    };
-    const old = await startPod(resources, 'device-messaging');
-    await expect.poll(() => reading(old)).toBe(4);
-    const fresh = await startPod(resources, 'device-messaging');
-    await expect.poll(() => reading(fresh)).toBe(2);
-    await old.process.stop(old.pod.graceSeconds * 1000);
-    expect(await old.process.exited).toMatchObject({ code: 0 });
-    await expect.poll(() => reading(fresh)).toBe(4);
-    await fresh.process.stop();
-  });
+it('a rolling update starts the new pod beside the old one, which hands over every partition and ends with 0', async () => {
+  const resources = build('deploy/kubernetes/overlays/with-keys');
+  const deployment = resources.find(({ kind }) => kind === 'Deployment');
+  expect(deployment?.['spec']).toMatchObject({ strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } });
+  const reading = async ({ pod, at }: Started) => {
+    const response = await fetch(`${at(pod.ports['health'] ?? 0)}/metrics`);
+    const state = { device_messaging_state: 'reading' };
+    return sampleOf(parseMetrics(await response.text()), 'device_messaging_partitions', state) ?? 0;
+  };
+  const old = await startPod(resources, 'device-messaging');
+  await expect.poll(() => reading(old)).toBe(4);
+  const fresh = await startPod(resources, 'device-messaging');
+  await expect.poll(() => reading(fresh)).toBe(2);
+  await old.process.stop(old.pod.graceSeconds * 1000);
+  expect(await old.process.exited).toMatchObject({ code: 0 });
+  await expect.poll(() => reading(fresh)).toBe(4);
+  await fresh.process.stop();
 });

@@ -58,9 +58,8 @@ describe.each<[string, readonly Alert[], Events, Metrics, Readonly<Record<string
     },
   );
 
-  it('have reasons for existing events only', () => {
-    expect(Object.keys(unalerted).filter((event) => known[event] === undefined)).toEqual([]);
-  });
+  it('have reasons for existing events only', () =>
+    expect(Object.keys(unalerted).filter((event) => known[event] === undefined)).toEqual([]));
 
   const byName = new Map(Object.entries(declaredMetrics).map(([name, one]) => [prometheusNameOf(name, one), one]));
   const measured = declared.flatMap(({ id, metric }) => (metric === undefined ? [] : ([[id, metric]] as const)));

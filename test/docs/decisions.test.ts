@@ -47,9 +47,7 @@ const ofRoot = readdirSync('.').filter((name) => /\.(md|js|ts|mjs|example)$/.tes
 const texts = [...ofRoot, ...folders.flatMap(citingFiles)].map((file) => ({ file, text: readFileSync(file, 'utf8') }));
 
 describe('decisions', () => {
-  it('have unique ids over all pages', () => {
-    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
-  });
+  it('have unique ids over all pages', () => expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]));
 
   it('exist where they are cited', () => {
     const missing = texts.flatMap(({ file, text }) =>

@@ -23,13 +23,10 @@ async function play(story: Story) {
 }
 
 describe('docs/devices.md', () => {
-  it('has a chapter for each message {S1.7}', () => {
-    expect([...chapters.keys()].toSorted()).toEqual(names.toSorted());
-  });
+  it('has a chapter for each message {S1.7}', () => expect([...chapters.keys()].toSorted()).toEqual(names.toSorted()));
 
-  it('has them in the order in which their examples succeed', () => {
-    expect([...chapters.keys()]).toEqual(stories.map(({ message }) => message));
-  });
+  it('has them in the order in which their examples succeed', () =>
+    expect([...chapters.keys()]).toEqual(stories.map(({ message }) => message)));
 
   it('mentions existing messages only', () => {
     const later = ['model.query']; // R8
@@ -41,9 +38,9 @@ describe('docs/devices.md', () => {
     expect(codes.flatMap(({ code = '' }) => codesIn(code))).toEqual(Object.keys(resultCodes));
   });
 
-  it.each(jsonBlocks(page).map((json) => ({ json })))('has well-formed JSON: $json', ({ json }) => {
-    expect(() => JSON.parse(json)).not.toThrow();
-  });
+  it.each(jsonBlocks(page).map((json) => ({ json })))('has well-formed JSON: $json', ({ json }) =>
+    expect(() => JSON.parse(json)).not.toThrow(),
+  );
 });
 
 describe.each(stories)('the chapter on $message', (story) => {

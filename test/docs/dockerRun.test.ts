@@ -24,9 +24,7 @@ describe('README’s docker run line', () => {
     expect(settingDocs().find(({ env }) => env === 'HTTP_PORT')?.default).toBe(ports[0]);
   });
 
-  it('is that of docs/first-deployment.md', () => {
-    expect(dockerRunOf(firstDeployment)).toEqual(dockerRunOf(readme));
-  });
+  it('is that of docs/first-deployment.md', () => expect(dockerRunOf(firstDeployment)).toEqual(dockerRunOf(readme)));
 
   it('waits for the drain, and 30 s more for the last checkpoints and the release of the partitions', () => {
     const drain = settingDocs().find(({ env }) => env === 'DELIVERY_DRAIN_SECONDS')?.default;
@@ -79,7 +77,6 @@ describe('a docker run line', () => {
     expect(() => readDockerRun('docker run image sh')).toThrow('no command');
   });
 
-  it('reads a file of variables like a container engine, with its quotes', () => {
-    expect(readEnvFile('# A=1\nB=\nC="c=d"\nE\n')).toEqual({ B: '', C: '"c=d"' });
-  });
+  it('reads a file of variables like a container engine, with its quotes', () =>
+    expect(readEnvFile('# A=1\nB=\nC="c=d"\nE\n')).toEqual({ B: '', C: '"c=d"' }));
 });

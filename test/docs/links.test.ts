@@ -39,9 +39,9 @@ it('every command of package.json is in CONTRIBUTING.md, but for the steps of ot
   expect(commands.length).toBeLessThanOrEqual(28);
 });
 
-it.each(pages)('every command in %s is one of package.json', (page) => {
-  expect(commandsIn(page).filter((name) => !scripts.includes(name))).toEqual([]);
-});
+it.each(pages)('every command in %s is one of package.json', (page) =>
+  expect(commandsIn(page).filter((name) => !scripts.includes(name))).toEqual([]),
+);
 
 /** Where a reader of the page begins: at README, as a maintainer at CONTRIBUTING.md, or at the README of a package. */
 function beginnings(page: string): readonly string[] {
@@ -57,9 +57,9 @@ it.each(pages.filter((page) => !page.endsWith('README.md')))('the first pages li
   expect(linked).toContain(page);
 });
 
-it.each(['CONTRIBUTING.md', 'edge/README.md', 'iot-hub-emulator/README.md'])('README leads to %s', (page) => {
-  expect(linksIn(readFileSync('README.md', 'utf8'))).toContain(page);
-});
+it.each(['CONTRIBUTING.md', 'edge/README.md', 'iot-hub-emulator/README.md'])('README leads to %s', (page) =>
+  expect(linksIn(readFileSync('README.md', 'utf8'))).toContain(page),
+);
 
 /** Between backticks, what looks like a path; a name without a folder is beside the path before it in the same line. */
 function pathsIn(line: string): string[] {

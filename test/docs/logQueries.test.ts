@@ -35,6 +35,4 @@ describe.each(rows)('$question', ({ kusto, loki }) => {
   });
 });
 
-it('several questions have queries for log stores', () => {
-  expect(rows.length).toBeGreaterThan(5);
-});
+it('several questions have queries for log stores', () => expect(rows.length).toBeGreaterThan(5));

@@ -32,9 +32,8 @@ describe('the declarations', () => {
     for (const key of keys) expect(key).not.toMatch(/device\.?_?id|correlation|target/i);
   });
 
-  it('have the result codes of the service', () => {
-    expect(valuesOf('device_messaging.handled.messages', 'device_messaging.code')).toEqual(Object.keys(resultCodes));
-  });
+  it('have the result codes of the service', () =>
+    expect(valuesOf('device_messaging.handled.messages', 'device_messaging.code')).toEqual(Object.keys(resultCodes)));
 });
 
 it('the queries of docs/metrics.md use existing metrics and attributes', () => {

@@ -34,7 +34,7 @@ describe('docs/contracts/modules.asyncapi.yaml', () => {
     ['out', `200/${id}`, '{}', 0],
     ['out', `-1/${id}`, '', 0],
     ['out', `OK/${id}`, 'done', 2],
-  ])('%s %s %s has %i breaches', (direction, topic, payload, count) => {
-    expect(breachesOfModule(direction, topic, payload)).toHaveLength(count);
-  });
+  ])('%s %s %s has %i breaches', (direction, topic, payload, count) =>
+    expect(breachesOfModule(direction, topic, payload)).toHaveLength(count),
+  );
 });

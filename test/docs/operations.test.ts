@@ -48,13 +48,11 @@ it('docs/operations.md has a row for each store', () => {
 describe('the questions of docs/troubleshooting.md', () => {
   const rows = tableOf(readPage('troubleshooting.md'), 'symptom');
 
-  it('are the operators’ questions', () => {
-    expect(rows.length).toBeGreaterThan(5);
-  });
+  it('are the operators’ questions', () => expect(rows.length).toBeGreaterThan(5));
 
-  it.each(rows.map(({ question = '' }) => question))('have a test: %s', (question) => {
-    expect(answers).toContain(question);
-  });
+  it.each(rows.map(({ question = '' }) => question))('have a test: %s', (question) =>
+    expect(answers).toContain(question),
+  );
 
   it.each(rows)('have a symptom and a remedy: $question', ({ symptom, 'what to do': remedy }) => {
     expect(symptom).not.toBe('');
@@ -91,6 +89,6 @@ it.each([
   ['operations.md', letterCounts.maxLetters.toLocaleString('en')],
   ['operations.md', `${letterCounts.deviceLetters.toLocaleString('en')} dead letters`],
   ['operations.md', `${Math.round(defaultOf('DEAD_LETTERS_MAX_BYTES') / 1e7) / 10} MB`],
-])('docs/%s has the number of the code: %s', (name, number) => {
-  expect(readPage(name).replace(/\s+/g, ' ')).toContain(number);
-});
+])('docs/%s has the number of the code: %s', (name, number) =>
+  expect(readPage(name).replace(/\s+/g, ' ')).toContain(number),
+);

@@ -49,9 +49,8 @@ describe('docs/specification.md', () => {
     expect(linked).toEqual(anchorsOf(page).filter((anchor) => /^s\d/.test(anchor)));
   });
 
-  it('has no rule without a test that names it in its title', () => {
-    expect(ids.filter((id) => !proven.has(id))).toEqual([]);
-  });
+  it('has no rule without a test that names it in its title', () =>
+    expect(ids.filter((id) => !proven.has(id))).toEqual([]));
 
   it('has each rule that a title names, at its end', () => {
     const wrong = marks.filter(({ named, end }) => !end || named.split(' ').some((id) => !ids.includes(id)));

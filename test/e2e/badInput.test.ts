@@ -39,12 +39,7 @@ it.each<Case>([
     details: /524288|512 KiB|large|limit/i,
   },
   { it: 'no correlation id', without: 'correlationId', code: 'validation_error', details: /correlationId/ },
-  {
-    it: 'a control character',
-    properties: { target: 'edge\u0000rival' },
-    code: 'validation_error',
-    details: /target/,
-  },
+  { it: 'a control character', properties: { target: 'edge\u0000rival' }, code: 'validation_error', details: /target/ },
   {
     it: 'a header over 32 kB',
     properties: { padding: 'x'.repeat(32_768) },
@@ -95,9 +90,7 @@ describe('Unusual but allowed input is passed on unchanged', () => {
 
 it.each(['none', 'positive', ''])(
   'A device that requested no acknowledgement gets none for a failure with ack %j',
-  async (ack) => {
-    await device.send({ ...envelope('model.create', 'silent'), ack }, Buffer.from('not json'));
-  },
+  (ack) => device.send({ ...envelope('model.create', 'silent'), ack }, Buffer.from('not json')),
 );
 
 async function refuses({ properties, without = '', body = json(good), code, details }: Case): Promise<void> {

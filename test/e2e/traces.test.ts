@@ -153,13 +153,12 @@ describe('a service with traces', () => {
     expect(root.links).toEqual([]);
   });
 
-  it('names the program, its version and the instance of its log', () => {
+  it('names the program, its version and the instance of its log', () =>
     expect(collector.spans[0]?.resource).toMatchObject({
       'service.name': 'device-messaging',
       'service.version': lines[0]?.['version'],
       'service.instance.id': lines[0]?.['instance'],
-    });
-  });
+    }));
 
   it('sends the collector no body, key or token, and only the headers that are meant for it', () => {
     const received = collector.requests.map(({ text }) => text).join('\n');

@@ -37,7 +37,7 @@ export async function transcribe(story: Story, sandbox: Sandbox): Promise<string
   } finally {
     await Promise.all([...devices.values()].map((device) => device.close()));
   }
-  return parts.join('\n\n');
+  return parts.join('\n');
 }
 
 async function perform(
@@ -54,12 +54,12 @@ async function perform(
   const replies = await everyReply(device, sent);
   faults.clear();
 
-  const lines = [`${said.title}\n${'-'.repeat(said.title.length)}\n`, `${device.id} sends`, ...message(sent, names)];
+  const lines = [`${said.title}\n${'-'.repeat(said.title.length)}`, `${device.id} sends`, ...message(sent, names)];
   const calls = sandbox.backends.calls({ since: mark, deviceId: device.id }).map((call) => words(call, names));
   if (said.hasConcurrentReads) calls.sort();
-  const answer = calls.flatMap((call) => ['', call]);
-  for (const reply of replies) answer.push('', `${device.id} receives`, ...message(reply, names));
-  if (replies.length === 0) answer.push('', `${device.id} receives nothing`);
+  const answer = [...calls];
+  for (const reply of replies) answer.push(`${device.id} receives`, ...message(reply, names));
+  if (replies.length === 0) answer.push(`${device.id} receives nothing`);
   if (said.isPreparation) expect(replies.map(bodyOf).at(-1), said.title).toMatchObject({ success: true });
   else lines.push(...answer);
   return `${lines.join('\n')}\n`;

@@ -7,9 +7,8 @@ import { transcribe } from './transcript.ts';
 // What the service has looked up once it remembers for longer than a story takes, on any machine.
 const sandbox = sandboxForAll({ environment: { BACKENDS_CACHE_SECONDS: '3600' }, service: false });
 
-it('The transcript exists for every message', () => {
-  expect(stories.map(({ message }) => message).sort()).toEqual(catalogue.map(({ name }) => name).sort());
-});
+it('The transcript exists for every message', () =>
+  expect(stories.map(({ message }) => message).sort()).toEqual(catalogue.map(({ name }) => name).sort()));
 
 describe('The transcript', () => {
   // Each story begins with the example world and a service that remembers nothing, whichever was told before.

@@ -36,14 +36,13 @@ const withBroker = (change: object) => having({ broker: { ...good.broker, ...cha
 const noTopic = 'modules[0].topics_methods_in: must be a topic: ';
 
 describe('a configuration', () => {
-  it('has defaults for optional settings', () => {
+  it('has defaults for optional settings', () =>
     expect(parseConfiguration(JSON.stringify(good))).toMatchObject({
       files: { hosts: [], atOnce: 4, loopbackHttp: false },
       limits: { inFlight: 200, inFlightPerModule: 100, drainSeconds: 25 },
       health: { host: '0.0.0.0', port: 8080 },
       log: { level: 'info' },
-    });
-  });
+    }));
 
   it.each<[problem: string, text: string]>([
     [
@@ -126,9 +125,9 @@ describe('a configuration', () => {
       withPress({ objectIds: [], identity }),
     ]),
     ['the file: must be an object', '[]'],
-  ])('with a fault names the place: %s {S24.3}', (expected, text) => {
-    expect(problemsOf(text).map((problem) => withoutLine(problem).slice(0, expected.length))).toContain(expected);
-  });
+  ])('with a fault names the place: %s {S24.3}', (expected, text) =>
+    expect(problemsOf(text).map((problem) => withoutLine(problem).slice(0, expected.length))).toContain(expected),
+  );
 
   it('may have a module that owns an identity, the device itself included, and a gateway of the same path', () => {
     const owner = (id: string, identity: string) => ({
@@ -170,9 +169,7 @@ describe('a configuration', () => {
     ['a gateway of objects only', withModules({ ...bus, gateway: { objectIds: [busObject] } })],
     ['topics that begin alike', withModules({ ...press, topics_methods_in: 'a/in', topics_methods_out: 'a/inner' })],
     ['the identity of a path', withModules({ ...press, objectIds: [], identity: 'a.b/..c/d' })],
-  ])('may have %s', (_, text) => {
-    expect(problemsOf(text)).toEqual([]);
-  });
+  ])('may have %s', (_, text) => expect(problemsOf(text)).toEqual([]));
 
   it('names what is below another topic, however many there are', () => {
     const nested = { ...press, topics_methods_in: 'a/b/c', topics_methods_out: 'a/b' };
@@ -184,9 +181,8 @@ describe('a configuration', () => {
     ]);
   });
 
-  it('reports all problems at once', () => {
-    expect(problemsOf(having({ broker: { url: '' }, log: { level: '' }, more: 1 }))).toHaveLength(3);
-  });
+  it('reports all problems at once', () =>
+    expect(problemsOf(having({ broker: { url: '' }, log: { level: '' }, more: 1 }))).toHaveLength(3));
 });
 
 describe('JSON with comments', () => {
@@ -206,13 +202,11 @@ describe('JSON with comments', () => {
       expect(() => readJsonWithComments(`${open.repeat(64)}1${close.repeat(64)}`)).not.toThrow();
   });
 
-  it('may have brackets within strings', () => {
-    expect(readJsonWithComments('["]", "a:", ",", "}"]').value).toEqual([']', 'a:', ',', '}']);
-  });
+  it('may have brackets within strings', () =>
+    expect(readJsonWithComments('["]", "a:", ",", "}"]').value).toEqual([']', 'a:', ',', '}']));
 
-  it('keeps a member named __proto__', () => {
-    expect(Object.keys(readJsonWithComments('{"__proto__": {"x": 1}}').value as object)).toEqual(['__proto__']);
-  });
+  it('keeps a member named __proto__', () =>
+    expect(Object.keys(readJsonWithComments('{"__proto__": {"x": 1}}').value as object)).toEqual(['__proto__']));
 
   it.each([
     ['', 'line 1: expected a value, found the end of the file'],
@@ -232,9 +226,7 @@ describe('JSON with comments', () => {
     ['{"a":'.repeat(66), 'line 1: nested more than 64 levels deep'],
     ['{true: 1}', 'line 1: expected a name in quotes, found true'],
     ['{"a": -1 -1}', 'line 1: expected , or }, found a number'],
-  ])('%j is refused with the line', (text, sentence) => {
-    expect(() => readJsonWithComments(text)).toThrow(sentence);
-  });
+  ])('%j is refused with the line', (text, sentence) => expect(() => readJsonWithComments(text)).toThrow(sentence));
 });
 
 describe('the configuration file', () => {
@@ -365,9 +357,7 @@ describe('the configuration file', () => {
       ['keyFile: is not the key of the certificate in hub.certificateFile', { ...right, keyFile: 'other.key' }],
       ['certificateFile: has no certificate in the form PEM', { ...right, certificateFile: 'device.key' }],
       ['keyFile: has no key in the form PEM, or one with a passphrase', { ...right, keyFile: 'device.pem' }],
-    ])('is refused: %s', async (problem, hub) => {
-      await expect(read({ ...good, hub })).rejects.toThrow(`line 1: hub.${problem}`);
-    });
+    ])('is refused: %s', (problem, hub) => expect(read({ ...good, hub })).rejects.toThrow(`line 1: hub.${problem}`));
   });
 
   it('has a valid example with every setting', async () => {

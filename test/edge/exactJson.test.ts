@@ -22,9 +22,7 @@ describe('JSON that is read and written anew', () => {
     ['[9007199254740991,-9007199254740991,9007199254740992,1e22,1e300,123e-2]'],
     ['[0.001e3,0.05e2,0.012e3,100e-2]'],
     ['[0.1,3.141592653589793238462643383279,5e-324,1.7976931348623157e308,9007199254740992.5]'],
-  ])('arrives as it was: %s', (json) => {
-    expect(problemOf(json)).toBeUndefined();
-  });
+  ])('arrives as it was: %s', (json) => expect(problemOf(json)).toBeUndefined());
 
   it.each([
     ['{"a":1,"a":1}', 'has a key twice in an object'],
@@ -47,9 +45,7 @@ describe('JSON that is read and written anew', () => {
     ['{"\\ude00":1}', 'has half of a surrogate pair'],
     ['{"a":"\\ude00\\ud83d"}', 'has half of a surrogate pair'],
     [`${'['.repeat(64)}${']'.repeat(64)}`, 'is nested more than 63 levels deep'],
-  ])('does not arrive as it was: %s', (json, problem) => {
-    expect(problemOf(json)).toBe(problem);
-  });
+  ])('does not arrive as it was: %s', (json, problem) => expect(problemOf(json)).toBe(problem));
 
   it('arrives as it was whatever the value, if it was written by the same rules', () => {
     fc.assert(

@@ -90,15 +90,13 @@ describe('a file is not delivered', () => {
   });
 });
 
-describe('the folder of a module', () => {
-  it('that cannot be written means 503 and a log line without the URL', async () => {
-    await start();
-    await rm(edge.files, { recursive: true });
-    await writeFile(edge.files, '');
-    const answered = await load(server.signed('a', 'a'));
-    expect(answered).toMatchObject({ status: 503, payload: { detail: 'the folder of the module cannot be written' } });
-    expect(edge.lines.at(-1)).toMatchObject({ cause: 'ENOTDIR' });
-    await rm(edge.files);
-    await mkdir(edge.files);
-  });
+it('the folder of a module that cannot be written means 503 and a log line without the URL', async () => {
+  await start();
+  await rm(edge.files, { recursive: true });
+  await writeFile(edge.files, '');
+  const answered = await load(server.signed('a', 'a'));
+  expect(answered).toMatchObject({ status: 503, payload: { detail: 'the folder of the module cannot be written' } });
+  expect(edge.lines.at(-1)).toMatchObject({ cause: 'ENOTDIR' });
+  await rm(edge.files);
+  await mkdir(edge.files);
 });

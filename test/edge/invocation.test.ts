@@ -63,9 +63,9 @@ describe('an invocation', () => {
     [{ ...good, ...withFile({ bytes: 0.5 }) }, 'a file: bytes must be a whole number'],
     [{ ...good, ...withFile({ etag: '' }) }, 'a file: etag must not be empty'],
     [{ ...good, ...withFile({ etag: 'x'.repeat(257) }) }, 'a file: etag must have at most 256 characters'],
-  ])('%# is refused with what is wrong with it', (payload, problem) => {
-    expect(readInvocation(payload)).toEqual({ problem: `the payload is not a valid invocation: ${problem}` });
-  });
+  ])('%# is refused with what is wrong with it', (payload, problem) =>
+    expect(readInvocation(payload)).toEqual({ problem: `the payload is not a valid invocation: ${problem}` }),
+  );
 });
 
 it.each<[string, boolean]>([

@@ -37,17 +37,13 @@ describe('the options', () => {
     [['--check', '--json'], {}, { ...usual, check: { isJson: true, isInit: false } }],
     [['--init', '--check'], {}, { ...usual, check: { isJson: false, isInit: true } }],
     [['--help'], {}, { ...usual, isHelp: true }],
-  ])('%j with %j are read', (args, environment, expected) => {
-    expect(readOptions(args, environment)).toEqual(expected);
-  });
+  ])('%j with %j are read', (args, environment, expected) => expect(readOptions(args, environment)).toEqual(expected));
 
-  it.each([['--json'], ['--init']])('%s needs a check', (arg) => {
-    expect(() => readOptions([arg], {})).toThrow('--json and --init need --check');
-  });
+  it.each([['--json'], ['--init']])('%s needs a check', (arg) =>
+    expect(() => readOptions([arg], {})).toThrow('--json and --init need --check'),
+  );
 
-  it('that are not known are refused', () => {
-    expect(() => readOptions(['--cofnig'], {})).toThrow("'--cofnig'");
-  });
+  it('that are not known are refused', () => expect(() => readOptions(['--cofnig'], {})).toThrow("'--cofnig'"));
 });
 
 describe('the first line of the log', () => {

@@ -34,6 +34,5 @@ it('only a packet over the limit is reported, for any chunks', () => {
   );
 });
 
-it('a packet is reported before it is complete', () => {
-  expect(reported(publish(100_000).subarray(0, 4), 50_000, [])).toEqual([100_003]);
-});
+it('a packet is reported before it is complete', () =>
+  expect(reported(publish(100_000).subarray(0, 4), 50_000, [])).toEqual([100_003]));

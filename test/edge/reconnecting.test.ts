@@ -220,6 +220,4 @@ it.each<[string, unknown, string]>([
   ['that of what the client of the hub wraps', { transportObj: new Error('inner') }, 'inner'],
   ['a sentence for a result without an error', { transportObj: {} }, 'the connection was closed'],
   ['a sentence for nothing', undefined, 'the connection was closed'],
-])('the message of an error is %s', (_, error, message) => {
-  expect(errorMessage(error)).toBe(message);
-});
+])('the message of an error is %s', (_, error, message) => expect(errorMessage(error)).toBe(message));

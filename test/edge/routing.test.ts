@@ -57,9 +57,7 @@ describe('an invocation', () => {
     ['does not match a suffix of the path', other, 'x/bus', undefined],
     ['has no route without a target', other, '', undefined],
     ['does not match with a leading slash', other, '/bus', undefined],
-  ])('%s', (_, objectId, target, expected) => {
-    expect(name(objectId, target)).toBe(expected);
-  });
+  ])('%s', (_, objectId, target, expected) => expect(name(objectId, target)).toBe(expected));
 
   it('goes to the gateway of "" without another match', () => {
     const all = createRouter([

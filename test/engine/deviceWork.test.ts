@@ -86,18 +86,16 @@ describe('the device state for operators', () => {
   });
 });
 
-describe('others keep a message from its work', () => {
-  it.each([
-    ['before it has begun', undefined, true],
-    ['while it takes no step', [], false],
-    ['while each step waits for a connection', ['connection', 'connection'], true],
-    ['while one step waits for a connection, and another for an answer', ['connection', 'answer'], false],
-    ['while it waits for an answer', ['answer'], false],
-  ])('%s: %j, %j', (_, waits, expected) => {
-    const course = waits && courseOf();
-    for (const waitsFor of waits ?? []) {
-      if (course) beginStep(course, 'call', 'replace object model', 'information model').waitsFor = waitsFor;
-    }
-    expect(isHeldUp({ course })).toBe(expected);
-  });
+it.each([
+  ['before it has begun', undefined, true],
+  ['while it takes no step', [], false],
+  ['while each step waits for a connection', ['connection', 'connection'], true],
+  ['while one step waits for a connection, and another for an answer', ['connection', 'answer'], false],
+  ['while it waits for an answer', ['answer'], false],
+])('others keep a message from its work %s: %j, %j', (_, waits, expected) => {
+  const course = waits && courseOf();
+  for (const waitsFor of waits ?? []) {
+    if (course) beginStep(course, 'call', 'replace object model', 'information model').waitsFor = waitsFor;
+  }
+  expect(isHeldUp({ course })).toBe(expected);
 });

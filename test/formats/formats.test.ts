@@ -26,9 +26,7 @@ const passing = /(^|\/)hub(\.keys)?(\/|$)/;
 const storage = storageForAll();
 const directory = folderForEach('formats');
 
-it('1.0.0 is recorded', () => {
-  expect(versions).toContain('1.0.0');
-});
+it('1.0.0 is recorded', () => expect(versions).toContain('1.0.0'));
 
 it('this build stores no other kinds of files than its release', async () => {
   await recordFormats(directory);
@@ -89,9 +87,8 @@ describe.each(versions)('%s', (version) => {
     expect(byNumber.map(idOf)).toEqual(letters.map(idOf));
   });
 
-  it('derived ids, which two builds side by side must agree on', () => {
-    expect(ids()).toEqual(JSON.parse(readFileSync(join(recorded, 'ids.json'), 'utf8')));
-  });
+  it('derived ids, which two builds side by side must agree on', () =>
+    expect(ids()).toEqual(JSON.parse(readFileSync(join(recorded, 'ids.json'), 'utf8'))));
 
   it('what the hub emulator keeps', async () => {
     cpSync(join(recorded, 'hub'), join(directory, 'hub'), { recursive: true });

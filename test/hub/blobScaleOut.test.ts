@@ -1,5 +1,5 @@
 import { inject } from 'iot-hub-emulator/testing';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import type { Consumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
@@ -51,24 +51,22 @@ async function send(texts: readonly string[]) {
 
 const numbered = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}${index}`);
 
-describe('two instances over one storage account', () => {
-  it('share the partitions, release them, and handle each message once', async () => {
-    const handled: string[] = [];
-    const expected = [...numbered('alone', 40), ...numbered('shared', 40), ...numbered('left', 40)];
+it('two instances over one storage account share the partitions, release them, and handle each message once', async () => {
+  const handled: string[] = [];
+  const expected = [...numbered('alone', 40), ...numbered('shared', 40), ...numbered('left', 40)];
 
-    enter(handled);
-    await send(expected.slice(0, 40));
-    await expect.poll(() => sharesOf(openStore())).toEqual([4]);
+  enter(handled);
+  await send(expected.slice(0, 40));
+  await expect.poll(() => sharesOf(openStore())).toEqual([4]);
 
-    const second = enter(handled);
-    await expect.poll(() => sharesOf(openStore())).toEqual([2, 2]);
-    await send(expected.slice(40, 80));
-    await expect.poll(() => handled).toHaveLength(80);
+  const second = enter(handled);
+  await expect.poll(() => sharesOf(openStore())).toEqual([2, 2]);
+  await send(expected.slice(40, 80));
+  await expect.poll(() => handled).toHaveLength(80);
 
-    await second.stop();
-    await send(expected.slice(80));
-    await expect.poll(() => sharesOf(openStore())).toEqual([4]);
-    await expect.poll(() => handled.length).toBeGreaterThanOrEqual(expected.length);
-    expect(handled.sort()).toEqual(expected.sort());
-  });
+  await second.stop();
+  await send(expected.slice(80));
+  await expect.poll(() => sharesOf(openStore())).toEqual([4]);
+  await expect.poll(() => handled.length).toBeGreaterThanOrEqual(expected.length);
+  expect(handled.sort()).toEqual(expected.sort());
 });

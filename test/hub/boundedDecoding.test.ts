@@ -73,43 +73,39 @@ async function sendBetween(parts: (place: Parameters<typeof beginning>[0]) => Ui
 
 const ours = { msgType: 'action', action: 'model.update' };
 
-describe('an event has its properties without its body, if that is', () => {
-  it.each([
-    ['a value of 33 nested lists', section('value', nestedLists(33))],
-    ['a value of 33 descriptors', section('value', nestedDescriptors(33))],
-    ['a value of 257 elements without bytes', section('value', emptyElements(257))],
-    ['a value of 4,097 values', section('value', compound(0xd0, 4_096, Buffer.alloc(4_096, 0x40)))],
-    ['a map of 32 nested lists', section('value', map(name, nestedLists(32)))],
-    ['a row of 32 nested lists', section('sequence', compound(0xd0, 1, nestedLists(32)))],
-  ])('%s', async (_, body) => {
-    await sendBetween((place) => [beginning(place, 'd1', ours), body]);
-    expect(seen).toMatchObject([
-      { sequenceNumber: 0, body: bytes(0x78) },
-      {
-        ...{ sequenceNumber: 1, body: null, properties: ours },
-        systemProperties: { 'iothub-connection-device-id': 'd1' },
-        ...{ offset: expect.any(String), enqueuedTimeUtc: expect.any(Date) },
-      },
-      { sequenceNumber: 2, body: bytes(0x78) },
-    ]);
-  });
+it.each([
+  ['a value of 33 nested lists', section('value', nestedLists(33))],
+  ['a value of 33 descriptors', section('value', nestedDescriptors(33))],
+  ['a value of 257 elements without bytes', section('value', emptyElements(257))],
+  ['a value of 4,097 values', section('value', compound(0xd0, 4_096, Buffer.alloc(4_096, 0x40)))],
+  ['a map of 32 nested lists', section('value', map(name, nestedLists(32)))],
+  ['a row of 32 nested lists', section('sequence', compound(0xd0, 1, nestedLists(32)))],
+])('an event has its properties without its body, if that is %s', async (_, body) => {
+  await sendBetween((place) => [beginning(place, 'd1', ours), body]);
+  expect(seen).toMatchObject([
+    { sequenceNumber: 0, body: bytes(0x78) },
+    {
+      ...{ sequenceNumber: 1, body: null, properties: ours },
+      systemProperties: { 'iothub-connection-device-id': 'd1' },
+      ...{ offset: expect.any(String), enqueuedTimeUtc: expect.any(Date) },
+    },
+    { sequenceNumber: 2, body: bytes(0x78) },
+  ]);
 });
 
-describe('an event has only its annotations, if its properties are', () => {
-  it.each([
-    ['nested', map(name, nestedLists(32))],
-    ['of 257 elements without bytes', emptyElements(257)],
-  ])('%s', async (_, properties) => {
-    await sendBetween((place) => [
-      ...[beginning(place, 'd1'), section('applicationProperties', properties)],
-      section('data', bytes(0xa0, 1, 0x78)),
-    ]);
-    expect(seen[1]).toMatchObject({
-      ...{ sequenceNumber: 1, body: undecodedProperties, offset: expect.any(String) },
-      systemProperties: { 'iothub-connection-device-id': 'd1' },
-    });
-    expect(seen[1]?.properties).toBeUndefined();
+it.each([
+  ['nested', map(name, nestedLists(32))],
+  ['of 257 elements without bytes', emptyElements(257)],
+])('an event has only its annotations, if its properties are %s', async (_, properties) => {
+  await sendBetween((place) => [
+    ...[beginning(place, 'd1'), section('applicationProperties', properties)],
+    section('data', bytes(0xa0, 1, 0x78)),
+  ]);
+  expect(seen[1]).toMatchObject({
+    ...{ sequenceNumber: 1, body: undecodedProperties, offset: expect.any(String) },
+    systemProperties: { 'iothub-connection-device-id': 'd1' },
   });
+  expect(seen[1]?.properties).toBeUndefined();
 });
 
 it('an event has no position when its annotations cannot be decoded', async () => {

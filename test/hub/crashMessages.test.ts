@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { byId, crashingForAll } from './support/crashing.ts';
 import { type Message, v1, v2 } from './support/messages.ts';
 
@@ -75,24 +75,22 @@ const messages: readonly (readonly [title: string, message: Message, before: rea
   ],
 ];
 
-describe('a process that dies at any step of a message', () => {
-  it.each(messages)('%s', async (_title, message, before) => {
-    const { begin, live, world } = service;
-    const whole = await begin([message], before);
-    const { points } = await live(whole.events, -1, whole.remains);
-    const expected = { world: world(), replies: byId(whole.remains.replies) };
-    expect(whole.remains.replies.at(-1)?.body).toContain('"success":true');
-    expect(points).toBeGreaterThan(6);
+it.each(messages)('a process that dies at any step of a message %s', async (_title, message, before) => {
+  const { begin, live, world } = service;
+  const whole = await begin([message], before);
+  const { points } = await live(whole.events, -1, whole.remains);
+  const expected = { world: world(), replies: byId(whole.remains.replies) };
+  expect(whole.remains.replies.at(-1)?.body).toContain('"success":true');
+  expect(points).toBeGreaterThan(6);
 
-    for (let crashAt = 1; crashAt <= points; crashAt += 1) {
-      const { remains, events, newest } = await begin([message], before);
-      expect((await live(events, -1, remains, { crashAt })).died).toBe(true);
-      const isWritten = remains.progress?.sequenceNumber === newest;
-      if (!isWritten) await live(events, newest, remains);
-      const place = `died at point ${crashAt} of ${points}`;
-      expect(world(), place).toEqual(expected.world);
-      expect(byId(remains.replies), place).toEqual(expected.replies);
-      expect(await remains.letters.list(), place).toEqual([]);
-    }
-  });
+  for (let crashAt = 1; crashAt <= points; crashAt += 1) {
+    const { remains, events, newest } = await begin([message], before);
+    expect((await live(events, -1, remains, { crashAt })).died).toBe(true);
+    const isWritten = remains.progress?.sequenceNumber === newest;
+    if (!isWritten) await live(events, newest, remains);
+    const place = `died at point ${crashAt} of ${points}`;
+    expect(world(), place).toEqual(expected.world);
+    expect(byId(remains.replies), place).toEqual(expected.replies);
+    expect(await remains.letters.list(), place).toEqual([]);
+  }
 });

@@ -114,8 +114,7 @@ it('a device id that is not a text is refused, as by the service client', () => 
   expect(() => encode({ ...reply, correlationId: undefined })).toThrow(URIError);
 });
 
-it('frames are those of the unmodified client, although their buffers are not cleared first', () => {
+it('frames are those of the unmodified client, although their buffers are not cleared first', () =>
   expect(payloads.map((payload, index) => framesOfShippedClient[index]?.equals(frameOf(payload)))).toEqual(
     payloads.map(() => true),
-  );
-});
+  ));

@@ -69,19 +69,20 @@ const newestIs = (newest: number) =>
     () => {},
   );
 
-describe('the newest message that may have begun, at the end of a session, is', () => {
-  it.each([
-    ['that of the reader before, when this one has not come so far', knownRedeliveryHorizon(7), 'a2 b3', 7],
-    ['its own, when it has come further', knownRedeliveryHorizon(7), 'a2 b9', 9],
-    ['that of the reader before, when nothing has come', knownRedeliveryHorizon(7), undefined, 7],
-    ['the newest of the hub at its beginning, when nobody knew', newestIs(20), 'a2 b3', 20],
-    ['nothing, when it does not know itself', newestIs(20), undefined, undefined],
-  ])('%s', async (_, redeliveryHorizon, text, begun) => {
+it.each([
+  ['that of the reader before, when this one has not come so far', knownRedeliveryHorizon(7), 'a2 b3', 7],
+  ['its own, when it has come further', knownRedeliveryHorizon(7), 'a2 b9', 9],
+  ['that of the reader before, when nothing has come', knownRedeliveryHorizon(7), undefined, 7],
+  ['the newest of the hub at its beginning, when nobody knew', newestIs(20), 'a2 b3', 20],
+  ['nothing, when it does not know itself', newestIs(20), undefined, undefined],
+])(
+  'the newest message that may have begun, at the end of a session, is %s',
+  async (_, redeliveryHorizon, text, begun) => {
     const { session, give } = begin(redeliveryHorizon);
     if (text !== undefined) await give(text);
     expect(await session.drain(0)).toEqual({ unfinished: 0, begun });
-  });
-});
+  },
+);
 
 it('A revoked session aborts its messages at once, and writes no checkpoint', async () => {
   const { session, give, ends, checkpoints } = begin();

@@ -26,28 +26,25 @@ describe('a share', () => {
     expect(share).toEqual({ owned: ['0', '1', '2'], unopened: new Set(opened ? ['1'] : []), isIncomplete: incomplete });
   });
 
-  it('is complete even if partitions are still to be claimed', () => {
+  it('is complete even if partitions are still to be claimed', () =>
     expect(
       shareOf(
         { renew: [], claim: ['0'] },
         () => undefined,
         () => false,
       ),
-    ).toEqual({ owned: ['0'], unopened: new Set(), isIncomplete: false });
-  });
+    ).toEqual({ owned: ['0'], unopened: new Set(), isIncomplete: false }));
 });
 
-describe('other instances read all partitions', () => {
-  it.each<[string, { renew?: string[]; claim?: string[]; recorded: string[] }, boolean]>([
-    ['when each has a record and nothing is to be done here', { recorded: ['0', '1'] }, true],
-    ['also when there is a record of one that the hub does not have', { recorded: ['0', '1', '7'] }, true],
-    ['but not when one has never been read', { recorded: ['0', '7'] }, false],
-    ['but not when one is owned here', { renew: ['1'], recorded: ['0', '1'] }, false],
-    ['but not when one is claimed here', { claim: ['1'], recorded: ['0', '1'] }, false],
-  ])('%s', (_, { renew = [], claim = [], recorded }, expected) =>
-    expect(isAllElsewhere({ renew: records(...renew), claim }, ['0', '1'], records(...recorded))).toBe(expected),
-  );
-});
+it.each<[string, { renew?: string[]; claim?: string[]; recorded: string[] }, boolean]>([
+  ['when each has a record and nothing is to be done here', { recorded: ['0', '1'] }, true],
+  ['also when there is a record of one that the hub does not have', { recorded: ['0', '1', '7'] }, true],
+  ['but not when one has never been read', { recorded: ['0', '7'] }, false],
+  ['but not when one is owned here', { renew: ['1'], recorded: ['0', '1'] }, false],
+  ['but not when one is claimed here', { claim: ['1'], recorded: ['0', '1'] }, false],
+])('other instances read all partitions %s', (_, { renew = [], claim = [], recorded }, expected) =>
+  expect(isAllElsewhere({ renew: records(...renew), claim }, ['0', '1'], records(...recorded))).toBe(expected),
+);
 
 describe('no instance reads a partition', () => {
   const record = (partition: string, owner: string, unrenewedMs: number) => ({ partition, owner, unrenewedMs });

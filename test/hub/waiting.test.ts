@@ -21,14 +21,12 @@ const devices = (name: string, count: number) => Array.from({ length: count }, (
 const of = (handled: readonly string[], name: string) => handled.filter((one) => one.startsWith(name));
 const numbers = (handled: readonly string[]) => handled.map((one) => Number(one.split(' ')[1]));
 
-describe('messages that wait for their device', () => {
-  it('take no slots: with 32 hung devices of 16 messages each, 500 slots suffice for all others', async () => {
-    const { budget, handled, admitAll, identityUpdate } = setUp({ maxMessages: 500 });
-    const hung = Array.from({ length: 16 }, () => devices('hung', 32).map(identityUpdate)).flat();
-    const isAdmitted = admitAll([...hung, ...devices('other', 200).map(identityUpdate)]);
-    await settle();
-    expect([isAdmitted(), of(handled, 'other').length, budget.inFlight().messages]).toEqual([true, 200, 32]);
-  });
+it('messages that wait for their device take no slots: with 32 hung devices of 16 messages each, 500 slots suffice for all others', async () => {
+  const { budget, handled, admitAll, identityUpdate } = setUp({ maxMessages: 500 });
+  const hung = Array.from({ length: 16 }, () => devices('hung', 32).map(identityUpdate)).flat();
+  const isAdmitted = admitAll([...hung, ...devices('other', 200).map(identityUpdate)]);
+  await settle();
+  expect([isAdmitted(), of(handled, 'other').length, budget.inFlight().messages]).toEqual([true, 200, 32]);
 });
 
 describe('messages that wait for a backend', () => {
@@ -155,26 +153,24 @@ describe('messages of which only replies are left to be sent', () => {
   });
 });
 
-describe('draining', () => {
-  it('begins no waiting message, and leaves no charge of it', async () => {
-    const overall = createBudget({ maxMessages: 2, maxBytes: 1e6 });
-    const [busy, draining] = [setUp({ overall }), setUp({ overall })];
-    busy.admitAll(['hung1', 'hung2'].map(busy.identityUpdate));
-    await draining.takeAway('informationModel');
-    const isAdmitted = draining.admitAll([
-      ...['model', 'model'].map(draining.modelUpdate),
-      ...devices('other', 3).map(draining.identityUpdate),
-    ]);
-    await settle();
-    expect([isAdmitted(), draining.budget.waiting.taken().messages]).toEqual([false, 2]);
-    expect(await draining.partition.drain(0)).toBe(2);
-    await settle();
-    expect([isAdmitted(), draining.budget.inFlight(), draining.budget.waiting.taken()]).toEqual([true, none, none]);
-    expect([overall.inFlight().messages, overall.waiting.taken()]).toEqual([2, none]);
-    await draining.bringBack('informationModel');
-    await settle();
-    expect(draining.handled).toEqual([]);
-  });
+it('draining begins no waiting message, and leaves no charge of it', async () => {
+  const overall = createBudget({ maxMessages: 2, maxBytes: 1e6 });
+  const [busy, draining] = [setUp({ overall }), setUp({ overall })];
+  busy.admitAll(['hung1', 'hung2'].map(busy.identityUpdate));
+  await draining.takeAway('informationModel');
+  const isAdmitted = draining.admitAll([
+    ...['model', 'model'].map(draining.modelUpdate),
+    ...devices('other', 3).map(draining.identityUpdate),
+  ]);
+  await settle();
+  expect([isAdmitted(), draining.budget.waiting.taken().messages]).toEqual([false, 2]);
+  expect(await draining.partition.drain(0)).toBe(2);
+  await settle();
+  expect([isAdmitted(), draining.budget.inFlight(), draining.budget.waiting.taken()]).toEqual([true, none, none]);
+  expect([overall.inFlight().messages, overall.waiting.taken()]).toEqual([2, none]);
+  await draining.bringBack('informationModel');
+  await settle();
+  expect(draining.handled).toEqual([]);
 });
 
 const none = { messages: 0, bytes: 0 };

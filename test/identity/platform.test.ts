@@ -42,18 +42,12 @@ describe('the variables of a workload', () => {
   it('concern no other identity', () => expect(missingOfPlatform({ ...identity, kind: 'managed' }, {})).toEqual([]));
 });
 
-describe('a developer', () => {
-  it('has the tokens of the Azure CLI', async () => {
-    const answer = {
-      accessToken: 'token-of-az',
-      expires_on: Math.floor(Date.now() / 1000) + 3600,
-      tokenType: 'Bearer',
-    };
-    const az = join(directory, 'az');
-    writeFileSync(az, `#!/bin/sh\necho '${JSON.stringify(answer)}'\n`);
-    chmodSync(az, 0o755);
-    vi.stubEnv('PATH', `${directory}${delimiter}${process.env['PATH']}`);
-    const token = await platformCredential({ ...identity, kind: 'developer' }).getToken('https://hub.example/.default');
-    expect(token?.token).toBe('token-of-az');
-  });
+it('a developer has the tokens of the Azure CLI', async () => {
+  const answer = { accessToken: 'token-of-az', expires_on: Math.floor(Date.now() / 1000) + 3600, tokenType: 'Bearer' };
+  const az = join(directory, 'az');
+  writeFileSync(az, `#!/bin/sh\necho '${JSON.stringify(answer)}'\n`);
+  chmodSync(az, 0o755);
+  vi.stubEnv('PATH', `${directory}${delimiter}${process.env['PATH']}`);
+  const token = await platformCredential({ ...identity, kind: 'developer' }).getToken('https://hub.example/.default');
+  expect(token?.token).toBe('token-of-az');
 });

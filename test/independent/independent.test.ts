@@ -48,9 +48,9 @@ describe(`Devices that send what they like (seed ${seed})`, () => {
   });
   afterAll(() => sandbox?.close());
 
-  it.each(ids)('%s: the service’s calls and replies are those of the specification', (id) => {
-    follow(id, sent.get(id) ?? [], seen.courses.get(id) ?? [], seen.calls);
-  });
+  it.each(ids)('%s: the service’s calls and replies are those of the specification', (id) =>
+    follow(id, sent.get(id) ?? [], seen.courses.get(id) ?? [], seen.calls),
+  );
 
   it('are often valid: not all messages are refused before the first call', () => {
     const all = [...seen.courses.values()].flat();

@@ -28,9 +28,7 @@ describe('the text of faults', () => {
     ['src/sum.ts\n-a\n', /line 2 is no file/],
     ['src/sum.ts\n# one\n-a\n+b\nsrc/two.ts\n-c\n', /line 6 is no file/],
     ['src/sum.ts\n# one\n+b\n', /“one” has no file, or no text/],
-  ])('is refused with a line that is out of place: %j', (text, why) => {
-    expect(() => faultsIn(text)).toThrow(why);
-  });
+  ])('is refused with a line that is out of place: %j', (text, why) => expect(() => faultsIn(text)).toThrow(why));
 
   it.each(['', 'a + b; a + b'])('is refused where what is found does not stand once: %j', (text) => {
     expect(() => withFault(text, sum)).toThrow('src/sum.ts must contain exactly once what “takes away” changes: a + b');

@@ -95,16 +95,12 @@ it.each([
   ['is noticed by the second file', 'test/two.test.ts: a sum of nothing is nothing'],
   ['is in what comes from the hub emulator', 'test/one.test.ts: the hub emulator comes from its sources'],
   ['never answers', 'test/two.test.ts: waits'],
-])('a change that %s: %s', (name, noticedBy) => {
-  expect(verdicts.get(name)?.noticedBy).toBe(noticedBy);
-});
+])('a change that %s: %s', (name, noticedBy) => expect(verdicts.get(name)?.noticedBy).toBe(noticedBy));
 
 it.each([
   ['ends the process', /^test\/two\.test\.ts: .+/],
   ['never ends', /^test\/two\.test\.ts: did not end within 30 s$/],
-])('a change that %s is noticed', (name, noticedBy) => {
-  expect(verdicts.get(name)?.noticedBy).toMatch(noticedBy);
-});
+])('a change that %s is noticed', (name, noticedBy) => expect(verdicts.get(name)?.noticedBy).toMatch(noticedBy));
 
 it.each([
   ['makes no difference', /^none of 2 test files failed$/],

@@ -22,9 +22,7 @@ describe('the values of unique properties', () => {
     ['with one that is null: it tells nothing apart', '{"serial":"A-1","site":null}', undefined],
     ['with one that is null and wrapped', '{"serial":{"value":null},"site":7}', undefined],
     ['of properties that are no object', '["serial","site"]', undefined],
-  ])('are read: %s', (_, properties, texts) => {
-    expect(textsOf(properties)).toEqual(texts);
-  });
+  ])('are read: %s', (_, properties, texts) => expect(textsOf(properties)).toEqual(texts));
 
   it('are empty in a model without properties, and for a type without unique properties', () => {
     expect(unique.read(parseJson('{"model":"svc.device"}')).values).toBeUndefined();
@@ -85,9 +83,9 @@ describe('the values of unique properties', () => {
     ['{"serial":1,"other":1}', undefined],
     ['{"serial":{"value":7,"value":8},"other":1}', undefined],
     ['{"serial":1}', undefined],
-  ])('are ambiguous when one of them occurs twice: of %s that is %s', (properties, twice) => {
-    expect(unique.read(modelWith(properties))).toMatchObject({ twice });
-  });
+  ])('are ambiguous when one of them occurs twice: of %s that is %s', (properties, twice) =>
+    expect(unique.read(modelWith(properties))).toMatchObject({ twice }),
+  );
 
   it('are the same at any position of the model', () => {
     const far = modelWith(`{"other":"${'x'.repeat(500)}","serial":"A-1","site":7}`);

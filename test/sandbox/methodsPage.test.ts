@@ -20,9 +20,9 @@ describe('the page about remote methods in the sandbox', () => {
   });
   afterAll(() => backends.close());
 
-  it.each(commands('device'))('has a command for a device that works: %s', (line) => {
-    expect(readDevice(words(line))?.methods).toBeDefined();
-  });
+  it.each(commands('device'))('has a command for a device that works: %s', (line) =>
+    expect(readDevice(words(line))?.methods).toBeDefined(),
+  );
 
   it.each(commands('invoke'))('has a command for an application with an existing object and method: %s', (line) => {
     const { object, method } = readInvoke(words(line)) ?? {};
@@ -30,9 +30,7 @@ describe('the page about remote methods in the sandbox', () => {
     expect(JSON.parse(found?.type.text ?? '').methods).toHaveProperty(method ?? '');
   });
 
-  it('has commands', () => {
-    expect([commands('device').length, commands('invoke').length]).toEqual([1, 4]);
-  });
+  it('has commands', () => expect([commands('device').length, commands('invoke').length]).toEqual([1, 4]));
 
   it('names the objects of the example world with their owners', () => {
     const rows = [...section.matchAll(/^\| ([A-Z][\w ]+), `([^`]+)` \| (?:`([^`]+)`|nobody)/gm)];

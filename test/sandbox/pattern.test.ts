@@ -15,6 +15,4 @@ it.each<[string, unknown, Parameters<typeof differences>[1], readonly string[]]>
   ['matches expressions', { at: '2026-01-02T03:04:05.678Z' }, { at: anyTimestamp }, []],
   ['matches them wholly', { id: 'B4F4A1A6' }, { id: anyGuid }, [expect.any(String)]],
   ['matches them against texts only', { id: 12 }, { id: /12/ }, [expect.any(String)]],
-])('A pattern %s', (_, value, pattern, expected) => {
-  expect(differences(value, pattern)).toEqual(expected);
-});
+])('A pattern %s', (_, value, pattern, expected) => expect(differences(value, pattern)).toEqual(expected));

@@ -11,7 +11,7 @@ function shown(body: string | Buffer, properties: Record<string, string> = {}): 
 }
 
 describe('A message that is shown to a person', () => {
-  it('has its body indented, with numbers and the order of keys unchanged', () => {
+  it('has its body indented, with numbers and the order of keys unchanged', () =>
     expect(shown('{"z":1.0,"a":[9007199254740993,1e400, {"t":"a,{b}: \\"c\\""}],"e":{ },"f":[]}')).toEqual([
       '{',
       '  "z": 1.0,',
@@ -25,16 +25,13 @@ describe('A message that is shown to a person', () => {
       '  "e": {},',
       '  "f": []',
       '}',
-    ]);
-  });
+    ]));
 
-  it('has its properties in columns', () => {
-    expect(shown('1', { ack: 'all', correlationId: 'c1' })).toEqual(['ack            all', 'correlationId  c1', '1']);
-  });
+  it('has its properties in columns', () =>
+    expect(shown('1', { ack: 'all', correlationId: 'c1' })).toEqual(['ack            all', 'correlationId  c1', '1']));
 
-  it('cannot move the cursor of a terminal', () => {
-    expect(shown('not json \u001b[2J', { id: 'a\r\nb' })).toEqual(['id  a\\r\\nb', 'not json \\u001b[2J']);
-  });
+  it('cannot move the cursor of a terminal', () =>
+    expect(shown('not json \u001b[2J', { id: 'a\r\nb' })).toEqual(['id  a\\r\\nb', 'not json \\u001b[2J']));
 
   it('cannot move the cursor from within JSON, where some control characters need no escape', () => {
     const [id, , member] = shown('{"a":"\u009b2J\u007f"}', { id: '\u009b' });

@@ -135,11 +135,7 @@ function begin(process: Process, { time, hub, account, record, costs }: Surround
       budget: createBudget(share, overall),
       spool: memorySpool(),
       quarantine: { mostSuspects: share.maxMessages, suspectsInWork, log },
-      limits: {
-        everyMessages: checkpointEveryMessages,
-        everyMs: timing.checkpointSeconds * 1000,
-        deviceMessages,
-      },
+      limits: { everyMessages: checkpointEveryMessages, everyMs: timing.checkpointSeconds * 1000, deviceMessages },
       arrivalOf: (event) => ({ event, deviceId: String(event.systemProperties?.['iothub-connection-device-id']) }),
       costOf: () => 1_024,
       dispatch: (arrival, context) => handle(partition, arrival, context),

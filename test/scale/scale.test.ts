@@ -116,13 +116,11 @@ describe('the account in memory', () => {
   });
 });
 
-describe('npm run bench -- scale', () => {
-  it('takes names, a seed and numbers, and refuses others', () => {
-    expect(readOptions(['one crash', '--seed', '7', '--instances', '4'])).toMatchObject({
-      ...{ names: ['one crash'], seed: 7, instances: 4, partitions: 32 },
-    });
-    expect(readOptions(['--help'])).toBeUndefined();
-    expect(() => readOptions(['no such'])).toThrow('no such');
-    expect(() => readOptions(['--instances', '33'])).toThrow('--instances');
+it('npm run bench -- scale takes names, a seed and numbers, and refuses others', () => {
+  expect(readOptions(['one crash', '--seed', '7', '--instances', '4'])).toMatchObject({
+    ...{ names: ['one crash'], seed: 7, instances: 4, partitions: 32 },
   });
+  expect(readOptions(['--help'])).toBeUndefined();
+  expect(() => readOptions(['no such'])).toThrow('no such');
+  expect(() => readOptions(['--instances', '33'])).toThrow('--instances');
 });

@@ -46,11 +46,7 @@ async function crash(world: World): Promise<void> {
 
 /** By name. */
 export const scenarios: Readonly<Record<string, Scenario>> = {
-  'start of all': {
-    about: 'all instances start within 5 s; there is no checkpoint',
-    before: 0,
-    play: startMany,
-  },
+  'start of all': { about: 'all instances start within 5 s; there is no checkpoint', before: 0, play: startMany },
   'rolling update': {
     about: 'of 8 instances: one more starts, and when it has been ready for 40 s, an old one stops; until all are new',
     most: 8,
@@ -63,11 +59,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       }
     },
   },
-  'one crash': {
-    about: 'one process is killed, and started again',
-    uncleanEnds: 1,
-    play: crash,
-  },
+  'one crash': { about: 'one process is killed, and started again', uncleanEnds: 1, play: crash },
   'half crash: stands still': {
     about: 'one process does not run for 45 s, then goes on',
     uncleanEnds: 1,

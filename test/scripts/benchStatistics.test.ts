@@ -25,9 +25,7 @@ describe('the interval of a ratio', () => {
   it.each([
     ['too few rounds', [1, 2, 3, 4], [1, 2, 3, 4]],
     ['nothing in a round', [1, 1, 0, 1, 1], [1, 1, 1, 1, 1]],
-  ])('is none: %s', (_, above, below) => {
-    expect(pairedRatio(above, below).low).toBeNaN();
-  });
+  ])('is none: %s', (_, above, below) => expect(pairedRatio(above, below).low).toBeNaN());
 });
 
 describe('two builds', () => {

@@ -104,9 +104,8 @@ describe('a bundle', () => {
     ]);
   });
 
-  it('is refused when a package has another version than in the lock file', () => {
+  it('is refused when a package has another version than in the lock file', () =>
     expect(() => bundledPackages(['/x/node_modules/@c/d/index.js'], project)).toThrow(
       'node_modules/@c/d is 1.0.1, the lock file has 1.0.0: run npm ci',
-    );
-  });
+    ));
 });

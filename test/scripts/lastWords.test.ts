@@ -25,9 +25,8 @@ it('the last words are the lines with the cause and their neighbours, without co
   ]);
 });
 
-it('the last words are the last lines when no line has the cause', () => {
-  expect(wordsOf(text(...numbered(20)))).toEqual(numbered(20).slice(-10));
-});
+it('the last words are the last lines when no line has the cause', () =>
+  expect(wordsOf(text(...numbered(20)))).toEqual(numbered(20).slice(-10)));
 
 it('the last words are bounded for any output', () => {
   const lines = wordsOf(text(...numbered(100).map((line) => `failed: ${line} ${'é'.repeat(400)}`)));

@@ -19,16 +19,13 @@ it('all parts have one version, which both changelogs have, too', () => {
   expect(readFileSync('iot-hub-emulator/CHANGELOG.md', 'utf8')).toContain(`\n## ${version} (`);
 });
 
-it('another version would change the manifests, the lock file and the labels of the images', () => {
+it('another version would change the manifests, the lock file and the labels of the images', () =>
   expect([...otherVersions('9.9.9')].sort()).toEqual([
     ...['Dockerfile', 'edge/Dockerfile', 'edge/package.json', 'iot-hub-emulator/package.json'],
     ...['package-lock.json', 'package.json', 'telemetry/package.json'],
-  ]);
-});
+  ]));
 
-it('this version is above what has been released', () => {
-  expect(alreadyReleased(version, releasesIn('.'))).toEqual([]);
-});
+it('this version is above what has been released', () => expect(alreadyReleased(version, releasesIn('.'))).toEqual([]));
 
 describe('the list of releases', () => {
   const [one, two] = ['1'.repeat(40), '2'.repeat(40)];
@@ -44,22 +41,20 @@ describe('the list of releases', () => {
     ['no version', `v1.9 ${one}`, 'is not as'],
     ['a version twice', `1.9.0 ${one}\n1.9.0 ${two}`, '1.9.0 is not above 1.9.0'],
     ['a lower version behind a higher one', `1.10.0 ${one}\n1.9.0 ${two}`, '1.9.0 is not above 1.10.0'],
-  ])('is refused with %s', (_, text, why) => {
-    expect(() => parseReleases(text)).toThrow(why);
-  });
+  ])('is refused with %s', (_, text, why) => expect(() => parseReleases(text)).toThrow(why));
 
   it.each([
     ['1.9.0', `1.9.0 has been released, as commit ${one}`],
     ['1.10.0', `1.10.0 has been released, as commit ${two}`],
     ['1.9.9', '1.9.9 is below 1.10.0'],
     ['0.11.0', '0.11.0 is below 1.10.0'],
-  ])('says that %s comes too late', (late, why) => {
-    expect(alreadyReleased(late, parseReleases(list))).toEqual([expect.stringContaining(why)]);
-  });
+  ])('says that %s comes too late', (late, why) =>
+    expect(alreadyReleased(late, parseReleases(list))).toEqual([expect.stringContaining(why)]),
+  );
 
-  it.each(['1.10.1', '1.11.0', '2.0.0'])('says nothing against %s', (next) => {
-    expect(alreadyReleased(next, parseReleases(list))).toEqual([]);
-  });
+  it.each(['1.10.1', '1.11.0', '2.0.0'])('says nothing against %s', (next) =>
+    expect(alreadyReleased(next, parseReleases(list))).toEqual([]),
+  );
 });
 
 describe('npm run release', () => {
@@ -181,10 +176,7 @@ it('a dry run makes everything, ends with what is left to a person, and keeps no
   const { stdout, stderr } = spawnSync(
     process.execPath,
     ['scripts/run.js', 'scripts/release.ts', version, '--dry-run'],
-    {
-      encoding: 'utf8',
-      env: { PATH: process.env['PATH'], HOME: directory, TMPDIR: directory },
-    },
+    { encoding: 'utf8', env: { PATH: process.env['PATH'], HOME: directory, TMPDIR: directory } },
   );
   expect(stderr.replace(/^Building.*\n/, '')).toBe('');
   for (const file of [

@@ -33,13 +33,10 @@ describe('what a test reaches', () => {
     ['the sources of the emulator', 'test/hub/reader.test.ts', 'iot-hub-emulator/src/amqp/cbs.ts'],
     ['what it imports later', 'iot-hub-emulator/src/command/main.ts', 'iot-hub-emulator/src/hub.ts'],
     ['packages by their names', 'test/hub/reader.test.ts', '@azure/event-hubs'],
-  ])('has %s, which it loads', (_, file, loaded) => {
-    expect(loadedFrom(file)).toContain(loaded);
-  });
+  ])('has %s, which it loads', (_, file, loaded) => expect(loadedFrom(file)).toContain(loaded));
 
-  it('has nothing of which only types are imported', () => {
-    expect(loadedFrom('test/chaos/hubOrder.ts')).not.toContain('test/chaos/stage.ts');
-  });
+  it('has nothing of which only types are imported', () =>
+    expect(loadedFrom('test/chaos/hubOrder.ts')).not.toContain('test/chaos/stage.ts'));
 
   it('has the paths of the file: whole ones, where that has a whole one', () => {
     const reached = reachedFrom(`${process.cwd()}/test/e2e/drain.test.ts`);

@@ -5,12 +5,5 @@ import { common, fromSources } from '../../vitest.config.ts';
 // CPU. `--maxWorkers=1` is not enough: the projects of the usual settings do not heed it.
 export default defineConfig({
   ...fromSources,
-  test: {
-    ...common,
-    include: ['test/**/*.test.ts'],
-    pool: 'threads',
-    execArgv: [],
-    isolate: false,
-    maxWorkers: 1,
-  },
+  test: { ...common, include: ['test/**/*.test.ts'], pool: 'threads', execArgv: [], isolate: false, maxWorkers: 1 },
 });

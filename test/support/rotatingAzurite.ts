@@ -27,9 +27,7 @@ export async function startRotatingAzurite(): Promise<RotatingAzurite> {
     renameSync(`${file}.next`, file);
   };
   write();
-  const azurite = await startAzurite({
-    variables: { AZURITE_KEYS_FILE: file, NODE_OPTIONS: `--import=${preload}` },
-  });
+  const azurite = await startAzurite({ variables: { AZURITE_KEYS_FILE: file, NODE_OPTIONS: `--import=${preload}` } });
   const withKey = (key: string) => connectionStringTo(azurite.port, accountName, key);
   const isRefused = (key: string) =>
     BlobServiceClient.fromConnectionString(withKey(key), { retryOptions: { maxTries: 1 } })

@@ -35,9 +35,9 @@ describe('a body that is shown', () => {
     ['{"key":"secret"', '[15 bytes, not JSON]'],
     ['', '[0 bytes, not JSON]'],
     [`"${'x'.repeat(64 * 1024)}"`, `[${64 * 1024 + 2} bytes]`],
-  ])('has only its size shown when it cannot be read or is too large (%#)', (text, shown) => {
-    expect(redactedJson(text, same)).toBe(shown);
-  });
+  ])('has only its size shown when it cannot be read or is too large (%#)', (text, shown) =>
+    expect(redactedJson(text, same)).toBe(shown),
+  );
 
   it('is read at any depth', () => {
     const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;

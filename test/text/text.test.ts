@@ -11,13 +11,9 @@ it.each([
   ['at [::1]:9000', 'at …'],
   ['sim.internal, im.internal.example, 110.0.0.7, 10.0.0.71, registry-2, registry.example', undefined],
   ['the imXinternal stays', undefined],
-])('the cleaned text of %j has no host name of the service', (text, left = text) => {
-  expect(take(text)).toBe(left);
-});
+])('the cleaned text of %j has no host name of the service', (text, left = text) => expect(take(text)).toBe(left));
 
-it('without hosts the text is unchanged', () => {
-  expect(withoutHosts([''])('a text')).toBe('a text');
-});
+it('without hosts the text is unchanged', () => expect(withoutHosts([''])('a text')).toBe('a text'));
 
 const names = ['model.create', 'model.update', 'type.create'];
 
@@ -27,13 +23,9 @@ it.each([
   ['modl.create', 'model.create'],
   ['tpye.create', 'type.create'],
   ['', 'type.create'],
-])('the nearest name to %j is %s', (given, expected) => {
-  expect(nearest(given, names)).toBe(expected);
-});
+])('the nearest name to %j is %s', (given, expected) => expect(nearest(given, names)).toBe(expected));
 
-it('an empty list has no nearest name', () => {
-  expect(nearest('model.create', [])).toBeUndefined();
-});
+it('an empty list has no nearest name', () => expect(nearest('model.create', [])).toBeUndefined());
 
 it('a name with more differences than allowed is not returned', () => {
   expect(nearest('modl.creat', names, 2)).toBe('model.create');

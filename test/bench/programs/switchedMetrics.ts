@@ -28,12 +28,7 @@ const switched: Meter = {
   observe: meter.observe,
 };
 
-const metrics: Metrics = {
-  meter: switched,
-  text: undefined,
-  summary: () => ({}),
-  close: async () => stopObserving(),
-};
+const metrics: Metrics = { meter: switched, text: undefined, summary: () => ({}), close: async () => stopObserving() };
 
 process.on('message', (wanted: { isOn: boolean }) => {
   if (isOn && !wanted.isOn) stopObserving();

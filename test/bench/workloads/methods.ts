@@ -86,9 +86,7 @@ export const methods: Workload = {
     const memory: string[] = [];
     const held: number[] = [];
     try {
-      for (const name of ['front door', 'bare'] as const) {
-        programs.set(name, await stage.start(name));
-      }
+      for (const name of ['front door', 'bare'] as const) programs.set(name, await stage.start(name));
       for (let round = 0; round <= rounds; round += 1) {
         progress(round === 0 ? 'warm-up' : `round ${round} of ${rounds}`);
         const spent = { 'front door': 0, bare: 0 };

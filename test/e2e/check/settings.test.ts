@@ -311,9 +311,8 @@ describe.each([
     expect(code).toBe(0);
   });
 
-  it('has a row for every setting', () => {
-    expect(settingDocs(own).filter(({ env }) => rows[env] === undefined)).toEqual([]);
-  });
+  it('has a row for every setting', () =>
+    expect(settingDocs(own).filter(({ env }) => rows[env] === undefined)).toEqual([]));
 
   const each = Object.entries(rows).flatMap(([name, all]) =>
     all.map((row, index) => ({ ...row, name, index, says: new RegExp(row.says.source.replace(/\bNAME\b/, name)) })),

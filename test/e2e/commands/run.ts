@@ -34,10 +34,7 @@ export function begin(command: (streams: Streams) => Promise<number>, input = ''
     },
   });
   const streams = { stdin: Readable.from([Buffer.from(input)]), stdout: into('stdout'), stderr: into('stderr') };
-  return {
-    ended: command(streams).then((code) => ({ code, ...written })),
-    shown: () => written.stdout,
-  };
+  return { ended: command(streams).then((code) => ({ code, ...written })), shown: () => written.stdout };
 }
 /** Runs one of the project's programs in TypeScript. */
 export const run = (program: string, args: readonly string[], input = '') =>

@@ -26,9 +26,8 @@ beforeAll(async () => {
   for (const device of devices) await (await sandbox.connect(device)).close();
 });
 
-it('each question of the table has the right answers, and no other question has', () => {
-  expect(Object.keys(rightAnswers).toSorted()).toEqual(rows.map(({ question }) => question).toSorted());
-});
+it('each question of the table has the right answers, and no other question has', () =>
+  expect(Object.keys(rightAnswers).toSorted()).toEqual(rows.map(({ question }) => question).toSorted()));
 
 describe.each(situations.map((one) => [one.name, one] as const))('when %s,', (_, situation) => {
   let answers: ReadonlyMap<Row, readonly Answer[]>;

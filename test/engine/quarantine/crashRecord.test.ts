@@ -158,12 +158,7 @@ describe('the crash record at the start of a session', () => {
       'no message that has finished since, up to the position or above it',
       recordOf(2, 40, {
         alone: 30,
-        ...suspects({
-          17: { isInWork: true },
-          20: { isInWork: true },
-          25: { isInWork: true },
-          30: { isInWork: true },
-        }),
+        ...suspects({ 17: { isInWork: true }, 20: { isInWork: true }, 25: { isInWork: true }, 30: { isInWork: true } }),
       }),
       { position: 20, ...unclean },
       recordOf(3, 50, suspects({ 25: {} })),

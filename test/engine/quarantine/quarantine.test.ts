@@ -439,19 +439,17 @@ describe('an isolated run', () => {
   });
 });
 
-describe('a message that was in an isolated run', () => {
-  it.each([
-    [2, 'handled'],
-    [3, 'parked'],
-    [4, 'passed over'],
-    [9, 'passed over'],
-  ])('at %i shutdowns is %s', async (ends, fate) => {
-    const { quarantine, lines, come } = setUp({ known: { 1: { ends } } });
-    expect(quarantine.fateOf(1)).toBe(fate);
-    await come(1);
-    const errors = lines.filter((line) => (line as { level: string }).level === 'error');
-    expect(errors).toMatchObject(fate === 'passed over' ? [{ device: 'd1', sequenceNumber: 1, ends }] : []);
-  });
+it.each([
+  [2, 'handled'],
+  [3, 'parked'],
+  [4, 'passed over'],
+  [9, 'passed over'],
+])('a message that was in an isolated run at %i shutdowns is %s', async (ends, fate) => {
+  const { quarantine, lines, come } = setUp({ known: { 1: { ends } } });
+  expect(quarantine.fateOf(1)).toBe(fate);
+  await come(1);
+  const errors = lines.filter((line) => (line as { level: string }).level === 'error');
+  expect(errors).toMatchObject(fate === 'passed over' ? [{ device: 'd1', sequenceNumber: 1, ends }] : []);
 });
 
 describe('a partition that closes', () => {

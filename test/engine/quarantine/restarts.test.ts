@@ -168,20 +168,18 @@ describe('quick messages behind slow ones that hold every connection', { timeout
   });
 });
 
-describe('kills from outside', () => {
-  it('cost little: no message waits long for another device', async () => {
-    const devices = 'abcdefghij'.split('');
-    const messages = Array.from({ length: 400 }, (_, index) => `${devices[index % devices.length]}${index}`).join(' ');
-    const quiet = await runToTheEnd({ partitions: [messages, messages] });
-    const killed = await runToTheEnd({
-      partitions: [messages, messages],
-      interrupted: (session) => (session < 12 ? { killMs: 100 } : undefined),
-    });
-    expect(killed.ends.length).toBeGreaterThan(4);
-    expect(killed.handled.toSorted()).toEqual(quiet.handled.toSorted());
-    expect(killed.parked).toEqual([]);
-    expect(killed.ranMs).toBeLessThanOrEqual(1.5 * quiet.ranMs + 12 * 100);
+it('kills from outside cost little: no message waits long for another device', async () => {
+  const devices = 'abcdefghij'.split('');
+  const messages = Array.from({ length: 400 }, (_, index) => `${devices[index % devices.length]}${index}`).join(' ');
+  const quiet = await runToTheEnd({ partitions: [messages, messages] });
+  const killed = await runToTheEnd({
+    partitions: [messages, messages],
+    interrupted: (session) => (session < 12 ? { killMs: 100 } : undefined),
   });
+  expect(killed.ends.length).toBeGreaterThan(4);
+  expect(killed.handled.toSorted()).toEqual(quiet.handled.toSorted());
+  expect(killed.parked).toEqual([]);
+  expect(killed.ranMs).toBeLessThanOrEqual(1.5 * quiet.ranMs + 12 * 100);
 });
 
 describe('an innocent message', () => {
@@ -206,30 +204,26 @@ describe('an innocent message', () => {
   });
 });
 
-describe('a store that fails', () => {
-  it('delays suspects: none begins without its record', async () => {
-    const { parked, ends, handled } = await runToTheEnd({
-      partitions: ['k0 a1'],
-      devices: { k: { ms: 100, isFatal: true } },
-      storeOut: { from: 0, to: 4_000 },
-    });
-    expect(parked).toEqual(['k0']);
-    expect(ends).toHaveLength(5);
-    expect(handled).toEqual(['a1']);
+it('a store that fails delays suspects: none begins without its record', async () => {
+  const { parked, ends, handled } = await runToTheEnd({
+    partitions: ['k0 a1'],
+    devices: { k: { ms: 100, isFatal: true } },
+    storeOut: { from: 0, to: 4_000 },
   });
+  expect(parked).toEqual(['k0']);
+  expect(ends).toHaveLength(5);
+  expect(handled).toEqual(['a1']);
 });
 
-describe('normal running', () => {
-  it('records nothing for any number of messages, and clears the crash record when its messages are done', async () => {
-    const { writes, written } = await runToTheEnd({ partitions: [row('a', 0, 99)] });
-    expect(writes).toBeLessThanOrEqual(3);
-    expect(written[0]).not.toHaveProperty('note');
-    const after = await runToTheEnd({
-      partitions: ['a0 s1 b2'],
-      devices: { s: { ms: 3_000 } },
-      interrupted: (session) => (session < 2 ? { killMs: 1_000 } : undefined),
-    });
-    expect(after.ends).toHaveLength(2);
-    expect(after.written[0]).toEqual({ sequenceNumber: 2, offset: '2000', completed: '' });
+it('normal running records nothing for any number of messages, and clears the crash record when its messages are done', async () => {
+  const { writes, written } = await runToTheEnd({ partitions: [row('a', 0, 99)] });
+  expect(writes).toBeLessThanOrEqual(3);
+  expect(written[0]).not.toHaveProperty('note');
+  const after = await runToTheEnd({
+    partitions: ['a0 s1 b2'],
+    devices: { s: { ms: 3_000 } },
+    interrupted: (session) => (session < 2 ? { killMs: 1_000 } : undefined),
   });
+  expect(after.ends).toHaveLength(2);
+  expect(after.written[0]).toEqual({ sequenceNumber: 2, offset: '2000', completed: '' });
 });

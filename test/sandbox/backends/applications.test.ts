@@ -108,9 +108,8 @@ describe('a token', () => {
     return [header, claims, signature].join('.');
   };
 
-  it('names the application', () => {
-    expect(claimsOf(tokenOf(reader))).toMatchObject({ sub: 'dashboard', azp: 'dashboard', tenant: 'acme' });
-  });
+  it('names the application', () =>
+    expect(claimsOf(tokenOf(reader))).toMatchObject({ sub: 'dashboard', azp: 'dashboard', tenant: 'acme' }));
 
   const unsigned = Buffer.from('{"alg":"none"}').toString('base64url');
   it.each<[string, () => string]>([

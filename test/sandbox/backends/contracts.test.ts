@@ -29,9 +29,7 @@ describe('an exchange', () => {
     responseBody: { ...object, relatedModels: [] },
   };
 
-  it('that complies has no faults', () => {
-    expect(validateExchange(created)).toEqual([]);
-  });
+  it('that complies has no faults', () => expect(validateExchange(created)).toEqual([]));
 
   it('may be wrong in the way that its refusal states', () => {
     const responseBody = { errors: [{ code: '400', title: 't', detail: 'd', id: guid(3), meta: {} }] };

@@ -30,9 +30,7 @@ describe('raw JSON', () => {
     );
   });
 
-  it('refuses a duplicate name in any escaping', () => {
-    expect(() => members('{"a":1,"\\u0061":2}')).toThrow('twice');
-  });
+  it('refuses a duplicate name in any escaping', () => expect(() => members('{"a":1,"\\u0061":2}')).toThrow('twice'));
 
   it.each([
     ['1', '1.0'],
@@ -44,9 +42,7 @@ describe('raw JSON', () => {
     ['"a"', '{"value":"a"}'],
     ['"A"', '"\\u0041"'],
     ['{ "value" : 7 }', '7.0'],
-  ])('treats %s and %s as equal', (a, b) => {
-    expect(isSame(a, b)).toBe(true);
-  });
+  ])('treats %s and %s as equal', (a, b) => expect(isSame(a, b)).toBe(true));
 
   it.each([
     ['9007199254740993', '9007199254740992'],
@@ -55,9 +51,7 @@ describe('raw JSON', () => {
     ['"1"', '1'],
     ['true', '"true"'],
     ['"a"', '{"value":"a","unit":"bar"}'],
-  ])('distinguishes %s from %s', (a, b) => {
-    expect(isSame(a, b)).toBe(false);
-  });
+  ])('distinguishes %s from %s', (a, b) => expect(isSame(a, b)).toBe(false));
 
   it.each([
     ['1.0', 'integer'],
@@ -69,7 +63,5 @@ describe('raw JSON', () => {
     ['null', undefined],
     ['[1]', undefined],
     ['{"a":1}', undefined],
-  ])('knows the kind of %s: %s', (raw, kind) => {
-    expect(scalar(raw)?.kind).toBe(kind);
-  });
+  ])('knows the kind of %s: %s', (raw, kind) => expect(scalar(raw)?.kind).toBe(kind));
 });

@@ -28,11 +28,7 @@ const metric = z.union([
   z.strictObject({ ...named, gauge: z.strictObject({ dataPoints: z.array(number) }) }),
   z.strictObject({
     ...named,
-    sum: z.strictObject({
-      aggregationTemporality: cumulative,
-      isMonotonic: z.boolean(),
-      dataPoints: z.array(number),
-    }),
+    sum: z.strictObject({ aggregationTemporality: cumulative, isMonotonic: z.boolean(), dataPoints: z.array(number) }),
   }),
   z.strictObject({
     ...named,

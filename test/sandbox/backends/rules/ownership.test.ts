@@ -28,9 +28,9 @@ describe('a device', () => {
     ],
     ['an identity of another tenant', { tenant: 'globex', device: 'gateway-1' }, '404 the owner does not exist'],
     ['an identity that is not there', undefined, '404 the owner does not exist'],
-  ])('speaks for %s', (_, identity, expected) => {
-    expect(outcome(() => ownIdentity(identity, device, 'the owner') === identity && 'ok')).toBe(expected);
-  });
+  ])('speaks for %s', (_, identity, expected) =>
+    expect(outcome(() => ownIdentity(identity, device, 'the owner') === identity && 'ok')).toBe(expected),
+  );
 });
 
 describe('a claim for gateway-1/edge', () => {

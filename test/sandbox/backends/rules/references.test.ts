@@ -10,9 +10,9 @@ it.each([
   ['another name {S12.3}', link('contains', 'a1'), false],
   ['another target', link('feeds', 'b2'), false],
   ['another model of the target', link('feeds', 'a1', 'svc.other'), false],
-])('a reference is identified by name and target: %s', (_, other, isSame) => {
-  expect(referenceKey(other) === referenceKey(link('feeds', 'a1'))).toBe(isSame);
-});
+])('a reference is identified by name and target: %s', (_, other, isSame) =>
+  expect(referenceKey(other) === referenceKey(link('feeds', 'a1'))).toBe(isSame),
+);
 
 it.each([
   ['feeds', false, 'allowed'],

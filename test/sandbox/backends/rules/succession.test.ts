@@ -31,9 +31,9 @@ describe('a version of a type', () => {
     ['base types change without a new major version {S5.9}', leaf, type('leaf@1.1.0', ['plant@1', 'shed@1'], name)],
     ['a base type’s major version changes in a minor version {S5.9}', leaf, type('leaf@1.1.0', ['plant@2'], name)],
     ['another major version of a base type comes in a patch', leaf, type('leaf@1.0.1', ['plant@1', 'plant@2'], name)],
-  ])('is refused when %s', (_, earlier, later) => {
-    expect(outcome(() => checkSuccession(earlier, later))).toMatch(/^400 the version /);
-  });
+  ])('is refused when %s', (_, earlier, later) =>
+    expect(outcome(() => checkSuccession(earlier, later))).toMatch(/^400 the version /),
+  );
 
   it.each([
     ['the leader stays the leader', plant, type('plant@1.1.0', [], name)],
@@ -43,9 +43,9 @@ describe('a version of a type', () => {
     ['a base type brings a further group {S5.11}', leaf, type('leaf@2.0.0', ['plant@1', 'site@1'], both)],
     ['a new base type brings the first group', shed, type('shed@2.0.0', ['site@1'], code)],
     ['the unique properties come in another order', pair, type('pair@2.0.0', [], { pair: ['b', 'a'] })],
-  ])('is allowed when %s', (_, earlier, later) => {
-    expect(outcome(() => checkSuccession(earlier, later))).toBe('allowed');
-  });
+  ])('is allowed when %s', (_, earlier, later) =>
+    expect(outcome(() => checkSuccession(earlier, later))).toBe('allowed'),
+  );
 });
 
 describe('the type of an object model', () => {
@@ -59,7 +59,7 @@ describe('the type of an object model', () => {
     ['a type of one of two groups', type('twin@1.0.0', ['plant@1', 'site@1'], both), leaf, outside],
     ['another type when it is in no group', shed, type('barn@1.0.0'), outside],
     ['another version of its type when it is in no group', shed, type('shed@2.0.0', ['site@1'], code), 'allowed'],
-  ])('becomes %s', (_, before, after, expected) => {
-    expect(outcome(() => checkTypeChange(before, after))).toBe(expected);
-  });
+  ])('becomes %s', (_, before, after, expected) =>
+    expect(outcome(() => checkTypeChange(before, after))).toBe(expected),
+  );
 });

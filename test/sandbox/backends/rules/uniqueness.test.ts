@@ -45,9 +45,9 @@ describe('a new object model', () => {
     ['there already, owned by nobody', [unowned], device, '409 the object model exists'],
     ['of another device', [{ ...foreign, model: 'x' }], device, '403 the object belongs to another device'],
     ['there already, for an administrator', [foreign], undefined, '409 the object model exists'],
-  ])('is %s', (_what, siblings, caller, expected) => {
-    expect(outcome(() => checkAbsent(siblings, 'm', caller))).toBe(expected);
-  });
+  ])('is %s', (_what, siblings, caller, expected) =>
+    expect(outcome(() => checkAbsent(siblings, 'm', caller))).toBe(expected),
+  );
 
   it.each([
     ['nobody', [], device, 'allowed'],
@@ -55,9 +55,9 @@ describe('a new object model', () => {
     ['one of nobody', [unowned], device, '409 an object model with these unique properties exists'],
     ['one of another device', [foreign], device, '403 the unique properties belong to an object of another device'],
     ['one, for an administrator', [foreign], undefined, '409 an object model with these unique properties exists'],
-  ])('has the unique values of %s', (_what, holders, caller, expected) => {
-    expect(outcome(() => checkUntaken(holders, caller))).toBe(expected);
-  });
+  ])('has the unique values of %s', (_what, holders, caller, expected) =>
+    expect(outcome(() => checkUntaken(holders, caller))).toBe(expected),
+  );
 
   it('gets the existing one in its refusal', () => {
     const meta = { objectId: 'o', type: 'pump@1.0.0' };
@@ -76,15 +76,13 @@ describe('an update', () => {
     ['changes the value', '{"serial":"A1"}', '{"serial":"A2"}', changed],
     ['drops the value {S4.9}', '{"serial":"A1"}', '{}', changed],
     ['sets the value to null', '{"serial":"A1"}', '{"serial":null}', changed],
-  ])('%s', (_what, before, after, expected) => {
-    expect(outcome(() => checkUnchanged(['serial'], before, after))).toBe(expected);
-  });
+  ])('%s', (_what, before, after, expected) =>
+    expect(outcome(() => checkUnchanged(['serial'], before, after))).toBe(expected),
+  );
 
   it.each([
     ['has values of its own', [own], 'allowed'],
     ['has values that nobody has', [], 'allowed'],
     ['takes values of another one', [own, foreign], '400 another object model has these unique properties'],
-  ])('%s', (_what, holders, expected) => {
-    expect(outcome(() => checkStillUnique(own, holders))).toBe(expected);
-  });
+  ])('%s', (_what, holders, expected) => expect(outcome(() => checkStillUnique(own, holders))).toBe(expected));
 });
