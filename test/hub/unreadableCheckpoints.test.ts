@@ -66,6 +66,7 @@ describe('the file of checkpoints', () => {
     ['with a partition that has no name', { progress: [{ progress: whole }] }, 'progress.0.partition: '],
     ['with a partition that is a number', { progress: [{ partition: 0, progress: whole }] }, 'progress.0.partition: '],
     ['with a partition twice', { progress: [other, other] }, 'progress: names a partition twice'],
+    ['with an owner twice', { ownerships: [other, other] }, 'ownerships: names a partition twice'],
   ])('prevents the start, with its name, when it is %s', (_what, content, why) => {
     write(content);
     expect(open).toThrow(`${path()} is `);
