@@ -6,15 +6,16 @@ import { parseArgs } from 'node:util';
 import { faults, withFault } from '../test/mutants/faults.ts';
 import { changedSince } from './ci/changes.ts';
 import { createRunner } from './mutants/runner.ts';
-import { sample } from './mutants/sample.ts';
+import { drawn, sample } from './mutants/sample.ts';
 import { tryMutants, type Verdict } from './mutants/trial.ts';
 
 const usage = `npm run mutants [-- WORD …]          puts the deliberate faults of test/mutants into the service, one at a time, and demands that
                                      a test of \`npm test\` notices each; with words, those with one of them in file or name
 npm run mutants -- --since COMMIT    those whose file, or a test that loads it, has changed since then
+npm run mutants -- --some 200        so many of them, drawn
 npm run mutants -- --sample 40       so many small changes that StrykerJS makes, drawn over the rooms of src; those that no test notices
                                      are named, and are no failure
-  --seed TEXT                        for the sample; default: the hash of the commit
+  --seed TEXT                        for what is drawn; default: the hash of the commit
 No file is changed: the test runner loads another text.`;
 
 const { values, positionals } = options();
@@ -55,7 +56,8 @@ await tryMutants({
   },
 });
 for (const { mutant, why } of escaped) console.log(`\nescaped: ${mutant.file}: ${mutant.name}\n  ${why}`);
-const kind = values.sample === undefined ? 'deliberate faults' : `changes drawn with ${seed()}`;
+const isDrawn = (values.some ?? values.sample) !== undefined;
+const kind = `${values.sample === undefined ? 'deliberate faults' : 'changes'}${isDrawn ? ` drawn with ${seed()}` : ''}`;
 console.log(`\n${mutants.length - escaped.length} of ${mutants.length} ${kind} noticed by a test`);
 end(escaped.length === 0 || values.sample !== undefined ? 0 : 1);
 
@@ -67,7 +69,7 @@ function end(code: number): never {
 
 function ownFaults() {
   const isChosen = values.since === undefined ? () => true : changedSince(values.since).concerns;
-  return faults
+  const chosen = faults
     .filter(
       ({ fault, file }) => positionals.length === 0 || positionals.some((word) => `${file}: ${fault}`.includes(word)),
     )
@@ -77,6 +79,8 @@ function ownFaults() {
       file: fault.file,
       text: withFault(readFileSync(fault.file, 'utf8'), fault),
     }));
+  const count = Number(values.some ?? chosen.length);
+  return drawn(chosen, count, seed(), ({ name, file }) => `${file}: ${name}`);
 }
 
 function seed(): string {
@@ -87,14 +91,15 @@ function options() {
   try {
     const text = { type: 'string' } as const;
     const flag = { type: 'boolean' } as const;
-    const all = { since: text, sample: text, seed: text, verbose: flag, help: flag };
+    const all = { since: text, some: text, sample: text, seed: text, verbose: flag, help: flag };
     const parsed = parseArgs({ options: all, allowPositionals: true });
     if (parsed.values.help) {
       console.log(usage);
       process.exit(0);
     }
-    if (!/^([1-9]\d{0,3})?$/.test(parsed.values.sample ?? ''))
-      throw new Error('--sample takes a number from 1 to 9999');
+    for (const name of ['sample', 'some'] as const)
+      if (!/^([1-9]\d{0,3})?$/.test(parsed.values[name] ?? ''))
+        throw new Error(`--${name} takes a number from 1 to 9999`);
     return parsed;
   } catch (error) {
     console.error(`${(error as Error).message}\n\n${usage}`);

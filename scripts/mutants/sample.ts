@@ -18,6 +18,20 @@ const silent = {
   ...{ trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing, fatal: nothing },
 };
 
+/** So many of them, the same for the same seed. */
+export function drawn<T>(all: readonly T[], count: number, seed: string, nameOf: (one: T) => string): T[] {
+  const lots = all.map((one) => ({
+    one,
+    lot: createHash('sha256')
+      .update(`${seed} ${nameOf(one)}`)
+      .digest('hex'),
+  }));
+  return lots
+    .sort((one, other) => (one.lot < other.lot ? -1 : 1))
+    .slice(0, count)
+    .map(({ one }) => one);
+}
+
 /**
  * Draws small changes of the files of `src`, as StrykerJS makes them: the same for the same seed and the same files, as many of each room (a
  * folder of `src`) as of every other one (D395).
