@@ -2,17 +2,17 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { sabotages } from '../test/chaos/sabotages.ts';
 import { faults } from '../test/mutants/faults.ts';
 import { type Change, changedSince } from './ci/changes.ts';
-import { createLastWords } from './ci/lastWords.ts';
 import { summarize } from './ci/report.ts';
 import { runStep } from './ci/step.ts';
 import { drawn } from './mutants/sample.ts';
 
 /**
  * The steps of `.ci/run`, or with `--all` those of `.ci/all`, one after the other, each with a limit several times as long as it takes. A step that
- * fails does not hide what the later ones find: the output ends with the names of the steps that failed, each with the lines that tell why, and of
+ * fails does not hide what the later ones find: the output ends with the names of the steps that failed, each with its last lines, and of
  * the tests that failed, then the counts of the tests.
  *
  * `.ci/all` writes the commit, the day and the counts to `.ci/proven` when all is well. `.ci/run` does what the change since that commit can reach,
@@ -38,21 +38,18 @@ for (const [minutes, command] of stepsFor(change)) {
   if (interrupt.signal.aborted) break;
   console.log(`\n== ${command}`);
   const began = performance.now();
-  const words = createLastWords();
-  const listener = () => {
-    const hear = words.listener();
-    return (chunk: Uint8Array) => {
-      process.stdout.write(chunk);
-      hear(chunk);
-    };
+  let said = '';
+  const listener = () => (chunk: Uint8Array) => {
+    process.stdout.write(chunk);
+    said = `${said}${Buffer.from(chunk)}`.slice(-5_000);
   };
   const why = await runStep(command.split(' '), { limitMs: minutes * 60_000, signal: interrupt.signal, listener });
   const seconds = ((performance.now() - began) / 1000).toFixed(0);
   console.log(`-- ${seconds} s`);
   took.push(`${seconds.padStart(5)} s  ${command.split(' -- --reporter')[0]}`);
   if (why === undefined) continue;
-  const isReported = reportedRuns.some((run) => command === reported(run));
-  failed.push(`failed: ${command} (${why})`, ...(isReported ? [] : words.lines().map((line) => `  ${line}`)));
+  failed.push(`failed: ${command} (${why})`);
+  if (!reportedRuns.some((run) => command === reported(run))) failed.push(...lastLines(said));
 }
 
 const isGood = failed.length === 0 && !interrupt.signal.aborted;
@@ -64,6 +61,11 @@ console.log(`\n${counts.join('\n')}`);
 rmSync(directory, { recursive: true, force: true });
 process.exitCode = isGood ? 0 : 1;
 
+function lastLines(said: string): string[] {
+  const lines = stripVTControlCharacters(said).split(/\r?\n/);
+  return lines.filter((line) => line.trim() !== '' && !line.startsWith('npm ')).slice(-30);
+}
+
 /** @param change undefined: everything */
 function stepsFor(change: Change | undefined): (readonly [minutes: number, command: string])[] {
   const touches = (...places: string[]) => change === undefined || change.touches(...places);
@@ -73,8 +75,8 @@ function stepsFor(change: Change | undefined): (readonly [minutes: number, comma
   /** What need not be found out again. */
   const passedOver = join(directory, 'sabotages');
   const meant = sabotages.filter(isSabotageConcerned);
-  const tried = new Set(isAll || change ? meant : drawn(meant, 10, head(), ({ name }) => name));
-  writeFileSync(passedOver, sabotages.flatMap((one) => (tried.has(one) ? [] : [`${one.name}\n`])).join(''));
+  const tried = new Set(isAll || change ? meant : drawn(meant, 10, head(), ({ fault }) => fault));
+  writeFileSync(passedOver, sabotages.flatMap((one) => (tried.has(one) ? [] : [`${one.fault}\n`])).join(''));
   const which = isAll ? '' : change ? ` -- --since ${change.commit}` : ' -- --some 200';
   const when = (isMeant: boolean, minutes: number, command: string) => (isMeant ? [[minutes, command] as const] : []);
   return [

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { onExit } from '../../sandbox/service/onExit.ts';
 import { runStep } from '../../scripts/ci/step.ts';
+import { withFault } from '../mutants/faults.ts';
 import { removeInUse } from '../support/processes.ts';
 import type { Sabotage } from './sabotages.ts';
 
@@ -49,10 +50,13 @@ export async function buildApart(sabotage?: Sabotage): Promise<Build> {
     for (const name of copied) await cp(join(project, name), join(directory, name), { recursive: true });
     await linkPackages(join(project, 'node_modules'), join(directory, 'node_modules'));
     await takeChecked(directory);
-    if (sabotage) await apply(sabotage, directory);
+    if (sabotage) {
+      const file = join(directory, sabotage.file);
+      await writeFile(file, withFault(await readFile(file, 'utf8'), sabotage));
+    }
     const run = (script: string, ...options: string[]) => runScript(directory, building.signal, script, ...options);
     await run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json').catch(({ message }) => {
-      throw new Error(`The service does not compile${sabotage ? ` with ${sabotage.name}` : ''}:\n${message}`);
+      throw new Error(`The service does not compile${sabotage ? ` with ${sabotage.fault}` : ''}:\n${message}`);
     });
     await run('scripts/build.js', 'service');
     return { directory, remove };
@@ -85,14 +89,4 @@ async function linkPackages(from: string, to: string): Promise<void> {
   const others = (await readdir(from)).filter((name) => !copied.includes(name));
   await Promise.all(others.map((name) => symlink(join(from, name), join(to, name))));
   await symlink(join(to, '..', 'telemetry'), join(to, 'telemetry'));
-}
-
-async function apply({ file, find, replace }: Sabotage, directory: string): Promise<void> {
-  const path = join(directory, file);
-  const text = await readFile(path, 'utf8');
-  if (text.split(find).length !== 2) throw new Error(`${file} must contain exactly once: ${find}`);
-  await writeFile(
-    path,
-    text.replace(find, () => replace),
-  );
 }

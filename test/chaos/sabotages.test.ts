@@ -1,17 +1,12 @@
-import { readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { withFault } from '../mutants/faults.ts';
 import { misfortunes } from './misfortunes.ts';
 import { sabotages } from './sabotages.ts';
 
-const project = resolve(import.meta.dirname, '../..');
-
-describe('A sabotage', () => {
-  it.each(sabotages)('applies to the source code: $name', async ({ file, find }) => {
-    expect((await readFile(join(project, file), 'utf8')).split(find)).toHaveLength(2);
-  });
-
-  it.each(sabotages)('is exposed by existing misfortunes: $name', ({ showsIn }) =>
-    expect(misfortunes.map(({ name }) => name)).toEqual(expect.arrayContaining([...showsIn])),
-  );
+it.each(sabotages)('a sabotage applies, and existing misfortunes expose it: $fault', (sabotage) => {
+  const text = readFileSync(sabotage.file, 'utf8');
+  expect(withFault(text, sabotage)).not.toBe(text);
+  expect(sabotage.reportedAs).not.toEqual([]);
+  expect(misfortunes.map(({ name }) => name)).toEqual(expect.arrayContaining([...sabotage.showsIn]));
 });

@@ -88,14 +88,14 @@ function summary(findings: readonly Finding[]): string {
 export async function allAreCaught(trials: Trials): Promise<boolean> {
   let escaped = 0;
   const { done, print } = trials;
-  const meant = sabotages.filter(({ name }) => name.includes(trials.only));
-  const left = meant.filter(({ name }) => !done.has(name));
+  const meant = sabotages.filter(({ fault }) => fault.includes(trials.only));
+  const left = meant.filter(({ fault }) => !done.has(fault));
   if (left.length < meant.length) print(`${meant.length - left.length} of ${meant.length} were found out before`);
   await inGrounds(trials, left, async (sabotage, ground) => {
     const at = await caughtAt(trials, sabotage, ground);
     if (at === undefined) escaped += 1;
-    else await done.add(sabotage.name);
-    print(at === undefined ? `ESCAPED ${sabotage.name}` : `caught  ${sabotage.name}: ${at}`);
+    else await done.add(sabotage.fault);
+    print(at === undefined ? `ESCAPED ${sabotage.fault}` : `caught  ${sabotage.fault}: ${at}`);
   });
   print(`\n${meant.length - escaped} of ${meant.length} sabotaged builds found out`);
   return escaped === 0 && meant.length > 0;
@@ -106,8 +106,8 @@ async function caughtAt(trials: Trials, sabotage: Sabotage, ground: Ground): Pro
   const build = await buildApart(sabotage);
   try {
     for (const { seed, only } of attemptsAt(sabotage, trials.seeds)) {
-      const { findings } = await runIn(trials, sabotage.name, seed, build.directory, ground, only);
-      await rm(join(trials.directory, sabotage.name), { recursive: true, force: true });
+      const { findings } = await runIn(trials, sabotage.fault, seed, build.directory, ground, only);
+      await rm(join(trials.directory, sabotage.fault), { recursive: true, force: true });
       const found = findings.find(({ what }) => sabotage.reportedAs.includes(what));
       const beside = only === undefined ? '' : ` with ${only.join(', ') || 'nothing'} beside it`;
       if (found !== undefined) return `seed ${seed}${beside}, ${found.what}: ${found.id} ${found.why}`;
