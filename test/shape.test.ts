@@ -267,17 +267,14 @@ describe('file names', () => {
   it.each(['src', 'telemetry/src', 'edge/src'])('occur once in %s: one name, one thing', (root) =>
     expect(repeatedNames(filesBelow(root))).toEqual([]),
   );
-
   it('occur once in the hub emulator, except its exports, which have the names of the exported files', () => {
     const files = filesBelow('iot-hub-emulator/src').filter((file) => !file.includes('/exports/'));
     expect(repeatedNames(files)).toEqual([]);
   });
-
   it('occur once in the sandbox, except the entry points of its commands', () => {
     const files = filesBelow('sandbox').filter((file) => basename(file) !== 'main.ts');
     expect(repeatedNames(files)).toEqual([]);
   });
-
   it('that occur twice are reported with their folders', () =>
     expect(repeatedNames(['src/a/open.ts', 'src/b/close.ts', 'src/b/c/open.ts'])).toEqual([
       'src/a/open.ts, src/b/c/open.ts',
@@ -297,7 +294,6 @@ describe('folders', () => {
   it.each(['src', 'edge/src', 'iot-hub-emulator/src', 'sandbox'])('of %s do not import each other in a cycle', (root) =>
     expect(folderCycles(root)).toEqual([]),
   );
-
   it.each(['src', 'edge/src', 'iot-hub-emulator/src', 'sandbox'])(
     'of %s have no files that import each other in a cycle',
     (root) => expect(fileCycles(root)).toEqual([]),

@@ -34,9 +34,7 @@ describe('shared access signatures', () => {
     ['SharedAccessSignature sr=a&sig=b&se=soon', 'an expiry that is no number'],
     ['SharedAccessSignature sr=a&sig=b&se=1&se=2', 'two expiries'],
     ['SharedAccessSignature sr=%&sig=b&se=1', 'a stray percent sign'],
-  ])('do not include %j: %s', (text) => {
-    expect(parseSas(text)).toBeUndefined();
-  });
+  ])('do not include %j: %s', (text) => expect(parseSas(text)).toBeUndefined());
 });
 
 describe('access', () => {
@@ -65,12 +63,11 @@ describe('access', () => {
       expiresAt: later * 1000,
     });
   });
-  test('the audience may be percent-encoded', () => {
-    expect(access.claim(service('localhost'), 'localhost%3a5671%2fmessages').policy).toBe('service');
-  });
-  test.each(['localhost', 'hub.azure-devices.net', 'LOCALHOST:5671'])('%s is a name of the hub', (host) => {
-    expect(access.claim(service(host), host).policy).toBe('service');
-  });
+  test('the audience may be percent-encoded', () =>
+    expect(access.claim(service('localhost'), 'localhost%3a5671%2fmessages').policy).toBe('service'));
+  test.each(['localhost', 'hub.azure-devices.net', 'LOCALHOST:5671'])('%s is a name of the hub', (host) =>
+    expect(access.claim(service(host), host).policy).toBe('service'),
+  );
   test.each([
     ['of a sibling', service('sb://localhost/hub/a'), 'sb://localhost/hub/b'],
     ['of what lies below', service('sb://localhost/hub/a'), 'sb://localhost/hub'],
@@ -80,12 +77,11 @@ describe('access', () => {
     ['of an unknown policy', service('localhost', later, key, 'nobody'), 'localhost'],
     ['with a changed expiry', service('localhost').replace(`se=${later}`, `se=${later + 1}`), 'localhost'],
     ['that ends this second', service('localhost', now / 1000), 'localhost'],
-  ])('a token %s is refused', (_, token, audience) => {
-    expect(() => access.claim(token, audience)).toThrow(unauthorized);
-  });
-  test('a token that ends in a second is taken', () => {
-    expect(access.claim(service('localhost', now / 1000 + 1), 'localhost')).toBeDefined();
-  });
+  ])('a token %s is refused', (_, token, audience) =>
+    expect(() => access.claim(token, audience)).toThrow(unauthorized),
+  );
+  test('a token that ends in a second is taken', () =>
+    expect(access.claim(service('localhost', now / 1000 + 1), 'localhost')).toBeDefined());
   test('either key of a policy signs tokens', () => {
     for (const signer of [key, secondaryKey])
       expect(access.claim(service('localhost', later, signer), 'localhost')).toMatchObject({ policy: 'service' });
@@ -98,9 +94,8 @@ describe('access', () => {
       expect(JSON.parse(login.authMethod)).toMatchObject({ scope: 'device', type: 'sas', issuer: 'iothub' });
     }
   });
-  test('device ids are case-sensitive', () => {
-    expect(() => logIn('d1', undefined, signSas('localhost/devices/D1', key, 'base64', later))).toThrow(unauthorized);
-  });
+  test('device ids are case-sensitive', () =>
+    expect(() => logIn('d1', undefined, signSas('localhost/devices/D1', key, 'base64', later))).toThrow(unauthorized));
   test('a policy with the right logs a device in, with the scope of the hub', () => {
     const token = service('localhost/devices', later, otherKey, 'device');
     expect(JSON.parse(logIn('d1', undefined, token).authMethod)).toMatchObject({ scope: 'hub' });

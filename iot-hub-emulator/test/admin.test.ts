@@ -140,15 +140,15 @@ describe('the admin port', () => {
     ['a key that is none', '{"deviceId":"a","primaryKey":"x"}', 400, expect.stringContaining('base64')],
     ['an id that is taken', '{"deviceId":"pump-1"}', 409, 'A device of this id exists already.'],
     ['a body of 513 KB', JSON.stringify({ deviceId: 'a'.repeat(525_312) }), 400, 'The body is larger than 512 KB.'],
-  ])('refuses %s with the reason', async (_, body, status, error) => {
-    expect(await post(body)).toEqual({ status, body: { error } });
-  });
-  test.each(['/nothing', '/devices/a/b', '/journal/x'])('answers 404 at %s', async (path) => {
-    expect((await ask(path)).status).toBe(404);
-  });
-  test.each(['since=x', 'since=-1', 'kind=x'])('refuses a journal query with %s', async (query) => {
-    expect((await ask(`/journal?${query}`)).status).toBe(400);
-  });
+  ])('refuses %s with the reason', async (_, body, status, error) =>
+    expect(await post(body)).toEqual({ status, body: { error } }),
+  );
+  test.each(['/nothing', '/devices/a/b', '/journal/x'])('answers 404 at %s', async (path) =>
+    expect((await ask(path)).status).toBe(404),
+  );
+  test.each(['since=x', 'since=-1', 'kind=x'])('refuses a journal query with %s', async (query) =>
+    expect((await ask(`/journal?${query}`)).status).toBe(400),
+  );
   test('ends a fault after so many seconds', async () => {
     const { body } = await ask('/faults?seconds=1', { method: 'POST', body: '{"kind":"no-events","partition":"9"}' });
     const listed = await ask('/faults');
@@ -168,7 +168,6 @@ describe('the admin port', () => {
     expect(messages).toEqual([{ ...waiting, system: expect.objectContaining(waiting.system), bytes: 6 }]);
     expect((await ask('/devices/absent-1/twin')).body).toMatchObject({ tags: {}, desired: { $version: 1 } });
   });
-  test('refuses web pages', async () => {
-    expect((await ask('/devices', { headers: { origin: 'https://example.com' } })).status).toBe(403);
-  });
+  test('refuses web pages', async () =>
+    expect((await ask('/devices', { headers: { origin: 'https://example.com' } })).status).toBe(403));
 });

@@ -9,9 +9,8 @@ beforeAll(() => {
   admin = createAdminClient(`${hub.adminUrl}/`);
 });
 
-test('the admin client has a function for each operation', () => {
-  expect(Object.keys(admin).toSorted()).toEqual(Object.keys(operations).toSorted());
-});
+test('the admin client has a function for each operation', () =>
+  expect(Object.keys(admin).toSorted()).toEqual(Object.keys(operations).toSorted()));
 
 test('the admin client sends ids, bodies and queries, and gives what the hub answers', async () => {
   expect(await admin.describe()).toMatchObject({ name: 'sandbox-hub', ports: hub.ports });

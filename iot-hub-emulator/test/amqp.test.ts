@@ -104,14 +104,11 @@ describe('a link', () => {
 });
 
 describe('tokens', () => {
-  test('a receiver without a token is refused', async () => {
-    expect(await ended((await bareConnection(hub)).open_receiver(partition))).toBe('amqp:unauthorized-access');
-  });
+  test('a receiver without a token is refused', async () =>
+    expect(await ended((await bareConnection(hub)).open_receiver(partition))).toBe('amqp:unauthorized-access'));
   test.each(['/messages/serviceBound/feedback', '/messages/serviceBound/filenotifications'])(
     'a receiver of %s without the right of service connect is refused',
-    async (address) => {
-      expect(await ended((await loggedIn()).open_receiver(address))).toBe('amqp:unauthorized-access');
-    },
+    async (address) => expect(await ended((await loggedIn()).open_receiver(address))).toBe('amqp:unauthorized-access'),
   );
   test('a link to the devices without a token is refused', async () => {
     const sender = (await bareConnection(hub)).open_sender('/messages/devicebound');

@@ -28,9 +28,8 @@ const arrive = async (message: device.Message): Promise<ReceivedEventData> => {
 };
 
 describe('a device sends and a consumer receives', () => {
-  test('an empty body', async () => {
-    expect((await arrive(deviceMessage(Buffer.alloc(0)))).body).toEqual(Buffer.alloc(0));
-  });
+  test('an empty body', async () =>
+    expect((await arrive(deviceMessage(Buffer.alloc(0)))).body).toEqual(Buffer.alloc(0)));
   test('a body of 200 KB, which takes several frames', async () => {
     const body = Buffer.alloc(200 * 1024, 'abcdefg');
     expect((await arrive(deviceMessage(body))).body.equals(body)).toBe(true);

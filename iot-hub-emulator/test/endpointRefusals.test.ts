@@ -25,12 +25,11 @@ async function refusal(listening: ReturnType<typeof listen>) {
 const lastOffset = () => hub.partitions[0]?.last()?.offset ?? 0;
 
 describe('a start position', () => {
-  test('beyond the last offset is refused with the last offset', async () => {
+  test('beyond the last offset is refused with the last offset', async () =>
     expect(await refusal(listen({ startPosition: { offset: '999999' } }))).toEqual({
       code: 'ArgumentError',
       text: `The supplied offset '999999' is invalid. The last offset in the system is '${lastOffset()}'`,
-    });
-  });
+    }));
   test('beyond the last sequence number is refused with the last one', async () => {
     for (const isInclusive of [true, false])
       expect(await refusal(listen({ startPosition: { sequenceNumber: 3, isInclusive } }))).toEqual({
@@ -38,12 +37,11 @@ describe('a start position', () => {
         text: "The supplied sequence number '3' is invalid. The last sequence number in the system is '2'",
       });
   });
-  test('in an empty partition is refused', async () => {
+  test('in an empty partition is refused', async () =>
     expect(await refusal(listen({ partition: '1', startPosition: { offset: '7' } }))).toEqual({
       code: 'ArgumentError',
       text: "The supplied offset '7' is invalid. The last offset in the system is '-1'",
-    });
-  });
+    }));
   test('at the last event is accepted', async () => {
     const listening = listen({ startPosition: { offset: String(lastOffset()) } });
     await expect.poll(() => hub.counters().receivers.length).toBe(1);
@@ -56,9 +54,8 @@ describe('an unknown partition', () => {
   const text =
     'The specified partition is invalid for an EventHub partition sender or receiver. It should be between 0 and 1.\nParameter name: PartitionId';
 
-  test('is refused to a receiver', async () => {
-    expect(await refusal(listen({ partition: '2' }))).toEqual({ code: 'ArgumentOutOfRangeError', text });
-  });
+  test('is refused to a receiver', async () =>
+    expect(await refusal(listen({ partition: '2' }))).toEqual({ code: 'ArgumentOutOfRangeError', text }));
   test('is refused to a producer, and to a request for its properties', async () => {
     const refused = { code: 'ArgumentOutOfRangeError', message: expect.stringContaining(text) };
     await expect(eventProducer(hub).sendBatch([{ body: 'x' }], { partitionId: '2' })).rejects.toMatchObject(refused);

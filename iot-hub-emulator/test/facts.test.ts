@@ -54,9 +54,7 @@ describe('each fact holds', () => {
       outcomes.set(outcome.id, outcome);
   });
 
-  test.each(probed.map(({ id }) => id))('%s', (id) => {
-    expect(outcomes.get(id)).toEqual({ id, result: 'held' });
-  });
+  test.each(probed.map(({ id }) => id))('%s', (id) => expect(outcomes.get(id)).toEqual({ id, result: 'held' }));
   test('and no device is left of those that were made, as many as was said at most', () => {
     expect(hub.registry.list()).toEqual([]);
     expect(new Set(made).size).toBeGreaterThan(mostDevices / 2);
@@ -131,9 +129,9 @@ describe('the command, at a hub that it knows by connection strings only', () =>
     ['--otherwise is for the emulator', ['--otherwise', 'c2d.size'], environment],
     ['HUB_EVENTS_CONNECTION_STRING must be', [], () => ({ ...environment(), HUB_EVENTS_CONNECTION_STRING: 'x' })],
     ['HUB_OWNER_CONNECTION_STRING must be', [], () => ({ ...environment(), HUB_OWNER_CONNECTION_STRING: 'x' })],
-  ])('refuses what it cannot do: %s', async (sentence, args, given = () => ({})) => {
-    expect(await run(args, given())).toEqual({ code: 3, said: expect.stringContaining(sentence) });
-  });
+  ])('refuses what it cannot do: %s', async (sentence, args, given = () => ({})) =>
+    expect(await run(args, given())).toEqual({ code: 3, said: expect.stringContaining(sentence) }),
+  );
   test('removes its devices after Ctrl-C, and reports what it has seen', async () => {
     const file = join(directory, 'report.md');
     const made: string[] = [];

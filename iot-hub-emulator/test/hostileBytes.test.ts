@@ -114,9 +114,8 @@ describe('a device', () => {
     expect(hub.counters().appended).toBe(5_000);
   });
 
-  test('can send an empty message', async () => {
-    expect(await outcomeOf(await toTelemetry(), Buffer.alloc(0), 0)).toBe('accepted');
-  });
+  test('can send an empty message', async () =>
+    expect(await outcomeOf(await toTelemetry(), Buffer.alloc(0), 0)).toBe('accepted'));
 });
 
 test.each(hostile)('a producer can send %s, too', async (_, body) => {

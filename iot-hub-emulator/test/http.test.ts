@@ -20,17 +20,17 @@ describe('routes', () => {
     ['DELETE', '/a/a%2Fb', routes[1], { id: 'a/b' }],
     ['GET', '/a/../b/..', routes[2], { id: '..', name: '..' }],
     ['GET', '/a/%zz', routes[0], { id: '%zz' }],
-  ])('include %s %s, with decoded names that are not split again', (method, path, route, params) => {
-    expect(find(method, path)).toEqual({ route, params });
-  });
+  ])('include %s %s, with decoded names that are not split again', (method, path, route, params) =>
+    expect(find(method, path)).toEqual({ route, params }),
+  );
   test.each([
     ['GET', '/a/', []],
     ['GET', '/A/1', []],
     ['GET', '/a/1/b', []],
     ['PUT', '/a/1', ['GET', 'DELETE']],
-  ])('do not include %s %s: the path has the methods %j', (method, path, allowed) => {
-    expect(find(method, path)).toMatchObject({ route: undefined, allowed });
-  });
+  ])('do not include %s %s: the path has the methods %j', (method, path, allowed) =>
+    expect(find(method, path)).toMatchObject({ route: undefined, allowed }),
+  );
   test('match fixed segments in any case and keep the case of names', () => {
     const ignoring = createRouter(routes, { ignoreCase: true });
     expect(ignoring('GET', '/A/Xy')).toEqual({ route: routes[0], params: { id: 'Xy' } });

@@ -58,13 +58,12 @@ describe('the official clients with the token', () => {
     });
   });
 
-  test.each(['machine', 'appService'] as const)('of the platform send to a device: %s', async (kind) => {
-    expect(await run(authority[kind], 'send', 'pump-1', 'hello')).toBe('MessageEnqueued');
-  });
+  test.each(['machine', 'appService'] as const)('of the platform send to a device: %s', async (kind) =>
+    expect(await run(authority[kind], 'send', 'pump-1', 'hello')).toBe('MessageEnqueued'),
+  );
 
-  test('of a principal without a role are refused', async () => {
-    expect(await run(await federated(stranger), 'send', 'pump-1', 'no')).toMatch(/has no role here/);
-  });
+  test('of a principal without a role are refused', async () =>
+    expect(await run(await federated(stranger), 'send', 'pump-1', 'no')).toMatch(/has no role here/));
 
   test('of a file that the authority does not know get none', async () => {
     const outcome = await run(await federated({ ...worker, federatedToken: 'other' }), 'send', 'pump-1', 'no');
@@ -132,9 +131,9 @@ describe('a token', () => {
     ['forged', () => `${issue('https://iothubs.azure.net').slice(0, -8)}AAAAAAAA`, hubScope, /Signature/],
     ['without a role', () => issue('https://iothubs.azure.net', 600, stranger), hubScope, /no role/],
     ['for another event hub', () => issue('https://eventhubs.azure.net'), 'sb://localhost/other', /built-in/],
-  ])('%s is refused', (_, token, audience, reason) => {
-    expect(() => access().claim(`Bearer ${token()}`, audience)).toThrow(reason);
-  });
+  ])('%s is refused', (_, token, audience, reason) =>
+    expect(() => access().claim(`Bearer ${token()}`, audience)).toThrow(reason),
+  );
 
   test('counts until its end, as the hub’s clock says', () => {
     const token = `Bearer ${issue('https://iothubs.azure.net', 60)}`;
@@ -149,6 +148,5 @@ describe('a token', () => {
   });
 });
 
-test('the built-in endpoint takes no token of an identity', async () => {
-  expect(await run(await federated(worker), 'read', hub.name)).toMatch(/shared access signatures only/);
-});
+test('the built-in endpoint takes no token of an identity', async () =>
+  expect(await run(await federated(worker), 'read', hub.name)).toMatch(/shared access signatures only/));

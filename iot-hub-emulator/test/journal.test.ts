@@ -80,9 +80,9 @@ test.each([
   ['the property id', { id: 7 }, 'system', '7'],
   ['the system property', {}, 'system', 'system'],
   ['nothing', {}, undefined, undefined],
-])('the correlation id of a message is %s', (_, properties, correlationId, expected) => {
-  expect(correlationOf({ system: correlationId === undefined ? {} : { correlationId }, properties })).toBe(expected);
-});
+])('the correlation id of a message is %s', (_, properties, correlationId, expected) =>
+  expect(correlationOf({ system: correlationId === undefined ? {} : { correlationId }, properties })).toBe(expected),
+);
 
 test('the size of an entry counts all its texts, names and bytes', () => {
   const text = 'x'.repeat(1000);

@@ -101,9 +101,8 @@ describe('a direct method', () => {
     onTestFinished(() => void device.socket.destroy());
     expect(await failure()).toMatchObject({ status: 404, code: 404103 });
   });
-  test('to a device that does not connect in time is refused', async () => {
-    expect(await failure({ connectTimeoutInSeconds: 1 })).toMatchObject({ status: 404, code: 404103 });
-  });
+  test('to a device that does not connect in time is refused', async () =>
+    expect(await failure({ connectTimeoutInSeconds: 1 })).toMatchObject({ status: 404, code: 404103 }));
   test('waits for a device to connect', async () => {
     const answer = invoke({ connectTimeoutInSeconds: 20 });
     const device = await listener();

@@ -58,9 +58,9 @@ describe('connecting', () => {
     ['a client id other than the user name', 5, () => ({ clientId: 'pump-2' })],
     ['a user name without an API version', 5, () => ({ username: 'localhost/pump-1/' })],
     ['MQTT 3.1', 1, () => ({ protocolId: 'MQIsdp', protocolVersion: 3 })],
-  ])('%s is refused with code %i', async (_, code, changes) => {
-    expect(await answerTo(connectPacket(hub, 'pump-1', changes()))).toBe(code);
-  });
+  ])('%s is refused with code %i', async (_, code, changes) =>
+    expect(await answerTo(connectPacket(hub, 'pump-1', changes()))).toBe(code),
+  );
   test('a connection without a password is refused with code 5', async () => {
     const { password: _, ...packet } = connectPacket(hub, 'pump-1');
     expect(await answerTo(packet)).toBe(5);

@@ -48,7 +48,5 @@ describe('README', () => {
     if (path.startsWith('/faults') && body) parseFault(body);
   });
   const bodies = [...page.matchAll(/^curl -d '(.*)' \$ADMIN\/faults$/gm)].map(([, body = '']) => body);
-  test.each(bodies)('has a valid fault: %s', (body) => {
-    expect(() => parseFault(JSON.parse(body))).not.toThrow();
-  });
+  test.each(bodies)('has a valid fault: %s', (body) => expect(() => parseFault(JSON.parse(body))).not.toThrow());
 });

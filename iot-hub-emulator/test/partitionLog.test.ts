@@ -61,10 +61,7 @@ describe('the start position', () => {
     [{ by: 'enqueuedTime', value: 3000, inclusive: true }, 2],
     [{ by: 'enqueuedTime', value: 0, inclusive: false }, 0],
     [{ by: 'latest' }, 5],
-  ])('%j is event %i', (start, sequenceNumber) => {
-    expect(filled(5).find(start)).toBe(sequenceNumber);
-  });
-  test('of a removed event is that of the oldest event', () => {
-    expect(filled(10, 4).find({ by: 'offset', value: -1, inclusive: false })).toBe(6);
-  });
+  ])('%j is event %i', (start, sequenceNumber) => expect(filled(5).find(start)).toBe(sequenceNumber));
+  test('of a removed event is that of the oldest event', () =>
+    expect(filled(10, 4).find({ by: 'offset', value: -1, inclusive: false })).toBe(6));
 });

@@ -57,9 +57,9 @@ test.each([
   [`${'('.repeat(99)}tags.place.floor${')'.repeat(99)} = 1`, ['d1']],
   ["'a' = 'a'", ['d1', 'd2', 'd3', 'd4']],
   ['1', []],
-])('a condition %s holds for %j', (condition, ids) => {
-  expect(idsOf(`SELECT * FROM devices WHERE ${condition}`)).toEqual(ids);
-});
+])('a condition %s holds for %j', (condition, ids) =>
+  expect(idsOf(`SELECT * FROM devices WHERE ${condition}`)).toEqual(ids),
+);
 
 describe('a query selects', () => {
   test.each([
@@ -149,9 +149,7 @@ test.each([
   [`SELECT * FROM devices WHERE ${'-'.repeat(8000)}1`, 'is nested more than 100 deep'],
   [`SELECT * FROM ${'x'.repeat(8000)}`, `has "${'x'.repeat(40)}" at character 15`],
   [`SELECT * FROM ${'x'.repeat(1_000_000)}`, 'A query has 8192 characters at most.'],
-])('a query is refused %.60s', (query, message) => {
-  expect(() => parseQuery(query)).toThrow(argumentError(message));
-});
+])('a query is refused %.60s', (query, message) => expect(() => parseQuery(query)).toThrow(argumentError(message)));
 
 describe('a page', () => {
   const all = Array.from({ length: 2500 }, (_, i) => i);
@@ -166,12 +164,12 @@ describe('a page', () => {
     expect(pageOf(all, rangeOf('2450', undefined))).toEqual({ items: all.slice(2450), continuation: undefined });
     expect(pageOf(all, rangeOf('9999', undefined))).toEqual({ items: [], continuation: undefined });
   });
-  test.each(['-1', '1.5', '1e3', 'x', '9'.repeat(30)])('is refused with the continuation %s', (continuation) => {
-    expect(() => rangeOf(continuation, undefined)).toThrow(argumentError('The continuation of a query'));
-  });
-  test.each(['-1', '0', '1.5', 'x', '9'.repeat(30)])('is refused with a size of %s', (count) => {
-    expect(() => rangeOf(undefined, count)).toThrow(argumentError('The number of items of a query'));
-  });
+  test.each(['-1', '1.5', '1e3', 'x', '9'.repeat(30)])('is refused with the continuation %s', (continuation) =>
+    expect(() => rangeOf(continuation, undefined)).toThrow(argumentError('The continuation of a query')),
+  );
+  test.each(['-1', '0', '1.5', 'x', '9'.repeat(30)])('is refused with a size of %s', (count) =>
+    expect(() => rangeOf(undefined, count)).toThrow(argumentError('The number of items of a query')),
+  );
 });
 
 describe('the registry client', () => {

@@ -52,9 +52,7 @@ describe('a receiver starts', () => {
     ["amqp.annotation.x-opt-sequence-number >= '7'", { by: 'sequenceNumber', value: 7, inclusive: true }],
     ["amqp.annotation.x-opt-enqueued-time > '1700000000000'", { by: 'enqueuedTime', value: 1.7e12, inclusive: false }],
     [' amqp.annotation.x-opt-sequence-number>=7 ', { by: 'sequenceNumber', value: 7, inclusive: true }],
-  ])('at the position of %j', (selector, start) => {
-    expect(parseFilter(selector)).toEqual(start);
-  });
+  ])('at the position of %j', (selector, start) => expect(parseFilter(selector)).toEqual(start));
 
   test.each([
     'offset > 1',
@@ -64,7 +62,7 @@ describe('a receiver starts', () => {
     "amqp.annotation.x-opt-offset > '1' OR 1=1",
     '',
     7,
-  ])('not with %j, which is refused', (selector) => {
-    expect(() => parseFilter(selector)).toThrow('The filter of the receiver is none that Event Hubs knows.');
-  });
+  ])('not with %j, which is refused', (selector) =>
+    expect(() => parseFilter(selector)).toThrow('The filter of the receiver is none that Event Hubs knows.'),
+  );
 });

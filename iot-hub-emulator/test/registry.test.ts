@@ -11,12 +11,10 @@ describe('device ids', () => {
       return false;
     }
   };
-  test.each(['a', 'A'.repeat(128), "-.%_*?!(),:=@$'", '0'])('%j is allowed', (id) => {
-    expect(accepted(id)).toBe(true);
-  });
-  test.each(['', 'A'.repeat(129), 'a/b', 'a b', 'a#', 'a+', 'é', 'a\n', '"', '\\'])('%j is not', (id) => {
-    expect(accepted(id)).toBe(false);
-  });
+  test.each(['a', 'A'.repeat(128), "-.%_*?!(),:=@$'", '0'])('%j is allowed', (id) => expect(accepted(id)).toBe(true));
+  test.each(['', 'A'.repeat(129), 'a/b', 'a b', 'a#', 'a+', 'é', 'a\n', '"', '\\'])('%j is not', (id) =>
+    expect(accepted(id)).toBe(false),
+  );
   test('are case-sensitive', () => {
     const registry = createRegistry(() => 0);
     registry.create('a');
@@ -56,9 +54,8 @@ test('an identity keeps its keys while it has a certificate', () => {
 
 test.each(['', 'not base64!', Buffer.alloc(15).toString('base64'), Buffer.alloc(65).toString('base64')])(
   'a device cannot have the key %j',
-  (primaryKey) => {
-    expect(() => createRegistry(() => 0).create('a', { primaryKey })).toThrow('base64 text of 16 to 64 bytes');
-  },
+  (primaryKey) =>
+    expect(() => createRegistry(() => 0).create('a', { primaryKey })).toThrow('base64 text of 16 to 64 bytes'),
 );
 
 test.each(['statusReason', 'managedBy'])('a device cannot have a %s of 129 characters', (name) => {
@@ -68,6 +65,5 @@ test.each(['statusReason', 'managedBy'])('a device cannot have a %s of 129 chara
   expect(() => registry.update('a', { [name]: 'x'.repeat(129) })).toThrow('128 characters at most');
 });
 
-test('the hash that chooses the partition never changes', () => {
-  expect(['', 'a', 'foobar'].map(stableHash)).toEqual([0x811c9dc5, 0xe40c292c, 0xbf9cf968]);
-});
+test('the hash that chooses the partition never changes', () =>
+  expect(['', 'a', 'foobar'].map(stableHash)).toEqual([0x811c9dc5, 0xe40c292c, 0xbf9cf968]));

@@ -46,9 +46,8 @@ describe('the registry client', () => {
     });
     await expect(connectedDevice(hub, deviceId)).rejects.toThrow('The hub answered 5');
   });
-  test('cannot create a device with an id that IoT Hub does not allow', async () => {
-    expect(await nameOfError(registry.create(settings({ deviceId: 'a b' })))).toBe('ArgumentError');
-  });
+  test('cannot create a device with an id that IoT Hub does not allow', async () =>
+    expect(await nameOfError(registry.create(settings({ deviceId: 'a b' })))).toBe('ArgumentError'));
   test('reads and deletes devices whose ids have unusual characters', async () => {
     deviceId = "odd-.%_*?!(),:=@$'";
     await registry.create(settings());
@@ -238,9 +237,8 @@ describe('a fault of REST', () => {
     expect(failed).toMatchObject({ name: 'ServiceUnavailableError', status: 503 });
     await registry.list();
   });
-  test('breaks the connection', async () => {
-    expect(await failing({ kind: 'rest', answer: 'reset', method: 'GET' })).toMatchObject({ code: 'ECONNRESET' });
-  });
+  test('breaks the connection', async () =>
+    expect(await failing({ kind: 'rest', answer: 'reset', method: 'GET' })).toMatchObject({ code: 'ECONNRESET' }));
   test('delays the answer', async () => {
     hub.registry.create(deviceId);
     hub.faults.add({ kind: 'rest', answer: 'delay', ms: 500, times: 1, path: `/devices/${deviceId}` });

@@ -13,9 +13,9 @@ describe('property bags', () => {
     ['$.new=1', { '$.new': '1' }],
     ['a=1/', { a: '1' }],
     ['a=1+1', { a: '1+1' }],
-  ])('have ordinary properties, a plus sign included, and no slash at the end: %s', (bag, properties) => {
-    expect({ ...parseBag(bag).properties }).toEqual(properties);
-  });
+  ])('have ordinary properties, a plus sign included, and no slash at the end: %s', (bag, properties) =>
+    expect({ ...parseBag(bag).properties }).toEqual(properties),
+  );
   test('have no prototype that a name could reach', () => {
     const { properties } = parseBag('__proto__=x&toString=y');
     expect(Object.getPrototypeOf(properties)).toBe(null);

@@ -119,9 +119,8 @@ test('null removes all tags or desired properties, and a watcher gets each remov
   });
   expect(told).toEqual([{ a: null, b: null, $version: 3 }]);
 });
-test('a device cannot clear its reported properties with null', () => {
-  expect(() => twins.report('d1', null)).toThrow('is an object');
-});
+test('a device cannot clear its reported properties with null', () =>
+  expect(() => twins.report('d1', null)).toThrow('is an object'));
 test('a twin is deleted with its device, which has a new twin when it is created again', () => {
   twins.report('d1', { a: 1 });
   registry.delete('d1');

@@ -38,9 +38,7 @@ const end = (socket: ReturnType<typeof raw>): Promise<void> =>
   });
 
 describe.concurrent('a client is disconnected', () => {
-  test('that says nothing to a TLS port', async () => {
-    await end(raw(hub.ports.amqps));
-  });
+  test('that says nothing to a TLS port', () => end(raw(hub.ports.amqps)));
 
   test('that sends half a ClientHello, and goes on byte by byte', async () => {
     const hello = await helloOf();
@@ -51,9 +49,7 @@ describe.concurrent('a client is disconnected', () => {
     await end(socket).finally(() => clearInterval(more));
   });
 
-  test('that says nothing once TLS is there', async () => {
-    await end(await overTls());
-  });
+  test('that says nothing once TLS is there', async () => end(await overTls()));
 
   test('that sends half the headers of a request, be it its first or a later one', async () => {
     const half = 'GET /devices HTTP/1.1\r\nhost: localhost\r\n';

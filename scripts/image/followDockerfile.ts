@@ -110,9 +110,7 @@ export async function followDockerfile(
       if (!/^[1-9]\d*:[1-9]\d*$/.test(argument))
         throw new StepFailed(`USER ${argument}: must be two numbers, and not root`);
       user = argument;
-    } else if (!needsEngine.includes(verb)) {
-      throw new StepFailed(`${verb} is not understood here`);
-    }
+    } else if (!needsEngine.includes(verb)) throw new StepFailed(`${verb} is not understood here`);
   }
   const { root: lastRoot, workdir, environment } = stage;
   return { root: lastRoot, workdir, environment, volumes, user, ports, command, healthCheck };

@@ -54,11 +54,9 @@ export async function tryMutants({
 
   function run(runner: Runner, testFiles: readonly string[], change?: Mutant): Promise<Seen> {
     const how = { testFiles, testMs, ...(change && { change }) };
-    return runner.run(how, fileMs * testFiles.length).catch((error: Error) => {
-      return {
-        failed: { testFile: testFiles.length === 1 ? (testFiles[0] ?? '') : '', title: '', why: error.message },
-      };
-    });
+    return runner.run(how, fileMs * testFiles.length).catch((error: Error) => ({
+      failed: { testFile: testFiles.length === 1 ? (testFiles[0] ?? '') : '', title: '', why: error.message },
+    }));
   }
 
   async function noticedBy(runner: Runner, mutant: Mutant, testFiles: readonly string[]): Promise<string | undefined> {

@@ -63,7 +63,6 @@ describe('a method', () => {
     const lineage = await lineageOf('t', { t: { methods: { m } } });
     expect(declarationIn(lineage, 'm')).toEqual({ inputs: undefined });
   });
-
   it('that no type declares is not declared', async () =>
     expect(await inputsOf('t', { t: { methods: { n: {} } } })).toBeUndefined());
 });

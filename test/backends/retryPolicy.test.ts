@@ -286,7 +286,6 @@ describe('a Retry-After', () => {
   it.each(['7', '1234567890', 'Sun, 06 Nov 1994 08:49:37 GMT'])('of %j is passed on to callers', (value) =>
     expect(plainRetryAfter(value)).toBe(value),
   );
-
   it.each(['12345678901', '7s', '+7', '2030-01-01T00:00:00Z', 'Invalid Date', '', undefined])(
     'of %j is not passed on to callers',
     (value) => expect(plainRetryAfter(value)).toBeUndefined(),

@@ -119,7 +119,6 @@ describe('The checker of histories', () => {
 
     it('an unhandled message whose device waits for the answer', () =>
       expect(found({ told: without(replies, 'x'), handled: without(handled, 'x') })).toEqual(['lost x']));
-
     it('a message that is not executed, although it ends no process', () => {
       const change = { struck: new Set(['b']), parked: new Set(['b']), unexecuted: new Set(['b']) };
       expect(found(change)).toEqual(['lost b']);
@@ -186,7 +185,6 @@ describe('The checker of histories', () => {
       const twice = [...well.effects, { id: 'c', key: 'another key' }];
       expect(found({ effects: twice, ...pumpIs(4, 'c') })).toContain('duplicated c');
     });
-
     it('a type that was created twice', () =>
       expect(found({ effects: [...well.effects, { id: 'u', key: 'key of u' }] })).toContain('duplicated u'));
 
@@ -229,7 +227,6 @@ describe('The checker of histories', () => {
 
     it('another code in the log', () =>
       expect(found({ handled: logged('c', { code: 'http_response_error' }) })).toEqual(['wrong acknowledgement c']));
-
     it('a repeated one under another message id', () =>
       expect(found({ told: [...replies, { ...told('b', 'ok'), messageId: 'b-2' }] })).toEqual([
         'wrong acknowledgement b',

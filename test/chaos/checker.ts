@@ -65,9 +65,13 @@ function checkOrder({ sent, effects, told, parted }: History, traces: readonly T
     inversions(
       sent,
       events.filter(({ id }) => !parted?.has(id)),
-    ).map(({ id, after }): Finding => {
-      return { what: 'inverted', id, why: `its ${word} comes after that of ${after}, which was sent later` };
-    });
+    ).map(
+      ({ id, after }): Finding => ({
+        what: 'inverted',
+        id,
+        why: `its ${word} comes after that of ${after}, which was sent later`,
+      }),
+    );
   return [...findingsOf(sure, 'effect'), ...findingsOf(whole, 'reply')];
 }
 

@@ -50,7 +50,6 @@ describe('What a process counts', () => {
     'is a difference when %s of its last line differs',
     (name) => expect(flawsOfLastLine([...lines, { ...summary, [name]: 7 }])).toHaveLength(1),
   );
-
   it('is counted from its own start', () =>
     expect(processesIn([...lines, ...lines, summary]).map((own) => own.length)).toEqual([5, 6]));
 });

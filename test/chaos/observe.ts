@@ -145,9 +145,9 @@ function statesOf({ backends: { world }, devices }: Stage, sent: readonly Messag
           .out(one)
           .map(({ to, attributes }) => [`${one.objectId} ${to.objectId}`, String(JSON.parse(attributes).by)] as const),
       );
-      const defined = (types.get(`type-of-${deviceId}`) ?? []).map(({ ref, text }) => {
-        return [ref, String(JSON.parse(text).properties.by.description)] as const;
-      });
+      const defined = (types.get(`type-of-${deviceId}`) ?? []).map(
+        ({ ref, text }) => [ref, String(JSON.parse(text).properties.by.description)] as const,
+      );
       const state = {
         objects: Object.fromEntries(ours.map(({ objectId, version, mark }) => [objectId, { version, mark }])),
         anonymous: marked.filter((one) => !ours.includes(one)).map(({ mark }) => mark),

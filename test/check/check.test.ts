@@ -26,7 +26,6 @@ it('more bodies in flight need more memory', () => {
   const delivery = { ...settings.delivery, maxBytes: 1024 * mebibyte };
   expect(marks(checkServiceLimits({ ...settings, delivery }, plenty))).toEqual(['warning', 'ok']);
 });
-
 it('this machine has limits', () => {
   const { memory, files = 1 } = machineLimits();
   expect([memory > mebibyte, files > 0]).toEqual([true, true]);

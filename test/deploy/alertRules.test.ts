@@ -78,9 +78,7 @@ it('every series of a recording has a value, or none, for each scrape', () => {
 });
 
 describe.skipIf(isSkipped)('promtool, of the Debian package prometheus,', () => {
-  it.each(files)('takes %s', async (file) => {
-    expect(await promtool('check', 'rules', file)).toContain('SUCCESS');
-  });
+  it.each(files)('takes %s', async (file) => expect(await promtool('check', 'rules', file)).toContain('SUCCESS'));
 
   it.each(recorded.map((recording) => [recording.name, recording] as const))(
     'has the alerts of “%s” fire in the trouble, and not before',

@@ -555,7 +555,6 @@ describe('a message that fails through our side', () => {
     const [failed, done] = [await dispatchEvent(event, failing), await dispatchEvent(event, success)];
     expect(failed.replies[0]?.messageId).not.toBe(done.replies[0]?.messageId);
   });
-
   it('is not parked when the failure is the device’s', async () => {
     const { parked } = await dispatchEvent(hubEvent({ properties, body: '{' }), []);
     expect(parked).toEqual([]);

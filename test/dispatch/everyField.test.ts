@@ -143,14 +143,10 @@ const lines = {
 };
 
 describe('a handled message', () => {
-  it('is one line of the log, after a success', async () => {
-    expect((await handled(created)).line).toEqual(lines.success);
-  });
-
-  it('is one line of the log, after a failure and with a dropped reply', async () => {
-    expect((await handled(synchronised)).line).toEqual(lines.failure);
-  });
-
+  it('is one line of the log, after a success', async () =>
+    expect((await handled(created)).line).toEqual(lines.success));
+  it('is one line of the log, after a failure and with a dropped reply', async () =>
+    expect((await handled(synchronised)).line).toEqual(lines.failure));
   it('is logged without waits when it comes from the dead letters', async () => {
     const { hubWaitMs: _, laneWaitMs: __, ...others } = lines.success;
     expect((await handled({ ...created, isReplayed: true })).line).toEqual(others);

@@ -81,7 +81,7 @@ describe('the truth table of acknowledgements', () => {
     ['full', 'success'],
     ['FULL', 'success'],
     ['Positive', 'success'],
-  ])('has the meaning of ack %j', async (ack, sent) => {
-    expect(await recordOutcome('V2', ack, true, 'delivered')).toMatchObject({ sent });
-  });
+  ])('has the meaning of ack %j', async (ack, sent) =>
+    expect(await recordOutcome('V2', ack, true, 'delivered')).toMatchObject({ sent }),
+  );
 });

@@ -16,26 +16,9 @@ type Metrics = Readonly<Record<string, Declaration>>;
 const ofServer = [...alerts.service, ...alerts['front door']] as readonly Alert[];
 const ofEdge = alerts['edge proxy'] as readonly Alert[];
 
-describe('alerts', () => {
-  it('have unique names, in the form of rules, and a condition', () => {
-    const all = [...ofServer, ...ofEdge];
-    expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
-    for (const { id, events: lines, metric, probe } of all) {
-      expect(id).toMatch(/^([A-Z][a-z]+)+$/);
-      expect(
-        [lines, metric, probe].some((condition) => condition !== undefined),
-        id,
-      ).toBe(true);
-    }
-  });
-
-  it('have their meaning and remedy as sentences, and their duration as Prometheus writes it', () => {
-    for (const { id, means, todo, for: lasting = '1m' } of [...ofServer, ...ofEdge]) {
-      expect(means, id).toMatch(/^\S.*\.$/);
-      expect(todo, id).toMatch(/^\S.*\.$/);
-      expect(lasting, id).toMatch(/^\d+[smhd]$/);
-    }
-  });
+it('alerts have unique names', () => {
+  const names = [...ofServer, ...ofEdge].map(({ id }) => id);
+  expect(new Set(names).size).toBe(names.length);
 });
 
 describe.each<[string, readonly Alert[], Events, Metrics, Readonly<Record<string, string | undefined>>]>([
@@ -89,15 +72,6 @@ describe.each<[string, readonly Alert[], Events, Metrics, Readonly<Record<string
       one.attributes.map(({ key }) => key.replaceAll('.', '_')),
     );
     expect(labels.filter((label) => !['', 'le', ...attributes].includes(label))).toEqual([]);
-  });
-
-  it('include one for each metric that the page names', () => {
-    const own: Metrics = declaredMetrics === metrics ? metrics : edgeMetrics; // those of the process are the service’s
-    const used = measured.map(([, metric]) => metric).join(' ');
-    const saying = Object.entries(own).filter(([, { use }]) => /\bAlert (on|when)\b/.test(use));
-    expect(saying.length).toBeGreaterThan(2);
-    const missing = saying.filter(([name, one]) => !used.includes(prometheusNameOf(name, one)));
-    expect(missing.map(([name]) => name)).toEqual([]);
   });
 });
 

@@ -24,20 +24,16 @@ async function play(story: Story) {
 
 describe('docs/devices.md', () => {
   it('has a chapter for each message {S1.7}', () => expect([...chapters.keys()].toSorted()).toEqual(names.toSorted()));
-
   it('has them in the order in which their examples succeed', () =>
     expect([...chapters.keys()]).toEqual(stories.map(({ message }) => message)));
-
   it('mentions existing messages only', () => {
     const later = ['model.query']; // R8
     expect(new Set(messageNamesIn(page, names).filter((name) => !later.includes(name)))).toEqual(new Set(names));
   });
-
   it('has the remedy for each result code', () => {
     const codes = tableOf(page, 'code').filter((row) => row['what the device should do']);
     expect(codes.flatMap(({ code = '' }) => codesIn(code))).toEqual(Object.keys(resultCodes));
   });
-
   it.each(jsonBlocks(page).map((json) => ({ json })))('has well-formed JSON: $json', ({ json }) =>
     expect(() => JSON.parse(json)).not.toThrow(),
   );

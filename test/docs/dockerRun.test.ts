@@ -18,19 +18,15 @@ describe('README’s docker run line', () => {
     expect(mounts).toEqual(argumentsOf('VOLUME'));
     expect(argumentsOf('ENV')).toContain(`DATA_DIRECTORY=${mounts[0]}`);
   });
-
   it('publishes the port that the image exposes and the service listens on', () => {
     expect(ports).toEqual(argumentsOf('EXPOSE'));
     expect(settingDocs().find(({ env }) => env === 'HTTP_PORT')?.default).toBe(ports[0]);
   });
-
   it('is that of docs/first-deployment.md', () => expect(dockerRunOf(firstDeployment)).toEqual(dockerRunOf(readme)));
-
   it('waits for the drain, and 30 s more for the last checkpoints and the release of the partitions', () => {
     const drain = settingDocs().find(({ env }) => env === 'DELIVERY_DRAIN_SECONDS')?.default;
     expect(/--stop-timeout (\d+)/.exec(readme)?.[1]).toBe(String(Number(drain) + 30));
   });
-
   it('reads the file that .env.example is copied to', () => {
     expect(envFile).toBe('.env');
     expect(Object.keys(readEnvFile(readFileSync('.env.example', 'utf8')))).toContain('HUB_EVENTS_CONNECTION_STRING');

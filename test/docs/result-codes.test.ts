@@ -10,7 +10,6 @@ const whoCanHelp = { nobody: 'nobody has to', device: 'the device', hub: 'the hu
 describe('docs/result-codes.md', () => {
   it('lists exactly the existing codes {S20.1}', () =>
     expect(rows.flatMap(({ code = '' }) => codesIn(code))).toEqual(Object.keys(resultCodes)));
-
   it('names for each the side at fault, like the service', () => {
     const said = rows.map((row) => row['who can do something about it']);
     expect(said).toEqual(Object.values(resultCodes).map(({ fault }) => whoCanHelp[fault]));

@@ -43,15 +43,12 @@ describe('docs/specification.md', () => {
     const chapters = [...page.matchAll(/^## S\d+ · `([\w.]+)`$/gm)].map(([, name]) => name);
     expect(chapters.toSorted()).toEqual(catalogue.map(({ name }) => name).toSorted());
   });
-
   it('links every chapter in its contents', () => {
     const linked = [...page.matchAll(/\]\(#(s\d+--[\w-]+)\)/g)].map(([, anchor]) => anchor);
     expect(linked).toEqual(anchorsOf(page).filter((anchor) => /^s\d/.test(anchor)));
   });
-
   it('has no rule without a test that names it in its title', () =>
     expect(ids.filter((id) => !proven.has(id))).toEqual([]));
-
   it('has each rule that a title names, at its end', () => {
     const wrong = marks.filter(({ named, end }) => !end || named.split(' ').some((id) => !ids.includes(id)));
     expect(wrong).toEqual([]);

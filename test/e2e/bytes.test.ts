@@ -27,10 +27,7 @@ async function send(name: string, more: Record<string, string>, body: string) {
 }
 
 describe('Every byte that a device sends reaches the backend', () => {
-  it('in type.create', async () => {
-    expect((await send('type.create', {}, definition)).asked).toEqual([definition]);
-  });
-
+  it('in type.create', async () => expect((await send('type.create', {}, definition)).asked).toEqual([definition]));
   it('in model.create, when it creates', async () => {
     const body = `{ "type":"exact","properties":${properties},  "model":"svc.device" ,"objectId":"${objectId}"}`;
     expect((await send('model.create', {}, body)).asked).toEqual([body]);
@@ -48,10 +45,8 @@ describe('Every byte that a device sends reaches the backend', () => {
     expect(asked).toEqual([body, body.replace(' 3,', ' 2,'), body]);
   });
 
-  it('in reference.create', async () => {
-    expect((await send('reference.create', { objectId }, `[ ${reference} ]`)).asked).toEqual([`[ ${reference} ]`]);
-  });
-
+  it('in reference.create', async () =>
+    expect((await send('reference.create', { objectId }, `[ ${reference} ]`)).asked).toEqual([`[ ${reference} ]`]));
   it('in identity.update', async () => {
     const body = '{ "publicKey" : "\\u0041\\/", "10":1.0, "2":9007199254740993, "limit":1e400 }';
     expect((await send('identity.update', {}, body)).asked).toEqual([body]);

@@ -144,9 +144,9 @@ type Answer = Awaited<ReturnType<typeof nextAck>>;
 /** Sends messages, one after the other, and waits for all acknowledgements, which come in the same order. */
 async function askAll(device: string, questions: readonly Question[]): Promise<Answer[]> {
   const from = devices.get(device) as Device;
-  const sent = questions.map(({ message, properties, body }, index) => {
-    return from.send({ ...envelope(message, `${index}`), ...properties }, Buffer.from(JSON.stringify(body)));
-  });
+  const sent = questions.map(({ message, properties, body }, index) =>
+    from.send({ ...envelope(message, `${index}`), ...properties }, Buffer.from(JSON.stringify(body))),
+  );
   const answers: Answer[] = [];
   for (const _ of questions) answers.push(await nextAck(from));
   await Promise.all(sent);

@@ -18,7 +18,7 @@ describe('The transcript', () => {
     await sandbox.startService();
   });
 
-  it.each(stories)('of $message is up to date {S15.1 S17.1}', async (story) => {
-    await expect(await transcribe(story, sandbox)).toMatchFileSnapshot(`transcripts/${story.message}.txt`);
-  });
+  it.each(stories)('of $message is up to date {S15.1 S17.1}', async (story) =>
+    expect(await transcribe(story, sandbox)).toMatchFileSnapshot(`transcripts/${story.message}.txt`),
+  );
 });

@@ -201,10 +201,8 @@ describe('JSON with comments', () => {
     for (const [open, close] of Object.entries({ '[': ']', '{"a":': '}' }))
       expect(() => readJsonWithComments(`${open.repeat(64)}1${close.repeat(64)}`)).not.toThrow();
   });
-
   it('may have brackets within strings', () =>
     expect(readJsonWithComments('["]", "a:", ",", "}"]').value).toEqual([']', 'a:', ',', '}']));
-
   it('keeps a member named __proto__', () =>
     expect(Object.keys(readJsonWithComments('{"__proto__": {"x": 1}}').value as object)).toEqual(['__proto__']));
 

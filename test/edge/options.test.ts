@@ -42,7 +42,6 @@ describe('the options', () => {
   it.each([['--json'], ['--init']])('%s needs a check', (arg) =>
     expect(() => readOptions([arg], {})).toThrow('--json and --init need --check'),
   );
-
   it('that are not known are refused', () => expect(() => readOptions(['--cofnig'], {})).toThrow("'--cofnig'"));
 });
 

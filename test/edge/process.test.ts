@@ -169,9 +169,8 @@ describe('the command line', () => {
       (error: { code: number; stderr: string }) => error,
     );
 
-  it('names the wrong option', async () => {
-    expect(await run('--cofnig', 'x')).toMatchObject({ code: 2, stderr: expect.stringContaining("'--cofnig'") });
-  });
+  it('names the wrong option', async () =>
+    expect(await run('--cofnig', 'x')).toMatchObject({ code: 2, stderr: expect.stringContaining("'--cofnig'") }));
 
   it('checks a configuration and lists its problems with their paths', async () => {
     const file = join(folder, 'config.jsonc');

@@ -51,15 +51,15 @@ describe('a reply', () => {
     ['one level too deep', '7', `${'{"a":'.repeat(64)}1${'}'.repeat(64)}`, tooDeep],
     ['that is longer as the hub carries it', '7', `{"a":[${'1e5,'.repeat(30_000)}1]}`, tooLarge],
     ['that is longer than the hub allows', '7', `{}${' '.repeat(131_071)}`, tooLarge],
-  ])('%s is a bad reply', (_, status, payload, problem) => {
+  ])('%s is a bad reply', (_, status, payload, problem) =>
     expect(responding(status, payload)).toEqual({
       ...{ status: 502, reason: 'bad_reply' },
       payload: {
         ...{ detail: `the module sent a malformed reply: ${problem}`, invoked: 'yes' },
         ...(status === '7' && { status: 7 }),
       },
-    });
-  });
+    }),
+  );
 
   it('may have as many bytes as the hub allows with its status, and not one more', () => {
     const room = 131_072 - JSON.stringify({ status: 0, output: { a: '' } }).length;

@@ -115,10 +115,8 @@ describe('the README of the edge proxy', () => {
     }
   });
 
-  it('has modules of at most 15 lines', async () => {
-    expect([lines(await blockOf('ts')), lines(await blockOf('python'))]).toEqual([14, 15]);
-  });
-
+  it('has modules of at most 15 lines', async () =>
+    expect([lines(await blockOf('ts')), lines(await blockOf('python'))]).toEqual([14, 15]));
   it('has a valid configuration', async () => {
     const text = (await blockOf('json')).replace('HUB', 'HostName=h;DeviceId=d;SharedAccessKey=a2V5');
     expect(parseConfiguration(text).modules).toMatchObject([{ id: 'camera', identity: 'camera' }]);

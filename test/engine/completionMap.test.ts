@@ -104,7 +104,6 @@ describe('the completion map', () => {
     'is invalid with another version or format (%s)',
     (map) => expect(decodeCompletion(41, map)).toBeUndefined(),
   );
-
   it('is not inflated beyond its largest size', () => {
     const bomb = deflateSync(Buffer.alloc(1024 * 1024 + 1, 255)).toString('base64url');
     expect(decodeCompletion(0, `2 0 ${bomb}`)).toBeUndefined();

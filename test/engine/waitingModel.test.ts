@@ -125,59 +125,65 @@ function take(course: Course, one: Step) {
   else course.needed[one.backend].set(one.isThere);
 }
 
-it('no runnable message waits behind a blocked one, and all run once, in the order of their device (500 random sequences)', {
-  timeout,
-}, async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(step as fc.Arbitrary<Step>, { maxLength: 60 }), async (steps) => {
-      const course = setUp();
-      for (const one of steps) {
-        take(course, one);
-        await settle();
-        course.check();
-      }
-      for (const backend of Object.values(course.needed)) backend.set(true);
-      for (let rounds = 0; rounds < steps.length; rounds += 1) {
-        await settle();
-        course.end(0);
-      }
-      await settle();
-      expect(course.started.length).toBe(course.sent.length);
-      expect([course.budget.inFlight(), course.budget.waiting.taken()]).toEqual([none, none]);
-      expect(await course.partition.drain(0)).toBe(0);
-    }),
-    { numRuns: 500 },
-  );
-});
-
-it('when a partition closes, no waiting message begins, and none stays charged (300 random sequences)', {
-  timeout,
-}, async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(step as fc.Arbitrary<Step>, { maxLength: 40 }),
-      fc.nat(40),
-      async (steps, closesAfter) => {
-        const overall = createBudget({ maxMessages: 2, maxBytes: 1e6 });
-        const course = setUp(overall);
-        for (const one of steps.slice(0, closesAfter)) {
+it(
+  'no runnable message waits behind a blocked one, and all run once, in the order of their device (500 random sequences)',
+  {
+    timeout,
+  },
+  async () =>
+    fc.assert(
+      fc.asyncProperty(fc.array(step as fc.Arbitrary<Step>, { maxLength: 60 }), async (steps) => {
+        const course = setUp();
+        for (const one of steps) {
           take(course, one);
-          if (steps.length % 2 === 0) await settle();
+          await settle();
+          course.check();
         }
-        course.partition.revoke();
-        const { length } = course.started;
-        for (const one of steps.slice(closesAfter)) take(course, one);
         for (const backend of Object.values(course.needed)) backend.set(true);
+        for (let rounds = 0; rounds < steps.length; rounds += 1) {
+          await settle();
+          course.end(0);
+        }
         await settle();
-        expect(course.started.length).toBe(length);
-        expect(overall.inFlight().messages).toBe(course.running.size);
-        while (course.running.size > 0) course.end(0);
-        await settle();
-        expect([overall.inFlight(), overall.waiting.taken(), overall.answering.taken()]).toEqual([none, none, none]);
-      },
+        expect(course.started.length).toBe(course.sent.length);
+        expect([course.budget.inFlight(), course.budget.waiting.taken()]).toEqual([none, none]);
+        expect(await course.partition.drain(0)).toBe(0);
+      }),
+      { numRuns: 500 },
     ),
-    { numRuns: 300 },
-  );
-});
+);
+
+it(
+  'when a partition closes, no waiting message begins, and none stays charged (300 random sequences)',
+  {
+    timeout,
+  },
+  async () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(step as fc.Arbitrary<Step>, { maxLength: 40 }),
+        fc.nat(40),
+        async (steps, closesAfter) => {
+          const overall = createBudget({ maxMessages: 2, maxBytes: 1e6 });
+          const course = setUp(overall);
+          for (const one of steps.slice(0, closesAfter)) {
+            take(course, one);
+            if (steps.length % 2 === 0) await settle();
+          }
+          course.partition.revoke();
+          const { length } = course.started;
+          for (const one of steps.slice(closesAfter)) take(course, one);
+          for (const backend of Object.values(course.needed)) backend.set(true);
+          await settle();
+          expect(course.started.length).toBe(length);
+          expect(overall.inFlight().messages).toBe(course.running.size);
+          while (course.running.size > 0) course.end(0);
+          await settle();
+          expect([overall.inFlight(), overall.waiting.taken(), overall.answering.taken()]).toEqual([none, none, none]);
+        },
+      ),
+      { numRuns: 300 },
+    ),
+);
 
 const none = { messages: 0, bytes: 0 };

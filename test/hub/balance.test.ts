@@ -88,7 +88,6 @@ describe('sharing partitions', () => {
     const old = { wantedBy: 'ended', wantedSince: -20_000 };
     expect(at('b', ownedBy('aaab', { 0: old, 1: old, 2: old })).ask).toHaveLength(1);
   });
-
   it('partitions of a dead instance are taken over', () => {
     const dead = { renewedAt: 60_000 };
     expect(at('a', ownedBy('aadd', { 2: dead, 3: dead })).claim).toEqual(['2', '3']);

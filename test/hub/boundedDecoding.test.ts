@@ -129,9 +129,7 @@ describe.each([
 ])('the library of %s', (_, message, frames) => {
   it('decodes no message beyond the limits', () =>
     expect(message.decode(section('value', emptyElements(257)))).toEqual({ body: null }));
-
   it('decodes zero bytes as an empty message', () => expect(message.decode(undefined)).toEqual({}));
-
   it('decodes no frame beyond the limits', () => {
     const frame = Buffer.concat([bytes(0, 0, 0, 24, 2, 0, 0, 0), emptyElements(257)]);
     expect(() => frames.read_frame(frame)).toThrow('AMQP frame that cannot be decoded');

@@ -101,13 +101,13 @@ describe('a message', () => {
     });
   });
 
-  it.each(malformed)('can be decoded up to its body, which has %s', (_, body) => {
+  it.each(malformed)('can be decoded up to its body, which has %s', (_, body) =>
     expect(sectionsOf(event(body))).toEqual({
       areDecodable: false,
       body: withProperties.length,
       annotated: endOfAnnotations,
-    });
-  });
+    }),
+  );
 
   it.each([
     ['257 properties without bytes', section('applicationProperties', emptyElements(257))],

@@ -113,7 +113,6 @@ it('a device id that is not a text is refused, as by the service client', () => 
   const reply = { kind: 'acknowledgement', deviceId: '\ud800', messageId: 'm', properties: {}, body: '' } as const;
   expect(() => encode({ ...reply, correlationId: undefined })).toThrow(URIError);
 });
-
 it('frames are those of the unmodified client, although their buffers are not cleared first', () =>
   expect(payloads.map((payload, index) => framesOfShippedClient[index]?.equals(frameOf(payload)))).toEqual(
     payloads.map(() => true),

@@ -43,14 +43,11 @@ const reviving = (...given: ReturnType<typeof session>[]) => {
 
 it('a partition that is silent while others are not is subscribed again', () =>
   expect(reviving(session(12_000, 12_000), session(1_000, 1_000))).toEqual({ isReplaced: false, restarts: [1, 0] }));
-
 it('the connection is replaced when all its partitions are silent', () => {
   expect(reviving(session(12_000, 12_000), session(12_000, 12_000))).toEqual({ isReplaced: true, restarts: [1, 1] });
   expect(reviving(session(12_000, 12_000), session(0, 0, true))).toEqual({ isReplaced: true, restarts: [1, 1] });
 });
-
 it('the connection is replaced also when its partitions became silent at different times', () =>
   expect(reviving(session(3_000, 15_000), session(12_000, 12_000))).toEqual({ isReplaced: true, restarts: [1, 1] }));
-
 it('the connection stays while no partition is silent', () =>
   expect(reviving(session(2_000, 2_000), session(10_000, 30_000))).toEqual({ isReplaced: false, restarts: [0, 0] }));

@@ -72,10 +72,8 @@ async function agesAfter(...pausesMs: number[]): Promise<(number | undefined)[]>
 
 it('The age of a record is the time since its renewal', async () =>
   expect(await agesAfter(5_000, 10_000)).toEqual([5_000, 15_000]));
-
 it('A long gap between two reads counts only in part, because other owners could not renew in it', async () =>
   expect(await agesAfter(5_000, 600_000, 5_000)).toEqual([5_000, 15_000, 20_000]));
-
 it('The owner of a record expires although every read is late', async () =>
   expect(await agesAfter(12_000, 12_000, 12_000)).toEqual([10_000, 20_000, 30_000]));
 

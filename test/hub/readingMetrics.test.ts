@@ -53,7 +53,6 @@ it('a checkpoint that cannot be written is counted as failed', async () => {
   const { counted } = await setUp({ writeProgress: () => Promise.reject(new Error('no store')) });
   expect(counted()).toMatchObject({ ended: {}, checkpoints: { failed: 1 } });
 });
-
 it('a checkpoint that is refused is counted, and the session as lost', async () => {
   const { counted } = await setUp({ writeProgress: async () => false });
   expect(counted()).toMatchObject({ ended: { lost: 1 }, checkpoints: { refused: 1 } });

@@ -73,9 +73,7 @@ describe('what becomes of a reply (C4) when the hub says', () => {
     ['that we have no right', new errors.UnauthorizedError('no'), {}],
   ])('%s', async (_, error, { atOnce, afterMinute, isOtherHeld }) => {
     let isBack = false;
-    const sender = senderOver(async ({ deviceId }) => {
-      return deviceId === 'a' && !isBack ? sendRefusalOf(error) : undefined;
-    });
+    const sender = senderOver(async ({ deviceId }) => (deviceId === 'a' && !isBack ? sendRefusalOf(error) : undefined));
     const became: Record<string, Delivery> = {};
     const send = (device: string) => void sender.send(replyTo(device)).then((delivery) => (became[device] = delivery));
     send('a');

@@ -58,7 +58,6 @@ describe.each(['rhea', 'azure-iothub/node_modules/rhea'])('%s', (library) => {
     await connect(Buffer.alloc(0));
     expect(told).toEqual([]);
   });
-
   it('does not print the end of an unknown session', async () => {
     await connect(Buffer.from('414d515000010000' + '0000000c02000007' + '00531745', 'hex'));
     expect(told).toEqual([]);

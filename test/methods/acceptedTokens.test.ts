@@ -64,7 +64,7 @@ describe('a request', () => {
     expect(known).toEqual([...[false, true, false], ...[false, false, true]]);
   });
 
-  it('is not recognised by a token that was refused later, or always', async () => {
+  it('is not recognised by a token that was refused later, or always', async () =>
     expect(
       await lookUps([
         ['old', object],
@@ -73,16 +73,14 @@ describe('a request', () => {
         ['reader', refused(403)],
         ['reader', refused(403)],
       ]),
-    ).toEqual([false, true, false, false, false]);
-  });
+    ).toEqual([false, true, false, false, false]));
 
-  it('is looked up even when its token is recognised', async () => {
+  it('is looked up even when its token is recognised', async () =>
     expect(
       await lookUps([
         ['x', object],
         ['x', refused(403)],
         ['x', object],
       ]),
-    ).toEqual([false, true, true]);
-  });
+    ).toEqual([false, true, true]));
 });

@@ -170,7 +170,6 @@ describe('a call', () => {
     const methods = methodsOf(connectionOf('localhost:1'));
     expect(await methods.invoke(call)).toEqual({ kind: 'failure', failure: 'unavailable' });
   });
-
   it('that the hub answers at once has not reached an offline device', async () => {
     const { methods } = await withKey([404, '{}']);
     expect(await methods.invoke(call)).toEqual({ kind: 'failure', failure: 'device_offline', status: 404 });

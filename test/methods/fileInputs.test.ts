@@ -21,7 +21,6 @@ describe('a file name', () => {
   it.each(['a', '.a', 'a.', 'a..b', '...', 'a/b', 'ü ?#%/.x', '😀', 'x'.repeat(1_024)])('may be %j', (name) =>
     expect(fileNameProblem(name)).toBeUndefined(),
   );
-
   it.each([
     ...['', '/', '/a', 'a/', 'a//b', '.', '..', './a', '../a', 'a/.', 'a/..', 'a/./b', 'a/../b', 'a\\b'],
     ...['a\u0000', 'a\nb', 'a/\u0085', '\ud800', 'x'.repeat(1_025), undefined, 7],

@@ -62,10 +62,8 @@ describe('an error of the hub', () => {
 describe('no response of the hub', () => {
   it('to a request that was not sent means that nothing was invoked', () =>
     expect(readHubError(new Error('connect ECONNREFUSED'), undefined)).toEqual({ failure: 'unavailable' }));
-
   it('to a request that was sent leaves the outcome unknown', () =>
     expect(readHubError(new Error('socket hang up'), 0)).toEqual({ failure: 'outcome_unknown' }));
-
   it('in JSON is a bad reply', () =>
     expect(readHubError(new SyntaxError('Unexpected token'), 5)).toEqual({ failure: 'bad_reply' }));
 });

@@ -124,11 +124,11 @@ describe('the settings of the front door', () => {
     ['checkpoints', {}, 'CHECKPOINTS_CONTAINER'],
     ['dead-letters', {}, 'DEAD_LETTERS_CONTAINER'],
     ['progress', { CHECKPOINTS_CONTAINER: 'progress' }, 'CHECKPOINTS_CONTAINER'],
-  ])('refuse the container %s for files of methods', (container, given, name) => {
+  ])('refuse the container %s for files of methods', (container, given, name) =>
     expect(problemsOf({ ...withFiles, ...given, METHODS_FILES_CONTAINER: container })).toEqual([
       expect.stringContaining(`must not have the name in ${name}`),
-    ]);
-  });
+    ]),
+  );
 
   it.each([
     ['the store', { STORE_CONNECTION_STRING: storage, METHODS_FILES_CONTAINER: 'files' }],

@@ -40,6 +40,4 @@ it.each([
   ['TLSv1.1', 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION'],
   ['TLSv1.2', 'TLSv1.2'],
   ['TLSv1.3', 'TLSv1.3'],
-] as const)('with %s: %s', async (version, agreed) => {
-  expect(await connect(version)).toBe(agreed);
-});
+] as const)('with %s: %s', async (version, agreed) => expect(await connect(version)).toBe(agreed));

@@ -72,9 +72,8 @@ describe.each<[string, Program]>([
     { names: Object.keys(edgeMetrics), declarations: edgeMetrics, table: edgePoints, numbers: edgeNumbers },
   ],
 ])('of %s', (_, { names, declarations, table, numbers }) => {
-  it('each number is exported under its own name, with its own labels', async () => {
-    expect(await numbers()).toEqual(table);
-  });
+  it('each number is exported under its own name, with its own labels', async () =>
+    expect(await numbers()).toEqual(table));
 
   it('each metric has a row, and each value of its labels', () => {
     for (const name of names.filter((one) => !ofWholeProgram.includes(one))) {

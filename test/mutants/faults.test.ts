@@ -8,7 +8,6 @@ it.each(faults)('the fault can be put in: $file, $fault', (fault) => {
   const text = readFileSync(fault.file, 'utf8');
   expect(withFault(text, fault)).not.toBe(text);
 });
-
 it('the names of the faults of a file are unique', () => {
   const names = faults.map(({ fault, file }) => `${file}: ${fault}`);
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
@@ -30,7 +29,7 @@ describe('the text of faults', () => {
     ['src/sum.ts\n# one\n+b\n', /“one” has no file, or no text/],
   ])('is refused with a line that is out of place: %j', (text, why) => expect(() => faultsIn(text)).toThrow(why));
 
-  it.each(['', 'a + b; a + b'])('is refused where what is found does not stand once: %j', (text) => {
-    expect(() => withFault(text, sum)).toThrow('src/sum.ts must contain exactly once what “takes away” changes: a + b');
-  });
+  it.each(['', 'a + b; a + b'])('is refused where what is found does not stand once: %j', (text) =>
+    expect(() => withFault(text, sum)).toThrow('src/sum.ts must contain exactly once what “takes away” changes: a + b'),
+  );
 });

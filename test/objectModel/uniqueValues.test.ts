@@ -28,7 +28,6 @@ describe('the values of unique properties', () => {
     expect(unique.read(parseJson('{"model":"svc.device"}')).values).toBeUndefined();
     expect(createUniqueValues([]).read(modelWith('{"serial":"A-1"}')).values).toBeUndefined();
   });
-
   it('are not looked for in fewer values than there are', () => {
     const { read } = createUniqueValues(['serial', 'site', 'tag']);
     expect(read(modelWith('{"serial":1,"serial":2}'))).toEqual({ values: undefined, twice: undefined });

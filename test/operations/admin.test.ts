@@ -179,13 +179,9 @@ describe('the admin port', () => {
     expect([status, answered['www-authenticate']]).toEqual([403, undefined]);
   });
 
-  it.each(['localhost:8082', '127.0.0.1', '[::1]:8082', '127.0.0.2:1', '127.100.20.3'])(
-    'answers to %s',
-    async (host) => {
-      expect((await ask(await serverWith(''), '/state', { host })).status).toBe(200);
-    },
+  it.each(['localhost:8082', '127.0.0.1', '[::1]:8082', '127.0.0.2:1', '127.100.20.3'])('answers to %s', async (host) =>
+    expect((await ask(await serverWith(''), '/state', { host })).status).toBe(200),
   );
-
   it('answers a request typed into a browser', async () => {
     const port = await serverWith('');
     expect((await ask(port, '/state', { 'sec-fetch-site': 'none' })).status).toBe(200);

@@ -30,11 +30,11 @@ describe('an address that cannot be listened on', () => {
   it.each<[string, (port: number) => Promise<unknown>]>([
     ['A_PORT', (port) => serveHealth({ host: here, port, settings }, { missing: () => [] })],
     ['ADMIN_PORT', (port) => startAdminServer({ host: here, port, token: '', about: {}, routes: {} })],
-  ])('names %s when another program has the port', async (setting, start) => {
-    await expect(start(other.port)).rejects.toThrow(
+  ])('names %s when another program has the port', (setting, start) =>
+    expect(start(other.port)).rejects.toThrow(
       `${setting}: port ${other.port} is in use by another program; set another port, or stop that program`,
-    );
-  });
+    ),
+  );
 
   it.each(['192.0.2.1', 'no-such-host.invalid'])('names the setting of the host %s', async (host) => {
     await expect(listen(createServer(), { host, port: 0, settings })).rejects.toThrow(

@@ -56,12 +56,12 @@ it('a dry replay only lists what is meant', async () => {
 });
 
 it('a replay ends with 1 when one fails again, and says why', async () => {
-  const again = (parking: DeadLetters): Dispatch => {
-    return async ({ event }) => {
+  const again =
+    (parking: DeadLetters): Dispatch =>
+    async ({ event }) => {
       if (event.sequenceNumber === 2) await parking.park({ ...letter(2, { details: 'again\u001b' }), event });
       return true;
     };
-  };
   expect(await replayAll(again)).toBe(1);
   expect(output.said).toContain(`${id(2)} failed again: timeout_exceeded, again\\u001b\n`);
   expect(output.said).toMatch(

@@ -40,9 +40,9 @@ it('a command has the arguments of the process, and ends with its own exit code'
 it.each([
   ['an error, line by line', new Error('not there:\n\u001b[2J'), 'not there:\n\\u001b[2J\n'],
   ['each problem of the settings', new ConfigurationError(['A is required', 'B\n']), 'A is required\nB\\u000a\n'],
-])('a command that fails prints %s, without control characters, and ends with 1', async (_, error, text) => {
-  expect(await run(() => Promise.reject(error))).toEqual([1, text]);
-});
+])('a command that fails prints %s, without control characters, and ends with 1', async (_, error, text) =>
+  expect(await run(() => Promise.reject(error))).toEqual([1, text]),
+);
 
 it.each([
   ['EPIPE', 0],

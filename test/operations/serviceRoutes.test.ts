@@ -253,11 +253,11 @@ it.each<[string, Changes['work'], Changes['tokens']?]>([
     { steps: [reply('queue_full')] },
   ],
   ['another attempt to send, after throttled (ack to gateway)', { steps: [reply('throttled')] }],
-])('/devices has the wait for %s', (waitsFor, work, tokens) => {
+])('/devices has the wait for %s', (waitsFor, work, tokens) =>
   expect(answerOf('/devices', '', { ...(work && { work }), ...(tokens && { tokens }) })).toMatchObject({
     devices: [{ waitsFor }],
-  });
-});
+  }),
+);
 
 it.each<[string, number, Changes]>([
   ['a token while the token endpoint is out', 1, { work: { steps: [call('token')] } }],

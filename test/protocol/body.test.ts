@@ -26,9 +26,7 @@ const decode = async (body: unknown, encoding?: string, generation: 'V1' | 'V2' 
 describe('a V2 body', () => {
   it.each([undefined, '', 'utf8', 'UTF-8', 'utf-8', 'identity'])(
     'with content-encoding %s is plain',
-    async (encoding) => {
-      expect(await decode(Buffer.from(text), encoding)).toBe(text);
-    },
+    async (encoding) => expect(await decode(Buffer.from(text), encoding)).toBe(text),
   );
 
   describe.each([
@@ -36,17 +34,12 @@ describe('a V2 body', () => {
     ['GZip', gzipSync],
     ['deflate', deflateSync],
   ])('with content-encoding %s', (encoding, compress) => {
-    it('may be base64 text', async () => {
-      expect(await decode(Buffer.from(compress(text).toString('base64')), encoding)).toBe(text);
-    });
-
-    it('may be base64 text with blanks around it', async () => {
-      expect(await decode(Buffer.from(` ${compress(text).toString('base64')}\r\n`), encoding)).toBe(text);
-    });
-
-    it('may be base64 text in JSON quotes', async () => {
-      expect(await decode(Buffer.from(JSON.stringify(compress(text).toString('base64'))), encoding)).toBe(text);
-    });
+    it('may be base64 text', async () =>
+      expect(await decode(Buffer.from(compress(text).toString('base64')), encoding)).toBe(text));
+    it('may be base64 text with blanks around it', async () =>
+      expect(await decode(Buffer.from(` ${compress(text).toString('base64')}\r\n`), encoding)).toBe(text));
+    it('may be base64 text in JSON quotes', async () =>
+      expect(await decode(Buffer.from(JSON.stringify(compress(text).toString('base64'))), encoding)).toBe(text));
 
     it.each([
       ['a character before it', (base64: string) => `!${base64}`],
@@ -62,9 +55,7 @@ describe('a V2 body', () => {
       });
     });
 
-    it('may be the compressed bytes themselves', async () => {
-      expect(await decode(compress(text), encoding)).toBe(text);
-    });
+    it('may be the compressed bytes themselves', async () => expect(await decode(compress(text), encoding)).toBe(text));
 
     it('is read with any content and any compression level', async () => {
       const options = fc.record({ level: fc.integer({ min: 0, max: 9 }), windowBits: fc.integer({ min: 9, max: 15 }) });
@@ -95,12 +86,12 @@ describe('a V2 body', () => {
       ['a byte', Buffer.from('x')],
       ['a zero', Buffer.from([0])],
       ['zeros', Buffer.alloc(64)],
-    ])('is refused with trailing data: %s', async (_what, more) => {
-      await expect(decode(Buffer.concat([compress(text), more]), encoding)).rejects.toMatchObject({
+    ])('is refused with trailing data: %s', (_what, more) =>
+      expect(decode(Buffer.concat([compress(text), more]), encoding)).rejects.toMatchObject({
         code: 'decompression_error',
         details: `body is not valid ${encoding.toLowerCase()} data`,
-      });
-    });
+      }),
+    );
 
     it.each([
       ['plain JSON', text],
@@ -117,33 +108,26 @@ describe('a V2 body', () => {
     expect(await decode(written, 'deflate')).toBe(text);
   });
 
-  it('with another content-encoding is refused', async () => {
-    await expect(decode(Buffer.from(text), 'br')).rejects.toMatchObject({
+  it('with another content-encoding is refused', () =>
+    expect(decode(Buffer.from(text), 'br')).rejects.toMatchObject({
       code: 'decompression_error',
       details: 'property content-encoding must be utf8, gzip or deflate',
-    });
-  });
+    }));
 
   it('that is not bytes is a validation failure', () =>
     expect(decode({ an: 'AMQP map' })).rejects.toMatchObject({ code: 'validation_error' }));
 });
 
 describe('a V1 body', () => {
-  it.each(['', 'utf8', 'UTF-8', 'Identity', undefined])(
-    'may declare that it is not compressed: %j',
-    async (encoding) => {
-      expect(await decode(Buffer.from(text), encoding, 'V1')).toBe(text);
-    },
+  it.each(['', 'utf8', 'UTF-8', 'Identity', undefined])('may declare that it is not compressed: %j', async (encoding) =>
+    expect(await decode(Buffer.from(text), encoding, 'V1')).toBe(text),
   );
 
-  it.each(['gzip', 'GZIP', 'deflate', 'br', ' utf8'])(
-    'must not declare that it is compressed: %j',
-    async (encoding) => {
-      await expect(decode(Buffer.from(text), encoding, 'V1')).rejects.toMatchObject({
-        code: 'platform_event_validation_error',
-        details: 'property content-encoding must be utf8 or absent: the body of an event is never compressed',
-      });
-    },
+  it.each(['gzip', 'GZIP', 'deflate', 'br', ' utf8'])('must not declare that it is compressed: %j', (encoding) =>
+    expect(decode(Buffer.from(text), encoding, 'V1')).rejects.toMatchObject({
+      code: 'platform_event_validation_error',
+      details: 'property content-encoding must be utf8 or absent: the body of an event is never compressed',
+    }),
   );
 });
 

@@ -17,7 +17,6 @@ describe('the size of a reply, as counted by the hub,', () => {
     expect(sizeOf(reply)).toBe(least);
     expect(sizeOf({ ...reply, correlationId: 'abc' })).toBe(least + 3);
   });
-
   it('includes names and values of all properties, and the body, in bytes', () => {
     expect(sizeOf({ ...reply, properties: { größe: 'ü', b: '' } })).toBe(least + 7 + 2 + 1);
     expect(sizeOf({ ...reply, body: '"ü"' })).toBe(least + 4);
@@ -32,7 +31,6 @@ describe('the size of a reply, as counted by the hub,', () => {
 
 describe('the system correlation id', () => {
   it.each(['x', '~ ', 'x'.repeat(128)])('is the request’s: %j', (id) => expect(systemCorrelationId(id)).toBe(id));
-
   it.each([undefined, '', 'ü', 'a\n', '\u007f', 'x'.repeat(129)])('is left out for %j', (id) =>
     expect(systemCorrelationId(id)).toBeUndefined(),
   );

@@ -9,7 +9,6 @@ describe('faults', () => {
     expect(firstOf(faults(10))).toEqual(faults(10));
     expect(listed(faults(2))).toBe('fault 0; fault 1');
   });
-
   it('beyond ten are counted', () => {
     expect(firstOf(faults(11))).toEqual([...faults(10), '… and 1 more']);
     expect(firstOf(faults(25)).at(-1)).toBe('… and 15 more');
@@ -21,12 +20,10 @@ describe('a text', () => {
     expect(shortened('x'.repeat(1_000))).toBe('x'.repeat(1_000));
     expect(shortened('12345', 5)).toBe('12345');
   });
-
   it('of one character more ends with an ellipsis within the limit', () => {
     expect(shortened('x'.repeat(1_001))).toBe(`${'x'.repeat(999)}…`);
     expect(shortened('123456', 5)).toBe('1234…');
   });
-
   it('is never truncated within a character', () => expect(shortened('123😀6', 5)).toBe('123\ufffd…'));
 });
 

@@ -42,12 +42,12 @@ describe('a V2 envelope', () => {
     expect(v2({ ack })).toMatchObject({ envelope: { ack: expected }, refusal: undefined }),
   );
 
-  it.each(['yes', 'true', 'constructor', '__proto__'])('refuses ack %s, which counts as all for that answer', (ack) => {
+  it.each(['yes', 'true', 'constructor', '__proto__'])('refuses ack %s, which counts as all for that answer', (ack) =>
     expect(v2({ ack })).toMatchObject({
       envelope: { ack: 'all' },
       refusal: { code: 'validation_error', details: 'property ack must be none, positive, negative or all' },
-    });
-  });
+    }),
+  );
 
   it.each([
     [{ version: '2' }, undefined],
@@ -75,15 +75,16 @@ describe('a V2 envelope', () => {
 
   it('copies target and correlationId even when the message is refused', () =>
     expect(v2({ version: 3, target: 'edge' }).envelope).toMatchObject({ target: 'edge', correlationId: 'c1' }));
-
   it('has the default time-out when the message is refused', () => {
     expect(v2({ version: 3, timeout: '5' }).envelope.timeoutSeconds).toBe(300);
     expect(v2({ timeout: '5' }).envelope.timeoutSeconds).toBe(5);
   });
 
-  it('has no name and no correlationId when they are empty', () => {
-    expect(v2({ action: '', correlationId: '' }).envelope).toMatchObject({ name: undefined, correlationId: undefined });
-  });
+  it('has no name and no correlationId when they are empty', () =>
+    expect(v2({ action: '', correlationId: '' }).envelope).toMatchObject({
+      name: undefined,
+      correlationId: undefined,
+    }));
 
   it('checks the ack before the common properties', () =>
     expect(v2({ ack: 'x', version: 3 }).refusal?.details).toMatch(/^property ack/));
@@ -144,7 +145,6 @@ describe('a V1 envelope', () => {
 
   it('has the default time-out whatever the device sends', () =>
     expect(v1({ timeout: '5' })).toMatchObject({ envelope: { timeoutSeconds: 300 }, refusal: undefined }));
-
   it('is refused with the code of its generation {S3.3}', () => {
     expect(v1({ ack: 'x' }).refusal?.code).toBe('platform_event_validation_error');
     expect(v1({ eventType: undefined }).refusal?.details).toBe('property eventType is required');

@@ -42,7 +42,6 @@ describe('the classification by two properties', () => {
 
   it('reads events without a message source', () =>
     expect(classify({ ...hubEvent({ properties: { msgType: 'action' } }), systemProperties: {} })).toBe('V2'));
-
   it('ignores a polluted prototype of the property bag', () =>
     expect(classify(hubEvent({ properties: Object.create({ msgType: 'action' }) }))).toBeUndefined());
 });
@@ -72,11 +71,9 @@ describe('the reason why an event is not for this service', () => {
 
 describe('the sender', () => {
   it('is the hub’s system property {S2.1 S19.1}', () => expect(senderOf(hubEvent({ device: 'd1' }))).toBe('d1'));
-
   it.each(['', 5, null])('is missing when the stamp is %j', (stamp) =>
     expect(senderOf({ ...hubEvent({}), systemProperties: { 'iothub-connection-device-id': stamp } })).toBeUndefined(),
   );
-
   it('is never taken from application properties {S2.1 S19.1}', () => {
     const event = hubEvent({ device: undefined, properties: { 'iothub-connection-device-id': 'forged' } });
     expect(senderOf({ ...event, systemProperties: {} })).toBeUndefined();

@@ -134,7 +134,6 @@ it('a null member counts as absent where the schema says so, and others are kept
   const schema = absentWhenNull(z.number());
   expect([schema.parse(null), schema.parse(undefined), schema.parse(0)]).toEqual([undefined, undefined, 0]);
 });
-
 it('a body that is not an object is reported as such', () => {
   const { error } = jsonObject({ objectId: guid }).safeParse([]);
   expect(faultsOf(error ?? new z.ZodError([]), 'body')).toEqual(['body must be a JSON object']);

@@ -41,7 +41,6 @@ describe('readJson', () => {
     expect(() => parseJson(text)).toThrow('is not well-formed JSON');
     expect(parseJson('"¿"').value).toBe('¿');
   });
-
   it('does not quote the refused text, which may hold a secret', () =>
     expect(() => readJson(bytes('{"publicKey": s3cret}'))).toThrow(expect.not.stringContaining('s3cret')));
 
@@ -53,7 +52,6 @@ describe('readJson', () => {
 
   it('tolerates nesting far beyond the limit', () =>
     expect(() => readJson(bytes('['.repeat(100_000) + ']'.repeat(100_000)))).toThrow('nested more than 64 levels'));
-
   it.each([' ', '\n', '\r', '\t', ' \r\n\t '])('finds an object after %j', (blank) => {
     expect(parseJson(`${blank}{"a":1}`).isObject).toBe(true);
     expect(parseJson(`${blank}[{"a":1}]`).isObject).toBe(false);

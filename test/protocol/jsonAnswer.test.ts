@@ -60,7 +60,6 @@ describe('the elements of an array', () => {
     const [element] = elementsOf('[{"wanted":1,"other":2}]', keysOf(['wanted']));
     expect(element && [memberOf(element, 'wanted')?.text, element.members.size]).toEqual(['1', 1]);
   });
-
   it.each(['{}', '{"a":[1]}', '1', '"[1]"'])('are not requested from %s', (text) => {
     expect(() => elementsOf(text)).toThrow('expected an array');
     expect(() => readIn(1e6, `{"data":${text}}`, allKeys, collecting())).toThrow('expected an array');

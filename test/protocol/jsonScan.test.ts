@@ -104,7 +104,6 @@ describe('a duplicate key', () => {
     for (const rest of [' x', ',"b":1}', ',,', '']) expect([...read(`{"a":1,"c":2,"a":3${rest}`).twice]).toEqual(['a']);
     expect(() => read('{"a":1,"a":2}x', trusted(64))).toThrow('is not well-formed JSON');
   });
-
   it('is searched up to the end of the text', () => {
     expect(read(' {"a":1,"c":1,"c":2,"b":2} ').twice.size).toBe(0);
     expect(() => read('{"a":1,"b":2}x')).toThrow('is not well-formed JSON, see character 14');

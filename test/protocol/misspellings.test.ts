@@ -39,7 +39,6 @@ describe('a misspelt property name', () => {
 
   it('is not searched by letter case in a message for this service', () =>
     expect(misspelling({ msgType: 'action', msgtype: 'action' }, true)).toBeUndefined());
-
   it('is absent in a message without properties', () =>
     expect(
       misspellingIn({ ...hubEvent({ properties: {}, body: {} }), properties: undefined } as never, false),

@@ -25,9 +25,8 @@ beforeEach(() => {
 
 const at = (path: string, second: number) => utimesSync(join(directory, path), second, second);
 
-it('a build is up to date when no source was written since', async () => {
-  expect(await isUpToDate(directory)).toBe(true);
-});
+it('a build is up to date when no source was written since', async () =>
+  expect(await isUpToDate(directory)).toBe(true));
 
 it('a build is up to date after one that had nothing to write for the edge proxy', async () => {
   at('tsconfig.json', 3_000);
@@ -53,7 +52,6 @@ it('a build is out of date when a file was removed', async () => {
   rmSync(join(directory, 'src/hub/reader.ts'));
   expect(await isUpToDate(directory)).toBe(false);
 });
-
 it.each(programs)('a build is out of date without %s', async (program) => {
   rmSync(join(directory, program));
   expect(await isUpToDate(directory)).toBe(false);

@@ -52,12 +52,11 @@ const decisions = [
 ] as const;
 
 describe('npm run new-message', () => {
-  it('shows its help', async () => {
+  it('shows its help', async () =>
     expect(await newMessage('--help')).toMatchObject({
       status: 0,
       said: expect.stringContaining('sandbox/stories/NAME.ts'),
-    });
-  });
+    }));
 
   it.each<[string[], string]>([
     [[], 'One name is needed'],
@@ -97,10 +96,9 @@ describe('npm run new-message', () => {
     }
   });
 
-  it('overwrites nothing', async () => {
+  it('overwrites nothing', async () =>
     expect(await newMessage('model.archive')).toMatchObject({
       status: 1,
       said: expect.stringContaining('exists already'),
-    });
-  });
+    }));
 });

@@ -45,16 +45,13 @@ describe('an old Node.js is refused with one sentence by', () => {
 it.each(['20.18.3', '20.0.0', '19.9.0', '14.21.3'])('Node %s is too old', (version) =>
   expect(runWith(version, 'scripts/run/nodeVersion.js')).toEqual(refused(version)),
 );
-
 it.each(['20.19.0', '20.20.2', '21.0.0', '22.1.0', '100.0.0'])('Node %s is new enough', (version) =>
   expect(runWith(version, 'scripts/run/nodeVersion.js')).toEqual({ status: 0, stdout: '', stderr: '' }),
 );
-
 it.each(['package.json', 'edge/package.json', 'iot-hub-emulator/package.json'])(
   '%s requires the same version',
   (file) => expect(JSON.parse(readFileSync(file, 'utf8')).engines.node).toBe('>=20.19'),
 );
-
 it('the launcher imports nothing on which an old Node.js fails before the check', () => {
   expect(importsOf('scripts/run.js')).toEqual(['scripts/run/nodeVersion.js', 'scripts/run/launch.js']);
   expect(readFileSync('scripts/run.js', 'utf8')).toMatch(/^import '.*nodeVersion.*';\n\nawait import\(/m);

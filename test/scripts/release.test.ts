@@ -83,12 +83,11 @@ describe('npm run release', () => {
 
   it.each([['1.1'], ['1.1.0', '1.2.0'], ['9.9.9', '--next', '--dry-run']])(
     'shows how it is used for %s %s %s',
-    (...args) => {
+    (...args) =>
       expect(run(...args)).toMatchObject({
         status: 1,
         stdout: expect.stringContaining('Usage: npm run release -- VERSION'),
-      });
-    },
+      }),
   );
 });
 

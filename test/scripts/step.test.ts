@@ -30,9 +30,9 @@ it.each([
     { limitMs: 1_000, graceMs: 100 },
     'did not end within 1 s',
   ],
-])('a step %s', async (_, script, options, why) => {
-  expect(await step(script, options)).toEqual({ why, processes: script.includes('sleep') ? 1 : 0 });
-});
+])('a step %s', async (_, script, options, why) =>
+  expect(await step(script, options)).toEqual({ why, processes: script.includes('sleep') ? 1 : 0 }),
+);
 
 it('a step ends when it is interrupted', async () => {
   const interrupt = new AbortController();
@@ -43,6 +43,5 @@ it('a step ends when it is interrupted', async () => {
   expect(await ending).toEqual({ why: 'interrupted', processes: 1 });
 });
 
-it('a step with a missing program reports that', async () => {
-  expect(await runStep(['no-such-program'], { limitMs: 60_000 })).toContain('ENOENT');
-});
+it('a step with a missing program reports that', async () =>
+  expect(await runStep(['no-such-program'], { limitMs: 60_000 })).toContain('ENOENT'));

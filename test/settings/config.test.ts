@@ -74,7 +74,6 @@ describe('settings', () => {
 
   it('count as not set when the variable is empty', () =>
     expect(readSettings({ ...enough, HTTP_PORT: '' }, directory).http.port).toBe(8080));
-
   it('that are missing are all reported at once, by their variables', () => {
     const problems = problemsOf({});
     for (const name of Object.keys(enough)) expect(problems.join('\n')).toContain(name);

@@ -91,7 +91,6 @@ describe('a request to an account', () => {
     const { at, outcome } = await attemptsOf([failure(status)]);
     expect([at, outcome]).toEqual([[0], new StorageError('storage: reading', status, 'Error')]);
   });
-
   it('succeeds when a repeat does', async () =>
     expect(await attemptsOf([failure(503), failure(), 'read'])).toEqual({ at: [0, 200, 600], outcome: 'read' }));
 

@@ -24,7 +24,6 @@ it('A line about an invocation has its correlation id', () => {
   const { partition: _, sequenceNumber: __, ...invocation } = { ...event, stage: 'sent', correlationId: 'shift-7' };
   expect(readableLine(JSON.stringify(invocation), false)).toMatch(/^03:04:05\.678 {2}shift-7 {5}sent {9}backend=/);
 });
-
 it('A line of the tap has its stage in colour at a terminal', () =>
   expect(readableLine(JSON.stringify(event), true)).toContain('\u001b[34mattempt    \u001b[0m'));
 

@@ -81,7 +81,6 @@ it('the server refuses all other requests', async () => {
   expect(await get('/')).toEqual([404, { error: 'only /startupz, /livez, /readyz and /metrics exist' }]);
   expect(await get('/readyz', 'POST')).toEqual([405, { error: 'only GET and HEAD' }]);
 });
-
 it('no answer may be cached', async () => {
   const { headers } = await fetch(`http://127.0.0.1:${server.port}/livez`);
   expect([headers.get('content-type'), headers.get('cache-control')]).toEqual(['application/json', 'no-store']);

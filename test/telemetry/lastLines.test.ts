@@ -20,16 +20,12 @@ describe('the lines of a process are complete', () => {
     ['by itself', 'return'],
     ['when it exits', 'exit'],
     ['when an error is not caught', 'throw'],
-  ])('if it ends %s', async (_, end) => {
-    expect(await writtenBy(end)).toEqual(['handled 1', 'handled 2']);
-  });
+  ])('if it ends %s', async (_, end) => expect(await writtenBy(end)).toEqual(['handled 1', 'handled 2']));
 
   it('up to a warning, even if it is killed right after it', async () => {
     const [first, second, ...warning] = await writtenBy('kill');
     expect([first, second, warning.length]).toEqual(['handled 1', 'handled 2', 1]);
   });
-
-  it('before a checkpoint is written, even if it is killed right after that (G5)', async () => {
-    expect(await writtenBy('flush')).toEqual(['handled 1', 'handled 2']);
-  });
+  it('before a checkpoint is written, even if it is killed right after that (G5)', async () =>
+    expect(await writtenBy('flush')).toEqual(['handled 1', 'handled 2']));
 });

@@ -45,7 +45,6 @@ it('prints a line for each finding, and their sum', () => {
   const { text } = reported([fine, doubt, wrong]);
   expect(text).toBe('✓ clock: agrees\n! disk: 10 MB → make room\n✗ hub: refused → compare\n1 ✓  1 !  1 ✗  in 1.5 s\n');
 });
-
 it('prints an outage as a warning before the start', () =>
   expect(reported([gone], { isInit: true }).text).toMatch(/^! store: ECONNREFUSED → wait\n/));
 

@@ -118,9 +118,8 @@ describe('what is known of a file', () => {
     expect(await stampOf(file('a'))).not.toBe(before);
   });
 
-  it('of a file that is missing is why it cannot be read', async () => {
-    expect(await stampOf(file('missing'))).toBe('ENOENT');
-  });
+  it('of a file that is missing is why it cannot be read', async () =>
+    expect(await stampOf(file('missing'))).toBe('ENOENT'));
 
   it('is the same for the same files with the same stamps', () => {
     const some = new Map([['a', '1']]);

@@ -17,12 +17,11 @@ describe('the options of a hub', () => {
     const hub = { directory: '/default/keys' };
     expect(read()).toMatchObject({ directory: '/default', words: [], json: false, hub });
   });
-  test('put keys and data into the directory of --persist', () => {
+  test('put keys and data into the directory of --persist', () =>
     expect(read('--persist', 'data')).toMatchObject({
       directory: '/from/data',
       hub: { directory: '/from/data/keys', persist: '/from/data/data' },
-    });
-  });
+    }));
   test('name tier, units, groups, devices and ports', () => {
     const args =
       '--tier S2 --units 3 --methods-at-once 9 --group a --group b --device d1 --mqtts-port 8883 --strict'.split(' ');
@@ -41,9 +40,7 @@ describe('the options of a hub', () => {
     ['--retention', 'x'],
     ['--tier', 'S4'],
     ['--route-partitions', '2'],
-  ])('are refused when they are invalid: %s %s', (...args) => {
-    expect(() => read(...args)).toThrow(UsageError);
-  });
+  ])('are refused when they are invalid: %s %s', (...args) => expect(() => read(...args)).toThrow(UsageError));
 });
 
 describe('an authority and a route', () => {
@@ -72,9 +69,8 @@ describe('an authority and a route', () => {
     expect(() => read('--authority', path)).toThrow(UsageError);
     expect(() => read('--authority', path)).toThrow(why);
   });
-  test('are refused when the file is not there', () => {
-    expect(() => read('--authority', join(directory, 'none'))).toThrow(/--authority .*ENOENT/);
-  });
+  test('are refused when the file is not there', () =>
+    expect(() => read('--authority', join(directory, 'none'))).toThrow(/--authority .*ENOENT/));
 });
 
 describe('a command', () => {
@@ -103,9 +99,7 @@ describe('a command', () => {
     ['faults clear 7', remove('/faults/7')],
     ['counters', get('/counters')],
     ['journal deviceId=d1 since=4', get('/journal?deviceId=d1&since=4')],
-  ])('%s is this request', (words, request) => {
-    expect(requestFor(words.split(' '))).toEqual(request);
-  });
+  ])('%s is this request', (words, request) => expect(requestFor(words.split(' '))).toEqual(request));
   test('reads certificates from files', async () => {
     const [own, next] = await Promise.all(
       ['own', 'next'].map(async (name) => {
@@ -153,7 +147,5 @@ describe('a command', () => {
     'faults add',
     'faults add drop how',
     'journal x',
-  ])('that does not exist is refused: %s', (words) => {
-    expect(() => requestFor(words.split(' '))).toThrow(UsageError);
-  });
+  ])('that does not exist is refused: %s', (words) => expect(() => requestFor(words.split(' '))).toThrow(UsageError));
 });

@@ -73,9 +73,8 @@ describe('closing a connection', () => {
     expect(told).toEqual(['link', 'session', 'connection']);
     expect(error).toMatchObject({ condition: 'amqp:connection:forced' });
   });
-  test('leaves links and sessions attached on request', async () => {
-    expect((await endsOf('attached')).told).toEqual(['connection']);
-  });
+  test('leaves links and sessions attached on request', async () =>
+    expect((await endsOf('attached')).told).toEqual(['connection']));
 });
 
 describe('detaching', () => {

@@ -33,8 +33,8 @@ describe('npm run invoke', () => {
     return device.shown();
   }
 
-  it('shows request, route and answer, and ends with 0', async () => {
-    await whileAnswering('motor-1', [], async () => {
+  it('shows request, route and answer, and ends with 0', async () =>
+    whileAnswering('motor-1', [], async () => {
       const { code, stdout } = await invokeByHand(['motor-1', 'stop']);
       expect(stdout).toMatch(/POST http:\S+\/methods\/stop\n/);
       expect(stdout).toMatch(/Conveyor motor, motor@1.0.0\n.*motor-1\n/);
@@ -42,8 +42,7 @@ describe('npm run invoke', () => {
       expect(stdout).toMatch(/invokeMethod → motor-1 {2}200/);
       expect(stdout).toMatch(/and answers {2}200[\s\S]*"status": 200/);
       expect(code).toBe(0);
-    });
-  });
+    }));
 
   it('finds an object by its id, by the path of its owner and by its name', async () => {
     await whileAnswering('gateway-1', ['--status', '7'], async () => {

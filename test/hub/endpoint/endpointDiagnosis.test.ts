@@ -15,12 +15,12 @@ it.each<[code: string, asking: 'looking' | 'reading', todo: RegExp]>([
   ['UnauthorizedError', 'reading', /has service connect/],
   ['MessagingEntityNotFoundError', 'looking', /looked up again; else compare HostName/],
   ['ENOTFOUND', 'looking', /looked up again; else compare HostName/],
-])('%s while %s blames the hub’s connection string, which names no endpoint', (code, asking, todo) => {
+])('%s while %s blames the hub’s connection string, which names no endpoint', (code, asking, todo) =>
   expect(told(diagnoseReading(refusal(code), asking))).toMatchObject({
     setting: 'HUB_SERVICE_CONNECTION_STRING',
     todo: expect.stringMatching(todo),
-  });
-});
+  }),
+);
 
 it('what is no fault of a setting stays as it is', () => {
   const found = diagnoseReading(refusal('ArgumentError'), 'reading');

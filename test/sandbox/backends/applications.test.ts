@@ -64,10 +64,8 @@ describe('an application', () => {
     },
   );
 
-  it('reads for the known purposes only', async () => {
-    expect((await read(tokenOf(invoker), objectOf('motor-1'), { 'x-svc-operation': 'delete' })).status).toBe(400);
-  });
-
+  it('reads for the known purposes only', async () =>
+    expect((await read(tokenOf(invoker), objectOf('motor-1'), { 'x-svc-operation': 'delete' })).status).toBe(400));
   it('does not speak for a device', async () => {
     const { status } = await read(tokenOf(invoker), objectOf('motor-1'), { 'x-svc-device-id': 'motor-1' });
     expect(status).toBe(403);

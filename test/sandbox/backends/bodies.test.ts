@@ -37,10 +37,8 @@ it('any depth of nesting is tolerated', async () => {
   expect((await post(sensor.replace('}}', `},"ignored":${deep}}`))).status).toBe(201);
 });
 
-it('white space around and inside is accepted', async () => {
-  expect((await post(`\n ${sensor.replaceAll(':', ' : ')} \r\n`)).status).toBe(201);
-});
-
+it('white space around and inside is accepted', async () =>
+  expect((await post(`\n ${sensor.replaceAll(':', ' : ')} \r\n`)).status).toBe(201));
 it('a body over the limit is refused with 413, and the next call is served', async () => {
   expect((await post(Buffer.alloc(BODY_LIMIT + 1, 0x20))).status).toBe(413);
   expect((await post(sensor)).status).toBe(201);

@@ -30,7 +30,6 @@ describe('an exchange', () => {
   };
 
   it('that complies has no faults', () => expect(validateExchange(created)).toEqual([]));
-
   it('may be wrong in the way that its refusal states', () => {
     const responseBody = { errors: [{ code: '400', title: 't', detail: 'd', id: guid(3), meta: {} }] };
     expect(validateExchange({ ...created, requestBody: '[', status: 400, responseBody })).toEqual([]);

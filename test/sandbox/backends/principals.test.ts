@@ -30,20 +30,16 @@ it.each([
   ['path=edge&identity=.'],
   ['path=edge&identity='],
   ['identity=Edge'],
-])('%s resolves to nothing', async (query) => {
-  expect((await resolve(`device=gateway-1&${query}`)).json).toEqual({ data: [] });
-});
+])('%s resolves to nothing', async (query) =>
+  expect((await resolve(`device=gateway-1&${query}`)).json).toEqual({ data: [] }),
+);
 
 it.each([['edge/..'], ['./edge'], ['edge//sensor-1'], ['/edge'], ['edge/'], ['ed%0Age']])(
   'the path %s is refused with 400',
-  async (path) => {
-    expect((await resolve(`device=gateway-1&path=${path}`)).status).toBe(400);
-  },
+  async (path) => expect((await resolve(`device=gateway-1&path=${path}`)).status).toBe(400),
 );
-
-it('a duplicate query parameter is refused', async () => {
-  expect((await resolve('device=gateway-1&path=edge&path=')).status).toBe(400);
-});
+it('a duplicate query parameter is refused', async () =>
+  expect((await resolve('device=gateway-1&path=edge&path=')).status).toBe(400));
 
 it("resolving another device's identities, existing or not, is refused with the same 403 {S19.3}", async () => {
   for (const device of ['pump-1', 'rival-1', 'nobody', '']) {

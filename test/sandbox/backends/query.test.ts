@@ -73,6 +73,6 @@ it.each([
   ['a value that is an object', { model: 'svc.device', type: 'pump', properties: { serial: { a: 1 } } }],
   ['a value that is null', { model: 'svc.device', type: 'pump', properties: { serial: null } }],
   ['no model', { type: 'pump', properties: { serial: 'A1' } }],
-])('a query with %s is refused with 400', async (_, body) => {
-  expect((await test.as('pump-1').im('POST', '/query', body)).status).toBe(400);
-});
+])('a query with %s is refused with 400', async (_, body) =>
+  expect((await test.as('pump-1').im('POST', '/query', body)).status).toBe(400),
+);

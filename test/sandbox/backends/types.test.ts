@@ -146,7 +146,6 @@ describe('unique groups across versions', () => {
     }
   });
 
-  it('accepts a version whose new base type brings the first group {S5.11}', async () => {
-    expect((await create({ ...shed, version: '2.0.0', baseTypes: ['site@1.0.0'] })).status).toBe(201);
-  });
+  it('accepts a version whose new base type brings the first group {S5.11}', async () =>
+    expect((await create({ ...shed, version: '2.0.0', baseTypes: ['site@1.0.0'] })).status).toBe(201));
 });
