@@ -100,7 +100,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       if (refusal) throw refusal;
       if (card === undefined) throw unknownName(envelope.generation, envelope.name ?? '');
       const headers = checkedHeaders(card, envelope);
-      json = jsonBody(card, envelope, event.body, limits.maxInflatedBytes);
+      json = jsonBody(card, envelope, event, limits.maxInflatedBytes);
       course.decoded(json);
       keep(bytesHeld(event, json));
       known = knownMembers(card, json);

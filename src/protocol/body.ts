@@ -25,6 +25,9 @@ const encodings = new Map<string, Compression | 'none'>([
 export const contentEncodings = (generation: Generation): readonly string[] =>
   [...encodings].flatMap(([name, encoding]) => (generation === 'V2' || encoding === 'none' ? [name] : []));
 
+const listOf = (generation: Generation): string =>
+  `one of ${contentEncodings(generation).filter(Boolean).join(', ')} (in any case), empty`;
+
 /** The hub's limit for messages of devices (fact devices.size). */
 export const maxReceivedBytes = 262_144;
 
@@ -97,11 +100,11 @@ export function decodeBody(
   if (generation === 'V1' && encoding !== 'none') {
     throw new Rejection(
       invalid(generation),
-      'property content-encoding must be utf8 or absent: the body of an event is never compressed',
+      `property content-encoding must be ${listOf('V1')} or absent: the body of an event is never compressed`,
     );
   }
   if (encoding === undefined) {
-    throw new Rejection('decompression_error', 'property content-encoding must be utf8, gzip or deflate');
+    throw new Rejection('decompression_error', `property content-encoding must be ${listOf('V2')} or absent`);
   }
   if (encoding === 'none') return terminated(bytes);
 
@@ -140,13 +143,14 @@ function inflated({ inflate }: Compression, name: string, data: Uint8Array, most
 
 /**
  * @param text the result of `decodeBody`
+ * @param remark follows what is wrong with a body that is not well-formed
  * @throws Rejection the generation's validation failure
  */
-export function readBody(text: Buffer, generation: Generation, keys: Keys): Json {
+export function readBody(text: Buffer, generation: Generation, keys: Keys, remark = ''): Json {
   try {
     return readTerminated(text, keys, bodyLimits);
   } catch (error) {
-    if (error instanceof MalformedJson) throw new Rejection(invalid(generation), `body ${error.message}`);
+    if (error instanceof MalformedJson) throw new Rejection(invalid(generation), `body ${error.message}${remark}`);
     throw error;
   }
 }

@@ -58,8 +58,13 @@ describe('a bad message gets a clear failed acknowledgement', () => {
     [
       'an unknown content-encoding',
       { properties: { 'content-encoding': 'br' } },
-      'property content-encoding must be utf8, gzip or deflate',
+      'property content-encoding must be one of utf8, utf-8, identity, gzip, deflate (in any case), empty or absent',
       'decompression_error',
+    ],
+    [
+      'a compression that only the standard property names',
+      { body: gzipSync('{}'), systemProperties: { contentEncoding: 'GZIP' } },
+      /; the application property content-encoding counts, not the standard one, which says GZIP$/,
     ],
   ])('%s', async (_what, given, details, code = 'validation_error') => {
     const event = hubEvent({

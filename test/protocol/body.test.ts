@@ -111,7 +111,8 @@ describe('a V2 body', () => {
   it('with another content-encoding is refused', () =>
     expect(decode(Buffer.from(text), 'br')).rejects.toMatchObject({
       code: 'decompression_error',
-      details: 'property content-encoding must be utf8, gzip or deflate',
+      details:
+        'property content-encoding must be one of utf8, utf-8, identity, gzip, deflate (in any case), empty or absent',
     }));
 
   it('that is not bytes is a validation failure', () =>
@@ -126,7 +127,8 @@ describe('a V1 body', () => {
   it.each(['gzip', 'GZIP', 'deflate', 'br', ' utf8'])('must not declare that it is compressed: %j', (encoding) =>
     expect(decode(Buffer.from(text), encoding, 'V1')).rejects.toMatchObject({
       code: 'platform_event_validation_error',
-      details: 'property content-encoding must be utf8 or absent: the body of an event is never compressed',
+      details:
+        'property content-encoding must be one of utf8, utf-8, identity (in any case), empty or absent: the body of an event is never compressed',
     }),
   );
 });

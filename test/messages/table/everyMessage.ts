@@ -85,7 +85,7 @@ function bodiesOfEvents({ success, failure, having }: Variations): readonly Row[
     ...['gzip', 'deflate', 'br'].map((encoding) => ({
       ...failure(
         { 'content-encoding': encoding },
-        'property content-encoding must be utf8 or absent: the body of an event is never compressed',
+        'property content-encoding must be one of utf8, utf-8, identity (in any case), empty or absent: the body of an event is never compressed',
       ),
       it: `must not be compressed: a content-encoding of ${encoding} is refused`,
     })),

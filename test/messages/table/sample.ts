@@ -61,7 +61,7 @@ export function variationsOf(generation: Generation, sample: Sample) {
   const having = <R extends Pick<Row, 'ackProperties' | 'notifications'>>(
     row: R,
     given: Fields,
-    echoed: Readonly<Record<string, string>> = {},
+    echoed: Readonly<Record<string, string | undefined>> = {},
   ) => ({
     ...row,
     properties: { ...properties, ...given },

@@ -577,7 +577,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       ...sent,
       properties: { ...properties, ack: 'none', target: undefined },
       backend: [device, absent, creates, reads],
-      notifications: [news('Created', pump(), { target: '' }), configurationNews('Updated')],
+      notifications: [news('Created', pump(), { target: undefined }), configurationNews('Updated')],
       ack: undefined,
     },
     ...(
