@@ -97,11 +97,13 @@ function bodiesOfEvents({ success, failure, having }: Variations): readonly Row[
   ];
 }
 
-function backendRows({ success, failure }: Variations, { decisive, failed, readBody }: Sample): readonly Row[] {
+function backendRows({ success, failure }: Variations, sample: Sample): readonly Row[] {
+  const { decisive, failed, readBody, readProperties } = sample;
   const { backend } = success;
   const fails = (code: string, details: unknown) => ({
     ...failure({}, ''),
     ack: { ...failed(code, details), ...readBody },
+    ...(readProperties && { ackProperties: readProperties }),
   });
   return (decisive ?? backend).flatMap((one) => {
     const before = backend.slice(0, backend.indexOf(one));

@@ -21,6 +21,7 @@ export interface Sample {
   readonly failed: (code: string, details: unknown) => Fields;
   /** What it holds besides when the body could be read. */
   readonly readBody?: Fields;
+  readonly readProperties?: Fields;
 }
 
 /** In what the generations differ. */
