@@ -15,6 +15,7 @@ import { deadLettersRoute } from '../operations/deadLettersRoute.ts';
 import { observeService } from '../operations/gauges.ts';
 import { openAdmin } from '../operations/openAdmin.ts';
 import { serviceRoutes } from '../operations/serviceRoutes.ts';
+import { shownWork } from '../operations/shownWork.ts';
 import { logStarted } from '../operations/started.ts';
 import { tapRoute } from '../operations/tapRoute.ts';
 import type { Settings } from '../settings/config.ts';
@@ -89,9 +90,10 @@ export async function startService(
       '/tap': tapRoute(
         taps,
         () => secretsOf(settings),
-        () => ({
+        (device) => ({
           instance,
           partitions: consumer.partitions().map(({ partition }) => partition),
+          held: consumer.devices(device).map((work) => shownWork(work, backends.states(), new Set()))[0],
         }),
       ),
     },
