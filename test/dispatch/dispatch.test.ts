@@ -29,7 +29,7 @@ const anEvent = { msgType: undefined, action: undefined, 'svc-messagetype': 'pla
 
 describe('a bad message gets a clear failed acknowledgement', () => {
   it.each([
-    ['a body nested too deep', { body: '['.repeat(65) + ']'.repeat(65) }, 'body is nested more than 64 levels deep'],
+    ['a body nested too deep', { body: '['.repeat(129) + ']'.repeat(129) }, 'body is nested more than 128 levels deep'],
     [
       'an action of 64 characters',
       { properties: { action: 'x'.repeat(64) } },

@@ -79,7 +79,7 @@ describe('a response of the device', () => {
     ['with a string as status', 200, { status: '0' }, /no integer status/],
     ['with a status that is not an integer {S23.7}', 200, { status: 0.5 }, /no integer status/],
     ['whose output is not an object', 200, { status: 0, output: 'done' }, /its output is not a JSON object/, 'yes'],
-    ['nested too deep', 200, nested(80), /nested more than 64 levels deep/],
+    ['nested too deep', 200, nested(130), /nested more than 128 levels deep/],
     ...[0, 201, 401, 403, 410, 413, 429, 500, 999].map((status): [string, number, unknown, RegExp] => [
       `with the status ${status}`,
       status,

@@ -34,8 +34,8 @@ describe('a response', () => {
   });
 
   it('nested too deep is a bad reply', () => {
-    expect(failureOf(nested(63)).detail).toMatch(/nested more than 64 levels deep/);
-    expect(read(nested(62))).toEqual(JSON.parse(nested(62)));
+    expect(failureOf(nested(127)).detail).toMatch(/nested more than 128 levels deep/);
+    expect(read(nested(126))).toEqual(JSON.parse(nested(126)));
   });
 
   it.each(['null', '"text"', '7', '[]'])('that is %s, or has it as its output, is a bad reply', (written) => {

@@ -72,9 +72,9 @@ function bodiesOfEvents({ success, failure, having }: Variations): readonly Row[
       body: `\ufeff${text}`,
     },
     {
-      ...failure({}, 'body is nested more than 64 levels deep'),
-      it: 'must not be nested more than 64 levels deep',
-      body: `{"variables":${'['.repeat(64)}${']'.repeat(64)}}`,
+      ...failure({}, 'body is nested more than 128 levels deep'),
+      it: 'must not be nested more than 128 levels deep',
+      body: `{"variables":${'['.repeat(128)}${']'.repeat(128)}}`,
     },
     ...['[]', '"text"', 'null', '7'].map((other) => ({
       ...failure({}, 'body must be a JSON object'),
