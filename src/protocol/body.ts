@@ -28,6 +28,9 @@ export const contentEncodings = (generation: Generation): readonly string[] =>
 const listOf = (generation: Generation): string =>
   `one of ${contentEncodings(generation).filter(Boolean).join(', ')} (in any case), empty`;
 
+/** Values that a body may have however few bytes it came in; beyond them one for each byte, which no body without compression has. */
+const freeValues = 16_384;
+
 /** The hub's limit for messages of devices (fact devices.size). */
 export const maxReceivedBytes = 262_144;
 
@@ -45,7 +48,7 @@ const perCompressedByte = 2;
 const mostInflated = 1_032;
 
 /** Memory of a message whose body is not read, in bytes. */
-export function bytesReceived({ body }: HubEvent): number {
+export function bytesReceived({ body }: Pick<HubEvent, 'body'>): number {
   return typeof body === 'string' ? Buffer.byteLength(body) : body instanceof Uint8Array ? body.byteLength : 0;
 }
 
@@ -143,12 +146,13 @@ function inflated({ inflate }: Compression, name: string, data: Uint8Array, most
 
 /**
  * @param text the result of `decodeBody`
+ * @param received bytes of the body as it came: what it costs is bound to them (R6)
  * @param remark follows what is wrong with a body that is not well-formed
  * @throws Rejection the generation's validation failure
  */
-export function readBody(text: Buffer, generation: Generation, keys: Keys, remark = ''): Json {
+export function readBody(text: Buffer, received: number, generation: Generation, keys: Keys, remark = ''): Json {
   try {
-    return readTerminated(text, keys, bodyLimits);
+    return readTerminated(text, keys, { ...bodyLimits, values: freeValues + received });
   } catch (error) {
     if (error instanceof MalformedJson) throw new Rejection(invalid(generation), `body ${error.message}${remark}`);
     throw error;

@@ -1,7 +1,9 @@
-/** Bounds on a JSON text: nothing but its nesting is counted (R5). */
+/** Bounds on a JSON text. */
 export interface JsonLimits {
   /** Deepest nesting of arrays and objects, at most `deepest`. */
   readonly depth: number;
+  /** Most values, where a few bytes may have become many (R6); any number when omitted. */
+  readonly values?: number;
   /** Read no further than to a wanted key that occurs for the second time: for those who then refuse the text. */
   readonly untilRepeated?: boolean;
 }

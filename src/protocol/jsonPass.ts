@@ -54,6 +54,9 @@ export interface WantedParts {
   readonly list?: List & { readonly key: string };
 }
 
+/** A small integer beyond the values of any text. */
+const neverTooMany = 0x3fffffff;
+
 type FoundMember = { -readonly [Key in keyof Member]: Member[Key] };
 
 /** A pass over one JSON value, as far as it has come. It can pause before any value that is in it. */
@@ -227,7 +230,7 @@ const isObject = new Uint8Array(deepest + 1);
  * @throws MalformedJson
  */
 function passValue(bytes: Buffer, pass: Pass, outer: number, limits: JsonLimits, until: number): boolean {
-  const { depth: maxDepth } = limits;
+  const { depth: maxDepth, values: maxValues = neverTooMany } = limits;
   let { at, values } = pass;
   let depth = outer;
   let inObject = false;
@@ -241,6 +244,7 @@ function passValue(bytes: Buffer, pass: Pass, outer: number, limits: JsonLimits,
     for (;;) {
       if (inObject) at = pastColon(bytes, pastKey(bytes, at));
       values += 1;
+      if (values > maxValues) throw new MalformedJson(`has more than ${maxValues} values`);
       const first = bytes[at] as number;
       if (first === quote) at = pastString(bytes, at);
       else if (first <= digit9) at = pastNumber(bytes, at);

@@ -187,7 +187,10 @@ it('a body has a reservation without property bags, too', () => {
 it('the memory of a read body is its bytes and its texts: twice as much with non-ASCII characters', () => {
   const held = (written: string) => {
     const bytes = Buffer.from(written);
-    return bytesHeld({ ...hubEvent({}), body: bytes }, readBody(terminated(bytes), 'V2', allKeys)) / bytes.byteLength;
+    return (
+      bytesHeld({ ...hubEvent({}), body: bytes }, readBody(terminated(bytes), bytes.byteLength, 'V2', allKeys)) /
+      bytes.byteLength
+    );
   };
   expect(held('{"a":"u"}')).toBe(1 + 4);
   expect(held('{"a":"ü"}')).toBe(1 + 6);
@@ -197,11 +200,11 @@ it.each([
   ['V1', 'platform_event_validation_error'],
   ['V2', 'validation_error'],
 ] as const)('a %s body that is not JSON is refused with %s', (generation, code) => {
-  expect(() => readBody(Buffer.from('{\0'), generation, allKeys)).toThrow(
+  expect(() => readBody(Buffer.from('{\0'), 1, generation, allKeys)).toThrow(
     expect.objectContaining({ code, details: expect.stringMatching(/^body /) }),
   );
   const find = () => {
     throw new TypeError('a defect');
   };
-  expect(() => readBody(Buffer.from('{"a":1}\0'), generation, { find })).toThrow(TypeError);
+  expect(() => readBody(Buffer.from('{"a":1}\0'), 7, generation, { find })).toThrow(TypeError);
 });
