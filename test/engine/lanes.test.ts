@@ -4,6 +4,7 @@ import { createBudget } from '../../src/engine/budget/budget.ts';
 import { createLanes } from '../../src/engine/order/lanes.ts';
 import type { Queued, Requirement } from '../../src/engine/order/queued.ts';
 import { signal } from '../support/waiting.ts';
+import { backlogOf } from './support/partitions.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 const nothing: Requirement = { isMet: () => true, met: async () => true };
@@ -29,10 +30,12 @@ function setUp({ maxMessages = 10, maxBytes = 1_000, quarantine }: Options = {})
   const log: string[] = [];
   const ends = new Map<string, () => void>();
   const budget = createBudget({ maxMessages, maxBytes });
+  const backlog = backlogOf(1e6);
   const draining = new AbortController();
   const heldUp = new Set<string>();
   const lanes = createLanes<Given>({
     budget,
+    backlog: backlog.ofPartition(() => {}),
     draining: draining.signal,
     quarantine,
     isHeldUp: ({ name }) => heldUp.has(name),
@@ -45,7 +48,7 @@ function setUp({ maxMessages = 10, maxBytes = 1_000, quarantine }: Options = {})
   let sequenceNumber = 0;
   const message = (name: string, requirement: Requirement): Given => {
     sequenceNumber += 1;
-    return { name, sequenceNumber, cost: /[A-Z]/.test(name) ? largeBytes : 1, requirement };
+    return { name, sequenceNumber, cost: /[A-Z]/.test(name) ? largeBytes : 1, waitingBytes: 7, requirement };
   };
   return {
     lanes,
@@ -299,6 +302,7 @@ it('the order of every device is kept in any interleaving (200 random sequences)
         const running = new Set<string>();
         const lanes = createLanes<Queued & { device: string; ticks: number }>({
           budget,
+          backlog: backlogOf(1e6).ofPartition(() => {}),
           draining: new AbortController().signal,
           isHeldUp: () => false,
           async work({ device, ticks, sequenceNumber, cost }) {
@@ -312,7 +316,7 @@ it('the order of every device is kept in any interleaving (200 random sequences)
           },
         });
         for (const [sequenceNumber, [device, ticks]] of messages.entries()) {
-          lanes.add(device, { device, ticks, sequenceNumber, cost: 1, requirement: nothing });
+          lanes.add(device, { device, ticks, sequenceNumber, cost: 1, waitingBytes: 1, requirement: nothing });
         }
         while (devices.some((device) => lanes.length(device) > 0)) await settle();
         for (const order of seen.values()) expect(order).toEqual([...order].sort((a, b) => a - b));

@@ -1,8 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import type { Requirement } from '../../src/engine/order/queued.ts';
 import { withFakeTimers } from '../support/waiting.ts';
-import { memorySpool } from './support/memorySpool.ts';
-import { events, limits, partitionByHand } from './support/partitions.ts';
+import { events, fullBacklog, partitionByHand } from './support/partitions.ts';
 
 // A message whose backend is out waits in the hub when there is no room for it elsewhere (D27).
 
@@ -21,8 +20,7 @@ function setUp() {
   };
   const none: Requirement = { isMet: () => true, met: async () => true };
   const { partition, started, end } = partitionByHand({
-    limits: { ...limits, deviceMessages: 0 },
-    spool: { ...memorySpool(), put: () => undefined },
+    backlog: fullBacklog(),
     requirementOf: ({ deviceId }) => (deviceId === 'a' ? outage : none),
   });
   return {
