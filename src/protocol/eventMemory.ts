@@ -27,8 +27,8 @@ function copyOf(body: Uint8Array): Buffer {
   return copy;
 }
 
-/** Of a message that waits: its event, its places in lane and watermark, and a share of the lane; without body and properties. */
-const bareBytes = 1_000;
+/** Of a message that waits, without its values: its event, and its places in a lane and in the watermark. */
+const bareBytes = 400;
 
 /** Memory that a message takes while it waits to begin, in bytes, about. */
 export const memoryWhileWaiting = ({ body, properties, systemProperties }: HubEvent): number =>
