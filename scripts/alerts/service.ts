@@ -103,7 +103,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     metric: 'max by (device_messaging_backend) (device_messaging_backend_out) == 1',
     for: '5m',
     means:
-      'Messages wait; only messages already started can fail. When half of the room for waiting messages is theirs, the rest of the partition waits, too.',
+      'Messages wait; only messages already started can fail. When half of the room of waiting messages is theirs, the rest of the partition waits, too.',
     todo: 'Repair the backend. `failure` has its last error; the line of each minute counts failed attempts and messages that started to wait.',
     runbook: 'questions-and-where-their-answers-are',
   },

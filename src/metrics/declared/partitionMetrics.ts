@@ -40,7 +40,7 @@ export const partitionMetrics = {
     {
       unit: '{message}',
       what: 'Messages that are read and not handled to their end',
-      use: '`memory` near ten times DELIVERY_MAX_MESSAGES: devices send faster than they are served, or a backend is out; the partition waits.',
+      use: '`memory` grows: devices send faster than they are served, or a backend is out. Near 25,000 the partition waits in the hub.',
     },
     partition,
     place,
