@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { bytesReceived, decodeBody, readBody } from '../protocol/body.ts';
+import { bytesOfBody, decodeBody, readBody } from '../protocol/body.ts';
 import { listed } from '../protocol/details.ts';
 import { type Envelope, invalid } from '../protocol/envelope.ts';
 import type { HubEvent } from '../protocol/event.ts';
@@ -34,7 +34,7 @@ export function jsonBody(
   const remark = isMisplaced
     ? `; the application property content-encoding counts, not the standard one, which says ${standard}`
     : '';
-  return readBody(text, bytesReceived({ body }), generation, keys.outermost, remark);
+  return readBody(text, bytesOfBody(body), generation, keys.outermost, remark);
 }
 
 /** The members of the card's schema that can be read; undefined when the body is no object. */
