@@ -9,7 +9,7 @@ import { observePartitions } from './partitionGauges.ts';
 
 interface Observed {
   /** Of all partitions. */
-  readonly budget: Pick<Budget, 'inFlight' | 'waiting' | 'answering'>;
+  readonly budget: Pick<Budget, 'inFlight' | 'waiting' | 'answering' | 'sleeping'>;
   readonly pace: Pick<Pace, 'messages'>;
   readonly consumer: Pick<Consumer, 'partitions' | 'unowned' | 'waiting'>;
   readonly backends: Pick<Backends, 'states'>;
@@ -23,6 +23,7 @@ export function observeService(meter: Meter, { budget, pace, consumer, backends,
       [budget.inFlight()[what], 'work'],
       [budget.waiting.taken()[what], 'memory'],
       [budget.answering.taken()[what], 'replies'],
+      [budget.sleeping.taken()[what], 'full_queues'],
     ] as const;
   meter.observe('device_messaging.held.messages', () => held('messages'));
   meter.observe('device_messaging.held.bytes', () => held('bytes'));
@@ -33,9 +34,10 @@ export function observeService(meter: Meter, { budget, pace, consumer, backends,
   observeBackends(meter, backends.states);
 
   meter.observe('device_messaging.replies.unsettled', () => {
-    const { waiting, inFlight } = sender.state();
+    const { waiting, sleeping, inFlight } = sender.state();
     return [
       [waiting, 'waiting'],
+      [sleeping, 'full_queues'],
       [inFlight, 'sent'],
     ];
   });

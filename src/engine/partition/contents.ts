@@ -10,6 +10,8 @@ import type { Work } from './work.ts';
 export interface PartitionContents {
   /** Messages whose handling has begun and whose replies are not all settled. */
   readonly inFlight: number;
+  /** Those of them that wait for the full queues of devices, or behind such a message of their device to be recorded as done. */
+  readonly sleeping: number;
   /** Read and waiting to begin, in memory and on disk. */
   readonly waiting: number;
   /** Those of them that are on disk. */
@@ -42,7 +44,7 @@ interface ReadMessage extends Queued {
 
 interface Parts<M extends ReadMessage> {
   readonly checkpoints: Pick<Checkpoints, 'pending' | 'state'>;
-  readonly work: Pick<Work<never>, 'running'>;
+  readonly work: Pick<Work<never>, 'running' | 'sleeping'>;
   readonly spool: Pick<Spool, 'taken'>;
   readonly lanes: Pick<Lanes<M>, 'all' | 'count'>;
   readonly quarantine: Pick<Quarantine, 'suspects'> | undefined;
@@ -63,6 +65,7 @@ export function contentsOf<M extends ReadMessage>({
   const oldest = oldestIn(lanes);
   return {
     inFlight,
+    sleeping: work.sleeping(),
     waiting: Math.max(0, checkpoints.pending() - inFlight),
     spooled: spool.taken(),
     devices: lanes.count(),

@@ -23,6 +23,7 @@ export interface Quarantine {
    */
   ended(sequenceNumber: number): Promise<void> | undefined;
   fateOf(sequenceNumber: number): Fate;
+  isInWork(sequenceNumber: number): boolean;
   /** Suspects that wait or are in work. */
   suspects(): number;
 }
@@ -252,6 +253,7 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
       return save().then(() => {});
     },
     fateOf,
+    isInWork: (sequenceNumber) => inWork.has(sequenceNumber),
     suspects: () => waiting.size + inWork.size,
   };
 }
