@@ -109,6 +109,7 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
   const work = createWork<A>({
     ...options,
     fateOf: (sequenceNumber) => quarantine?.fateOf(sequenceNumber) ?? 'handled',
+    sleeps: (sequenceNumber) => quarantine?.sleeps(sequenceNumber),
     isSuspect: (sequenceNumber) => quarantine?.isInWork(sequenceNumber) === true,
     backlog,
     arrivalIn,

@@ -67,6 +67,8 @@ interface WorkOptions<A> extends Pick<MessageContext, 'ended'> {
   fateOf(sequenceNumber: number): Fate;
   /** Whether it may have ended the process, and is in work: nothing else of its device may be (G4). */
   isSuspect(sequenceNumber: number): boolean;
+  /** Only replies that wait for full queues are left of a message. */
+  sleeps(sequenceNumber: number): void;
   /** A message has left the backlog, sleeps, or has ended. */
   changed(): void;
 }
@@ -191,6 +193,7 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
           sleeper = budget.sleeping.add(held);
         }
         setAsleep(true);
+        options.sleeps(sequenceNumber);
         sleeper.sleeps(giveUp);
       },
       wakes() {
@@ -212,6 +215,7 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
     const isHandled = fate === 'passed over' ? await passedOver(message) : await carriedOut(message, context);
     giveBack();
     setAsleep(false);
+    nextMayBegin();
     const isRecorded = isHandled && (earlier === undefined || (await isRecordedBehind(earlier)));
     if (isRecorded) end(begun);
     if (recorded === undefined) return;
@@ -231,10 +235,7 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
   }
 
   return {
-    handle: (message, deviceId) =>
-      new Promise((resolve) => {
-        void handled(message, deviceId, resolve).then(resolve);
-      }),
+    handle: (message, deviceId) => new Promise((resolve) => void handled(message, deviceId, resolve)),
     running: () => running,
     sleeping: () => sleeping,
   };

@@ -79,7 +79,7 @@ describe('The admin port answers:', () => {
     expect((await desk.log()).map((line) => line['instance'])).toContain(instance);
     expect([program, version]).toEqual(['service', expect.stringMatching(/^\d/)]);
     expect(Object.keys(paths)).toContain('GET /devices');
-    expect((await desk.ask('/settings')).replies).toEqual({ sendsPerMinute: 0 });
+    expect((await desk.ask('/settings')).replies).toEqual({ sendsPerMinute: 0, fullQueueBytes: 33_554_432 });
   });
 
   it('No request without the token', async () => {
