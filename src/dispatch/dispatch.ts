@@ -70,7 +70,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     if (isOurFault && context.ended.aborted) return false;
     course.answers(handled.outcome?.remarks);
     context.answering(replyBytes(handled));
-    const answered = await answer(handled, { sender, course, ended: context.ended, now: now(), beforeEffect });
+    const answered = await answer(handled, { sender, course, context, now: now(), beforeEffect });
     if (answered === undefined) return false;
     // Only now: another instance may handle a message of a released partition, and a replay would then undo later messages.
     if (handled.failure && isOurFault) {
@@ -78,6 +78,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       await letters.park(arrival, handled.failure, course.traceparent);
       parked();
     } else if (arrival.redelivered) await letters.release(arrival); // C1
+    if (answered.settledElsewhere) {
+      context.nextMayBegin();
+      if (!(await answered.settledElsewhere())) return false;
+    }
     course.ended(answered.failure);
     return true;
   }

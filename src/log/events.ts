@@ -92,6 +92,7 @@ export const events = {
   'replies.hub_suspended': error('the hub is suspended; replies wait, one is tried each minute'),
   'replies.accepted': info('the hub takes replies again'),
   'replies.throttled': warn('the hub throttles replies; they are sent more slowly'),
+  'replies.full_queue': warn('devices do not fetch their replies, which wait for room in their queues'),
   'replies.unanswered': warn('the hub did not settle a reply in time'),
   'replies.stuck': error('replies that could be sent are not sent'),
   'replies.moving': info('replies are sent again'),

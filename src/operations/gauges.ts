@@ -10,7 +10,7 @@ import { observePartitions } from './partitionGauges.ts';
 
 interface Observed {
   /** Of all partitions. */
-  readonly budget: Pick<Budget, 'inFlight' | 'answering'>;
+  readonly budget: Pick<Budget, 'inFlight' | 'answering' | 'sleeping'>;
   readonly backlog: Pick<Backlog, 'taken'>;
   readonly pace: Pick<Pace, 'messages'>;
   readonly consumer: Pick<Consumer, 'partitions' | 'unowned' | 'waiting'>;
@@ -25,6 +25,7 @@ export function observeService(meter: Meter, { budget, backlog, pace, consumer, 
       [budget.inFlight()[what], 'work'],
       [backlog.taken()[what], 'memory'],
       [budget.answering.taken()[what], 'replies'],
+      [budget.sleeping.taken()[what], 'full_queues'],
     ] as const;
   meter.observe('device_messaging.held.messages', () => held('messages'));
   meter.observe('device_messaging.held.bytes', () => held('bytes'));
@@ -35,9 +36,10 @@ export function observeService(meter: Meter, { budget, backlog, pace, consumer, 
   observeBackends(meter, backends.states);
 
   meter.observe('device_messaging.replies.unsettled', () => {
-    const { waiting, inFlight } = sender.state();
+    const { waiting, sleeping, inFlight } = sender.state();
     return [
       [waiting, 'waiting'],
+      [sleeping, 'full_queues'],
       [inFlight, 'sent'],
     ];
   });

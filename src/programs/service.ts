@@ -64,7 +64,7 @@ export async function startService(
   });
   const { replies, backends } = handling;
   const pace = createPace({ least: leastMessages, most: delivery.maxMessages, inLine: backends.waiting });
-  const overall = createBudget(delivery, undefined, pace);
+  const overall = createBudget({ ...delivery, sleepingBytes: settings.replies.fullQueueBytes }, undefined, pace);
   const backlog = createBacklog(backlogLimits);
   const consumer = await createReading(settings, {
     ...{ instance, access, handling, overall, backlog, log, troubles, meter, stores, taps },
@@ -86,7 +86,7 @@ export async function startService(
     {
       ...serviceRoutes({
         ...{ backends, replies, consumer, instance },
-        limits: { drainSeconds: delivery.drainSeconds, replySeconds: timing.replySeconds },
+        limits: { drainSeconds: delivery.drainSeconds },
       }),
       '/dead-letters': deadLettersRoute(handling.deadLetters),
       '/tap': tapRoute(

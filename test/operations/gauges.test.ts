@@ -12,6 +12,7 @@ const stateOf = (partition: string, more: Partial<PartitionState> = {}): Partiti
     behindSeconds: 2.5,
     asOf: performance.now() - 70_000,
     inFlight: 1,
+    sleeping: 0,
     waiting: 7,
     devices: 3,
   },

@@ -7,6 +7,7 @@ import type { BackendName } from '../../src/backends/backends.ts';
 import type { CardLimits } from '../../src/card/card.ts';
 import type { DeadLetter } from '../../src/deadLetters/deadLetter.ts';
 import type { MessageContext } from '../../src/engine/partition/work.ts';
+import type { ReplyObserver } from '../../src/hub/replies/sender.ts';
 import { createLog } from '../../src/log/log.ts';
 import type { MeterWithReadings } from '../../src/metrics/meter.ts';
 import { summaryOf } from '../../src/metrics/summary.ts';
@@ -43,7 +44,7 @@ export interface Dispatched {
 
 interface Circumstances {
   /** What becomes of a reply. Undefined leaves it to its size, as the hub does. */
-  readonly deliver?: (reply: Reply) => Delivery | undefined;
+  readonly deliver?: (reply: Reply, observer: ReplyObserver | undefined) => Delivery | Promise<Delivery> | undefined;
   /** Instead of the usual ones. */
   readonly limits?: Partial<CardLimits> | undefined;
   /** The message comes from a time when another instance may have handled it. */
@@ -66,6 +67,8 @@ interface Circumstances {
   readonly beforeEffect?: (() => void) | undefined;
   /** Sees what the message does from its beginning on. */
   readonly begins?: MessageContext['begins'];
+  /** What it asks of its partition. */
+  readonly context?: Partial<MessageContext>;
 }
 
 /** Runs one event through the whole service but hub and backends. */
@@ -75,7 +78,7 @@ export async function dispatchEvent(
   circumstances: Circumstances = {},
 ): Promise<Dispatched> {
   const { deliver = () => undefined, limits, redelivered = false, ended = forever.ended } = circumstances;
-  const { park, remove, parkUnexecuted = false, readAt, traces, taps, beforeEffect, begins } = circumstances;
+  const { park, remove, parkUnexecuted = false, readAt, traces, taps, beforeEffect, begins, context } = circumstances;
   const backend = scriptedBackend(script);
   const lines: string[] = [];
   const log = createLog('debug', { write: (line) => void lines.push(line) });
@@ -84,9 +87,9 @@ export async function dispatchEvent(
   const removed: string[] = [];
   const { backends, meter, dispatch } = wire({
     adapter: backend.adapter,
-    async send(reply) {
+    async send(reply, _ended, observer) {
       replies.push(reply);
-      return deliver(reply) ?? (fits(reply) ? 'delivered' : { dropped: 'too_large' });
+      return deliver(reply, observer) ?? (fits(reply) ? 'delivered' : { dropped: 'too_large' });
     },
     deadLetters: {
       async park(letter) {
@@ -119,6 +122,7 @@ export async function dispatchEvent(
     answering(bytes) {
       answering.push(bytes);
     },
+    ...context,
   });
   await backends.close();
   backend.verify();

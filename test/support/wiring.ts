@@ -79,6 +79,9 @@ export const forever: MessageContext = {
   releaseBytes() {},
   waiting() {},
   answering() {},
+  sleeps() {},
+  wakes() {},
+  nextMayBegin() {},
   ended: new AbortController().signal,
 };
 

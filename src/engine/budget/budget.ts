@@ -1,6 +1,7 @@
 import { type Capacity, createCapacity } from './capacity.ts';
 import { type Charge, createLine, type Line, type LineLimits } from './line.ts';
 import type { Pace } from './pace.ts';
+import { createSleeping, type Sleeping } from './sleeping.ts';
 
 /**
  * Bounds messages and bytes in flight: beyond the limits, messages that could begin wait in order of arrival (G2). A message
@@ -19,6 +20,13 @@ export interface Budget {
   readonly large: Line;
   /** For messages of which only replies are left to be sent. */
   readonly answering: Capacity;
+  /** For those of them that wait for the full queues of their devices: one room for the process (C4). */
+  readonly sleeping: Sleeping;
+}
+
+interface BudgetLimits extends LineLimits {
+  /** Of the room `sleeping`; infinite when omitted. */
+  readonly sleepingBytes?: number;
 }
 
 /** A small message reserves as many bytes at most: some KB of plain JSON. */
@@ -36,7 +44,8 @@ export const isLarge = (bytes: number): boolean => bytes > smallBytes;
  * @param overall is charged too, after this one
  * @param pace how many of the messages may be in flight at the moment; all of them when omitted
  */
-export function createBudget({ maxMessages, maxBytes }: LineLimits, overall?: Budget, pace?: Pace): Budget {
+export function createBudget(limits: BudgetLimits, overall?: Budget, pace?: Pace): Budget {
+  const { maxMessages, maxBytes, sleepingBytes = Number.POSITIVE_INFINITY } = limits;
   const all = createLine({ maxMessages, maxBytes }, overall?.all, pace);
   const large = createLine({ maxMessages, maxBytes: maxBytes * largeShare }, overall?.large);
   const both = inBoth(large, all);
@@ -46,6 +55,7 @@ export function createBudget({ maxMessages, maxBytes }: LineLimits, overall?: Bu
     all,
     large,
     answering: createCapacity({ maxMessages, maxBytes: maxBytes * answeringShare }, overall?.answering),
+    sleeping: overall?.sleeping ?? createSleeping(sleepingBytes),
   };
 }
 

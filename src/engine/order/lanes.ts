@@ -28,8 +28,8 @@ interface LanesOptions<M> {
   readonly backlog: Omit<PartitionBacklog, 'close'>;
   /** When aborted, no more messages begin. */
   readonly draining: AbortSignal;
-  /** Handles a message and releases its part of the budget. Must not reject. */
-  work(message: M): Promise<void>;
+  /** Handles a message and releases its part of the budget; resolves when the next one of the device may begin. Must not reject. */
+  work(message: M, deviceId: string): Promise<void>;
   /** A lane has become shorter. */
   ended?(): void;
   /** When omitted, no message is a suspect. */
@@ -89,7 +89,7 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
       lane.waitingBytes -= waitingBytes;
       backlog.leave(waitingBytes);
     }
-    await work(lane.first);
+    await work(lane.first, lane.deviceId);
     const recorded = quarantine?.ended(lane.first.sequenceNumber);
     if (recorded !== undefined) await recorded;
     removeFirst(lane);

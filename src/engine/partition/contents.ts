@@ -9,6 +9,8 @@ import type { Work } from './work.ts';
 export interface PartitionContents {
   /** Messages whose handling has begun and whose replies are not all settled. */
   readonly inFlight: number;
+  /** Those of them that wait for the full queues of devices, or behind such a message of their device to be recorded as done. */
+  readonly sleeping: number;
   /** Read and waiting to begin. */
   readonly waiting: number;
   /** Devices with messages here: each has a lane. */
@@ -39,7 +41,7 @@ interface ReadMessage extends Queued {
 
 interface Parts<M extends ReadMessage> {
   readonly checkpoints: Pick<Checkpoints, 'pending' | 'state'>;
-  readonly work: Pick<Work<never>, 'running'>;
+  readonly work: Pick<Work<never>, 'running' | 'sleeping'>;
   readonly lanes: Pick<Lanes<M>, 'all' | 'count'>;
   readonly quarantine: Pick<Quarantine, 'suspects'> | undefined;
   /** As `undoneSince`: the event that waits to be taken in, which comes after all that is in the lanes. */
@@ -58,6 +60,7 @@ export function contentsOf<M extends ReadMessage>({
   const oldest = oldestIn(lanes);
   return {
     inFlight,
+    sleeping: work.sleeping(),
     waiting: Math.max(0, checkpoints.pending() - inFlight),
     devices: lanes.count(),
     oldest: oldest && {

@@ -102,8 +102,12 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
   const work = createWork<A>({
     ...options,
     fateOf: (sequenceNumber) => quarantine?.fateOf(sequenceNumber) ?? 'handled',
+    sleeps: (sequenceNumber) => quarantine?.sleeps(sequenceNumber),
+    isSuspect: (sequenceNumber) => quarantine?.isInWork(sequenceNumber) === true,
+    draining: life.draining,
     ended: life.ended,
     end: checkpoints.end,
+    changed: condition.changed,
   });
   const lanes = createLanes<QueuedMessage<A>>({
     quarantine,
@@ -209,7 +213,8 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
     pending: checkpoints.pending,
     async drain(limitMs) {
       life.drain();
-      await condition.waitWhile(() => work.running() > 0, limitMs);
+      // What sleeps is left for the next reader: others would wait for devices that do not fetch (C4).
+      await condition.waitWhile(() => work.running() > work.sleeping(), limitMs);
       life.release();
       // A message whose reply was accepted at this moment still ends: the last checkpoint is to contain it (G3).
       await condition.waitWhile(() => work.running() > 0, leaveMs);

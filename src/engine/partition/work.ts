@@ -1,5 +1,6 @@
 import type { LogText as LogMessage } from '../../log/events.ts';
 import type { Budget } from '../budget/budget.ts';
+import type { Sleeper } from '../budget/sleeping.ts';
 import type { MessageWork } from '../order/deviceWork.ts';
 import type { Queued } from '../order/queued.ts';
 import type { WorkHandle } from '../progress/watermark.ts';
@@ -27,6 +28,15 @@ export interface MessageContext {
    * Only replies of this size are left: moves the charge from the budget to `answering`, if it fits (D28).
    */
   answering(bytes: number): void;
+  /**
+   * All replies that are left wait for the full queues of their devices: gives the charge back, and moves it to `sleeping` (C4).
+   * @param giveUp ends the waiting; may be called before this returns
+   */
+  sleeps(giveUp: () => void): void;
+  /** One of these replies is tried again. */
+  wakes(): void;
+  /** Only replies to other devices are left: the next message of the device may begin (A12). */
+  nextMayBegin(): void;
   /** Its handling begins: `course` is what it does from now on. */
   begins?(course: MessageWork): void;
   /** When aborted, the message makes no more calls and sends no more replies. */
@@ -38,6 +48,8 @@ export interface MessageContext {
 }
 
 interface WorkOptions<A> extends Pick<MessageContext, 'ended'> {
+  /** When aborted, whoever waits for the end of the messages is told when one sleeps. */
+  readonly draining: AbortSignal;
   readonly budget: Budget;
   dispatch(arrival: A, context: MessageContext): Promise<boolean>;
   onTrouble(error: unknown, what: LogMessage<'error'>): void;
@@ -45,17 +57,35 @@ interface WorkOptions<A> extends Pick<MessageContext, 'ended'> {
   end(begun: WorkHandle): void;
   /** Of a message that may have ended the process (G4). */
   fateOf(sequenceNumber: number): Fate;
+  /** Whether it may have ended the process, and is in work: nothing else of its device may be (G4). */
+  isSuspect(sequenceNumber: number): boolean;
+  /** Only replies that wait for full queues are left of a message. */
+  sleeps(sequenceNumber: number): void;
+  /** A message sleeps, or has been recorded behind an earlier one. */
+  changed(): void;
 }
 
 export interface Work<A> {
-  /** Handles a message that is already charged to the budget. Never rejects. */
-  handle(message: QueuedMessage<A>): Promise<void>;
+  /**
+   * Handles a message that is already charged to the budget. Never rejects.
+   * @returns when the next message of the device may begin
+   */
+  handle(message: QueuedMessage<A>, deviceId: string): Promise<void>;
+  /** Messages that have begun and not ended. */
   running(): number;
+  /** Those of them that wait for the full queues of devices, or behind such a message of their device to be recorded (A12). */
+  sleeping(): number;
 }
 
 export function createWork<A>(options: WorkOptions<A>): Work<A> {
-  const { budget, dispatch, ended, end, onTrouble } = options;
+  const { budget, dispatch, draining, ended, end, onTrouble, changed } = options;
   let running = 0;
+  let sleeping = 0;
+  /**
+   * By device, whether its newest message has been recorded as done, from when one of its messages lets the next begin (A12). What is done of a
+   * device is always its first messages: after a crash, the repeat of an earlier one alone would undo later ones (G3).
+   */
+  const recording = new Map<string, Promise<boolean>>();
 
   /** Returns whether the message was handled to its end. */
   async function carriedOut(arrival: A, context: MessageContext): Promise<boolean> {
@@ -70,46 +100,112 @@ export function createWork<A>(options: WorkOptions<A>): Work<A> {
     }
   }
 
+  async function handled(message: QueuedMessage<A>, deviceId: string, nextMayBegin: () => void): Promise<void> {
+    const { arrival, cost, begun, readAt, sequenceNumber } = message;
+    const fate = options.fateOf(sequenceNumber);
+    const isSuspect = options.isSuspect(sequenceNumber);
+    const earlier = recording.get(deviceId);
+    const charge = budget.of(cost);
+    let held = cost;
+    let isAside = false;
+    let sleeper: Sleeper | undefined;
+    let isAsleep = false;
+    let recorded: ((isRecorded: boolean) => void) | undefined;
+
+    function giveBack() {
+      if (sleeper) sleeper.leave();
+      else (isAside ? budget.answering : charge).give(held);
+    }
+
+    /** Moves the charge to `answering` and adds `more` bytes; leaves it unchanged when there is no room. */
+    function moveAside(more: number) {
+      if (isAside) budget.answering.give(held);
+      if (budget.answering.take(held + more)) {
+        if (!isAside) giveBack();
+        isAside = true;
+        sleeper = undefined;
+        held += more;
+      } else if (isAside) budget.answering.take(held); // fits: it was freed above
+    }
+
+    function setAsleep(next: boolean) {
+      if (next !== isAsleep) sleeping += next ? 1 : -1;
+      isAsleep = next;
+      if (next && draining.aborted) changed();
+    }
+
+    /** The messages of the device that follow are recorded as done after this one. */
+    function recordBeforeLater() {
+      const whole = new Promise<boolean>((resolve) => {
+        recorded = resolve;
+      });
+      recording.set(deviceId, whole);
+      void whole.then(() => recording.get(deviceId) === whole && recording.delete(deviceId));
+    }
+
+    if (earlier !== undefined) recordBeforeLater();
+    const context: MessageContext = {
+      releaseBytes(bytes) {
+        held -= bytes;
+        if (sleeper) sleeper.shrink(bytes);
+        else if (isAside) budget.answering.give(bytes, 0);
+        else charge.shrink(bytes);
+      },
+      waiting() {
+        if (!isAside) moveAside(0);
+      },
+      answering: moveAside,
+      sleeps(giveUp) {
+        if (sleeper === undefined) {
+          giveBack();
+          isAside = false;
+          sleeper = budget.sleeping.add(held);
+        }
+        setAsleep(true);
+        options.sleeps(sequenceNumber);
+        sleeper.sleeps(giveUp);
+      },
+      wakes() {
+        setAsleep(false);
+        sleeper?.wakes();
+      },
+      nextMayBegin() {
+        if (isSuspect) return;
+        if (earlier === undefined) recordBeforeLater();
+        nextMayBegin();
+      },
+      begins(course) {
+        message.course = course;
+      },
+      ended,
+      readAt,
+      parkUnexecuted: fate === 'parked',
+    };
+    const isHandled = fate === 'passed over' || (await carriedOut(arrival, context));
+    giveBack();
+    setAsleep(false);
+    nextMayBegin();
+    const isRecorded = isHandled && (earlier === undefined || (await isRecordedBehind(earlier)));
+    if (isRecorded) end(begun);
+    if (recorded === undefined) return;
+    recorded(isRecorded);
+    changed();
+  }
+
+  /** Counts as sleeping meanwhile. */
+  async function isRecordedBehind(earlier: Promise<boolean>): Promise<boolean> {
+    running += 1;
+    sleeping += 1;
+    if (draining.aborted) changed();
+    const isRecorded = await earlier;
+    running -= 1;
+    sleeping -= 1;
+    return isRecorded;
+  }
+
   return {
-    async handle(message) {
-      const { arrival, cost, begun, readAt, sequenceNumber } = message;
-      const fate = options.fateOf(sequenceNumber);
-      let held = cost;
-      let isAside = false;
-      const charge = budget.of(cost);
-      const giveBack = () => (isAside ? budget.answering : charge).give(held);
-
-      /** Moves the charge to `answering` and adds `more` bytes; leaves it unchanged when there is no room. */
-      function moveAside(more: number) {
-        if (isAside) budget.answering.give(held);
-        if (budget.answering.take(held + more)) {
-          if (!isAside) charge.give(held);
-          isAside = true;
-          held += more;
-        } else if (isAside) budget.answering.take(held); // fits: it was freed above
-      }
-
-      const context: MessageContext = {
-        releaseBytes(bytes) {
-          held -= bytes;
-          if (isAside) budget.answering.give(bytes, 0);
-          else charge.shrink(bytes);
-        },
-        waiting() {
-          if (!isAside) moveAside(0);
-        },
-        answering: moveAside,
-        begins(course) {
-          message.course = course;
-        },
-        ended,
-        readAt,
-        parkUnexecuted: fate === 'parked',
-      };
-      const isHandled = fate === 'passed over' || (await carriedOut(arrival, context));
-      giveBack();
-      if (isHandled) end(begun);
-    },
+    handle: (message, deviceId) => new Promise((resolve) => void handled(message, deviceId, resolve)),
     running: () => running,
+    sleeping: () => sleeping,
   };
 }

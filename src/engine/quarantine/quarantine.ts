@@ -23,6 +23,9 @@ export interface Quarantine {
    */
   ended(sequenceNumber: number): Promise<void> | undefined;
   fateOf(sequenceNumber: number): Fate;
+  isInWork(sequenceNumber: number): boolean;
+  /** All that is left of the message are replies that wait for full queues (C4): it leaves work, and its device still waits for `ended`. */
+  sleeps(sequenceNumber: number): void;
   /** Suspects that wait or are in work. */
   suspects(): number;
 }
@@ -48,7 +51,7 @@ export interface QuarantineOptions {
   /** When aborted, no more messages begin. */
   readonly draining: AbortSignal;
   readonly suspectsInWork: SuspectsInWork;
-  /** The most suspects of a session: as many messages as may be in flight at once. */
+  /** The most suspects in work: as many messages as may be in flight at once. */
   readonly mostSuspects: number;
   readonly log: LogLines;
   readonly meter?: Meter;
@@ -89,6 +92,8 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
   const devices = new Set<string>();
   const waiting = new Map<number, WaitingSuspect>();
   const inWork = new Map<number, WaitingSuspect>();
+  /** Suspects that have left work and not ended. */
+  const asleep = new Set<number>();
   /** Those in work that other suspects wait for. */
   const awaited = new Set<number>();
   let alone: number | undefined;
@@ -155,9 +160,11 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
   }
 
   function turnNow(): Turn | undefined {
-    if (draining.aborted || awaited.size > 0 || waiting.size === 0) return undefined;
+    const room = mostSuspects - inWork.size;
+    if (draining.aborted || awaited.size > 0 || waiting.size === 0 || room <= 0) return undefined;
     const isAlone = suspectsInWork.count() === 0;
-    return nextTurn({ waiting: waiting.keys(), isIdle: inWork.size === 0, isAlone, isSlowTime });
+    const turn = nextTurn({ waiting: waiting.keys(), isIdle: inWork.size === 0, isAlone, isSlowTime });
+    return turn && { ...turn, sequenceNumbers: turn.sequenceNumbers.slice(0, room) };
   }
 
   async function begin({ sequenceNumbers, isSlow, isAlone }: Turn) {
@@ -227,8 +234,7 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
 
   return {
     isSuspect(deviceId, sequenceNumber) {
-      if (sequenceNumber > upTo || devices.has(deviceId)) return false;
-      return devices.size < mostSuspects || known.has(sequenceNumber);
+      return sequenceNumber <= upTo && !devices.has(deviceId);
     },
     turnOf(suspect) {
       devices.add(suspect.deviceId);
@@ -244,7 +250,7 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
       leaveWork(sequenceNumber);
     },
     ended(sequenceNumber) {
-      if (!inWork.has(sequenceNumber)) return undefined;
+      if (!inWork.has(sequenceNumber) && !asleep.delete(sequenceNumber)) return undefined;
       if (draining.aborted) return Promise.resolve();
       countIsolatedRun('handled');
       known.delete(sequenceNumber);
@@ -252,6 +258,13 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
       return save().then(() => {});
     },
     fateOf,
+    isInWork: (sequenceNumber) => inWork.has(sequenceNumber),
+    sleeps(sequenceNumber) {
+      if (!inWork.has(sequenceNumber) || draining.aborted) return;
+      asleep.add(sequenceNumber);
+      leaveWork(sequenceNumber);
+      void save();
+    },
     suspects: () => waiting.size + inWork.size,
   };
 }

@@ -40,6 +40,9 @@ export interface ReplayOptions {
   remark(text: string): void;
 }
 
+/** A dead letter is charged to nothing, and has no lane. */
+const alone = { releaseBytes() {}, waiting() {}, answering() {}, sleeps() {}, wakes() {}, nextMayBegin() {} };
+
 class Overtaken extends Error {
   override readonly name = 'Overtaken';
 }
@@ -63,7 +66,7 @@ export async function replay(ids: readonly string[], options: ReplayOptions): Pr
     const arrival = arrivalOf(letter);
     const requirement = requirementOf(arrival);
     if (requirement?.isMet() === false && !(await requirement.met(stopping))) return 'undecided';
-    const isDone = await dispatch(arrival, { releaseBytes() {}, waiting() {}, answering() {}, ended: never });
+    const isDone = await dispatch(arrival, { ...alone, ended: never });
     const failure = failureOf(event);
     if (failure) {
       remark(`${id} failed again: ${failure.code}, ${failure.details}`);

@@ -37,4 +37,12 @@ export const replies = {
     default: 0,
     env: 'REPLIES_SENDS_PER_MINUTE',
   },
+  fullQueueBytes: {
+    doc: 'Most bytes of memory for messages whose replies wait for room in the full queues of their devices; beyond it, those that have waited longest are dropped (C4).',
+    format: 'count',
+    minimum: mebibyte,
+    maximum: 16 * gibibyte,
+    default: 32 * mebibyte,
+    env: 'REPLIES_FULL_QUEUE_BYTES',
+  },
 } satisfies convict.Schema<unknown>;

@@ -32,6 +32,18 @@ it('a suspect is followed by the next message of its device', async () => {
   expect(await partition.drain(0)).toBe(0);
 });
 
+it('a suspect of which only replies to other devices are left is not followed before it has ended (A12)', async () => {
+  const { partition, started, stays, end } = partitionByHand({ progress: noted('2 2 0 - -'), quarantine });
+  await partition.admit(events('a0 a1 b2'));
+  await vi.advanceTimersByTimeAsync(0);
+  stays.at(-1)?.nextMayBegin();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(started.toSorted()).toEqual([0, 2]);
+  await end(0);
+  expect(started.toSorted()).toEqual([0, 1, 2]);
+  partition.revoke();
+});
+
 it('a suspect that ends while the store fails is in the last checkpoint of the drain', async () => {
   let isOut = false;
   const written: Progress[] = [];

@@ -22,8 +22,11 @@ export interface Behaviour {
   readonly ms?: number;
   /** Calls, one after the other. */
   readonly calls?: number;
-  /** Then the process ends. */
-  readonly isFatal?: boolean;
+  /** Its reply waits so long for the full queue of its device, or of another device. */
+  readonly sleepsMs?: number;
+  readonly elsewhereMs?: number;
+  /** Then the process ends; by the number of a message, only with that one. */
+  readonly isFatal?: boolean | number;
   /** Also when it is only answered and parked. */
   readonly isFatalUnexecuted?: boolean;
 }
@@ -128,18 +131,32 @@ export async function runToTheEnd(given: Given) {
         progress,
         redeliveryHorizon: knownRedeliveryHorizon(newest),
         arrivalOf: (event) => ({ event, deviceId: deviceOf(event) }),
-        dispatch({ event, deviceId }, { begins, ended, parkUnexecuted }) {
+        dispatch({ event, deviceId }, { begins, ended, parkUnexecuted, sleeps, nextMayBegin }) {
           const name = nameOf(event);
           const behaviour = devices[deviceId] ?? {};
-          const { isFatal = false, ...work } = parkUnexecuted ? { isFatal: behaviour.isFatalUnexecuted } : behaviour;
+          const {
+            isFatal = false,
+            sleepsMs = 0,
+            elsewhereMs = 0,
+            ...work
+          }: Behaviour = parkUnexecuted ? { isFatal: behaviour.isFatalUnexecuted === true } : behaviour;
+          const isEnd = isFatal === true || isFatal === event.sequenceNumber;
           const open = new Set<Step>();
           begins?.({ begunAt: performance.now(), open });
           working.add(name);
           return life.step(async () => {
-            const isDone = await called(work, places, open, ended);
-            if (isDone && isFatal) life.kill();
+            let isDone = await called(work, places, open, ended);
+            if (isDone && isEnd) life.kill();
             else working.delete(name);
-            if (isDone && !isFatal && !handledAfterMs.has(name)) {
+            if (isDone && sleepsMs > 0) {
+              sleeps(() => {});
+              isDone = await passed(sleepsMs, ended);
+            }
+            if (isDone && elsewhereMs > 0) {
+              nextMayBegin();
+              isDone = await passed(elsewhereMs, ended);
+            }
+            if (isDone && !isEnd && !handledAfterMs.has(name)) {
               (parkUnexecuted ? parked : handled).push(name);
               handledAfterMs.set(name, ranMs + Date.now() - began);
             }

@@ -12,6 +12,7 @@ const partitionOf = (partition: string, state: PartitionState['state'], first: n
     behindSeconds: first,
     asOf: performance.now() - (first + 1) * 1000,
     inFlight: first + 2,
+    sleeping: 909,
     waiting: first + 3,
   },
   oldest: { device: 'd1', sequenceNumber: 905, readAt: performance.now() - (first + 6) * 1000 },
@@ -34,6 +35,7 @@ export const state: Chapter = {
     const { enter } = backlog.ofPartition(() => {});
     await times(102, () => enter(12, []));
     await times(103, () => budget.answering.take(13));
+    await times(106, () => budget.sleeping.add(14).sleeps(() => {}));
     const partitions = [
       partitionOf('0', 'reading', 110),
       partitionOf('1', 'draining', 120),
@@ -55,12 +57,22 @@ export const state: Chapter = {
           tokenEndpoint: backendOf('open', 155),
         }),
       },
-      sender: { state: () => ({ waiting: 151, inFlight: 152, ratePerSecond: 153, notFetching: 154 }) },
+      sender: { state: () => ({ waiting: 151, sleeping: 157, inFlight: 152, ratePerSecond: 153, notFetching: 154 }) },
     });
   },
   points: {
-    'device_messaging.held.messages': { 'place=work': 101, 'place=memory': 102, 'place=replies': 103 },
-    'device_messaging.held.bytes': { 'place=work': 1111, 'place=memory': 1224, 'place=replies': 1339 },
+    'device_messaging.held.messages': {
+      'place=work': 101,
+      'place=memory': 102,
+      'place=replies': 103,
+      'place=full_queues': 106,
+    },
+    'device_messaging.held.bytes': {
+      'place=work': 1111,
+      'place=memory': 1224,
+      'place=replies': 1339,
+      'place=full_queues': 1484,
+    },
     'device_messaging.work.limit': { '': 104 },
     'device_messaging.unfinished.messages': { '': 105 },
     'device_messaging.partitions': { 'state=reading': 2, 'state=draining': 1 },
@@ -106,7 +118,7 @@ export const state: Chapter = {
       'backend=tokenEndpoint state=waiting': 156,
     },
     'device_messaging.cache.entries': { 'cache=types': 147, 'cache=identities': 148 },
-    'device_messaging.replies.unsettled': { 'place=waiting': 151, 'place=sent': 152 },
+    'device_messaging.replies.unsettled': { 'place=waiting': 151, 'place=full_queues': 157, 'place=sent': 152 },
     'device_messaging.replies.rate': { '': 153 },
     'device_messaging.devices.not_fetching': { '': 154 },
   },

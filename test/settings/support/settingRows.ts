@@ -83,6 +83,7 @@ export const ofService = (places: Places): SettingRows => ({
   DELIVERY_MAX_BYTES: ['90000000', ['createBudget 0.maxBytes', 90_000_000], ['createBudget 0.maxBytes', 45_000_000]],
   DELIVERY_DRAIN_SECONDS: ['33', ['createConsumer 0.drainMs', 33_000], ['balanceLimits 1', 33_000]],
   REPLIES_SENDS_PER_MINUTE: ['120', ['createRateLimit 0.ceiling', 2]],
+  REPLIES_FULL_QUEUE_BYTES: ['34000000', ['createBudget 0.sleepingBytes', 34_000_000]],
   DATA_DIRECTORY: [
     places.directory,
     ['createFileStore 0', join(places.directory, 'checkpoints')],
