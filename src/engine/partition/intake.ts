@@ -51,6 +51,8 @@ interface IncomingMessage<A> {
   readonly requirement: Requirement;
   readonly cost: number;
   readonly enqueuedAt: number;
+  /** Known once it has looked for room to wait. */
+  waitingBytes: number | undefined;
   isWatched: boolean;
   isTold: boolean;
 }
@@ -94,7 +96,8 @@ export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>): 
 
   /** Returns whether there was room. */
   function keepIt(one: IncomingMessage<A>): boolean {
-    const bytes = memoryWhileWaiting(one.arrival.event);
+    one.waitingBytes ??= memoryWhileWaiting(one.arrival.event);
+    const bytes = one.waitingBytes;
     if (!lanes.hasRoom(one.deviceId, bytes, one.requirement)) return false;
     publishWaits(one, 'memory');
     lanes.add(one.deviceId, messageOf(one, bytes));
@@ -152,6 +155,7 @@ export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>): 
       requirement,
       cost: costOf(event),
       enqueuedAt: pastMoment(event.enqueuedTimeUtc.getTime()),
+      waitingBytes: undefined,
       isWatched: false,
       isTold: false,
     };
