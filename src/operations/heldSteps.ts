@@ -42,7 +42,7 @@ function causeOfReply(
   { kind, since, waitsFor }: OpenStep,
   { isConnected, replySeconds, drainSeconds }: DrainConditions,
 ) {
-  if (kind === 'parking') return undefined;
+  if (kind === 'parking') return waitsFor === 'retry' ? 'the store of dead letters' : undefined;
   if (!isConnected) return 'a connection to the hub, for replies';
   if (waitsFor === 'quota' || waitsFor === 'suspended') return 'the hub, which takes no replies for now';
   // The service drops the reply when its time is over.

@@ -12,13 +12,14 @@ const one = { messages: 1, bytes: 100 };
 /** Two messages of 100 bytes each, in a budget with room for 1,000 bytes of what is being answered. */
 async function two() {
   const budget = createBudget({ maxMessages: 4, maxBytes: 8_000 });
-  const { stays, end } = await partitionWith('a1 b2', { budget, costOf: () => 100 });
+  const { stays, end, partition } = await partitionWith('a1 b2', { budget, costOf: () => 100 });
   const charged = () => [budget.inFlight(), budget.answering.taken()];
+  const waiting = budget.waiting.taken;
   const endBoth = async () => {
     await end(1);
     await end(2);
   };
-  return { stays: stays as [MessageContext, MessageContext], charged, endBoth };
+  return { stays: stays as [MessageContext, MessageContext], partition, budget, charged, waiting, endBoth };
 }
 
 describe('the charge of a message', () => {
@@ -62,5 +63,37 @@ describe('the charge of a message', () => {
     expect(charged()).toEqual([none, { messages: 2, bytes: 1_000 }]);
     await endBoth();
     expect(charged()).toEqual([none, none]);
+  });
+
+  it('is what is left of it among those that wait while the store of dead letters is out, and is released there', async () => {
+    const { stays, charged, waiting, endBoth } = await two();
+    stays[0].answering(30);
+    for (const stay of stays) for (let attempt = 0; attempt < 2; attempt += 1) stay.parking(40);
+    expect([charged(), waiting()]).toEqual([[none, none], { messages: 2, bytes: 80 }]);
+    await endBoth();
+    expect([charged(), waiting()]).toEqual([[none, none], none]);
+  });
+
+  it('stays where it is when there is no room among those that wait, and moves when there is', async () => {
+    const { stays, budget, charged, endBoth } = await two();
+    budget.waiting.take(961);
+    stays[0].parking(40);
+    expect(charged()).toEqual([{ messages: 2, bytes: 200 }, none]);
+    budget.waiting.give(961);
+    stays[0].parking(40);
+    expect(charged()).toEqual([one, none]);
+    await endBoth();
+    expect([charged(), budget.waiting.taken()]).toEqual([[none, none], none]);
+  });
+
+  it('is released once when the partition drains meanwhile, and does not move any more', async () => {
+    const { stays, partition, charged, waiting, endBoth } = await two();
+    stays[0].parking(40);
+    const drained = partition.drain(1_000);
+    stays[1].parking(40);
+    expect([charged(), waiting()]).toEqual([[one, none], none]);
+    await endBoth();
+    await drained;
+    expect([charged(), waiting()]).toEqual([[none, none], none]);
   });
 });

@@ -1,6 +1,7 @@
 import type { LogText as LogMessage } from '../../log/events.ts';
 import type { HubEvent } from '../../protocol/event.ts';
 import type { Budget } from '../budget/budget.ts';
+import type { Capacity } from '../budget/capacity.ts';
 import type { MessageWork } from '../order/deviceWork.ts';
 import type { Queued } from '../order/queued.ts';
 import type { WorkHandle } from '../progress/watermark.ts';
@@ -30,6 +31,8 @@ export interface MessageContext {
    * Only replies of this size are left: moves the charge from the budget to `answering`, if it fits (D28).
    */
   answering(bytes: number): void;
+  /** It waits for the store of dead letters, and only these bytes are left: moves the charge to `waiting`, if it fits (G4). */
+  parking(bytes: number): void;
   /** Its handling begins: `course` is what it does from now on. */
   begins?(course: MessageWork): void;
   /** When aborted, the message makes no more calls and sends no more replies. */
@@ -110,30 +113,38 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
       const { cost, begun, readAt, sequenceNumber } = message;
       const fate = options.fateOf(sequenceNumber);
       let held = cost;
-      let isAside = false;
       const charge = budget.of(cost);
-      const giveBack = () => (isAside ? budget.answering : charge).give(held);
+      /** Where the message is charged once it is not in flight. */
+      let room: Capacity | undefined;
 
-      /** Moves the charge to `answering` and adds `more` bytes; leaves it unchanged when there is no room. */
-      function moveAside(more: number) {
-        if (isAside) budget.answering.give(held);
-        if (budget.answering.take(held + more)) {
-          if (!isAside) charge.give(held);
-          isAside = true;
-          held += more;
-        } else if (isAside) budget.answering.take(held); // fits: it was freed above
+      function giveBack() {
+        if (room === budget.waiting && draining.aborted) return; // freed already
+        (room ?? charge).give(held);
+      }
+
+      /** Leaves the charge unchanged when there is no room. */
+      function moveTo(next: Capacity, bytes: number) {
+        if (room === next) next.give(held);
+        if (next.take(bytes)) {
+          if (room !== next) giveBack();
+          room = next;
+          held = bytes;
+        } else if (room === next) next.take(held); // fits: it was freed above
       }
 
       const context: MessageContext = {
         releaseBytes(bytes) {
           held -= bytes;
-          if (isAside) budget.answering.give(bytes, 0);
+          if (room) room.give(bytes, 0);
           else charge.shrink(bytes);
         },
         waiting() {
-          if (!isAside) moveAside(0);
+          if (!room) moveTo(budget.answering, held);
         },
-        answering: moveAside,
+        answering: (more) => moveTo(budget.answering, held + more),
+        parking(bytes) {
+          if (room !== budget.waiting && !draining.aborted) moveTo(budget.waiting, bytes);
+        },
         begins(course) {
           message.course = course;
         },
