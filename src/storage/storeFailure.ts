@@ -98,6 +98,7 @@ const fileTodos: Readonly<Record<string, string>> = {
   EROFS: folder,
   ENOTDIR: folder,
   EISDIR: folder,
+  ENOENT: 'the folder has gone, with what was in it, and is made again: mount its volume, if it has one',
   ENOSPC: 'the disk is full: make room',
   EDQUOT: 'the disk is full: make room',
 };
