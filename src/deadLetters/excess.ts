@@ -1,4 +1,5 @@
 import { folderOfId } from './deadLetter.ts';
+import type { KnownLetter } from './knownLetters.ts';
 import type { LetterInfo } from './letterStorage.ts';
 
 export interface DeadLetterLimits {
@@ -38,4 +39,16 @@ export function excessOf(entries: Iterable<LetterInfo>, limits: DeadLetterLimits
     .filter((entry) => !stays(entry))
     .map(({ id }) => id)
     .reverse();
+}
+
+/** Whether a device may have this dead letter beside its own. A first one always fits, and one that replaces another. */
+export function fitsQuota(
+  { id, bytes }: KnownLetter,
+  own: Iterable<KnownLetter>,
+  { deviceLetters, deviceBytes }: DeadLetterLimits,
+): boolean {
+  const letters = [...own];
+  const taken = letters.reduce((sum, one) => sum + one.bytes, 0);
+  const hasRoom = letters.length < deviceLetters && taken + bytes <= deviceBytes;
+  return hasRoom || letters.length === 0 || letters.some((one) => one.id === id);
 }

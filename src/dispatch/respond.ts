@@ -33,7 +33,7 @@ interface AnswerOptions {
   readonly beforeEffect?: (() => void) | undefined;
 }
 
-interface RepliesResult {
+export interface RepliesResult {
   /** Why the request failed; an undelivered notification can be the reason. */
   readonly failure: Rejection | undefined;
   /**

@@ -70,6 +70,10 @@ export const events = {
     'message was the only one in flight at three unclean shutdowns: parked without being executed',
   ),
   'message.not_parked': error('message could not be parked'),
+  'dead_letters.not_written': error(
+    'dead letters cannot be written; failed messages wait, and their devices with them',
+  ),
+  'dead_letters.written': info('dead letters are written again'),
   'dead_letter.not_removed': warn('message handled again, but its dead letter, if any, could not be removed'),
   'dead_letters.not_deleted': warn('dead letters cannot be deleted'),
   'dead_letters.not_counted': warn('dead letters cannot be counted; their limits may not hold'),

@@ -101,6 +101,7 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
     });
   const work = createWork<A>({
     ...options,
+    backlog,
     fateOf: (sequenceNumber) => quarantine?.fateOf(sequenceNumber) ?? 'handled',
     sleeps: (sequenceNumber) => quarantine?.sleeps(sequenceNumber),
     isSuspect: (sequenceNumber) => quarantine?.isInWork(sequenceNumber) === true,

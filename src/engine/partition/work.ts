@@ -1,4 +1,5 @@
 import type { LogText as LogMessage } from '../../log/events.ts';
+import type { PartitionBacklog } from '../budget/backlog.ts';
 import type { Budget } from '../budget/budget.ts';
 import type { Sleeper } from '../budget/sleeping.ts';
 import type { MessageWork } from '../order/deviceWork.ts';
@@ -37,6 +38,8 @@ export interface MessageContext {
   wakes(): void;
   /** Only replies to other devices are left: the next message of the device may begin (A12). */
   nextMayBegin(): void;
+  /** It waits for the store of dead letters, and only these bytes are left: moves the charge to the backlog, if it fits (G4). */
+  parking(bytes: number): void;
   /** Its handling begins: `course` is what it does from now on. */
   begins?(course: MessageWork): void;
   /** When aborted, the message makes no more calls and sends no more replies. */
@@ -51,6 +54,7 @@ interface WorkOptions<A> extends Pick<MessageContext, 'ended'> {
   /** When aborted, whoever waits for the end of the messages is told when one sleeps. */
   readonly draining: AbortSignal;
   readonly budget: Budget;
+  readonly backlog: Pick<PartitionBacklog, 'hasRoom' | 'enter' | 'leave'>;
   dispatch(arrival: A, context: MessageContext): Promise<boolean>;
   onTrouble(error: unknown, what: LogMessage<'error'>): void;
   /** A message has been handled to its end. */
@@ -78,7 +82,7 @@ export interface Work<A> {
 }
 
 export function createWork<A>(options: WorkOptions<A>): Work<A> {
-  const { budget, dispatch, draining, ended, end, onTrouble, changed } = options;
+  const { budget, backlog, dispatch, draining, ended, end, onTrouble, changed } = options;
   let running = 0;
   let sleeping = 0;
   /**
@@ -110,11 +114,14 @@ export function createWork<A>(options: WorkOptions<A>): Work<A> {
     let isAside = false;
     let sleeper: Sleeper | undefined;
     let isAsleep = false;
+    let isParking = false;
     let recorded: ((isRecorded: boolean) => void) | undefined;
 
     function giveBack() {
       if (sleeper) sleeper.leave();
-      else (isAside ? budget.answering : charge).give(held);
+      else if (!isParking) (isAside ? budget.answering : charge).give(held);
+      else if (!draining.aborted) backlog.leave(held); // else it is freed already
+      isParking = false;
     }
 
     /** Moves the charge to `answering` and adds `more` bytes; leaves it unchanged when there is no room. */
@@ -168,6 +175,15 @@ export function createWork<A>(options: WorkOptions<A>): Work<A> {
       wakes() {
         setAsleep(false);
         sleeper?.wakes();
+      },
+      parking(bytes) {
+        if (isParking || draining.aborted || !backlog.hasRoom(bytes, [])) return;
+        giveBack();
+        sleeper = undefined;
+        isAside = false;
+        isParking = true;
+        held = bytes;
+        backlog.enter(bytes, []);
       },
       nextMayBegin() {
         if (isSuspect) return;

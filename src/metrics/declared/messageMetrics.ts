@@ -104,8 +104,13 @@ export const messageMetrics = {
     {
       unit: '{message}',
       what: 'Messages that failed through a fault on the service’s side',
-      use: 'Alert on any increase. `parked`: replay them when the cause is removed. `not_parked`: the store did not take the message, and the log says where the hub has it.',
+      use: 'Alert on any increase. `parked`: replay them when the cause is removed. `not_parked`: a limit or the store refused the message, and the log says where the hub has it.',
     },
     closed('device_messaging.result', 'whether it was stored as a dead letter', ['parked', 'not_parked']),
   ),
+  'device_messaging.dead_letters.waiting': updowncounter({
+    unit: '{message}',
+    what: 'Failed messages that wait because the store of dead letters is out',
+    use: 'Each holds its device, and no other. Alert when it is above 0 for five minutes: `dead_letters.not_written` in the log says what to do.',
+  }),
 } as const;

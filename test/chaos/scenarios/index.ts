@@ -1,4 +1,6 @@
+import { disk } from './disk.ts';
+import { parking } from './parking.ts';
 import type { Scenario } from './scenario.ts';
 
 /** Of `npm run chaos -- --scenario NAME`. */
-export const scenarios: readonly Scenario[] = [];
+export const scenarios: readonly Scenario[] = [parking, disk];
