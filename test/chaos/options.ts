@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util';
 import { firstSeed } from '../support/seed.ts';
+import { scenarios } from './scenarios/index.ts';
+import type { Scenario } from './scenarios/scenario.ts';
 
 /** What is asked for on the command line. */
 export interface Options {
@@ -11,10 +13,13 @@ export interface Options {
   readonly resume: string | undefined;
   /** Of the sabotages, those with this text in their names. */
   readonly only: string;
+  /** What is played instead of seeds. */
+  readonly scenarios: readonly Scenario[] | undefined;
 }
 
 export const usage = `Usage: npm run chaos -- [--seeds N] [--seed S] [--sabotage] [--at-once N]
                         [--resume FILE] [--only TEXT]
+       npm run chaos -- --scenario NAME[,NAME…] [--seed S]
 
   --seeds N     how many seeds of trouble the service has to stand, 5 unless
                 said otherwise
@@ -29,6 +34,9 @@ export const usage = `Usage: npm run chaos -- [--seeds N] [--seed S] [--sabotage
                 in which nothing was found, and sabotages that were found out,
                 are added to it. Of one commit: after a change, begin another
   --only TEXT   of the sabotages, those with this text in their names
+  --scenario X  courses of events that are written down instead, one after the
+                other: all, or some of
+${scenarios.map(({ name, about }) => `                ${name.padEnd(8)}  ${about}`).join('\n')}
 `;
 
 /**
@@ -45,6 +53,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
       'at-once': { type: 'string', default: '1' },
       resume: { type: 'string' },
       only: { type: 'string', default: '' },
+      scenario: { type: 'string' },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
@@ -58,7 +67,18 @@ export function readOptions(args: readonly string[]): Options | undefined {
     atOnce,
     resume: values.resume,
     only: values.only,
+    scenarios: values.scenario === undefined ? undefined : scenariosNamed(values.scenario),
   };
+}
+
+function scenariosNamed(names: string): readonly Scenario[] {
+  if (names === 'all') return scenarios;
+  return names.split(',').map((name) => {
+    const found = scenarios.find((one) => one.name === name);
+    if (found !== undefined) return found;
+    const known = ['all', ...scenarios.map((one) => one.name)].join(', ');
+    throw new Error(`--scenario knows ${known}, not ${JSON.stringify(name)}`);
+  });
 }
 
 function wholeNumber(name: string, text: string, least: number): number {

@@ -1,0 +1,4 @@
+import type { Scenario } from './scenario.ts';
+
+/** Of `npm run chaos -- --scenario NAME`. */
+export const scenarios: readonly Scenario[] = [];
