@@ -7,7 +7,7 @@ import type { Delivery } from '../protocol/delivery.ts';
 import { listed } from '../protocol/details.ts';
 import { type Envelope, wantsAck } from '../protocol/envelope.ts';
 import type { Json } from '../protocol/json.ts';
-import { notify } from '../protocol/notification.ts';
+import { type Notification, notify } from '../protocol/notification.ts';
 import { Rejection } from '../protocol/rejection.ts';
 
 /** A message after its handling or its rejection. */
@@ -30,6 +30,8 @@ interface AnswerOptions {
   readonly now: Date;
   /** Called before each reply; it may abort `ended`. */
   readonly beforeEffect?: (() => void) | undefined;
+  /** A notification with so many bytes is not kept any more. */
+  handedOver(bytes: number): void;
 }
 
 interface RepliesResult {
@@ -45,7 +47,7 @@ class Revoked extends Error {}
  */
 export async function answer(
   handled: HandledRequest,
-  { sender, course, ended, now, beforeEffect }: AnswerOptions,
+  { sender, course, ended, now, beforeEffect, handedOver }: AnswerOptions,
 ): Promise<RepliesResult | undefined> {
   const { envelope, outcome } = handled;
 
@@ -60,23 +62,23 @@ export async function answer(
   }
 
   /** @returns the failure of a request whose notifications must be delivered, if one was not (C3, C4) */
-  async function sendNotifications(notifications: readonly Reply[]): Promise<Rejection | undefined> {
+  async function sendNotifications(notifications: Notification[]): Promise<Rejection | undefined> {
     const tooLarge: string[] = [];
-    for (const notification of notifications) {
-      const delivery = await send(notification);
+    for (let notification = notifications.shift(); notification !== undefined; notification = notifications.shift()) {
+      const delivery = await send(notify(envelope, notification));
+      handedOver(notification.body.length);
       if (!outcome?.mustDeliver || delivery === 'delivered' || delivery === 'stopped') continue;
       if (delivery.dropped !== 'too_large') {
         return new Rejection('delivery_failed', 'a notification could not be handed to the hub');
       }
-      const { model, objectId } = notification.properties;
+      const { model, objectId } = notification;
       tooLarge.push(`${model} of ${objectId}`);
     }
     return tooLarge.length === 0 ? undefined : notSent(tooLarge);
   }
 
   try {
-    const notifications = (outcome?.notifications ?? []).map((one) => notify(envelope, one));
-    const undelivered = notifications.length === 0 ? undefined : await sendNotifications(notifications);
+    const undelivered = outcome && (await sendNotifications(outcome.notifications));
     const failure = undelivered ?? handled.failure;
     if (wantsAck(envelope.ack, failure === undefined)) {
       await send(acknowledge(envelope, resultOf({ ...handled, failure }), now));

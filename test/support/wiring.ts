@@ -79,6 +79,8 @@ export const forever: MessageContext = {
   releaseBytes() {},
   waiting() {},
   answering() {},
+  takeForAnswers: () => undefined,
+  giveFromAnswers() {},
   ended: new AbortController().signal,
 };
 

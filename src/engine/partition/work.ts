@@ -26,10 +26,15 @@ export interface MessageContext {
   releaseBytes(bytes: number): void;
   /** It waits for a backend that is down: moves its charge from the budget to `answering`, if it fits (D28). */
   waiting(): void;
-  /**
-   * Only replies of this size are left: moves the charge from the budget to `answering`, if it fits (D28).
-   */
+  /** Only its replies are left, and the message takes so many bytes: moves the charge from the budget to `answering`, if it fits (D28). */
   answering(bytes: number): void;
+  /**
+   * Takes room for so many bytes of answers of backends, once; undefined when there is some at once.
+   * @returns false, and nothing is taken, when this instance no longer handles the message
+   */
+  takeForAnswers(bytes: number): Promise<boolean> | undefined;
+  /** Gives a part of that room back; the rest goes with the message. */
+  giveFromAnswers(bytes: number): void;
   /** Its handling begins: `course` is what it does from now on. */
   begins?(course: MessageWork): void;
   /** When aborted, the message makes no more calls and sends no more replies. */
@@ -111,29 +116,53 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
       const fate = options.fateOf(sequenceNumber);
       let held = cost;
       let isAside = false;
+      /** Undefined while it has no room for answers. */
+      let answers: number | undefined;
+      let isOver = false;
       const charge = budget.of(cost);
-      const giveBack = () => (isAside ? budget.answering : charge).give(held);
 
-      /** Moves the charge to `answering` and adds `more` bytes; leaves it unchanged when there is no room. */
-      function moveAside(more: number) {
-        if (isAside) budget.answering.give(held);
-        if (budget.answering.take(held + more)) {
-          if (!isAside) charge.give(held);
-          isAside = true;
-          held += more;
-        } else if (isAside) budget.answering.take(held); // fits: it was freed above
+      function giveBack() {
+        isOver = true;
+        (isAside ? budget.answering : charge).give(held);
+        if (answers !== undefined) budget.answers.give(answers);
+      }
+
+      function releaseBytes(bytes: number) {
+        held -= bytes;
+        if (isAside) budget.answering.give(bytes, 0);
+        else charge.shrink(bytes);
+      }
+
+      /** Leaves the charge where it is when `answering` has no room. */
+      function moveAside() {
+        if (isAside || !budget.answering.take(held)) return;
+        charge.give(held);
+        isAside = true;
       }
 
       const context: MessageContext = {
-        releaseBytes(bytes) {
-          held -= bytes;
-          if (isAside) budget.answering.give(bytes, 0);
-          else charge.shrink(bytes);
+        releaseBytes,
+        waiting: moveAside,
+        answering(bytes) {
+          releaseBytes(held - bytes);
+          moveAside();
         },
-        waiting() {
-          if (!isAside) moveAside(0);
+        takeForAnswers(bytes) {
+          const taken = () => {
+            if (isOver) budget.answers.give(bytes);
+            else answers = bytes;
+          };
+          const taking = budget.answers.take(bytes, ended);
+          if (taking === undefined) taken();
+          return taking?.then((isTaken) => {
+            if (isTaken) taken();
+            return isTaken;
+          });
         },
-        answering: moveAside,
+        giveFromAnswers(bytes) {
+          answers = (answers ?? 0) - bytes;
+          budget.answers.shrink(bytes);
+        },
         begins(course) {
           message.course = course;
         },

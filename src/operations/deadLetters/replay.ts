@@ -40,6 +40,15 @@ export interface ReplayOptions {
   remark(text: string): void;
 }
 
+/** The program has no messages that others could wait for. */
+const uncharged = {
+  releaseBytes() {},
+  waiting() {},
+  answering() {},
+  takeForAnswers: () => undefined,
+  giveFromAnswers() {},
+};
+
 class Overtaken extends Error {
   override readonly name = 'Overtaken';
 }
@@ -63,7 +72,7 @@ export async function replay(ids: readonly string[], options: ReplayOptions): Pr
     const arrival = arrivalOf(letter);
     const requirement = requirementOf(arrival);
     if (requirement?.isMet() === false && !(await requirement.met(stopping))) return 'undecided';
-    const isDone = await dispatch(arrival, { releaseBytes() {}, waiting() {}, answering() {}, ended: never });
+    const isDone = await dispatch(arrival, { ...uncharged, ended: never });
     const failure = failureOf(event);
     if (failure) {
       remark(`${id} failed again: ${failure.code}, ${failure.details}`);
