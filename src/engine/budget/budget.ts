@@ -21,7 +21,7 @@ export interface Budget {
   readonly waiting: Capacity;
   /** For messages of which only replies are left to be sent. */
   readonly answering: Capacity;
-  /** For answers of backends that messages keep until the hub has taken their replies, of the process (A10). */
+  /** For answers of backends that messages keep until the hub has taken their replies: as many bytes again, of the process (A10). */
   readonly answers: Line;
 }
 
@@ -33,9 +33,6 @@ const largeShare = 3 / 4;
 
 /** The rooms `waiting` and `answering` each have this share of the bytes, and the same number of messages. */
 const roomShare = 1 / 8;
-
-/** The room `answers`, in shares of the bytes. */
-export const answersShare = 3 / 2;
 
 export const isLarge = (bytes: number): boolean => bytes > smallBytes;
 
@@ -55,8 +52,7 @@ export function createBudget({ maxMessages, maxBytes }: LineLimits, overall?: Bu
     large,
     waiting: createCapacity(roomLimits, overall?.waiting),
     answering: createCapacity(roomLimits, overall?.answering),
-    answers:
-      overall?.answers ?? createLine({ maxMessages: Number.POSITIVE_INFINITY, maxBytes: maxBytes * answersShare }),
+    answers: overall?.answers ?? createLine({ maxMessages: Number.POSITIVE_INFINITY, maxBytes }),
   };
 }
 

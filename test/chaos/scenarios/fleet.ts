@@ -7,7 +7,7 @@ import { createJournal } from 'iot-hub-emulator/journal';
 import { stableHash } from 'iot-hub-emulator/testing';
 import { freePort } from '../../../sandbox/service/freePort.ts';
 import { type ServiceProcess, serviceCommand, startService } from '../../../sandbox/service/process.ts';
-import { residentOf } from '../../bench/processes/usage.ts';
+import { cpuOf, residentOf } from '../../bench/processes/usage.ts';
 import { percentile } from '../../bench/statistics.ts';
 import { appendEvent } from '../../support/events.ts';
 import { createRandom } from '../random.ts';
@@ -72,6 +72,7 @@ export const fleet: Scenario = {
       const beside = percentile(updates.latencies(), 0.95);
       const answered = fleetIds.filter((device) => seen.acknowledged.has(device)).length;
       say(`${answered} of ${fleetSize} answered after ${seconds.toFixed(0)} s, ${seen.notifications()} notifications`);
+      say(`CPU: service ${(cpuOf(service.pid) / 1e6).toFixed(0)} s, here ${(process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6).toFixed(0)} s`);
       say(`p95 beside the fleet: ${beside.toFixed(0)} ms, ${(beside / alone).toFixed(1)} times that without`);
       return [...endOf(ended, service, limit.words, say), ...wrongAnswers(seen), ...tooLate(alone, beside, updates)];
     } finally {
