@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Backends, BoundBackends } from '../backends/backends.ts';
-import { Cancelled, createDeadline } from '../backends/deadline.ts';
+import { Cancelled, createDeadline, type Deadline } from '../backends/deadline.ts';
 import type { Card, CardLimits } from '../card/card.ts';
 import { checkedBody, checkedHeaders, jsonBody, knownMembers } from '../card/checks.ts';
 import { createParking, type ParkingOptions } from '../deadLetters/parking.ts';
@@ -17,6 +17,7 @@ import type { Json } from '../protocol/json.ts';
 import { textProperties } from '../protocol/properties.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { derivedTraceId, newTraceparent } from '../protocol/trace.ts';
+import { createMessageRoom, type MessageRoom } from './messageRoom.ts';
 import { answer, type HandledRequest, type RepliesResult } from './respond.ts';
 import { unknownName } from './unknownName.ts';
 
@@ -68,16 +69,18 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     course: MessageCourse,
   ): Promise<AnsweredMessage | undefined> {
     const { envelope, card } = message;
+    const room = createMessageRoom(context, course, limits.maxSyncBytes);
     const handled = context.parkUnexecuted
       ? { envelope, card, body: undefined, json: undefined, outcome: undefined, failure: notExecuted(arrival) }
-      : await handle(message, arrival, context, course);
+      : await handle(message, arrival, context, course, room);
     if (handled === undefined) return undefined;
     const { failure } = handled;
     const ourFault = failure && resultCodes[failure.code].fault === 'service' ? failure : undefined;
     if (ourFault && context.ended.aborted) return undefined;
     course.answers(handled.outcome?.remarks);
-    context.answering(replyBytes(handled));
-    const answered = await answer(handled, { sender, course, context, now: now(), beforeEffect });
+    context.answering(bytesReceived(arrival.event) + ackBytes(handled) + room.keeps(notificationBytes(handled)));
+    const { handedOver } = room;
+    const answered = await answer(handled, { sender, course, context, now: now(), beforeEffect, handedOver });
     return answered && { ...answered, ourFault };
   }
 
@@ -128,46 +131,45 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     { event, redelivered }: Arrival,
     { releaseBytes, waiting, ended }: MessageContext,
     course: MessageCourse,
+    room: MessageRoom,
   ): Promise<HandledRequest | undefined> {
     let json: Json | undefined;
     let known: ReturnType<typeof knownMembers>;
-    let reserved = bytesToReserve(event, limits.maxInflatedBytes);
-    const keep = (bytes: number) => {
-      releaseBytes(reserved - bytes);
-      reserved = bytes;
-    };
     try {
       if (refusal) throw refusal;
       if (card === undefined) throw unknownName(envelope.generation, envelope.name ?? '');
       const headers = checkedHeaders(card, envelope);
       json = jsonBody(card, envelope, event, limits.maxInflatedBytes);
       course.decoded(json);
-      keep(bytesHeld(event, json));
+      releaseBytes(bytesToReserve(event, limits.maxInflatedBytes) - bytesHeld(event, json));
       known = knownMembers(card, json);
       const body = checkedBody(card, envelope, headers, json, known);
-      const request = { envelope, headers, json, body, redelivered };
-      const outcome = await card.handle(request, bind(envelope, course, ended, waiting), limits);
+      const deadline = createDeadline(envelope.timeoutSeconds, ended, beforeEffect);
+      const { keeps } = card;
+      const request = {
+        ...{ envelope, headers, json, body, redelivered },
+        room: room.forCard(deadline, () => releaseBytes(keeps)),
+      };
+      const outcome = await card.handle(request, bind(envelope, course, deadline, waiting), limits);
       return { envelope, card, body: known, json, outcome, failure: outcome.failure };
     } catch (error) {
       if (error instanceof Cancelled) return undefined;
       const failure = inGeneration(rejectionOf(error, envelope.deviceId), envelope.generation);
       return { envelope, card, body: known, json, outcome: undefined, failure };
-    } finally {
-      keep(bytesReceived(event));
     }
   }
 
   const bind = (
-    { deviceId, correlationId, eventId, timeoutSeconds }: Envelope,
+    { deviceId, correlationId, eventId }: Envelope,
     course: MessageCourse,
-    ended: AbortSignal,
+    deadline: Deadline,
     onOutage: () => void,
   ): BoundBackends =>
     backends.bind({
       deviceId,
       correlationId: correlationId ?? eventId,
       idempotencySeed: eventId,
-      deadline: createDeadline(timeoutSeconds, ended, beforeEffect),
+      deadline,
       course,
       onOutage,
     });
@@ -209,9 +211,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   };
 }
 
-/** Estimated memory until the replies are sent: notifications hold whole models, acknowledgements repeat parts of the body. */
-const replyBytes = ({ outcome, json }: HandledRequest): number =>
-  (outcome?.notifications ?? []).reduce((bytes, { body }) => bytes + body.length, 1_000 + (json?.place.end ?? 0));
+/** Estimated memory of the acknowledgement, which repeats parts of the body. */
+const ackBytes = ({ json }: HandledRequest): number => 1_000 + (json?.place.end ?? 0);
+
+const notificationBytes = ({ outcome }: HandledRequest): number =>
+  (outcome?.notifications ?? []).reduce((bytes, { body }) => bytes + body.length, 0);
 
 /** The backend clients throw `validation_error`; the code for the device depends on the generation (result codes). */
 const inGeneration = (rejection: Rejection, generation: Generation): Rejection =>

@@ -2,6 +2,7 @@ import { other } from 'telemetry/declaration.ts';
 import type { Log } from '../log/log.ts';
 import type { Meter } from '../metrics/meter.ts';
 import type { Arrival } from '../protocol/arrival.ts';
+import { backendNames } from '../protocol/backendCalls.ts';
 import type { Reply } from '../protocol/c2d.ts';
 import { type ResultCode, resultCodes } from '../protocol/codes.ts';
 import type { Envelope } from '../protocol/envelope.ts';
@@ -38,6 +39,8 @@ export interface MessageRecords {
 /** The functions are called in this order, `ended` or `left` at last. */
 export interface MessageCourse extends Course {
   decoded(json: Json | undefined): void;
+  /** It waits for room for answers of the information model until the returned function is called (A10). */
+  waitsForRoom(): () => void;
   /** The result is known, and the replies begin. */
   answers(remarks?: readonly string[]): void;
   reply(reply: Reply): ReplyCourse;
@@ -122,6 +125,12 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
         publish,
         decoded(json) {
           publish?.('decoded', { characters: json?.text.length }, { body: json?.text });
+        },
+        waitsForRoom() {
+          const step = beginStep(course, 'call', 'read object model', backendNames.informationModel);
+          step.waitsFor = 'room';
+          publish?.('waits', { where: 'memory', for: 'room for answers', earlier: 0 });
+          return () => course.open.delete(step);
         },
         answers(given = []) {
           remarks = given;

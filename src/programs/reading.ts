@@ -1,5 +1,6 @@
 import { withFields } from 'telemetry/log.ts';
 import { createArrivals } from '../dispatch/recognition.ts';
+import { bytesToReserveFor } from '../dispatch/requirements.ts';
 import type { Backlog } from '../engine/budget/backlog.ts';
 import { type Budget, createBudget } from '../engine/budget/budget.ts';
 import { createSuspectsInWork, type SuspectsInWork } from '../engine/quarantine/suspectsInWork.ts';
@@ -21,7 +22,6 @@ import type { Troubles } from '../log/troubles.ts';
 import type { Meter } from '../metrics/meter.ts';
 import type { StoreRecords } from '../observing/storeRecords.ts';
 import type { Arrival } from '../protocol/arrival.ts';
-import { bytesToReserve } from '../protocol/body.ts';
 import type { HubEvent } from '../protocol/event.ts';
 import type { Settings } from '../settings/config.ts';
 import { eventHubNameOf, isLookedUp, partitionShare, roundMs } from '../settings/derived.ts';
@@ -171,7 +171,7 @@ async function openAt(settings: Settings, events: EventsAccess, parts: ReadingPa
         everyMs: timing.checkpointSeconds * 1000,
       },
       arrivalOf: arrivalOf(partition),
-      costOf: (event) => bytesToReserve(event, messageLimits.maxInflatedBytes),
+      costOf: (event) => bytesToReserveFor(event, messageLimits.maxInflatedBytes),
       requirementOf,
       publisherOf: ({ deviceId, event: { sequenceNumber }, origin }: Arrival) =>
         taps.of(deviceId, { partition: origin.partition, sequenceNumber }),

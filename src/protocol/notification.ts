@@ -8,7 +8,7 @@ export interface Notification {
   readonly target: string;
   readonly objectId: string;
   readonly model: string;
-  readonly body: string;
+  readonly body: Buffer;
 }
 
 /*
@@ -31,6 +31,6 @@ export function notify(envelope: Envelope, notification: Notification): Reply {
       model,
       target,
     }),
-    body,
+    body: body.toString(),
   };
 }

@@ -21,7 +21,16 @@ async function two() {
     await end(1);
     await end(2);
   };
-  return { stays: stays as [MessageContext, MessageContext], partition, backlog, charged, waiting, endBoth };
+  return {
+    stays: stays as [MessageContext, MessageContext],
+    partition,
+    budget,
+    backlog,
+    charged,
+    waiting,
+    end,
+    endBoth,
+  };
 }
 
 describe('the charge of a message', () => {
@@ -45,24 +54,24 @@ describe('the charge of a message', () => {
     expect(charged()).toEqual([none, none]);
   });
 
-  it('moves to the budget of replies when only they are left, whether the message had waited or not', async () => {
+  it('moves to the budget of replies when only they are left, with their memory, whether the message had waited or not', async () => {
     const { stays, charged, endBoth } = await two();
     stays[0].waiting();
-    stays[0].answering(30);
+    stays[0].answering(130);
     stays[1].answering(50);
-    expect(charged()).toEqual([none, { messages: 2, bytes: 280 }]);
+    expect(charged()).toEqual([none, { messages: 2, bytes: 180 }]);
     await endBoth();
     expect(charged()).toEqual([none, none]);
   });
 
-  it('stays in its budget when there is no room for its replies', async () => {
+  it('stays in its budget when there is no room for its replies, with their memory', async () => {
     const { stays, charged, endBoth } = await two();
     stays[0].waiting();
-    stays[1].answering(801);
-    expect(charged()).toEqual([one, one]);
-    stays[1].answering(800);
-    stays[0].answering(1);
-    expect(charged()).toEqual([none, { messages: 2, bytes: 1_000 }]);
+    stays[1].answering(901);
+    expect(charged()).toEqual([{ messages: 1, bytes: 901 }, one]);
+    stays[1].answering(900);
+    stays[0].answering(101);
+    expect(charged()).toEqual([none, { messages: 2, bytes: 1_001 }]);
     await endBoth();
     expect(charged()).toEqual([none, none]);
   });
@@ -98,5 +107,27 @@ describe('the charge of a message', () => {
     await endBoth();
     await drained;
     expect([charged(), waiting()]).toEqual([[none, none], none]);
+  });
+
+  it('has room for answers until the message ends, which others wait for', async () => {
+    const { budget, stays, end } = await two();
+    expect(stays[0].takeForAnswers(9_000)).toBe(undefined);
+    const other = stays[1].takeForAnswers(9_000);
+    stays[0].giveFromAnswers(5_000);
+    expect(budget.answers.inFlight().bytes).toBe(4_000);
+    await end(1);
+    expect(await other).toBe(true);
+    expect(budget.answers.inFlight().bytes).toBe(9_000);
+    await end(2);
+    expect(budget.answers.inFlight()).toEqual(none);
+  });
+
+  it('has no room for answers that comes when the message is over', async () => {
+    const { budget, stays, end } = await two();
+    void stays[0].takeForAnswers(9_000);
+    void stays[1].takeForAnswers(9_000);
+    await end(2);
+    await end(1);
+    expect(budget.answers.inFlight()).toEqual(none);
   });
 });

@@ -60,7 +60,7 @@ describe('a V2 acknowledgement', () => {
   );
 
   it('has a message id derived from the event and its own kind, for any content', () => {
-    const about = { deviceId: 'd1', target: '', model: 'svc.device', body: '{}' };
+    const about = { deviceId: 'd1', target: '', model: 'svc.device', body: Buffer.from('{}') };
     const eventType = 'Svc.InformationModel.ObjectModelUpdated';
     const [o1, O1, o2] = ['o1', 'O1', 'o2'].map(
       (objectId) => notify(v2(), { ...about, eventType, objectId }).messageId,
@@ -251,7 +251,7 @@ it.each([
   ['name', { name: '' }],
   ['correlation id', { correlationId: '' }],
 ])('a reply has no property without a value: %s', (_, empty) => {
-  const about = { deviceId: 'd1', target: '', model: 'svc.device', objectId: 'o1', body: '{}' };
+  const about = { deviceId: 'd1', target: '', model: 'svc.device', objectId: 'o1', body: Buffer.from('{}') };
   const eventType = 'Svc.InformationModel.ObjectModelUpdated';
   for (const envelope of [v1(), v2()].map((one) => ({ ...one, ...empty })))
     for (const reply of [acknowledge(envelope, result, now), notify(envelope, { ...about, eventType })])

@@ -135,7 +135,7 @@ export async function dispatchEvent(
   const counters = summaryOf(meter);
   const offences = backend.calls.flatMap(breachesOf);
   if (counters.succeeded > 0) offences.push(...breachOfContract({ direction: 'deviceToCloud', ...asSent(event) }));
-  offences.push(...replies.flatMap((reply) => breachOfContract({ direction: 'cloudToDevice', ...reply })));
+  offences.push(...replies.filter(fits).flatMap((reply) => breachOfContract({ direction: 'cloudToDevice', ...reply })));
   if (offences.length > 0) throw new Error(`calls, answers or messages break a contract\n  ${offences.join('\n  ')}`);
   return {
     handled,

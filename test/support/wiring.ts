@@ -85,6 +85,8 @@ export const forever: MessageContext = {
   wakes() {},
   nextMayBegin() {},
   parking() {},
+  takeForAnswers: () => undefined,
+  giveFromAnswers() {},
   ended: new AbortController().signal,
 };
 

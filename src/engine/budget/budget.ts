@@ -22,6 +22,8 @@ export interface Budget {
   readonly answering: Capacity;
   /** For those of them that wait for the full queues of their devices: one room for the process (C4). */
   readonly sleeping: Sleeping;
+  /** For answers of backends that messages keep until the hub has taken their replies: as many bytes again, of the process (A10). */
+  readonly answers: Line;
 }
 
 interface BudgetLimits extends LineLimits {
@@ -56,6 +58,7 @@ export function createBudget(limits: BudgetLimits, overall?: Budget, pace?: Pace
     large,
     answering: createCapacity({ maxMessages, maxBytes: maxBytes * answeringShare }, overall?.answering),
     sleeping: overall?.sleeping ?? createSleeping(sleepingBytes),
+    answers: overall?.answers ?? createLine({ maxMessages: Number.POSITIVE_INFINITY, maxBytes }),
   };
 }
 

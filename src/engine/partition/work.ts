@@ -23,11 +23,9 @@ export interface QueuedMessage<A> extends Queued {
 export interface MessageContext {
   /** Releases bytes that were reserved for the message and are not needed (R6). */
   releaseBytes(bytes: number): void;
-  /** It waits for a backend that is down: moves its charge from the budget to `answering`, if it fits (D28). */
+  /** It waits for a backend that is down or for room, or its replies are tried again: moves its charge to `answering`, if it fits (D28). */
   waiting(): void;
-  /**
-   * Only replies of this size are left: moves the charge from the budget to `answering`, if it fits (D28).
-   */
+  /** Only its replies are left, and the message takes so many bytes: moves the charge from the budget to `answering`, if it fits (D28). */
   answering(bytes: number): void;
   /**
    * All replies that are left wait for the full queues of their devices: gives the charge back, and moves it to `sleeping` (C4).
@@ -40,6 +38,13 @@ export interface MessageContext {
   nextMayBegin(): void;
   /** It waits for the store of dead letters, and only these bytes are left: moves the charge to the backlog, if it fits (G4). */
   parking(bytes: number): void;
+  /**
+   * Takes room for so many bytes of answers of backends, once; undefined when there is some at once.
+   * @returns false, and nothing is taken, when this instance no longer handles the message
+   */
+  takeForAnswers(bytes: number): Promise<boolean> | undefined;
+  /** Gives a part of that room back; the rest goes with the message. */
+  giveFromAnswers(bytes: number): void;
   /** Its handling begins: `course` is what it does from now on. */
   begins?(course: MessageWork): void;
   /** When aborted, the message makes no more calls and sends no more replies. */
@@ -111,28 +116,43 @@ export function createWork<A>(options: WorkOptions<A>): Work<A> {
     const earlier = recording.get(deviceId);
     const charge = budget.of(cost);
     let held = cost;
+    /** Undefined while it has no room for answers of its own. */
+    let answers: number | undefined;
     let isAside = false;
+    let isParking = false;
     let sleeper: Sleeper | undefined;
     let isAsleep = false;
-    let isParking = false;
+    let isOver = false;
     let recorded: ((isRecorded: boolean) => void) | undefined;
 
-    function giveBack() {
+    function leavePlace() {
       if (sleeper) sleeper.leave();
       else if (!isParking) (isAside ? budget.answering : charge).give(held);
       else if (!draining.aborted) backlog.leave(held); // else it is freed already
+      sleeper = undefined;
+      isAside = false;
       isParking = false;
     }
 
-    /** Moves the charge to `answering` and adds `more` bytes; leaves it unchanged when there is no room. */
-    function moveAside(more: number) {
-      if (isAside) budget.answering.give(held);
-      if (budget.answering.take(held + more)) {
-        if (!isAside) giveBack();
-        isAside = true;
-        sleeper = undefined;
-        held += more;
-      } else if (isAside) budget.answering.take(held); // fits: it was freed above
+    function leaveAnswers(): number {
+      const left = answers ?? 0;
+      if (answers !== undefined) budget.answers.give(left);
+      answers = undefined;
+      return left;
+    }
+
+    function releaseBytes(bytes: number) {
+      held -= bytes;
+      if (sleeper) sleeper.shrink(bytes);
+      else if (isAside) budget.answering.give(bytes, 0);
+      else charge.shrink(bytes);
+    }
+
+    /** Leaves the charge where it is when `answering` has no room. */
+    function moveAside() {
+      if (isAside || isParking || !budget.answering.take(held)) return;
+      leavePlace();
+      isAside = true;
     }
 
     function setAsleep(next: boolean) {
@@ -152,20 +172,33 @@ export function createWork<A>(options: WorkOptions<A>): Work<A> {
 
     if (earlier !== undefined) recordBeforeLater();
     const context: MessageContext = {
-      releaseBytes(bytes) {
-        held -= bytes;
-        if (sleeper) sleeper.shrink(bytes);
-        else if (isAside) budget.answering.give(bytes, 0);
-        else charge.shrink(bytes);
+      releaseBytes,
+      waiting: moveAside,
+      answering(bytes) {
+        releaseBytes(held - bytes);
+        moveAside();
       },
-      waiting() {
-        if (!isAside) moveAside(0);
+      takeForAnswers(bytes) {
+        const taken = () => {
+          if (isOver) budget.answers.give(bytes);
+          else answers = bytes;
+        };
+        const taking = budget.answers.take(bytes, ended);
+        if (taking === undefined) taken();
+        return taking?.then((isTaken) => {
+          if (isTaken) taken();
+          return isTaken;
+        });
       },
-      answering: moveAside,
+      giveFromAnswers(bytes) {
+        if (answers === undefined) return releaseBytes(bytes); // they sleep with the message, or have slept
+        answers -= bytes;
+        budget.answers.shrink(bytes);
+      },
       sleeps(giveUp) {
         if (sleeper === undefined) {
-          giveBack();
-          isAside = false;
+          leavePlace();
+          held += leaveAnswers();
           sleeper = budget.sleeping.add(held);
         }
         setAsleep(true);
@@ -178,9 +211,7 @@ export function createWork<A>(options: WorkOptions<A>): Work<A> {
       },
       parking(bytes) {
         if (isParking || draining.aborted || !backlog.hasRoom(bytes, [])) return;
-        giveBack();
-        sleeper = undefined;
-        isAside = false;
+        leavePlace();
         isParking = true;
         held = bytes;
         backlog.enter(bytes, []);
@@ -198,7 +229,9 @@ export function createWork<A>(options: WorkOptions<A>): Work<A> {
       parkUnexecuted: fate === 'parked',
     };
     const isHandled = fate === 'passed over' || (await carriedOut(arrival, context));
-    giveBack();
+    isOver = true;
+    leavePlace();
+    leaveAnswers();
     setAsleep(false);
     nextMayBegin();
     const isRecorded = isHandled && (earlier === undefined || (await isRecordedBehind(earlier)));

@@ -49,6 +49,8 @@ const alone = {
   sleeps() {},
   wakes() {},
   nextMayBegin() {},
+  takeForAnswers: () => undefined,
+  giveFromAnswers() {},
 };
 
 class Overtaken extends Error {
