@@ -2,6 +2,7 @@ import { isAscii } from 'node:buffer';
 import { gunzipSync, inflateSync, type Zlib } from 'node:zlib';
 import { invalid } from './envelope.ts';
 import type { Generation, HubEvent } from './event.ts';
+import { memoryOf } from './eventMemory.ts';
 import { bodyLimits, type Json, MalformedJson, readTerminated, terminated } from './json.ts';
 import type { Keys } from './jsonKeys.ts';
 import { Rejection } from './rejection.ts';
@@ -42,8 +43,11 @@ const perCompressedByte = 2;
 const mostInflated = 1_032;
 
 /** Memory of a message whose body is not read, in bytes. */
-export function bytesReceived({ body }: HubEvent): number {
-  return typeof body === 'string' ? Buffer.byteLength(body) : body instanceof Uint8Array ? body.byteLength : 0;
+export const bytesReceived = ({ body, properties }: HubEvent): number => bytesOfBody(body) + memoryOf(properties);
+
+function bytesOfBody(body: unknown): number {
+  if (typeof body === 'string') return Buffer.byteLength(body);
+  return body instanceof Uint8Array ? body.byteLength : memoryOf(body);
 }
 
 /**
@@ -52,12 +56,13 @@ export function bytesReceived({ body }: HubEvent): number {
  */
 export function bytesToReserve(event: HubEvent, maxInflated: number): number {
   const received = bytesReceived(event);
-  if (received > maxReceivedBytes) return received; // the message is rejected without reading it
-  if (!isCompressed(event.properties?.['content-encoding'])) return received + perByte * received;
-  return received + perCompressedByte * received + perByte * Math.min(maxInflated, mostInflated * received);
+  const body = bytesOfBody(event.body);
+  if (body > maxReceivedBytes) return received; // the message is rejected without reading it
+  if (!isCompressed(event.properties?.['content-encoding'])) return received + perByte * body;
+  return received + perCompressedByte * body + perByte * Math.min(maxInflated, mostInflated * body);
 }
 
-/** The largest reservation for one message. */
+/** The largest reservation for the body of one message. */
 export const mostToReserve = (maxInflated: number): number =>
   (1 + perCompressedByte) * maxReceivedBytes + perByte * Math.max(maxInflated, maxReceivedBytes);
 
