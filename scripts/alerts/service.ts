@@ -103,7 +103,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     metric: 'max by (device_messaging_backend) (device_messaging_backend_out) == 1',
     for: '5m',
     means:
-      'Messages wait; only messages already started can fail. When the spool is full, the rest of the partition waits, too.',
+      'Messages wait; only messages already started can fail. When half of the room of waiting messages is theirs, the rest of the partition waits, too.',
     todo: 'Repair the backend. `failure` has its last error; the line of each minute counts failed attempts and messages that started to wait.',
     runbook: 'questions-and-where-their-answers-are',
   },
@@ -258,15 +258,6 @@ export const serviceAlerts: readonly ServerAlert[] = [
     events: ['dead_letters.not_counted', 'dead_letters.not_deleted', 'dead_letters.not_tidied'],
     means: 'The store takes dead letters but cannot be listed or cleared: it grows, and the retention is not applied.',
     todo: 'Give the service the rights to list and delete.',
-  },
-  {
-    id: 'SpoolFull',
-    severity: 'ticket',
-    events: ['spool.not_written', 'spool.not_read'],
-    metric: 'increase(device_messaging_sessions_ended_total{device_messaging_reason="spool_unreadable"}[1h]) > 0',
-    means: 'The disk of `spool` under `DATA_DIRECTORY` is full or fails: partitions wait for their slowest devices.',
-    todo: 'Make room, or replace the disk.',
-    runbook: 'questions-and-where-their-answers-are',
   },
   {
     id: 'SettingUnknown',

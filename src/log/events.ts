@@ -55,8 +55,6 @@ export const events = {
   'partition.newest_unknown': error('newest event not known: every event counts as redelivered'),
   'checkpoint.not_written': error('checkpoint not written'),
   'checkpoint.map_unusable': error('handling again what was done above the checkpoint'),
-  'spool.not_written': error('spool cannot be written'),
-  'spool.not_read': error('spool cannot be read: reading the partition again from its checkpoint'),
   'quarantine.begun': warn('unclean shutdowns: messages that may be the cause are handled in turns'),
   'quarantine.turn': info('suspects begin'),
   'quarantine.passed_over': error(

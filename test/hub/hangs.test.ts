@@ -6,7 +6,6 @@ import { createPartition } from '../../src/engine/partition/partition.ts';
 import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { createLog } from '../../src/log/log.ts';
 import { budgetOf, usual } from '../engine/support/partitions.ts';
-import { diskSpool } from '../engine/support/spools.ts';
 import { settingsWith } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
 import { withFakeTimers } from '../support/waiting.ts';
@@ -70,7 +69,6 @@ function setUp(hanging: Hanging) {
   const partition = createPartition({
     ...usual,
     budget: budgetOf(1),
-    spool: diskSpool(),
     arrivalOf: (event) => arrivalOf(event),
     async dispatch(arrival, context) {
       const isHandled = await dispatch(arrival, context);

@@ -58,7 +58,6 @@ function routes({ work, isConnected = true, tokens = 'open' }: Changes = {}) {
         {
           ...{ partition: '3', state: 'draining', epoch: 11, since: ago(12), position: 13 },
           ...{ behindSeconds: 15.04, asOf: ago(14), inFlight: 16, waiting: 17, devices: 18, suspects: 19 },
-          spooled: { messages: 20, bytes: 2_100 },
           oldest: { device: 'stuck', sequenceNumber: 55, readAt: ago(23) },
           checkpoint: { sequenceNumber: 24, ageSeconds: 25.06, failures: 26, isFailing: true, unwritten: 61 },
         },
@@ -127,7 +126,6 @@ it('/partitions has the lag and the contents of each partition, the owners of th
       {
         ...{ partition: '3', state: 'draining', epoch: 11, since: shownAgo(12), position: 13 },
         ...{ behindSeconds: 15, asOf: shownAgo(14), inFlight: 16, waiting: 17, devices: 18, suspects: 19 },
-        spooled: { messages: 20, bytes: 2_100 },
         oldest: { device: 'stuck', sequenceNumber: 55, readAt: shownAgo(23), seconds: 23 },
         checkpoint: { sequenceNumber: 24, ageSeconds: 25.1, failures: 26, isFailing: true, unwritten: 61 },
       },

@@ -17,8 +17,6 @@ export interface Budget {
   /** The line of all messages, and before it that of large ones. */
   readonly all: Line;
   readonly large: Line;
-  /** For messages that wait in memory to begin. */
-  readonly waiting: Capacity;
   /** For messages of which only replies are left to be sent. */
   readonly answering: Capacity;
 }
@@ -29,8 +27,8 @@ const smallBytes = 16 * 1024;
 /** The share of the bytes that large messages may take together. */
 const largeShare = 3 / 4;
 
-/** The rooms `waiting` and `answering` each have this share of the bytes, and the same number of messages. */
-const roomShare = 1 / 8;
+/** The room `answering` has this share of the bytes, and the same number of messages. */
+const answeringShare = 1 / 8;
 
 export const isLarge = (bytes: number): boolean => bytes > smallBytes;
 
@@ -42,14 +40,12 @@ export function createBudget({ maxMessages, maxBytes }: LineLimits, overall?: Bu
   const all = createLine({ maxMessages, maxBytes }, overall?.all, pace);
   const large = createLine({ maxMessages, maxBytes: maxBytes * largeShare }, overall?.large);
   const both = inBoth(large, all);
-  const roomLimits = { maxMessages, maxBytes: maxBytes * roomShare };
   return {
     of: (bytes) => (isLarge(bytes) ? both : all),
     inFlight: all.inFlight,
     all,
     large,
-    waiting: createCapacity(roomLimits, overall?.waiting),
-    answering: createCapacity(roomLimits, overall?.answering),
+    answering: createCapacity({ maxMessages, maxBytes: maxBytes * answeringShare }, overall?.answering),
   };
 }
 

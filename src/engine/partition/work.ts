@@ -1,16 +1,13 @@
 import type { LogText as LogMessage } from '../../log/events.ts';
-import type { HubEvent } from '../../protocol/event.ts';
 import type { Budget } from '../budget/budget.ts';
 import type { MessageWork } from '../order/deviceWork.ts';
 import type { Queued } from '../order/queued.ts';
 import type { WorkHandle } from '../progress/watermark.ts';
 import type { Fate } from '../quarantine/quarantine.ts';
-import type { Backlog, StoredMessage } from '../spool/backlog.ts';
 
-/** A message to be handled, and where it is stored until then. */
+/** A message to be handled. */
 export interface QueuedMessage<A> extends Queued {
-  /** After the fetch the message itself, which may have to be handled again. */
-  kept: A | StoredMessage<A>;
+  readonly arrival: A;
   readonly begun: WorkHandle;
   /** Since its handling has begun. */
   course?: MessageWork | undefined;
@@ -41,53 +38,27 @@ export interface MessageContext {
 }
 
 interface WorkOptions<A> extends Pick<MessageContext, 'ended'> {
-  /** When aborted, no more messages begin: those that wait remain for the next reader. */
-  readonly draining: AbortSignal;
   readonly budget: Budget;
-  readonly backlog: Backlog<A>;
-  /** Reads an event from the spool. */
-  arrivalIn(event: HubEvent): A | undefined;
   dispatch(arrival: A, context: MessageContext): Promise<boolean>;
   onTrouble(error: unknown, what: LogMessage<'error'>): void;
   /** A message has been handled to its end. */
   end(begun: WorkHandle): void;
-  /** A message cannot be fetched. */
-  onUnreadable(): void;
   /** Of a message that may have ended the process (G4). */
   fateOf(sequenceNumber: number): Fate;
-  /** A message has left the backlog. */
-  changed(): void;
 }
 
 export interface Work<A> {
-  /** Handles a message that is already charged to the budget, unless the partition drains. Never rejects. */
+  /** Handles a message that is already charged to the budget. Never rejects. */
   handle(message: QueuedMessage<A>): Promise<void>;
   running(): number;
 }
 
-export function createWork<A extends { readonly event: HubEvent }>(options: WorkOptions<A>): Work<A> {
-  const { budget, backlog, arrivalIn, dispatch, draining, ended, end, onTrouble, onUnreadable, changed } = options;
+export function createWork<A>(options: WorkOptions<A>): Work<A> {
+  const { budget, dispatch, ended, end, onTrouble } = options;
   let running = 0;
 
-  async function fetched(kept: StoredMessage<A>): Promise<A | undefined> {
-    try {
-      const found = await backlog.fetch(kept);
-      return 'event' in found ? found : arrivalIn(found);
-    } catch (error) {
-      if (!draining.aborted) onTrouble(error, 'spool cannot be read: reading the partition again from its checkpoint');
-      onUnreadable();
-      return undefined;
-    }
-  }
-
-  /** Fetches and dispatches the message. Returns whether it was handled to its end; false when the partition drains. */
-  async function carriedOut(message: QueuedMessage<A>, context: MessageContext): Promise<boolean> {
-    const { kept } = message;
-    const arrival = 'event' in kept ? kept : await fetched(kept);
-    changed();
-    if (draining.aborted) return false;
-    if (arrival === undefined) return true;
-    message.kept = arrival;
+  /** Returns whether the message was handled to its end. */
+  async function carriedOut(arrival: A, context: MessageContext): Promise<boolean> {
     running += 1;
     try {
       return await dispatch(arrival, context);
@@ -99,15 +70,9 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
     }
   }
 
-  /** Only its room is freed. */
-  async function passedOver({ kept }: QueuedMessage<A>): Promise<boolean> {
-    if (!('event' in kept)) await fetched(kept);
-    return true;
-  }
-
   return {
     async handle(message) {
-      const { cost, begun, readAt, sequenceNumber } = message;
+      const { arrival, cost, begun, readAt, sequenceNumber } = message;
       const fate = options.fateOf(sequenceNumber);
       let held = cost;
       let isAside = false;
@@ -141,7 +106,7 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
         readAt,
         parkUnexecuted: fate === 'parked',
       };
-      const isHandled = fate === 'passed over' ? await passedOver(message) : await carriedOut(message, context);
+      const isHandled = fate === 'passed over' || (await carriedOut(arrival, context));
       giveBack();
       if (isHandled) end(begun);
     },

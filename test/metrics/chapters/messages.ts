@@ -82,9 +82,8 @@ function handle(meter: Meter) {
 }
 
 async function recognise(meter: Meter) {
-  const arrivals = createArrivals({ hub: 'hub', meter, log });
-  const recognised = arrivals.of('0');
-  await times(23, arrivals.read);
+  const recognised = createArrivals({ hub: 'hub', meter, log })('0');
+  await times(73, () => recognised(hubEvent({ properties: ours }), false));
   await times(24, () => recognised(hubEvent(), false));
   await times(25, () => recognised(hubEvent({ properties: ours, device: '' }), false));
   await times(26, () => recognised({ ...hubEvent(), body: undecodedProperties }, false));
@@ -111,7 +110,7 @@ export const messages: Chapter = {
   },
   points: {
     'messaging.client.consumed.messages': {
-      'kind=message': 23,
+      'kind=message': 100, // with the 27 that have a misspelt property
       'kind=skipped': 24,
       'kind=unattributed': 25,
       'kind=undecodable': 26,
