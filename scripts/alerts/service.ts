@@ -144,8 +144,20 @@ export const serviceAlerts: readonly ServerAlert[] = [
     events: ['message.not_parked'],
     metric: 'increase(device_messaging_dead_letters_total{device_messaging_result="not_parked"}[10m]) > 0',
     means:
-      'A failed message is recorded only in the log, and until its retention ends in the hub: the store of dead letters is full or not writable.',
-    todo: 'Repair the store.',
+      'A failed message is recorded only in the log, and until its retention ends in the hub: a limit or the store has refused its dead letter.',
+    todo: 'Follow `todo` of the line: mostly a device has as many dead letters as it may have.',
+    runbook: 'dead-letters',
+  },
+  {
+    id: 'DeadLettersWait',
+    severity: 'page',
+    events: ['dead_letters.not_written'],
+    until: 'dead_letters.written',
+    metric: 'max(device_messaging_dead_letters_waiting) > 0',
+    for: '5m',
+    means:
+      'The store of dead letters is out: failed messages wait for it, each with the later ones of its device, and no checkpoint passes them.',
+    todo: 'Follow `setting` and `todo` of the line. What waits is written when the store is back.',
     runbook: 'dead-letters',
   },
   {

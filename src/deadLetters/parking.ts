@@ -46,7 +46,7 @@ export interface ParkingOptions {
 const answerMs = 20_000;
 const releaseWithinMs = 3_000;
 
-/** Between two attempts; each is twice the one before, up to the longest. */
+/** Between two attempts; each is twice the one before, up to the longest (D18). */
 const pauses = { firstMs: 500, longestMs: 15_000 };
 
 /** Dead letters that are written at once; each is in memory as text. */
