@@ -58,19 +58,24 @@ describe('replies to one device', () => {
 
   it('leave the line when their partition is lost, or the sender stops, and are undecided', async () => {
     const ended = new AbortController();
-    const { sender, attempts, ends, send } = setUp(new Set('a'));
+    const { sender, attempts, ends, send } = setUp(new Set('ab'));
     void send('a1');
+    void send('b1', ended.signal);
     await settle();
     void send('a2', ended.signal);
     void send('a3');
+    expect(getEventListeners(ended.signal, 'abort')).toHaveLength(1);
     ended.abort();
     await settle();
-    expect(ends).toEqual(['a2 stopped']);
+    expect(ends.toSorted()).toEqual(['a2 stopped', 'b1 stopped']);
     sender.stop();
     await settle();
     void send('a4');
     await settle();
-    expect([ends.toSorted(), attempts]).toEqual([['a1 stopped', 'a2 stopped', 'a3 stopped', 'a4 stopped'], ['a1']]);
+    expect([ends.toSorted(), attempts]).toEqual([
+      ['a1 stopped', 'a2 stopped', 'a3 stopped', 'a4 stopped', 'b1 stopped'],
+      ['a1', 'b1'],
+    ]);
     expect([vi.getTimerCount(), getEventListeners(ended.signal, 'abort')]).toEqual([0, []]);
   });
 
@@ -193,6 +198,24 @@ describe('replies of other devices', () => {
     const beside = await timesBeside(deafDevices);
     expect([without.length, beside.length]).toEqual([60, 60]);
     expect((beside.at(-1) ?? 0) / (without.at(-1) ?? 1)).toBeLessThan(1.1);
+  });
+
+  it('do not compete with thousands of attempts: all full queues together are tried a few hundred times a second', async () => {
+    let attempts = 0;
+    const sender = senderOver(async () => {
+      attempts += 1;
+      return full;
+    });
+    const ends: Promise<Delivery>[] = deafDevices.map((device) => sender.send(replyTo(device)));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(attempts).toBe(3_000);
+    await vi.advanceTimersByTimeAsync(59_000);
+    expect(attempts).toBeLessThan(3_000 + 200 * 59);
+    expect(sender.state().sleeping).toBe(3_000);
+    await vi.advanceTimersByTimeAsync(61_000);
+    expect(new Set((await Promise.all(ends)).map((one) => JSON.stringify(one)))).toEqual(
+      new Set(['{"dropped":"queue_full"}']),
+    );
   });
 
   it('leave a share of the turns to full queues, so that these are found empty at last', async () => {

@@ -76,6 +76,8 @@ interface WaitingReply {
 const mostDevices = 100_000;
 const firstPauseMs = 100;
 const longestPauseMs = 5_000;
+/** For each reply that sleeps: all of them together are tried about a hundred times a second, whatever their number. */
+const pauseOfSleeperMs = 10;
 
 export function createSender(options: SenderOptions): Sender {
   const { sendOnce, sendQueue, maxWaitMs, answerWithinMs, troubles, random, now, meter = noMeter } = options;
@@ -83,6 +85,8 @@ export function createSender(options: SenderOptions): Sender {
   const lines = createDeviceLines(now);
   let stopped = false;
   let sleeping = 0;
+  /** By what ends their session. */
+  const waitingOf = new WeakMap<AbortSignal, Set<WaitingReply>>();
   /** Of replies between two attempts: what begins the next one. */
   const pauses = new Set<() => void>();
   /** Devices whose queue was full for all of `maxWaitMs`: later replies are tried once, until one is accepted (D19). */
@@ -122,7 +126,6 @@ export function createSender(options: SenderOptions): Sender {
     send: (waiting: WaitingReply) => Promise<Delivery>,
   ): Promise<Delivery> {
     const over = new AbortController();
-    const whenEnded = () => waiting.end('ended');
     const waiting: WaitingReply = {
       over: over.signal,
       end: (why) => over.abort(why),
@@ -134,12 +137,31 @@ export function createSender(options: SenderOptions): Sender {
         observer?.sleeps(() => waiting.end('given up'));
       },
     };
-    ended?.addEventListener('abort', whenEnded, { once: true });
-    if (ended?.aborted) whenEnded();
+    const leave = ended && endWith(ended, waiting);
     const delivery = await send(waiting);
     wake(waiting);
-    ended?.removeEventListener('abort', whenEnded);
+    leave?.();
     return over.signal.reason === 'settled late' ? 'delivered' : delivery;
+  }
+
+  /**
+   * Ends the waiting with the session. One listener for all replies of a session: the time to add one grows with their number.
+   * @returns lets it leave
+   */
+  function endWith(ended: AbortSignal, waiting: WaitingReply): () => void {
+    if (ended.aborted) waiting.end('ended');
+    const all = waitingOf.get(ended) ?? new Set();
+    waitingOf.set(ended, all);
+    if (all.size === 0) ended.addEventListener('abort', endAll);
+    all.add(waiting);
+    return () => {
+      all.delete(waiting);
+      if (all.size === 0) ended.removeEventListener('abort', endAll);
+    };
+  }
+
+  function endAll({ target }: Event) {
+    for (const waiting of [...(waitingOf.get(target as AbortSignal) ?? [])]) waiting.end('ended');
   }
 
   function wake(waiting: WaitingReply) {
@@ -187,7 +209,8 @@ export function createSender(options: SenderOptions): Sender {
       if (isFull) waiting.sleeps();
       if (refusal.kind !== 'hub') {
         const paused = now();
-        await pause(pauseMs * (0.5 + random() / 2), over);
+        const ms = (isFull ? Math.max(pauseMs, sleeping * pauseOfSleeperMs) : pauseMs) * (0.5 + random() / 2);
+        await pause(Math.min(ms, Math.max(firstPauseMs, remainingMs)), over);
         // While there is no connection to the hub, no reply is dropped (D2).
         if (refusal.kind === 'later') remainingMs -= now() - paused;
         if (refusal.reason === 'unanswered') remainingMs -= answerWithinMs;
