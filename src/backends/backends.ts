@@ -44,7 +44,6 @@ interface Settings extends CommonSettings {
   readonly principalManagerUrl: string;
 }
 
-
 /** The three backends. Each has its own connections and circuit. */
 export function createBackends(settings: Settings, log: LogLines, options: BackendOpenerOptions = {}): Backends {
   const { open, tokenEndpoint, close } = createBackendOpener(settings, log, options);
