@@ -130,14 +130,17 @@ export function openTokens(
   return clientCredentials({ tokenUrl, clientId, clientSecret, scope, ...common });
 }
 
+/** A larger answer is not read. */
+export const maxAnswerBytes = 5 * 1024 * 1024;
+
 export const backendSettings = ({
   attemptTimeoutSeconds,
   connections,
   circuitFailures = policy.circuitFailures,
-  maxAnswerBytes = 5 * 1024 * 1024,
+  maxAnswerBytes: mostBytes = maxAnswerBytes,
 }: CallSettings): BackendSettings => ({
   attemptTimeoutMs: attemptTimeoutSeconds * 1000,
   connections,
   circuitFailures,
-  maxAnswerBytes,
+  maxAnswerBytes: mostBytes,
 });

@@ -5,8 +5,9 @@ import { type Finding, failure, ok, warning } from 'telemetry/check/finding.ts';
 import { unusableDirectories } from '../operations/writable.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { usedDirectories } from '../settings/directories.ts';
-import { backlogLimits, invocationLimits, mostBodies } from '../settings/groups/constants.ts';
+import { invocationLimits, mostBodies } from '../settings/groups/constants.ts';
 import { mebibyte } from '../settings/groups/measures.ts';
+import { memoryNeeded, methodsMemory, serviceMemory } from './memoryNeeded.ts';
 
 /** What this machine, or the container, gives and the settings may come to need. */
 export interface MachineLimits {
@@ -52,42 +53,33 @@ export function checkDisk(settings: Pick<Settings, 'data' | 'store' | 'deadLette
   ];
 }
 
-/** Code, the clients of the hub and the storage, and what V8 keeps for garbage. */
-const programBytes = 300 * mebibyte;
-
 /** Memory and open files of the service against its limits. */
 export function checkServiceLimits(
-  { delivery, backends }: Pick<Settings, 'delivery' | 'backends'>,
+  settings: Pick<Settings, 'delivery' | 'backends' | 'replies'>,
   machine: MachineLimits,
 ): Finding[] {
-  const bodies = delivery.maxBytes * (1 + 1 / 8); // and of messages that are being answered
-  const records = delivery.maxMessages * 2 * deviceMessageBytes;
   return [
-    memoryFinding(programBytes + bodies + records + backlogLimits.maxBytes, machine, 'lower DELIVERY_MAX_BYTES'),
-    filesFinding(3 * backends.connections + hubFiles, machine, 'lower BACKENDS_CONNECTIONS'),
+    memoryFinding(memoryNeeded(serviceMemory, settings), machine, 'lower DELIVERY_MAX_BYTES'),
+    filesFinding(3 * settings.backends.connections + hubFiles, machine, 'lower BACKENDS_CONNECTIONS'),
   ];
 }
 
-/** Headers, its place in line, its reply. */
-const deviceMessageBytes = 8 * 1024;
 /** Hub, storage, ports, log. */
 const hubFiles = 256;
 
 /** The same of the front door. */
-export function checkMethodsLimits({ backends }: Pick<MethodsSettings, 'backends'>, machine: MachineLimits): Finding[] {
-  const bodyBytes = 256 * 1024;
-  const bodies = (mostBodies.inAll + invocationLimits.inFlight) * bodyBytes;
+export function checkMethodsLimits(settings: Pick<MethodsSettings, 'backends'>, machine: MachineLimits): Finding[] {
   const sockets = mostBodies.inAll + 2 * invocationLimits.inFlight;
   return [
-    memoryFinding(programBytes / 2 + bodies, machine, undefined),
-    filesFinding(2 * backends.connections + sockets + hubFiles, machine, 'lower BACKENDS_CONNECTIONS'),
+    memoryFinding(memoryNeeded(methodsMemory, settings), machine, 'lower BACKENDS_CONNECTIONS'),
+    filesFinding(2 * settings.backends.connections + sockets + hubFiles, machine, 'lower BACKENDS_CONNECTIONS'),
   ];
 }
 
-function memoryFinding(needed: number, { memory }: MachineLimits, orElse: string | undefined): Finding {
+function memoryFinding(needed: number, { memory }: MachineLimits, orElse: string): Finding {
   const what = 'memory';
   const found = `${megabytes(memory)}, of which it may come to need ${megabytes(needed)}`;
-  const todo = ['raise the limit of the container or the unit', orElse].filter(Boolean).join(', or ');
+  const todo = `raise the limit of the container or the unit, or ${orElse}`;
   return memory < needed ? warning(what, found, todo) : ok(what, found);
 }
 

@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Hub, startHub } from 'iot-hub-emulator';
@@ -7,10 +5,10 @@ import { createJournal } from 'iot-hub-emulator/journal';
 import { stableHash } from 'iot-hub-emulator/testing';
 import { freePort } from '../../../sandbox/service/freePort.ts';
 import { type ServiceProcess, serviceCommand, startService } from '../../../sandbox/service/process.ts';
-import { cpuOf, residentOf } from '../../bench/processes/usage.ts';
+import { startChild } from '../../bench/processes/child.ts';
+import { residentOf } from '../../bench/processes/usage.ts';
 import { percentile } from '../../bench/statistics.ts';
 import { appendEvent } from '../../support/events.ts';
-import { createRandom } from '../random.ts';
 import type { Scenario, ScenarioOptions } from './scenario.ts';
 import { limitMemory } from './withinMemory.ts';
 
@@ -35,8 +33,9 @@ export const fleet: Scenario = {
       for (let next = closers.pop(); next; next = closers.pop()) await next();
     };
     try {
-      const backends = await startInformationModel(options.seed);
-      closers.push(backends.close);
+      const model = [children, childBytes, options.seed].map(String);
+      const backend = await startChild<{ port: number }>('../../chaos/scenarios/fleetModel.ts', model);
+      closers.push(backend.stop);
       const hub = await startHub({
         directory: join(directory, 'hub'),
         devices: [...fleetIds, ...goodIds].map((deviceId) => ({ deviceId })),
@@ -50,7 +49,7 @@ export const fleet: Scenario = {
       const service = await startService({
         command: limit.command(serviceCommand),
         directory: serviceDirectory,
-        environment: environment(hub, backends.url, url, directory),
+        environment: environment(hub, `http://127.0.0.1:${backend.described.port}`, url, directory),
         readyzUrl: `${url}/readyz`,
         logFile: join(directory, 'service.log'),
         readyWithinMs: 300_000,
@@ -72,9 +71,6 @@ export const fleet: Scenario = {
       const beside = percentile(updates.latencies(), 0.95);
       const answered = fleetIds.filter((device) => seen.acknowledged.has(device)).length;
       say(`${answered} of ${fleetSize} answered after ${seconds.toFixed(0)} s, ${seen.notifications()} notifications`);
-      say(
-        `CPU: service ${(cpuOf(service.pid) / 1e6).toFixed(0)} s, here ${(process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6).toFixed(0)} s`,
-      );
       say(`p95 beside the fleet: ${beside.toFixed(0)} ms, ${(beside / alone).toFixed(1)} times that without`);
       return [...endOf(ended, service, limit.words, say), ...wrongAnswers(seen), ...tooLate(alone, beside, updates)];
     } finally {
@@ -87,11 +83,9 @@ const named = (name: string, count: number) => Array.from({ length: count }, (_,
 const fleetIds = named('fleet', fleetSize);
 const goodIds = named('good', goodDevices);
 
-/** The object of a device, and its children. */
-const objectOf = (device: string, child = 0): string => {
-  const [kind, number] = device.split('-');
-  const hex = (value: number, digits: number) => value.toString(16).padStart(digits, '0');
-  return `${hex(Number(number), 8)}-${hex(child, 4)}-4000-8000-00000000000${kind === 'good' ? 1 : 0}`;
+const objectOf = (device: string): string => {
+  const [kind, number = ''] = device.split('-');
+  return `${number.padStart(8, '0')}-0000-4000-8000-00000000000${kind === 'good' ? 1 : 2}`;
 };
 
 const environment = (hub: Hub, backends: string, url: string, directory: string) => ({
@@ -108,53 +102,6 @@ const environment = (hub: Hub, backends: string, url: string, directory: string)
   ADMIN_PORT: '0',
   NODE_EXTRA_CA_CERTS: hub.caFile,
 });
-
-/** Answers as fast as it can: a model with its children, each with one character beyond Latin-1 or none, and updates. */
-async function startInformationModel(seed: number) {
-  const random = createRandom(seed);
-  const filler = (character: string) => `"properties":{"note":"${character}${'x'.repeat(childBytes - 200)}"}}`;
-  const fillers = [filler('x'), filler('€')].map((text) => Buffer.from(text));
-  const childOf = (objectId: string) =>
-    Buffer.concat([
-      Buffer.from(`{"objectId":"${objectId}","model":"svc.device","type":"pump@1.0.0","version":1,`),
-      random.pick(fillers),
-    ]);
-  const small = (objectId: string, version: number) =>
-    `{"objectId":"${objectId}","model":"svc.device","type":"pump@1.0.0","version":${version},"properties":{}}`;
-
-  function answer(method: string, path: string, body: string): string | Buffer | undefined {
-    const [, objectId = '', number = '', child = '', rest = ''] =
-      /^\/objects\/(([0-9a-f]{8})-([0-9a-f]{4})-4000-8000-000000000000)\/models\/svc\.device(.*)$/.exec(path) ?? [];
-    if (method === 'PUT') return small(path.slice(9, 45), Number(/"version":(\d+)/.exec(body)?.[1]) + 1);
-    if (objectId === '') return undefined; // the probe's target
-    if (rest === '') return child === '0000' ? small(objectId, 1) : childOf(objectId);
-    const device = `fleet-${Number.parseInt(number, 16)}`;
-    const data = Array.from({ length: child === '0000' ? children : 0 }, (_, index) => ({
-      name: 'parts',
-      to: { objectId: objectOf(device, index + 1), model: 'svc.device' },
-      attributes: {},
-    }));
-    return JSON.stringify({ data });
-  }
-
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const text = answer(request.method ?? '', request.url ?? '', Buffer.concat(chunks).toString());
-    const found = text ?? '{"errors":[{"code":"404","title":"Not found"}]}';
-    response.writeHead(text === undefined ? 404 : 200, { 'content-type': 'application/json' }); // in chunks
-    response.end(found);
-  });
-  server.keepAliveTimeout = 600_000;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
-}
 
 type Properties = Readonly<Record<string, string>>;
 
