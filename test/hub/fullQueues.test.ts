@@ -200,22 +200,23 @@ describe('replies of other devices', () => {
     expect((beside.at(-1) ?? 0) / (without.at(-1) ?? 1)).toBeLessThan(1.1);
   });
 
-  it('do not compete with thousands of attempts: all full queues together are tried a few hundred times a second', async () => {
-    let attempts = 0;
-    const sender = senderOver(async () => {
-      attempts += 1;
-      return full;
-    });
-    const ends: Promise<Delivery>[] = deafDevices.map((device) => sender.send(replyTo(device)));
-    await vi.advanceTimersByTimeAsync(0);
-    expect(attempts).toBe(3_000);
-    await vi.advanceTimersByTimeAsync(59_000);
-    expect(attempts).toBeLessThan(3_000 + 200 * 59);
-    expect(sender.state().sleeping).toBe(3_000);
-    await vi.advanceTimersByTimeAsync(61_000);
-    expect(new Set((await Promise.all(ends)).map((one) => JSON.stringify(one)))).toEqual(
-      new Set(['{"dropped":"queue_full"}']),
-    );
+  it('do not compete with ever more attempts: all full queues together are tried about a hundred times a second', async () => {
+    const pauses: number[] = [];
+    vi.stubGlobal('setTimeout', (_: unknown, ms: number) => pauses.push(ms));
+    const sender = senderOver(async () => full, { random: () => 1, maxInFlight: 3_000 });
+    for (const device of deafDevices) void sender.send(replyTo(device));
+    for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+    vi.unstubAllGlobals();
+    expect(pauses).toEqual(deafDevices.map((_, before) => Math.max(100, 10 * (before + 1))));
+  });
+
+  it('are given up by full queues after a minute, also when these are tried only a few times in it', async () => {
+    const { ends, send, sender } = setUp(new Set(['a']), { maxWaitMs: 1_000, random: () => 0 });
+    const sent = send('a1');
+    await vi.advanceTimersByTimeAsync(999);
+    expect([ends, sender.state().sleeping]).toEqual([[], 1]);
+    await vi.advanceTimersByTimeAsync(50);
+    expect(await sent).toEqual({ dropped: 'queue_full' });
   });
 
   it('leave a share of the turns to full queues, so that these are found empty at last', async () => {
