@@ -16,7 +16,7 @@ import {
 import { type DeadLetterLimits, excessOf, fitsQuota } from './excess.ts';
 import { createFormerOwners } from './formerOwners.ts';
 import { createKeyedMutex } from './keyedMutex.ts';
-import { createKnownLetters, type KnownLetter } from './knownLetters.ts';
+import { createKnownLetters } from './knownLetters.ts';
 import type { LetterInfo, LetterStorage } from './letterStorage.ts';
 
 /** A limit, or the store itself, does not allow a dead letter, however often it is tried (G4). */
@@ -105,9 +105,16 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
     return turns.run(id, async () => work(await opened()));
   }
 
+  function knownAmong(ids: Iterable<string>): Pick<LetterInfo, 'id' | 'bytes'>[] {
+    return [...ids].flatMap((id) => {
+      const bytes = known.bytesOf(id);
+      return bytes === undefined ? [] : [{ id, bytes }];
+    });
+  }
+
   /** Until the next listing, the storage is asked. */
   function forget() {
-    known = createKnownLetters([...turns.busy.keys()].flatMap((id) => known.find(id) ?? []));
+    known = createKnownLetters(knownAmong(turns.busy.keys()));
     knownSince = Number.NEGATIVE_INFINITY;
   }
 
@@ -134,7 +141,7 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
       const found: LetterInfo[] = [];
       for await (const entry of (await opened()).entries()) if (isOurs(entry)) found.push(entry);
       const others = found.filter(({ id }) => !ours.has(id));
-      known = createKnownLetters([...[...ours].flatMap((id) => known.find(id) ?? []), ...others]);
+      known = createKnownLetters([...knownAmong(ours), ...others]);
       knownSince = began;
       await clear(excessOf(others, limits, now()));
     } catch (error) {
@@ -177,27 +184,31 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
   function isKnownToBeAbsent(id: string): boolean {
     const silent = formerOwners.silentFrom(partitionOfId(id));
     if (silent === undefined || performance.now() < silent) return false;
-    if (knownSince >= silent) return known.find(id) === undefined && !turns.busy.has(id);
+    if (knownSince >= silent) return known.bytesOf(id) === undefined && !turns.busy.has(id);
     if (lookedAt < silent || performance.now() - lookedAt > lookAgainMs) void lookUnasked();
     return false;
   }
 
-  async function inFolder(folder: string): Promise<KnownLetter[]> {
-    const found: KnownLetter[] = [];
-    for await (const entry of (await opened()).entries(folder)) if (isOurs(entry)) found.push(entry);
-    return found;
-  }
+  const fitsKnown = (id: string, bytes: number): boolean =>
+    isUncounted() || known.bytesOf(id) !== undefined || fitsQuota(bytes, known.ofDevice(folderOfId(id)), limits);
 
-  const fitsKnown = (letter: KnownLetter): boolean =>
-    isUncounted() || fitsQuota(letter, known.ofDevice(folderOfId(letter.id)), limits);
+  async function fitsStored(id: string, bytes: number): Promise<boolean> {
+    const own = { letters: 0, bytes: 0 };
+    for await (const entry of (await opened()).entries(folderOfId(id))) {
+      if (entry.id === id) return true;
+      if (!isOurs(entry)) continue;
+      own.letters += 1;
+      own.bytes += entry.bytes;
+    }
+    return fitsQuota(bytes, own, limits);
+  }
 
   /**
    * Others may have deleted some of the device. A store that cannot be listed takes dead letters beyond the quota.
    * @throws LetterRefused
    */
-  async function checkQuota(letter: KnownLetter): Promise<void> {
-    const own = await within(inFolder(folderOfId(letter.id)), patienceMs).catch(() => []);
-    if (fitsQuota(letter, own, limits)) return;
+  async function checkStored(id: string, bytes: number): Promise<void> {
+    if (await within(fitsStored(id, bytes), patienceMs).catch(() => true)) return;
     throw new LetterRefused(
       'the device has as many dead letters as one device may have, in number or in bytes',
       'replay or delete dead letters of the device',
@@ -211,9 +222,8 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
       const bytes = Buffer.byteLength(text);
       checkSize(bytes, limits);
       await roomForOne();
-      const letterInfo = { id, bytes };
-      if (!fitsKnown(letterInfo)) await checkQuota(letterInfo);
-      known.add(letterInfo); // also if it fails: it may have been written nevertheless
+      if (!fitsKnown(id, bytes)) await checkStored(id, bytes);
+      known.add(id, bytes); // also if it fails: it may have been written nevertheless
       await inTurn(id, (at) => at.write(id, text)).catch(refusedIfContent);
       count(bytes);
     },
@@ -230,10 +240,10 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
     },
     async remove(id) {
       if (isKnownToBeAbsent(id)) return;
-      const before = known.find(id) ?? { id, bytes: 0 };
+      const bytes = known.bytesOf(id) ?? 0;
       known.delete(id);
       await inTurn(id, (at) => at.remove(id)).catch((error) => {
-        known.add(before); // it is there still, as far as is known
+        known.add(id, bytes); // it is there still, as far as is known
         throw error;
       });
     },

@@ -1,5 +1,4 @@
 import { folderOfId } from './deadLetter.ts';
-import type { KnownLetter } from './knownLetters.ts';
 import type { LetterInfo } from './letterStorage.ts';
 
 export interface DeadLetterLimits {
@@ -11,6 +10,12 @@ export interface DeadLetterLimits {
   readonly maxBytes: number;
   /** Older dead letters are deleted. */
   readonly retentionMs: number;
+}
+
+/** How many dead letters a device has, and their bytes together. */
+export interface DeviceLetters {
+  readonly letters: number;
+  readonly bytes: number;
 }
 
 /**
@@ -41,14 +46,9 @@ export function excessOf(entries: Iterable<LetterInfo>, limits: DeadLetterLimits
     .reverse();
 }
 
-/** Whether a device may have this dead letter beside its own. A first one always fits, and one that replaces another. */
-export function fitsQuota(
-  { id, bytes }: KnownLetter,
-  own: Iterable<KnownLetter>,
+/** Whether a device may have one more of so many bytes. A first one always fits. */
+export const fitsQuota = (
+  more: number,
+  own: DeviceLetters,
   { deviceLetters, deviceBytes }: DeadLetterLimits,
-): boolean {
-  const letters = [...own];
-  const taken = letters.reduce((sum, one) => sum + one.bytes, 0);
-  const hasRoom = letters.length < deviceLetters && taken + bytes <= deviceBytes;
-  return hasRoom || letters.length === 0 || letters.some((one) => one.id === id);
-}
+): boolean => own.letters === 0 || (own.letters < deviceLetters && own.bytes + more <= deviceBytes);

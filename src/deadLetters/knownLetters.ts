@@ -1,38 +1,40 @@
 import { folderOfId } from './deadLetter.ts';
+import type { DeviceLetters } from './excess.ts';
 import type { LetterInfo } from './letterStorage.ts';
 
-/** Id and size, in bytes. */
-export type KnownLetter = Pick<LetterInfo, 'id' | 'bytes'>;
-
-/** The dead letters of a store, as far as this process knows. */
+/** The dead letters of a store, as far as this process knows: some 130 bytes for each, and as much for each device. */
 export interface KnownLetters {
-  find(id: string): KnownLetter | undefined;
+  /** Size of a dead letter; undefined when it is not known. */
+  bytesOf(id: string): number | undefined;
   /** Replaces an earlier one of the same id. */
-  add(letter: KnownLetter): void;
+  add(id: string, bytes: number): void;
   delete(id: string): void;
   /** Of the device with this folder. */
-  ofDevice(folder: string): Iterable<KnownLetter>;
+  ofDevice(folder: string): DeviceLetters;
 }
 
-export function createKnownLetters(letters: Iterable<KnownLetter> = []): KnownLetters {
-  const devices = new Map<string, Map<string, KnownLetter>>();
+export function createKnownLetters(letters: Iterable<Pick<LetterInfo, 'id' | 'bytes'>> = []): KnownLetters {
+  const sizes = new Map<string, number>();
+  const devices = new Map<string, DeviceLetters>();
+  const ofDevice = (folder: string): DeviceLetters => devices.get(folder) ?? { letters: 0, bytes: 0 };
 
-  function add(letter: KnownLetter) {
-    const folder = folderOfId(letter.id);
-    const own = devices.get(folder) ?? new Map();
-    devices.set(folder, own.set(letter.id, letter));
+  function remove(id: string) {
+    const bytes = sizes.get(id);
+    if (bytes === undefined) return;
+    sizes.delete(id);
+    const folder = folderOfId(id);
+    const own = ofDevice(folder);
+    if (own.letters === 1) devices.delete(folder);
+    else devices.set(folder, { letters: own.letters - 1, bytes: own.bytes - bytes });
   }
 
-  for (const letter of letters) add(letter);
-  return {
-    find: (id) => devices.get(folderOfId(id))?.get(id),
-    add,
-    delete(id) {
-      const folder = folderOfId(id);
-      const own = devices.get(folder);
-      own?.delete(id);
-      if (own?.size === 0) devices.delete(folder);
-    },
-    ofDevice: (folder) => devices.get(folder)?.values() ?? [],
-  };
+  function add(id: string, bytes: number) {
+    remove(id);
+    sizes.set(id, bytes);
+    const own = ofDevice(folderOfId(id));
+    devices.set(folderOfId(id), { letters: own.letters + 1, bytes: own.bytes + bytes });
+  }
+
+  for (const { id, bytes } of letters) add(id, bytes);
+  return { bytesOf: (id) => sizes.get(id), add, delete: remove, ofDevice };
 }
