@@ -4,7 +4,13 @@ import { readingBytes, usualAnswerBytes } from '../backends/largeAnswer.ts';
 import { maxReceivedBytes } from '../protocol/body.ts';
 import { maxReplyBytes } from '../protocol/c2d.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
-import { invocationLimits, mostBodies, mostRepliesInFlight, reading } from '../settings/groups/constants.ts';
+import {
+  invocationLimits,
+  letterCounts,
+  mostBodies,
+  mostRepliesInFlight,
+  reading,
+} from '../settings/groups/constants.ts';
 import { mebibyte } from '../settings/groups/measures.ts';
 
 /** A part of what a process may hold in memory. */
@@ -59,6 +65,11 @@ export const serviceMemory: readonly MemoryPart<Limits>[] = [
     bytes: () => mostRepliesInFlight * 2 * maxReplyBytes,
   },
   caches(2),
+  {
+    what: 'ids of dead letters',
+    most: `${letterCounts.maxLetters.toLocaleString('en')} × 128 bytes`,
+    bytes: () => letterCounts.maxLetters * 128,
+  },
 ];
 
 /** The same of the front door. */

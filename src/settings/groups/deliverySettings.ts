@@ -12,7 +12,7 @@ export const delivery = {
     env: 'DELIVERY_MAX_MESSAGES',
   },
   maxBytes: {
-    doc: 'Most bytes of memory for the bodies of messages in flight (G2, R6), half of them in one partition. An eighth of it more may wait in memory, and an eighth for replies to be sent.',
+    doc: 'Most bytes of memory for the bodies of messages in flight (G2, R6), half of them in one partition. An eighth of it more may wait in memory, and an eighth for replies to be sent. `Svc.Device.SyncModel` may keep as many again of the models that it fetches.',
     format: 'count',
     // A message larger than the limit of its partition would never start.
     minimum: 2 * mostToReserve(messageLimits.maxInflatedBytes),
