@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { costTable, sizingTable } from '../test/bench/absoluteTables.ts';
 import { type Measured, tableOf } from '../test/bench/printer.ts';
+import { memoryTables } from './memoryTable.ts';
 import { withTexts } from './writtenPart.ts';
 
-/** The tables of `docs/performance.md`, of what the bench measured and wrote to `docs/measurements`. */
+/** The tables of `docs/performance.md`: of what the bench measured and wrote to `docs/measurements`, and of memory. */
 const run = <Of>(name: string): readonly Of[] =>
   JSON.parse(readFileSync(`docs/measurements/${name}.json`, 'utf8')).measured;
 
@@ -17,4 +18,9 @@ const withoutRates = ({ workload, rows }: Measured) => ({
 
 /** The page with its tables as they should be. */
 export const withTables = (page: string): string =>
-  withTexts(page, { cost: costTable(now), ratios: tableOf(now.map(withoutRates)), 'one instance': sizingTable(now) });
+  withTexts(page, {
+    cost: costTable(now),
+    ratios: tableOf(now.map(withoutRates)),
+    'one instance': sizingTable(now),
+    memory: memoryTables,
+  });

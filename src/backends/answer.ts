@@ -3,6 +3,16 @@ import type { Json } from '../protocol/json.ts';
 import { answerReader, type Elements } from '../protocol/jsonAnswer.ts';
 import type { Keys } from '../protocol/jsonKeys.ts';
 
+/** Room for answers that a request keeps until its replies have been handed over, beyond what its card says (A10). */
+export interface KeepingRoom {
+  /**
+   * Takes room for all that one request may ever keep; may be called again. Undefined when it has it; else a promise of it: until then
+   * it may keep nothing. The wait does not count towards its time (P2).
+   * @throws Cancelled, in the promise
+   */
+  takeAll(): Promise<void> | undefined;
+}
+
 /** What is read of an answer, and what is made of it. */
 export interface AnswerReading<T> {
   /** The keys of the outermost object that `result` looks at. */

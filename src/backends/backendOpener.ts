@@ -1,6 +1,5 @@
 import type { AxiosAdapter } from 'axios';
 import type { SecretList } from 'telemetry/secretList.ts';
-import { createLine } from '../engine/budget/line.ts';
 import type { Access } from '../identity/access.ts';
 import type { ScopedTokens } from '../identity/identity.ts';
 import type { Secret } from '../identity/rotatingSecret.ts';
@@ -10,7 +9,7 @@ import type { Meter } from '../metrics/meter.ts';
 import type { BackendKey } from '../protocol/backendCalls.ts';
 import { type Backend, type BackendSettings, createBackend } from './http.ts';
 import { identityTokens } from './identityTokens.ts';
-import { readingBytes } from './largeAnswer.ts';
+import type { ReadingRoom } from './largeAnswer.ts';
 import { createRedaction, type Redact } from './redaction.ts';
 import { policy } from './retryPolicy.ts';
 import type { BackendState } from './state.ts';
@@ -47,6 +46,8 @@ export interface BackendOpenerOptions {
   readonly secrets?: SecretList;
   /** For the log while something is wrong: how much waits. */
   readonly amounts?: (() => object) | undefined;
+  /** For large answers of all backends; they are charged nowhere when omitted. */
+  readonly room?: ReadingRoom;
   /** Replaces the network, for the backends and the token endpoint. */
   readonly adapter?: AxiosAdapter;
   readonly random?: () => number;
@@ -68,7 +69,7 @@ export interface BackendOpener {
 export function createBackendOpener(
   settings: CommonSettings,
   log: LogLines,
-  { access, secrets, amounts, adapter, random, meter }: BackendOpenerOptions,
+  { access, secrets, amounts, room, adapter, random, meter }: BackendOpenerOptions,
 ): BackendOpener {
   const troubles = createTroubles(log, amounts);
   const own = {
@@ -92,7 +93,6 @@ export function createBackendOpener(
   }
 
   const redact = createRedaction(secrets ?? [settings.token, settings.clientSecret]);
-  const room = createLine({ maxMessages: Number.POSITIVE_INFINITY, maxBytes: readingBytes });
   const common = { settings: backendSettings(settings), log, troubles, redact, room, adapter, random, meter };
   const opened: Backend[] = [];
 

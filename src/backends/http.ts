@@ -10,7 +10,7 @@ import type { Call, Send } from './call.ts';
 import { type Circuit, createCircuit } from './circuit.ts';
 import { createDeadline } from './deadline.ts';
 import type { Health } from './healthProbe.ts';
-import type { AnswerRoom } from './largeAnswer.ts';
+import type { ReadingRoom } from './largeAnswer.ts';
 import { createOnceFor, type SendOnce } from './onceFor.ts';
 import type { Redact } from './redaction.ts';
 import { createCallResults } from './response.ts';
@@ -65,7 +65,7 @@ interface BackendOptions {
   readonly redact: Redact;
   readonly meter?: Meter | undefined;
   /** Of all backends of the process, for large answers. */
-  readonly room?: AnswerRoom | undefined;
+  readonly room?: ReadingRoom | undefined;
   /** Replaces the network. */
   readonly adapter?: Adapter | undefined;
   readonly random?: (() => number) | undefined;

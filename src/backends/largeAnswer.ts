@@ -1,7 +1,11 @@
-import type { Charge } from '../engine/budget/line.ts';
-
-/** Where large answers are charged. */
-export type AnswerRoom = Pick<Charge, 'take' | 'shrink' | 'give'>;
+/** Where the large answers that a process reads at a time are charged; they wait there in order of arrival. */
+export interface ReadingRoom {
+  /** Undefined when there is room at once. */
+  take(bytes: number): Promise<unknown> | undefined;
+  /** Gives back a part of what one answer has. */
+  shrink(bytes: number): void;
+  give(bytes: number): void;
+}
 
 /** An answer of this size needs no room but its connection (R6). */
 export const usualAnswerBytes = 64 * 1024;
@@ -9,7 +13,7 @@ export const usualAnswerBytes = 64 * 1024;
 /** The bytes as they come, and the copy that is read. */
 const perAnswerByte = 2;
 
-/** Of all large answers that a process reads at a time. */
+/** Of the reading room of the service and of the front door. */
 export const readingBytes = 32 * 1024 * 1024;
 
 /** The room of one answer of more than `usualAnswerBytes`, from before more of it is received until it has been read. */
@@ -23,7 +27,7 @@ export interface LargeAnswer {
 }
 
 /** @param most bytes that the answer may have */
-export function createLargeAnswer(room: AnswerRoom, most: number): LargeAnswer {
+export function createLargeAnswer(room: ReadingRoom, most: number): LargeAnswer {
   let held = perAnswerByte * most;
   let isTaken = false;
   let isOver = false;

@@ -7,6 +7,7 @@ import { withoutHosts } from '../text/hostNames.ts';
 import { type CommonSettings, createBackendOpener, type TokenEndpointState } from './backendOpener.ts';
 import { cacheEntries, createCache } from './cache.ts';
 import type { Call } from './call.ts';
+import type { ReadingRoom } from './largeAnswer.ts';
 import { type Lineage, lineages, type TypeMethods } from './methodDeclarations.ts';
 import { createObjectReader, type ReadObject } from './objectForCaller.ts';
 import type { BackendState } from './state.ts';
@@ -35,12 +36,14 @@ export function createMethodBackends(
   amounts: () => object,
   meter: Meter = noMeter,
   access?: Pick<Access, 'backend' | 'token' | 'clientSecret'>,
+  room?: ReadingRoom,
 ): MethodBackends {
   const { open, tokenEndpoint, redact, close } = createBackendOpener(settings, log, {
     access,
     secrets,
     amounts,
     meter,
+    ...(room && { room }),
   });
   const hosts = [settings.informationModelUrl, settings.typeRegistryUrl].map((url) => new URL(url).hostname);
   const countLookUp = meter.counter('device_messaging.cache.lookups');

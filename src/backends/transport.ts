@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import { openPool } from '../network/pool.ts';
 import type { TransportFault } from '../protocol/backendCalls.ts';
 import { createJoined } from './joined.ts';
-import { type AnswerRoom, createLargeAnswer, type LargeAnswer, usualAnswerBytes } from './largeAnswer.ts';
+import { createLargeAnswer, type LargeAnswer, type ReadingRoom, usualAnswerBytes } from './largeAnswer.ts';
 import { createTimeouts } from './timeouts.ts';
 
 /** An attempt without a response. The message is for logs only: it may contain an address. */
@@ -26,7 +26,7 @@ export interface TransportSettings {
   /** The usual limit of an attempt in ms, including the time in the queue and for connecting. */
   readonly attemptTimeoutMs: number;
   /** For large answers; nowhere are they charged when omitted, for those who expect none. */
-  readonly room?: AnswerRoom | undefined;
+  readonly room?: ReadingRoom | undefined;
 }
 
 /** Of an answer over `usualAnswerBytes` that is no success, only the beginning is kept. */

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { KeepingRoom } from '../backends/answer.ts';
 import type { BackendName, BoundBackends } from '../backends/backends.ts';
 import type { Envelope } from '../protocol/envelope.ts';
 import type { Generation } from '../protocol/event.ts';
@@ -18,17 +19,7 @@ export interface Request<Headers = unknown, Body = unknown> {
   readonly body: Body;
   /** It may have been handled before, by an instance that stopped before the checkpoint (G3). */
   readonly redelivered: boolean;
-  readonly room: AnswerRoom;
-}
-
-/** Room for answers of backends that a request keeps until its replies have been handed over, beyond what its card says (A10). */
-export interface AnswerRoom {
-  /**
-   * Takes room for all that one request may ever keep; may be called again. Undefined when it has it; else a promise of it: until then
-   * it may keep nothing. The wait does not count towards its time (P2).
-   * @throws Cancelled, in the promise
-   */
-  takeAll(): Promise<void> | undefined;
+  readonly room: KeepingRoom;
 }
 
 type Fields = Readonly<Record<string, unknown>>;

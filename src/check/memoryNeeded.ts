@@ -7,6 +7,7 @@ import type { MethodsSettings, Settings } from '../settings/config.ts';
 import {
   backlogLimits,
   invocationLimits,
+  letterCounts,
   mostBodies,
   mostRepliesInFlight,
   reading,
@@ -75,6 +76,11 @@ export const serviceMemory: readonly MemoryPart<Limits>[] = [
     bytes: () => mostRepliesInFlight * 2 * maxReplyBytes,
   },
   caches(2),
+  {
+    what: 'ids of dead letters',
+    most: `${letterCounts.maxLetters.toLocaleString('en')} × 128 bytes`,
+    bytes: () => letterCounts.maxLetters * 128,
+  },
 ];
 
 /** The same of the front door. */

@@ -1,12 +1,12 @@
+import type { KeepingRoom } from '../backends/answer.ts';
 import { Cancelled, type Deadline } from '../backends/deadline.ts';
-import type { AnswerRoom } from '../card/card.ts';
 import type { MessageContext } from '../engine/partition/work.ts';
 import type { MessageCourse } from '../observing/messageRecords.ts';
 
 /** The room of one message for answers that it keeps beyond what its card has reserved (A10). */
 export interface MessageRoom {
   /** @param drop gives back what was reserved for the card: from now on the message keeps answers in this room, or none */
-  forCard(deadline: Deadline, drop: () => void): AnswerRoom;
+  forCard(deadline: Deadline, drop: () => void): KeepingRoom;
   /**
    * Its handling is over, and it keeps so many bytes of answers.
    * @returns how many of them are not charged here

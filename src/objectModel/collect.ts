@@ -1,6 +1,6 @@
+import type { KeepingRoom } from '../backends/answer.ts';
 import type { BoundBackends } from '../backends/backends.ts';
 import { isMarked, isNamed, objectOf, type Reference } from '../backends/reference.ts';
-import type { AnswerRoom } from '../card/card.ts';
 import { inOrder } from '../concurrency/inOrder.ts';
 import { bytesOf, type Json } from '../protocol/json.ts';
 import { keysOf } from '../protocol/jsonKeys.ts';
@@ -70,7 +70,7 @@ export async function collect(
   collection: Collection,
   limits: WalkLimits,
   backends: BoundBackends,
-  room: AnswerRoom,
+  room: KeepingRoom,
 ): Promise<Collected> {
   for (;;) {
     try {
@@ -86,7 +86,7 @@ async function walk(
   collection: Collection,
   { maxSyncModels, maxSyncBytes, maxReferences }: WalkLimits,
   { informationModel }: BoundBackends,
-  room: AnswerRoom,
+  room: KeepingRoom,
 ): Promise<Collected> {
   const { model, recursive } = collection;
   const related = [...collection.related];

@@ -1,9 +1,11 @@
 import { withFields } from 'telemetry/log.ts';
 import { type Backends, createBackends } from '../backends/backends.ts';
+import { readingBytes } from '../backends/largeAnswer.ts';
 import type { DeadLetters } from '../deadLetters/deadLetterStore.ts';
 import { openDeadLetters } from '../deadLetters/openDeadLetters.ts';
 import { createDispatch, type Dispatch } from '../dispatch/dispatch.ts';
 import { createRequirements, type RequirementOf } from '../dispatch/requirements.ts';
+import { createLine } from '../engine/budget/line.ts';
 import { createReplies, type Replies } from '../hub/replies/replies.ts';
 import { newServiceClient } from '../hub/replies/serviceConnection.ts';
 import { cureHubSdks } from '../hub/sdkCures.ts';
@@ -69,6 +71,7 @@ export function createHandling(settings: Settings, log: Log, options: HandlingOp
     amounts,
     meter,
     access,
+    room: createLine({ maxMessages: Number.POSITIVE_INFINITY, maxBytes: readingBytes }),
   });
   const troubles = createTroubles(log, amounts);
   const endpoint = access.service();

@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { judged } from '../../src/check/checkClock.ts';
 import { checkMethodsLimits, checkServiceLimits, machineLimits } from '../../src/check/checkMachine.ts';
 import { eventEndpoint, hubEndpoint } from '../../src/check/endpoints.ts';
+import { memoryNeeded, methodsMemory, serviceMemory } from '../../src/check/memoryNeeded.ts';
 import { settings } from '../support/environment.ts';
 
 const mebibyte = 1024 * 1024;
@@ -20,6 +22,28 @@ it.each([
 ])('%s is told', (_, machine, expected) => {
   expect(marks(checkServiceLimits(settings, machine))).toEqual(expected);
   expect(marks(checkMethodsLimits(settings, machine))).toEqual(expected);
+});
+
+it.each([
+  ['base', serviceMemory],
+  ['overlays/front-door', methodsMemory],
+] as const)('the limits of the containers of deploy/kubernetes/%s suffice for the defaults', (folder, parts) => {
+  const manifest = readFileSync(`deploy/kubernetes/${folder}/deployment.yaml`, 'utf8');
+  const limits = [...manifest.matchAll(/limits: \{ memory: (\d+)(Mi|Gi) \}/g)];
+  expect(limits.length).toBe(2);
+  for (const [, size, unit] of limits) {
+    const memory = Number(size) * (unit === 'Gi' ? 1024 : 1) * mebibyte;
+    expect(memory).toBeGreaterThan(memoryNeeded<typeof settings>(parts, settings));
+  }
+});
+
+it('what the process may hold is told as a sum', () => {
+  const needed = memoryNeeded(serviceMemory, settings) / mebibyte;
+  expect(checkServiceLimits(settings, plenty)[0]?.found).toBe(
+    `1024 MB, of which it may come to need ${Math.ceil(needed)} MB`,
+  );
+  const more = { ...settings, backends: { ...settings.backends, connections: 2 * settings.backends.connections } };
+  expect(memoryNeeded(serviceMemory, more) / mebibyte).toBe(needed + 48);
 });
 
 it('more bodies in flight need more memory', () => {

@@ -1,0 +1,25 @@
+import { type MemoryPart, memoryNeeded, methodsMemory, serviceMemory } from '../src/check/memoryNeeded.ts';
+import { mebibyte } from '../src/settings/groups/measures.ts';
+import { schema } from '../src/settings/schema.ts';
+import { table } from '../test/bench/absoluteTables.ts';
+
+const { delivery, backends, replies } = schema;
+export const defaults = {
+  delivery: { maxMessages: delivery.maxMessages.default, maxBytes: delivery.maxBytes.default, drainSeconds: 0 },
+  backends: { connections: backends.connections.default },
+  replies: { fullQueueBytes: replies.fullQueueBytes.default, sendsPerMinute: 0 },
+} as Parameters<(typeof serviceMemory)[number]['bytes']>[0];
+
+const rounded = (bytes: number) => `${Math.ceil(bytes / mebibyte)} MiB`;
+
+const tableOf = (name: string, parts: readonly MemoryPart<typeof defaults>[]): string =>
+  table(
+    [name, 'at most', 'by default'],
+    [
+      ...parts.map(({ what, most, bytes }) => [what, most, rounded(bytes(defaults))]),
+      ['**the sum**', '', `**${rounded(memoryNeeded(parts, defaults))}**`],
+    ],
+  );
+
+/** What each program may hold, for `docs/performance.md`. */
+export const memoryTables = `${tableOf('the service', serviceMemory)}\n\n${tableOf('the front door', methodsMemory)}`;
