@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, statfsSync } from 'node:fs';
 import { totalmem } from 'node:os';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { type Finding, failure, ok, warning } from 'telemetry/check/finding.ts';
 import { unusableDirectories } from '../operations/writable.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
-import { directoriesOf, usedDirectories } from '../settings/directories.ts';
-import { invocationLimits, mostBodies, spoolLimits } from '../settings/groups/constants.ts';
+import { usedDirectories } from '../settings/directories.ts';
+import { invocationLimits, mostBodies } from '../settings/groups/constants.ts';
 import { mebibyte } from '../settings/groups/measures.ts';
 import { memoryNeeded, methodsMemory, serviceMemory } from './memoryNeeded.ts';
 
@@ -31,30 +31,31 @@ function openFilesIn(path: string): number | undefined {
 
 const megabytes = (bytes: number) => `${Math.ceil(bytes / mebibyte)} MB`;
 
-/** A partition whose spool is full waits, and no message is lost: this many at once are taken for the worst. */
-const fullSpools = 4;
-
 /** The folders of the service: that it can use them, and that their disk has room for what the settings allow. */
 export function checkDisk(settings: Pick<Settings, 'data' | 'store' | 'deadLetters'>): Finding[] {
   const what = 'disk';
   const problems = unusableDirectories(usedDirectories(settings));
   if (problems.length > 0)
     return problems.map((problem) => failure(what, problem, 'the service does not start without it'));
-  const { spool, deadLetters } = directoriesOf(settings.data);
-  const path = resolve(settings.store.kind === 'file' ? dirname(deadLetters) : spool);
-  const { blocks, bavail, bsize } = statfsSync(existsSync(path) ? path : dirname(path));
+  if (settings.store.kind !== 'file') return [ok(what, 'nothing is written to a folder with STORE=blob')];
+  const path = resolve(settings.data.directory);
+  const { blocks, bavail, bsize } = statfsSync(path);
   if (blocks === 0) return [ok(what, `${path} can be written; its file system does not say how much room it has`)];
-  const letters = settings.store.kind === 'file' ? settings.deadLetters.maxBytes : 0;
-  const needed = letters + fullSpools * spoolLimits.maxBytes;
+  const needed = settings.deadLetters.maxBytes;
   const found = `${path} can be written and has ${megabytes(bavail * bsize)} free`;
   if (bavail * bsize >= needed) return [ok(what, found)];
-  const parts = letters === 0 ? 'the spool' : 'dead letters (DEAD_LETTERS_MAX_BYTES) and the spool';
-  return [warning(what, found, `${parts} may come to need ${megabytes(needed)}: take a larger volume`)];
+  return [
+    warning(
+      what,
+      found,
+      `dead letters (DEAD_LETTERS_MAX_BYTES) may come to need ${megabytes(needed)}: take a larger volume`,
+    ),
+  ];
 }
 
 /** Memory and open files of the service against its limits. */
 export function checkServiceLimits(
-  settings: Pick<Settings, 'delivery' | 'backends'>,
+  settings: Pick<Settings, 'delivery' | 'backends' | 'replies'>,
   machine: MachineLimits,
 ): Finding[] {
   return [
@@ -63,7 +64,7 @@ export function checkServiceLimits(
   ];
 }
 
-/** Hub, storage, spools, ports, log. */
+/** Hub, storage, ports, log. */
 const hubFiles = 256;
 
 /** The same of the front door. */

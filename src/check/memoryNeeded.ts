@@ -5,6 +5,7 @@ import { maxReceivedBytes } from '../protocol/body.ts';
 import { maxReplyBytes } from '../protocol/c2d.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import {
+  backlogLimits,
   invocationLimits,
   letterCounts,
   mostBodies,
@@ -21,7 +22,7 @@ export interface MemoryPart<S> {
   bytes(settings: S): number;
 }
 
-type Limits = Pick<Settings, 'delivery' | 'backends'>;
+type Limits = Pick<Settings, 'delivery' | 'backends' | 'replies'>;
 
 /** Of so many partitions at once the client has fetched nothing but the largest messages. */
 const fullPartitions = 4;
@@ -41,6 +42,16 @@ export const serviceMemory: readonly MemoryPart<Limits>[] = [
     what: 'messages of which only replies are left, or that wait for a backend after they have begun',
     most: 'an eighth of `DELIVERY_MAX_BYTES`',
     bytes: ({ delivery }) => delivery.maxBytes / 8,
+  },
+  {
+    what: 'messages that are read and wait to begin',
+    most: mebibytes(backlogLimits.maxBytes),
+    bytes: () => backlogLimits.maxBytes,
+  },
+  {
+    what: 'messages whose replies wait for the full queues of their devices',
+    most: '`REPLIES_FULL_QUEUE_BYTES`',
+    bytes: ({ replies }) => replies.fullQueueBytes,
   },
   {
     what: 'models that `Svc.Device.SyncModel` has fetched, until the hub has taken them',

@@ -18,7 +18,7 @@ import { textProperties } from '../protocol/properties.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { derivedTraceId, newTraceparent } from '../protocol/trace.ts';
 import { createMessageRoom, type MessageRoom } from './messageRoom.ts';
-import { answer, type HandledRequest } from './respond.ts';
+import { answer, type HandledRequest, type RepliesResult } from './respond.ts';
 import { unknownName } from './unknownName.ts';
 
 interface DispatchOptions extends MessageRecordsOptions, ParkingOptions {
@@ -35,6 +35,11 @@ interface ReadEvent {
   readonly envelope: Envelope;
   readonly card: Card | undefined;
   readonly refusal: Rejection | undefined;
+}
+
+interface AnsweredMessage extends RepliesResult {
+  /** The failure of a message that is to be parked. */
+  readonly ourFault: Rejection | undefined;
 }
 
 /**
@@ -56,34 +61,68 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     return { envelope, refusal, card: envelope.name === undefined ? undefined : findCard(generation, envelope.name) };
   }
 
+  /** Undefined when this instance no longer handles the message. */
+  async function handledAndAnswered(
+    message: ReadEvent,
+    arrival: Arrival,
+    context: MessageContext,
+    course: MessageCourse,
+  ): Promise<AnsweredMessage | undefined> {
+    const { envelope, card } = message;
+    const room = createMessageRoom(context, course, limits.maxSyncBytes);
+    const handled = context.parkUnexecuted
+      ? { envelope, card, body: undefined, json: undefined, outcome: undefined, failure: notExecuted(arrival) }
+      : await handle(message, arrival, context, course, room);
+    if (handled === undefined) return undefined;
+    const { failure } = handled;
+    const ourFault = failure && resultCodes[failure.code].fault === 'service' ? failure : undefined;
+    if (ourFault && context.ended.aborted) return undefined;
+    course.answers(handled.outcome?.remarks);
+    context.answering(bytesReceived(arrival.event) + ackBytes(handled) + room.keeps(notificationBytes(handled)));
+    const { handedOver } = room;
+    const answered = await answer(handled, { sender, course, context, now: now(), beforeEffect, handedOver });
+    return answered && { ...answered, ourFault };
+  }
+
   async function handledToEnd(
     message: ReadEvent,
     arrival: Arrival,
     context: MessageContext,
     course: MessageCourse,
   ): Promise<boolean> {
-    const { envelope, card } = message;
-    const room = createMessageRoom(context, course, limits.maxSyncBytes);
-    const handled = context.parkUnexecuted
-      ? { envelope, card, body: undefined, json: undefined, outcome: undefined, failure: notExecuted(arrival) }
-      : await handle(message, arrival, context, course, room);
-    if (handled === undefined) return false;
-    const isOurFault = handled.failure !== undefined && resultCodes[handled.failure.code].fault === 'service';
-    if (isOurFault && context.ended.aborted) return false;
-    course.answers(handled.outcome?.remarks);
-    context.answering(bytesReceived(arrival.event) + ackBytes(handled) + room.keeps(notificationBytes(handled)));
-    const { ended } = context;
-    const { handedOver } = room;
-    const answered = await answer(handled, { sender, course, ended, now: now(), beforeEffect, handedOver });
+    const answered = await handledAndAnswered(message, arrival, context, course);
     if (answered === undefined) return false;
+    const { failure, ourFault } = answered;
     // Only now: another instance may handle a message of a released partition, and a replay would then undo later messages.
-    if (handled.failure && isOurFault) {
-      const parked = course.parks(handled.failure.code);
-      await letters.park(arrival, handled.failure, course.traceparent);
-      parked();
+    if (ourFault) {
+      if (!(await park(arrival, ourFault, context, course))) return false;
     } else if (arrival.redelivered) await letters.release(arrival); // C1
-    course.ended(answered.failure);
+    if (answered.settledElsewhere) {
+      context.nextMayBegin();
+      if (!(await answered.settledElsewhere())) return false;
+    }
+    course.ended(failure);
     return true;
+  }
+
+  /** Returns false when this instance no longer handles the message. */
+  async function park(
+    arrival: Arrival,
+    failure: Rejection,
+    { ended, parking }: MessageContext,
+    course: Pick<MessageCourse, 'parks' | 'traceparent'> | undefined,
+  ): Promise<boolean> {
+    const step = course?.parks(failure.code);
+    const traceparent = course?.traceparent ?? newTraceparent(derivedTraceId(randomUUID()));
+    const result = await letters.park(arrival, failure, traceparent, {
+      ended,
+      waits() {
+        step?.waits();
+        parking(bytesReceived(arrival.event));
+      },
+    });
+    if (result !== 'left') step?.ended(result === 'parked');
+    return result !== 'left';
   }
 
   /** Undefined when this instance no longer handles the message. */
@@ -100,7 +139,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       if (refusal) throw refusal;
       if (card === undefined) throw unknownName(envelope.generation, envelope.name ?? '');
       const headers = checkedHeaders(card, envelope);
-      json = jsonBody(card, envelope, event.body, limits.maxInflatedBytes);
+      json = jsonBody(card, envelope, event, limits.maxInflatedBytes);
       course.decoded(json);
       releaseBytes(bytesToReserve(event, limits.maxInflatedBytes) - bytesHeld(event, json));
       known = knownMembers(card, json);
@@ -164,9 +203,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       if (!isHandled) course.left();
       return isHandled;
     } catch (error) {
-      await letters.park(arrival, rejectionOf(error, arrival.deviceId), newTraceparent(derivedTraceId(randomUUID())));
-      messages.broke(arrival.generation, course);
-      return true;
+      const isParked = await park(arrival, rejectionOf(error, arrival.deviceId), context, undefined);
+      if (isParked) messages.broke(arrival.generation, course);
+      else course?.left();
+      return isParked;
     }
   };
 }

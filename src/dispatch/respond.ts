@@ -1,4 +1,5 @@
 import type { Card, Outcome } from '../card/card.ts';
+import type { MessageContext } from '../engine/partition/work.ts';
 import type { Sender } from '../hub/replies/sender.ts';
 import type { MessageCourse } from '../observing/messageRecords.ts';
 import { acknowledge } from '../protocol/acknowledgement.ts';
@@ -9,6 +10,7 @@ import { type Envelope, wantsAck } from '../protocol/envelope.ts';
 import type { Json } from '../protocol/json.ts';
 import { type Notification, notify } from '../protocol/notification.ts';
 import { Rejection } from '../protocol/rejection.ts';
+import { type Chain, createChains } from './chains.ts';
 
 /** A message after its handling or its rejection. */
 export interface HandledRequest {
@@ -25,47 +27,96 @@ export interface HandledRequest {
 interface AnswerOptions {
   readonly sender: Pick<Sender, 'send'>;
   readonly course: Pick<MessageCourse, 'reply'>;
-  /** Aborted when this instance no longer handles the message. */
-  readonly ended: AbortSignal;
+  readonly context: Pick<MessageContext, 'waiting' | 'sleeps' | 'wakes' | 'ended'>;
   readonly now: Date;
-  /** Called before each reply; it may abort `ended`. */
+  /** Called before each reply; it may abort `ended` of the context. */
   readonly beforeEffect?: (() => void) | undefined;
   /** A notification with so many bytes is not kept any more. */
   handedOver(bytes: number): void;
 }
 
-interface RepliesResult {
+export interface RepliesResult {
   /** Why the request failed; an undelivered notification can be the reason. */
   readonly failure: Rejection | undefined;
+  /**
+   * While replies to other devices are not settled (A12): waits for them. Returns false when this instance no longer handles the message
+   * before they are.
+   */
+  readonly settledElsewhere: (() => Promise<boolean>) | undefined;
 }
 
 class Revoked extends Error {}
 
 /**
  * Sends the notifications, then the acknowledgement if the device wants one (A12).
- * @returns undefined when this instance no longer handles the message before the hub has settled every reply
+ * @returns undefined when this instance no longer handles the message before the hub has settled every reply to the device
  */
 export async function answer(
   handled: HandledRequest,
-  { sender, course, ended, now, beforeEffect, handedOver }: AnswerOptions,
+  { sender, course, context, now, beforeEffect, handedOver }: AnswerOptions,
 ): Promise<RepliesResult | undefined> {
   const { envelope, outcome } = handled;
+  const { ended } = context;
+  const beginChain = createChains(context);
+  const own = beginChain();
+  /** What went wrong, if anything. */
+  const elsewhere: Promise<unknown>[] = [];
 
-  async function send(reply: Reply): Promise<Delivery> {
+  async function send(reply: Reply, chain: Chain): Promise<Delivery> {
     beforeEffect?.();
     if (ended.aborted) throw new Revoked();
     const replyCourse = course.reply(reply);
-    const delivery = await sender.send(reply, ended, replyCourse);
+    let slept = false;
+    const delivery = await sender.send(reply, ended, {
+      waits(what) {
+        if (what === 'hub') chain.wakes();
+        replyCourse.waits(what);
+      },
+      refused: replyCourse.refused,
+      sleeps(giveUp) {
+        slept = true;
+        replyCourse.sleeps();
+        chain.sleeps(giveUp);
+      },
+    });
+    chain.wakes();
+    if (slept) context.waiting(); // a place among those being answered, if there is one: what is left may be much
     replyCourse.ended(delivery);
     if (delivery === 'stopped') throw new Revoked();
     return delivery;
   }
 
-  /** @returns the failure of a request whose notifications must be delivered, if one was not (C3, C4) */
+  function sendElsewhere(notification: Notification) {
+    const chain = beginChain();
+    const sent = send(notify(envelope, notification), chain).finally(() => {
+      chain.end();
+      handedOver(notification.body.length);
+    });
+    elsewhere.push(
+      sent.then(
+        () => undefined,
+        (error) => error,
+      ),
+    );
+  }
+
+  async function settledElsewhere(): Promise<boolean> {
+    own.end();
+    const errors = (await Promise.all(elsewhere)).filter((error) => error !== undefined);
+    const failed = errors.find((error) => !(error instanceof Revoked));
+    if (failed !== undefined) throw failed;
+    return errors.length === 0;
+  }
+
+  /** @returns the failure of a request whose notifications must be delivered, if one to its device was not (C3, C4) */
   async function sendNotifications(notifications: Notification[]): Promise<Rejection | undefined> {
     const tooLarge: string[] = [];
     for (let notification = notifications.shift(); notification !== undefined; notification = notifications.shift()) {
-      const delivery = await send(notify(envelope, notification));
+      if (notification.deviceId !== envelope.deviceId) {
+        sendElsewhere(notification); // its result changes nothing for the sender (A12)
+        continue;
+      }
+      const delivery = await send(notify(envelope, notification), own);
       handedOver(notification.body.length);
       if (!outcome?.mustDeliver || delivery === 'delivered' || delivery === 'stopped') continue;
       if (delivery.dropped !== 'too_large') {
@@ -81,10 +132,11 @@ export async function answer(
     const undelivered = outcome && (await sendNotifications(outcome.notifications));
     const failure = undelivered ?? handled.failure;
     if (wantsAck(envelope.ack, failure === undefined)) {
-      await send(acknowledge(envelope, resultOf({ ...handled, failure }), now));
+      await send(acknowledge(envelope, resultOf({ ...handled, failure }), now), own);
     }
-    return { failure };
+    return { failure, settledElsewhere: elsewhere.length === 0 ? undefined : settledElsewhere };
   } catch (error) {
+    await settledElsewhere();
     if (error instanceof Revoked) return undefined;
     throw error;
   }

@@ -40,7 +40,7 @@ export interface Step {
   readonly since: number;
   /**
    * For calls `room`, `connection`, `circuit`, `token`, `answer` or `retry`; for replies `turn`, `hub`, or why the hub did not take
-   * it; `answer` for parking.
+   * it; for parking `answer` or `retry`.
    */
   waitsFor: string;
 }

@@ -44,12 +44,19 @@ export interface MessageCourse extends Course {
   /** The result is known, and the replies begin. */
   answers(remarks?: readonly string[]): void;
   reply(reply: Reply): ReplyCourse;
-  /** It is being written as a dead letter until the returned function is called. */
-  parks(code: ResultCode): () => void;
+  /** It is being written as a dead letter. */
+  parks(code: ResultCode): ParkingCourse;
   /** @param failure of the request; an undelivered notification can be the reason */
   ended(failure: Rejection | undefined): void;
   /** This instance no longer handles the message. */
   left(): void;
+}
+
+/** The writing of a dead letter. */
+export interface ParkingCourse {
+  /** The store is out: it is tried again later. */
+  waits(): void;
+  ended(isParked: boolean): void;
 }
 
 export interface MessageRecordsOptions {
@@ -140,9 +147,14 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
         },
         parks(code) {
           const step = beginStep(course, 'parking', code, 'store of dead letters');
-          return () => {
-            course.open.delete(step);
-            publish?.('parked', { code });
+          return {
+            waits() {
+              step.waitsFor = 'retry';
+            },
+            ended(isParked) {
+              course.open.delete(step);
+              if (isParked) publish?.('parked', { code });
+            },
           };
         },
         ended(failure) {

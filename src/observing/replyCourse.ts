@@ -9,6 +9,8 @@ export interface ReplyCourse {
   waits(what: 'turn' | 'hub'): void;
   /** The hub has not taken it; it may be sent again. */
   refused(reason: RefusalReason): void;
+  /** It waits for the full queue of its device. */
+  sleeps(): void;
   ended(delivery: Delivery): void;
 }
 
@@ -28,6 +30,11 @@ export function beginReply(course: Course, reply: Reply, settled: (delivery: Del
       step.waitsFor = reason;
       publish?.('refused', { kind, to, reason });
       span?.event('attempt failed', { 'error.type': reason });
+    },
+    sleeps() {
+      const isBehind = step.waitsFor !== 'queue_full';
+      step.waitsFor = 'queue_full';
+      if (isBehind) publish?.('reply waits', { kind, to, for: 'earlier replies to the device, whose queue is full' });
     },
     ended(delivery) {
       course.open.delete(step);

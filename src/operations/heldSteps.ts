@@ -4,8 +4,6 @@ import { secondsSince } from './ages.ts';
 /** What decides whether a step can end within the drain of a stop. */
 export interface DrainConditions {
   readonly drainSeconds: number;
-  /** How long a reply is sent again that the hub refuses for now. */
-  readonly replySeconds: number;
   /** Whether the token endpoint gives tokens. */
   readonly hasTokens: boolean;
   /** Whether there is a connection for replies. */
@@ -38,16 +36,12 @@ function causeOfCall({ of, since, waitsFor }: OpenStep, { hasTokens, drainSecond
 
 const slowHub = 'a turn to be sent, at the rate of the hub';
 
-function causeOfReply(
-  { kind, since, waitsFor }: OpenStep,
-  { isConnected, replySeconds, drainSeconds }: DrainConditions,
-) {
-  if (kind === 'parking') return undefined;
+/** Replies that wait for full queues are counted with the messages that sleep. */
+function causeOfReply({ kind, waitsFor }: OpenStep, { isConnected }: DrainConditions) {
+  if (kind === 'parking') return waitsFor === 'retry' ? 'the store of dead letters' : undefined;
+  if (waitsFor === 'queue_full') return undefined;
   if (!isConnected) return 'a connection to the hub, for replies';
-  if (waitsFor === 'quota' || waitsFor === 'suspended') return 'the hub, which takes no replies for now';
-  // The service drops the reply when its time is over.
-  const isDroppedBefore = secondsSince(since) + drainSeconds >= replySeconds;
-  return waitsFor === 'queue_full' && !isDroppedBefore ? 'devices that do not fetch their replies' : undefined;
+  return waitsFor === 'quota' || waitsFor === 'suspended' ? 'the hub, which takes no replies for now' : undefined;
 }
 
 /** Replies that get no turn within a drain: the later ones of those that wait, or all while the hub takes none. */

@@ -6,7 +6,7 @@ import type { PartitionState } from '../hub/reading/partitionState.ts';
 import type { Replies } from '../hub/replies/replies.ts';
 import type { Ownership } from '../hub/stores/checkpointStore.ts';
 import type { AdminRoute } from './adminServer.ts';
-import { inTenths, secondsSince, shownTime } from './ages.ts';
+import { ageOf, inTenths, secondsSince, shownTime } from './ages.ts';
 import { shownBackends } from './shownBackends.ts';
 import { shownWork } from './shownWork.ts';
 import { stopPreview } from './stopPreview.ts';
@@ -17,8 +17,8 @@ interface Sources {
   readonly consumer: Pick<Consumer, 'partitions' | 'elsewhere' | 'unowned' | 'devices'>;
   readonly backends: Pick<Backends, 'states'>;
   readonly replies: Pick<Replies, 'connection' | 'sender'>;
-  /** How long a stop waits for messages in flight, and how long a refused reply is sent again. */
-  readonly limits: { readonly drainSeconds: number; readonly replySeconds: number };
+  /** How long a stop waits for messages in flight. */
+  readonly limits: { readonly drainSeconds: number };
 }
 
 const mostDevices = 1_000;
@@ -44,9 +44,14 @@ export function serviceRoutes(sources: Sources): Readonly<Record<string, AdminRo
     const notFetching = new Set(sender.notFetching());
     const isAsked = (one: string) => device === undefined || one === device;
     const deaf = [...notFetching].filter(isAsked);
+    const full = sender.fullQueues().filter((one) => isAsked(one.device));
     return {
       devices: all.slice(0, limit).map((work) => shownWork(work, backends.states(), notFetching)),
       further: Math.max(0, all.length - limit),
+      fullQueues: {
+        devices: full.slice(0, limit).map(({ since, ...rest }) => ({ ...rest, ...ageOf(since) })),
+        further: Math.max(0, full.length - limit),
+      },
       notFetching: { devices: deaf.slice(0, limit), further: Math.max(0, deaf.length - limit) },
     };
   }

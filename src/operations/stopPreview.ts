@@ -3,7 +3,7 @@ import type { PartitionState } from '../hub/reading/partitionState.ts';
 import { type DrainConditions, heldSteps } from './heldSteps.ts';
 
 type WorkOfPartition = Pick<DeviceWork, 'steps'> & { readonly partition: string };
-type PreviewedPartition = Pick<PartitionState, 'partition' | 'state' | 'inFlight' | 'waiting'> & {
+type PreviewedPartition = Pick<PartitionState, 'partition' | 'state' | 'inFlight' | 'sleeping' | 'waiting'> & {
   readonly checkpoint: Pick<PartitionState['checkpoint'], 'unwritten' | 'isFailing'>;
 };
 
@@ -42,12 +42,13 @@ export function stopPreview(
   function countsOf({
     partition,
     inFlight,
+    sleeping,
     waiting,
     checkpoint: { unwritten, isFailing },
   }: PreviewedPartition): Counts {
     const own = works.filter((work) => work.partition === partition);
     const steps = own.flatMap((work) => work.steps);
-    const stuck = own.filter(isHeld).length;
+    const stuck = sleeping + own.filter(isHeld).length;
     return {
       inFlight,
       held: stuck,
@@ -67,11 +68,13 @@ export function stopPreview(
     what,
     messages: causes.filter((cause) => cause === what).length,
   }));
+  const sleeping = partitions.reduce((sum, one) => sum + one.sleeping, 0);
+  if (sleeping > 0) waitsFor.push({ what: 'devices that do not fetch their replies', messages: sleeping });
   return {
     isSafe: total.repeated === 0,
     verdict: verdictOf(total, waitsFor, conditions.drainSeconds),
-    /** When nothing is in flight, a stop waits for nothing. */
-    drainAtMostSeconds: total.inFlight > 0 ? conditions.drainSeconds : 0,
+    /** A stop waits for nothing else than messages in flight, and not for those that sleep. */
+    drainAtMostSeconds: total.inFlight > sleeping ? conditions.drainSeconds : 0,
     total,
     waitsFor,
     partitions: each,

@@ -70,7 +70,7 @@ function sync({ children, bytes, forbidden, send = async () => 'delivered' }: Wa
   });
   const reserved = bytesToReserve(event, messageLimits.maxInflatedBytes);
   const inWork = bytesHeld(event, readJson(event.body as Buffer));
-  const ackBytes = 1_000 + bytesReceived(event);
+  const ackBytes = 1_000 + (event.body as Buffer).length;
   const code = () => JSON.parse(replies.at(-1)?.body ?? '{}').code;
   return { calls, event, handled, held, replies, reserved, inWork, ackBytes, code, smallText: textOf(0) };
 }

@@ -182,6 +182,14 @@ describe('the pace of replies', () => {
     expect(pace.perSecond()).toBe(0.5);
   });
 
+  it('is cut to what the hub has settled, refusals of single full queues included', () => {
+    const { pace } = setUp();
+    for (let sent = 0; sent < 10; sent += 1) pace.settled(999_999, undefined);
+    for (let sent = 0; sent < 90; sent += 1) pace.settled(999_999, { kind: 'later', reason: 'queue_full' });
+    pace.settled(999_999, throttled);
+    expect(pace.perSecond()).toBe(70);
+  });
+
   it('has no limit again after a time without refusals', () => {
     const { pace, pass } = setUp();
     pace.began();

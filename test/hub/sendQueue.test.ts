@@ -21,9 +21,9 @@ function setUp({ holdMs = 0, maxInFlight = 10 } = {}) {
   });
   const begun: string[] = [];
   const ended: string[] = [];
-  /** The first letter is the device. */
+  /** The first letter is the device, whose queue was full with an exclamation mark. */
   function ask(name: string, over?: AbortSignal) {
-    const turn = sendQueue.turn(name.charAt(0), false, over);
+    const turn = sendQueue.turn(name.charAt(0), name.endsWith('!') ? 'full' : 'usual', over);
     if (turn === true) begun.push(name);
     else void turn.then((isTurn) => (isTurn ? begun : ended).push(name));
   }
@@ -66,6 +66,16 @@ describe('the send queue', () => {
       ['a', 'b', 'c'],
       { waiting: 0, inFlight: 0, ratePerSecond: undefined },
     ]);
+  });
+
+  it('has a turn for a full queue when no other send waits, and else for one in sixteen', async () => {
+    const { limit, begun, ask } = setUp({ holdMs: 1_000, maxInFlight: 100 });
+    for (const name of ['x!', 'y!', 'z!']) ask(name);
+    const others = Array.from({ length: 20 }, (_, number) => `${String.fromCharCode(97 + number)}`);
+    for (const name of others) ask(name);
+    limit.holdMs = 0;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(begun).toEqual([...others.slice(0, 15), 'x!', ...others.slice(15), 'y!', 'z!']);
   });
 
   it('gives no turn to a send that has ended before or while it waits', async () => {

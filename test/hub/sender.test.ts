@@ -37,7 +37,7 @@ function watch(promise: Promise<Delivery>) {
 function telling() {
   const told: string[] = [];
   const tell = (what: string) => void told.push(what);
-  return { told, observer: { waits: tell, refused: tell } };
+  return { told, observer: { waits: tell, refused: tell, sleeps: () => tell('sleep') } };
 }
 
 describe('the sender', () => {
@@ -54,7 +54,7 @@ describe('the sender', () => {
     const { told, observer } = telling();
     const sent = watch(sender.send(replyTo('a'), undefined, observer));
     await vi.advanceTimersByTimeAsync(1_000);
-    expect([sent.delivery, told]).toEqual(['delivered', ['hub', 'queue_full', 'hub', 'throttled', 'hub']]);
+    expect([sent.delivery, told]).toEqual(['delivered', ['hub', 'queue_full', 'sleep', 'hub', 'throttled', 'hub']]);
   });
 
   it('reports that a reply waits for its turn behind another one', async () => {
@@ -164,7 +164,8 @@ describe('the sender', () => {
     ['hub', 'suspended', ['error: the hub is suspended; replies wait, one is tried each minute', 'end']],
     ['later', 'throttled', ['warn: the hub throttles replies; they are sent more slowly']],
     ['later', 'unanswered', ['warn: the hub did not settle a reply in time']],
-    ['later', 'queue_full', []],
+    ['later', 'queue_full', ['warn: devices do not fetch their replies, which wait for room in their queues']],
+    ['later', 'not_taken', []],
   ])('logs trouble with the hub, not of one reply, and its end: %s, %s', (kind, reason, lines) => {
     const log = recordingLog();
     const troubles = createTroubles(log);
@@ -362,12 +363,12 @@ describe('the sender', () => {
       await vi.advanceTimersByTimeAsync(100);
     }
     send('a', 'b', 'c', 'd!');
-    await settled(later('queue_full'));
+    await settled(later('not_taken'));
     for (let left = 0; left < 4; left += 1) await settled();
     expect(began).toEqual(['a', 'd!', 'b', 'c', 'a']);
     began.length = 0;
     send('e!', 'f', 'g');
-    await settled(later('queue_full'));
+    await settled(later('not_taken'));
     for (let left = 0; left < 3; left += 1) await settled();
     expect(began).toEqual(['e!', 'f', 'e!', 'g']);
   });
@@ -400,6 +401,8 @@ describe('the sender', () => {
 });
 
 describe('the reply state for operators', () => {
+  const quiet = { waiting: 0, sleeping: 0, inFlight: 0, ratePerSecond: undefined, notFetching: 0 };
+
   it('has the numbers of replies that wait for their turn, for another attempt and for the hub, and the devices that do not fetch', async () => {
     const hanging = new Promise<SendRefusal | undefined>(() => {});
     const sender = senderOver(
@@ -408,17 +411,18 @@ describe('the reply state for operators', () => {
     );
     void sender.send(replyTo('full'));
     await vi.advanceTimersByTimeAsync(70_000);
-    expect(sender.state()).toEqual({ waiting: 0, inFlight: 0, ratePerSecond: undefined, notFetching: 1 });
+    expect(sender.state()).toEqual({ ...quiet, notFetching: 1 });
     expect([...sender.notFetching()]).toEqual(['full']);
     for (const device of ['a', 'b', 'c']) void sender.send(replyTo(device));
-    expect(sender.state()).toEqual({ waiting: 1, inFlight: 2, ratePerSecond: undefined, notFetching: 1 });
+    expect(sender.state()).toEqual({ ...quiet, waiting: 1, inFlight: 2, notFetching: 1 });
   });
 
-  it('has the replies that wait for another attempt', async () => {
-    const { sender } = setUp({ a: [later('queue_full')] });
+  it('has the replies that wait for another attempt, or behind such a one of their device', async () => {
+    const { sender } = setUp({ a: [later('not_taken')] });
+    void sender.send(replyTo('a'));
     void sender.send(replyTo('a'));
     await vi.advanceTimersByTimeAsync(10);
-    expect(sender.state()).toMatchObject({ waiting: 1, inFlight: 0, notFetching: 0 });
+    expect(sender.state()).toEqual({ ...quiet, waiting: 2 });
   });
 
   it('has the operator’s rate, or the rate learned from the hub, or 0 while the hub refuses all', async () => {

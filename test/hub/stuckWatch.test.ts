@@ -26,7 +26,7 @@ function setUp({ ceiling = Number.POSITIVE_INFINITY, isFaulty = true } = {}) {
   const log = recordingLog();
   const link = { isOpen: true };
   watch = createStuckWatch({ sendQueue, isOpen: () => link.isOpen, troubles: createTroubles(log) });
-  const wait = (deviceId: string) => Promise.resolve(sendQueue.turn(deviceId, false, undefined));
+  const wait = (deviceId: string) => Promise.resolve(sendQueue.turn(deviceId, 'usual', undefined));
   return { sendQueue, held, link, log, wait };
 }
 

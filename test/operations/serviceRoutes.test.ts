@@ -52,13 +52,20 @@ function routes({ work, isConnected = true, tokens = 'open' }: Changes = {}) {
   const closed = { circuit: 'closed', outage: undefined } as const;
   return serviceRoutes({
     instance: 'host-1',
-    limits: { drainSeconds: 62, replySeconds: 63 },
+    limits: { drainSeconds: 62 },
     consumer: {
       partitions: () => [
         {
           ...{ partition: '3', state: 'draining', epoch: 11, since: ago(12), position: 13 },
-          ...{ behindSeconds: 15.04, asOf: ago(14), inFlight: 16, waiting: 17, devices: 18, suspects: 19 },
-          spooled: { messages: 20, bytes: 2_100 },
+          ...{
+            behindSeconds: 15.04,
+            asOf: ago(14),
+            inFlight: 16,
+            sleeping: 5,
+            waiting: 17,
+            devices: 18,
+            suspects: 19,
+          },
           oldest: { device: 'stuck', sequenceNumber: 55, readAt: ago(23) },
           checkpoint: { sequenceNumber: 24, ageSeconds: 25.06, failures: 26, isFailing: true, unwritten: 61 },
         },
@@ -105,7 +112,11 @@ function routes({ work, isConnected = true, tokens = 'open' }: Changes = {}) {
     replies: {
       connection: { isOpen: () => isConnected },
       sender: {
-        state: () => ({ waiting: 51, inFlight: 52, ratePerSecond: 53, notFetching: 54 }),
+        state: () => ({ waiting: 51, inFlight: 52, ratePerSecond: 53, sleeping: 64, notFetching: 54 }),
+        fullQueues: () => [
+          { device: 'waiter', replies: 65, since: ago(66) },
+          { device: 'full', replies: 67, since: ago(68) },
+        ],
         notFetching: () => ['waiter', 'deaf'],
       },
     } as never,
@@ -126,8 +137,15 @@ it('/partitions has the lag and the contents of each partition, the owners of th
     partitions: [
       {
         ...{ partition: '3', state: 'draining', epoch: 11, since: shownAgo(12), position: 13 },
-        ...{ behindSeconds: 15, asOf: shownAgo(14), inFlight: 16, waiting: 17, devices: 18, suspects: 19 },
-        spooled: { messages: 20, bytes: 2_100 },
+        ...{
+          behindSeconds: 15,
+          asOf: shownAgo(14),
+          inFlight: 16,
+          sleeping: 5,
+          waiting: 17,
+          devices: 18,
+          suspects: 19,
+        },
         oldest: { device: 'stuck', sequenceNumber: 55, readAt: shownAgo(23), seconds: 23 },
         checkpoint: { sequenceNumber: 24, ageSeconds: 25.1, failures: 26, isFailing: true, unwritten: 61 },
       },
@@ -167,13 +185,14 @@ it('/backends has circuits, connections, recent requests and caches', () =>
 it('/replies has the waiting replies', () =>
   expect(answerOf('/replies')).toEqual({
     connected: true,
-    ...{ waiting: 51, inFlight: 52, ratePerSecond: 53, notFetching: 54 },
+    ...{ waiting: 51, inFlight: 52, ratePerSecond: 53, sleeping: 64, notFetching: 54 },
   }));
 
-it('/devices has the reason of each wait, the oldest message first, and the devices that do not fetch', () => {
+it('/devices has the reason of each wait, the oldest message first, the devices whose queues are full, and those that do not fetch', () => {
   expect(answerOf('/devices', 'limit=1')).toMatchObject({
     devices: [{ device: 'stuck' }],
     further: 2,
+    fullQueues: { devices: [{ device: 'waiter', replies: 65, since: shownAgo(66), seconds: 66 }], further: 1 },
     notFetching: { devices: ['waiter'], further: 1 },
   });
   expect(answerOf('/devices')).toEqual({
@@ -210,6 +229,13 @@ it('/devices has the reason of each wait, the oldest message first, and the devi
       },
     ],
     further: 0,
+    fullQueues: {
+      devices: [
+        { device: 'waiter', replies: 65, since: shownAgo(66), seconds: 66 },
+        { device: 'full', replies: 67, since: shownAgo(68), seconds: 68 },
+      ],
+      further: 0,
+    },
     notFetching: { devices: ['waiter', 'deaf'], further: 0 },
   });
 });
@@ -217,6 +243,7 @@ it('/devices has the reason of each wait, the oldest message first, and the devi
 it('/devices shows one device on request, and refuses what it does not know', () => {
   expect(answerOf('/devices', 'device=stuck')).toMatchObject({
     devices: [{ device: 'stuck' }],
+    fullQueues: { devices: [], further: 0 },
     notFetching: { devices: [], further: 0 },
   });
   expect(answerOf('/devices', 'device=deaf')).toMatchObject({ devices: [], notFetching: { devices: ['deaf'] } });
@@ -267,7 +294,7 @@ it.each<[string, number, Changes]>([
   ['the hub without a connection', 1, { work: { steps: [reply('hub')] }, isConnected: false }],
 ])('/stop-preview knows that a message waits for %s', (_, held, { work, ...more }) => {
   const asked = { work: { begunAt: 0, ...work }, ...more };
-  expect(answerOf('/stop-preview', '', asked)).toMatchObject({ total: { held } });
+  expect(answerOf('/stop-preview', '', asked)).toMatchObject({ total: { held: 5 + held } });
 });
 
 it('/stop-preview has what a stop would leave, by the state of backends, replies and checkpoints', () =>
@@ -277,13 +304,13 @@ it('/stop-preview has what a stop would leave, by the state of backends, replies
     drainAtMostSeconds: 62,
     total: {
       inFlight: 16,
-      held: 0,
+      held: 5,
       unstarted: 17,
-      unfinished: 17,
+      unfinished: 22,
       replies: 1,
       parking: 1,
       unwritten: 61,
-      repeated: 61,
+      repeated: 66,
     },
     partitions: [{ partition: '3', state: 'draining' }],
   }));

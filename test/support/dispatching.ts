@@ -7,6 +7,7 @@ import type { BackendName } from '../../src/backends/backends.ts';
 import type { CardLimits } from '../../src/card/card.ts';
 import type { DeadLetter } from '../../src/deadLetters/deadLetter.ts';
 import type { MessageContext } from '../../src/engine/partition/work.ts';
+import type { ReplyObserver } from '../../src/hub/replies/sender.ts';
 import { createLog } from '../../src/log/log.ts';
 import type { MeterWithReadings } from '../../src/metrics/meter.ts';
 import { summaryOf } from '../../src/metrics/summary.ts';
@@ -39,11 +40,13 @@ export interface Dispatched {
   readonly givenBack: readonly number[];
   /** Bytes that its replies were said to take, each time that it was said. */
   readonly answering: readonly number[];
+  /** What was left charged each time it waited for the store of dead letters, in bytes. */
+  readonly parking: readonly number[];
 }
 
 interface Circumstances {
   /** What becomes of a reply. Undefined leaves it to its size, as the hub does. */
-  readonly deliver?: (reply: Reply) => Delivery | undefined;
+  readonly deliver?: (reply: Reply, observer: ReplyObserver | undefined) => Delivery | Promise<Delivery> | undefined;
   /** Instead of the usual ones. */
   readonly limits?: Partial<CardLimits> | undefined;
   /** The message comes from a time when another instance may have handled it. */
@@ -66,6 +69,8 @@ interface Circumstances {
   readonly beforeEffect?: (() => void) | undefined;
   /** Sees what the message does from its beginning on. */
   readonly begins?: MessageContext['begins'];
+  /** What it asks of its partition. */
+  readonly context?: Partial<MessageContext>;
 }
 
 /** Runs one event through the whole service but hub and backends. */
@@ -75,7 +80,7 @@ export async function dispatchEvent(
   circumstances: Circumstances = {},
 ): Promise<Dispatched> {
   const { deliver = () => undefined, limits, redelivered = false, ended = forever.ended } = circumstances;
-  const { park, remove, parkUnexecuted = false, readAt, traces, taps, beforeEffect, begins } = circumstances;
+  const { park, remove, parkUnexecuted = false, readAt, traces, taps, beforeEffect, begins, context } = circumstances;
   const backend = scriptedBackend(script);
   const lines: string[] = [];
   const log = createLog('debug', { write: (line) => void lines.push(line) });
@@ -84,9 +89,9 @@ export async function dispatchEvent(
   const removed: string[] = [];
   const { backends, meter, dispatch } = wire({
     adapter: backend.adapter,
-    async send(reply) {
+    async send(reply, _ended, observer) {
       replies.push(reply);
-      return deliver(reply) ?? (fits(reply) ? 'delivered' : { dropped: 'too_large' });
+      return deliver(reply, observer) ?? (fits(reply) ? 'delivered' : { dropped: 'too_large' });
     },
     deadLetters: {
       async park(letter) {
@@ -107,6 +112,7 @@ export async function dispatchEvent(
   const arrival = arrivalOf(event, redelivered);
   const givenBack: number[] = [];
   const answering: number[] = [];
+  const parking: number[] = [];
   const handled = await dispatch(arrival, {
     ...forever,
     ended,
@@ -119,6 +125,10 @@ export async function dispatchEvent(
     answering(bytes) {
       answering.push(bytes);
     },
+    parking(bytes) {
+      parking.push(bytes);
+    },
+    ...context,
   });
   await backends.close();
   backend.verify();
@@ -139,6 +149,7 @@ export async function dispatchEvent(
     calls: backend.calls,
     givenBack,
     answering,
+    parking,
   };
 }
 

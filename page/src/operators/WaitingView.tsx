@@ -6,6 +6,9 @@ import { shownSeconds, type WaitingDevice } from './answers.ts';
 interface Waiting {
   readonly devices: readonly WaitingDevice[];
   readonly further: number;
+  readonly fullQueues: {
+    readonly devices: readonly { readonly device: string; readonly replies: number; readonly seconds: number }[];
+  };
   readonly notFetching: { readonly devices: readonly string[]; readonly further: number };
 }
 
@@ -37,6 +40,18 @@ export function WaitingView({ query }: { readonly query: URLSearchParams }) {
         ]}
       />
       {value && value.further > 0 && <p class="quiet">and {value.further} more</p>}
+      <h2>Replies that wait for room in the queues of their devices</h2>
+      <Table
+        caption="Replies that wait for room in the queues of their devices"
+        none={value ? 'none' : '…'}
+        rows={value?.fullQueues.devices ?? []}
+        keyOf={({ device: one }) => one}
+        columns={[
+          { title: 'device', of: ({ device: one }) => <a href={linkTo('follow', { device: one })}>{one}</a> },
+          { title: 'replies', isNumber: true, of: ({ replies }) => replies },
+          { title: 'for', isNumber: true, of: ({ seconds }) => shownSeconds(seconds) },
+        ]}
+      />
       <h2>Devices that do not fetch their replies</h2>
       <p>{value?.notFetching.devices.join(', ') || <span class="quiet">none</span>}</p>
     </>

@@ -1,3 +1,4 @@
+import { pause } from '../../concurrency/pause.ts';
 import type { LogLines } from '../../log/log.ts';
 import { type Meter, noMeter } from '../../metrics/meter.ts';
 import { type CrashRecord, decodeCrashRecord, isQuarantine, maxSuspects, type Suspicion } from './crashRecord.ts';
@@ -23,6 +24,9 @@ export interface Quarantine {
    */
   ended(sequenceNumber: number): Promise<void> | undefined;
   fateOf(sequenceNumber: number): Fate;
+  isInWork(sequenceNumber: number): boolean;
+  /** All that is left of the message are replies that wait for full queues (C4): it leaves work, and its device still waits for `ended`. */
+  sleeps(sequenceNumber: number): void;
   /** Suspects that wait or are in work. */
   suspects(): number;
 }
@@ -48,7 +52,7 @@ export interface QuarantineOptions {
   /** When aborted, no more messages begin. */
   readonly draining: AbortSignal;
   readonly suspectsInWork: SuspectsInWork;
-  /** The most suspects of a session: as many messages as may be in flight at once. */
+  /** The most suspects in work: as many messages as may be in flight at once. */
   readonly mostSuspects: number;
   readonly log: LogLines;
   readonly meter?: Meter;
@@ -89,6 +93,8 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
   const devices = new Set<string>();
   const waiting = new Map<number, WaitingSuspect>();
   const inWork = new Map<number, WaitingSuspect>();
+  /** Suspects that have left work and not ended. */
+  const asleep = new Set<number>();
   /** Those in work that other suspects wait for. */
   const awaited = new Set<number>();
   let alone: number | undefined;
@@ -155,9 +161,11 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
   }
 
   function turnNow(): Turn | undefined {
-    if (draining.aborted || awaited.size > 0 || waiting.size === 0) return undefined;
+    const room = mostSuspects - inWork.size;
+    if (draining.aborted || awaited.size > 0 || waiting.size === 0 || room <= 0) return undefined;
     const isAlone = suspectsInWork.count() === 0;
-    return nextTurn({ waiting: waiting.keys(), isIdle: inWork.size === 0, isAlone, isSlowTime });
+    const turn = nextTurn({ waiting: waiting.keys(), isIdle: inWork.size === 0, isAlone, isSlowTime });
+    return turn && { ...turn, sequenceNumbers: turn.sequenceNumbers.slice(0, room) };
   }
 
   async function begin({ sequenceNumbers, isSlow, isAlone }: Turn) {
@@ -227,8 +235,7 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
 
   return {
     isSuspect(deviceId, sequenceNumber) {
-      if (sequenceNumber > upTo || devices.has(deviceId)) return false;
-      return devices.size < mostSuspects || known.has(sequenceNumber);
+      return sequenceNumber <= upTo && !devices.has(deviceId);
     },
     turnOf(suspect) {
       devices.add(suspect.deviceId);
@@ -244,7 +251,7 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
       leaveWork(sequenceNumber);
     },
     ended(sequenceNumber) {
-      if (!inWork.has(sequenceNumber)) return undefined;
+      if (!inWork.has(sequenceNumber) && !asleep.delete(sequenceNumber)) return undefined;
       if (draining.aborted) return Promise.resolve();
       countIsolatedRun('handled');
       known.delete(sequenceNumber);
@@ -252,19 +259,13 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
       return save().then(() => {});
     },
     fateOf,
+    isInWork: (sequenceNumber) => inWork.has(sequenceNumber),
+    sleeps(sequenceNumber) {
+      if (!inWork.has(sequenceNumber) || draining.aborted) return;
+      asleep.add(sequenceNumber);
+      leaveWork(sequenceNumber);
+      void save();
+    },
     suspects: () => waiting.size + inWork.size,
   };
-}
-
-/** Resolves after `ms`, or at once when the partition drains. */
-function pause(ms: number, draining: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      draining.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    draining.addEventListener('abort', end, { once: true });
-  });
 }

@@ -60,7 +60,7 @@ export function createRateLimit({ ceiling, answerWithinMs, now }: RateLimitOptio
 
   const secondNow = () => Math.floor(now() / 1000);
 
-  function countAccepted() {
+  function countTaken() {
     const second = secondNow();
     const slot = second % recentSeconds;
     const known = history[slot];
@@ -93,7 +93,8 @@ export function createRateLimit({ ceiling, answerWithinMs, now }: RateLimitOptio
         closedUntil = now() + probeEveryMs;
         return;
       }
-      if (refusal === undefined) countAccepted();
+      // That the queue of one device is full says that the hub keeps up: else many of these cut the rate of all others (C4).
+      if (refusal === undefined || refusal.reason === 'queue_full') countTaken();
       if (refusal?.kind !== 'connection') closedUntil = undefined;
       const isSlow = refusal?.reason === 'throttled' || (refusal === undefined && now() - sentAt > slowMs);
       if (!isSlow) return;

@@ -20,7 +20,7 @@ export interface Replies {
   close(): Promise<void>;
 }
 
-interface ReplySettings extends Readonly<Settings['replies']> {
+interface ReplySettings extends Pick<Settings['replies'], 'sendsPerMinute'> {
   /** A reply that the hub refuses for now is sent again for this time (C4). */
   readonly maxWaitSeconds: number;
   /** Of the connection. */

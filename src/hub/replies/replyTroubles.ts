@@ -15,6 +15,7 @@ const remarks: { readonly [Reason in SendRefusal['reason']]?: Trouble } = {
     still: () => ({}),
   },
   throttled: { level: 'warn', message: 'the hub throttles replies; they are sent more slowly' },
+  queue_full: { level: 'warn', message: 'devices do not fetch their replies, which wait for room in their queues' },
   unanswered: { level: 'warn', message: 'the hub did not settle a reply in time' },
 };
 

@@ -6,10 +6,12 @@ import type { SendRefusal } from './sendFailure.ts';
 export interface SendQueue {
   /**
    * Waits for a turn, without a time-out: the waiting holds the lane of the message, which limits how many wait.
+   * @param rank `failure` goes before `usual`; `full`, to a device whose queue was full, goes when no other waits, and else has
+   * a small share of the turns
    * @param over when aborted, the send is not wanted any more
    * @returns true when the send may begin; then `settled` must follow
    */
-  turn(deviceId: string, isFirst: boolean, over: AbortSignal | undefined): Promise<boolean> | true;
+  turn(deviceId: string, rank: Rank, over: AbortSignal | undefined): Promise<boolean> | true;
   settled(sentAt: number, refusal: SendRefusal | undefined): void;
   /** For how many milliseconds sends wait although none is in flight, and neither the hub nor the set rate holds them. */
   idleForMs(): number;
@@ -17,6 +19,8 @@ export interface SendQueue {
   /** All that wait, and all later ones, get false. */
   close(): void;
 }
+
+export type Rank = 'failure' | 'usual' | 'full';
 
 /** For operators. */
 export interface SendQueueState {
@@ -36,8 +40,14 @@ interface SendQueueOptions {
   readonly now: () => number;
 }
 
+/** One of so many turns is for full queues while other sends wait. */
+const fullShare = 16;
+
 export function createSendQueue({ rateLimit, maxInFlight, now }: SendQueueOptions): SendQueue {
-  const turns = createFairQueue<(isTurn: boolean) => void>();
+  const usual = createFairQueue<(isTurn: boolean) => void>();
+  const full = createFairQueue<(isTurn: boolean) => void>();
+  /** Turns since the last one for a full queue. */
+  let since = 0;
   let inFlight = 0;
   let isClosed = false;
   /** When a send last began, was settled, or found nothing before it. */
@@ -45,6 +55,14 @@ export function createSendQueue({ rateLimit, maxInFlight, now }: SendQueueOption
   let timer: NodeJS.Timeout | undefined;
 
   const waitMs = () => (inFlight >= maxInFlight ? Number.POSITIVE_INFINITY : rateLimit.waitMs(inFlight));
+
+  const waiting = () => usual.size() + full.size();
+
+  function next() {
+    const isForFull = usual.size() === 0 || (full.size() > 0 && since >= fullShare - 1);
+    since = isForFull ? 0 : since + 1;
+    return (isForFull ? full : usual).next();
+  }
 
   function begin() {
     inFlight += 1;
@@ -55,25 +73,26 @@ export function createSendQueue({ rateLimit, maxInFlight, now }: SendQueueOption
   function beginNext() {
     clearTimeout(timer);
     timer = undefined;
-    while (turns.size() > 0) {
+    while (waiting() > 0) {
       const ms = waitMs();
       if (ms > 0) {
         if (Number.isFinite(ms)) timer = setTimeout(beginNext, Math.ceil(ms));
         return;
       }
       begin();
-      turns.next()?.(true);
+      next()?.(true);
     }
   }
 
   return {
-    turn(deviceId, isFirst, over) {
+    turn(deviceId, rank, over) {
       if (isClosed || over?.aborted) return Promise.resolve(false);
-      if (turns.size() === 0 && waitMs() === 0) {
+      if (waiting() === 0 && waitMs() === 0) {
         begin();
         return true;
       }
-      if (turns.size() === 0) movedAt = now();
+      if (waiting() === 0) movedAt = now();
+      const turns = rank === 'full' ? full : usual;
       return new Promise<boolean>((resolve) => {
         const leave = () => {
           turns.remove(deviceId, go);
@@ -84,7 +103,7 @@ export function createSendQueue({ rateLimit, maxInFlight, now }: SendQueueOption
           resolve(isTurn);
         };
         over?.addEventListener('abort', leave, { once: true });
-        turns.add(deviceId, go, isFirst);
+        turns.add(deviceId, go, rank === 'failure');
         if (timer === undefined) beginNext();
       });
     },
@@ -92,17 +111,17 @@ export function createSendQueue({ rateLimit, maxInFlight, now }: SendQueueOption
       inFlight -= 1;
       movedAt = now();
       rateLimit.settled(sentAt, refusal);
-      if (turns.size() > 0) beginNext();
+      if (waiting() > 0) beginNext();
     },
     idleForMs() {
-      if (turns.size() === 0 || inFlight > 0) return 0;
+      if (waiting() === 0 || inFlight > 0) return 0;
       return Math.max(0, now() - Math.max(movedAt, rateLimit.freeSince()));
     },
-    state: () => ({ waiting: turns.size(), inFlight, ratePerSecond: rateLimit.perSecond() }),
+    state: () => ({ waiting: waiting(), inFlight, ratePerSecond: rateLimit.perSecond() }),
     close() {
       isClosed = true;
       clearTimeout(timer);
-      for (let go = turns.next(); go !== undefined; go = turns.next()) go(false);
+      for (let go = next(); go !== undefined; go = next()) go(false);
     },
   };
 }

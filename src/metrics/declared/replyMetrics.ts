@@ -26,9 +26,13 @@ export const replyMetrics = {
     {
       unit: '{message}',
       what: 'Replies that the hub has not settled',
-      use: '`waiting` for minutes: the rate that the hub takes is too low for the messages, devices do not fetch, or there is no connection.',
+      use: '`waiting` for minutes: the rate that the hub takes is too low for the messages, or there is no connection. `full_queues`: devices do not fetch; `/devices` names them.',
     },
-    closed('device_messaging.place', 'waiting for their turn or for another attempt, or sent', ['waiting', 'sent']),
+    closed(
+      'device_messaging.place',
+      'waiting for their turn or for another attempt, for room in the full queues of their devices, or sent',
+      ['waiting', 'full_queues', 'sent'],
+    ),
   ),
   'device_messaging.replies.rate': gauge({
     unit: '{message}/s',

@@ -1,5 +1,5 @@
 import { type DeadLetter, UnreadableDeadLetter } from '../../deadLetters/deadLetter.ts';
-import type { DeadLetters } from '../../deadLetters/deadLetterStore.ts';
+import { type DeadLetters, LetterRefused } from '../../deadLetters/deadLetterStore.ts';
 import type { Dispatch } from '../../dispatch/dispatch.ts';
 import type { RequirementOf } from '../../dispatch/requirements.ts';
 import type { HubEvent } from '../../protocol/event.ts';
@@ -40,11 +40,15 @@ export interface ReplayOptions {
   remark(text: string): void;
 }
 
-/** The program has no messages that others could wait for. */
-const uncharged = {
+/** A dead letter is charged to nothing, and has no lane. */
+const alone = {
   releaseBytes() {},
   waiting() {},
   answering() {},
+  parking() {},
+  sleeps() {},
+  wakes() {},
+  nextMayBegin() {},
   takeForAnswers: () => undefined,
   giveFromAnswers() {},
 };
@@ -72,7 +76,7 @@ export async function replay(ids: readonly string[], options: ReplayOptions): Pr
     const arrival = arrivalOf(letter);
     const requirement = requirementOf(arrival);
     if (requirement?.isMet() === false && !(await requirement.met(stopping))) return 'undecided';
-    const isDone = await dispatch(arrival, { ...uncharged, ended: never });
+    const isDone = await dispatch(arrival, { ...alone, ended: never });
     const failure = failureOf(event);
     if (failure) {
       remark(`${id} failed again: ${failure.code}, ${failure.details}`);
@@ -128,7 +132,10 @@ export async function replay(ids: readonly string[], options: ReplayOptions): Pr
   return counts;
 }
 
-/** The store, with a record of the dead letters that are parked during the replay. */
+/**
+ * The store, with a record of the dead letters that are parked during the replay. One that cannot be written is not waited for:
+ * it is there as it was.
+ */
 export function rememberingFailures(deadLetters: DeadLetters) {
   const failures = new WeakMap<HubEvent, DeadLetter>();
   return {
@@ -137,7 +144,9 @@ export function rememberingFailures(deadLetters: DeadLetters) {
       ...deadLetters,
       park(letter: DeadLetter): Promise<void> {
         failures.set(letter.event, letter);
-        return deadLetters.park(letter);
+        return deadLetters.park(letter).catch((cause) => {
+          throw new LetterRefused('the dead letter stays as it was', 'repair the store', { cause });
+        });
       },
     },
   };

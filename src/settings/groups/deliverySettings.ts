@@ -5,14 +5,14 @@ import { gibibyte, hour, mebibyte } from './measures.ts';
 
 export const delivery = {
   maxMessages: {
-    doc: 'Most messages in flight (G2), half of them in one partition; the service uses no more of them than keep it busy (D163). As many again may wait in memory, and as many again for their replies to be sent (D27, D28).',
+    doc: 'Most messages in flight (G2), half of them in one partition; the service uses no more of them than keep it busy (D163). Others wait in memory, or in the hub (D27); as many again may wait for their replies to be sent (D28).',
     format: 'count',
     maximum: 100_000,
     default: 1000,
     env: 'DELIVERY_MAX_MESSAGES',
   },
   maxBytes: {
-    doc: 'Most bytes of memory for the bodies of messages in flight (G2, R6), half of them in one partition. An eighth of it more may wait in memory, and an eighth for replies to be sent. `Svc.Device.SyncModel` may keep as many again of the models that it fetches.',
+    doc: 'Most bytes of memory for the bodies of messages in flight (G2, R6), half of them in one partition. An eighth of it more is for messages whose replies are to be sent, and as many again for the models that `Svc.Device.SyncModel` has fetched.',
     format: 'count',
     // A message larger than the limit of its partition would never start.
     minimum: 2 * mostToReserve(messageLimits.maxInflatedBytes),
@@ -36,5 +36,13 @@ export const replies = {
     maximum: 1_000_000,
     default: 0,
     env: 'REPLIES_SENDS_PER_MINUTE',
+  },
+  fullQueueBytes: {
+    doc: 'Most bytes of memory for messages whose replies wait for room in the full queues of their devices; beyond it, those that have waited longest are dropped (C4).',
+    format: 'count',
+    minimum: mebibyte,
+    maximum: 16 * gibibyte,
+    default: 32 * mebibyte,
+    env: 'REPLIES_FULL_QUEUE_BYTES',
   },
 } satisfies convict.Schema<unknown>;

@@ -20,6 +20,8 @@ interface Given {
   suspectsInWork?: SuspectsInWork;
 }
 
+const unsuspected: Suspicion = { isInWork: false, isSlow: false, isCleared: false, ends: 0 };
+
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 /** A quarantine whose messages end, and whose store answers, when the test says so. */
@@ -33,10 +35,7 @@ function setUp({ ends = 2, known = {}, mostSuspects = 10, suspectsInWork = creat
   let last: CrashRecord | undefined;
   let isStoreOut = false;
   const suspects = new Map(
-    Object.entries(known).map(([sequenceNumber, one]) => [
-      Number(sequenceNumber),
-      { isInWork: false, isSlow: false, isCleared: false, ends: 0, ...one },
-    ]),
+    Object.entries(known).map(([sequenceNumber, one]) => [Number(sequenceNumber), { ...unsuspected, ...one }]),
   );
   const quarantine = createQuarantine({
     crashRecord: encodeCrashRecord({ ends, upTo: 100, alone: undefined, suspects }),
@@ -97,19 +96,34 @@ const inWords = ({ alone, suspects }: CrashRecord) => {
 };
 
 describe('a suspect', () => {
-  it('is the first message of a device that is not newer than the last unclean shutdown, up to a limit', async () => {
-    const { quarantine, come } = setUp({ mostSuspects: 2 });
+  it('is the first message of a device that is not newer than the last unclean shutdown', async () => {
+    const { quarantine, come } = setUp({ mostSuspects: 1 });
     expect([quarantine.isSuspect('d1', 100), quarantine.isSuspect('d1', 101)]).toEqual([true, false]);
     await come(1);
     expect([quarantine.isSuspect('d1', 2), quarantine.isSuspect('d2', 2)]).toEqual([false, true]);
-    await come(2);
-    expect(quarantine.isSuspect('d3', 3)).toBe(false);
   });
 
-  it('is every message that was in progress at an unclean shutdown', async () => {
-    const { quarantine, come } = setUp({ mostSuspects: 1, known: { 7: {}, 9: { ends: 1 } } });
+  it('waits while as many are in work as may be in flight', async () => {
+    const { seen, come, end } = setUp({ mostSuspects: 2 });
+    await come(1, 2, 3, 4);
+    await pass(10 * patienceMs);
+    expect(seen).toEqual(['record 1 2', 'begin 1', 'begin 2']);
+    await end(2);
+    await pass(patienceMs);
+    expect(seen.filter((what) => what.startsWith('begin'))).toEqual(['begin 1', 'begin 2', 'begin 3']);
+  });
+
+  it('that sleeps leaves work, and its device waits until it has ended and that is recorded', async () => {
+    const { quarantine, seen, last, come } = setUp({ mostSuspects: 1, known: { 1: { ends: 1 } } });
     await come(1);
-    expect([7, 8, 9].map((one) => quarantine.isSuspect(`d${one}`, one))).toEqual([true, false, true]);
+    await come(2);
+    expect(seen.at(-1)).toBe('begin 1');
+    quarantine.sleeps(1);
+    await pass(0);
+    expect([seen.at(-1), last()?.suspects.get(1)]).toEqual(['begin 2', { ...unsuspected, ends: 1 }]);
+    quarantine.sleeps(1);
+    await quarantine.ended(1);
+    expect([last()?.suspects.has(1), quarantine.ended(1)]).toEqual([false, undefined]);
   });
 
   it('is recorded before it begins, together with others that come at once', async () => {

@@ -43,6 +43,25 @@ describe('a message that ends the process', () => {
     expect(ends).toHaveLength(5);
   });
 
+  it('is found behind messages of its device whose replies to others wait (A12)', async () => {
+    const { handled, parked } = await runToTheEnd({
+      partitions: ['a0 a1 a2 b3'],
+      devices: { a: { elsewhereMs: 30_000, isFatal: 2 } },
+    });
+    expect([handled.toSorted(), parked]).toEqual([['a0', 'a1', 'b3'], ['a2']]);
+  });
+
+  it('is found behind more devices that do not fetch their replies than suspects may be in work (C4)', async () => {
+    const deaf = 'abcdefghij'.split('');
+    const { handled, parked, ends } = await runToTheEnd({
+      partitions: [`${deaf.map((device, index) => `${device}${index}`).join(' ')} x10 k11`],
+      devices: { ...Object.fromEntries(deaf.map((device) => [device, { sleepsMs: 60_000 }])), k: fatal },
+      mostSuspects: 4,
+    });
+    expect([parked, handled.length]).toEqual([['k11'], 11]);
+    expect(ends.length).toBeLessThanOrEqual(9);
+  });
+
   it('that ends the process even when it is parked is skipped after one more shutdown', async () => {
     const { handled, parked, ends } = await runToTheEnd({
       partitions: ['a0 k1 k2 b3'],

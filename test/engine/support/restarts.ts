@@ -14,7 +14,6 @@ import { beginStep, type Step } from '../../../src/observing/course.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
 import { hubEvent } from '../../support/events.ts';
 import { neverCrashing } from '../../support/processLife.ts';
-import { memorySpool } from './memorySpool.ts';
 import { usual } from './partitions.ts';
 
 /** How the messages of a device behave; a device without an entry is quick. */
@@ -23,8 +22,11 @@ export interface Behaviour {
   readonly ms?: number;
   /** Calls, one after the other. */
   readonly calls?: number;
-  /** Then the process ends. */
-  readonly isFatal?: boolean;
+  /** Its reply waits so long for the full queue of its device, or of another device. */
+  readonly sleepsMs?: number;
+  readonly elsewhereMs?: number;
+  /** Then the process ends; by the number of a message, only with that one. */
+  readonly isFatal?: boolean | number;
   /** Also when it is only answered and parked. */
   readonly isFatalUnexecuted?: boolean;
 }
@@ -126,22 +128,35 @@ export async function runToTheEnd(given: Given) {
       const partition = createPartition({
         ...usual,
         budget: createBudget({ maxMessages: mostMessages, maxBytes: 1e6 }, overall),
-        spool: memorySpool(),
         progress,
         redeliveryHorizon: knownRedeliveryHorizon(newest),
         arrivalOf: (event) => ({ event, deviceId: deviceOf(event) }),
-        dispatch({ event, deviceId }, { begins, ended, parkUnexecuted }) {
+        dispatch({ event, deviceId }, { begins, ended, parkUnexecuted, sleeps, nextMayBegin }) {
           const name = nameOf(event);
           const behaviour = devices[deviceId] ?? {};
-          const { isFatal = false, ...work } = parkUnexecuted ? { isFatal: behaviour.isFatalUnexecuted } : behaviour;
+          const {
+            isFatal = false,
+            sleepsMs = 0,
+            elsewhereMs = 0,
+            ...work
+          }: Behaviour = parkUnexecuted ? { isFatal: behaviour.isFatalUnexecuted === true } : behaviour;
+          const isEnd = isFatal === true || isFatal === event.sequenceNumber;
           const open = new Set<Step>();
           begins?.({ begunAt: performance.now(), open });
           working.add(name);
           return life.step(async () => {
-            const isDone = await called(work, places, open, ended);
-            if (isDone && isFatal) life.kill();
+            let isDone = await called(work, places, open, ended);
+            if (isDone && isEnd) life.kill();
             else working.delete(name);
-            if (isDone && !isFatal && !handledAfterMs.has(name)) {
+            if (isDone && sleepsMs > 0) {
+              sleeps(() => {});
+              isDone = await passed(sleepsMs, ended);
+            }
+            if (isDone && elsewhereMs > 0) {
+              nextMayBegin();
+              isDone = await passed(elsewhereMs, ended);
+            }
+            if (isDone && !isEnd && !handledAfterMs.has(name)) {
               (parkUnexecuted ? parked : handled).push(name);
               handledAfterMs.set(name, ranMs + Date.now() - began);
             }
@@ -150,7 +165,7 @@ export async function runToTheEnd(given: Given) {
         },
         checkpoint: (next) =>
           isStoreOut() ? Promise.reject(new Error('store out')) : store.writeProgress(undefined, next),
-        limits: { everyMessages: 50, everyMs: 5_000, deviceMessages: 4 },
+        limits: { everyMessages: 50, everyMs: 5_000 },
         quarantine: { mostSuspects, suspectsInWork, log: createLog('silent') },
         onTrouble() {},
       });

@@ -1,4 +1,5 @@
 import type { BackendState } from '../../../src/backends/state.ts';
+import { createBacklog } from '../../../src/engine/budget/backlog.ts';
 import { createBudget } from '../../../src/engine/budget/budget.ts';
 import type { PartitionState } from '../../../src/hub/reading/partitionState.ts';
 import { observeService } from '../../../src/operations/gauges.ts';
@@ -11,9 +12,9 @@ const partitionOf = (partition: string, state: PartitionState['state'], first: n
     behindSeconds: first,
     asOf: performance.now() - (first + 1) * 1000,
     inFlight: first + 2,
-    waiting: 2 * first + 7,
+    sleeping: 909,
+    waiting: first + 3,
   },
-  spooled: { messages: first + 4, bytes: first + 5 },
   oldest: { device: 'd1', sequenceNumber: 905, readAt: performance.now() - (first + 6) * 1000 },
   checkpoint: { sequenceNumber: 906, ageSeconds: first + 7, failures: 907, isFailing: false, unwritten: 908 },
   suspects: first + 8,
@@ -30,15 +31,18 @@ export const state: Chapter = {
   async record(meter) {
     const budget = createBudget({ maxMessages: 1_000, maxBytes: 1e6 });
     await times(101, () => budget.all.take(11));
-    await times(102, () => budget.waiting.take(12));
+    const backlog = createBacklog({ maxMessages: 1_000, maxBytes: 1e6 });
+    const { enter } = backlog.ofPartition(() => {});
+    await times(102, () => enter(12, []));
     await times(103, () => budget.answering.take(13));
+    await times(106, () => budget.sleeping.add(14).sleeps(() => {}));
     const partitions = [
       partitionOf('0', 'reading', 110),
       partitionOf('1', 'draining', 120),
       partitionOf('2', 'reading', 130),
     ];
     observeService(meter, {
-      budget,
+      ...{ budget, backlog },
       pace: { messages: () => 104 },
       consumer: {
         partitions: () => partitions,
@@ -53,12 +57,22 @@ export const state: Chapter = {
           tokenEndpoint: backendOf('open', 155),
         }),
       },
-      sender: { state: () => ({ waiting: 151, inFlight: 152, ratePerSecond: 153, notFetching: 154 }) },
+      sender: { state: () => ({ waiting: 151, sleeping: 157, inFlight: 152, ratePerSecond: 153, notFetching: 154 }) },
     });
   },
   points: {
-    'device_messaging.held.messages': { 'place=work': 101, 'place=memory': 102, 'place=replies': 103 },
-    'device_messaging.held.bytes': { 'place=work': 1111, 'place=memory': 1224, 'place=replies': 1339 },
+    'device_messaging.held.messages': {
+      'place=work': 101,
+      'place=memory': 102,
+      'place=replies': 103,
+      'place=full_queues': 106,
+    },
+    'device_messaging.held.bytes': {
+      'place=work': 1111,
+      'place=memory': 1224,
+      'place=replies': 1339,
+      'place=full_queues': 1484,
+    },
     'device_messaging.work.limit': { '': 104 },
     'device_messaging.unfinished.messages': { '': 105 },
     'device_messaging.partitions': { 'state=reading': 2, 'state=draining': 1 },
@@ -71,15 +85,11 @@ export const state: Chapter = {
     'device_messaging.partition.messages': {
       'partition.id=0 place=work': 112,
       'partition.id=0 place=memory': 113,
-      'partition.id=0 place=disk': 114,
       'partition.id=1 place=work': 122,
       'partition.id=1 place=memory': 123,
-      'partition.id=1 place=disk': 124,
       'partition.id=2 place=work': 132,
       'partition.id=2 place=memory': 133,
-      'partition.id=2 place=disk': 134,
     },
-    'device_messaging.partition.spool.bytes': { 'partition.id=0': 115, 'partition.id=1': 125, 'partition.id=2': 135 },
     'device_messaging.partition.oldest.duration': {
       'partition.id=0': 116,
       'partition.id=1': 126,
@@ -108,7 +118,7 @@ export const state: Chapter = {
       'backend=tokenEndpoint state=waiting': 156,
     },
     'device_messaging.cache.entries': { 'cache=types': 147, 'cache=identities': 148 },
-    'device_messaging.replies.unsettled': { 'place=waiting': 151, 'place=sent': 152 },
+    'device_messaging.replies.unsettled': { 'place=waiting': 151, 'place=full_queues': 157, 'place=sent': 152 },
     'device_messaging.replies.rate': { '': 153 },
     'device_messaging.devices.not_fetching': { '': 154 },
   },

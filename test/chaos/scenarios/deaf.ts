@@ -1,0 +1,313 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Hub, startHub } from 'iot-hub-emulator';
+import { createJournal } from 'iot-hub-emulator/journal';
+import { stableHash } from 'iot-hub-emulator/testing';
+import { freePort } from '../../../sandbox/service/freePort.ts';
+import { type ServiceProcess, startService } from '../../../sandbox/service/process.ts';
+import { percentile } from '../../bench/statistics.ts';
+import { appendEvent } from '../../support/events.ts';
+import { createLogReader } from '../logLines.ts';
+import { createRandom } from '../random.ts';
+import type { Scenario } from './scenario.ts';
+
+const named = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}-${index}`);
+const deafIds = named('deaf', 3_000);
+const goodIds = named('good', 20);
+/** What the hub keeps for a device (fact c2d.pending). */
+const fullQueue = 50;
+/** Of each measurement. */
+const measuredMs = 15_000;
+/** Between two messages of a device that does not fetch. */
+const deafEveryMs = 60_000;
+/** In which all of them begin. */
+const beginMs = 10_000;
+/** On a machine that is busy with other things. */
+const patienceMs = 180_000;
+const drainSeconds = 25;
+const bound = { times: 10, leastMs: 2_000 };
+
+export const deaf: Scenario = {
+  name: 'deaf',
+  about: `${deafIds.length} devices with full queues, beside ${goodIds.length} that fetch their replies, also right after a restart`,
+  async run({ directory, serviceDirectory, seed, say }) {
+    const closers: (() => unknown)[] = [];
+    const close = async () => {
+      for (let next = closers.pop(); next; next = closers.pop()) await next();
+    };
+    try {
+      const backends = await startInformationModel();
+      closers.push(backends.close);
+      const hub = await startHub({
+        directory: join(directory, 'hub'),
+        devices: [...deafIds, ...goodIds].map((deviceId) => ({ deviceId })),
+        journal: createJournal({ bytes: 65_536 }),
+      });
+      closers.push(hub.close);
+      const url = `http://127.0.0.1:${await freePort()}`;
+      const logFile = join(directory, 'service.log');
+      let service: ServiceProcess | undefined;
+      closers.push(() => service?.kill());
+      const start = async () => {
+        service = await startService({
+          directory: serviceDirectory,
+          environment: environment(hub, backends.url, url, directory),
+          readyzUrl: `${url}/readyz`,
+          logFile,
+          readyWithinMs: patienceMs,
+        });
+      };
+      const findings: string[] = [];
+      const good = createUpdates(hub, goodIds);
+      const others = createUpdates(hub, deafIds);
+      for (const one of [good, others]) {
+        closers.push(one.stop);
+        one.fetch();
+      }
+
+      /** The 95th percentile of what the good devices send from now on, in ms. */
+      async function measure(what: string): Promise<number> {
+        good.begin();
+        await sleep(measuredMs);
+        const latencies = good.latencies();
+        const p95 = percentile(latencies, 0.95);
+        say(`p95 of ${latencies.length} updates of ${goodIds.length} devices ${what}: ${p95.toFixed(0)} ms`);
+        return p95;
+      }
+
+      async function compare(what: string, without: number) {
+        const p95 = await measure(what);
+        say(`that is ${(p95 / without).toFixed(1)} times as long as without full queues`);
+        const most = Math.max(bound.times * without, bound.leastMs);
+        if (!(p95 <= most)) findings.push(`${what}: ${p95.toFixed(0)} ms (p95), more than ${most.toFixed(0)} ms`);
+      }
+
+      await start();
+      good.send({ everyMs: 1_000, beginMs: 1_000, seed });
+      const alone = await measure('without the others');
+      await service?.stop();
+      others.sendOnce();
+      await start();
+      const restarted = await measure('right after a restart, while the others fetch their replies');
+
+      others.stopFetching();
+      fillQueues(hub);
+      others.send({ everyMs: deafEveryMs, beginMs, seed });
+      const sleeping = await mostAsleep(url);
+      say(`${sleeping.replies} replies wait for full queues, in ${sleeping.bytes} bytes`);
+      if (sleeping.replies < 0.9 * deafIds.length) findings.push(`only ${sleeping.replies} replies wait`);
+      await compare('beside full queues', alone);
+
+      const stopped = performance.now();
+      await service?.stop(60_000);
+      const seconds = (performance.now() - stopped) / 1000;
+      say(`a stop took ${seconds.toFixed(1)} s`);
+      if (seconds > drainSeconds) findings.push('the stop has waited for replies to full queues');
+      await start();
+      await compare('right after a restart', restarted);
+      await service?.kill();
+      await start();
+      await compare('right after a kill', restarted);
+
+      good.stop();
+      others.stop();
+      others.fetch();
+      const left = await unhandled([good, others], createLogReader(logFile));
+      if (left > 0) findings.push(`${left} messages were not handled`);
+      const taken = others.answered() - deafIds.length;
+      say(`${taken} of ${others.sent.size - deafIds.length} replies were taken when there was room`);
+      if (taken <= 0) findings.push('no reply was taken when there was room');
+      for (const [who, { inverted }] of Object.entries({ good, others }))
+        if (inverted() > 0) findings.push(`${who}: ${inverted()} replies came after later ones of their device`);
+      return findings;
+    } finally {
+      await close();
+    }
+  },
+};
+
+const environment = (hub: Hub, backends: string, url: string, directory: string) => ({
+  NODE_ENV: 'production',
+  HUB_EVENTS_CONNECTION_STRING: hub.eventsConnectionString,
+  HUB_SERVICE_CONNECTION_STRING: hub.serviceConnectionString,
+  INFORMATION_MODEL_URL: backends,
+  TYPE_REGISTRY_URL: backends,
+  PRINCIPAL_MANAGER_URL: backends,
+  BACKENDS_TOKEN: 'deaf',
+  DATA_DIRECTORY: join(directory, 'data'),
+  DELIVERY_DRAIN_SECONDS: String(drainSeconds),
+  HTTP_HOST: '127.0.0.1',
+  HTTP_PORT: new URL(url).port,
+  ADMIN_PORT: '0',
+  NODE_EXTRA_CA_CERTS: hub.caFile,
+});
+
+/** As many messages of somebody else as the hub keeps. */
+function fillQueues(hub: Hub): void {
+  const message = { system: {}, properties: {}, body: Buffer.from('{}') };
+  for (const device of deafIds) {
+    for (let count = 0; count < fullQueue; count += 1) hub.devicebound.enqueue(device, message, 'service');
+  }
+}
+
+/** Takes every update. */
+async function startInformationModel() {
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const version = Number(/"version":(\d+)/.exec(Buffer.concat(chunks).toString())?.[1]) + 1;
+    const objectId = request.url?.slice(9, 45);
+    response.writeHead(request.method === 'PUT' ? 200 : 404, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ objectId, model: 'svc.device', type: 'pump@1.0.0', version, properties: {} }));
+  });
+  server.keepAliveTimeout = 600_000;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+type Updates = ReturnType<typeof createUpdates>;
+
+/** Updates of devices, and the replies that they fetch. */
+function createUpdates(hub: Hub, devices: readonly string[]) {
+  /** What each message is the how manieth of its device. */
+  const sent = new Map<string, number>();
+  const sentAt = new Map<string, number>();
+  const last = new Map<string, number>();
+  let latencies: number[] = [];
+  let answered = 0;
+  let inverted = 0;
+
+  function send(device: string, number: number) {
+    const id = `${device}/${number}`;
+    sent.set(id, number);
+    sentAt.set(id, performance.now());
+    appendEvent(hub.partitions[stableHash(device) % hub.partitions.length], {
+      device,
+      properties: {
+        ...{ msgType: 'action', action: 'model.update', version: '2', ack: 'all', correlationId: id },
+        objectId: objectOf(device),
+      },
+      body: Buffer.from(JSON.stringify({ type: 'pump@1.0.0', version: number, properties: { speed: number } })),
+    });
+  }
+
+  const timers = new Map<string, NodeJS.Timeout>();
+  const numbers = new Map<string, number>();
+  const sendNext = (device: string) => {
+    const number = (numbers.get(device) ?? 0) + 1;
+    numbers.set(device, number);
+    send(device, number);
+  };
+  const listening: (() => void)[] = [];
+
+  return {
+    sent,
+    sendOnce() {
+      for (const device of devices) sendNext(device);
+    },
+    /** Each sends so often from now on; the seed decides in which order they begin. */
+    send({ everyMs, beginMs, seed }: { readonly everyMs: number; readonly beginMs: number; readonly seed: number }) {
+      const random = createRandom(seed);
+      for (const device of devices) {
+        const again = () => {
+          sendNext(device);
+          timers.set(device, setTimeout(again, everyMs));
+        };
+        timers.set(device, setTimeout(again, random.next() * beginMs));
+      }
+    },
+    /** From sending to the acknowledgement of what was sent since `begin`, in ms, ascending; what is not answered took until now. */
+    latencies() {
+      const waiting = [...sentAt.values()].map((at) => performance.now() - at);
+      return [...latencies, ...waiting].sort((one, other) => one - other);
+    },
+    begin() {
+      latencies = [];
+      sentAt.clear();
+    },
+    /** From now on the devices get what is sent to them. */
+    fetch() {
+      for (const device of devices) {
+        const end = hub.devicebound.listen(device, ({ message: { properties }, complete }) => {
+          complete();
+          const id = properties['correlationId'] ?? '';
+          const number = sent.get(id);
+          if (number === undefined) return; // of somebody else
+          answered += 1;
+          if (number < (last.get(device) ?? 0)) inverted += 1;
+          last.set(device, number);
+          const at = sentAt.get(id);
+          if (at !== undefined) latencies.push(performance.now() - at);
+          sentAt.delete(id);
+        });
+        listening.push(end);
+      }
+    },
+    stopFetching() {
+      for (const end of listening.splice(0)) end();
+    },
+    answered: () => answered,
+    /** Replies that came after a later one. */
+    inverted: () => inverted,
+    stop() {
+      for (const timer of timers.values()) clearTimeout(timer);
+    },
+  };
+}
+
+const objectOf = (device: string): string => {
+  const [kind, number] = device.split('-');
+  return `${Number(number).toString(16).padStart(8, '0')}-0000-4000-8000-00000000000${kind === 'good' ? 1 : 0}`;
+};
+
+interface Asleep {
+  readonly replies: number;
+  /** That their messages are charged for. */
+  readonly bytes: number;
+}
+
+/** Waits until nearly all replies of these devices wait for full queues, or no more of them do. */
+async function mostAsleep(url: string): Promise<Asleep> {
+  let asleep: Asleep = { replies: 0, bytes: 0 };
+  for (let since = performance.now(); asleep.replies < 0.99 * deafIds.length; ) {
+    await sleep(500);
+    const now = await asleepIn(url);
+    if (now.replies > asleep.replies) since = performance.now();
+    asleep = now;
+    if (performance.now() - since > 20_000) break;
+  }
+  return asleep;
+}
+
+async function asleepIn(url: string): Promise<Asleep> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const lines = text.split('\n').filter((line) => line.includes('place="full_queues"'));
+  const of = (name: string) =>
+    Number(
+      lines
+        .find((line) => line.startsWith(`${name}{`))
+        ?.split(' ')
+        .at(-1) ?? 0,
+    );
+  return { replies: of('device_messaging_replies_unsettled'), bytes: of('device_messaging_held_bytes') };
+}
+
+/** Waits until each message has its line, or no further one comes. Answers how many have none. */
+async function unhandled(all: readonly Updates[], lines: ReturnType<typeof createLogReader>): Promise<number> {
+  const left = new Set(all.flatMap(({ sent }) => [...sent.keys()]));
+  for (let [before, since] = [left.size, performance.now()]; left.size > 0; ) {
+    await sleep(500);
+    for (const { msg, correlationId } of await lines()) if (msg === 'handled') left.delete(String(correlationId));
+    if (left.size < before) [before, since] = [left.size, performance.now()];
+    if (performance.now() - since > 90_000) break;
+  }
+  return left.size;
+}
