@@ -3,10 +3,11 @@ import { mebibyte } from '../src/settings/groups/measures.ts';
 import { schema } from '../src/settings/schema.ts';
 import { table } from '../test/bench/absoluteTables.ts';
 
-const { delivery, backends } = schema;
+const { delivery, backends, replies } = schema;
 export const defaults = {
   delivery: { maxMessages: delivery.maxMessages.default, maxBytes: delivery.maxBytes.default, drainSeconds: 0 },
   backends: { connections: backends.connections.default },
+  replies: { fullQueueBytes: replies.fullQueueBytes.default },
 } as Parameters<(typeof serviceMemory)[number]['bytes']>[0];
 
 const rounded = (bytes: number) => `${Math.ceil(bytes / mebibyte)} MiB`;
