@@ -7,7 +7,7 @@ const { delivery, backends, replies } = schema;
 export const defaults = {
   delivery: { maxMessages: delivery.maxMessages.default, maxBytes: delivery.maxBytes.default, drainSeconds: 0 },
   backends: { connections: backends.connections.default },
-  replies: { fullQueueBytes: replies.fullQueueBytes.default, sendsPerMinute: 0 },
+  replies: { fullQueueBytes: replies.fullQueueBytes.default },
 } as Parameters<(typeof serviceMemory)[number]['bytes']>[0];
 
 const rounded = (bytes: number) => `${Math.ceil(bytes / mebibyte)} MiB`;

@@ -10,7 +10,7 @@ import { observePartitions } from './partitionGauges.ts';
 
 interface Observed {
   /** Of all partitions. */
-  readonly budget: Pick<Budget, 'inFlight' | 'answering' | 'sleeping'>;
+  readonly budget: Pick<Budget, 'inFlight' | 'answering' | 'sleeping' | 'answers'>;
   readonly backlog: Pick<Backlog, 'taken'>;
   readonly pace: Pick<Pace, 'messages'>;
   readonly consumer: Pick<Consumer, 'partitions' | 'unowned' | 'waiting'>;
@@ -26,6 +26,7 @@ export function observeService(meter: Meter, { budget, backlog, pace, consumer, 
       [backlog.taken()[what], 'memory'],
       [budget.answering.taken()[what], 'replies'],
       [budget.sleeping.taken()[what], 'full_queues'],
+      [budget.answers.inFlight()[what], 'models'],
     ] as const;
   meter.observe('device_messaging.held.messages', () => held('messages'));
   meter.observe('device_messaging.held.bytes', () => held('bytes'));

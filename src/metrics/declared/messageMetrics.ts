@@ -10,8 +10,8 @@ const stage = closed('device_messaging.stage', 'where it waited: in the hub, the
 ]);
 const place = closed(
   'device_messaging.place',
-  'in work, waiting in memory to begin, with nothing left but replies to be sent, or with nothing left but replies that wait for the full queues of their devices',
-  ['work', 'memory', 'replies', 'full_queues'],
+  'in work, waiting in memory to begin, with nothing left but replies to be sent, with nothing left but replies that wait for the full queues of their devices; `models`: those that `Svc.Device.SyncModel` keeps, beside one of these',
+  ['work', 'memory', 'replies', 'full_queues', 'models'],
 );
 const code = closed('device_messaging.code', 'result code', Object.keys(resultCodes) as ResultCode[]);
 const fault = closed('error.type', 'whose side a failure is on; absent after a success', ['', ...faults]);
@@ -91,7 +91,7 @@ export const messageMetrics = {
     {
       unit: 'By',
       what: 'Bytes of memory that these messages are charged for',
-      use: '`work` at `DELIVERY_MAX_BYTES` for minutes: as above, with large messages. `memory` near 32 MiB of a partition or 64 MiB in all: the same. `full_queues` at `REPLIES_FULL_QUEUE_BYTES`: replies to devices that do not fetch are dropped before their time.',
+      use: '`work` at `DELIVERY_MAX_BYTES` for minutes: as above, with large messages. `memory` near 32 MiB of a partition or 64 MiB in all: the same. `full_queues` at `REPLIES_FULL_QUEUE_BYTES`: replies to devices that do not fetch are dropped before their time. `models` at `DELIVERY_MAX_BYTES`: devices that fetch many models wait for each other until the hub has taken the replies.',
     },
     place,
   ),

@@ -12,7 +12,7 @@ export const delivery = {
     env: 'DELIVERY_MAX_MESSAGES',
   },
   maxBytes: {
-    doc: 'Most bytes of memory for the bodies of messages in flight (G2, R6), half of them in one partition. An eighth of it more is for messages whose replies are to be sent, and as many again for the models that `Svc.Device.SyncModel` fetches.',
+    doc: 'Most bytes of memory for the bodies of messages in flight (G2, R6), half of them in one partition. An eighth of it more is for messages whose replies are to be sent, and as many again for the models that `Svc.Device.SyncModel` has fetched.',
     format: 'count',
     // A message larger than the limit of its partition would never start.
     minimum: 2 * mostToReserve(messageLimits.maxInflatedBytes),

@@ -36,6 +36,7 @@ export const state: Chapter = {
     await times(102, () => enter(12, []));
     await times(103, () => budget.answering.take(13));
     await times(106, () => budget.sleeping.add(14).sleeps(() => {}));
+    await times(107, () => budget.answers.take(15));
     const partitions = [
       partitionOf('0', 'reading', 110),
       partitionOf('1', 'draining', 120),
@@ -66,12 +67,14 @@ export const state: Chapter = {
       'place=memory': 102,
       'place=replies': 103,
       'place=full_queues': 106,
+      'place=models': 107,
     },
     'device_messaging.held.bytes': {
       'place=work': 1111,
       'place=memory': 1224,
       'place=replies': 1339,
       'place=full_queues': 1484,
+      'place=models': 1605,
     },
     'device_messaging.work.limit': { '': 104 },
     'device_messaging.unfinished.messages': { '': 105 },
