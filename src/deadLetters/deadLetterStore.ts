@@ -190,7 +190,7 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
   }
 
   const fitsKnown = (id: string, bytes: number): boolean =>
-    isUncounted() || known.bytesOf(id) !== undefined || fitsQuota(bytes, known.ofDevice(folderOfId(id)), limits);
+    isUncounted() || fitsQuota(bytes, known.ofDevice(folderOfId(id)), limits);
 
   async function fitsStored(id: string, bytes: number): Promise<boolean> {
     const own = { letters: 0, bytes: 0 };
