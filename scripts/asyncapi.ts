@@ -11,7 +11,7 @@ const description = `Messages between devices and the device messaging service, 
 
 Headers are the application properties of a message. They are text: a typed value of an AMQP device counts as its text.
 The hub itself says which device sent a message; no property can. Requests may have more properties than are named here,
-replies have no others. Bodies are UTF-8 JSON without a byte order mark, nested at most 64 levels deep.
+replies have no others. Bodies are UTF-8 JSON without a byte order mark, nested at most 128 levels deep.
 
 A V2 request may be compressed, as \`content-encoding\` says: its payload here is what the body is after decompression.
 V1 events are deprecated. Every acknowledgement is sent only if the request asks for it with \`ack\`.

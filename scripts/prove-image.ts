@@ -10,7 +10,7 @@ import { startSandbox } from '../sandbox/sandbox.ts';
 import { tail } from '../sandbox/service/process.ts';
 import { projectDirectory } from '../sandbox/state/directories.ts';
 import { createPrinter } from '../sandbox/terminal/print.ts';
-import { installBaseNode } from './image/baseNode.ts';
+import { installNode } from './image/baseNode.ts';
 import { createContainer, type Mount, requireContainers } from './image/container.ts';
 import { readDockerRun } from './image/dockerRun.ts';
 import { proveEdge } from './image/edgeStory.ts';
@@ -31,7 +31,7 @@ const directory = await mkdtemp(join(tmpdir(), 'image-'));
 try {
   await chmod(directory, 0o755); // the image's user is not the one of this process
   await requireContainers();
-  const node = await installBaseNode(projectDirectory, join(directory, 'base'));
+  const node = await installNode(projectDirectory, join(directory, 'base'));
   const follow = (dockerfile: string, stages: string) =>
     followDockerfile(projectDirectory, join(directory, stages), {
       node,

@@ -11,7 +11,8 @@ const usage = `Usage: npm run prove -- image|smoke|versions
 
   image     follows the steps of both Dockerfiles without a container engine,
             and has the results serve the sandbox, isolated as in a container
-  smoke     runs a small set of tests with the Node.js of the images
+  smoke     runs a small set of tests with the Node.js of the images, or with
+            the lines that follow: smoke 20 22 24 26
   versions  has this build and that of the last release in .ci/releases share
             partitions, in a rolling update and back
 `;

@@ -246,7 +246,6 @@ describe('the system clock', () => {
     'operations/started.ts': 'stamps the first start of a build',
     'operations/tapRoute.ts': 'shows when a tap began',
     'tap/taps.ts': 'shows when something happened',
-    'programs/reading.ts': 'names a file',
   };
 
   it('is used only for times of day: durations and deadlines come from the monotonic clock', () => {

@@ -1,5 +1,6 @@
 import type { Stamps } from 'telemetry/files/stamps.ts';
 import { switchLevelOnSignal } from 'telemetry/levelSwitch.ts';
+import { logWarnings } from 'telemetry/log.ts';
 import { proxySecrets } from 'telemetry/network/proxies.ts';
 import { ConfigurationError, readConfiguration } from './configuration/read.ts';
 import { proxyIn, useNetwork } from './connections/network.ts';
@@ -71,6 +72,7 @@ process.on('uncaughtException', (error) => exitWith(error, 'uncaught exception')
 process.on('unhandledRejection', (error) => exitWith(error, 'unhandled rejection'));
 
 switchLevelOnSignal(process, log);
+logWarnings(process, log);
 log.info(startFields(configuration, process.env), 'starting');
 const edge = await startEdge(configuration, log, { path: options.config, stamps, found }).catch((error) =>
   exitWith(error, 'start failed'),

@@ -160,7 +160,7 @@ function acknowledged(message: string, id: string, body: LiveReply['body'], more
 const notified = (what: string, id: string, eventType: string, body: LiveReply['body']): LiveReply => ({
   what,
   properties: {
-    ...{ 'svc-messagetype': 'platformEvent', eventType: `Svc.InformationModel.${eventType}`, id, target: '' },
+    ...{ 'svc-messagetype': 'platformEvent', eventType: `Svc.InformationModel.${eventType}`, id },
     ...{ objectId: body['objectId'] ?? null, model: 'svc.device' },
   },
   body,

@@ -22,8 +22,8 @@ export const ok = { success: true, code: 'ok', details: '' };
 export const acknowledgement = (name: string, id: string, body: Json, more: Reply['properties'] = {}): Reply => ({
   what: 'the acknowledgement',
   properties: name.startsWith('Svc.')
-    ? { 'svc-messagetype': 'platformEventAck', eventType: name, id, target: '', ...more }
-    : { msgType: 'ack', action: name, version: '2', correlationId: id, target: '', timestamp: sample.time, ...more },
+    ? { 'svc-messagetype': 'platformEventAck', eventType: name, id, ...more }
+    : { msgType: 'ack', action: name, version: '2', correlationId: id, timestamp: sample.time, ...more },
   body,
 });
 
@@ -43,7 +43,6 @@ export const notification = (
     id,
     objectId: body.objectId,
     model: body.model,
-    target: '',
   },
   body,
 });

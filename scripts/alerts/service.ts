@@ -103,7 +103,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     metric: 'max by (device_messaging_backend) (device_messaging_backend_out) == 1',
     for: '5m',
     means:
-      'Messages wait; only messages already started can fail. When the spool is full, the rest of the partition waits, too.',
+      'Messages wait; only messages already started can fail. When half of the room of waiting messages is theirs, the rest of the partition waits, too.',
     todo: 'Repair the backend. `failure` has its last error; the line of each minute counts failed attempts and messages that started to wait.',
     runbook: 'questions-and-where-their-answers-are',
   },
@@ -144,8 +144,20 @@ export const serviceAlerts: readonly ServerAlert[] = [
     events: ['message.not_parked'],
     metric: 'increase(device_messaging_dead_letters_total{device_messaging_result="not_parked"}[10m]) > 0',
     means:
-      'A failed message is recorded only in the log, and until its retention ends in the hub: the store of dead letters is full or not writable.',
-    todo: 'Repair the store.',
+      'A failed message is recorded only in the log, and until its retention ends in the hub: a limit or the store has refused its dead letter.',
+    todo: 'Follow `todo` of the line: mostly a device has as many dead letters as it may have.',
+    runbook: 'dead-letters',
+  },
+  {
+    id: 'DeadLettersWait',
+    severity: 'page',
+    events: ['dead_letters.not_written'],
+    until: 'dead_letters.written',
+    metric: 'max(device_messaging_dead_letters_waiting) > 0',
+    for: '5m',
+    means:
+      'The store of dead letters is out: failed messages wait for it, each with the later ones of its device, and no checkpoint passes them.',
+    todo: 'Follow `setting` and `todo` of the line. What waits is written when the store is back.',
     runbook: 'dead-letters',
   },
   {
@@ -258,15 +270,6 @@ export const serviceAlerts: readonly ServerAlert[] = [
     events: ['dead_letters.not_counted', 'dead_letters.not_deleted', 'dead_letters.not_tidied'],
     means: 'The store takes dead letters but cannot be listed or cleared: it grows, and the retention is not applied.',
     todo: 'Give the service the rights to list and delete.',
-  },
-  {
-    id: 'SpoolFull',
-    severity: 'ticket',
-    events: ['spool.not_written', 'spool.not_read'],
-    metric: 'increase(device_messaging_sessions_ended_total{device_messaging_reason="spool_unreadable"}[1h]) > 0',
-    means: 'The disk of `spool` under `DATA_DIRECTORY` is full or fails: partitions wait for their slowest devices.',
-    todo: 'Make room, or replace the disk.',
-    runbook: 'questions-and-where-their-answers-are',
   },
   {
     id: 'SettingUnknown',

@@ -63,7 +63,7 @@ export function acknowledgementHeaders(
   success: boolean,
   own: z.ZodRawShape = {},
 ): z.ZodObject {
-  const target = success ? anyTarget : z.string(); // a refused request may have named anything
+  const target = (success ? anyTarget : z.string()).min(1).optional(); // a refused request may have named anything
   return generation === 'V2'
     ? z.object({
         msgType: z.literal('ack'),
@@ -81,7 +81,8 @@ export function acknowledgementHeaders(
 export const meanings: Readonly<Record<string, string>> = {
   correlationId: 'Copied unchanged into the acknowledgement.',
   id: 'Correlation id, copied unchanged into the acknowledgement and the notifications; generated when absent.',
-  target: 'Path of the device for which the replies are meant, copied unchanged.',
+  target:
+    'Path of the device for which the replies are meant, copied unchanged; a reply has none when it is absent or empty.',
   timeout: `Bound on the processing of the message in whole seconds, ${messageLimits.defaultTimeoutSeconds} if absent, ${messageLimits.maxTimeoutSeconds} at most.`,
   owner: 'Connectivity path of the owner; absent: the device itself.',
   parent: 'Connectivity path of the parent of the identity; absent: the device itself.',

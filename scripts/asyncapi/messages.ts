@@ -130,7 +130,7 @@ export function describeMessages() {
       id: text,
       objectId: guid,
       model: modelId,
-      target,
+      target: target.min(1).optional(),
     });
     return {
       title: eventType,

@@ -103,13 +103,18 @@ export const episodes: Readonly<Record<string, Episode>> = {
   'wrong token': { fires: ['TokenRefused'], trouble: backendFault({ backend: 'principalManager', status: 401 }) },
   'no token': { fires: ['TokenMissing'], before: backendFault({ backend: 'token', status: 500 }) },
   'store away': {
-    fires: ['StoreFails', 'CheckpointsFail', 'DeadLetterNotStored'],
+    fires: ['StoreFails', 'CheckpointsFail', 'DeadLettersWait'],
     store: 'blob',
     async trouble({ azurite, sandbox }) {
       await azurite.close();
       sandbox.backends.faults.add({ backend: 'informationModel', garbage: true });
     },
     scrapes: 80,
+  },
+  'dead letters too large': {
+    fires: ['DeadLetterNotStored'],
+    environment: { DEAD_LETTERS_MAX_BYTES: '100' },
+    trouble: backendFault({ backend: 'informationModel', garbage: true }),
   },
   'wrong answers': { fires: ['DeadLetters'], trouble: backendFault({ backend: 'informationModel', garbage: true }) },
   'foreign reader': {

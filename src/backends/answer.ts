@@ -25,18 +25,3 @@ export async function readAnswer<T>(data: Uint8Array, { keys, elements, result }
     await setImmediate();
   }
 }
-
-/** The text of an answer, or of a part of it, decoded in slices, too: what is not ASCII takes as long as reading it. */
-export async function textOf(bytes: Buffer): Promise<string> {
-  let text = '';
-  for (let start = 0; ; ) {
-    let end = start + sliceBytes;
-    if (end >= bytes.length) return text + bytes.toString('utf8', start);
-    while (isInsideCharacter(bytes[end] as number)) end -= 1;
-    text += bytes.toString('utf8', start, end);
-    start = end;
-    await setImmediate();
-  }
-}
-
-const isInsideCharacter = (byte: number): boolean => (byte & 0xc0) === 0x80;

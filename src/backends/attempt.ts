@@ -1,7 +1,7 @@
-import { type AxiosAdapter, AxiosHeaders, type AxiosResponse } from 'axios';
+import { AxiosHeaders } from 'axios';
 import type { Deadline } from './deadline.ts';
 import { NoAccessToken, type TokenSource } from './tokenSource.ts';
-import { TransportFailure } from './transport.ts';
+import { type Adapter, type ReceivedAnswer, TransportFailure } from './transport.ts';
 
 /** The response to one attempt, of any status. */
 export interface HttpResponse {
@@ -10,6 +10,8 @@ export interface HttpResponse {
   readonly retryAfter: string | undefined;
   /** The token of the request: texts for devices and logs must not contain it. */
   readonly token: string;
+  /** Of a large one that is a success; see ReceivedAnswer. */
+  readonly release?: (() => void) | undefined;
 }
 
 /** One HTTP request without its token. */
@@ -29,7 +31,7 @@ export type Attempt = (
 ) => Promise<HttpResponse | TransportFailure>;
 
 interface AttemptOptions {
-  readonly adapter: AxiosAdapter;
+  readonly adapter: Adapter;
   readonly maxAnswerBytes: number;
   readonly tokens: Pick<TokenSource, 'renew'>;
   /** Of the backend, for `details`. */
@@ -73,9 +75,10 @@ const orTheSame = (token: string) => (error: unknown) => {
   throw error;
 };
 
-const responseOf = ({ status, data, headers }: AxiosResponse<Buffer>, token: string): HttpResponse => ({
+const responseOf = ({ status, data, headers, release }: ReceivedAnswer, token: string): HttpResponse => ({
   status,
   data,
   retryAfter: headers['retry-after'] as string | undefined,
   token,
+  release,
 });

@@ -1,5 +1,6 @@
 import type { AxiosAdapter } from 'axios';
 import type { SecretList } from 'telemetry/secretList.ts';
+import { createLine } from '../engine/budget/line.ts';
 import type { Access } from '../identity/access.ts';
 import type { ScopedTokens } from '../identity/identity.ts';
 import type { Secret } from '../identity/rotatingSecret.ts';
@@ -9,6 +10,7 @@ import type { Meter } from '../metrics/meter.ts';
 import type { BackendKey } from '../protocol/backendCalls.ts';
 import { type Backend, type BackendSettings, createBackend } from './http.ts';
 import { identityTokens } from './identityTokens.ts';
+import { readingBytes } from './largeAnswer.ts';
 import { createRedaction, type Redact } from './redaction.ts';
 import { policy } from './retryPolicy.ts';
 import type { BackendState } from './state.ts';
@@ -90,7 +92,8 @@ export function createBackendOpener(
   }
 
   const redact = createRedaction(secrets ?? [settings.token, settings.clientSecret]);
-  const common = { settings: backendSettings(settings), log, troubles, redact, adapter, random, meter };
+  const room = createLine({ maxMessages: Number.POSITIVE_INFINITY, maxBytes: readingBytes });
+  const common = { settings: backendSettings(settings), log, troubles, redact, room, adapter, random, meter };
   const opened: Backend[] = [];
 
   return {
@@ -127,14 +130,17 @@ export function openTokens(
   return clientCredentials({ tokenUrl, clientId, clientSecret, scope, ...common });
 }
 
+/** A larger answer is not read. */
+export const maxAnswerBytes = 5 * 1024 * 1024;
+
 export const backendSettings = ({
   attemptTimeoutSeconds,
   connections,
   circuitFailures = policy.circuitFailures,
-  maxAnswerBytes = 5 * 1024 * 1024,
+  maxAnswerBytes: mostBytes = maxAnswerBytes,
 }: CallSettings): BackendSettings => ({
   attemptTimeoutMs: attemptTimeoutSeconds * 1000,
   connections,
   circuitFailures,
-  maxAnswerBytes,
+  maxAnswerBytes: mostBytes,
 });

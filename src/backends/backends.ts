@@ -6,7 +6,7 @@ import {
   createBackendOpener,
   type TokenEndpointState,
 } from './backendOpener.ts';
-import { createCache } from './cache.ts';
+import { cacheEntries, createCache } from './cache.ts';
 import type { Call } from './call.ts';
 import { type InformationModel, informationModel } from './informationModel.ts';
 import { type Principal, type PrincipalManager, principalManager } from './principalManager.ts';
@@ -43,9 +43,6 @@ interface Settings extends CommonSettings {
   readonly typeRegistryUrl: string;
   readonly principalManagerUrl: string;
 }
-
-/** A few hundred bytes each. */
-const cacheEntries = 50_000;
 
 /** The three backends. Each has its own connections and circuit. */
 export function createBackends(settings: Settings, log: LogLines, options: BackendOpenerOptions = {}): Backends {

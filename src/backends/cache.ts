@@ -27,45 +27,75 @@ interface CacheEntry<T> {
   readonly value?: T;
   readonly expires: number;
   readonly pending?: Promise<T | undefined>;
+  readonly weight: number;
+}
+
+interface DeviceEntries<T> {
+  readonly entries: Map<string, CacheEntry<T>>;
+  weight: number;
+}
+
+function set<T>(own: DeviceEntries<T>, key: string, entry: CacheEntry<T> | undefined): void {
+  own.weight += (entry?.weight ?? 0) - (own.entries.get(key)?.weight ?? 0);
+  if (entry === undefined) own.entries.delete(key);
+  else own.entries.set(key, entry);
+}
+
+/** Of each cache of the service and the front door. */
+export const cacheEntries = 32_000;
+
+/** A usual entry has fewer. */
+export const entryBytes = 1024;
+
+/** A large answer counts as several entries. */
+const weightOf = (key: string, value: unknown): number => Math.ceil((memoryOf(key) + memoryOf(value)) / entryBytes);
+
+/** About, in bytes. */
+function memoryOf(value: unknown): number {
+  if (typeof value === 'string') return 40 + 2 * value.length;
+  if (typeof value !== 'object' || value === null) return 8;
+  const parts = value instanceof Map || Array.isArray(value) ? [...value].flat() : Object.values(value);
+  return parts.reduce<number>((bytes, part) => bytes + memoryOf(part), 40);
 }
 
 /**
  * Each device has its own values: what a device may see depends on its tenant, which this service does not know. The
  * least recently used devices are evicted; a device that alone exceeds `maxEntries` is not cached.
+ * @param maxEntries a large answer counts as several
  * @param looked called for each `get`
  */
 export function createCache<T>(maxEntries: number, looked: (result: LookUp) => void = () => {}): Cache<T> {
-  const devices = new LRUCache<string, Map<string, CacheEntry<T>>>({
+  const devices = new LRUCache<string, DeviceEntries<T>>({
     maxSize: maxEntries,
-    sizeCalculation: ({ size }) => size,
+    sizeCalculation: ({ weight }) => weight,
   });
 
-  /** Sets the entries again, so that the LRU cache counts their present number. */
-  function keep(deviceId: string, entries: Map<string, CacheEntry<T>>) {
+  /** Sets the entries again, so that the LRU cache has their present weight. */
+  function keep(deviceId: string, own: DeviceEntries<T>) {
     devices.delete(deviceId);
-    if (entries.size > 0) devices.set(deviceId, entries);
+    if (own.entries.size > 0) devices.set(deviceId, own);
   }
 
   async function look(deviceId: string, key: string, ttlMs: number, load: () => Promise<T | undefined>) {
-    const entries = devices.get(deviceId) ?? new Map<string, CacheEntry<T>>();
+    const own = devices.get(deviceId) ?? { entries: new Map(), weight: 0 };
     const pending = load();
-    entries.set(key, { pending, expires: 0 });
-    keep(deviceId, entries);
+    set(own, key, { pending, expires: 0, weight: 1 });
+    keep(deviceId, own);
     let value: T | undefined;
     try {
       value = await pending;
     } finally {
-      if (value !== undefined) entries.set(key, { value, expires: performance.now() + ttlMs });
-      else entries.delete(key);
+      if (value === undefined) set(own, key, undefined);
+      else set(own, key, { value, expires: performance.now() + ttlMs, weight: weightOf(key, value) });
       // After `forget` these entries are no longer in the cache, and the value may be outdated.
-      if (devices.peek(deviceId) === entries) keep(deviceId, entries);
+      if (devices.peek(deviceId) === own) keep(deviceId, own);
     }
     return value;
   }
 
   return {
     async get({ deviceId, deadline }, key, ttlMs, load) {
-      const known = devices.get(deviceId)?.get(key);
+      const known = devices.get(deviceId)?.entries.get(key);
       const isKnown = known?.value !== undefined && known.expires > performance.now();
       looked(isKnown ? 'hit' : known?.pending === undefined ? 'miss' : 'shared');
       if (isKnown) return known.value;
@@ -75,6 +105,6 @@ export function createCache<T>(maxEntries: number, looked: (result: LookUp) => v
       return value ?? load();
     },
     forget: (deviceId) => devices.delete(deviceId),
-    entries: () => devices.calculatedSize,
+    entries: () => [...devices.values()].reduce((sum, { entries }) => sum + entries.size, 0),
   };
 }

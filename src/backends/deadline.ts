@@ -21,6 +21,11 @@ export interface Deadline {
    * @throws Cancelled
    */
   unlessCancelled<T>(promise: Promise<T>): Promise<T>;
+  /**
+   * The result of a promise that other messages hold up: its time does not count.
+   * @throws Cancelled
+   */
+  untimed<T>(promise: Promise<T>): Promise<T>;
   /** @throws Cancelled */
   pause(ms: number): Promise<void>;
   /**
@@ -37,7 +42,7 @@ export interface Deadline {
  * @param beforeEffect called by `check` first; it may abort `ended`
  */
 export function createDeadline(seconds: number, ended?: AbortSignal, beforeEffect?: () => void): Deadline {
-  const end = performance.now() + seconds * 1000;
+  let end = performance.now() + seconds * 1000;
   const remaining = () => Math.max(0, end - performance.now());
   const cancelled = () => new Cancelled('the partition is no longer read by this instance');
 
@@ -60,6 +65,12 @@ export function createDeadline(seconds: number, ended?: AbortSignal, beforeEffec
     }
   }
 
+  const unlessCancelled = <T>(promise: Promise<T>) =>
+    unlessGone<T>((resolve, reject) => {
+      promise.then(resolve, reject);
+      return undefined;
+    });
+
   return {
     remaining,
     check() {
@@ -71,11 +82,13 @@ export function createDeadline(seconds: number, ended?: AbortSignal, beforeEffec
         promise.then(resolve, reject);
         return setTimeout(() => reject(timeoutExceeded(waitingFor)), remaining());
       }),
-    unlessCancelled: (promise) =>
-      unlessGone((resolve, reject) => {
-        promise.then(resolve, reject);
-        return undefined;
-      }),
+    unlessCancelled,
+    async untimed(promise) {
+      const began = performance.now();
+      const result = await unlessCancelled(promise);
+      end += performance.now() - began;
+      return result;
+    },
     pause: (ms) => unlessGone((resolve) => setTimeout(resolve, ms)),
   };
 }

@@ -1,4 +1,3 @@
-import type { AxiosAdapter } from 'axios';
 import type { LogLines } from '../log/log.ts';
 import type { Troubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
@@ -11,6 +10,7 @@ import type { Call, Send } from './call.ts';
 import { type Circuit, createCircuit } from './circuit.ts';
 import { createDeadline } from './deadline.ts';
 import type { Health } from './healthProbe.ts';
+import type { AnswerRoom } from './largeAnswer.ts';
 import { createOnceFor, type SendOnce } from './onceFor.ts';
 import type { Redact } from './redaction.ts';
 import { createCallResults } from './response.ts';
@@ -18,7 +18,7 @@ import { createBackOff, isHealthy, policy, retryAfterMs } from './retryPolicy.ts
 import { createSending } from './sending.ts';
 import type { BackendState } from './state.ts';
 import type { TokenSource } from './tokenSource.ts';
-import { createTransport, TransportFailure } from './transport.ts';
+import { type Adapter, createTransport, TransportFailure } from './transport.ts';
 
 export interface Backend {
   /** Calls of one message. */
@@ -64,18 +64,22 @@ interface BackendOptions {
   readonly troubles: Troubles;
   readonly redact: Redact;
   readonly meter?: Meter | undefined;
+  /** Of all backends of the process, for large answers. */
+  readonly room?: AnswerRoom | undefined;
   /** Replaces the network. */
-  readonly adapter?: AxiosAdapter | undefined;
+  readonly adapter?: Adapter | undefined;
   readonly random?: (() => number) | undefined;
 }
 
 const unhealthy: Health = { healthy: false, retryAfterMs: 0 };
 
 export function createBackend(options: BackendOptions): Backend {
-  const { backend, url, tokens, settings, log, troubles, redact, adapter, random, meter = noMeter } = options;
+  const { backend, url, tokens, settings, log, troubles, redact, room, adapter, random, meter = noMeter } = options;
   const name = backendNames[backend];
   const { attemptTimeoutMs, maxAnswerBytes } = settings;
-  const { adapter: network, close } = adapter ? { adapter, close: async () => {} } : createTransport(url, settings);
+  const { adapter: network, close } = adapter
+    ? { adapter, close: async () => {} }
+    : createTransport(url, { ...settings, room });
   const attemptWith = (tokens: Pick<TokenSource, 'renew'>) =>
     createAttempt({ adapter: network, maxAnswerBytes, tokens, name });
   const attempt = attemptWith(tokens);
@@ -98,6 +102,7 @@ export function createBackend(options: BackendOptions): Backend {
         const response = await attempt(request, token, attemptTimeoutMs, deadline);
         calls.probed(response, sentAt);
         if (response instanceof TransportFailure) return unhealthy;
+        response.release?.();
         access(response.status);
         return { healthy: isHealthy(response.status), retryAfterMs: retryAfterMs(response.retryAfter) };
       } catch {

@@ -9,7 +9,8 @@ export interface Joined {
   bytes(): Buffer;
 }
 
-export function createJoined(): Joined {
+/** @param most bytes that will come, as far as is known */
+export function createJoined(most = Number.POSITIVE_INFINITY): Joined {
   let buffer: Buffer = Buffer.alloc(0);
   let length = 0;
 
@@ -19,7 +20,7 @@ export function createJoined(): Joined {
       if (length === 0) buffer = piece;
       else {
         if (needed > buffer.length) {
-          const larger = Buffer.allocUnsafe(Math.max(2 * length, needed, leastBytes));
+          const larger = Buffer.allocUnsafe(Math.max(Math.min(2 * length, most), needed, leastBytes));
           buffer.copy(larger, 0, 0, length);
           buffer = larger;
         }

@@ -5,7 +5,7 @@ import { type Meter, noMeter } from '../metrics/meter.ts';
 import type { TypeRef } from '../protocol/fields.ts';
 import { withoutHosts } from '../text/hostNames.ts';
 import { type CommonSettings, createBackendOpener, type TokenEndpointState } from './backendOpener.ts';
-import { createCache } from './cache.ts';
+import { cacheEntries, createCache } from './cache.ts';
 import type { Call } from './call.ts';
 import { type Lineage, lineages, type TypeMethods } from './methodDeclarations.ts';
 import { createObjectReader, type ReadObject } from './objectForCaller.ts';
@@ -26,9 +26,6 @@ interface MethodBackendsSettings extends CommonSettings {
   readonly informationModelUrl: string;
   readonly typeRegistryUrl: string;
 }
-
-/** Some KB each. */
-const cacheEntries = 5_000;
 
 /** @param amounts for the log while something is wrong: how much is in progress */
 export function createMethodBackends(

@@ -67,8 +67,8 @@ export function createObjectReader({ onceFor, redact, hideHosts }: ObjectReaderO
       const isTooLarge = response.fault === 'answer too large';
       return unavailable(isTooLarge ? 'sent a response that is too large' : `did not respond: ${response.fault}`);
     }
-    const { status, data, retryAfter, token } = response;
-    if (status === 200) return await objectIn(data, objectId, model);
+    const { status, data, retryAfter, token, release } = response;
+    if (status === 200) return await objectIn(data, objectId, model).finally(release);
     if (status === 401 || status === 403 || status === 404) {
       const redacted = (text: string) => hideHosts(redact(text, token));
       const { details } = refusalOf(`information model: ${lookUp.operation}`, status, data, redacted);

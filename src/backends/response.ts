@@ -28,7 +28,7 @@ export function createCallResults(name: string, log: LogLines, redact: Redact) {
   /** @throws Rejection http_response_error, not_authorized, internal_platform_error, and what the reading throws */
   async function resultOf<T>(
     request: CallRequest<T>,
-    { status, data, token }: HttpResponse,
+    { status, data, token, release }: HttpResponse,
     lost: boolean,
   ): Promise<CallResult<T>> {
     const { operation, body, expect, read } = request;
@@ -45,6 +45,8 @@ export function createCallResults(name: string, log: LogLines, redact: Redact) {
       // What the reader says of an answer is its own text, and quotes none.
       const quotes = !(error instanceof MalformedJson || error instanceof TypeError);
       throw incident(operation, error, status, token, quotes ? body : undefined);
+    } finally {
+      release?.();
     }
   }
 

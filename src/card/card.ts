@@ -18,6 +18,17 @@ export interface Request<Headers = unknown, Body = unknown> {
   readonly body: Body;
   /** It may have been handled before, by an instance that stopped before the checkpoint (G3). */
   readonly redelivered: boolean;
+  readonly room: AnswerRoom;
+}
+
+/** Room for answers of backends that a request keeps until its replies have been handed over, beyond what its card says (A10). */
+export interface AnswerRoom {
+  /**
+   * Takes room for all that one request may ever keep; may be called again. Undefined when it has it; else a promise of it: until then
+   * it may keep nothing. The wait does not count towards its time (P2).
+   * @throws Cancelled, in the promise
+   */
+  takeAll(): Promise<void> | undefined;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -28,8 +39,8 @@ export interface Outcome<F extends Fields = Fields> {
   readonly fields: F;
   /** Acknowledgement properties beyond the generation's own. */
   readonly properties: Readonly<Record<string, string>>;
-  /** Sent in this order, before the acknowledgement (A12). */
-  readonly notifications: readonly Notification[];
+  /** Sent in this order, before the acknowledgement (A12). Each is taken out when it is sent: they may be large. */
+  readonly notifications: Notification[];
   /** The request fails when a notification cannot be delivered (C3, C4). */
   readonly mustDeliver: boolean;
   /** Set when the request failed; its notifications are sent nevertheless (A9). */
@@ -88,6 +99,8 @@ export interface Card {
   readonly keys: { readonly outermost: Keys; readonly nested: ReadonlyMap<string, Keys> };
   /** Backends without which the message is not started (B5). */
   readonly needs: readonly BackendName[];
+  /** Bytes of their answers that it may keep until its replies have been handed over; they are reserved before it is started (R6). */
+  readonly keeps: number;
   /** Id of the backend operation that receives the body, for documents only. */
   readonly forwardedTo: readonly [BackendName, operationId: string] | undefined;
   /** spec: identity.delete uses the key "detail" */
@@ -109,7 +122,7 @@ export interface Card {
 }
 
 interface Definition<H extends z.ZodObject, B extends z.ZodObject, F extends z.ZodRawShape>
-  extends Partial<Pick<Card, 'maxBodyBytes' | 'reads' | 'forwardedTo' | 'detailsKey' | 'echo'>>,
+  extends Partial<Pick<Card, 'maxBodyBytes' | 'reads' | 'keeps' | 'forwardedTo' | 'detailsKey' | 'echo'>>,
     Pick<Card, 'purpose' | 'needs'> {
   readonly headers: H;
   readonly body?: B;
@@ -143,6 +156,7 @@ function card<H extends z.ZodObject, B extends z.ZodObject, F extends z.ZodRawSh
     body: undefined,
     forwardedTo: undefined,
     maxBodyBytes: Number.POSITIVE_INFINITY,
+    keeps: 0,
     detailsKey: 'details',
     echo: () => ({}),
     ...definition,

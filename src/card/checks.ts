@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { decodeBody, readBody } from '../protocol/body.ts';
+import { bytesOfBody, decodeBody, readBody } from '../protocol/body.ts';
 import { listed } from '../protocol/details.ts';
 import { type Envelope, invalid } from '../protocol/envelope.ts';
+import type { HubEvent } from '../protocol/event.ts';
 import { faultsOf } from '../protocol/fields.ts';
 import { type Json, memberOf, pickSmall, tooLargeReason } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
@@ -19,15 +20,21 @@ export function checkedHeaders({ headers }: Card, { generation, properties }: En
 export function jsonBody(
   { maxBodyBytes, keys }: Card,
   { generation, properties }: Envelope,
-  body: unknown,
+  { body, systemProperties }: Pick<HubEvent, 'body' | 'systemProperties'>,
   maxInflatedBytes: number,
 ): Json {
-  const text = decodeBody(body, generation, properties['content-encoding'], maxInflatedBytes);
+  const contentEncoding = properties['content-encoding'];
+  const text = decodeBody(body, generation, contentEncoding, maxInflatedBytes);
   const length = text.byteLength - 1;
   if (length > maxBodyBytes) {
     throw new Rejection(invalid(generation), `body has ${length} bytes, more than the limit of ${maxBodyBytes}`);
   }
-  return readBody(text, generation, keys.outermost);
+  const standard = systemProperties?.['contentEncoding'];
+  const isMisplaced = contentEncoding === undefined && /^(gzip|deflate)$/i.test(String(standard));
+  const remark = isMisplaced
+    ? `; the application property content-encoding counts, not the standard one, which says ${standard}`
+    : '';
+  return readBody(text, bytesOfBody(body), generation, keys.outermost, remark);
 }
 
 /** The members of the card's schema that can be read; undefined when the body is no object. */

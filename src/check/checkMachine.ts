@@ -1,18 +1,13 @@
 import { existsSync, readFileSync, statfsSync } from 'node:fs';
 import { totalmem } from 'node:os';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { type Finding, failure, ok, warning } from 'telemetry/check/finding.ts';
 import { unusableDirectories } from '../operations/writable.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
-import { directoriesOf, usedDirectories } from '../settings/directories.ts';
-import {
-  deviceMessages,
-  invocationLimits,
-  mostBodies,
-  mostRepliesInFlight,
-  spoolLimits,
-} from '../settings/groups/constants.ts';
+import { usedDirectories } from '../settings/directories.ts';
+import { invocationLimits, mostBodies } from '../settings/groups/constants.ts';
 import { mebibyte } from '../settings/groups/measures.ts';
+import { memoryNeeded, methodsMemory, serviceMemory } from './memoryNeeded.ts';
 
 /** What this machine, or the container, gives and the settings may come to need. */
 export interface MachineLimits {
@@ -36,67 +31,55 @@ function openFilesIn(path: string): number | undefined {
 
 const megabytes = (bytes: number) => `${Math.ceil(bytes / mebibyte)} MB`;
 
-/** A partition whose spool is full waits, and no message is lost: this many at once are taken for the worst. */
-const fullSpools = 4;
-
 /** The folders of the service: that it can use them, and that their disk has room for what the settings allow. */
 export function checkDisk(settings: Pick<Settings, 'data' | 'store' | 'deadLetters'>): Finding[] {
   const what = 'disk';
   const problems = unusableDirectories(usedDirectories(settings));
   if (problems.length > 0)
     return problems.map((problem) => failure(what, problem, 'the service does not start without it'));
-  const { spool, deadLetters } = directoriesOf(settings.data);
-  const path = resolve(settings.store.kind === 'file' ? dirname(deadLetters) : spool);
-  const { blocks, bavail, bsize } = statfsSync(existsSync(path) ? path : dirname(path));
+  if (settings.store.kind !== 'file') return [ok(what, 'nothing is written to a folder with STORE=blob')];
+  const path = resolve(settings.data.directory);
+  const { blocks, bavail, bsize } = statfsSync(path);
   if (blocks === 0) return [ok(what, `${path} can be written; its file system does not say how much room it has`)];
-  const letters = settings.store.kind === 'file' ? settings.deadLetters.maxBytes : 0;
-  const needed = letters + fullSpools * spoolLimits.maxBytes;
+  const needed = settings.deadLetters.maxBytes;
   const found = `${path} can be written and has ${megabytes(bavail * bsize)} free`;
   if (bavail * bsize >= needed) return [ok(what, found)];
-  const parts = letters === 0 ? 'the spool' : 'dead letters (DEAD_LETTERS_MAX_BYTES) and the spool';
-  return [warning(what, found, `${parts} may come to need ${megabytes(needed)}: take a larger volume`)];
+  return [
+    warning(
+      what,
+      found,
+      `dead letters (DEAD_LETTERS_MAX_BYTES) may come to need ${megabytes(needed)}: take a larger volume`,
+    ),
+  ];
 }
-
-/** Code, the clients of the hub and the storage, and what V8 keeps for garbage. */
-const programBytes = 300 * mebibyte;
 
 /** Memory and open files of the service against its limits. */
 export function checkServiceLimits(
-  { delivery, backends }: Pick<Settings, 'delivery' | 'backends'>,
+  settings: Pick<Settings, 'delivery' | 'backends' | 'replies'>,
   machine: MachineLimits,
 ): Finding[] {
-  const waiting = 1 / 8 + 1 / 8; // in memory, and for replies
-  const bodies = delivery.maxBytes * (1 + waiting);
-  const records = delivery.maxMessages * 3 * deviceMessageBytes + mostRepliesInFlight * deviceMessages;
-  const spooled = fullSpools * spoolLimits.maxMessages * spooledBytes;
   return [
-    memoryFinding(programBytes + bodies + records + spooled, machine, 'lower DELIVERY_MAX_BYTES'),
-    filesFinding(3 * backends.connections + hubFiles, machine, 'lower BACKENDS_CONNECTIONS'),
+    memoryFinding(memoryNeeded(serviceMemory, settings), machine, 'lower DELIVERY_MAX_BYTES'),
+    filesFinding(3 * settings.backends.connections + hubFiles, machine, 'lower BACKENDS_CONNECTIONS'),
   ];
 }
 
-/** Headers, its place in line, its reply. */
-const deviceMessageBytes = 8 * 1024;
-/** In memory, for a message on disk (D27). */
-const spooledBytes = 400;
-/** Hub, storage, spools, ports, log. */
+/** Hub, storage, ports, log. */
 const hubFiles = 256;
 
 /** The same of the front door. */
-export function checkMethodsLimits({ backends }: Pick<MethodsSettings, 'backends'>, machine: MachineLimits): Finding[] {
-  const bodyBytes = 256 * 1024;
-  const bodies = (mostBodies.inAll + invocationLimits.inFlight) * bodyBytes;
+export function checkMethodsLimits(settings: Pick<MethodsSettings, 'backends'>, machine: MachineLimits): Finding[] {
   const sockets = mostBodies.inAll + 2 * invocationLimits.inFlight;
   return [
-    memoryFinding(programBytes / 2 + bodies, machine, undefined),
-    filesFinding(2 * backends.connections + sockets + hubFiles, machine, 'lower BACKENDS_CONNECTIONS'),
+    memoryFinding(memoryNeeded(methodsMemory, settings), machine, 'lower BACKENDS_CONNECTIONS'),
+    filesFinding(2 * settings.backends.connections + sockets + hubFiles, machine, 'lower BACKENDS_CONNECTIONS'),
   ];
 }
 
-function memoryFinding(needed: number, { memory }: MachineLimits, orElse: string | undefined): Finding {
+function memoryFinding(needed: number, { memory }: MachineLimits, orElse: string): Finding {
   const what = 'memory';
   const found = `${megabytes(memory)}, of which it may come to need ${megabytes(needed)}`;
-  const todo = ['raise the limit of the container or the unit', orElse].filter(Boolean).join(', or ');
+  const todo = `raise the limit of the container or the unit, or ${orElse}`;
   return memory < needed ? warning(what, found, todo) : ok(what, found);
 }
 

@@ -1,10 +1,11 @@
 import { within } from '../concurrency/within.ts';
 import type { LogLines } from '../log/log.ts';
 import { ForeignFile } from '../storage/boundedReads.ts';
-import { storeFieldsOf } from '../storage/storeFailure.ts';
+import { refusesContent, storeFieldsOf } from '../storage/storeFailure.ts';
 import {
   type DeadLetter,
   folderOf,
+  folderOfId,
   idOf,
   isLetterId,
   parse,
@@ -12,16 +13,30 @@ import {
   print,
   UnreadableDeadLetter,
 } from './deadLetter.ts';
-import { type DeadLetterLimits, excessOf } from './excess.ts';
+import { type DeadLetterLimits, excessOf, fitsQuota } from './excess.ts';
 import { createFormerOwners } from './formerOwners.ts';
 import { createKeyedMutex } from './keyedMutex.ts';
+import { createKnownLetters } from './knownLetters.ts';
 import type { LetterInfo, LetterStorage } from './letterStorage.ts';
+
+/** A limit, or the store itself, does not allow a dead letter, however often it is tried (G4). */
+export class LetterRefused extends Error {
+  override readonly name = 'LetterRefused';
+  /** For the operator. */
+  readonly todo: string;
+
+  constructor(message: string, todo: string, options?: ErrorOptions) {
+    super(message, options);
+    this.todo = todo;
+  }
+}
 
 /** The dead-letter store (G4). */
 export interface DeadLetters {
   /**
-   * Stores a dead letter. From time to time the oldest ones beyond the limits are deleted (D282). Calls run concurrently.
-   * @throws Error when it cannot be written, or is larger than all dead letters together may be
+   * Stores a dead letter. From time to time the oldest ones beyond the limits of all are deleted (D282). Calls run concurrently.
+   * @throws LetterRefused when its device has as many as it may have (D280), and when it is too large; any other error when it
+   * cannot be written at the moment
    */
   park(letter: DeadLetter): Promise<void>;
   /** All ids, or those of one device; each device's in hub order. */
@@ -63,8 +78,8 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
   const formerOwners = createFormerOwners();
   /** Orders the calls for each id, so that a deletion does not remove a dead letter that was written after it. */
   const turns = createKeyedMutex();
-  /** Ids of the dead letters in the store, as of the last listing and of what has changed here since. */
-  let known = new Set<string>();
+  /** As of the last listing and of what has changed here since. */
+  let known = createKnownLetters();
   /** Ids that have changed during the listing. */
   let changing: Set<string> | undefined;
   let looking: Promise<void> | undefined;
@@ -90,9 +105,16 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
     return turns.run(id, async () => work(await opened()));
   }
 
+  function knownAmong(ids: Iterable<string>): Pick<LetterInfo, 'id' | 'bytes'>[] {
+    return [...ids].flatMap((id) => {
+      const bytes = known.bytesOf(id);
+      return bytes === undefined ? [] : [{ id, bytes }];
+    });
+  }
+
   /** Until the next listing, the storage is asked. */
   function forget() {
-    known = new Set(turns.busy.keys());
+    known = createKnownLetters(knownAmong(turns.busy.keys()));
     knownSince = Number.NEGATIVE_INFINITY;
   }
 
@@ -119,7 +141,7 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
       const found: LetterInfo[] = [];
       for await (const entry of (await opened()).entries()) if (isOurs(entry)) found.push(entry);
       const others = found.filter(({ id }) => !ours.has(id));
-      known = new Set([...[...ours].filter((id) => known.has(id)), ...others.map(({ id }) => id)]);
+      known = createKnownLetters([...knownAmong(ours), ...others]);
       knownSince = began;
       await clear(excessOf(others, limits, now()));
     } catch (error) {
@@ -147,32 +169,62 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
     parked.letters += 1;
     parked.bytes += bytes;
     const isDue =
-      lookedAt === Number.NEGATIVE_INFINITY ||
-      parked.letters > limits.maxLetters * lookEveryShare ||
-      parked.bytes > limits.maxBytes * lookEveryShare;
+      parked.letters > limits.maxLetters * lookEveryShare || parked.bytes > limits.maxBytes * lookEveryShare;
     if (isDue) room = patiently(lookUnasked());
+  }
+
+  const isUncounted = () => knownSince === Number.NEGATIVE_INFINITY;
+
+  async function roomForOne(): Promise<void> {
+    if (isUncounted() && performance.now() - lookedAt > lookAgainMs) room = patiently(lookUnasked());
+    await room;
   }
 
   /** Only when a listing has begun after the last owner's writing has ended; begins one that is due. */
   function isKnownToBeAbsent(id: string): boolean {
     const silent = formerOwners.silentFrom(partitionOfId(id));
     if (silent === undefined || performance.now() < silent) return false;
-    if (knownSince >= silent) return !known.has(id) && !turns.busy.has(id);
+    if (knownSince >= silent) return known.bytesOf(id) === undefined && !turns.busy.has(id);
     if (lookedAt < silent || performance.now() - lookedAt > lookAgainMs) void lookUnasked();
     return false;
+  }
+
+  const fitsKnown = (id: string, bytes: number): boolean =>
+    isUncounted() || known.bytesOf(id) !== undefined || fitsQuota(bytes, known.ofDevice(folderOfId(id)), limits);
+
+  async function fitsStored(id: string, bytes: number): Promise<boolean> {
+    const own = { letters: 0, bytes: 0 };
+    for await (const entry of (await opened()).entries(folderOfId(id))) {
+      if (entry.id === id) return true;
+      if (!isOurs(entry)) continue;
+      own.letters += 1;
+      own.bytes += entry.bytes;
+    }
+    return fitsQuota(bytes, own, limits);
+  }
+
+  /**
+   * Others may have deleted some of the device. A store that cannot be listed takes dead letters beyond the quota.
+   * @throws LetterRefused
+   */
+  async function checkStored(id: string, bytes: number): Promise<void> {
+    if (await within(fitsStored(id, bytes), patienceMs).catch(() => true)) return;
+    throw new LetterRefused(
+      'the device has as many dead letters as one device may have, in number or in bytes',
+      'replay or delete dead letters of the device',
+    );
   }
 
   return {
     async park(letter) {
       const id = idOf(letter);
-      const text = print(letter);
+      const text = printed(letter);
       const bytes = Buffer.byteLength(text);
-      if (bytes > limits.maxBytes) {
-        throw new Error(`a dead letter of ${bytes} bytes exceeds DEAD_LETTERS_MAX_BYTES`);
-      }
-      await room;
-      known.add(id); // also if it fails: it may have been written nevertheless
-      await inTurn(id, (at) => at.write(id, text));
+      checkSize(bytes, limits);
+      await roomForOne();
+      if (!fitsKnown(id, bytes)) await checkStored(id, bytes);
+      known.add(id, bytes); // also if it fails: it may have been written nevertheless
+      await inTurn(id, (at) => at.write(id, text)).catch(refusedIfContent);
       count(bytes);
     },
     async ids(deviceId) {
@@ -188,9 +240,10 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
     },
     async remove(id) {
       if (isKnownToBeAbsent(id)) return;
+      const bytes = known.bytesOf(id) ?? 0;
       known.delete(id);
       await inTurn(id, (at) => at.remove(id)).catch((error) => {
-        known.add(id); // it is there still, as far as is known
+        known.add(id, bytes); // it is there still, as far as is known
         throw error;
       });
     },
@@ -203,6 +256,32 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
 
 /** Longer entries are not counted: they must not cause the deletion of dead letters. */
 const isOurs = ({ id, bytes }: LetterInfo): boolean => isLetterId(id) && bytes <= mostLetterBytes;
+
+/** @throws LetterRefused: another attempt would fail, too */
+function printed(letter: DeadLetter): string {
+  try {
+    return print(letter);
+  } catch (cause) {
+    throw new LetterRefused('the message cannot be written as a dead letter', 'report this as a defect', { cause });
+  }
+}
+
+/** @throws LetterRefused */
+function checkSize(bytes: number, { maxBytes }: DeadLetterLimits): void {
+  const tooLarge = `a dead letter of ${bytes} bytes exceeds`;
+  if (bytes > maxBytes) {
+    throw new LetterRefused(`${tooLarge} DEAD_LETTERS_MAX_BYTES`, 'raise DEAD_LETTERS_MAX_BYTES');
+  }
+  if (bytes > mostLetterBytes) {
+    throw new LetterRefused(`${tooLarge} the ${mostLetterBytes} that are read again`, 'take the message from the hub');
+  }
+}
+
+/** @throws LetterRefused when the store will not take this dead letter, else the error itself */
+function refusedIfContent(error: Error): never {
+  if (!refusesContent(error)) throw error;
+  throw new LetterRefused('the store refuses this dead letter', 'take the message from the hub', { cause: error });
+}
 
 function unreadableIfForeign(error: Error): never {
   throw error instanceof ForeignFile ? new UnreadableDeadLetter(error.message) : error;

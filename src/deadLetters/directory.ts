@@ -15,6 +15,7 @@ const leftoverMs = 60 * 60_000;
 /** A directory with a folder for each device and a file for each dead letter. Only the owner can read them. */
 export function createDirectory(directory: string): LetterStorage {
   const pathOf = (id: string) => join(directory, `${id}${suffix}`);
+  let wasThere = false;
 
   async function entryOf(id: string): Promise<LetterInfo[]> {
     const found = await stat(pathOf(id)).catch(unlessMissing);
@@ -35,12 +36,21 @@ export function createDirectory(directory: string): LetterStorage {
     return (await Promise.all(ids.map(entryOf))).flat();
   }
 
+  /** Made again for the next attempt: the log is to tell of it first, because what was in it is lost. */
+  async function checkNotGone(): Promise<void> {
+    await stat(directory).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') makeDirectory(directory);
+      throw error;
+    });
+  }
+
   async function write(path: string, text: string): Promise<void> {
     const draft = draftOf(path);
     try {
       makeDirectory(dirname(path));
       await writeFile(draft, text, { mode: 0o600, flush: true });
       await rename(draft, path);
+      wasThere = true;
     } catch (error) {
       await rm(draft, { force: true });
       throw error;
@@ -67,11 +77,13 @@ export function createDirectory(directory: string): LetterStorage {
         return unlessMissing(error as NodeJS.ErrnoException);
       }
     },
-    write: (id, text) =>
-      write(pathOf(id), text).catch((error) => {
+    async write(id, text) {
+      if (wasThere) await checkNotGone();
+      await write(pathOf(id), text).catch((error) => {
         if (error.code !== 'ENOENT') throw error;
         return write(pathOf(id), text); // another process removed the empty folder
-      }),
+      });
+    },
     remove: (id) => rm(pathOf(id), { force: true }),
   };
 }

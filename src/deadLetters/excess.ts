@@ -12,6 +12,12 @@ export interface DeadLetterLimits {
   readonly retentionMs: number;
 }
 
+/** How many dead letters a device has, and their bytes together. */
+export interface DeviceLetters {
+  readonly letters: number;
+  readonly bytes: number;
+}
+
 /**
  * Ids of the dead letters that must be deleted, the oldest first: those that are too old, then those beyond the limits of
  * their device, then those beyond the limits of all.
@@ -39,3 +45,10 @@ export function excessOf(entries: Iterable<LetterInfo>, limits: DeadLetterLimits
     .map(({ id }) => id)
     .reverse();
 }
+
+/** Whether a device may have one more of so many bytes. A first one always fits. */
+export const fitsQuota = (
+  more: number,
+  own: DeviceLetters,
+  { deviceLetters, deviceBytes }: DeadLetterLimits,
+): boolean => own.letters === 0 || (own.letters < deviceLetters && own.bytes + more <= deviceBytes);

@@ -1,10 +1,13 @@
+import { atMost } from '../concurrency/atMost.ts';
+import { pause } from '../concurrency/pause.ts';
 import { within } from '../concurrency/within.ts';
 import type { LogLines } from '../log/log.ts';
+import type { Troubles } from '../log/troubles.ts';
 import type { Meter } from '../metrics/meter.ts';
 import type { Rejection } from '../protocol/rejection.ts';
 import { storeFieldsOf } from '../storage/storeFailure.ts';
 import { type DeadLetter, idOf } from './deadLetter.ts';
-import type { DeadLetters } from './deadLetterStore.ts';
+import { type DeadLetters, LetterRefused } from './deadLetterStore.ts';
 
 /** A message, and how often it has been parked before. */
 type ParkableMessage = Pick<DeadLetter, 'event' | 'generation' | 'deviceId' | 'origin'> & {
@@ -13,37 +16,108 @@ type ParkableMessage = Pick<DeadLetter, 'event' | 'generation' | 'deviceId' | 'o
 
 /** Parks messages for dispatch. Never rejects: a failing store must not stop the service (G4). */
 export interface Parking {
-  /** Stores a failed message. If that fails, the log says where the hub has the message. */
-  park(message: ParkableMessage, failure: Rejection, traceparent: string): Promise<void>;
+  /**
+   * Stores a failed message; while the store is out, it is tried again with back-off. What is refused is told in the log, with
+   * the place where the hub has the message.
+   */
+  park(message: ParkableMessage, failure: Rejection, traceparent: string, wait: ParkingWait): Promise<ParkingResult>;
   /** Removes the dead letter of a message that has now been handled. */
   release(message: ParkableMessage): Promise<void>;
+}
+
+/** `left`: its partition has ended before, and its next reader handles it again. */
+export type ParkingResult = 'parked' | 'refused' | 'left';
+
+export interface ParkingWait {
+  readonly ended: AbortSignal;
+  /** The store is out: from now on the message waits for it. */
+  waits(): void;
 }
 
 export interface ParkingOptions {
   readonly deadLetters: Pick<DeadLetters, 'park' | 'remove'>;
   readonly meter: Meter;
   readonly log: LogLines;
+  readonly troubles: Pick<Troubles, 'raise' | 'clear'>;
   readonly now: () => Date;
 }
 
-/** A store that hangs must not delay the device's next messages. */
-const parkWithinMs = 20_000;
+/** A store that has not answered for so long is out. */
+const answerMs = 20_000;
 const releaseWithinMs = 3_000;
 
-export function createParking({ deadLetters, meter, log, now }: ParkingOptions): Parking {
+/** Between two attempts; each is twice the one before, up to the longest (D18). */
+const pauses = { firstMs: 500, longestMs: 15_000 };
+
+/** Dead letters that are written at once; each is in memory as text. */
+const together = 32;
+
+/** Of its trouble in the log. */
+const source = 'dead letters';
+
+export function createParking({ deadLetters, meter, log, troubles, now }: ParkingOptions): Parking {
   const count = meter.counter('device_messaging.dead_letters');
+  const inTurn = atMost(together);
+  /** Those whose last attempt has failed. */
+  const waiting = new Set<ParkableMessage>();
+  meter.observe('device_messaging.dead_letters.waiting', () => [[waiting.size]]);
+
+  function failed(error: unknown) {
+    troubles.raise(source, {
+      level: 'error',
+      message: 'dead letters cannot be written; failed messages wait, and their devices with them',
+      diagnosis: { err: error, ...storeFieldsOf(error), waiting: waiting.size },
+    });
+  }
+
+  function refused({ deviceId, origin, event }: ParkableMessage, error: LetterRefused): ParkingResult {
+    count('not_parked');
+    const { sequenceNumber, offset } = event;
+    const place = { device: deviceId, partition: origin.partition, sequenceNumber, offset };
+    log.error({ err: error, ...storeFieldsOf(error.cause), todo: error.todo, ...place }, 'message could not be parked');
+    return 'refused';
+  }
+
+  function parked(message: ParkableMessage) {
+    count('parked');
+    waiting.delete(message);
+    if (waiting.size === 0) troubles.clear(source, 'dead letters are written again');
+  }
+
+  /** Makes one attempt. One without an answer is asked about again, instead of writing the letter a second time behind it. */
+  function writerOf(letter: () => DeadLetter): () => Promise<void> {
+    let writing: Promise<void> | undefined;
+    return () => {
+      writing ??= deadLetters.park(letter()).finally(() => {
+        writing = undefined;
+      });
+      return within(writing, answerMs);
+    };
+  }
 
   return {
-    async park({ event, generation, deviceId, origin, attempts = 0 }, { code, details }, traceparent) {
+    async park(message, { code, details }, traceparent, { ended, waits }) {
+      const { event, generation, deviceId, origin, attempts = 0 } = message;
+      const about = { event, generation, deviceId, origin, code, details, attempts: attempts + 1, traceparent };
+      const write = writerOf(() => ({ ...about, parkedAt: now() }));
+      if (waiting.size > 0) waits(); // its turn may come late
       try {
-        const why = { code, details, parkedAt: now(), attempts: attempts + 1, traceparent };
-        await within(deadLetters.park({ event, generation, deviceId, origin, ...why }), parkWithinMs);
-        count('parked');
-      } catch (error) {
-        count('not_parked');
-        const { sequenceNumber, offset } = event;
-        const place = { partition: origin.partition, sequenceNumber, offset };
-        log.error({ err: error, ...storeFieldsOf(error), device: deviceId, ...place }, 'message could not be parked');
+        for (let pauseMs = pauses.firstMs; ; pauseMs = Math.min(pauseMs * 2, pauses.longestMs)) {
+          try {
+            await inTurn(write);
+            parked(message);
+            return 'parked';
+          } catch (error) {
+            if (error instanceof LetterRefused) return refused(message, error);
+            waiting.add(message);
+            waits();
+            failed(error);
+          }
+          await pause(pauseMs, ended);
+          if (ended.aborted) return 'left';
+        }
+      } finally {
+        waiting.delete(message);
       }
     },
     async release(message) {

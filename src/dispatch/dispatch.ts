@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Backends, BoundBackends } from '../backends/backends.ts';
-import { Cancelled, createDeadline } from '../backends/deadline.ts';
+import { Cancelled, createDeadline, type Deadline } from '../backends/deadline.ts';
 import type { Card, CardLimits } from '../card/card.ts';
 import { checkedBody, checkedHeaders, jsonBody, knownMembers } from '../card/checks.ts';
 import { createParking, type ParkingOptions } from '../deadLetters/parking.ts';
@@ -17,7 +17,8 @@ import type { Json } from '../protocol/json.ts';
 import { textProperties } from '../protocol/properties.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { derivedTraceId, newTraceparent } from '../protocol/trace.ts';
-import { answer, type HandledRequest } from './respond.ts';
+import { createMessageRoom, type MessageRoom } from './messageRoom.ts';
+import { answer, type HandledRequest, type RepliesResult } from './respond.ts';
 import { unknownName } from './unknownName.ts';
 
 interface DispatchOptions extends MessageRecordsOptions, ParkingOptions {
@@ -34,6 +35,11 @@ interface ReadEvent {
   readonly envelope: Envelope;
   readonly card: Card | undefined;
   readonly refusal: Rejection | undefined;
+}
+
+interface AnsweredMessage extends RepliesResult {
+  /** The failure of a message that is to be parked. */
+  readonly ourFault: Rejection | undefined;
 }
 
 /**
@@ -55,35 +61,68 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     return { envelope, refusal, card: envelope.name === undefined ? undefined : findCard(generation, envelope.name) };
   }
 
+  /** Undefined when this instance no longer handles the message. */
+  async function handledAndAnswered(
+    message: ReadEvent,
+    arrival: Arrival,
+    context: MessageContext,
+    course: MessageCourse,
+  ): Promise<AnsweredMessage | undefined> {
+    const { envelope, card } = message;
+    const room = createMessageRoom(context, course, limits.maxSyncBytes);
+    const handled = context.parkUnexecuted
+      ? { envelope, card, body: undefined, json: undefined, outcome: undefined, failure: notExecuted(arrival) }
+      : await handle(message, arrival, context, course, room);
+    if (handled === undefined) return undefined;
+    const { failure } = handled;
+    const ourFault = failure && resultCodes[failure.code].fault === 'service' ? failure : undefined;
+    if (ourFault && context.ended.aborted) return undefined;
+    course.answers(handled.outcome?.remarks);
+    context.answering(bytesReceived(arrival.event) + ackBytes(handled) + room.keeps(notificationBytes(handled)));
+    const { handedOver } = room;
+    const answered = await answer(handled, { sender, course, context, now: now(), beforeEffect, handedOver });
+    return answered && { ...answered, ourFault };
+  }
+
   async function handledToEnd(
     message: ReadEvent,
     arrival: Arrival,
     context: MessageContext,
     course: MessageCourse,
   ): Promise<boolean> {
-    const { envelope, card } = message;
-    const handled = context.parkUnexecuted
-      ? { envelope, card, body: undefined, json: undefined, outcome: undefined, failure: notExecuted(arrival) }
-      : await handle(message, arrival, context, course);
-    if (handled === undefined) return false;
-    const isOurFault = handled.failure !== undefined && resultCodes[handled.failure.code].fault === 'service';
-    if (isOurFault && context.ended.aborted) return false;
-    course.answers(handled.outcome?.remarks);
-    context.answering(replyBytes(handled));
-    const answered = await answer(handled, { sender, course, context, now: now(), beforeEffect });
+    const answered = await handledAndAnswered(message, arrival, context, course);
     if (answered === undefined) return false;
+    const { failure, ourFault } = answered;
     // Only now: another instance may handle a message of a released partition, and a replay would then undo later messages.
-    if (handled.failure && isOurFault) {
-      const parked = course.parks(handled.failure.code);
-      await letters.park(arrival, handled.failure, course.traceparent);
-      parked();
+    if (ourFault) {
+      if (!(await park(arrival, ourFault, context, course))) return false;
     } else if (arrival.redelivered) await letters.release(arrival); // C1
     if (answered.settledElsewhere) {
       context.nextMayBegin();
       if (!(await answered.settledElsewhere())) return false;
     }
-    course.ended(answered.failure);
+    course.ended(failure);
     return true;
+  }
+
+  /** Returns false when this instance no longer handles the message. */
+  async function park(
+    arrival: Arrival,
+    failure: Rejection,
+    { ended, parking }: MessageContext,
+    course: Pick<MessageCourse, 'parks' | 'traceparent'> | undefined,
+  ): Promise<boolean> {
+    const step = course?.parks(failure.code);
+    const traceparent = course?.traceparent ?? newTraceparent(derivedTraceId(randomUUID()));
+    const result = await letters.park(arrival, failure, traceparent, {
+      ended,
+      waits() {
+        step?.waits();
+        parking(bytesReceived(arrival.event));
+      },
+    });
+    if (result !== 'left') step?.ended(result === 'parked');
+    return result !== 'left';
   }
 
   /** Undefined when this instance no longer handles the message. */
@@ -92,46 +131,45 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     { event, redelivered }: Arrival,
     { releaseBytes, waiting, ended }: MessageContext,
     course: MessageCourse,
+    room: MessageRoom,
   ): Promise<HandledRequest | undefined> {
     let json: Json | undefined;
     let known: ReturnType<typeof knownMembers>;
-    let reserved = bytesToReserve(event, limits.maxInflatedBytes);
-    const keep = (bytes: number) => {
-      releaseBytes(reserved - bytes);
-      reserved = bytes;
-    };
     try {
       if (refusal) throw refusal;
       if (card === undefined) throw unknownName(envelope.generation, envelope.name ?? '');
       const headers = checkedHeaders(card, envelope);
-      json = jsonBody(card, envelope, event.body, limits.maxInflatedBytes);
+      json = jsonBody(card, envelope, event, limits.maxInflatedBytes);
       course.decoded(json);
-      keep(bytesHeld(event, json));
+      releaseBytes(bytesToReserve(event, limits.maxInflatedBytes) - bytesHeld(event, json));
       known = knownMembers(card, json);
       const body = checkedBody(card, envelope, headers, json, known);
-      const request = { envelope, headers, json, body, redelivered };
-      const outcome = await card.handle(request, bind(envelope, course, ended, waiting), limits);
+      const deadline = createDeadline(envelope.timeoutSeconds, ended, beforeEffect);
+      const { keeps } = card;
+      const request = {
+        ...{ envelope, headers, json, body, redelivered },
+        room: room.forCard(deadline, () => releaseBytes(keeps)),
+      };
+      const outcome = await card.handle(request, bind(envelope, course, deadline, waiting), limits);
       return { envelope, card, body: known, json, outcome, failure: outcome.failure };
     } catch (error) {
       if (error instanceof Cancelled) return undefined;
       const failure = inGeneration(rejectionOf(error, envelope.deviceId), envelope.generation);
       return { envelope, card, body: known, json, outcome: undefined, failure };
-    } finally {
-      keep(bytesReceived(event));
     }
   }
 
   const bind = (
-    { deviceId, correlationId, eventId, timeoutSeconds }: Envelope,
+    { deviceId, correlationId, eventId }: Envelope,
     course: MessageCourse,
-    ended: AbortSignal,
+    deadline: Deadline,
     onOutage: () => void,
   ): BoundBackends =>
     backends.bind({
       deviceId,
       correlationId: correlationId ?? eventId,
       idempotencySeed: eventId,
-      deadline: createDeadline(timeoutSeconds, ended, beforeEffect),
+      deadline,
       course,
       onOutage,
     });
@@ -165,16 +203,19 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       if (!isHandled) course.left();
       return isHandled;
     } catch (error) {
-      await letters.park(arrival, rejectionOf(error, arrival.deviceId), newTraceparent(derivedTraceId(randomUUID())));
-      messages.broke(arrival.generation, course);
-      return true;
+      const isParked = await park(arrival, rejectionOf(error, arrival.deviceId), context, undefined);
+      if (isParked) messages.broke(arrival.generation, course);
+      else course?.left();
+      return isParked;
     }
   };
 }
 
-/** Estimated memory until the replies are sent: notifications hold whole models, acknowledgements repeat parts of the body. */
-const replyBytes = ({ outcome, json }: HandledRequest): number =>
-  (outcome?.notifications ?? []).reduce((bytes, { body }) => bytes + body.length, 1_000 + (json?.place.end ?? 0));
+/** Estimated memory of the acknowledgement, which repeats parts of the body. */
+const ackBytes = ({ json }: HandledRequest): number => 1_000 + (json?.place.end ?? 0);
+
+const notificationBytes = ({ outcome }: HandledRequest): number =>
+  (outcome?.notifications ?? []).reduce((bytes, { body }) => bytes + body.length, 0);
 
 /** The backend clients throw `validation_error`; the code for the device depends on the generation (result codes). */
 const inGeneration = (rejection: Rejection, generation: Generation): Rejection =>

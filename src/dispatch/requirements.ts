@@ -3,8 +3,9 @@ import type { Card } from '../card/card.ts';
 import type { Requirement } from '../engine/order/queued.ts';
 import { catalogue, findCard } from '../messages/index.ts';
 import type { Arrival } from '../protocol/arrival.ts';
+import { bytesToReserve } from '../protocol/body.ts';
 import { createEnvelopeReader, type EnvelopeLimits, messageNameOf } from '../protocol/envelope.ts';
-import { eventId } from '../protocol/event.ts';
+import { classify, eventId, type Generation, type HubEvent } from '../protocol/event.ts';
 import { textProperties } from '../protocol/properties.ts';
 
 /** The backends that must be available before a message starts; undefined when it needs none (B5). */
@@ -33,11 +34,21 @@ export function createRequirements(backends: Pick<Backends, 'ready' | 'isUp'>, l
 
   return ({ event, generation, deviceId, origin }) => {
     const { properties = {} } = event;
-    const card = findCard(generation, messageNameOf(generation, properties));
+    const card = cardOf(generation, properties);
     const requirement = card && requirements.get(card);
     if (requirement === undefined || requirement.isMet()) return requirement;
     const id = eventId(event, origin, deviceId);
     const { refusal } = readEnvelope(generation, textProperties(properties), deviceId, id);
     return refusal ? undefined : requirement;
   };
+}
+
+const cardOf = (generation: Generation, properties: HubEvent['properties'] = {}): Card | undefined =>
+  findCard(generation, messageNameOf(generation, properties));
+
+/** Bytes to reserve for a message before it starts: for its body, and for what it may keep of answers of backends (R6). */
+export function bytesToReserveFor(event: HubEvent, maxInflatedBytes: number): number {
+  const generation = classify(event);
+  const card = generation && cardOf(generation, event.properties);
+  return bytesToReserve(event, maxInflatedBytes) + (card?.keeps ?? 0);
 }

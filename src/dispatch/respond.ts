@@ -8,7 +8,7 @@ import type { Delivery } from '../protocol/delivery.ts';
 import { listed } from '../protocol/details.ts';
 import { type Envelope, wantsAck } from '../protocol/envelope.ts';
 import type { Json } from '../protocol/json.ts';
-import { notify } from '../protocol/notification.ts';
+import { type Notification, notify } from '../protocol/notification.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { type Chain, createChains } from './chains.ts';
 
@@ -27,13 +27,15 @@ export interface HandledRequest {
 interface AnswerOptions {
   readonly sender: Pick<Sender, 'send'>;
   readonly course: Pick<MessageCourse, 'reply'>;
-  readonly context: Pick<MessageContext, 'answering' | 'sleeps' | 'wakes' | 'ended'>;
+  readonly context: Pick<MessageContext, 'waiting' | 'sleeps' | 'wakes' | 'ended'>;
   readonly now: Date;
   /** Called before each reply; it may abort `ended` of the context. */
   readonly beforeEffect?: (() => void) | undefined;
+  /** A notification with so many bytes is not kept any more. */
+  handedOver(bytes: number): void;
 }
 
-interface RepliesResult {
+export interface RepliesResult {
   /** Why the request failed; an undelivered notification can be the reason. */
   readonly failure: Rejection | undefined;
   /**
@@ -51,7 +53,7 @@ class Revoked extends Error {}
  */
 export async function answer(
   handled: HandledRequest,
-  { sender, course, context, now, beforeEffect }: AnswerOptions,
+  { sender, course, context, now, beforeEffect, handedOver }: AnswerOptions,
 ): Promise<RepliesResult | undefined> {
   const { envelope, outcome } = handled;
   const { ended } = context;
@@ -78,15 +80,18 @@ export async function answer(
       },
     });
     chain.wakes();
-    if (slept) context.answering(0); // a place among those being answered, if there is one: what is left may be much
+    if (slept) context.waiting(); // a place among those being answered, if there is one: what is left may be much
     replyCourse.ended(delivery);
     if (delivery === 'stopped') throw new Revoked();
     return delivery;
   }
 
-  function sendElsewhere(reply: Reply) {
+  function sendElsewhere(notification: Notification) {
     const chain = beginChain();
-    const sent = send(reply, chain).finally(chain.end);
+    const sent = send(notify(envelope, notification), chain).finally(() => {
+      chain.end();
+      handedOver(notification.body.length);
+    });
     elsewhere.push(
       sent.then(
         () => undefined,
@@ -104,27 +109,27 @@ export async function answer(
   }
 
   /** @returns the failure of a request whose notifications must be delivered, if one to its device was not (C3, C4) */
-  async function sendNotifications(notifications: readonly Reply[]): Promise<Rejection | undefined> {
+  async function sendNotifications(notifications: Notification[]): Promise<Rejection | undefined> {
     const tooLarge: string[] = [];
-    for (const notification of notifications) {
+    for (let notification = notifications.shift(); notification !== undefined; notification = notifications.shift()) {
       if (notification.deviceId !== envelope.deviceId) {
         sendElsewhere(notification); // its result changes nothing for the sender (A12)
         continue;
       }
-      const delivery = await send(notification, own);
+      const delivery = await send(notify(envelope, notification), own);
+      handedOver(notification.body.length);
       if (!outcome?.mustDeliver || delivery === 'delivered' || delivery === 'stopped') continue;
       if (delivery.dropped !== 'too_large') {
         return new Rejection('delivery_failed', 'a notification could not be handed to the hub');
       }
-      const { model, objectId } = notification.properties;
+      const { model, objectId } = notification;
       tooLarge.push(`${model} of ${objectId}`);
     }
     return tooLarge.length === 0 ? undefined : notSent(tooLarge);
   }
 
   try {
-    const notifications = (outcome?.notifications ?? []).map((one) => notify(envelope, one));
-    const undelivered = notifications.length === 0 ? undefined : await sendNotifications(notifications);
+    const undelivered = outcome && (await sendNotifications(outcome.notifications));
     const failure = undelivered ?? handled.failure;
     if (wantsAck(envelope.ack, failure === undefined)) {
       await send(acknowledge(envelope, resultOf({ ...handled, failure }), now), own);

@@ -55,8 +55,6 @@ export const events = {
   'partition.newest_unknown': error('newest event not known: every event counts as redelivered'),
   'checkpoint.not_written': error('checkpoint not written'),
   'checkpoint.map_unusable': error('handling again what was done above the checkpoint'),
-  'spool.not_written': error('spool cannot be written'),
-  'spool.not_read': error('spool cannot be read: reading the partition again from its checkpoint'),
   'quarantine.begun': warn('unclean shutdowns: messages that may be the cause are handled in turns'),
   'quarantine.turn': info('suspects begin'),
   'quarantine.passed_over': error(
@@ -72,6 +70,10 @@ export const events = {
     'message was the only one in flight at three unclean shutdowns: parked without being executed',
   ),
   'message.not_parked': error('message could not be parked'),
+  'dead_letters.not_written': error(
+    'dead letters cannot be written; failed messages wait, and their devices with them',
+  ),
+  'dead_letters.written': info('dead letters are written again'),
   'dead_letter.not_removed': warn('message handled again, but its dead letter, if any, could not be removed'),
   'dead_letters.not_deleted': warn('dead letters cannot be deleted'),
   'dead_letters.not_counted': warn('dead letters cannot be counted; their limits may not hold'),

@@ -22,7 +22,10 @@ interface TroubleDetails {
   readonly still?: () => object;
 }
 
-/** Limits the log lines about repeated trouble to one at the start, one a minute with a count and one at the end, for each source (D343). */
+/**
+ * Limits the log lines about repeated trouble to one at the start, one a minute with a count and one at the end, for each source (D343). Of a
+ * source that flaps, `mostTurns` starts and ends are written in a minute; then its trouble counts as one that lasts.
+ */
 export interface Troubles {
   /**
    * Reports trouble of a source. The first is written at once. Of further ones only the latest in each minute is written,
@@ -35,12 +38,21 @@ export interface Troubles {
   close(): void;
 }
 
+interface End {
+  readonly message?: LogText<'info'> | undefined;
+  readonly fields?: object | undefined;
+}
+
 interface Episode {
   latest: Trouble;
-  readonly since: number;
+  since: number;
   total: number;
   /** Since the last line. */
   times: number;
+  /** Starts since the last line of a minute. */
+  turns: number;
+  /** Set when it is over: then it is kept until its next minute, in case it comes again. */
+  end: 'written' | End | undefined;
   readonly timer: NodeJS.Timeout;
 }
 
@@ -61,7 +73,7 @@ const all = new WeakMap<object, Set<ReadonlyMap<string, Episode>>>();
 /** All troubles of a program that are not over, those first that began last. */
 export function currentTroubles(log: LogLines): CurrentTrouble[] {
   return [...(all.get(originOf(log)) ?? [])]
-    .flatMap((episodes) => [...episodes.values()])
+    .flatMap((episodes) => [...episodes.values()].filter(({ end }) => end === undefined))
     .sort((one, other) => other.since - one.since)
     .map((episode) => {
       const { latest, total } = episode;
@@ -72,6 +84,7 @@ export function currentTroubles(log: LogLines): CurrentTrouble[] {
 }
 
 const minuteMs = 60_000;
+const mostTurns = 3;
 
 /** Sources beyond this number are logged as one. */
 const maxSources = 1_000;
@@ -92,20 +105,19 @@ export function createTroubles(log: LogLines, amounts?: () => object): Troubles 
   function everyMinute(source: string) {
     const episode = episodes.get(source);
     if (episode === undefined) return;
-    const { latest, times } = episode;
-    if (times === 0 && latest.still === undefined) {
-      clear(source);
+    const { latest, times, end } = episode;
+    if (end !== undefined || (times === 0 && latest.still === undefined)) {
+      if (end !== 'written') writeEnd(episode, end ?? {});
+      clearInterval(episode.timer);
+      episodes.delete(source);
       return;
     }
     write(latest, { ...told(latest), ...latest.still?.(), ...amounts?.(), times, forSeconds: secondsOf(episode) });
     episode.times = 0;
+    episode.turns = 0;
   }
 
-  function clear(source: string, message?: LogText<'info'>, fields?: object) {
-    const episode = episodes.get(source);
-    if (episode === undefined) return;
-    clearInterval(episode.timer);
-    episodes.delete(source);
+  function writeEnd(episode: Episode, { message, fields }: End) {
     const { latest, total } = episode;
     const named = message === undefined ? { trouble: eventOf(latest.message) } : {};
     const ended = { ...named, ...(fields ?? latest.fields), times: total, forSeconds: secondsOf(episode) };
@@ -118,15 +130,38 @@ export function createTroubles(log: LogLines, amounts?: () => object): Troubles 
       const known = episodes.get(source);
       if (known !== undefined) {
         known.latest = trouble;
-        known.total += 1;
-        known.times += 1;
+        const isNew = known.end === 'written';
+        known.end = undefined;
+        if (!isNew) {
+          known.total += 1;
+          known.times += 1;
+          return;
+        }
+        Object.assign(known, { since: performance.now(), total: 1, times: 0, turns: known.turns + 1 });
+        known.timer.refresh();
+        write(trouble, told(trouble));
         return;
       }
       const timer = setInterval(everyMinute, minuteMs, source).unref();
-      episodes.set(source, { latest: trouble, since: performance.now(), total: 1, times: 0, timer });
+      episodes.set(source, {
+        latest: trouble,
+        since: performance.now(),
+        total: 1,
+        times: 0,
+        turns: 1,
+        end: undefined,
+        timer,
+      });
       write(trouble, told(trouble));
     },
-    clear: clear,
+    clear(source, message, fields) {
+      const episode = episodes.get(source);
+      if (episode === undefined || episode.end === 'written') return;
+      const end = { message, fields };
+      const isWritten = episode.turns < mostTurns;
+      if (isWritten) writeEnd(episode, end);
+      episode.end = isWritten ? 'written' : end;
+    },
     close() {
       for (const { timer } of episodes.values()) clearInterval(timer);
       episodes.clear();

@@ -12,9 +12,10 @@ export const identityDelete = action('identity.delete', {
   detailsKey: 'detail',
   acknowledged: { success: { fields: { parent: path, identity: identityName } } },
 
-  async handle({ headers: { parent }, body: { identity }, redelivered }, { principalManager }) {
+  async handle({ envelope, headers: { parent }, body: { identity }, redelivered }, { principalManager }) {
     const principal = await principalManager.resolve(parent, identity);
     if (principal === undefined && !redelivered) throw unknownIdentity(); // D10
+    if (principal?.path === envelope.deviceId) throw unknownIdentity(); // A8: the device itself, whatever else is said of it
     if (principal !== undefined) await principalManager.deleteIdentity(principal.id, redelivered);
     return done({ parent, identity });
   },

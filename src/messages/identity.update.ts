@@ -1,25 +1,28 @@
 import { z } from 'zod';
 import { action, done } from '../card/card.ts';
-import { identityName, jsonObject, path } from '../protocol/fields.ts';
+import { faultsOf, identityName, jsonObject, path } from '../protocol/fields.ts';
 import { Rejection } from '../protocol/rejection.ts';
 
+const parentPath = z.object({ parent: path });
 const context = { context: z.string().optional() };
 
 export const identityUpdate = action('identity.update', {
   purpose: 'Update an identity',
-  headers: z.object({ parent: path.default('') }),
+  headers: z.object({ parent: z.string().default('') }),
   body: jsonObject({ identity: identityName.optional() }),
   reads: ['identity'],
   needs: ['principalManager'],
   forwardedTo: ['principalManager', 'updateIdentity'],
   acknowledged: {
-    success: { fields: { parent: path, identity: z.string() }, properties: context },
+    success: { fields: { parent: z.string(), identity: z.string() }, properties: context },
     failure: { properties: context },
   },
+  // spec: parent is relevant only when identity is given
+  crossChecks: (headers, { identity }) =>
+    identity === undefined ? [] : faultsOf(parentPath.safeParse(headers).error ?? { issues: [] }, 'property'),
   echo: ({ context }) => (context === undefined ? {} : { properties: { context } }), // P4
 
   async handle({ headers: { parent }, body: { identity }, json }, { principalManager }) {
-    // spec: parent is relevant only when identity is given
     const principal = await (identity === undefined
       ? principalManager.resolve('')
       : principalManager.resolve(parent, identity));

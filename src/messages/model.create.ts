@@ -3,6 +3,7 @@ import { action, done } from '../card/card.ts';
 import { createOrUpdate, type Identity } from '../objectModel/createOrUpdate.ts';
 import { relatedModels } from '../objectModel/relatedModels.ts';
 import { configurationNews } from '../objectModel/subscribers.ts';
+import { maxReplyBytes } from '../protocol/c2d.ts';
 import { derivedId } from '../protocol/event.ts';
 import { guid, isGuid, modelId, parseTypeRef, path } from '../protocol/fields.ts';
 import { type Json, pickSmall } from '../protocol/json.ts';
@@ -12,6 +13,7 @@ export const modelCreate = action('model.create', {
   headers: z.object({ owner: path.default('') }),
   reads: ['objectId', 'model', 'type', 'version', 'properties'],
   needs: ['informationModel', 'typeRegistry', 'principalManager'],
+  keeps: maxReplyBytes,
   forwardedTo: ['informationModel', 'createObject'],
   acknowledged: {
     success: { fields: { objectId: guid, relatedModels } },

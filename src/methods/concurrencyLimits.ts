@@ -80,7 +80,7 @@ export function createConcurrencyLimits({ inFlight, inFlightPerDevice, bodies }:
   };
 }
 
-const overloaded = (detail: string) => new Failure('overloaded', detail, { retryAfter: 1 });
+const overloaded = (detail: string) => new Failure('overloaded', detail);
 
 /** Numbers of what is in progress, by key. */
 function createCounts() {

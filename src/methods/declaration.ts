@@ -50,7 +50,7 @@ async function lineageFor(
   } catch (error) {
     if (!outage.signal.aborted || !(error instanceof Cancelled)) throw error;
     const detail = 'the type registry is unavailable; nothing was invoked, repeat it later';
-    throw new Failure('backend_unavailable', detail, { retryAfter: 5 });
+    throw new Failure('backend_unavailable', detail);
   }
 }
 

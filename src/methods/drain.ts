@@ -18,24 +18,25 @@ interface ClosingServer {
   closeAllConnections(): void;
 }
 
-/** At the end of the drain time, for the answers to what is aborted. */
+/** For the last answers to arrive, those to what is aborted among them. */
 const answerMs = 500;
 
 /** After it, for the log lines of requests whose connections were closed. */
 const linesMs = 250;
 
 /**
- * Refuses new requests and waits for the open ones. Shortly before the end of the drain time it aborts them, so that each
+ * Refuses new requests and waits for the open ones; a connection without one is no work, and is closed. Shortly before the end of the drain time it aborts them, so that each
  * has its answer and its log line by then; then it closes the connections (D205).
  */
 export async function drain({ drainMs, handler, directMethods, server, log }: DrainOptions): Promise<void> {
   handler.stop();
   const closed = server.close();
-  if (!(await endsWithin(closed, drainMs - answerMs))) {
+  const idle = handler.idle();
+  if (!(await endsWithin(Promise.race([closed, idle]), drainMs - answerMs))) {
     log.warn({}, 'aborting the invocations in progress: the drain time is over');
     handler.abort();
     directMethods.abort();
-    if (!(await endsWithin(closed, answerMs))) server.closeAllConnections();
   }
-  await endsWithin(handler.idle(), linesMs); // a connection may close before its request has ended
+  if (!(await endsWithin(closed, answerMs))) server.closeAllConnections();
+  await endsWithin(idle, linesMs); // a connection may close before its request has ended
 }

@@ -1,12 +1,12 @@
 import { shortened } from '../protocol/details.ts';
-import { failures, type Invoked, invokedAfter, type Reason } from '../protocol/methodFailures.ts';
+import { failures, type Invoked, type Reason } from '../protocol/methodFailures.ts';
 
 export interface FailureOptions {
   /** Text of the device or a backend, which is sent to the caller but not logged. */
   readonly foreignDetail?: string | undefined;
-  /** In whole seconds, or as a backend said it. */
-  readonly retryAfter?: number | string | undefined;
-  /** By default what the status says. */
+  /** In whole seconds, or as a backend said it; by default that of the reason, none when null. */
+  readonly retryAfter?: number | string | null | undefined;
+  /** By default that of the reason. */
   readonly invoked?: Invoked | undefined;
   /** Of the method, when it has replied. */
   readonly methodStatus?: number | undefined;
@@ -26,13 +26,14 @@ export class Failure extends Error {
   readonly fields: Readonly<Record<string, unknown>>;
 
   constructor(reason: Reason, detail: string, options: FailureOptions = {}) {
-    const { foreignDetail, retryAfter, methodStatus, fields = {} } = options;
+    const { foreignDetail, methodStatus, fields = {} } = options;
+    const { invoked, retryAfter } = { retryAfter: undefined, ...failures[reason] };
     super(`${reason}: ${shortened(detail)}`);
     this.reason = reason;
     this.detail = shortened(detail);
     this.foreignDetail = foreignDetail;
-    this.retryAfter = retryAfter;
-    this.invoked = options.invoked ?? invokedAfter(failures[reason].status);
+    this.retryAfter = options.retryAfter === null ? undefined : (options.retryAfter ?? retryAfter);
+    this.invoked = options.invoked ?? invoked;
     this.methodStatus = methodStatus;
     this.fields = fields;
   }

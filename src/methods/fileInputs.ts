@@ -64,7 +64,7 @@ export function createFileInputs({ storage, tenantClaim, onOutage }: FileInputsO
       case 'unavailable': {
         onOutage(result.error);
         const detail = 'the file storage is unavailable; nothing was invoked, repeat it later';
-        throw new Failure('storage_unavailable', detail, { retryAfter: 5, fields: { cause: result.error.said } });
+        throw new Failure('storage_unavailable', detail, { fields: { cause: result.error.said } });
       }
     }
   }
@@ -73,7 +73,9 @@ export function createFileInputs({ storage, tenantClaim, onOutage }: FileInputsO
     const names = filesIn(input, inputs);
     if (names.length === 0) return undefined;
     if (storage === undefined) {
-      throw new Failure('storage_unavailable', 'no file storage is configured: tell the operator of the front door');
+      throw new Failure('storage_unavailable', 'no file storage is configured: tell the operator of the front door', {
+        retryAfter: null,
+      });
     }
     const limited = atMost(concurrentSignatures);
     const signal = AbortSignal.timeout(Math.max(1, Math.ceil(deadline.remaining())));

@@ -133,7 +133,7 @@ export async function startFrontDoor(
   const about = { program: 'front door', instance, ...thisBuild(process.env) };
   const routes = {
     ...frontDoorRoutes({ handler, backends }),
-    '/tap': tapRoute(taps, secrets, () => ({ instance })),
+    '/tap': tapRoute(taps, secrets, () => ({ instance, held: undefined })),
   };
   const admin = await openAdmin(settings, log, about, routes, access.adminToken());
   hubAccess.start();

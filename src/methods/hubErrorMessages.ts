@@ -1,34 +1,31 @@
 import type { HubError } from '../hub/methods/hubError.ts';
-import type { MethodFailure, Reason } from '../protocol/methodFailures.ts';
-import { Failure } from './failure.ts';
+import { failures, type MethodFailure, type Reason } from '../protocol/methodFailures.ts';
+import { Failure, type FailureOptions } from './failure.ts';
 
 /** Reason and message for the caller, for each failure of the hub (M8). */
-const failures: Readonly<Record<MethodFailure, readonly [Reason, string, retryAfter?: number]>> = {
-  device_offline: [
-    'device_offline',
-    'the device is not connected, or does not listen to methods; nothing was invoked, unless the device disconnected at that moment',
-  ],
+const messages: Readonly<
+  Record<MethodFailure, readonly [Reason, string, Pick<FailureOptions, 'invoked' | 'retryAfter'>?]>
+> = {
+  device_offline: ['device_offline', 'the device is not connected, or does not listen to methods; nothing was invoked'],
   device_gone: [
     'outcome_unknown',
-    'the device disconnected during the call; the method may have run, or still be running',
+    'the hub lost the device, perhaps during the call; the method may have run, or still be running',
   ],
   device_unknown: ['device_unknown', 'the device is not registered at the hub, or is disabled; nothing was invoked'],
   throttled: [
     'throttled',
     'the hub throttles method calls, in total or for this device; nothing was invoked, repeat it later',
-    5,
   ],
   quota: [
     'throttled',
     'the daily quota of the hub is used up; nothing was invoked, repeat it after midnight UTC',
-    3600,
+    { retryAfter: 3600 },
   ],
   refused: [
     'hub_refuses_us',
     'the hub refuses access to the front door; nothing was invoked, and its operator has been alerted',
-    60,
   ],
-  unavailable: ['hub_unavailable', 'the hub is unavailable; nothing was invoked, repeat it later', 5],
+  unavailable: ['hub_unavailable', 'the hub is unavailable; nothing was invoked, repeat it later'],
   too_large: ['too_large', 'the payload is too large for the hub; reduce the input'],
   bad_reply: ['bad_reply', 'the response of the device is malformed; the method may have run'],
   no_reply: ['no_reply', 'the device did not respond in time; the method may have run, or still be running'],
@@ -39,8 +36,9 @@ const failures: Readonly<Record<MethodFailure, readonly [Reason, string, retryAf
   invalid: [
     'internal_error',
     'the hub finds the invocation invalid, which is a defect of the front door: tell its operator',
+    { invoked: 'no' },
   ],
-  stopped_unsent: ['stopping', 'this front door is stopping; nothing was invoked, repeat it at once', 1],
+  stopped_unsent: ['stopping', 'this front door is stopping; nothing was invoked, repeat it at once'],
   stopped: [
     'outcome_unknown',
     'this front door stopped before the device responded; the method may have run, or still be running',
@@ -48,9 +46,7 @@ const failures: Readonly<Record<MethodFailure, readonly [Reason, string, retryAf
 };
 
 export function failureFromHub({ failure, retryAfter: ofHub }: HubError): Failure {
-  const [reason, detail, retryAfter] = failures[failure];
-  return new Failure(reason, detail, {
-    retryAfter: retryAfter === undefined ? undefined : (ofHub ?? retryAfter),
-    ...(failure === 'invalid' && { invoked: 'no' }),
-  });
+  const [reason, detail, options] = messages[failure];
+  const isRetried = 'retryAfter' in failures[reason];
+  return new Failure(reason, detail, { ...options, ...(isRetried && ofHub !== undefined && { retryAfter: ofHub }) });
 }

@@ -3,7 +3,7 @@ import { answerLimits, type Json, MalformedJson, maxJsonDepth, memberOf, parseJs
 import { inexactIn } from '../protocol/jsonExactness.ts';
 import { allKeys } from '../protocol/jsonKeys.ts';
 import { isWhole } from '../protocol/jsonNumbers.ts';
-import { effects, type Invoked, invokedAfter, type Reason } from '../protocol/methodFailures.ts';
+import { effects, type Invoked, type Reason } from '../protocol/methodFailures.ts';
 import { Failure, type FailureOptions } from './failure.ts';
 
 /** Limit of the hub for the payload of a direct method and for its response (M3). */
@@ -100,7 +100,8 @@ function inexactOutput(written: Json): string | undefined {
 function deviceFailure(deviceStatus: number, payload: unknown): Failure {
   const { detail, invoked: said, status } = isObject(payload) ? payload : {};
   const known = Object.hasOwn(deviceFailures, deviceStatus) ? deviceFailures[deviceStatus] : undefined;
-  const invoked = effects.find((effect) => effect === said) ?? invokedAfter(known ? deviceStatus : 502);
+  // A device may act and then fail, and clients answer 400 for a handler that throws (M7).
+  const invoked = effects.find((effect) => effect === said) ?? 'unknown';
   const methodStatus = Number.isSafeInteger(status) ? (status as number) : undefined;
   if (known === undefined) return malformed(`the status ${deviceStatus} is not allowed`, { invoked, methodStatus });
   const { reason, problem, advice } = known;

@@ -80,7 +80,6 @@ interface RequestHandlerOptions {
 
 /** Time-out of all look-ups before the call to the hub (M6). */
 const lookUpSeconds = 10;
-const retryAfter = 5;
 /** Characters of an object's path in the log: the information model may give it tens of thousands. */
 const maxLoggedPath = 256;
 
@@ -110,7 +109,7 @@ export function createRequestHandler({
         return result.object;
       case 'unavailable': {
         const detail = `the information model ${result.problem}; nothing was invoked, repeat it later`;
-        throw new Failure('backend_unavailable', detail, { retryAfter: result.retryAfter ?? retryAfter });
+        throw new Failure('backend_unavailable', detail, { retryAfter: result.retryAfter });
       }
       case 'refused': {
         const [reason, detail] = refusals[result.status];
@@ -154,7 +153,7 @@ export function createRequestHandler({
 
       async function authorize(headers: IncomingHttpHeaders) {
         if (isStopping) {
-          throw new Failure('stopping', 'this front door is stopping; repeat it at once', { retryAfter: 1 });
+          throw new Failure('stopping', 'this front door is stopping; repeat it at once');
         }
         const token = bearerToken(headers.authorization);
         checkPath(fields);
@@ -219,10 +218,10 @@ async function withFailures<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof Cancelled) {
       const detail = 'this front door is stopping; nothing was invoked, repeat it at once';
-      throw new Failure('stopping', detail, { retryAfter: 1 });
+      throw new Failure('stopping', detail);
     }
     if (!(error instanceof Rejection)) throw error;
     const detail = 'a look-up for the invocation failed; nothing was invoked, repeat it later';
-    throw new Failure('backend_unavailable', detail, { retryAfter, fields: { cause: error.details } });
+    throw new Failure('backend_unavailable', detail, { fields: { cause: error.details } });
   }
 }

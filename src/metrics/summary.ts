@@ -12,6 +12,7 @@ export function summaryOf({ total }: Pick<MeterWithReadings, 'total'>) {
     succeeded,
     failed: total('device_messaging.handled.messages') - succeeded,
     parked: total('device_messaging.dead_letters', 'parked'),
+    notParked: total('device_messaging.dead_letters', 'not_parked'),
     repliesDelivered: delivered,
     repliesDropped: total('device_messaging.replies') - delivered,
   };

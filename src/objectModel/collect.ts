@@ -1,10 +1,11 @@
-import { textOf } from '../backends/answer.ts';
 import type { BoundBackends } from '../backends/backends.ts';
 import { isMarked, isNamed, objectOf, type Reference } from '../backends/reference.ts';
+import type { AnswerRoom } from '../card/card.ts';
 import { inOrder } from '../concurrency/inOrder.ts';
 import { bytesOf, type Json } from '../protocol/json.ts';
 import { keysOf } from '../protocol/jsonKeys.ts';
 import { Rejection } from '../protocol/rejection.ts';
+import { keptOf } from './storedModel.ts';
 
 /** What `Svc.Device.SyncModel` fetches, starting with one model. */
 export interface Collection {
@@ -25,8 +26,8 @@ export interface Collection {
 export interface CollectedModel {
   readonly objectId: string;
   readonly model: string;
-  /** The backend's own text of it. */
-  readonly text: string;
+  /** The backend's own text of it; see `keptOf`. */
+  readonly text: Buffer;
 }
 
 /** What one walk may read (A10). */
@@ -37,21 +38,56 @@ export interface WalkLimits {
   readonly maxReferences: number;
 }
 
+/** What a walk has fetched: models, parents before children, and texts about missing models. */
+interface Collected {
+  readonly models: CollectedModel[];
+  readonly missing: string[];
+}
+
 type WantedModel = Omit<CollectedModel, 'text'>;
 
 const together = 8;
 
+/** Texts that each walk may keep without further room. */
+export const bytesBeforeRoom = 64 * 1024;
+
+/** The texts of a walk need more than what each message has. */
+class NoRoom extends Error {
+  readonly room: Promise<void>;
+  constructor(room: Promise<void>) {
+    super('the walk has to wait for room');
+    this.room = room;
+  }
+}
+
 /**
  * Fetches a model, its children over outgoing references within the same model id, and their related models, each once,
- * level by level (A10).
- * @returns the models, parents before children, and texts about missing models
+ * level by level (A10). A walk that keeps more than each message may, and finds no room for it, begins again when there is: walks that
+ * kept what they have would wait for each other.
  * @throws Rejection when the first model does not exist, when the device may not read a model, or beyond the limits
  */
 export async function collect(
   collection: Collection,
+  limits: WalkLimits,
+  backends: BoundBackends,
+  room: AnswerRoom,
+): Promise<Collected> {
+  for (;;) {
+    try {
+      return await walk(collection, limits, backends, room);
+    } catch (error) {
+      if (!(error instanceof NoRoom)) throw error;
+      await error.room;
+    }
+  }
+}
+
+async function walk(
+  collection: Collection,
   { maxSyncModels, maxSyncBytes, maxReferences }: WalkLimits,
   { informationModel }: BoundBackends,
-): Promise<{ models: CollectedModel[]; missing: string[] }> {
+  room: AnswerRoom,
+): Promise<Collected> {
   const { model, recursive } = collection;
   const related = [...collection.related];
   const models: CollectedModel[] = [];
@@ -60,6 +96,7 @@ export async function collect(
   const leadsOn = childrenFor(collection);
   const childOf = objectOf(model);
   let bytes = 0;
+  let kept = 0;
   let references = 0;
   let referenceBytes = 0;
 
@@ -79,13 +116,21 @@ export async function collect(
       const stored = await read(one.objectId, one.model);
       bytes += stored === undefined ? 0 : sizeOf(stored);
       if (bytes > maxSyncBytes) throw tooLarge(`more than ${maxSyncBytes} bytes of object models`);
-      return stored && textOf(bytesOf(stored));
+      return stored && keep(bytesOf(stored));
     });
     return fresh.flatMap((one, index) => {
       const text = fetched[index];
       if (text === undefined) missing.push(`${one.model} of ${one.objectId} is not there`);
       return text === undefined ? [] : [{ ...one, text }];
     });
+  }
+
+  function keep(text: Buffer): Buffer {
+    const own = keptOf(text);
+    kept += own.length;
+    const waiting = kept > bytesBeforeRoom ? room.takeAll() : undefined;
+    if (waiting !== undefined) throw new NoRoom(waiting);
+    return own;
   }
 
   async function childrenOf({ objectId }: CollectedModel): Promise<readonly WantedModel[]> {

@@ -6,7 +6,7 @@ import { isGuid, parseTypeRef, type TypeRef } from '../protocol/fields.ts';
 import { type Json, withMember } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { createRelatedModels, type RelatedModels } from './relatedModels.ts';
-import { locate, type RegisteredModel, registered } from './storedModel.ts';
+import { locate, type ModelIdentity, type RegisteredModel, registered } from './storedModel.ts';
 import { uniqueProperties } from './uniqueProperties.ts';
 import { createUniqueValues } from './uniqueValues.ts';
 
@@ -55,7 +55,7 @@ export async function createOrUpdate(
   const ownerId = await resolveOwner(registration.owner, backends);
   const found = await lookUp(registration, backends, limits);
   // An earlier delivery created it. A second creation returns the same response (A2).
-  const isOurs = found !== undefined && locate(found).objectId === identity.derivedId;
+  const isOurs = found !== undefined && found.objectId === identity.derivedId;
   // A redelivered message may have created the model, too; then it must not update it (G3).
   if (found !== undefined && !isOurs && !registration.redelivered) return update(found);
 
@@ -78,14 +78,14 @@ export async function createOrUpdate(
     if (theirs !== undefined && theirs.typeId !== identity.type?.typeId) throw conflict;
     const existing = await informationModel.getModel(objectId, identity.model);
     if (existing === undefined) throw conflict;
-    const isOurs = objectId === identity.derivedId && locate(existing).ownerId === ownerId;
-    return isOurs ? registered(existing, true) : update(existing);
+    const at = locate(existing);
+    const isOurs = objectId === identity.derivedId && at.ownerId === ownerId;
+    return isOurs ? registered(existing, true) : update(at);
   }
 
-  async function update(existing: Json): Promise<RegisteredModel> {
-    let stored = existing;
+  async function update(existing: ModelIdentity): Promise<RegisteredModel> {
+    let at = existing;
     for (let race = 1; ; race += 1) {
-      const at = locate(stored);
       if (at.ownerId === undefined) await informationModel.claim(at.objectId, at.model, ownerId);
       try {
         const text = withMember(body, 'version', at.version);
@@ -96,7 +96,7 @@ export async function createOrUpdate(
         if (!(error instanceof Refusal) || error.status !== 409 || race === mostRaces) throw error;
         const again = await informationModel.getModel(at.objectId, at.model);
         if (again === undefined) throw error;
-        stored = again;
+        at = locate(again);
       }
     }
   }
@@ -133,10 +133,13 @@ async function lookUp(
   { generation, identity, body }: Registration,
   backends: BoundBackends,
   { maxHits }: AnswerLimits,
-): Promise<Json | undefined> {
+): Promise<ModelIdentity | undefined> {
   const { objectId, model, type } = identity;
   if (model === undefined) return undefined;
-  if (objectId !== undefined) return backends.informationModel.getModel(objectId, model);
+  if (objectId !== undefined) {
+    const stored = await backends.informationModel.getModel(objectId, model);
+    return stored && locate(stored);
+  }
   if (type === undefined) return undefined;
 
   const unique = createUniqueValues((await uniqueProperties(model, type, backends.typeRegistry)) ?? []);
@@ -145,15 +148,17 @@ async function lookUp(
   if (values === undefined) return undefined;
   const hasValues = unique.matching(values);
   let [hits, matches] = [0, 0];
-  let found: Json | undefined;
+  let found: ModelIdentity | undefined;
   await backends.informationModel.query(model, type.typeId, values, (hit) => {
     hits += 1;
     if (hits > maxHits) {
       throw new Rejection('response_too_large', `information model: more than ${maxHits} object models were found`);
     }
-    if (!hasValues(hit) || !isOf(hit, model, type)) return; // B2
+    if (!hasValues(hit)) return; // B2
+    const at = locate(hit);
+    if (at.model !== model || parseTypeRef(at.type)?.typeId !== type.typeId) return; // B2
     matches += 1;
-    found ??= hit;
+    found ??= at;
   });
   if (matches > 1) {
     throw new Rejection(
@@ -163,8 +168,3 @@ async function lookUp(
   }
   return found;
 }
-
-const isOf = (hit: Json, model: string, { typeId }: TypeRef): boolean => {
-  const at = locate(hit);
-  return at.model === model && parseTypeRef(at.type)?.typeId === typeId;
-};

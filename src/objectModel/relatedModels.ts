@@ -25,10 +25,14 @@ export interface RelatedModels {
   readonly created: readonly string[];
 }
 
+/** What an acknowledgement can carry, compressed, has fewer. */
+const mostCharacters = 256 * 1024;
+
 /** Checked by hand: there may be thousands, and a schema would take several times as long. */
 export function createRelatedModels({ maxRelatedModels }: { readonly maxRelatedModels: number }): RelatedModels {
   const results: RelatedModel[] = [];
   const createdModels: string[] = [];
+  let characters = 0;
   return {
     results,
     created: createdModels,
@@ -43,7 +47,13 @@ export function createRelatedModels({ maxRelatedModels }: { readonly maxRelatedM
       if (!isComplete || typeof details !== 'string' || typeof created !== 'boolean') {
         throw new TypeError('expected the results of related models');
       }
-      results.push({ model, success, code, details: shortened(details) });
+      const result = { model, success, code, details: shortened(details) };
+      characters += model.length + code.length + result.details.length;
+      if (characters > mostCharacters) {
+        const why = `information model: the results of related models have more than ${mostCharacters} characters`;
+        throw new Rejection('response_too_large', why);
+      }
+      results.push(result);
       if (success && created) createdModels.push(model);
     },
   };

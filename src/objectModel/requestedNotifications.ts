@@ -5,7 +5,7 @@ import type { RegisteredModel } from './storedModel.ts';
 /** The request-response notification of a requested model. It goes to the target of the request. */
 export const requestedNotifications = (
   { objectId, model, created }: Pick<RegisteredModel, 'objectId' | 'model' | 'created'>,
-  body: string,
+  body: Buffer,
   { deviceId, target }: Envelope,
 ): Notification => ({
   eventType: created ? 'Svc.InformationModel.ObjectModelCreated' : 'Svc.InformationModel.ObjectModelUpdated',

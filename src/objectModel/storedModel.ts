@@ -1,9 +1,10 @@
-import { textOf } from '../backends/answer.ts';
+import { maxReplyBytes } from '../protocol/c2d.ts';
 import { integerIn, isGuid } from '../protocol/fields.ts';
 import { type Json, pickSmall, textIn, withoutMember } from '../protocol/json.ts';
 import type { RelatedModel, RelatedModels } from './relatedModels.ts';
 
-interface ModelIdentity {
+/** What is kept of a stored object model: its text may be large (R6). */
+export interface ModelIdentity {
   readonly objectId: string;
   readonly model: string;
   readonly type: unknown;
@@ -44,8 +45,10 @@ export interface RegisteredModel {
   readonly model: string;
   /** Whether this request created it. */
   readonly created: boolean;
-  /** The information model's answer, with the results of related models. */
-  readonly stored: Json;
+  /** See `pathOf`. */
+  readonly path: string | undefined;
+  /** The information model's own text of it, without the results of related models; see `keptOf`. */
+  readonly text: Buffer;
   readonly relatedModels: readonly RelatedModel[];
   /** Related models that this request created. */
   readonly createdModels: readonly string[];
@@ -55,9 +58,10 @@ export interface RegisteredModel {
 export function registered(stored: Json, created: boolean, related?: RelatedModels): RegisteredModel {
   const { objectId, model } = locate(stored);
   const { results: relatedModels = [], created: createdModels = [] } = related ?? {};
-  return { objectId, model, created, stored, relatedModels, createdModels };
+  const text = keptOf(withoutMember(stored, 'relatedModels'));
+  return { objectId, model, created, path: pathOf(stored), text, relatedModels, createdModels };
 }
 
-/** The information model's own text of the object model, without the results of related models. */
-export const textOfRegistered = ({ stored }: RegisteredModel): Promise<string> =>
-  textOf(withoutMember(stored, 'relatedModels'));
+/** What is kept of a model until it is sent: of one that is too large for the hub only the beginning, which is too large as well (C3). */
+export const keptOf = (text: Buffer): Buffer =>
+  text.length > maxReplyBytes ? Buffer.from(text.subarray(0, maxReplyBytes + 1)) : text;

@@ -1,15 +1,14 @@
-import { textOf } from '../backends/answer.ts';
 import type { BoundBackends } from '../backends/backends.ts';
 import { defaultModel } from '../protocol/fields.ts';
 import { bytesOf } from '../protocol/json.ts';
 import type { Notification } from '../protocol/notification.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import { pathOf, type RegisteredModel } from './storedModel.ts';
+import { keptOf, pathOf, type RegisteredModel } from './storedModel.ts';
 
 const configurationModel = 'svc.configuration';
 
 interface SubscriberNews {
-  readonly notifications: readonly Notification[];
+  readonly notifications: Notification[];
   readonly remarks: readonly string[];
 }
 
@@ -19,14 +18,14 @@ interface SubscriberNews {
  * request succeeds even if the configuration cannot be read; then there is only a remark.
  */
 export async function configurationNews(
-  { objectId, model, stored, createdModels }: RegisteredModel,
+  { objectId, model, path, createdModels }: RegisteredModel,
   { informationModel }: BoundBackends,
 ): Promise<SubscriberNews> {
   if (model !== defaultModel) return noNews;
   try {
     const configuration = await informationModel.getModel(objectId, configurationModel);
     if (configuration === undefined) return noNews;
-    const [deviceId = '', ...target] = (pathOf(configuration) ?? pathOf(stored))?.split('/') ?? [];
+    const [deviceId = '', ...target] = (pathOf(configuration) ?? path)?.split('/') ?? [];
     if (deviceId === '') return noNews;
     const notification: Notification = {
       eventType: createdModels.includes(configurationModel)
@@ -36,7 +35,7 @@ export async function configurationNews(
       target: target.join('/'),
       objectId,
       model: configurationModel,
-      body: await textOf(bytesOf(configuration)),
+      body: keptOf(bytesOf(configuration)),
     };
     return { notifications: [notification], remarks: [] };
   } catch (error) {

@@ -39,8 +39,8 @@ export interface Step {
   /** As `performance.now()`. */
   readonly since: number;
   /**
-   * For calls `connection`, `circuit`, `token`, `answer` or `retry`; for replies `turn`, `hub`, or why the hub did not take
-   * it; `answer` for parking.
+   * For calls `room`, `connection`, `circuit`, `token`, `answer` or `retry`; for replies `turn`, `hub`, or why the hub did not take
+   * it; for parking `answer` or `retry`.
    */
   waitsFor: string;
 }

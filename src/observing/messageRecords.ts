@@ -2,6 +2,7 @@ import { other } from 'telemetry/declaration.ts';
 import type { Log } from '../log/log.ts';
 import type { Meter } from '../metrics/meter.ts';
 import type { Arrival } from '../protocol/arrival.ts';
+import { backendNames } from '../protocol/backendCalls.ts';
 import type { Reply } from '../protocol/c2d.ts';
 import { type ResultCode, resultCodes } from '../protocol/codes.ts';
 import type { Envelope } from '../protocol/envelope.ts';
@@ -38,15 +39,24 @@ export interface MessageRecords {
 /** The functions are called in this order, `ended` or `left` at last. */
 export interface MessageCourse extends Course {
   decoded(json: Json | undefined): void;
+  /** It waits for room for answers of the information model until the returned function is called (A10). */
+  waitsForRoom(): () => void;
   /** The result is known, and the replies begin. */
   answers(remarks?: readonly string[]): void;
   reply(reply: Reply): ReplyCourse;
-  /** It is being written as a dead letter until the returned function is called. */
-  parks(code: ResultCode): () => void;
+  /** It is being written as a dead letter. */
+  parks(code: ResultCode): ParkingCourse;
   /** @param failure of the request; an undelivered notification can be the reason */
   ended(failure: Rejection | undefined): void;
   /** This instance no longer handles the message. */
   left(): void;
+}
+
+/** The writing of a dead letter. */
+export interface ParkingCourse {
+  /** The store is out: it is tried again later. */
+  waits(): void;
+  ended(isParked: boolean): void;
 }
 
 export interface MessageRecordsOptions {
@@ -116,6 +126,12 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
         decoded(json) {
           publish?.('decoded', { characters: json?.text.length }, { body: json?.text });
         },
+        waitsForRoom() {
+          const step = beginStep(course, 'call', 'read object model', backendNames.informationModel);
+          step.waitsFor = 'room';
+          publish?.('waits', { where: 'memory', for: 'room for answers', earlier: 0 });
+          return () => course.open.delete(step);
+        },
         answers(given = []) {
           remarks = given;
           answersAt = performance.now();
@@ -131,9 +147,14 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
         },
         parks(code) {
           const step = beginStep(course, 'parking', code, 'store of dead letters');
-          return () => {
-            course.open.delete(step);
-            publish?.('parked', { code });
+          return {
+            waits() {
+              step.waitsFor = 'retry';
+            },
+            ended(isParked) {
+              course.open.delete(step);
+              if (isParked) publish?.('parked', { code });
+            },
           };
         },
         ended(failure) {

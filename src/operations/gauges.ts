@@ -1,4 +1,5 @@
 import type { Backends } from '../backends/backends.ts';
+import type { Backlog } from '../engine/budget/backlog.ts';
 import type { Budget } from '../engine/budget/budget.ts';
 import type { Pace } from '../engine/budget/pace.ts';
 import type { Consumer } from '../hub/reading/consumer.ts';
@@ -9,7 +10,8 @@ import { observePartitions } from './partitionGauges.ts';
 
 interface Observed {
   /** Of all partitions. */
-  readonly budget: Pick<Budget, 'inFlight' | 'waiting' | 'answering' | 'sleeping'>;
+  readonly budget: Pick<Budget, 'inFlight' | 'answering' | 'sleeping'>;
+  readonly backlog: Pick<Backlog, 'taken'>;
   readonly pace: Pick<Pace, 'messages'>;
   readonly consumer: Pick<Consumer, 'partitions' | 'unowned' | 'waiting'>;
   readonly backends: Pick<Backends, 'states'>;
@@ -17,11 +19,11 @@ interface Observed {
 }
 
 /** Registers the metrics that are read from the state of the service whenever metrics are collected. */
-export function observeService(meter: Meter, { budget, pace, consumer, backends, sender }: Observed): void {
+export function observeService(meter: Meter, { budget, backlog, pace, consumer, backends, sender }: Observed): void {
   const held = (what: 'messages' | 'bytes') =>
     [
       [budget.inFlight()[what], 'work'],
-      [budget.waiting.taken()[what], 'memory'],
+      [backlog.taken()[what], 'memory'],
       [budget.answering.taken()[what], 'replies'],
       [budget.sleeping.taken()[what], 'full_queues'],
     ] as const;

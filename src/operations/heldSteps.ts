@@ -38,7 +38,8 @@ const slowHub = 'a turn to be sent, at the rate of the hub';
 
 /** Replies that wait for full queues are counted with the messages that sleep. */
 function causeOfReply({ kind, waitsFor }: OpenStep, { isConnected }: DrainConditions) {
-  if (kind === 'parking' || waitsFor === 'queue_full') return undefined;
+  if (kind === 'parking') return waitsFor === 'retry' ? 'the store of dead letters' : undefined;
+  if (waitsFor === 'queue_full') return undefined;
   if (!isConnected) return 'a connection to the hub, for replies';
   return waitsFor === 'quota' || waitsFor === 'suspended' ? 'the hub, which takes no replies for now' : undefined;
 }

@@ -4,7 +4,7 @@ import type { PartitionState } from '../hub/reading/partitionState.ts';
 import type { Meter } from '../metrics/meter.ts';
 
 type ByPartition = `device_messaging.partition.${Own}`;
-type Own = 'spool.bytes' | 'oldest.duration' | 'checkpoint.duration' | 'suspects';
+type Own = 'oldest.duration' | 'checkpoint.duration' | 'suspects';
 
 /** Registers the metrics of the partitions that this instance reads, and of those that no instance reads. */
 export function observePartitions(meter: Meter, consumer: Pick<Consumer, 'partitions' | 'unowned'>): void {
@@ -21,11 +21,10 @@ export function observePartitions(meter: Meter, consumer: Pick<Consumer, 'partit
   );
   meter.observe('device_messaging.partition.messages', () =>
     partitions().flatMap(
-      ({ partition, inFlight, waiting, spooled }) =>
+      ({ partition, inFlight, waiting }) =>
         [
           [inFlight, partition, 'work'],
-          [Math.max(0, waiting - spooled.messages), partition, 'memory'],
-          [spooled.messages, partition, 'disk'],
+          [waiting, partition, 'memory'],
         ] as const,
     ),
   );
@@ -44,7 +43,6 @@ export function observePartitions(meter: Meter, consumer: Pick<Consumer, 'partit
     'device_messaging.partition.behind.age',
     behind(({ asOf }) => (asOf === undefined ? null : (performance.now() - asOf) / 1000)),
   );
-  observe('device_messaging.partition.spool.bytes', ({ spooled }) => spooled.bytes);
   observe('device_messaging.partition.oldest.duration', ({ oldest }) =>
     oldest === undefined ? 0 : (performance.now() - oldest.readAt) / 1000,
   );

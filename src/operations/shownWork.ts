@@ -57,6 +57,7 @@ const replyWaits: Readonly<Record<string, string>> = {
 
 const callWaits: Readonly<Record<string, string>> = {
   connection: 'a free connection to the',
+  room: 'room for answers, which other messages keep until their replies are sent, of the',
   circuit: 'the end of the outage of the',
   token: 'an access token for the',
   answer: 'an answer of the',

@@ -12,6 +12,13 @@ const tapQuery = z.strictObject({
 });
 
 const nothingSeen = 'nothing of this device came here: it may be silent, or another instance has its partition';
+const nothingNew = 'nothing moved: what is held of this device waits as `held` says; /devices lists it';
+
+/** The instance, and what it does for a device. */
+interface Place extends Readonly<Record<string, unknown>> {
+  /** The oldest work for the device, if there is any. */
+  readonly held: object | undefined;
+}
 
 /** How long a reader may take to read the rest, when the time is over. */
 const restMs = 5_000;
@@ -19,9 +26,9 @@ const restMs = 5_000;
 /**
  * `GET /tap`: the stages of a device's messages as they come, one line of JSON each.
  * @param secrets texts that no line may have
- * @param where which instance follows, and what it reads
+ * @param where which instance follows, and what it reads and holds of a device
  */
-export function tapRoute(taps: Taps, secrets: SecretList, where: () => object): AdminRoute {
+export function tapRoute(taps: Taps, secrets: SecretList, where: (device: string) => Place): AdminRoute {
   const lineOf = createTapLines(secrets);
 
   return {
@@ -39,11 +46,12 @@ export function tapRoute(taps: Taps, secrets: SecretList, where: () => object): 
       });
       if (stop === undefined) throw new BadRequest('too many follow a device already: end one', 429);
       response.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' });
-      writer.write(() => lineOf({ time: now(), stage: 'following', device, seconds, ...where() }));
+      writer.write(() => lineOf({ time: now(), stage: 'following', device, seconds, ...where(device) }));
       const timer = setTimeout(() => {
         stop();
-        const hint = events === 0 ? nothingSeen : undefined;
-        writer.end(lineOf({ time: now(), stage: 'ended', why: 'the time is over', events, hint }));
+        const { held } = where(device);
+        const hint = events > 0 ? undefined : held === undefined ? nothingSeen : nothingNew;
+        writer.end(lineOf({ time: now(), stage: 'ended', why: 'the time is over', events, hint, held }));
         setTimeout(() => response.destroy(), restMs).unref();
       }, seconds * 1000);
       response.once('close', () => {

@@ -86,7 +86,7 @@ export function createHandling(settings: Settings, log: Log, options: HandlingOp
       .catch((error) => log.warn({ err: error, ...storeFieldsOf(error) }, 'dead letters cannot be tidied up'));
   }, tidyEveryMs).unref();
   const dispatch = createDispatch({
-    ...{ backends, sender: replies.sender, meter, deadLetters, log, traces, taps, beforeEffect },
+    ...{ backends, sender: replies.sender, meter, deadLetters, log, troubles, traces, taps, beforeEffect },
     limits: messageLimits,
     now: () => new Date(),
   });

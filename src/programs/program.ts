@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { switchLevelOnSignal } from 'telemetry/levelSwitch.ts';
+import { logWarnings } from 'telemetry/log.ts';
 import type { LogText } from '../log/events.ts';
 import { createLog, type Log } from '../log/log.ts';
 import { useNetwork } from '../network/useNetwork.ts';
@@ -52,6 +53,7 @@ export async function runProgram<S extends Settings | MethodsSettings>(program: 
   process.on('unhandledRejection', (error) => endOf(log, error, 'unhandled rejection'));
 
   switchLevelOnSignal(process, log);
+  logWarnings(process, log);
   const build = thisBuild(process.env);
   const settingsFile = fileEffect(process.env, configDirectory, settings);
   log.info({ ...build, settingsFile, settings: redactedSettings(settings) }, 'starting');

@@ -1,8 +1,9 @@
 import { withFields } from 'telemetry/log.ts';
 import { createArrivals } from '../dispatch/recognition.ts';
+import { bytesToReserveFor } from '../dispatch/requirements.ts';
+import type { Backlog } from '../engine/budget/backlog.ts';
 import { type Budget, createBudget } from '../engine/budget/budget.ts';
 import { createSuspectsInWork, type SuspectsInWork } from '../engine/quarantine/suspectsInWork.ts';
-import { openSpool } from '../engine/spool/spool.ts';
 import { ofLookedUp } from '../hub/endpoint/endpointDiagnosis.ts';
 import { enterEndpoint } from '../hub/endpoint/endpointRecord.ts';
 import { connectionStringTo, type EventEndpoint } from '../hub/endpoint/eventEndpoint.ts';
@@ -21,20 +22,10 @@ import type { Troubles } from '../log/troubles.ts';
 import type { Meter } from '../metrics/meter.ts';
 import type { StoreRecords } from '../observing/storeRecords.ts';
 import type { Arrival } from '../protocol/arrival.ts';
-import { bytesToReserve } from '../protocol/body.ts';
 import type { HubEvent } from '../protocol/event.ts';
 import type { Settings } from '../settings/config.ts';
 import { eventHubNameOf, isLookedUp, partitionShare, roundMs } from '../settings/derived.ts';
-import { directoriesOf } from '../settings/directories.ts';
-import {
-  checkpointEveryMessages,
-  deviceMessages,
-  failover,
-  messageLimits,
-  reading,
-  spoolLimits,
-  timing,
-} from '../settings/groups/constants.ts';
+import { checkpointEveryMessages, failover, messageLimits, reading, timing } from '../settings/groups/constants.ts';
 import { hubLoginOf, hubNameOf } from '../settings/hubLogin.ts';
 import type { Taps } from '../tap/taps.ts';
 import type { Handling } from './handling.ts';
@@ -45,6 +36,7 @@ interface ReadingParts {
   readonly handling: Handling;
   /** Of all partitions. */
   readonly overall: Budget;
+  readonly backlog: Backlog;
   readonly log: Log;
   readonly troubles: Troubles;
   readonly meter: Meter;
@@ -132,7 +124,7 @@ interface HowToRead {
 
 /** @param events by what the endpoint of the settings is read */
 async function openAt(settings: Settings, events: EventsAccess, parts: ReadingParts, how: HowToRead) {
-  const { instance, access, handling, overall, log, meter, stores, taps } = parts;
+  const { instance, access, handling, overall, backlog, log, meter, stores, taps } = parts;
   const { hub, delivery } = settings;
   const { startPosition, suspectsInWork, seen, told } = how;
   const { dispatch, requirementOf, deadLetters } = handling;
@@ -140,8 +132,8 @@ async function openAt(settings: Settings, events: EventsAccess, parts: ReadingPa
   const share = partitionShare(delivery);
   const store = await openStore(settings, stores, access);
 
-  function arrivalOf(partition: string): ReturnType<typeof arrivals.of> {
-    const recognise = arrivals.of(partition);
+  function arrivalOf(partition: string): ReturnType<typeof arrivals> {
+    const recognise = arrivals(partition);
     if (seen === undefined) return recognise;
     return (event, redelivered) => {
       seen(event);
@@ -167,7 +159,7 @@ async function openAt(settings: Settings, events: EventsAccess, parts: ReadingPa
     ...(told && { told }),
     partition: (partition) => ({
       budget: createBudget(share, overall),
-      spool: openSpool(directoriesOf(settings.data).spool, `${process.pid}-${partition}-${Date.now()}`, spoolLimits),
+      backlog,
       quarantine: {
         mostSuspects: share.maxMessages,
         suspectsInWork,
@@ -177,11 +169,9 @@ async function openAt(settings: Settings, events: EventsAccess, parts: ReadingPa
       limits: {
         everyMessages: checkpointEveryMessages,
         everyMs: timing.checkpointSeconds * 1000,
-        deviceMessages,
       },
       arrivalOf: arrivalOf(partition),
-      onRead: arrivals.read,
-      costOf: (event) => bytesToReserve(event, messageLimits.maxInflatedBytes),
+      costOf: (event) => bytesToReserveFor(event, messageLimits.maxInflatedBytes),
       requirementOf,
       publisherOf: ({ deviceId, event: { sequenceNumber }, origin }: Arrival) =>
         taps.of(deviceId, { partition: origin.partition, sequenceNumber }),

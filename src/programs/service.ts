@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { serveHealth } from 'telemetry/healthServer.ts';
 import { createStandstillWatch } from '../concurrency/standstill.ts';
+import { createBacklog } from '../engine/budget/backlog.ts';
 import { createBudget } from '../engine/budget/budget.ts';
 import { createPace } from '../engine/budget/pace.ts';
 import { openDurableText } from '../hub/stores/openDurableText.ts';
@@ -15,11 +16,12 @@ import { deadLettersRoute } from '../operations/deadLettersRoute.ts';
 import { observeService } from '../operations/gauges.ts';
 import { openAdmin } from '../operations/openAdmin.ts';
 import { serviceRoutes } from '../operations/serviceRoutes.ts';
+import { shownWork } from '../operations/shownWork.ts';
 import { logStarted } from '../operations/started.ts';
 import { tapRoute } from '../operations/tapRoute.ts';
 import type { Settings } from '../settings/config.ts';
 import { healthAddress, standstillMs } from '../settings/derived.ts';
-import { leastMessages, stuckAfterMs, timing } from '../settings/groups/constants.ts';
+import { backlogLimits, leastMessages, stuckAfterMs, timing } from '../settings/groups/constants.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import { createTaps } from '../tap/taps.ts';
 import type { Traces } from '../tracing/span.ts';
@@ -63,8 +65,9 @@ export async function startService(
   const { replies, backends } = handling;
   const pace = createPace({ least: leastMessages, most: delivery.maxMessages, inLine: backends.waiting });
   const overall = createBudget({ ...delivery, sleepingBytes: settings.replies.fullQueueBytes }, undefined, pace);
+  const backlog = createBacklog(backlogLimits);
   const consumer = await createReading(settings, {
-    ...{ instance, access, handling, overall, log, troubles, meter, stores, taps },
+    ...{ instance, access, handling, overall, backlog, log, troubles, meter, stores, taps },
   });
 
   const standstill = createStandstillWatch(standstillMs(timing.expirySeconds), consumer.stoodStill);
@@ -74,7 +77,7 @@ export async function startService(
     stuck: () => (consumer.silentForMs() < stuckAfterMs ? [] : ['an answer of the hub or the checkpoint store']),
     metrics: metrics.text,
   });
-  observeService(meter, { budget: overall, pace, consumer, backends, sender: replies.sender });
+  observeService(meter, { budget: overall, backlog, pace, consumer, backends, sender: replies.sender });
   log.info({ port: server.port }, 'health is served at /livez and /readyz');
   const admin = await openAdmin(
     settings,
@@ -89,9 +92,10 @@ export async function startService(
       '/tap': tapRoute(
         taps,
         () => secretsOf(settings),
-        () => ({
+        (device) => ({
           instance,
           partitions: consumer.partitions().map(({ partition }) => partition),
+          held: consumer.devices(device).map((work) => shownWork(work, backends.states(), new Set()))[0],
         }),
       ),
     },

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { fits, type Reply, systemCorrelationId } from './c2d.ts';
+import { fits, type Reply, systemCorrelationId, withValues } from './c2d.ts';
 import { resultCodes } from './codes.ts';
 import { type Envelope, messageId } from './envelope.ts';
 import type { Result } from './result.ts';
@@ -10,7 +10,10 @@ import { longestThatFits } from './shortening.ts';
  * too large, it cannot be delivered.
  */
 export function acknowledge(envelope: Envelope, result: Result, now: Date): Reply {
-  const properties = { ...(envelope.generation === 'V2' ? v2(envelope, now) : v1(envelope)), ...result.properties };
+  const properties = withValues({
+    ...(envelope.generation === 'V2' ? v2(envelope, now) : v1(envelope)),
+    ...result.properties,
+  });
   const plain = (shortened: Result): Reply => ({
     kind: 'acknowledgement',
     deviceId: envelope.deviceId,
@@ -42,16 +45,17 @@ export function acknowledge(envelope: Envelope, result: Result, now: Date): Repl
 const isParked = ({ success, code }: Result): boolean => !success && resultCodes[code].fault === 'service';
 
 /*
- * V2:  msgType = ack   action   version = 2   correlationId   target   timestamp   [context] [content-encoding = gzip]
- * V1:  svc-messagetype = platformEventAck   eventType   id   target   [objectId] [model]
+ * V2:  msgType = ack   action   version = 2   correlationId   [target]   timestamp   [context] [content-encoding = gzip]
+ * V1:  svc-messagetype = platformEventAck   eventType   id   [target]   [objectId] [model]
+ * None without a value (P4).
  * body:  { success, code, details, … }
  */
 function v2({ name, correlationId, target }: Envelope, now: Date): Record<string, string> {
   return {
     msgType: 'ack',
-    ...(name === undefined ? {} : { action: name }),
+    action: name ?? '',
     version: '2',
-    ...(correlationId === undefined ? {} : { correlationId }),
+    correlationId: correlationId ?? '',
     target,
     timestamp: now.toISOString(),
   };
@@ -60,8 +64,8 @@ function v2({ name, correlationId, target }: Envelope, now: Date): Record<string
 function v1({ name, correlationId, target }: Envelope): Record<string, string> {
   return {
     'svc-messagetype': 'platformEventAck',
-    ...(name === undefined ? {} : { eventType: name }),
-    ...(correlationId === undefined ? {} : { id: correlationId }),
+    eventType: name ?? '',
+    id: correlationId ?? '',
     target,
   };
 }

@@ -2,6 +2,7 @@ import { isAscii } from 'node:buffer';
 import { gunzipSync, inflateSync, type Zlib } from 'node:zlib';
 import { invalid } from './envelope.ts';
 import type { Generation, HubEvent } from './event.ts';
+import { memoryOf } from './eventMemory.ts';
 import { bodyLimits, type Json, MalformedJson, readTerminated, terminated } from './json.ts';
 import type { Keys } from './jsonKeys.ts';
 import { Rejection } from './rejection.ts';
@@ -25,6 +26,12 @@ const encodings = new Map<string, Compression | 'none'>([
 export const contentEncodings = (generation: Generation): readonly string[] =>
   [...encodings].flatMap(([name, encoding]) => (generation === 'V2' || encoding === 'none' ? [name] : []));
 
+const listOf = (generation: Generation): string =>
+  `one of ${contentEncodings(generation).filter(Boolean).join(', ')} (in any case), empty`;
+
+/** Values that a body may have however few bytes it came in; beyond them one for each byte, which no body without compression has. */
+const freeValues = 16_384;
+
 /** The hub's limit for messages of devices (fact devices.size). */
 export const maxReceivedBytes = 262_144;
 
@@ -42,8 +49,12 @@ const perCompressedByte = 2;
 const mostInflated = 1_032;
 
 /** Memory of a message whose body is not read, in bytes. */
-export function bytesReceived({ body }: HubEvent): number {
-  return typeof body === 'string' ? Buffer.byteLength(body) : body instanceof Uint8Array ? body.byteLength : 0;
+export const bytesReceived = ({ body, properties }: HubEvent): number => bytesOfBody(body) + memoryOf(properties);
+
+/** Memory of a body alone. */
+export function bytesOfBody(body: unknown): number {
+  if (typeof body === 'string') return Buffer.byteLength(body);
+  return body instanceof Uint8Array ? body.byteLength : memoryOf(body);
 }
 
 /**
@@ -52,12 +63,13 @@ export function bytesReceived({ body }: HubEvent): number {
  */
 export function bytesToReserve(event: HubEvent, maxInflated: number): number {
   const received = bytesReceived(event);
-  if (received > maxReceivedBytes) return received; // the message is rejected without reading it
-  if (!isCompressed(event.properties?.['content-encoding'])) return received + perByte * received;
-  return received + perCompressedByte * received + perByte * Math.min(maxInflated, mostInflated * received);
+  const body = bytesOfBody(event.body);
+  if (body > maxReceivedBytes) return received; // the message is rejected without reading it
+  if (!isCompressed(event.properties?.['content-encoding'])) return received + perByte * body;
+  return received + perCompressedByte * body + perByte * Math.min(maxInflated, mostInflated * body);
 }
 
-/** The largest reservation for one message. */
+/** The largest reservation for the body of one message. */
 export const mostToReserve = (maxInflated: number): number =>
   (1 + perCompressedByte) * maxReceivedBytes + perByte * Math.max(maxInflated, maxReceivedBytes);
 
@@ -97,11 +109,11 @@ export function decodeBody(
   if (generation === 'V1' && encoding !== 'none') {
     throw new Rejection(
       invalid(generation),
-      'property content-encoding must be utf8 or absent: the body of an event is never compressed',
+      `property content-encoding must be ${listOf('V1')} or absent: the body of an event is never compressed`,
     );
   }
   if (encoding === undefined) {
-    throw new Rejection('decompression_error', 'property content-encoding must be utf8, gzip or deflate');
+    throw new Rejection('decompression_error', `property content-encoding must be ${listOf('V2')} or absent`);
   }
   if (encoding === 'none') return terminated(bytes);
 
@@ -140,13 +152,15 @@ function inflated({ inflate }: Compression, name: string, data: Uint8Array, most
 
 /**
  * @param text the result of `decodeBody`
+ * @param received bytes of the body as it came: what it costs is bound to them (R6)
+ * @param remark follows what is wrong with a body that is not well-formed
  * @throws Rejection the generation's validation failure
  */
-export function readBody(text: Buffer, generation: Generation, keys: Keys): Json {
+export function readBody(text: Buffer, received: number, generation: Generation, keys: Keys, remark = ''): Json {
   try {
-    return readTerminated(text, keys, bodyLimits);
+    return readTerminated(text, keys, { ...bodyLimits, values: freeValues + received });
   } catch (error) {
-    if (error instanceof MalformedJson) throw new Rejection(invalid(generation), `body ${error.message}`);
+    if (error instanceof MalformedJson) throw new Rejection(invalid(generation), `body ${error.message}${remark}`);
     throw error;
   }
 }

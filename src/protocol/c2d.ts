@@ -14,8 +14,17 @@ export interface Reply {
   readonly isFailure?: boolean;
 }
 
-export const contentType = 'application/json';
+/** A compressed body is base64 text, which a reader that goes by this property must not take for JSON (C3). */
+export const contentTypeOf = ({ properties }: Pick<Reply, 'properties'>): 'application/json' | 'text/plain' =>
+  properties['content-encoding'] === undefined ? 'application/json' : 'text/plain';
 export const contentEncoding = 'utf-8';
+
+/** Without those that have no value: over MQTT, some clients cannot read a name without one (P4). */
+export function withValues(properties: Readonly<Record<string, string>>): Record<string, string> {
+  const present: Record<string, string> = {};
+  for (const name in properties) if (properties[name] !== '') present[name] = properties[name] as string;
+  return present;
+}
 
 /** The hub's limit on one cloud-to-device message, in bytes as `sizeOf` counts them (C3; fact c2d.size). */
 export const maxReplyBytes = 65_536;
@@ -23,7 +32,8 @@ export const maxReplyBytes = 65_536;
 /** Size as the hub counts it: body, system property values, application property names and values (C3). */
 export function sizeOf({ body, deviceId, messageId, correlationId, properties }: Reply): number {
   const to = `/devices/${encodeURIComponent(deviceId)}/messages/devicebound`;
-  let bytes = Buffer.byteLength(body) + to.length + messageId.length + contentType.length + contentEncoding.length;
+  const form = contentTypeOf({ properties }).length + contentEncoding.length;
+  let bytes = Buffer.byteLength(body) + to.length + messageId.length + form;
   if (correlationId !== undefined) bytes += correlationId.length;
   for (const [name, value] of Object.entries(properties)) bytes += Buffer.byteLength(name) + Buffer.byteLength(value);
   return bytes;

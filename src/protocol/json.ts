@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { allKeys, type Keys, maxKeyLength } from './jsonKeys.ts';
-import { type JsonLimits, MalformedJson, trusted } from './jsonLimits.ts';
+import { allKeys, type Keys } from './jsonKeys.ts';
+import { deepest, type JsonLimits, MalformedJson } from './jsonLimits.ts';
 import type { Member, Scanned } from './jsonPass.ts';
 import { effort, scan } from './jsonScan.ts';
 import { comma, openBrace, pastBlanks, quote } from './jsonTokens.ts';
@@ -26,25 +26,16 @@ interface TextRange {
   readonly end: number;
 }
 
-/** Deepest nesting of arrays and objects (R5). */
-export const maxJsonDepth = 64;
+/** Deepest nesting of arrays and objects in bodies of devices and in object models (R5). */
+export const maxJsonDepth = deepest - 2;
 
-const usual = trusted(maxJsonDepth);
+export const bodyLimits: JsonLimits = { depth: maxJsonDepth };
 
-/** For backend responses: only their size is limited, and a list holds its models two levels deeper. */
-export const answerLimits = trusted(maxJsonDepth + 2);
+/** For backend responses. */
+export const answerLimits: JsonLimits = { depth: deepest };
 
 /** For an object in a text that is refused when a wanted key occurs twice there. */
 export const untilRepeated: JsonLimits = { ...answerLimits, untilRepeated: true };
-
-/** For bodies of devices (R6). */
-export const bodyLimits: JsonLimits = {
-  depth: maxJsonDepth,
-  values: 32_768,
-  members: 4_096,
-  keyLength: maxKeyLength,
-  numberLength: 1_024,
-};
 
 /** A copy with a zero byte behind it: V8 deoptimises `scan` when it reads past the end of a buffer. */
 export function terminated(bytes: Uint8Array): Buffer {
@@ -60,7 +51,7 @@ export function terminated(bytes: Uint8Array): Buffer {
  * @param keys the keys of the outermost object to find
  * @throws MalformedJson
  */
-export function readTerminated(text: Buffer, keys: Keys = allKeys, limits: JsonLimits = usual): Json {
+export function readTerminated(text: Buffer, keys: Keys = allKeys, limits: JsonLimits = bodyLimits): Json {
   return jsonAt(text, 0, checkedEnd(text), keys, limits);
 }
 

@@ -1,6 +1,5 @@
-import { answerLimits, checkedEnd, type Json, jsonOf, maxJsonDepth, terminated } from './json.ts';
+import { answerLimits, bodyLimits, checkedEnd, type Json, jsonOf, terminated } from './json.ts';
 import type { Keys } from './jsonKeys.ts';
-import { trusted } from './jsonLimits.ts';
 import type { List } from './jsonPass.ts';
 import { effort, scanElements, scanInSlices } from './jsonScan.ts';
 
@@ -12,8 +11,6 @@ export interface Elements {
   /** What it throws ends the reading. */
   take(element: Json): void;
 }
-
-const elementLimits = trusted(maxJsonDepth);
 
 /**
  * Reads the answer of a backend in slices and in one pass: elements are taken as it comes to them.
@@ -41,7 +38,7 @@ export function eachElement({ members, place: { bytes } }: Json, elements: Eleme
 
 const listOf = ({ keys, take }: Elements): List => ({
   keys,
-  limits: elementLimits,
+  limits: bodyLimits,
   take(bytes, element) {
     effort.elements += 1;
     take(jsonOf(element, bytes, element.start, element.at));

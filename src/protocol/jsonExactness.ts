@@ -49,7 +49,7 @@ function valueProblem(walk: Walk): string | undefined {
     return isUnicode(bytes, at, walk.at) ? undefined : 'has half a surrogate pair, which is not Unicode text';
   }
   if (first <= digit9) {
-    walk.at = pastNumber(bytes, at, Number.POSITIVE_INFINITY);
+    walk.at = pastNumber(bytes, at);
     return numberProblem(bytes.toString('latin1', at, walk.at));
   }
   if (first === openBracket) return elementsProblem(walk);

@@ -10,7 +10,7 @@ export interface Keys {
   find(bytes: Buffer, from: number, to: number): string | undefined;
 }
 
-/** Longer keys are never found: bodies with such keys are rejected (R6). */
+/** Longer keys are passed over: the service looks for none. */
 export const maxKeyLength = 1_024;
 
 interface Leaf {

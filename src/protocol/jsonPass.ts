@@ -1,5 +1,5 @@
 import type { Keys } from './jsonKeys.ts';
-import { type JsonLimits, MalformedJson } from './jsonLimits.ts';
+import { deepest, type JsonLimits, MalformedJson } from './jsonLimits.ts';
 import {
   broken,
   closeBrace,
@@ -53,6 +53,9 @@ export interface WantedParts {
   /** The wanted member that is a list, if there is one. */
   readonly list?: List & { readonly key: string };
 }
+
+/** A small integer beyond the values of any text. */
+const neverTooMany = 0x3fffffff;
 
 type FoundMember = { -readonly [Key in keyof Member]: Member[Key] };
 
@@ -124,7 +127,7 @@ export const goOn = (bytes: Buffer, pass: Pass, sought: WantedParts, until: numb
     : passValue(bytes, pass, 0, sought.limits, until);
 
 function passObject(bytes: Buffer, pass: Pass, { keys, limits, list }: WantedParts, until: number): boolean {
-  const { members: maxMembers, keyLength, untilRepeated } = limits;
+  const { untilRepeated } = limits;
   let next = comma;
   if (!pass.hasBegun) {
     pass.hasBegun = true;
@@ -136,9 +139,8 @@ function passObject(bytes: Buffer, pass: Pass, { keys, limits, list }: WantedPar
     if (!pass.isInMember) {
       const key = pass.at;
       if (key >= until) return false;
-      const keyEnd = pastKey(bytes, key, keyLength);
+      const keyEnd = pastKey(bytes, key);
       pass.size += 1;
-      if (pass.size > maxMembers) throw new MalformedJson(`has more than ${maxMembers} members`);
       pass.name = keys.find(bytes, key + 1, keyEnd - 1);
       pass.key = key;
       pass.at = pastColon(bytes, keyEnd);
@@ -219,7 +221,7 @@ export function passList(bytes: Buffer, pass: Pass, list: List, until: number): 
 }
 
 /** For each open array or object, whether it is an object. It is shared because a pass that pauses keeps a copy. */
-const isObject = new Uint8Array(129);
+const isObject = new Uint8Array(deepest + 1);
 
 /**
  * Passes a value, and everything in it. This loop reads most of the bytes of a device's body, so that it knows nothing of
@@ -228,7 +230,7 @@ const isObject = new Uint8Array(129);
  * @throws MalformedJson
  */
 function passValue(bytes: Buffer, pass: Pass, outer: number, limits: JsonLimits, until: number): boolean {
-  const { depth: maxDepth, values: maxValues, keyLength, numberLength } = limits;
+  const { depth: maxDepth, values: maxValues = neverTooMany } = limits;
   let { at, values } = pass;
   let depth = outer;
   let inObject = false;
@@ -240,12 +242,12 @@ function passValue(bytes: Buffer, pass: Pass, outer: number, limits: JsonLimits,
   }
   try {
     for (;;) {
-      if (inObject) at = pastColon(bytes, pastKey(bytes, at, keyLength));
+      if (inObject) at = pastColon(bytes, pastKey(bytes, at));
       values += 1;
       if (values > maxValues) throw new MalformedJson(`has more than ${maxValues} values`);
       const first = bytes[at] as number;
       if (first === quote) at = pastString(bytes, at);
-      else if (first <= digit9) at = pastNumber(bytes, at, numberLength);
+      else if (first <= digit9) at = pastNumber(bytes, at);
       else if (first === openBrace || first === openBracket) {
         if (depth === maxDepth) throw new MalformedJson(`is nested more than ${maxDepth} levels deep`);
         at = pastBlanks(bytes, at + 1);

@@ -21,13 +21,9 @@ const letterU = 0x75;
 export const openBrace = 0x7b;
 export const closeBrace = 0x7d;
 
-export function pastKey(bytes: Buffer, from: number, maxLength: number): number {
+export function pastKey(bytes: Buffer, from: number): number {
   if (bytes[from] !== quote) throw broken(bytes, from);
-  const at = pastString(bytes, from);
-  if (at - from - 2 > maxLength) {
-    throw new MalformedJson(`has a key of more than ${maxLength} characters, see character ${from + 1}`);
-  }
-  return at;
+  return pastString(bytes, from);
 }
 
 /** @returns the offset of the member's value */
@@ -94,27 +90,22 @@ const isHexDigit = (code: number): boolean =>
   isDigit(code) || (code >= 0x41 && code <= 0x46) || (code >= 0x61 && code <= 0x66);
 
 /* number = ["-"] ( "0" / digit1-9 *digit ) [ "." 1*digit ] [ ("e" / "E") ["+" / "-"] 1*digit ] */
-export function pastNumber(bytes: Buffer, start: number, maxLength: number): number {
-  const most = start + maxLength;
+export function pastNumber(bytes: Buffer, start: number): number {
   let at = bytes[start] === minus ? start + 1 : start;
-  at = bytes[at] === digit0 ? at + 1 : pastDigits(bytes, at, most);
-  if (bytes[at] === dot) at = pastDigits(bytes, at + 1, most);
+  at = bytes[at] === digit0 ? at + 1 : pastDigits(bytes, at);
+  if (bytes[at] === dot) at = pastDigits(bytes, at + 1);
   const exponent = bytes[at];
   if (exponent === 0x65 || exponent === 0x45) {
     const sign = bytes[at + 1];
-    at = pastDigits(bytes, sign === plus || sign === minus ? at + 2 : at + 1, most);
-  }
-  if (at > most) {
-    throw new MalformedJson(`has a number of more than ${maxLength} characters, see character ${start + 1}`);
+    at = pastDigits(bytes, sign === plus || sign === minus ? at + 2 : at + 1);
   }
   return at;
 }
 
-/** @param most the offset at which to stop */
-function pastDigits(bytes: Buffer, from: number, most: number): number {
+function pastDigits(bytes: Buffer, from: number): number {
   if (!isDigit(bytes[from] as number)) throw broken(bytes, from);
   let at = from + 1;
-  while (isDigit(bytes[at] as number) && at <= most) at += 1;
+  while (isDigit(bytes[at] as number)) at += 1;
   return at;
 }
 

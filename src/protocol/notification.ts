@@ -1,4 +1,4 @@
-import { type Reply, systemCorrelationId } from './c2d.ts';
+import { type Reply, systemCorrelationId, withValues } from './c2d.ts';
 import { type Envelope, messageId } from './envelope.ts';
 
 /** Tells a device about an object model; the body is the backend's own text of the model (R5). */
@@ -8,11 +8,11 @@ export interface Notification {
   readonly target: string;
   readonly objectId: string;
   readonly model: string;
-  readonly body: string;
+  readonly body: Buffer;
 }
 
 /*
- * svc-messagetype = platformEvent   eventType   id   objectId   model   target        body: the object model
+ * svc-messagetype = platformEvent   eventType   id   objectId   model   [target]        body: the object model
  * Always in V1 format (A11).
  */
 export function notify(envelope: Envelope, notification: Notification): Reply {
@@ -23,14 +23,14 @@ export function notify(envelope: Envelope, notification: Notification): Reply {
     deviceId,
     messageId: messageId(envelope, `about ${model} of ${objectId.toLowerCase()}`),
     correlationId: systemCorrelationId(id),
-    properties: {
+    properties: withValues({
       'svc-messagetype': 'platformEvent',
       eventType,
-      ...(id === undefined ? {} : { id }),
+      id: id ?? '',
       objectId,
       model,
       target,
-    },
-    body,
+    }),
+    body: body.toString(),
   };
 }

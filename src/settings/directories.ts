@@ -5,17 +5,15 @@ import type { Settings } from './schema.ts';
 export interface Directories {
   readonly checkpoints: string;
   readonly deadLetters: string;
-  readonly spool: string;
 }
 
 export const directoriesOf = ({ directory }: Settings['data']): Directories => ({
   checkpoints: join(directory, 'checkpoints'),
   deadLetters: join(directory, 'dead-letters'),
-  spool: join(directory, 'spool'),
 });
 
 /** The folders that the service uses with these settings. */
 export function usedDirectories({ data, store }: Pick<Settings, 'data' | 'store'>): string[] {
-  const { checkpoints, deadLetters, spool } = directoriesOf(data);
-  return store.kind === 'file' ? [checkpoints, deadLetters, spool] : [spool];
+  const { checkpoints, deadLetters } = directoriesOf(data);
+  return store.kind === 'file' ? [checkpoints, deadLetters] : [];
 }

@@ -24,13 +24,18 @@ export class StoreFailure extends Error {
   override readonly name = 'StoreFailure';
   readonly fault: StoreFault;
   readonly diagnosis: StoreDiagnosis;
+  readonly refusesContent: boolean;
 
-  constructor(message: string, fault: StoreFault, diagnosis: StoreDiagnosis) {
+  constructor(message: string, fault: StoreFault, diagnosis: StoreDiagnosis, refusesContent = false) {
     super(message);
     this.fault = fault;
     this.diagnosis = diagnosis;
+    this.refusesContent = refusesContent;
   }
 }
+
+/** Whether a store will never take what it was given: neither waiting nor an operator changes that. */
+export const refusesContent = (error: unknown): boolean => error instanceof StoreFailure && error.refusesContent;
 
 /** Fields of a log line about an error: none when it is not that of a store. */
 export const storeFieldsOf = (error: unknown): Partial<StoreDiagnosis> =>
@@ -49,21 +54,27 @@ export function storeFailureOf(
   if (error instanceof StorageError) {
     const { status, code, said, message } = error;
     const isOfContainer = code === 'ContainerNotFound' || code === 'InvalidResourceName';
-    return new StoreFailure(message, status !== undefined && status < 500 ? 'refused' : 'unavailable', {
+    const diagnosis = {
       setting: isOfContainer ? containerSetting : setting,
       storeSaid: said,
       todo: accountTodo(status, code, setting.endsWith('_ACCOUNT_URL')),
-    });
+    };
+    const fault = status !== undefined && status < 500 ? 'refused' : 'unavailable';
+    return new StoreFailure(message, fault, diagnosis, contentCodes.has(code));
   }
   if (!(error instanceof Error) || !('syscall' in error)) return undefined;
   const code = 'code' in error ? String(error.code) : '';
   const todo = fileTodos[code];
-  return new StoreFailure(error.message, todo ? 'refused' : 'unavailable', {
+  const diagnosis = {
     setting,
     storeSaid: error.message,
     todo: todo ?? 'look at the disk, and at the log of the operating system',
-  });
+  };
+  return new StoreFailure(error.message, todo ? 'refused' : 'unavailable', diagnosis, contentCodes.has(code));
 }
+
+/** Of accounts and file systems: too large for them, or in the place of one that must stay as it is. */
+const contentCodes: ReadonlySet<string> = new Set(['RequestBodyTooLarge', 'BlobImmutableDueToPolicy', 'EFBIG']);
 
 /** @param isByIdentity instead of a connection string */
 function accountTodo(status: number | undefined, code: string, isByIdentity: boolean): string {
@@ -87,6 +98,7 @@ const fileTodos: Readonly<Record<string, string>> = {
   EROFS: folder,
   ENOTDIR: folder,
   EISDIR: folder,
+  ENOENT: 'the folder has gone, with what was in it, and is made again: mount its volume, if it has one',
   ENOSPC: 'the disk is full: make room',
   EDQUOT: 'the disk is full: make room',
 };

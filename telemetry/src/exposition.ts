@@ -11,11 +11,14 @@ type Labels = readonly (readonly [key: string, value: string])[];
 /**
  * Writes metrics in the text format of Prometheus, version 0.0.4: a line for each series, with dots of names as underscores,
  * `_total` behind counters, and cumulative buckets (D117).
- * @param target attributes of the program, by their names in OpenTelemetry: the labels of `target_info`
+ * @param target attributes of the program, by their names in OpenTelemetry, as operators may choose them: the labels of `target_info`
  */
 export function createExposition({ readings }: Report, target: Readonly<Record<string, string>>): () => string {
-  const labels = Object.entries(target).map(([key, value]) => [plain(key), value] as const);
-  const info = ['# HELP target_info Target metadata', '# TYPE target_info gauge', `target_info${labelled(labels)} 1`];
+  const info = [
+    '# HELP target_info Target metadata',
+    '# TYPE target_info gauge',
+    `target_info${labelled(merged(target))} 1`,
+  ];
   return () => `${[...info, ...readings().flatMap(linesOf)].join('\n')}\n`;
 }
 
@@ -57,6 +60,16 @@ function labelsOf({ attributes, constants }: Declaration, { values }: Readonly<S
   const own = attributes.map(({ key }, index) => [plain(key), values[index] ?? ''] as const);
   const fixed = Object.entries(constants).map(([key, value]) => [plain(key), value] as const);
   return [...fixed, ...own.filter(([, value]) => value !== '')];
+}
+
+/** As OpenTelemetry maps any keys to labels: no digit first, and the values of keys that become the same are joined, in the order of the keys. */
+function merged(attributes: Readonly<Record<string, string>>): Labels {
+  const keys = new Map<string, string[]>();
+  for (const key of Object.keys(attributes)) {
+    const label = key.replaceAll(/\W/g, '_').replace(/^(?=\d)/, 'key_');
+    keys.set(label, [...(keys.get(label) ?? []), key].sort());
+  }
+  return Array.from(keys, ([label, same]) => [label, same.map((key) => attributes[key]).join(';')] as const);
 }
 
 const plain = (name: string): string => name.replaceAll(/[^\w:]/g, '_');

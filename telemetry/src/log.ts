@@ -116,3 +116,9 @@ export function withFields<E extends Events>(log: LogLines<E>, own: object): Log
   origins.set(view, originOf(log));
   return view;
 }
+
+/** Warnings of Node.js, such as of what a package uses that is deprecated, as lines at `debug`: on its own it writes them as plain text. */
+export function logWarnings(source: NodeJS.EventEmitter, log: { debug(fields: object, message: string): void }): void {
+  source.removeAllListeners('warning');
+  source.on('warning', (warning: Error) => log.debug({ err: warning }, 'warning of Node.js'));
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readAnswer, sliceBytes, textOf } from '../../src/backends/answer.ts';
+import { readAnswer, sliceBytes } from '../../src/backends/answer.ts';
 import { keysOf } from '../../src/protocol/jsonKeys.ts';
 
 const keys = keysOf(['x', 'end']);
@@ -40,22 +40,5 @@ describe('a large answer', () => {
   it('is refused for a fault in a later slice', async () => {
     const text = `[${'1,'.repeat(sliceBytes)}}`;
     await expect(readAnswer(Buffer.from(text), { keys, result: size })).rejects.toThrow('is not well-formed JSON');
-  });
-});
-
-describe('a large text', () => {
-  it.each(['x', 'é', '€', '😀'])('of %s is decoded in slices that end between characters', async (character) => {
-    for (let before = 0; before < 4; before += 1) {
-      const text = '-'.repeat(before) + character.repeat((2.5 * sliceBytes) / Buffer.byteLength(character));
-      const had = turns();
-      expect((await textOf(Buffer.from(text))) === text).toBe(true);
-      expect(had()).toBe(2);
-    }
-  });
-
-  it('is decoded at once up to 256 KiB', async () => {
-    const had = turns();
-    expect((await textOf(Buffer.alloc(sliceBytes, 'x'))).length).toBe(sliceBytes);
-    expect(had()).toBe(0);
   });
 });

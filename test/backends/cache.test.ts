@@ -153,6 +153,17 @@ describe('the cache', () => {
     expect(await cache.get(asker('d1'), 'k', 1000, async () => 'new')).toBe('old');
   });
 
+  it('counts a large answer as several', async () => {
+    const cache = createCache<ReadonlyMap<string, readonly string[]>>(10);
+    const load = (names: number) => async () => new Map([['names', Array(names).fill('x'.repeat(500))]]);
+    const kept: number[] = [];
+    for (const [index, names] of [0, 1, 8, 20].entries()) {
+      await cache.get(asker(`d${index}`), 'k', 1000, load(names));
+      kept.push(cache.entries());
+    }
+    expect(kept).toEqual([1, 2, 1, 1]); // the third leaves no room for the first ones, and the last would not fit
+  });
+
   it.each(['d1', 'd2'])('never exceeds its bound, even if %s asks for everything', async (greedy) => {
     const cache = createCache<string>(3);
     const keys = Array.from({ length: 10 }, (_, index) => `k${index}`);

@@ -4,7 +4,9 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Axios } from 'axios';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { usualAnswerBytes } from '../../src/backends/largeAnswer.ts';
 import { createTransport, TransportFailure } from '../../src/backends/transport.ts';
+import { createLine, type Line } from '../../src/engine/budget/line.ts';
 import { rejectionBy, serve } from './harness.ts';
 
 function client(url: string, { connections = 4, attemptTimeoutMs = 60_000 } = {}) {
@@ -253,5 +255,94 @@ describe('the transport', () => {
     await seen;
     await transport.close();
     expect((await request).fault).toBe('connection lost');
+  });
+});
+
+describe('a large answer', () => {
+  const size = usualAnswerBytes + 1;
+  const limit = 4 * size;
+  const none = { messages: 0, bytes: 0 };
+
+  /** A room, what the transport asks it for, and requests that are charged there. */
+  function charged(url: string, maxBytes: number) {
+    const room = createLine({ maxMessages: Number.POSITIVE_INFINITY, maxBytes });
+    const taken = vi.fn<Line['take']>(room.take);
+    const transport = createTransport(url, { connections: 4, attemptTimeoutMs: 40, room: { ...room, take: taken } });
+    onTestFinished(() => transport.close());
+    const request = () => transport.adapter({ method: 'GET', url: '/', maxContentLength: limit } as never);
+    return { room, taken, request };
+  }
+
+  const whole = (bytes: number) => serve((_, response) => void response.end('x'.repeat(bytes)));
+  const inChunks = (bytes: number, status = 200) =>
+    serve((_, response) => {
+      response.writeHead(status).write('x'.repeat(bytes - 1));
+      response.end('x');
+    });
+
+  it.each([
+    ['of known length', whole, 2 * size],
+    ['of unknown length', inChunks, 2 * limit],
+  ])('%s is charged before it is received, and until it has been read', async (_, answer, reserved) => {
+    const { room, taken, request } = charged(await answer(size), 4 * limit);
+    const { data, release } = await request();
+    expect([data.length, taken.mock.calls]).toEqual([size, [[reserved]]]);
+    expect(room.inFlight()).toEqual({ messages: 1, bytes: 2 * size });
+    release?.();
+    release?.();
+    expect(room.inFlight()).toEqual(none);
+  });
+
+  it.each([
+    ['is no larger than a usual one', () => whole(usualAnswerBytes)],
+    ['is no larger than a usual one, in chunks', () => inChunks(usualAnswerBytes)],
+    ['is no success', () => inChunks(3 * usualAnswerBytes, 500)],
+  ])('is not charged when it %s, and then little is kept', async (_, answer) => {
+    const { taken, request } = charged(await answer(), 1);
+    const { data, release } = await request();
+    expect(data.length).toBeLessThan(2 * usualAnswerBytes + 1);
+    expect([taken.mock.calls, release]).toEqual([[], undefined]);
+  });
+
+  it('waits for room, and its time begins again then', async () => {
+    const { passes } = time();
+    const { room, taken, request } = charged(await whole(size), 2 * size);
+    const first = await request();
+    const second = request();
+    await until(() => taken.mock.calls.length === 2);
+    passes(1_000);
+    first.release?.();
+    const { data, release } = await second;
+    expect([data.length, room.inFlight().messages]).toEqual([size, 1]);
+    release?.();
+    expect(room.inFlight()).toEqual(none);
+  });
+
+  it('fails in time after it has waited for room', async () => {
+    const { passes, failsAfter } = time();
+    const url = await serve((_, response) => response.writeHead(200, { 'content-length': size }).write('x'));
+    const { room, taken, request } = charged(url, 2 * size);
+    void room.take(2 * size);
+    const failed = failure(request());
+    await until(() => taken.mock.calls.length === 1);
+    passes(1_000);
+    room.give(2 * size);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect((await failsAfter(40, failed)).fault).toBe('no answer in time');
+    expect(room.inFlight()).toEqual(none);
+  });
+
+  it('gives its room back when it breaks off, also when it has none yet', async () => {
+    const sockets: Socket[] = [];
+    const url = await serveTcp((socket) => {
+      sockets.push(socket);
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\nx`);
+    });
+    const { room, taken, request } = charged(url, 2 * size);
+    const broken = [failure(request()), failure(request())];
+    await until(() => taken.mock.calls.length === 2);
+    for (const socket of sockets) socket.resetAndDestroy();
+    expect((await Promise.all(broken)).map(({ fault }) => fault)).toEqual(['connection lost', 'connection lost']);
+    expect(room.inFlight()).toEqual(none);
   });
 });

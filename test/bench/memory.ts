@@ -19,7 +19,7 @@ const loads = {
     usage: `Usage: npm run bench -- memory [options]
 
   --messages N   in the hub when the service starts (100000)
-  --devices N    that sent them, in turn (1000); with 1 nearly all wait in the spool
+  --devices N    that sent them, in turn (1000); with 1 nearly all wait
   --bytes N      of each message, about (1024)
   --delay MS     that each call of a backend takes (50)
   --seconds N    to watch (60)

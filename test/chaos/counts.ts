@@ -12,7 +12,12 @@ const names = new Set([
   ...['model.create', 'model.update', 'type.create', 'reference.create', 'identity.update', 'identity.delete'],
   ...['Svc.Device.Created', 'Svc.Device.Updated', 'Svc.Device.SyncModel'],
 ]);
+/** Whether a line says that a limit, or the store, has refused a dead letter. */
+export const isNotParked = ({ msg }: Line): boolean => msg === 'message could not be parked';
+
 const ourFault: readonly unknown[] = ['timeout_exceeded', 'internal_platform_error'];
+
+const isOurFault = ({ msg, code }: Line): boolean => msg === 'handled' && ourFault.includes(code);
 
 /** What the process of these lines has counted, if every line is right. */
 export function countsIn(lines: readonly Line[]): Counts {
@@ -20,12 +25,14 @@ export function countsIn(lines: readonly Line[]): Counts {
   const add = (series: string, by = 1) => {
     if (by > 0) counts.set(series, (counts.get(series) ?? 0) + by);
   };
+  const notParked = lines.filter(isNotParked).length;
+  add('dead letters not_parked', notParked);
+  add('dead letters parked', lines.filter(isOurFault).length - notParked);
   for (const { msg, message, code, replies, dropped, repliesMs } of lines) {
     if (msg !== 'handled') continue;
     const name = names.has(String(message)) ? String(message) : '_OTHER';
     add(`handled ${code} ${name}`);
     for (const series of ['durations', 'waits hub', 'waits lane']) add(series);
-    if (ourFault.includes(code)) add('dead letters parked');
     add('replies delivered', Number(replies));
     for (const { reason } of Array.isArray(dropped) ? dropped : []) add(`replies ${reason}`);
     if (repliesMs !== undefined) add('replies durations');
@@ -77,6 +84,7 @@ export function flawsOfLastLine(lines: readonly Line[]): string[] {
   const delivered = sum('replies delivered');
   const sums = {
     ...{ succeeded, failed: sum('handled ') - succeeded, parked: sum('dead letters parked') },
+    notParked: sum('dead letters not_parked'),
     ...{ repliesDelivered: delivered, repliesDropped: sum('replies ') - sum('replies durations') - delivered },
   };
   return Object.entries(sums).flatMap(([name, value]) =>

@@ -55,7 +55,8 @@ export function checkNotifications(one: Traces, { notices }: Due, course: Course
   const kinds = [...grouped(seen, ({ about }) => textOf(about)).values()];
   for (const same of kinds) oneId(same, 'wrong notification', find);
 
-  const acknowledged = told.findIndex(({ about }) => about === undefined);
+  // A failure may have been told before, by who could not park the message (G4).
+  const acknowledged = told.findIndex(({ about, code }) => about === undefined && code === handled[0]?.code);
   const isLate = ([first]: Told[]) => first !== undefined && told.indexOf(first) > acknowledged;
   if (acknowledged >= 0 && !isRefused && handled.length === 1 && kinds.some(isLate)) {
     find('wrong notification', 'comes after the acknowledgement'); // A12

@@ -44,7 +44,7 @@ const ackV2 = (action: string, body: object, properties = {}) =>
     body,
   );
 const ackV1 = (eventType: string, body: object, properties = {}) =>
-  reply({ 'svc-messagetype': 'platformEventAck', eventType, id: 'm-1', target: '', ...properties }, body);
+  reply({ 'svc-messagetype': 'platformEventAck', eventType, id: 'm-1', ...properties }, body);
 const ok = { success: true, code: 'ok', details: '' };
 const refused = { success: false, code: 'http_response_error', details: 'information model: not found' };
 const model = { ...subject, type: 'pump@1.0.0', properties: {}, version: 3 };
@@ -129,7 +129,11 @@ describe('The form of', () => {
     const packed = (body: object) => gzipSync(JSON.stringify(body)).toString('base64');
     const asked = v2('reference.create', [], { ...subject, 'content-encoding': 'gzip' });
     const plain = ackV2('reference.create', ok);
-    const right = { ...plain, properties: { ...plain.properties, 'content-encoding': 'gzip' } };
+    const right = {
+      ...plain,
+      system: { ...plain.system, contentType: 'text/plain' }, // C3
+      properties: { ...plain.properties, 'content-encoding': 'gzip' },
+    };
     expect(flawsOf({ ...right, body: Buffer.from(packed(ok)) }, asked, calm)).toEqual([]);
     expect(flawsOf(plain, asked, calm)).not.toEqual([]);
     expect(flawsOf(plain, v2('reference.create', [], { 'content-encoding': 'deflate' }), calm)).toEqual([]);
@@ -192,19 +196,21 @@ describe('The form of', () => {
 
     it('has the target of the request; that of a subscription is sent to the owner', () => {
       const circumstances = { ...calm, answers: [text, text.replace('svc.device', 'svc.configuration')] };
-      const at = (target: string, about: string) =>
+      const { target: _, ...untargeted } = right.properties;
+      const at = (target: Record<string, string>, about: string) =>
         flawsOf(
           reply(
-            { ...right.properties, model: about, target },
+            { ...untargeted, model: about, ...target },
             text.replace('svc.device', about),
             `about ${about} of ${objectId}`,
           ),
           message,
           circumstances,
         );
-      expect(at('', 'svc.device')).not.toEqual([]);
-      expect(at('', 'svc.configuration')).toEqual([]);
-      expect(at('module-0', 'svc.configuration')).not.toEqual([]);
+      expect(at({}, 'svc.device')).not.toEqual([]);
+      expect(at({}, 'svc.configuration')).toEqual([]);
+      expect(at({ target: '' }, 'svc.configuration')).not.toEqual([]); // P4
+      expect(at({ target: 'module-0' }, 'svc.configuration')).not.toEqual([]);
     });
   });
 });

@@ -31,10 +31,15 @@ export function flawsOf(reply: Seen, message: Message, circumstances: Circumstan
   const text = unpack(reply).toString('utf8');
   const body: Readonly<Record<string, unknown>> = JSON.parse(text);
   const isAck = 'code' in body;
+  const isCompressed = reply.properties['content-encoding'] === 'gzip';
   const due = isAck ? acknowledgement(message, reply, body, circumstances) : notification(message, reply, body);
   return [
     ...differences('its', { deviceId: reply.deviceId }, { deviceId: message.deviceId }),
-    ...differences('system property', { ...reply.system }, systemOf(message, aboutOf(reply, body), circumstances)),
+    ...differences(
+      'system property',
+      { ...reply.system },
+      systemOf(message, aboutOf(reply, body), isCompressed, circumstances),
+    ),
     ...differences('property', reply.properties, due.properties),
     ...differences('member', body, due.body),
     ...(isAck || circumstances.answers.some((answer) => isModelOf(answer, text))
@@ -77,13 +82,13 @@ const anyEvent = rule('the name of a model notification', (value) =>
 );
 
 /** C1 */
-const systemOf = ({ id, deviceId }: Message, about: string, { places }: Circumstances) => ({
+const systemOf = ({ id, deviceId }: Message, about: string, isCompressed: boolean, { places }: Circumstances) => ({
   messageId: rule('derived from the event and from what the reply says', (value) =>
     places.some((place) => messageIdAt(place, deviceId, about) === value),
   ),
   correlationId: id,
   to: `/devices/${deviceId}/messages/devicebound`,
-  contentType: 'application/json',
+  contentType: isCompressed ? 'text/plain' : 'application/json',
   contentEncoding: 'utf-8',
 });
 
@@ -95,7 +100,7 @@ function acknowledgement(
 ): Form {
   const { id, properties, said } = message;
   const success = code === 'ok';
-  const target = properties['target'] ?? '';
+  const target = properties['target'] || undefined; // P4
   const { action, eventType } = properties;
   const name = action ?? eventType ?? '';
   const own = echoes[name]?.(message, said as Body, success, circumstances);
@@ -172,7 +177,7 @@ function notification({ id, intent, properties }: Message, { properties: seen }:
   const { model } = seen;
   // A11: what is subscribed to goes to the owner, which is the device itself here
   const isRequested = intent.does === 'fetch' || model === 'svc.device';
-  const target = isRequested ? (properties['target'] ?? '') : '';
+  const target = isRequested ? properties['target'] || undefined : undefined; // P4
   const objectId = seen['objectId'];
   return {
     properties: { 'svc-messagetype': 'platformEvent', eventType: anyEvent, id, objectId, model, target },

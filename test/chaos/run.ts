@@ -1,16 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { check, type Finding, repeatsIn } from './checker.ts';
+import { type Finding, repeatsIn } from './checker.ts';
 import { stopCleanly } from './closing.ts';
-import { checkLastLines, checkMetrics } from './counts.ts';
+import { checkMetrics } from './counts.ts';
 import { withFatal } from './fatal.ts';
-import { checkForms } from './forms.ts';
 import type { History } from './history.ts';
-import { inHubOrder } from './hubOrder.ts';
+import { judge, uncovered } from './judge.ts';
 import type { Met } from './met.ts';
 import { failover, fatalMessage } from './misfortunes.ts';
-import { effectsIn, handledBy, recordOutcome } from './observe.ts';
+import { handledBy } from './observe.ts';
 import { plan, planOnly } from './plan.ts';
 import { createRandom } from './random.ts';
 import { isOurs, type Stage, setStage } from './stage.ts';
@@ -119,22 +118,8 @@ export async function run(options: RunOptions): Promise<Outcome> {
       },
       look: async () => (await Promise.all(stage.instances.filter(({ isUp }) => isUp()).map(checkMetrics))).flat(),
     });
-    const everybody = [...stage.instances, stage.guest];
-    const codes = everybody.flatMap((instance) => instance.codes);
-    const lastLines = await Promise.all(everybody.map(checkLastLines));
-
-    const calls = stage.backends.calls();
-    const inOrder = inHubOrder(messages, stage, calls, effectsIn(calls, stage.hiding), endpoint);
-    const history = await recordOutcome(stage, inOrder, connected);
-    const forms = await checkForms(stage, messages, history);
-    const findings = [
-      ...check(history),
-      ...forms,
-      ...counts,
-      ...lastLines.flat(),
-      ...unclean(codes),
-      ...uncovered(stage, await positions()),
-    ];
+    const { history, findings } = await judge({ stage, messages, first: endpoint, positions: await positions() });
+    findings.push(...counts);
     await keep(history, findings, directory);
     return {
       seed,
@@ -169,7 +154,7 @@ async function sendAll(stage: Stage, senders: readonly Sender[], onProgress: Run
 }
 
 /** Until it is so, or nothing happens any more. */
-async function untilQuiet(stage: Stage, isSo: () => Promise<boolean>): Promise<void> {
+export async function untilQuiet(stage: Stage, isSo: () => Promise<boolean>): Promise<void> {
   let seen = -1;
   for (let left = patience; left > 0 && !(await isSo()); left -= 1) {
     const happened = happeningsIn(stage);
@@ -187,20 +172,6 @@ const happeningsIn = ({ backends, replies, fatalEnds }: Stage): number =>
   backends.calls().filter(({ headers }) => headers['x-correlation-id'] !== undefined).length +
   replies.length +
   fatalEnds.length;
-
-/** A drain that ends in anything but 0 has failed (G3). */
-const unclean = (codes: readonly (number | null)[]): Finding[] =>
-  codes.flatMap((code): Finding[] =>
-    code === 0 ? [] : [{ what: 'state', id: '', why: `a clean stop ended with exit code ${code}` }],
-  );
-
-/** After a clean stop nothing is left that somebody would have to do again (G3). */
-const uncovered = ({ hub }: Stage, positions: ReadonlyMap<string, number>): Finding[] =>
-  hub.partitions.flatMap((partition): Finding[] => {
-    const [last, covered] = [partition.last()?.sequenceNumber, positions.get(String(partition.id))];
-    const why = `partition ${partition.id} is covered up to ${covered} of ${last} after a clean stop`;
-    return covered === last ? [] : [{ what: 'state', id: '', why }];
-  });
 
 async function keep(history: History, findings: readonly Finding[], directory: string): Promise<void> {
   const plain = (_: string, value: unknown) =>

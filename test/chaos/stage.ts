@@ -128,11 +128,12 @@ const timing = { expirySeconds: 8, checkpointSeconds: 1, replySeconds: patienceS
 /** Some times as long as it takes instances to find the endpoint. */
 const awayMs = 60_000;
 
-/** An earlier build has no files of secrets, and looks no endpoint up. */
+/** An earlier build has no files of secrets and no such room, and looks no endpoint up. */
 const hurriedConstants = (hasSecretFiles: boolean, looksUp: boolean) =>
   withConstants({
     timing,
-    ...(hasSecretFiles && { secretFiles: { lookMs: 200 } }),
+    // So little that floods have no room to wait.
+    ...(hasSecretFiles && { secretFiles: { lookMs: 200 }, backlogLimits: { maxBytes: 4 * 2 ** 20 } }),
     ...(looksUp && { reading: { silentMs: 4_000 }, failover: { unreadMs: 1_000 } }),
   });
 

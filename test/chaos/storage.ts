@@ -40,7 +40,9 @@ export interface Storage {
   checkpoints(container: string, hub: string): Promise<Map<string, string>>;
   /** The dead letters in a container. */
   letters(container: string): Promise<DeadLetter[]>;
-  /** For so long, requests are refused or their connections are reset, which `random` decides. Answers how many. */
+  /** Requests are refused or their connections are reset, which `random` decides. Answers a function that ends it, and says how many. */
+  breakDown(random: Random): () => number;
+  /** The same for so long. */
   fail(ms: number, random: Random): Promise<number>;
   /** For so long, requests are kept waiting for as long as `random` decides. Answers how many. */
   slow(ms: number, random: Random): Promise<number>;
@@ -79,13 +81,20 @@ export async function openStorage(): Promise<Storage> {
     account.connectionStringOf(which).replace(`:${account.port}/`, `:${(door.address() as AddressInfo).port}/`);
   const other = () => (used === 0 ? 1 : 0);
 
-  async function be(next: typeof mood, ms: number, random: Random): Promise<number> {
+  function begin(next: typeof mood, random: Random): () => number {
     mood = next;
     lot = random;
     const before = met;
+    return () => {
+      mood = 'well';
+      return met - before;
+    };
+  }
+
+  async function be(next: typeof mood, ms: number, random: Random): Promise<number> {
+    const end = begin(next, random);
     await sleep(ms);
-    mood = 'well';
-    return met - before;
+    return end();
   }
 
   async function* blobsOf(container: string, hub: string) {
@@ -134,6 +143,7 @@ export async function openStorage(): Promise<Storage> {
     positions,
     checkpoints,
     letters,
+    breakDown: (random) => begin('failing', random),
     fail: (ms, random) => be('failing', ms, random),
     slow: (ms, random) => be('slow', ms, random),
     async close() {

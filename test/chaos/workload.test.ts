@@ -40,7 +40,7 @@ describe('The workload', () => {
     expect(hostile.length).toBeGreaterThan(20);
   });
 
-  it('has floods that fill several segments of the spool, of a mebibyte each', () => {
+  it('has floods of some mebibytes, for which there is no room', () => {
     const bytesOf = ({ messages }: (typeof senders)[number]) =>
       messages.reduce((sum, { body }) => sum + body.length, 0);
     const floods = senders.filter(({ atOnce }) => atOnce > 50).map(bytesOf);

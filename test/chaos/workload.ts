@@ -45,7 +45,7 @@ function messagesOf(deviceId: string, floods: boolean, random: Random): Message[
   let typeVersion = 0;
 
   const body = (id: string) => ({ model, type: 'pump@1', properties: { serial: deviceId, location: id } });
-  /** Fills several segments of the spool; not in what notifications tell, which would not fit. */
+  /** Fills the room of messages that wait; not in what notifications tell, which would not fit. */
   const longText = () => 'x'.repeat(random.between(100_000, 200_000));
   const filler = () => (floods ? { filler: longText() } : {});
   const sensor = (id: string) => ({ model, type: 'sensor@1', properties: { quantity: id } });

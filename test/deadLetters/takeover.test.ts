@@ -156,7 +156,7 @@ describe('a message that may have been handled before', () => {
   it('deletes its dead letter that was being written while the store could not be cleared, and was listed again', async () => {
     const { letters, handle, place, ids, hold, release } = setUp({ deviceLetters: 1 });
     await settled({ letters, handle });
-    for (const number of [8, 9]) await letters.park(letter(number));
+    for (const number of [8, 9]) await lettersIn(place).park(letter(number));
     hold('write');
     void letters.park(letter(7));
     await settle();
@@ -230,7 +230,7 @@ describe('a message that may have been handled before', () => {
     async (when) => {
       const { letters, handle, place, ids } = setUp({ deviceLetters: 1 });
       await settled({ letters, handle });
-      for (const number of [7, 8]) await letters.park(letter(number));
+      for (const number of [7, 8]) await lettersIn(place).park(letter(number));
       let fail = () => {};
       vi.spyOn(place, 'remove').mockImplementationOnce(
         () => new Promise((_, reject) => (fail = () => reject(new Error('forbidden')))),

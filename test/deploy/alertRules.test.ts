@@ -40,7 +40,6 @@ const unrecorded: Readonly<Record<string, string>> = {
   EventUndecodable:
     'test/hub/decodable.test.ts has what a reader would not survive, and the hub takes none of it from a device',
   EventUnattributed: 'the hub emulator stamps every event, as the built-in endpoint does',
-  SpoolFull: 'a full disk is none of a recording’s business: it could be that of others',
   EdgeDefect: 'a defect that is known is repaired',
 };
 

@@ -1,11 +1,12 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { idOf } from '../../src/deadLetters/deadLetter.ts';
-import { bytesToReserve } from '../../src/protocol/body.ts';
+import { LetterRefused } from '../../src/deadLetters/deadLetterStore.ts';
+import { bytesReceived, bytesToReserve } from '../../src/protocol/body.ts';
 import type { Delivery } from '../../src/protocol/delivery.ts';
 import { messageLimits } from '../../src/settings/groups/constants.ts';
 import { createTaps, type TapEvent } from '../../src/tap/taps.ts';
-import { dispatchEvent } from '../support/dispatching.ts';
+import { type Dispatched, dispatchEvent } from '../support/dispatching.ts';
 import { bearerToken } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
 import { sumsOf } from '../support/observed.ts';
@@ -29,7 +30,7 @@ const anEvent = { msgType: undefined, action: undefined, 'svc-messagetype': 'pla
 
 describe('a bad message gets a clear failed acknowledgement', () => {
   it.each([
-    ['a body nested too deep', { body: '['.repeat(65) + ']'.repeat(65) }, 'body is nested more than 64 levels deep'],
+    ['a body nested too deep', { body: '['.repeat(129) + ']'.repeat(129) }, 'body is nested more than 128 levels deep'],
     [
       'an action of 64 characters',
       { properties: { action: 'x'.repeat(64) } },
@@ -58,8 +59,13 @@ describe('a bad message gets a clear failed acknowledgement', () => {
     [
       'an unknown content-encoding',
       { properties: { 'content-encoding': 'br' } },
-      'property content-encoding must be utf8, gzip or deflate',
+      'property content-encoding must be one of utf8, utf-8, identity, gzip, deflate (in any case), empty or absent',
       'decompression_error',
+    ],
+    [
+      'a compression that only the standard property names',
+      { body: gzipSync('{}'), systemProperties: { contentEncoding: 'GZIP' } },
+      /; the application property content-encoding counts, not the standard one, which says GZIP$/,
     ],
   ])('%s', async (_what, given, details, code = 'validation_error') => {
     const event = hubEvent({
@@ -132,13 +138,13 @@ it.each<[ack: string, result: string, body: unknown, script: Script, replies: nu
   expect(replies).toHaveLength(count);
 });
 
-it('compression is undone before the body is read; unneeded reserved memory is released then, and the rest before the answer', async () => {
+it('compression is undone before the body is read; unneeded reserved memory is released then', async () => {
   const body = gzipSync(JSON.stringify(pumpBody)).toString('base64');
   const event = hubEvent({ properties: { ...properties, 'content-encoding': 'gzip' }, body });
   const { replies, givenBack } = await dispatchEvent(event, success);
   const reserved = bytesToReserve(event, messageLimits.maxInflatedBytes);
   const needed = 4 * JSON.stringify(pumpBody).length;
-  expect(givenBack).toEqual([reserved - body.length - needed, needed]);
+  expect(givenBack).toEqual([reserved - bytesReceived(event) - needed]);
   expect(replies[0]?.properties['content-encoding']).toBe('gzip');
   expect(JSON.parse(gunzipSync(Buffer.from(replies[0]?.body ?? '', 'base64')).toString())).toMatchObject({
     success: true,
@@ -301,9 +307,10 @@ describe('the memory of replies (D28)', () => {
     ['an acknowledgement, which may repeat the body', pumpBody, success, 1_000 + read],
     ['a notification as well', pumpBody, notified, 1_000 + read + configuration.length],
     ['an acknowledgement of what is no JSON', '{', [], 1_000],
-  ])('is charged once: %s', async (_, body, script, bytes) => {
-    const { answering } = await dispatchEvent(hubEvent({ properties, body }), script);
-    expect(answering).toEqual([bytes]);
+  ])('is charged once, with the message: %s', async (_, body, script, bytes) => {
+    const received = hubEvent({ properties, body });
+    const { answering } = await dispatchEvent(received, script);
+    expect(answering).toEqual([bytesReceived(received) + bytes]);
   });
 });
 
@@ -481,6 +488,9 @@ describe('a message that fails through our side', () => {
     expect([handled, replies.length, counters['parked'], logged.length]).toEqual([true, 1, 1, 1]);
   });
 
+  const aDefect = () => {
+    throw new TypeError('a defect');
+  };
   const unparked = {
     level: 'error',
     msg: 'message could not be parked',
@@ -495,21 +505,41 @@ describe('a message that fails through our side', () => {
     expect([handled, parked]).toEqual([false, []]);
   });
 
-  it('waits 20 s for a dead-letter store that hangs, then is completed; the log has its position in the hub', async () => {
+  it('is completed when the store of dead letters is back, and until then only its bytes are charged', async () => {
     stopTime();
-    let ended: number | undefined;
-    const dispatching = dispatchEvent(event, failing, { park: () => new Promise(() => {}) });
-    void dispatching.then(() => {
-      ended = Date.now();
+    const park = vi
+      .fn<() => Promise<void>>()
+      .mockRejectedValueOnce(new Error('503'))
+      .mockRejectedValueOnce(new Error('503'));
+    let result: Dispatched | undefined;
+    void dispatchEvent(event, failing, { park }).then((dispatched) => {
+      result = dispatched;
     });
-    const began = Date.now();
-    await vi.advanceTimersByTimeAsync(19_999);
-    expect(ended).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(1_499);
+    expect([result, park.mock.calls.length]).toEqual([undefined, 2]);
     await vi.advanceTimersByTimeAsync(1);
-    const { handled, replies, counters, logged } = await dispatching;
-    expect([handled, replies.length, counters['parked'], (ended ?? 0) - began]).toEqual([true, 1, 0, 20_000]);
-    expect(logged.slice(-2)).toMatchObject([unparked, { msg: 'handled', code: 'internal_platform_error' }]);
+    const bytes = bytesReceived(event);
+    expect(result).toMatchObject({ handled: true, parking: [bytes, bytes], counters: { parked: 1, notParked: 0 } });
+    expect([result?.replies.length, result?.logged.at(-1)]).toMatchObject([1, { code: 'internal_platform_error' }]);
   });
+
+  it.each(['before its replies', 'after them'])(
+    'is not completed when its partition ends before the store is back, failing %s',
+    async (when) => {
+      stopTime();
+      const lost = new AbortController();
+      const dispatching = dispatchEvent(event, when === 'before its replies' ? success : failing, {
+        ended: lost.signal,
+        park: () => Promise.reject(new Error('503')),
+        ...(when === 'before its replies' && { deliver: aDefect }),
+      });
+      await vi.advanceTimersByTimeAsync(1_000);
+      lost.abort();
+      const { handled, counters, logged } = await dispatching;
+      expect([handled, counters]).toMatchObject([false, { succeeded: 0, failed: 0, parked: 0, notParked: 0 }]);
+      expect(logged.filter(({ msg }) => msg === 'handled')).toEqual([]);
+    },
+  );
 
   it('has a step during its parking, and none afterwards', async () => {
     const course: { open?: ReadonlySet<object> } = {};
@@ -524,12 +554,12 @@ describe('a message that fails through our side', () => {
     expect(course.open?.size).toBe(0);
   });
 
-  it('is answered and completed when it cannot be parked; the log has its position in the hub', async () => {
+  it('is answered and completed when a limit refuses its dead letter; the log has its position in the hub', async () => {
     const { handled, replies, counters, logged } = await dispatchEvent(event, failing, {
-      park: () => Promise.reject(new Error('no space left')),
+      park: () => Promise.reject(new LetterRefused('too many', 'delete some')),
     });
-    expect([handled, replies.length, counters['parked']]).toEqual([true, 1, 0]);
-    expect(logged.slice(-2)).toMatchObject([{ ...unparked, err: { message: 'no space left' } }, { msg: 'handled' }]);
+    expect([handled, replies.length, counters]).toMatchObject([true, 1, { failed: 1, parked: 0, notParked: 1 }]);
+    expect(logged.slice(-2)).toMatchObject([{ ...unparked, err: { message: 'too many' } }, { msg: 'handled' }]);
   });
 
   it('leaves no dead letter when it is handled again and succeeds, or is the device’s failure; only for a possible repeat one is looked for', async () => {

@@ -32,7 +32,7 @@ function create(subscriber: string) {
         giveUp = given;
       },
       wakes: () => void steps.push('wakes'),
-      answering: (bytes) => void (bytes === 0 && steps.push('takes a place again')),
+      waiting: () => void steps.push('takes a place again'),
     },
   });
   void dispatched.then(({ handled }) => steps.push(handled ? 'handled' : 'left'));

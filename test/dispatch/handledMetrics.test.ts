@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { LetterRefused } from '../../src/deadLetters/deadLetterStore.ts';
 import { catalogue } from '../../src/messages/index.ts';
 import { dispatchEvent } from '../support/dispatching.ts';
 import { hubEvent } from '../support/events.ts';
@@ -62,7 +63,7 @@ it('a reply that is dropped is counted by its reason', async () => {
 
 it.each([
   ['is parked', async () => {}, { parked: 1 }],
-  ['cannot be parked', () => Promise.reject(new Error('no space left')), { not_parked: 1 }],
+  ['is not parked', () => Promise.reject(new LetterRefused('too many', 'delete some')), { not_parked: 1 }],
 ])('a failure of the service that %s is counted as a dead letter', async (_, park, counted) => {
   const { meter } = await dispatchEvent(event, failing, { park });
   expect(readingOf(meter, 'device_messaging.dead_letters')).toEqual(counted);

@@ -13,10 +13,8 @@ function arrivals(taps?: Taps) {
   const lines: string[] = [];
   const meter = createMeter();
   const log = createLog('debug', { write: (line) => void lines.push(line) });
-  const { of, read } = createArrivals({ hub: 'hub', meter, log, ...(taps && { taps }) });
   return {
-    arrivalOf: of('3'),
-    read,
+    arrivalOf: createArrivals({ hub: 'hub', meter, log, ...(taps && { taps }) })('3'),
     meter,
     counted: () => summaryOf(meter),
     logged: () => lines.map((line) => JSON.parse(line)),
@@ -28,14 +26,13 @@ const nothing = summaryOf(createMeter());
 const ours = { msgType: 'action', action: 'model.create', version: 2 };
 
 it('a message for this service belongs to the device that the hub names', () => {
-  const { arrivalOf, read, meter, counted, logged } = arrivals();
+  const { arrivalOf, meter, counted, logged } = arrivals();
   const event = hubEvent({ properties: { ...ours, MsgType: 'action' } });
   expect(arrivalOf(event, true)).toEqual({
     ...{ event, generation: 'V2', deviceId: 'd1' },
     ...{ origin: { hub: 'hub', partition: '3' }, redelivered: true },
   });
   expect([counted(), logged()]).toEqual([nothing, []]);
-  read();
   expect(readingOf(meter, 'messaging.client.consumed.messages')).toEqual({ message: 1 });
 });
 

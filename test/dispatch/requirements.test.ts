@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { BackendName } from '../../src/backends/backends.ts';
-import { createRequirements } from '../../src/dispatch/requirements.ts';
+import { bytesToReserveFor, createRequirements } from '../../src/dispatch/requirements.ts';
 import { catalogue } from '../../src/messages/index.ts';
+import { bytesToReserve } from '../../src/protocol/body.ts';
 import type { Generation } from '../../src/protocol/event.ts';
 import { messageLimits } from '../../src/settings/groups/constants.ts';
-import { hubEvent } from '../support/events.ts';
+import { hubEvent, requestProperties } from '../support/events.ts';
 
 /** Backends of which the test takes some away. */
 function setUp() {
@@ -63,4 +64,19 @@ describe('the required backends of a message', () => {
     for (const name of ['informationModel', 'typeRegistry', 'principalManager'] as const) out.add(name);
     expect(of(properties)?.isMet() ?? true).toBe(true);
   });
+});
+
+it.each(catalogue)('what a message may keep of answers is reserved before it starts: $name', (card) => {
+  const { name, generation, keeps } = card;
+  const event = hubEvent({ properties: requestProperties[generation](name) });
+  expect(bytesToReserveFor(event, messageLimits.maxInflatedBytes)).toBe(
+    bytesToReserve(event, messageLimits.maxInflatedBytes) + keeps,
+  );
+});
+
+it('nothing is reserved for answers to what is no message of the catalogue', () => {
+  const event = hubEvent({ properties: requestProperties.V2('model.invent') });
+  expect(bytesToReserveFor(event, messageLimits.maxInflatedBytes)).toBe(
+    bytesToReserve(event, messageLimits.maxInflatedBytes),
+  );
 });

@@ -51,8 +51,8 @@ describe('A request complies with the entry of its action or event', () => {
 });
 
 describe('A reply complies with one entry only', () => {
-  const ack = { msgType: 'ack', version: '2', correlationId: 'c', target: '', timestamp: '2026-01-02T03:04:06.789Z' };
-  const event = { 'svc-messagetype': 'platformEventAck', id: 'c', target: '' };
+  const ack = { msgType: 'ack', version: '2', correlationId: 'c', timestamp: '2026-01-02T03:04:06.789Z' };
+  const event = { 'svc-messagetype': 'platformEventAck', id: 'c' };
   const failed = { success: false, code: 'validation_error', details: 'property x is required' };
   const entriesOf = (properties: object, body: Message['body']) =>
     entriesFor({ direction: 'cloudToDevice', properties: { ...properties }, body });

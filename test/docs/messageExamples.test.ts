@@ -28,7 +28,7 @@ function read({ properties, body }: Example): string {
   if (card === undefined) throw new Error(`there is no message ${envelope.name}`);
   const headers = checkedHeaders(card, envelope);
   if (body === undefined) return card.name;
-  const json = jsonBody(card, envelope, Buffer.from(body), 512 * 1024);
+  const json = jsonBody(card, envelope, { body: Buffer.from(body) }, 512 * 1024);
   checkedBody(card, envelope, headers, json, knownMembers(card, json));
   return card.name;
 }

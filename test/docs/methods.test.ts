@@ -7,9 +7,15 @@ import { codesIn, readPage, tableOf } from './markdown.ts';
 const page = readPage('methods.md');
 
 describe('docs/methods.md', () => {
-  it('lists all failures with their statuses {S23.9}', () => {
-    const listed = tableOf(page, 'reason').map(({ reason = '', status }) => [codesIn(reason)[0], Number(status)]);
-    expect(listed).toEqual(Object.entries(failures).map(([reason, { status }]) => [reason, status]));
+  it('lists all failures with their statuses, whether the method has run, and when to repeat {S23.9}', () => {
+    const listed = tableOf(page, 'reason').map((row) => [
+      ...[codesIn(row['reason'] ?? '')[0], Number(row['status'])],
+      ...[codesIn(row['`invoked`'] ?? '')[0], Number(row['`Retry-After`']) || undefined],
+    ]);
+    const all = Object.entries<{ status: number; invoked: string; retryAfter?: number }>(failures);
+    expect(listed).toEqual(
+      all.map(([reason, { status, invoked, retryAfter }]) => [reason, status, invoked, retryAfter]),
+    );
   });
 
   it('has the cause and the remedy of each', () => {

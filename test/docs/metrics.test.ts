@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Declaration } from 'telemetry/declaration.ts';
 import { describe, expect, it } from 'vitest';
 import { edgeMetrics } from '../../edge/src/metrics/declared/edgeMetrics.ts';
+import { prometheusNameOf } from '../../scripts/metricsPage.ts';
 import { type MetricName, metrics } from '../../src/metrics/metrics.ts';
 import { resultCodes } from '../../src/protocol/codes.ts';
 
@@ -34,6 +35,18 @@ describe('the declarations', () => {
 
   it('have the result codes of the service', () =>
     expect(valuesOf('device_messaging.handled.messages', 'device_messaging.code')).toEqual(Object.keys(resultCodes)));
+});
+
+it('the rule of docs/metrics.md makes what a collector calls each metric what /metrics calls it', () => {
+  const [, pattern = ''] = /regex: (.+)/.exec(readFileSync('docs/metrics.md', 'utf8')) ?? [];
+  const units: Readonly<Record<string, string>> = { s: '_seconds', By: '_bytes', '1': '_ratio' };
+  const relabelled = all.map(([name, { kind, unit }]) => {
+    const suffix = kind === 'gauge' || unit !== '1' ? (units[unit] ?? '') : '';
+    const translated = `${name.replaceAll('.', '_')}${suffix}${kind === 'counter' ? '_total' : ''}`;
+    return translated.replace(new RegExp(`^(?:${pattern})$`), '$1$2');
+  });
+  expect(pattern).not.toBe('');
+  expect(relabelled).toEqual(all.map(([name, declaration]) => prometheusNameOf(name, declaration)));
 });
 
 it('the queries of docs/metrics.md use existing metrics and attributes', () => {

@@ -109,13 +109,9 @@ describe('/metrics', () => {
   it('has the outage of a backend, and the messages that wait for it', () => {
     const backend = { device_messaging_backend: 'informationModel' };
     const inPlace = (name: string, device_messaging_place: string) => valueIn(during, name, { device_messaging_place });
-    const held = (place: string) => inPlace('device_messaging_held_messages', place);
-    expect(held('memory')).toBeGreaterThan(0);
-    expect(held('memory')).toBeLessThanOrEqual(40);
+    expect(inPlace('device_messaging_held_messages', 'memory')).toBeGreaterThan(200);
     const kept = (place: string) => inPlace('device_messaging_partition_messages', place);
-    expect(kept('disk')).toBeGreaterThan(200);
-    expect(kept('work') + kept('memory') + kept('disk')).toBe(updates);
-    expect(valueIn(during, 'device_messaging_partition_spool_bytes')).toBeGreaterThan(100 * kept('disk'));
+    expect(kept('work') + kept('memory')).toBe(updates);
     expect(valueIn(during, 'device_messaging_partition_oldest_duration')).toBeGreaterThan(0);
     const refused = { ...backend, http_response_status_code: '503' };
     expect(valueIn(during, requests, refused)).toBeGreaterThanOrEqual(5);
@@ -127,7 +123,7 @@ describe('/metrics', () => {
     const failed = { device_messaging_message: 'model.update', error_type: 'device' };
     has('messaging_process_duration_count', failed).toBe(updates);
     has('device_messaging_backend_retries_total', backend).toBeGreaterThan(0);
-    for (const name of ['backend_out', 'partition_spool_bytes', 'partition_oldest_duration']) {
+    for (const name of ['backend_out', 'partition_oldest_duration']) {
       expect([name, valueIn(after, `device_messaging_${name}`)]).toEqual([name, 0]);
     }
     for (const place of ['work', 'memory', 'replies']) {

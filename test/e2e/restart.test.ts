@@ -51,6 +51,12 @@ it('A service that is killed before it wrote a checkpoint handles the message ag
   expect(new Set(created.map(({ answer }) => answer)).size).toBe(1);
 });
 
+it('A service writes nothing but lines of its log, whatever its Node.js finds deprecated', async () => {
+  const lines = (await readFile(sandbox.state.service.logFile, 'utf8')).trimEnd().split('\n');
+  expect(lines.length).toBeGreaterThan(10);
+  for (const line of lines) expect(() => JSON.parse(line), line).not.toThrow();
+});
+
 it('A service that does not trust the authority of the hub is not ready, because its connection for replies is verified', async () => {
   await sandbox.service?.stop();
   const { environment, readyzUrl } = sandbox.state.service;

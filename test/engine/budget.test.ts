@@ -235,20 +235,20 @@ describe('large messages', () => {
   });
 });
 
-describe('the side budgets', () => {
+describe('the room for messages that are being answered', () => {
   const limits = { maxMessages: 2, maxBytes: 800 };
 
-  it('have room for as many messages as may be in progress, and for an eighth of the bytes', () => {
-    const { waiting } = createBudget(limits);
-    expect([waiting.take(60), waiting.take(41), waiting.take(40), waiting.take(0)]).toEqual([true, false, true, false]);
-    waiting.give(60);
-    expect([waiting.take(60), waiting.taken()]).toEqual([true, { messages: 2, bytes: 100 }]);
+  it('is for as many messages as may be in progress, and for an eighth of the bytes', () => {
+    const { answering } = createBudget(limits);
+    expect([60, 41, 40, 0].map(answering.take)).toEqual([true, false, true, false]);
+    answering.give(60);
+    expect([answering.take(60), answering.taken()]).toEqual([true, { messages: 2, bytes: 100 }]);
   });
 
-  it('admit one message larger than their room when they are empty', () =>
+  it('admits one larger message when it is empty', () =>
     expect(createBudget(limits).answering.take(10_000)).toBe(true));
 
-  it('charge no message without overall room, and release overall room as well, also without its message', () => {
+  it('charges no message without overall room, and releases overall room as well, also without its message', () => {
     const [overall, one, other] = within(limits);
     expect([one.answering.take(60), other.answering.take(41), other.answering.take(40)]).toEqual([true, false, true]);
     expect(other.answering.taken()).toEqual({ messages: 1, bytes: 40 });
@@ -260,12 +260,5 @@ describe('the side budgets', () => {
     one.answering.give(40);
     other.answering.give(40);
     expect([one, other, overall].map(({ answering }) => answering.taken())).toEqual([none, none, none]);
-  });
-
-  it('are parts of the overall budgets, and are cleared there as well', () => {
-    const [overall, one, other] = within(limits);
-    expect([one.waiting.take(10), one.waiting.take(20), other.waiting.take(1)]).toEqual([true, true, false]);
-    one.waiting.clear();
-    expect([overall.waiting.taken(), other.waiting.take(1)]).toEqual([{ messages: 0, bytes: 0 }, true]);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createBacklog } from '../../src/engine/budget/backlog.ts';
 import { createBudget } from '../../src/engine/budget/budget.ts';
 import type { MessageContext } from '../../src/engine/partition/work.ts';
 import { withFakeTimers } from '../support/waiting.ts';
@@ -12,13 +13,24 @@ const one = { messages: 1, bytes: 100 };
 /** Two messages of 100 bytes each, in a budget with room for 1,000 bytes of what is being answered. */
 async function two() {
   const budget = createBudget({ maxMessages: 4, maxBytes: 8_000 });
-  const { stays, end } = await partitionWith('a1 b2', { budget, costOf: () => 100 });
+  const backlog = createBacklog({ maxMessages: 4, maxBytes: 2_000 });
+  const { stays, end, partition } = await partitionWith('a1 b2', { budget, backlog, costOf: () => 100 });
   const charged = () => [budget.inFlight(), budget.answering.taken()];
+  const waiting = backlog.taken;
   const endBoth = async () => {
     await end(1);
     await end(2);
   };
-  return { stays: stays as [MessageContext, MessageContext], charged, endBoth };
+  return {
+    stays: stays as [MessageContext, MessageContext],
+    partition,
+    budget,
+    backlog,
+    charged,
+    waiting,
+    end,
+    endBoth,
+  };
 }
 
 describe('the charge of a message', () => {
@@ -42,25 +54,80 @@ describe('the charge of a message', () => {
     expect(charged()).toEqual([none, none]);
   });
 
-  it('moves to the budget of replies when only they are left, whether the message had waited or not', async () => {
+  it('moves to the budget of replies when only they are left, with their memory, whether the message had waited or not', async () => {
     const { stays, charged, endBoth } = await two();
     stays[0].waiting();
-    stays[0].answering(30);
+    stays[0].answering(130);
     stays[1].answering(50);
-    expect(charged()).toEqual([none, { messages: 2, bytes: 280 }]);
+    expect(charged()).toEqual([none, { messages: 2, bytes: 180 }]);
     await endBoth();
     expect(charged()).toEqual([none, none]);
   });
 
-  it('stays in its budget when there is no room for its replies', async () => {
+  it('stays in its budget when there is no room for its replies, with their memory', async () => {
     const { stays, charged, endBoth } = await two();
     stays[0].waiting();
-    stays[1].answering(801);
-    expect(charged()).toEqual([one, one]);
-    stays[1].answering(800);
-    stays[0].answering(1);
-    expect(charged()).toEqual([none, { messages: 2, bytes: 1_000 }]);
+    stays[1].answering(901);
+    expect(charged()).toEqual([{ messages: 1, bytes: 901 }, one]);
+    stays[1].answering(900);
+    stays[0].answering(101);
+    expect(charged()).toEqual([none, { messages: 2, bytes: 1_001 }]);
     await endBoth();
     expect(charged()).toEqual([none, none]);
+  });
+
+  it('is what is left of it among those that wait while the store of dead letters is out, and is released there', async () => {
+    const { stays, charged, waiting, endBoth } = await two();
+    stays[0].answering(30);
+    for (const stay of stays) for (let attempt = 0; attempt < 2; attempt += 1) stay.parking(40);
+    expect([charged(), waiting()]).toEqual([[none, none], { messages: 2, bytes: 80 }]);
+    await endBoth();
+    expect([charged(), waiting()]).toEqual([[none, none], none]);
+  });
+
+  it('stays where it is when there is no room among those that wait, and moves when there is', async () => {
+    const { stays, backlog, charged, endBoth } = await two();
+    const others = backlog.ofPartition(() => {});
+    others.enter(1_961, []);
+    stays[0].parking(40);
+    expect(charged()).toEqual([{ messages: 2, bytes: 200 }, none]);
+    others.leave(1_961);
+    stays[0].parking(40);
+    expect(charged()).toEqual([one, none]);
+    await endBoth();
+    expect([charged(), backlog.taken()]).toEqual([[none, none], none]);
+  });
+
+  it('is released once when the partition drains meanwhile, and does not move any more', async () => {
+    const { stays, partition, charged, waiting, endBoth } = await two();
+    stays[0].parking(40);
+    const drained = partition.drain(1_000);
+    stays[1].parking(40);
+    expect([charged(), waiting()]).toEqual([[one, none], none]);
+    await endBoth();
+    await drained;
+    expect([charged(), waiting()]).toEqual([[none, none], none]);
+  });
+
+  it('has room for answers until the message ends, which others wait for', async () => {
+    const { budget, stays, end } = await two();
+    expect(stays[0].takeForAnswers(9_000)).toBe(undefined);
+    const other = stays[1].takeForAnswers(9_000);
+    stays[0].giveFromAnswers(5_000);
+    expect(budget.answers.inFlight().bytes).toBe(4_000);
+    await end(1);
+    expect(await other).toBe(true);
+    expect(budget.answers.inFlight().bytes).toBe(9_000);
+    await end(2);
+    expect(budget.answers.inFlight()).toEqual(none);
+  });
+
+  it('has no room for answers that comes when the message is over', async () => {
+    const { budget, stays, end } = await two();
+    void stays[0].takeForAnswers(9_000);
+    void stays[1].takeForAnswers(9_000);
+    await end(2);
+    await end(1);
+    expect(budget.answers.inFlight()).toEqual(none);
   });
 });

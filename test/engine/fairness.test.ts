@@ -3,7 +3,6 @@ import { type Budget, createBudget } from '../../src/engine/budget/budget.ts';
 import { createPartition, type Partition } from '../../src/engine/partition/partition.ts';
 import { hubEvent } from '../support/events.ts';
 import { arrivalOf, limits, usual } from './support/partitions.ts';
-import { diskSpool } from './support/spools.ts';
 
 // What one device or one partition can take from the others. Time is the test's own.
 
@@ -26,7 +25,6 @@ function setUp({ overall, maxMessages, hung = '' }: Given) {
   const partition = createPartition({
     ...usual,
     budget,
-    spool: diskSpool(),
     arrivalOf,
     async dispatch({ deviceId }) {
       most = Math.max(most, budget.inFlight().messages);
@@ -34,7 +32,7 @@ function setUp({ overall, maxMessages, hung = '' }: Given) {
       ended.push(deviceId);
       return true;
     },
-    limits: { ...limits, deviceMessages: 4 },
+    limits,
   });
   return { partition, ended, most: () => most };
 }
@@ -112,7 +110,6 @@ it('large messages of many devices delay no small message, in memory or in the h
   const partition = createPartition({
     ...usual,
     budget: createBudget({ maxMessages: 100, maxBytes: 4 * large }),
-    spool: diskSpool(),
     arrivalOf,
     costOf: ({ properties }) => (properties?.['device'] === String(properties?.['device']).toUpperCase() ? large : 100),
     async dispatch({ deviceId }) {

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { createBacklog } from '../../src/engine/budget/backlog.ts';
 import { createPartition } from '../../src/engine/partition/partition.ts';
 import type { Progress } from '../../src/engine/progress/tracked.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
+import { compactEvent } from '../../src/protocol/eventMemory.ts';
 import { partitionShare } from '../../src/settings/derived.ts';
+import { backlogLimits } from '../../src/settings/groups/constants.ts';
 import { settings } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
 import { withOrderedTimers } from '../support/orderedTimers.ts';
-import { memorySpool } from './support/memorySpool.ts';
 import { arrivalOf, budgetOf, limits, usual } from './support/partitions.ts';
 
 // One device that sends faster than it can be served, for minutes, among others. Time is the test's own.
@@ -31,9 +33,9 @@ function setUp({ floodMs, progress }: Given) {
   const partition = createPartition({
     ...usual,
     budget: budgetOf(maxMessages),
-    spool: memorySpool(),
+    backlog: createBacklog(backlogLimits),
     progress,
-    arrivalOf,
+    arrivalOf: (event) => arrivalOf(compactEvent(event)),
     async dispatch({ event: { sequenceNumber, properties }, deviceId }) {
       await new Promise((resolve) => setTimeout(resolve, deviceId === 'f' ? floodMs : handlingMs));
       if (deviceId === 'f') handled.f.push(sequenceNumber);
@@ -47,7 +49,7 @@ function setUp({ floodMs, progress }: Given) {
       written.push(next);
       return true;
     },
-    limits: { ...limits, deviceMessages: 4 },
+    limits,
   });
   return { partition, handled, written, slowest: () => slowest };
 }

@@ -4,6 +4,7 @@ import { createBudget } from '../../src/engine/budget/budget.ts';
 import { createLanes } from '../../src/engine/order/lanes.ts';
 import type { Queued, Requirement } from '../../src/engine/order/queued.ts';
 import { signal } from '../support/waiting.ts';
+import { backlogOf } from './support/partitions.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 const nothing: Requirement = { isMet: () => true, met: async () => true };
@@ -19,20 +20,25 @@ interface Given extends Queued {
 interface Options {
   maxMessages?: number;
   maxBytes?: number;
+  /** For messages that wait; half of it is for those here. */
+  room?: number;
   quarantine?: Suspecting;
 }
 
 /** A message whose name has a capital letter is large. */
 const largeBytes = 20_000;
 
-function setUp({ maxMessages = 10, maxBytes = 1_000, quarantine }: Options = {}) {
+function setUp({ maxMessages = 10, maxBytes = 1_000, room = 1e6, quarantine }: Options = {}) {
   const log: string[] = [];
   const ends = new Map<string, () => void>();
   const budget = createBudget({ maxMessages, maxBytes });
+  const shared = backlogOf(room);
+  const backlog = shared.ofPartition(() => {});
   const draining = new AbortController();
   const heldUp = new Set<string>();
   const lanes = createLanes<Given>({
     budget,
+    backlog,
     draining: draining.signal,
     quarantine,
     isHeldUp: ({ name }) => heldUp.has(name),
@@ -45,12 +51,13 @@ function setUp({ maxMessages = 10, maxBytes = 1_000, quarantine }: Options = {})
   let sequenceNumber = 0;
   const message = (name: string, requirement: Requirement): Given => {
     sequenceNumber += 1;
-    return { name, sequenceNumber, cost: /[A-Z]/.test(name) ? largeBytes : 1, requirement };
+    return { name, sequenceNumber, cost: /[A-Z]/.test(name) ? largeBytes : 1, waitingBytes: 7, requirement };
   };
   return {
     lanes,
     log,
     budget,
+    shared,
     draining,
     heldUp,
     add: (name: string, requirement = nothing) => lanes.add(name[0] as string, message(name, requirement)),
@@ -118,6 +125,30 @@ it('a large message that waits for its bytes delays small ones of its own device
   expect(log.slice(4).toSorted()).toEqual(['b2', 'dL2']);
   await end('dL2');
   expect(log.at(-1)).toBe('d3');
+});
+
+it('a message that waits has its room until it begins', async () => {
+  const { shared, add, end } = setUp({ maxMessages: 1 });
+  for (const name of ['a1', 'a2', 'b1']) add(name);
+  expect(shared.taken()).toEqual({ messages: 2, bytes: 14 });
+  await end('a1');
+  expect(shared.taken()).toEqual({ messages: 1, bytes: 7 });
+});
+
+it('messages that wait for a backend, or behind one that does, have no more than its room, also while others wait for a slot', async () => {
+  const { lanes, shared, add } = setUp({ maxMessages: 1, room: 12 });
+  const model = { ...backend(), needs: ['informationModel'] };
+  const other = shared.ofPartition(() => {});
+  for (let waiting = 0; waiting < 3; waiting += 1) other.enter(7, model.needs);
+  const hasRoom = () => [lanes.hasRoom('x', 7, model), lanes.hasRoom('c', 7, nothing), lanes.hasRoom('x', 7, nothing)];
+  for (const name of ['a1', 'b1']) add(name);
+  model.goes();
+  for (const name of ['c1', 'd1']) add(name, model);
+  expect(hasRoom()).toEqual([true, true, true]);
+  add('c2');
+  expect(hasRoom()).toEqual([false, false, true]); // six of twelve wait for it
+  await model.comesBack();
+  expect(hasRoom()).toEqual([true, true, true]);
 });
 
 it('messages for an unavailable backend wait without a slot, and begin in order of arrival when it is back', async () => {
@@ -299,6 +330,7 @@ it('the order of every device is kept in any interleaving (200 random sequences)
         const running = new Set<string>();
         const lanes = createLanes<Queued & { device: string; ticks: number }>({
           budget,
+          backlog: backlogOf(1e6).ofPartition(() => {}),
           draining: new AbortController().signal,
           isHeldUp: () => false,
           async work({ device, ticks, sequenceNumber, cost }) {
@@ -312,7 +344,7 @@ it('the order of every device is kept in any interleaving (200 random sequences)
           },
         });
         for (const [sequenceNumber, [device, ticks]] of messages.entries()) {
-          lanes.add(device, { device, ticks, sequenceNumber, cost: 1, requirement: nothing });
+          lanes.add(device, { device, ticks, sequenceNumber, cost: 1, waitingBytes: 1, requirement: nothing });
         }
         while (devices.some((device) => lanes.length(device) > 0)) await settle();
         for (const order of seen.values()) expect(order).toEqual([...order].sort((a, b) => a - b));

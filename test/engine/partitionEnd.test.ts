@@ -2,9 +2,16 @@ import { describe, expect, it, vi } from 'vitest';
 import { createBudget } from '../../src/engine/budget/budget.ts';
 import type { Progress } from '../../src/engine/progress/tracked.ts';
 import { withFakeTimers } from '../support/waiting.ts';
-import { memorySpool, slowSpool } from './support/memorySpool.ts';
-import { budgetOf, events, limits, partitionByHand, partitionWith, positions } from './support/partitions.ts';
-import { diskSpool } from './support/spools.ts';
+import {
+  backlogOf,
+  budgetOf,
+  events,
+  fullBacklog,
+  limits,
+  partitionByHand,
+  partitionWith,
+  positions,
+} from './support/partitions.ts';
 
 withFakeTimers();
 
@@ -34,11 +41,7 @@ describe('the end of a partition', () => {
 
   it.each([
     ['room in the budget', 'a1 b2 t3', { budget: budgetOf(1) }],
-    [
-      'room in memory and on disk',
-      'a1 a2 t3',
-      { ...eachMessage, limits: { ...limits, deviceMessages: 1 }, spool: memorySpool(0) },
-    ],
+    ['room to wait', 'a1 a2 t3', { ...eachMessage, backlog: fullBacklog() }],
   ])('in the middle of a batch leaves the telemetry behind a message that waits for %s', async (_, text, given) => {
     for (const how of ['drained', 'revoked'] as const) {
       const { partition, checkpoints, end } = partitionByHand(given);
@@ -147,40 +150,24 @@ describe('the end of a partition', () => {
   });
 
   it('releases messages that wait for room', async () => {
-    const { partition, started } = partitionByHand({ limits: { ...limits, deviceMessages: 1 }, spool: diskSpool(1) });
-    const admitting = partition.admit(events('a1 a2'));
+    const { partition, started } = partitionByHand({ backlog: backlogOf(2) });
+    const admitting = partition.admit(events('a1 a2 a3'));
     await vi.advanceTimersByTimeAsync(0);
     partition.revoke();
     await admitting;
     expect(started).toEqual([1]);
   });
 
-  it('leaves no charge of unfinished messages, nor of those that came from the spool too late', async () => {
-    const { spool, read } = slowSpool();
+  it('leaves no charge of unfinished messages', async () => {
     const overall = budgetOf(10);
     const budget = createBudget({ maxMessages: 10, maxBytes: 1e6 }, overall);
-    const given = { budget, spool, limits: { ...limits, deviceMessages: 1 } };
-    const { partition, started, end } = await partitionWith('a1 a2 b3', given);
+    const { partition, started, backlog, end } = await partitionWith('a1 a2 b3', { budget });
     await end(1);
     partition.revoke();
-    read();
     await end(3, false);
-    expect([started, budget.inFlight(), overall.inFlight()]).toEqual([[1, 3], none, none]);
-  });
-
-  it('does not count messages that came from the spool too late as done', async () => {
-    const { spool, read } = slowSpool();
-    const { partition, started, checkpoints, end } = partitionByHand({
-      spool,
-      limits: { ...limits, deviceMessages: 1 },
-    });
-    await partition.admit(events('a1 a2 b3'));
-    await end(1);
-    const draining = partition.drain(25_000);
-    read();
-    await vi.advanceTimersByTimeAsync(0);
-    await end(3);
-    expect([await draining, started, positions(checkpoints)]).toEqual([1, [1, 3], [1]]);
+    await end(2, false);
+    expect(started.toSorted()).toEqual([1, 2, 3]);
+    expect([budget.inFlight(), overall.inFlight(), backlog.taken()]).toEqual([none, none, none]);
   });
 
   it('writes no checkpoint after ownership is lost, even if messages go on', async () => {
@@ -219,17 +206,14 @@ describe('the end of a partition', () => {
 });
 
 it('an abandoned partition releases the messages in memory, and takes no more from the hub', async () => {
-  const { partition, budget } = partitionByHand({
-    limits: { ...limits, deviceMessages: 2 },
-    spool: { ...memorySpool(), put: () => undefined },
-  });
+  const { partition, backlog } = partitionByHand({ backlog: backlogOf(2) });
   let isAdmitted = false;
   void partition.admit(events('a1 a2 a3')).then(() => (isAdmitted = true));
   await vi.advanceTimersByTimeAsync(0);
-  expect([budget.waiting.taken().messages, isAdmitted]).toEqual([1, false]);
+  expect([backlog.taken().messages, isAdmitted]).toEqual([1, false]);
   const drained = partition.drain(60_000);
   await vi.advanceTimersByTimeAsync(0);
-  expect([budget.waiting.taken(), isAdmitted]).toEqual([none, true]);
+  expect([backlog.taken(), isAdmitted]).toEqual([none, true]);
   partition.revoke();
   await vi.advanceTimersByTimeAsync(61_000);
   await drained;

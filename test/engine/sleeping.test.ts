@@ -93,7 +93,7 @@ describe('a message that sleeps', () => {
     const { stays, started, charged, end } = await messages('a1 b2 c3 d4 e5');
     expect(started).toEqual([1, 2]);
     stays[0].sleeps(never);
-    stays[1].answering(30);
+    stays[1].answering(130);
     stays[1].sleeps(never);
     await end(-1);
     expect(started).toEqual([1, 2, 3, 4]);
@@ -111,11 +111,11 @@ describe('a message that sleeps', () => {
     stays[0].sleeps(never);
     stays[0].wakes();
     stays[0].releaseBytes(40);
-    stays[1].answering(50);
-    stays[0].answering(0);
+    stays[1].answering(150);
+    stays[0].waiting();
     expect(charged()).toEqual([none, { messages: 1, bytes: 150 }, { messages: 1, bytes: 60 }]);
     await end(2);
-    stays[0].answering(0);
+    stays[0].waiting();
     expect(charged()).toEqual([none, { messages: 1, bytes: 60 }, none]);
     stays[0].sleeps(never);
     expect(charged()).toEqual([none, none, { messages: 1, bytes: 60 }]);
@@ -203,7 +203,7 @@ describe('a message of which only replies to other devices are left (A12)', () =
   it('keeps its charge until they are settled', async () => {
     const budget = createBudget({ maxMessages: 2, maxBytes: 8_000 });
     const { stays, end } = await partitionWith('a1', { budget, costOf: () => 100 });
-    stays[0]?.answering(0);
+    stays[0]?.answering(100);
     stays[0]?.nextMayBegin();
     expect(budget.answering.taken()).toEqual({ messages: 1, bytes: 100 });
     await end(1);

@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest';
+import { createBudget } from '../../src/engine/budget/budget.ts';
 import type { Requirement } from '../../src/engine/order/queued.ts';
 import { withFakeTimers } from '../support/waiting.ts';
-import { memorySpool } from './support/memorySpool.ts';
-import { events, limits, partitionByHand } from './support/partitions.ts';
+import { events, fullBacklog, partitionByHand, partitionWith } from './support/partitions.ts';
 
 // A message whose backend is out waits in the hub when there is no room for it elsewhere (D27).
 
@@ -21,8 +21,7 @@ function setUp() {
   };
   const none: Requirement = { isMet: () => true, met: async () => true };
   const { partition, started, end } = partitionByHand({
-    limits: { ...limits, deviceMessages: 0 },
-    spool: { ...memorySpool(), put: () => undefined },
+    backlog: fullBacklog(),
     requirementOf: ({ deviceId }) => (deviceId === 'a' ? outage : none),
   });
   return {
@@ -55,4 +54,23 @@ it('a message that waits in the hub asks once for its backend, even if other mes
   await vi.advanceTimersByTimeAsync(0);
   for (const ended of [1, 2, 3]) await end(ended);
   expect([started, watched()]).toEqual([[1, 2, 3], 1]);
+});
+
+it('a large message that finds no room to wait takes its place in the budget, and begins as soon as others have ended', async () => {
+  const large = 20_000;
+  const overall = createBudget({ maxMessages: 10, maxBytes: 2 * large });
+  const busy = await partitionWith('a1', {
+    budget: createBudget({ maxMessages: 10, maxBytes: 1e6 }, overall),
+    costOf: () => large,
+  });
+  const { partition, started } = partitionByHand({
+    backlog: fullBacklog(),
+    budget: createBudget({ maxMessages: 10, maxBytes: 1e6 }, overall),
+    costOf: () => large,
+  });
+  void partition.admit(events('b1'));
+  await vi.advanceTimersByTimeAsync(0);
+  expect(started).toEqual([]);
+  await busy.end(1);
+  expect(started).toEqual([1]);
 });

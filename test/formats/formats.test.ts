@@ -1,18 +1,25 @@
-import { cpSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ContainerClient } from '@azure/storage-blob';
 import { startHub } from 'iot-hub-emulator';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { idOf, parse } from '../../src/deadLetters/deadLetter.ts';
 import { createDirectory } from '../../src/deadLetters/directory.ts';
+import { createPartition } from '../../src/engine/partition/partition.ts';
 import { decodeCompletion, isDone } from '../../src/engine/progress/completionMap.ts';
 import { decodeCrashRecord } from '../../src/engine/quarantine/crashRecord.ts';
 import { createBlobStore, createBlobText } from '../../src/hub/stores/blobStore.ts';
 import { buildBefore } from '../../src/hub/stores/buildRecord.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
+import { unusableDirectories } from '../../src/operations/writable.ts';
+import { directoriesOf, usedDirectories } from '../../src/settings/directories.ts';
+import { budgetOf, usual } from '../engine/support/partitions.ts';
+import { settings } from '../support/environment.ts';
+import { hubEvent } from '../support/events.ts';
 import { storageForAll } from '../support/storageAccount.ts';
+import { soon } from '../support/waiting.ts';
 import { builds, crashRecord, group, letters, place, positions, read, released } from './contents.ts';
 import { ids, type RecordedBlob, recordFormats } from './recordFormats.ts';
 
@@ -62,6 +69,33 @@ describe.each(versions)('%s', (version) => {
   it('checkpoints in a file', async () => {
     cpSync(join(recorded, 'checkpoints'), directory, { recursive: true });
     await expectContents(createFileStore(directory, place, 30_000));
+  });
+
+  it('what waited in its spool: it is not done in the checkpoint, and is read again from the hub', async () => {
+    const data = { directory };
+    cpSync(join(recorded, 'checkpoints'), directoriesOf(data).checkpoints, { recursive: true });
+    const spool = join(directory, 'spool');
+    mkdirSync(spool);
+    writeFileSync(join(spool, '41-0-1767323045678'), 'left by a process that was killed');
+    expect(unusableDirectories(usedDirectories({ data, store: { ...settings.store, kind: 'file' } }), 0)).toEqual([]);
+    const progress = await createFileStore(directoriesOf(data).checkpoints, place, 30_000).progress('0');
+    const handled: number[] = [];
+    const partition = createPartition({
+      ...usual,
+      ...{ budget: budgetOf(100), progress },
+      arrivalOf: (event) => ({ event, deviceId: `d${event.sequenceNumber % 3}` }),
+      async dispatch({ event }) {
+        handled.push(event.sequenceNumber);
+        return true;
+      },
+    });
+    const inHub = Array.from({ length: 40 }, (_, index) => hubEvent({ sequenceNumber: 96 + index }));
+    await partition.admit(inHub);
+    await vi.waitFor(() => expect(partition.pending()).toBe(0), soon);
+    const unfinished = inHub.map(({ sequenceNumber }) => sequenceNumber).filter((one) => one > 100);
+    expect(handled.toSorted()).toEqual(unfinished.filter((one) => ![102, 103, 104, 131].includes(one)));
+    expect(await partition.drain(0)).toBe(0);
+    expect(readdirSync(spool)).toHaveLength(1);
   });
 
   it('checkpoints, ownership and builds in blobs', async () => {

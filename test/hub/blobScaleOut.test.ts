@@ -39,7 +39,7 @@ function enter(handled: string[]): Consumer {
         handled.push(textOf(event));
         return true;
       },
-      limits: { everyMessages: 10, everyMs: 100, deviceMessages: 16 },
+      limits: { everyMessages: 10, everyMs: 100 },
     }),
   });
 }

@@ -3,7 +3,7 @@ import type { Reply } from '../../src/protocol/c2d.ts';
 import { byId, crashingForAll } from './support/crashing.ts';
 import { type Message, v2 } from './support/messages.ts';
 
-// Deaths where a message does not go the usual way: it fails through our side and is parked, or it waits in the spool.
+// Deaths where a message does not go the usual way: it fails through our side and is parked, or it waits for its device.
 
 const service = crashingForAll();
 afterEach(() => service.sandbox.faults.clear());
@@ -78,18 +78,18 @@ describe('a process that dies at any step of', () => {
     }
   });
 
-  it('messages in the spool loses none of them, and keeps their order', async () => {
+  it('messages that wait loses none of them, and keeps their order', async () => {
     const { begin, live, world } = service;
     const flood = [1, 2, 3, 4].map(update);
     const whole = await begin(flood, [create]);
-    const { points } = await live(whole.events, -1, whole.remains, { deviceMessages: 1 });
+    const { points } = await live(whole.events, -1, whole.remains);
     const expected = { world: world(), replies: byId(whole.remains.replies) };
     expect(whole.remains.replies.map(({ body }) => JSON.parse(body).version)).toEqual([2, 3, 4, 5]);
 
     for (let crashAt = 1; crashAt <= points; crashAt += 1) {
       const { remains, events, newest } = await begin(flood, [create]);
-      expect((await live(events, -1, remains, { crashAt, deviceMessages: 1 })).died).toBe(true);
-      if (remains.progress?.sequenceNumber !== newest) await live(events, newest, remains, { deviceMessages: 1 });
+      expect((await live(events, -1, remains, { crashAt })).died).toBe(true);
+      if (remains.progress?.sequenceNumber !== newest) await live(events, newest, remains);
       const place = `died at point ${crashAt} of ${points}`;
       expect({ world: world(), replies: byId(remains.replies) }, place).toEqual(expected);
       expect([...byId(remains.replies).keys()], place).toEqual([...expected.replies.keys()]);

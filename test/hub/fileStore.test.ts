@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
@@ -62,15 +62,14 @@ describe('the file of checkpoints', () => {
     expect([await next.progress('0'), await next.progress('1')]).toEqual([at(5), at(5)]);
   });
 
-  it('is written after a write that has failed, also at the position that failed', async () => {
+  it('is written after a write that has failed, also at the position that failed; a folder that has gone is made again', async () => {
     const store = open();
     const reader = await takeOver(store, 'a');
     rmSync(directory, { recursive: true });
     await expect(store.writeProgress(reader, at(4))).rejects.toThrow('ENOENT');
-    mkdirSync(directory);
     expect(await store.writeProgress(reader, at(4))).toBe(true);
     expect(await open().progress('0')).toEqual(at(4));
-    expect(readdirSync(directory)).toEqual(['place.json']);
+    expect([readdirSync(directory), statSync(directory).mode & 0o777]).toEqual([['place.json'], 0o700]);
   });
 
   it('has for the next process what a partition was released with, until it is claimed again', async () => {

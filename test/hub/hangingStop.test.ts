@@ -59,7 +59,7 @@ async function setUp({
           await new Promise((resolve) => setTimeout(resolve, 300));
           return true;
         }),
-      limits: { everyMessages: 1, everyMs: 500, deviceMessages: 16 },
+      limits: { everyMessages: 1, everyMs: 500 },
     }),
   });
   consumer.start();

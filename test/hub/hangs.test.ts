@@ -5,8 +5,8 @@ import { TransportFailure } from '../../src/backends/transport.ts';
 import { createPartition } from '../../src/engine/partition/partition.ts';
 import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { createLog } from '../../src/log/log.ts';
+import type { HubEvent } from '../../src/protocol/event.ts';
 import { budgetOf, usual } from '../engine/support/partitions.ts';
-import { diskSpool } from '../engine/support/spools.ts';
 import { settingsWith } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
 import { withFakeTimers } from '../support/waiting.ts';
@@ -15,8 +15,8 @@ import { v2 } from './support/messages.ts';
 import { senderOver, untold } from './support/replying.ts';
 
 // A handler that hangs would hold its partition for ever, for its ownership is renewed all the same (SDK trap 13). So
-// whatever a message waits for may never come, and the message ends nevertheless: the next one is handled, though there
-// is room for one at a time only.
+// whatever a message waits for may never come, and the message ends nevertheless, but for its dead letter (G4): the next one
+// is handled, though there is room for one at a time only.
 
 withFakeTimers();
 
@@ -70,7 +70,6 @@ function setUp(hanging: Hanging) {
   const partition = createPartition({
     ...usual,
     budget: budgetOf(1),
-    spool: diskSpool(),
     arrivalOf: (event) => arrivalOf(event),
     async dispatch(arrival, context) {
       const isHandled = await dispatch(arrival, context);
@@ -81,7 +80,7 @@ function setUp(hanging: Hanging) {
   return { partition, handled };
 }
 
-it.each(['the backend', 'the token endpoint', 'the dead-letter store', 'the connection', 'the hub’s answer'] as const)(
+it.each(['the backend', 'the token endpoint', 'the connection', 'the hub’s answer'] as const)(
   'a message ends although %s never answers, and its device and its partition continue (trap 13)',
   async (hanging) => {
     const { partition, handled } = setUp(hanging);
@@ -95,3 +94,16 @@ it.each(['the backend', 'the token endpoint', 'the dead-letter store', 'the conn
     partition.revoke();
   },
 );
+
+it('a message whose dead letter is never written holds its device and the checkpoint, and no room that others need', async () => {
+  const { partition, handled } = setUp('the dead-letter store');
+  const update = v2('identity.update', { publicKey: 'key' });
+  const [first, second] = [0, 1].map((sequenceNumber) => hubEvent({ ...update, sequenceNumber }));
+  const others = [2, 3].map((sequenceNumber) => hubEvent({ ...update, body: '{', device: 'd2', sequenceNumber }));
+  void partition.admit([first, second, ...others] as HubEvent[]);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect([handled, partition.contents().inFlight]).toEqual([[2, 3], 1]);
+  const drained = partition.drain(25_000);
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect([await drained, handled]).toEqual([2, [2, 3]]);
+});

@@ -5,7 +5,6 @@ import { createBudget } from '../../src/engine/budget/budget.ts';
 import { createPartition } from '../../src/engine/partition/partition.ts';
 import { createLog } from '../../src/log/log.ts';
 import { usual } from '../engine/support/partitions.ts';
-import { diskSpool } from '../engine/support/spools.ts';
 import { settings } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
 import { withFakeTimers } from '../support/waiting.ts';
@@ -57,15 +56,14 @@ async function underLoad(fault: Fault) {
   let finished = -1;
   const partition = createPartition({
     ...usual,
-    budget: createBudget({ maxMessages: 1e4, maxBytes: 640e6 }), // room for all: a spool's file knows no fake clock
-    spool: diskSpool(),
+    budget: createBudget({ maxMessages: 1e4, maxBytes: 640e6 }),
     arrivalOf,
     dispatch,
     async checkpoint({ sequenceNumber }) {
       finished = sequenceNumber;
       return true;
     },
-    limits: { everyMessages: 1, everyMs: 1_000, deviceMessages: 100 },
+    limits: { everyMessages: 1, everyMs: 1_000 },
     onTrouble: (_error, what) => troubles.push(what),
   });
   let sent = 0;

@@ -3,8 +3,7 @@ import { createPartition } from '../../src/engine/partition/partition.ts';
 import { createSuspectsInWork } from '../../src/engine/quarantine/suspectsInWork.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
-import { memorySpool } from '../engine/support/memorySpool.ts';
-import { arrivalOf, budgetOf, limits, usual } from '../engine/support/partitions.ts';
+import { budgetOf, limits, usual } from '../engine/support/partitions.ts';
 import { hubEvent } from '../support/events.ts';
 import { readingOf } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
@@ -62,7 +61,7 @@ it('the isolated runs of suspects are counted by their end', async () => {
   const meter = createMeter();
   const partition = createPartition({
     ...usual,
-    ...{ budget: budgetOf(10), spool: memorySpool(0), limits },
+    ...{ budget: budgetOf(10), limits },
     progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '2 2 0 - -' },
     arrivalOf: (event) => ({ event, deviceId: 'd1' }),
     dispatch: async () => true,
@@ -72,20 +71,4 @@ it('the isolated runs of suspects are counted by their end', async () => {
   await vi.advanceTimersByTimeAsync(1_000);
   expect(readingOf(meter, 'device_messaging.quarantine.trials')).toEqual({ handled: 1 });
   expect(await partition.drain(1_000)).toBe(0);
-});
-
-it('a message is reported as read once, also when it waits on disk', async () => {
-  let read = 0;
-  const partition = createPartition({
-    ...usual,
-    ...{ budget: budgetOf(10), spool: memorySpool(), limits: { ...limits, deviceMessages: 1 }, arrivalOf },
-    dispatch: async () => true,
-    onRead() {
-      read += 1;
-    },
-  });
-  const events = [0, 1, 2].map((sequenceNumber) => hubEvent({ sequenceNumber, properties: { device: 'a' } }));
-  await partition.admit([...events, hubEvent({ sequenceNumber: 3, properties: {} })]);
-  await vi.advanceTimersByTimeAsync(1_000);
-  expect([read, await partition.drain(1_000)]).toEqual([3, 0]);
 });

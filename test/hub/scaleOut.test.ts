@@ -54,7 +54,7 @@ function enter(
         seen.push(textOf(event));
         return handle(textOf(event));
       },
-      limits: { everyMessages: 20, everyMs: 200, deviceMessages: 16 },
+      limits: { everyMessages: 20, everyMs: 200 },
     }),
   });
   return { consumer, seen };

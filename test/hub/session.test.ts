@@ -1,5 +1,5 @@
 import type { EventHubConsumerClient, SubscriptionEventHandlers } from '@azure/event-hubs';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import {
   knownRedeliveryHorizon,
   openRedeliveryHorizon,
@@ -7,7 +7,6 @@ import {
 } from '../../src/engine/progress/redeliveryHorizon.ts';
 import { beginPartitionSession } from '../../src/hub/reading/session.ts';
 import { arrivalOf, budgetOf, events, usual } from '../engine/support/partitions.ts';
-import { diskSpool } from '../engine/support/spools.ts';
 import { claimed } from './support/claims.ts';
 import { silence } from './support/replying.ts';
 
@@ -22,8 +21,6 @@ function begin(redeliveryHorizon: RedeliveryHorizon = knownRedeliveryHorizon(-1)
       return { isRunning: true, close };
     },
   } as unknown as EventHubConsumerClient;
-  const spool = diskSpool();
-  let closed = 0;
   let gapsClosed = 0;
   const ends: AbortSignal[] = [];
   const checkpoints: unknown[] = [];
@@ -37,13 +34,6 @@ function begin(redeliveryHorizon: RedeliveryHorizon = knownRedeliveryHorizon(-1)
         gapsClosed += 1;
       },
     },
-    spool: {
-      ...spool,
-      close() {
-        closed += 1;
-        spool.close();
-      },
-    },
     async checkpoint(progress) {
       checkpoints.push(progress);
       return true;
@@ -55,7 +45,6 @@ function begin(redeliveryHorizon: RedeliveryHorizon = knownRedeliveryHorizon(-1)
   });
   return {
     session,
-    closed: () => closed,
     gapsClosed: () => gapsClosed,
     ends,
     checkpoints,
@@ -91,21 +80,6 @@ it('A revoked session aborts its messages at once, and writes no checkpoint', as
   expect(ends.map(({ aborted }) => aborted)).toEqual([true, true]);
   await closing;
   expect(checkpoints).toEqual([]);
-});
-
-describe('the spool of a session', () => {
-  it('is closed when the session has drained', async () => {
-    const { session, give, closed } = begin();
-    await give('a1 s2');
-    expect([await session.drain(0), closed()]).toEqual([{ unfinished: 1, begun: 2 }, 1]);
-  });
-
-  it('is closed when the session was revoked, at the limit at the latest', async () => {
-    const { session, give, closed } = begin();
-    await give('a1 s2');
-    await session.close(10);
-    expect(closed()).toBe(1);
-  });
 });
 
 it.each(['drain', 'close'] as const)('The gaps that wait for their reason are reported at the end: %s', async (how) => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createBudget } from '../../src/engine/budget/budget.ts';
+import { backlogOf } from '../engine/support/partitions.ts';
 import { passUntil, settle, waitingService } from './support/waitingService.ts';
 
 // Messages that merely wait take nothing that a message needs which could begin. Time is the test's own.
@@ -31,7 +32,7 @@ it('messages that wait for their device take no slots: with 32 hung devices of 1
 
 describe('messages that wait for a backend', () => {
   it('do not block messages for other backends: 2,000 wait for the information model, and 50 are handled meanwhile', async () => {
-    const { budget, handled, mostFetched, takeAway, bringBack, admitAll, modelUpdate, identityUpdate } = setUp();
+    const { budget, backlog, handled, takeAway, bringBack, admitAll, modelUpdate, identityUpdate } = setUp();
     await takeAway('informationModel');
     const isAdmitted = admitAll([
       ...devices('model', 2_000).map(modelUpdate),
@@ -39,15 +40,16 @@ describe('messages that wait for a backend', () => {
     ]);
     await settle();
     expect([isAdmitted(), handled.length, of(handled, 'identity').length]).toEqual([true, 50, 50]);
-    expect([budget.inFlight().messages, budget.waiting.taken().messages]).toEqual([0, 500]);
+    expect([budget.inFlight().messages, backlog.taken().messages]).toEqual([0, 2_000]);
     await bringBack('informationModel');
     await passUntil(() => handled.length === 2_050);
-    expect(mostFetched()).toBeLessThanOrEqual(500);
-    expect([budget.inFlight(), budget.waiting.taken()]).toEqual([none, none]);
+    expect([budget.inFlight(), backlog.taken()]).toEqual([none, none]);
   });
 
   it('release their slots when it goes while they are in progress, and are handled when it is back', async () => {
-    const { budget, handled, vanish, bringBack, admitAll, modelUpdate, identityUpdate } = setUp({ maxMessages: 20 });
+    const { budget, backlog, handled, vanish, bringBack, admitAll, modelUpdate, identityUpdate } = setUp({
+      maxMessages: 20,
+    });
     vanish('informationModel');
     admitAll([...devices('model', 100).map(modelUpdate), ...devices('identity', 50).map(identityUpdate)]);
     await passUntil(() => of(handled, 'identity').length === 50);
@@ -56,7 +58,7 @@ describe('messages that wait for a backend', () => {
     expect(budget.answering.taken().messages).toBeGreaterThan(0);
     await bringBack('informationModel');
     await passUntil(() => handled.length === 150);
-    expect([budget.inFlight(), budget.waiting.taken(), budget.answering.taken()]).toEqual([none, none, none]);
+    expect([budget.inFlight(), backlog.taken(), budget.answering.taken()]).toEqual([none, none, none]);
   });
 
   it('begin in the order of arrival when it is back', async () => {
@@ -69,7 +71,7 @@ describe('messages that wait for a backend', () => {
     expect(numbers(handled).slice(0, 3)).toEqual([1, 2, 4]);
   });
 
-  it('keep the order of their device, in memory and in the spool', async () => {
+  it('keep the order of their device', async () => {
     const { handled, takeAway, bringBack, admitAll, modelUpdate, identityUpdate } = setUp();
     await takeAway('informationModel');
     admitAll(Array.from({ length: 60 }, (_, index) => (index % 3 === 1 ? modelUpdate('a') : identityUpdate('a'))));
@@ -80,8 +82,8 @@ describe('messages that wait for a backend', () => {
     expect(numbers(handled)).toEqual(Array.from({ length: 60 }, (_, index) => index + 1));
   });
 
-  it('stop the intake only when the spool is full; it continues by itself', async () => {
-    const { handled, takeAway, bringBack, admitAll, modelUpdate } = setUp({ maxMessages: 10, spoolMessages: 100 });
+  it('stop the intake only when half of the room is theirs; it continues by itself', async () => {
+    const { handled, takeAway, bringBack, admitAll, modelUpdate } = setUp({ maxMessages: 10, backlog: backlogOf(220) });
     await takeAway('informationModel');
     const fits = admitAll(devices('fits', 110).map(modelUpdate));
     await settle();
@@ -94,10 +96,10 @@ describe('messages that wait for a backend', () => {
     expect(isAdmitted()).toBe(true);
   });
 
-  it('do not block a message whose own backend comes back while they fill the spool', async () => {
+  it('do not block a message whose own backend comes back while they fill the room', async () => {
     const { handled, takeAway, bringBack, admitAll, modelUpdate, identityUpdate } = setUp({
       maxMessages: 1,
-      spoolMessages: 1,
+      backlog: backlogOf(4),
     });
     await takeAway('informationModel');
     await takeAway('principalManager');
@@ -109,7 +111,9 @@ describe('messages that wait for a backend', () => {
   });
 
   it('take no slot when their backend went while they waited for one', async () => {
-    const { budget, handled, takeAway, hear, admitAll, modelUpdate, identityUpdate } = setUp({ maxMessages: 1 });
+    const { budget, backlog, handled, takeAway, hear, admitAll, modelUpdate, identityUpdate } = setUp({
+      maxMessages: 1,
+    });
     const isAdmitted = admitAll([
       ...['deaf1', 'deaf2'].map(identityUpdate),
       modelUpdate('model'),
@@ -121,7 +125,7 @@ describe('messages that wait for a backend', () => {
     hear();
     await settle();
     expect([isAdmitted(), of(handled, 'other').length, of(handled, 'model').length]).toEqual([true, 1, 0]);
-    expect([budget.inFlight(), budget.waiting.taken().messages]).toEqual([none, 1]);
+    expect([budget.inFlight(), backlog.taken().messages]).toEqual([none, 1]);
   });
 });
 
@@ -163,11 +167,11 @@ it('draining begins no waiting message, and leaves no charge of it', async () =>
     ...devices('other', 3).map(draining.identityUpdate),
   ]);
   await settle();
-  expect([isAdmitted(), draining.budget.waiting.taken().messages]).toEqual([false, 2]);
+  expect([isAdmitted(), draining.backlog.taken().messages]).toEqual([false, 2]);
   expect(await draining.partition.drain(0)).toBe(2);
   await settle();
-  expect([isAdmitted(), draining.budget.inFlight(), draining.budget.waiting.taken()]).toEqual([true, none, none]);
-  expect([overall.inFlight().messages, overall.waiting.taken()]).toEqual([2, none]);
+  expect([isAdmitted(), draining.budget.inFlight(), draining.backlog.taken()]).toEqual([true, none, none]);
+  expect(overall.inFlight().messages).toBe(2);
   await draining.bringBack('informationModel');
   await settle();
   expect(draining.handled).toEqual([]);

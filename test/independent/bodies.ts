@@ -9,11 +9,11 @@ const levels = (count: number) => `{"a":${'['.repeat(count - 1)}${']'.repeat(cou
 
 /** No JSON, or JSON that says nothing sensible. */
 const odd: readonly Buffer[] = [
-  ...['', ' ', 'no json', '{', '{"a":1,}', "{'a':1}", '\ufeff{}', '{"a":"\t"}', '{}{}', levels(65)].map((text) =>
+  ...['', ' ', 'no json', '{', '{"a":1,}', "{'a':1}", '\ufeff{}', '{"a":"\t"}', '{}{}', levels(129)].map((text) =>
     Buffer.from(text),
   ),
   Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
-  ...['{}', '[]', '5', '"text"', 'null', 'true', levels(64), '{"":1e999}'].map((text) => Buffer.from(text)),
+  ...['{}', '[]', '5', '"text"', 'null', 'true', levels(128), '{"":1e999}'].map((text) => Buffer.from(text)),
 ];
 /** Keys that are written twice. */
 const twice: readonly Buffer[] = [

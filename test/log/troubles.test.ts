@@ -44,6 +44,24 @@ it('a trouble has its cause and remedy in each line except the last', async () =
   for (const fields of lasting) expect(fields).toMatchObject({ partition: '3', todo: 'create it' });
 });
 
+it('a source that flaps has three starts in a minute, and then one trouble until it is quiet', async () => {
+  const log = recordingLog();
+  const troubles = createTroubles(log);
+  for (let turn = 0; turn < 400; turn += 1) {
+    troubles.raise('backend', { level: 'warn', message: 'backend is out, calls to it wait', still: () => ({ turn }) });
+    expect(currentTroubles(log)).toHaveLength(1);
+    troubles.clear('backend', 'backend is back');
+    expect(currentTroubles(log)).toEqual([]);
+    await vi.advanceTimersByTimeAsync(250);
+  }
+  expect(log.lines.length).toBeLessThan(16);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(log.lines.at(-1)).toMatchObject({ level: 'info', message: 'backend is back' });
+  const lines = log.lines.length;
+  await vi.advanceTimersByTimeAsync(300_000);
+  expect([log.lines.length, vi.getTimerCount()]).toEqual([lines, 0]);
+});
+
 it('a trouble is logged separately for each source', async () => {
   const log = recordingLog();
   const troubles = createTroubles(log);

@@ -63,6 +63,9 @@ messageTable('V2', 'identity.delete', sample, {
     row('rejects the second deletion, since the identity no longer exists {S14.5 S14.7 S20.4}', sent, unknown, [
       findsNothing(),
     ]),
+    row('never deletes the device itself, whatever the answer says of it {S14.1}', sent, unknown, [
+      finds(undefined, { id: devicePrincipal, identity: 'sensor-1', path: 'd1', parentId: devicePrincipal }),
+    ]),
     row('rejects the deletion of an identity that another deleted just before', sent, refusal('HTTP 404: Not found'), [
       finds(),
       { call: del, reply: problem(404, 'Not found') },

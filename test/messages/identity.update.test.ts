@@ -54,6 +54,12 @@ messageTable('V2', 'identity.update', sample, {
       [device, updatesDevice('{"publicKey":"MIIB"}')],
     ),
     row(
+      'ignores a parent that is no path as well when the body names no identity {S13.2}',
+      { properties: { parent: '../d2' }, body: { publicKey: 'MIIB' } },
+      ok('../d2', ''),
+      [device, updatesDevice('{"publicKey":"MIIB"}')],
+    ),
+    row(
       'finds an identity several levels down {S7.3}',
       { properties: { parent: 'edge/line 1/ü' }, body },
       ok('edge/line 1/ü'),

@@ -43,6 +43,7 @@ describe('the hub', () => {
     [404, 404001, [503, 'device_unknown', 'no']],
     [404, 404010, [503, 'device_unknown', 'no']],
     [404, 404103, [503, 'device_offline', 'no']],
+    [404, undefined, [504, 'outcome_unknown', 'unknown']],
     [408, undefined, [504, 'no_reply', 'unknown']],
     [413, 413001, [413, 'too_large', 'no']],
     [413, undefined, [413, 'too_large', 'no']],
@@ -57,7 +58,7 @@ describe('the hub', () => {
     [504, 504101, [504, 'no_reply', 'unknown']],
     [504, undefined, [504, 'no_reply', 'unknown']],
   ])('that answers %i with the code %s', (status, errorCode, [as, reason, invoked, retryAfter]) => {
-    const error = (headers = {}) => readHubError(answered(status, errorCode, toConnect, headers), 5);
+    const error = (headers = {}) => readHubError(answered(status, errorCode, toConnect, headers), true);
     expect(toldOf(failureFromHub(error()))).toEqual(told(as, reason, invoked, retryAfter));
     // Its own Retry-After replaces ours; where a repeat is of no use, or may run the method twice, there is none.
     const asked = retryAfter === undefined ? undefined : 17;
@@ -65,12 +66,12 @@ describe('the hub', () => {
     expect(toldOf(wanted)).toEqual(told(as, reason, invoked, asked));
   });
 
-  it.each<[what: string, error: Error, sentMs: number | undefined, Reason, Invoked, retryAfter?: number]>([
-    ['does not answer what was not sent', new Error('ECONNREFUSED'), undefined, 'hub_unavailable', 'no', 5],
-    ['does not answer what was sent', new Error('ECONNRESET'), 0, 'outcome_unknown', 'unknown'],
-    ['answers with no JSON', new SyntaxError('Unexpected token'), 5, 'bad_reply', 'unknown'],
-  ])('that %s', (_, error, sentMs, reason, invoked, retryAfter) =>
-    expect(toldOf(failureFromHub(readHubError(error, sentMs)))).toMatchObject({ reason, invoked, retryAfter }),
+  it.each<[what: string, error: Error, wasSent: boolean, Reason, Invoked, retryAfter?: number]>([
+    ['does not answer what was not sent', new Error('ECONNREFUSED'), false, 'hub_unavailable', 'no', 5],
+    ['does not answer what was sent', new Error('ECONNRESET'), true, 'outcome_unknown', 'unknown'],
+    ['answers with no JSON', new SyntaxError('Unexpected token'), true, 'bad_reply', 'unknown'],
+  ])('that %s', (_, error, wasSent, reason, invoked, retryAfter) =>
+    expect(toldOf(failureFromHub(readHubError(error, wasSent)))).toMatchObject({ reason, invoked, retryAfter }),
   );
 });
 
@@ -80,6 +81,23 @@ it.each<[MethodFailure, Reason, Invoked, retryAfter?: number]>([
   ['device_gone', 'outcome_unknown', 'unknown'],
 ])('a call that this program or the device has ended (%s) is told as %s', (failure, reason, invoked, retryAfter) =>
   expect(toldOf(failureFromHub({ failure }))).toMatchObject({ reason, invoked, retryAfter }),
+);
+
+it.each<[message: string, info: object, Reason, Invoked]>([
+  [toConnect, {}, 'device_offline', 'no'],
+  ['in other words', { timeout: '00:00:00' }, 'device_offline', 'no'],
+  ['Device unavailable', {}, 'outcome_unknown', 'unknown'],
+  ['', {}, 'outcome_unknown', 'unknown'],
+])(
+  '404103 says that nothing was invoked only where the hub waited for the device to connect: %j %j',
+  (message, info, reason, invoked) => {
+    const responseBody = JSON.stringify({ Message: JSON.stringify({ errorCode: 404103, message, info }) });
+    const error = Object.assign(new Error('of the client'), {
+      response: { statusCode: 404, headers: {} },
+      responseBody,
+    });
+    expect(toldOf(failureFromHub(readHubError(error, true)))).toMatchObject({ reason, invoked });
+  },
 );
 
 describe('a device', () => {
@@ -106,13 +124,16 @@ describe('a device', () => {
     }
   });
 
-  it.each([502, 504, 500, 410])('that answers %i and does not say it may have run the method', (status) => {
-    for (const invoked of [undefined, null, true, 'YES', 'perhaps', ['no']]) {
-      const payload = { detail: 'as it is', invoked };
-      const failure = failureIn(() => readMethodResponse({ status, payload, text: JSON.stringify({ payload }) }));
-      expect(failure.invoked).toBe('unknown');
-    }
-  });
+  it.each([400, 404, 409, 502, 503, 504, 500, 410])(
+    'that answers %i and does not say it may have run the method',
+    (status) => {
+      for (const invoked of [undefined, null, true, 'YES', 'perhaps', ['no']]) {
+        const payload = { detail: 'as it is', invoked };
+        const failure = failureIn(() => readMethodResponse({ status, payload, text: JSON.stringify({ payload }) }));
+        expect(failure.invoked).toBe('unknown');
+      }
+    },
+  );
 });
 
 function failureIn(work: () => unknown): Failure {

@@ -32,8 +32,19 @@ it('the drain ends as soon as all connections have ended', async () => {
   ]);
 });
 
-it('the drain aborts open requests while there is time for their answers, and closes the rest at its end', async () => {
+it('the drain does not wait for connections without a request', async () => {
   const { events, drained } = stop(never, Promise.resolve());
+  await vi.advanceTimersByTimeAsync(500);
+  await drained;
+  expect(events).toEqual([
+    ['refuse', 0],
+    ['close connections', 500],
+    ['drained', 500],
+  ]);
+});
+
+it('the drain aborts open requests while there is time for their answers, and closes the rest at its end', async () => {
+  const { events, drained } = stop(never, new Promise((resolve) => setTimeout(resolve, 9_900)));
   await vi.advanceTimersByTimeAsync(10_000);
   await drained;
   expect(events).toEqual([
@@ -47,7 +58,8 @@ it('the drain aborts open requests while there is time for their answers, and cl
 });
 
 it('the drain closes no connection that its answer ends', async () => {
-  const { events, drained } = stop(new Promise((resolve) => setTimeout(resolve, 9_900)), Promise.resolve());
+  const answered = new Promise<void>((resolve) => setTimeout(resolve, 9_900));
+  const { events, drained } = stop(answered, answered);
   await vi.advanceTimersByTimeAsync(9_900);
   await drained;
   expect(events.map(([what]) => what)).toEqual(['refuse', 'warn', 'abort requests', 'abort methods', 'drained']);

@@ -31,7 +31,7 @@ describe('the hub', () => {
     ['fails', refuse(500001), 504, 'outcome_unknown', /may have run/, undefined],
     ['closes the connection', { kind: 'method', answer: 'reset' }, 504, 'outcome_unknown', /hub ended/, undefined],
     ['sends garbage', { kind: 'method', answer: 'garbage' }, 502, 'bad_reply', /may have run/, undefined],
-    ['sends an unknown error code', refuse(404999), 503, 'device_offline', /nothing was invoked/, undefined],
+    ['sends an unknown error code', refuse(404999), 504, 'outcome_unknown', /may have run/, undefined],
   ])('%s', async (_, fault, status, reason, sentence, retryAfter) => {
     setup.hub.faults.add(fault);
     const called = await setup.call(conveyor, 'stop');

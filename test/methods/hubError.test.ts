@@ -18,7 +18,7 @@ const nested = (errorCode: unknown) =>
 
 describe('an error of the hub', () => {
   it.each<[number, number, MethodFailure]>([
-    [404, 404103, 'device_offline'],
+    [404, 404103, 'device_gone'],
     [404, 404001, 'device_unknown'],
     [404, 404010, 'device_unknown'],
     [403, 403012, 'device_unknown'],
@@ -28,7 +28,7 @@ describe('an error of the hub', () => {
     [429, 429001, 'throttled'],
     [504, 504101, 'no_reply'],
   ])('%i with code %i is %s', (status, code, failure) =>
-    expect(readHubError(answered(status, nested(code)), 5)).toEqual({ failure, status, code }),
+    expect(readHubError(answered(status, nested(code)), true)).toEqual({ failure, status, code }),
   );
 
   it.each<[string, string]>([
@@ -39,31 +39,25 @@ describe('an error of the hub', () => {
     ['other JSON', '[]'],
     ['a message that is not a string', '{"Message":{"errorCode":404001}}'],
   ])('with %s is classified by its status', (_, body) => {
-    expect(readHubError(answered(404, body), 5)).toEqual({ failure: 'device_offline', status: 404 });
-    expect(readHubError(answered(401, body), 5)).toEqual({ failure: 'refused', status: 401 });
+    expect(readHubError(answered(404, body), true)).toEqual({ failure: 'device_gone', status: 404 });
+    expect(readHubError(answered(401, body), true)).toEqual({ failure: 'refused', status: 401 });
   });
 
   it('has the Retry-After of the response if it is in seconds', () => {
-    expect(readHubError(answered(429, '', { 'retry-after': '7' }), 5)).toMatchObject({ retryAfter: 7 });
+    expect(readHubError(answered(429, '', { 'retry-after': '7' }), true)).toMatchObject({ retryAfter: 7 });
     for (const text of ['soon', '0', '-1', '1.5'])
-      expect(readHubError(answered(429, '', { 'retry-after': text }), 5)).not.toHaveProperty('retryAfter');
-  });
-
-  it('of an offline device after a second means that the device was called', () => {
-    expect(readHubError(answered(404, nested(404103)), 1_000)).toMatchObject({ failure: 'device_offline' });
-    expect(readHubError(answered(404, nested(404103)), 1_001)).toMatchObject({ failure: 'device_gone' });
-    expect(readHubError(answered(504, nested(504101)), 1_001)).toMatchObject({ failure: 'no_reply' });
+      expect(readHubError(answered(429, '', { 'retry-after': text }), true)).not.toHaveProperty('retryAfter');
   });
 
   it('with an unknown status leaves the outcome unknown', () =>
-    expect(readHubError(answered(418, ''), 5)).toEqual({ failure: 'outcome_unknown', status: 418 }));
+    expect(readHubError(answered(418, ''), true)).toEqual({ failure: 'outcome_unknown', status: 418 }));
 });
 
 describe('no response of the hub', () => {
   it('to a request that was not sent means that nothing was invoked', () =>
-    expect(readHubError(new Error('connect ECONNREFUSED'), undefined)).toEqual({ failure: 'unavailable' }));
+    expect(readHubError(new Error('connect ECONNREFUSED'), false)).toEqual({ failure: 'unavailable' }));
   it('to a request that was sent leaves the outcome unknown', () =>
-    expect(readHubError(new Error('socket hang up'), 0)).toEqual({ failure: 'outcome_unknown' }));
+    expect(readHubError(new Error('socket hang up'), true)).toEqual({ failure: 'outcome_unknown' }));
   it('in JSON is a bad reply', () =>
-    expect(readHubError(new SyntaxError('Unexpected token'), 5)).toEqual({ failure: 'bad_reply' }));
+    expect(readHubError(new SyntaxError('Unexpected token'), true)).toEqual({ failure: 'bad_reply' }));
 });

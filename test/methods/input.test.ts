@@ -54,7 +54,7 @@ describe('a body', () => {
       '{"timeout":5.00000000000000000001}',
       /^timeout must be whole seconds from 5 to 300$/,
     ],
-    ['nested 65 levels deep', `{"input":{"label":${'['.repeat(63)}${']'.repeat(63)}}}`, /nested more than 64/],
+    ['nested 129 levels deep', `{"input":{"label":${'['.repeat(127)}${']'.repeat(127)}}}`, /nested more than 128/],
     ...[4, 301, 5.5, '30', null, true].map((timeout): [string, unknown, RegExp] => [
       `with the timeout ${JSON.stringify(timeout)}, which is neither rounded nor converted`,
       { timeout },

@@ -34,8 +34,8 @@ describe('a response', () => {
   });
 
   it('nested too deep is a bad reply', () => {
-    expect(failureOf(nested(63)).detail).toMatch(/nested more than 64 levels deep/);
-    expect(read(nested(62))).toEqual(JSON.parse(nested(62)));
+    expect(failureOf(nested(127)).detail).toMatch(/nested more than 128 levels deep/);
+    expect(read(nested(126))).toEqual(JSON.parse(nested(126)));
   });
 
   it.each(['null', '"text"', '7', '[]'])('that is %s, or has it as its output, is a bad reply', (written) => {
@@ -100,11 +100,11 @@ describe('another status than 200', () => {
     failureIn(() => readMethodResponse({ status, payload, text: '' }));
 
   it.each([
-    [400, 'refused_by_device', 'no', /refuses the invocation; nothing was invoked, change it before you repeat it$/],
-    [404, 'unknown_to_device', 'no', /no such object or method; nothing was invoked$/],
-    [409, 'other_object', 'no', /another object of that identity; nothing was invoked$/],
+    [400, 'refused_by_device', 'unknown', /refuses the invocation; the method may have run, or still be running$/],
+    [404, 'unknown_to_device', 'unknown', /no such object or method; the method may have run, or still be running$/],
+    [409, 'other_object', 'unknown', /another object of that identity; the method may have run, or still be running$/],
     [502, 'failed_at_device', 'unknown', /malformed reply; the method may have run, or still be running$/],
-    [503, 'unavailable_at_device', 'no', /the invocation now; nothing was invoked, repeat it later$/],
+    [503, 'unavailable_at_device', 'unknown', /the invocation now; the method may have run, or still be running$/],
     [504, 'no_reply_at_device', 'unknown', /in time; the method may have run, or still be running$/],
     [401, 'bad_reply', 'unknown', /the status 401 is not allowed; the method may have run, or still be running$/],
   ])('%d of a device is %s', (status, reason, invoked, sentence) => {

@@ -15,6 +15,7 @@ const summary = {
   succeeded: 51,
   failed: 565,
   parked: 21,
+  notParked: 22,
   repliesDelivered: 62,
   repliesDropped: 532,
 };

@@ -2,6 +2,7 @@ import type { AxiosAdapter } from 'axios';
 import { expect, it, onTestFinished } from 'vitest';
 import { createBackends } from '../../src/backends/backends.ts';
 import { collect } from '../../src/objectModel/collect.ts';
+import { createRelatedModels } from '../../src/objectModel/relatedModels.ts';
 import { replace } from '../../src/objectModel/replace.ts';
 import { parseJson } from '../../src/protocol/json.ts';
 import { callOf, rejection, scripted, settings } from '../backends/harness.ts';
@@ -64,12 +65,12 @@ it('Each model gets its own answer, in the order of the references, for any orde
     ...{ hierarchical: true, references: new Set<string>(), related: new Set(['svc.history', 'svc.location']) },
   };
   const limits = { maxSyncModels: 200, maxSyncBytes: 1e6, maxReferences: 100 };
-  const { models } = await collect(request, limits, answersBackwards());
+  const { models } = await collect(request, limits, answersBackwards(), { takeAll: () => undefined });
   const collected = models.map((one) => [one.objectId.charAt(0), one.model]);
   expect(collected).toEqual(
     [...'abcdef123'].flatMap((name) => [model, 'svc.history', 'svc.location'].map((each) => [name, each])),
   );
-  const fetched = models.map(({ text }) => JSON.parse(text));
+  const fetched = models.map(({ text }) => JSON.parse(String(text)));
   expect(fetched.map(({ objectId, model }) => [objectId.charAt(0), model])).toEqual(collected);
 });
 
@@ -91,4 +92,15 @@ it('A message whose partition is lost while the parent is set is left to the nex
     { ended: taken.signal },
   );
   expect(await handling).toMatchObject({ handled: false, replies: [], parked: [], logged: [] });
+});
+
+it('What is kept of the results of related models is bounded, also where each is small enough', () => {
+  const related = createRelatedModels({ maxRelatedModels: 3_000 });
+  const one = parseJson(JSON.stringify({ model: 'x'.repeat(60_000), success: true, code: 'ok', details: '' }));
+  for (let count = 0; count < 4; count += 1) related.take(one);
+  const fifth = rejection(Promise.resolve().then(() => related.take(one)));
+  return expect(fifth).resolves.toMatchObject({
+    code: 'response_too_large',
+    details: 'information model: the results of related models have more than 262144 characters',
+  });
 });

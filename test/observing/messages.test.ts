@@ -31,14 +31,21 @@ function setUp() {
 
 it('a message that is parked has a step until it is written, and its followers are told its result', () => {
   const { course, last } = setUp();
-  const parked = course.parks('internal_platform_error');
-  expect([...course.open]).toMatchObject([
-    { kind: 'parking', what: 'internal_platform_error', of: 'store of dead letters', waitsFor: 'answer' },
-  ]);
+  const parking = course.parks('internal_platform_error');
+  const step = { kind: 'parking', what: 'internal_platform_error', of: 'store of dead letters', waitsFor: 'answer' };
+  expect([...course.open]).toMatchObject([step]);
   vi.advanceTimersByTime(5);
   expect(last()).toMatchObject({ stage: 'begun' });
-  parked();
+  parking.waits();
+  expect([...course.open]).toMatchObject([{ ...step, waitsFor: 'retry' }]);
+  parking.ended(true);
   expect([course.open.size, last()]).toMatchObject([0, { stage: 'parked', code: 'internal_platform_error' }]);
+});
+
+it('a message whose dead letter is refused has no step any more, and its followers are not told that it is one', () => {
+  const { course, last } = setUp();
+  course.parks('internal_platform_error').ended(false);
+  expect([course.open.size, last()]).toMatchObject([0, { stage: 'begun' }]);
 });
 
 it('the line has at most 128 characters of what the device has chosen, and nothing of what it has left out', () => {

@@ -15,7 +15,6 @@ const stateOf = (partition: string, more: Partial<PartitionState> = {}): Partiti
     sleeping: 0,
     waiting: 7,
     devices: 3,
-    spooled: { messages: 4, bytes: 4_000 },
   },
   oldest: { device: 'zq-device', sequenceNumber: 3, readAt: performance.now() - 60_000 },
   checkpoint: { sequenceNumber: 2, ageSeconds: 11, failures: 0, isFailing: false, unwritten: 0 },

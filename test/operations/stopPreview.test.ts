@@ -62,6 +62,7 @@ describe('A message in flight does not end within a drain', () => {
     ['the hub, which takes no replies for now', () => reply('quota')],
     ['the hub, which takes no replies for now', () => reply('suspended')],
     ['a connection to the hub, for replies', () => reply('hub'), { isConnected: false }],
+    ['the store of dead letters', () => step('parking', 'retry')],
     ['a turn to be sent, at the rate of the hub', () => reply('turn'), { ratePerSecond: 0.039 }],
     ['a connection to the hub, for replies', () => reply('turn'), { ratePerSecond: 0.039, isConnected: false }],
   ])('that waits for %s', (what, one, changes = {}) => expect(heldBy({ ...usual, ...changes }, one())).toEqual([what]));

@@ -8,7 +8,7 @@ import { createTaps } from '../../src/tap/taps.ts';
 
 async function setUp() {
   const taps = createTaps();
-  const routes = { '/tap': tapRoute(taps, [], () => ({ instance: 'one' })) };
+  const routes = { '/tap': tapRoute(taps, [], () => ({ instance: 'one', held: undefined })) };
   const server = await startAdminServer({ host: '127.0.0.1', port: 0, token: '', about: {}, routes });
   onTestFinished(() => server.close());
   /** Resolves when the answer begins; nothing of it is read yet. */
@@ -29,11 +29,11 @@ const linesIn = (body: string) =>
  * Taps of which the test moves the time, and says how much waits in their connections.
  * @param queries one for each
  */
-function tapsByHand(queries: readonly string[], lengthAfterWrite = 0) {
+function tapsByHand(queries: readonly string[], lengthAfterWrite = 0, held?: object) {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const taps = createTaps();
-  const route = tapRoute(taps, [], () => ({ instance: 'one' }));
+  const route = tapRoute(taps, [], () => ({ instance: 'one', held }));
   const followers = queries.map((query) => {
     const seen = { heads: [] as unknown[], text: '', isDestroyed: false };
     const response = Object.assign(new EventEmitter(), {
@@ -55,8 +55,8 @@ function tapsByHand(queries: readonly string[], lengthAfterWrite = 0) {
 }
 
 /** One of them. */
-function tapByHand(lengthAfterWrite?: number, query = 'device=d1&seconds=1') {
-  const { taps, route, followers } = tapsByHand([query], lengthAfterWrite);
+function tapByHand(lengthAfterWrite?: number, query = 'device=d1&seconds=1', held?: object) {
+  const { taps, route, followers } = tapsByHand([query], lengthAfterWrite, held);
   const read = (...numbers: readonly number[]) => {
     for (const sequenceNumber of numbers) taps.of('d1', { partition: '0', sequenceNumber })?.('read', {});
   };
@@ -84,6 +84,16 @@ it('A tap that has seen nothing of its device but gaps explains what that can me
   expect(lines().slice(1)).toMatchObject([
     { stage: 'gap', missing: 2 },
     { stage: 'ended', events: 0, hint: expect.stringContaining('another instance') },
+  ]);
+});
+
+it('A tap that sees nothing move of a device with work tells of that work, and not that nothing came', () => {
+  const held = { messages: 2, waits: 'the information model is out' };
+  const { lines } = tapByHand(0, 'device=d1&seconds=1', held);
+  vi.advanceTimersByTime(1_000);
+  expect(lines()).toMatchObject([
+    { stage: 'following', held },
+    { stage: 'ended', events: 0, held, hint: expect.stringContaining('/devices') },
   ]);
 });
 

@@ -32,7 +32,7 @@ describe('a folder that the service writes to', () => {
   it.runIf(canLosePrivileges)('is refused with the user, the owner and the remedy when it cannot be created', () => {
     chmodSync(directory, 0o555);
     const problems = withoutPrivileges(() =>
-      unusableDirectories([join(directory, 'data', 'checkpoints'), join(directory, 'data', 'spool')]),
+      unusableDirectories([join(directory, 'data', 'checkpoints'), join(directory, 'data', 'dead-letters')]),
     );
     const user = process.geteuid?.() === 0 ? 1000 : process.geteuid?.();
     expect(problems).toEqual([expect.stringContaining(`${directory} cannot be used by user ${user}, group `)]);
@@ -42,7 +42,7 @@ describe('a folder that the service writes to', () => {
   });
 
   it.runIf(canLosePrivileges)('is refused when it exists and cannot be written', () => {
-    const folder = join(directory, 'spool');
+    const folder = join(directory, 'checkpoints');
     mkdirSync(folder, { mode: 0o555 });
     chmodSync(directory, 0o755);
     expect(withoutPrivileges(() => unusableDirectories([folder]))).toEqual([
@@ -53,7 +53,7 @@ describe('a folder that the service writes to', () => {
   it('is refused when a part of its path is a file', () => {
     const file = join(directory, 'file');
     writeFileSync(file, '');
-    for (const path of [file, join(file, 'spool')]) {
+    for (const path of [file, join(file, 'checkpoints')]) {
       expect(unusableDirectories([path])).toEqual([
         expect.stringMatching(
           / cannot be used \(E(EXIST|NOTDIR)\): a part of its path is a file; set DATA_DIRECTORY to a folder$/,
@@ -63,11 +63,11 @@ describe('a folder that the service writes to', () => {
   });
 
   it('is refused where no folder can be created, without endless attempts', () =>
-    expect(unusableDirectories(['/proc/nothing/checkpoints', '/proc/nothing/spool'])).toEqual([
+    expect(unusableDirectories(['/proc/nothing/checkpoints', '/proc/nothing/dead-letters'])).toEqual([
       expect.stringMatching(
         /^\/proc\/nothing\/checkpoints cannot be made \(ENOENT\): no folder .* in \/proc; set DATA_/,
       ),
-      expect.stringMatching(/^\/proc\/nothing\/spool cannot be made/),
+      expect.stringMatching(/^\/proc\/nothing\/dead-letters cannot be made/),
     ]));
 
   it('is refused when its disk has too little room, once for each disk', () => {
@@ -81,8 +81,8 @@ describe('a folder that the service writes to', () => {
 });
 
 it.each([
-  ['file', ['/data/checkpoints', '/data/dead-letters', '/data/spool']],
-  ['blob', ['/data/spool']],
+  ['file', ['/data/checkpoints', '/data/dead-letters']],
+  ['blob', []],
 ])('of the folders under the data directory STORE=%s uses %j', (kind, expected) => {
   const store = { kind, connectionString: '', connectionStringFile: '', accountUrl: '' };
   expect(usedDirectories({ data: { directory: '/data' }, store })).toEqual(expected);

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { acknowledge } from '../../src/protocol/acknowledgement.ts';
-import { fits, maxReplyBytes, sizeOf } from '../../src/protocol/c2d.ts';
+import { contentTypeOf, fits, maxReplyBytes, sizeOf } from '../../src/protocol/c2d.ts';
 import { createEnvelopeReader } from '../../src/protocol/envelope.ts';
 import { notify } from '../../src/protocol/notification.ts';
 import { textProperties } from '../../src/protocol/properties.ts';
@@ -60,7 +60,7 @@ describe('a V2 acknowledgement', () => {
   );
 
   it('has a message id derived from the event and its own kind, for any content', () => {
-    const about = { deviceId: 'd1', target: '', model: 'svc.device', body: '{}' };
+    const about = { deviceId: 'd1', target: '', model: 'svc.device', body: Buffer.from('{}') };
     const eventType = 'Svc.InformationModel.ObjectModelUpdated';
     const [o1, O1, o2] = ['o1', 'O1', 'o2'].map(
       (objectId) => notify(v2(), { ...about, eventType, objectId }).messageId,
@@ -241,10 +241,27 @@ it.each(['gzip', 'GZIP'])('the refusal of a request whose %s data is broken is n
   expect(JSON.parse(reply.body)).toMatchObject({ code: 'decompression_error' });
 });
 
+it('a compressed acknowledgement is text, as base64 is no JSON {S8.1}', () => {
+  expect(contentTypeOf(acknowledge(v2({ 'content-encoding': 'gzip' }), result, now))).toBe('text/plain');
+  expect(contentTypeOf(acknowledge(v2(), result, now))).toBe('application/json');
+});
+
+it.each([
+  ['target', { target: '' }],
+  ['name', { name: '' }],
+  ['correlation id', { correlationId: '' }],
+])('a reply has no property without a value: %s', (_, empty) => {
+  const about = { deviceId: 'd1', target: '', model: 'svc.device', objectId: 'o1', body: Buffer.from('{}') };
+  const eventType = 'Svc.InformationModel.ObjectModelUpdated';
+  for (const envelope of [v1(), v2()].map((one) => ({ ...one, ...empty })))
+    for (const reply of [acknowledge(envelope, result, now), notify(envelope, { ...about, eventType })])
+      expect(Object.values(reply.properties)).not.toContain('');
+});
+
 describe('a V1 acknowledgement', () => {
   it('leaves out properties that the event did not have', () => {
     const unnamed = { ...v1(), name: undefined, correlationId: undefined };
-    expect(acknowledge(unnamed, result, now).properties).toEqual({ 'svc-messagetype': 'platformEventAck', target: '' });
+    expect(acknowledge(unnamed, result, now).properties).toEqual({ 'svc-messagetype': 'platformEventAck' });
   });
 
   it('has no timestamp {S3.2 S8.4}', () =>
@@ -254,7 +271,6 @@ describe('a V1 acknowledgement', () => {
       'svc-messagetype': 'platformEventAck',
       eventType: 'Svc.Device.Created',
       id: 'i1',
-      target: '',
       objectId: 'o1',
       model: 'svc.device',
     }));

@@ -11,11 +11,13 @@ import {
   mostToReserve,
   readBody,
 } from '../../src/protocol/body.ts';
+import { memoryOf } from '../../src/protocol/eventMemory.ts';
 import { terminated } from '../../src/protocol/json.ts';
 import { allKeys } from '../../src/protocol/jsonKeys.ts';
 import { hubEvent } from '../support/events.ts';
 
 const limit = 1000;
+const { properties: _, ...bare } = hubEvent();
 const text = '{"model":"svc.device"}';
 const decode = async (body: unknown, encoding?: string, generation: 'V1' | 'V2' = 'V2') => {
   const bytes = decodeBody(body, generation, encoding, limit);
@@ -111,7 +113,8 @@ describe('a V2 body', () => {
   it('with another content-encoding is refused', () =>
     expect(decode(Buffer.from(text), 'br')).rejects.toMatchObject({
       code: 'decompression_error',
-      details: 'property content-encoding must be utf8, gzip or deflate',
+      details:
+        'property content-encoding must be one of utf8, utf-8, identity, gzip, deflate (in any case), empty or absent',
     }));
 
   it('that is not bytes is a validation failure', () =>
@@ -126,7 +129,8 @@ describe('a V1 body', () => {
   it.each(['gzip', 'GZIP', 'deflate', 'br', ' utf8'])('must not declare that it is compressed: %j', (encoding) =>
     expect(decode(Buffer.from(text), encoding, 'V1')).rejects.toMatchObject({
       code: 'platform_event_validation_error',
-      details: 'property content-encoding must be utf8 or absent: the body of an event is never compressed',
+      details:
+        'property content-encoding must be one of utf8, utf-8, identity (in any case), empty or absent: the body of an event is never compressed',
     }),
   );
 });
@@ -145,8 +149,11 @@ it('the encodings of V1 are those of V2 without compression', () => {
 });
 
 describe('the reservation for a message', () => {
-  const reserve = (length: number, encoding?: string) =>
-    bytesToReserve(hubEvent({ body: Buffer.alloc(length), properties: { 'content-encoding': encoding } }), 524_288);
+  /** Without what the properties take. */
+  function reserve(length: number, encoding?: string): number {
+    const properties = { 'content-encoding': encoding };
+    return bytesToReserve(hubEvent({ body: Buffer.alloc(length), properties }), 524_288) - memoryOf(properties);
+  }
 
   it('is the largest inflated size when the message declares compression', () => {
     expect(reserve(4_096, 'GZIP')).toBe(3 * 4_096 + 6 * 524_288);
@@ -160,32 +167,49 @@ describe('the reservation for a message', () => {
     expect(most).toBe(mostToReserve(524_288));
   });
 
-  it('includes a body of text', () => expect(bytesToReserve({ ...hubEvent(), body: 'é' }, 524_288)).toBe(14));
+  it('includes a body of text', () => expect(bytesToReserve({ ...bare, body: 'é' }, 524_288)).toBe(14));
+
+  it('includes the properties', () => {
+    const properties = { name: 'x'.repeat(30_000) };
+    expect(bytesToReserve({ ...bare, body: Buffer.alloc(1), properties }, 524_288)).toBeGreaterThan(30_000);
+  });
 });
 
 it('a body that is text instead of bytes is read', async () => {
   expect(await decode('{"ü":1}')).toBe('{"ü":1}');
-  expect(bytesReceived({ ...hubEvent({}), body: 'ü' })).toBe(2);
-  expect(bytesReceived({ ...hubEvent({}), body: Buffer.from('ü') })).toBe(2);
+  expect(bytesReceived({ ...bare, body: 'ü' })).toBe(2);
+  expect(bytesReceived({ ...bare, body: Buffer.from('ü') })).toBe(2);
 });
 
-it.each([undefined, null, 5, { a: 1 }, ['a']])('a body that is %j is refused, without a reservation', async (body) => {
+it.each<readonly [body: unknown, least: number, most: number]>([
+  [undefined, 0, 0],
+  [null, 0, 0],
+  [5, 0, 0],
+  [{ a: 1 }, 1, 200],
+  [['a'], 1, 200],
+  [[Buffer.alloc(60_000), Buffer.alloc(60_000)], 120_000, 121_000],
+  [{ map: { list: [['x'.repeat(60_000)]] } }, 60_000, 121_000],
+])('a body that is %j is refused, with a reservation of what it holds', async (body, least, most) => {
   await expect(decode(body)).rejects.toMatchObject({
     code: 'validation_error',
     details: 'body must be bytes (one AMQP data section)',
   });
-  expect(bytesReceived({ ...hubEvent({}), body })).toBe(0);
+  const reserved = bytesToReserve({ ...bare, body }, limit);
+  expect(bytesReceived({ ...bare, body })).toBeLessThanOrEqual(most);
+  expect(reserved).toBeGreaterThanOrEqual(least);
 });
 
 it('a body has a reservation without property bags, too', () => {
-  const { properties: _, ...event } = hubEvent({});
-  expect(bytesToReserve({ ...event, body: Buffer.alloc(10) }, limit)).toBeGreaterThanOrEqual(10);
+  expect(bytesToReserve({ ...bare, body: Buffer.alloc(10) }, limit)).toBeGreaterThanOrEqual(10);
 });
 
 it('the memory of a read body is its bytes and its texts: twice as much with non-ASCII characters', () => {
   const held = (written: string) => {
     const bytes = Buffer.from(written);
-    return bytesHeld({ ...hubEvent({}), body: bytes }, readBody(terminated(bytes), 'V2', allKeys)) / bytes.byteLength;
+    return (
+      bytesHeld({ ...bare, body: bytes }, readBody(terminated(bytes), bytes.byteLength, 'V2', allKeys)) /
+      bytes.byteLength
+    );
   };
   expect(held('{"a":"u"}')).toBe(1 + 4);
   expect(held('{"a":"ü"}')).toBe(1 + 6);
@@ -195,11 +219,11 @@ it.each([
   ['V1', 'platform_event_validation_error'],
   ['V2', 'validation_error'],
 ] as const)('a %s body that is not JSON is refused with %s', (generation, code) => {
-  expect(() => readBody(Buffer.from('{\0'), generation, allKeys)).toThrow(
+  expect(() => readBody(Buffer.from('{\0'), 1, generation, allKeys)).toThrow(
     expect.objectContaining({ code, details: expect.stringMatching(/^body /) }),
   );
   const find = () => {
     throw new TypeError('a defect');
   };
-  expect(() => readBody(Buffer.from('{"a":1}\0'), generation, { find })).toThrow(TypeError);
+  expect(() => readBody(Buffer.from('{"a":1}\0'), 7, generation, { find })).toThrow(TypeError);
 });

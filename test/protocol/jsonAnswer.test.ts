@@ -173,7 +173,7 @@ describe('an answer that is read in slices', () => {
     const nested = (depth: number) => `{"data":[${'['.repeat(depth)}${']'.repeat(depth)}]}`;
     readIn(10, nested(maxJsonDepth), keysOf([key]), collecting());
     expect(() => readIn(10, nested(maxJsonDepth + 1), keysOf([key]), collecting())).toThrow(
-      'nested more than 64 levels',
+      'nested more than 128 levels',
     );
   });
 });

@@ -1,4 +1,5 @@
 import { createStandstillWatch } from '../../src/concurrency/standstill.ts';
+import { createBacklog } from '../../src/engine/budget/backlog.ts';
 import { createBudget } from '../../src/engine/budget/budget.ts';
 import { createPace } from '../../src/engine/budget/pace.ts';
 import type { MessageContext } from '../../src/engine/partition/work.ts';
@@ -16,15 +17,14 @@ import { beginStep } from '../../src/observing/course.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { partitionShare, roundMs, settleWithinMs, standstillMs } from '../../src/settings/derived.ts';
 import {
+  backlogLimits,
   checkpointEveryMessages,
-  deviceMessages,
   leastMessages,
   mostRepliesInFlight,
   reading,
   stuckAfterMs,
   timing,
 } from '../../src/settings/groups/constants.ts';
-import { memorySpool } from '../engine/support/memorySpool.ts';
 import type { Account } from './account.ts';
 import type { Hub } from './hub.ts';
 import type { Process } from './process.ts';
@@ -85,6 +85,7 @@ function begin(process: Process, { time, hub, account, record, costs }: Surround
     ...{ least: leastMessages, most: delivery.maxMessages, inLine: () => 0, measure: processor.measure },
   });
   const overall = createBudget(delivery, undefined, pace);
+  const backlog = createBacklog(backlogLimits);
   const share = partitionShare(delivery);
   const suspectsInWork = createSuspectsInWork();
   const troubles = createTroubles(log);
@@ -133,9 +134,9 @@ function begin(process: Process, { time, hub, account, record, costs }: Surround
     log,
     partition: (partition) => ({
       budget: createBudget(share, overall),
-      spool: memorySpool(),
+      backlog,
       quarantine: { mostSuspects: share.maxMessages, suspectsInWork, log },
-      limits: { everyMessages: checkpointEveryMessages, everyMs: timing.checkpointSeconds * 1000, deviceMessages },
+      limits: { everyMessages: checkpointEveryMessages, everyMs: timing.checkpointSeconds * 1000 },
       arrivalOf: (event) => ({ event, deviceId: String(event.systemProperties?.['iothub-connection-device-id']) }),
       costOf: () => 1_024,
       dispatch: (arrival, context) => handle(partition, arrival, context),

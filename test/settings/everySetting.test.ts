@@ -7,7 +7,6 @@ import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import type { Backends } from '../../src/backends/backends.ts';
 import type { MethodBackends } from '../../src/backends/methodBackends.ts';
-import type { Spool } from '../../src/engine/spool/spool.ts';
 import { openStore } from '../../src/hub/stores/openStore.ts';
 import { isSecret } from '../../src/identity/rotatingSecret.ts';
 import { createLog } from '../../src/log/log.ts';
@@ -61,9 +60,9 @@ vi.mock('../../src/hub/endpoint/findEndpoint.ts', noted);
 vi.mock('../../src/hub/endpoint/followHub.ts', noted);
 vi.mock('../../src/hub/methods/directMethods.ts', noted);
 vi.mock('../../src/hub/methods/fileStorage.ts', noted);
+vi.mock('../../src/engine/budget/backlog.ts', noted);
 vi.mock('../../src/engine/budget/budget.ts', noted);
 vi.mock('../../src/engine/budget/pace.ts', noted);
-vi.mock('../../src/engine/spool/spool.ts', noted);
 vi.mock('../../src/hub/reading/balance.ts', noted);
 vi.mock('../../src/hub/reading/consumer.ts', noted);
 vi.mock('../../src/hub/replies/rateLimit.ts', noted);
@@ -136,12 +135,11 @@ async function runService(rows: SettingRows) {
   const running = await startService(settings, silent());
   (firstCall('createBackends').result as Backends).bind(callOf());
   const { partition } = firstCall('createConsumer').args[0] as {
-    partition(id: string): { readonly limits: object; readonly quarantine: object; readonly spool: Spool };
+    partition(id: string): { readonly limits: object; readonly quarantine: object };
   };
-  const { limits, quarantine, spool } = partition('7');
+  const { limits, quarantine } = partition('7');
   note('limitsOfPartition', limits);
   note('quarantineOfPartition', quarantine);
-  spool.close();
   await openDeadLetters();
   await running.stop();
 }

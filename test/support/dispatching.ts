@@ -40,6 +40,8 @@ export interface Dispatched {
   readonly givenBack: readonly number[];
   /** Bytes that its replies were said to take, each time that it was said. */
   readonly answering: readonly number[];
+  /** What was left charged each time it waited for the store of dead letters, in bytes. */
+  readonly parking: readonly number[];
 }
 
 interface Circumstances {
@@ -110,6 +112,7 @@ export async function dispatchEvent(
   const arrival = arrivalOf(event, redelivered);
   const givenBack: number[] = [];
   const answering: number[] = [];
+  const parking: number[] = [];
   const handled = await dispatch(arrival, {
     ...forever,
     ended,
@@ -122,6 +125,9 @@ export async function dispatchEvent(
     answering(bytes) {
       answering.push(bytes);
     },
+    parking(bytes) {
+      parking.push(bytes);
+    },
     ...context,
   });
   await backends.close();
@@ -129,7 +135,7 @@ export async function dispatchEvent(
   const counters = summaryOf(meter);
   const offences = backend.calls.flatMap(breachesOf);
   if (counters.succeeded > 0) offences.push(...breachOfContract({ direction: 'deviceToCloud', ...asSent(event) }));
-  offences.push(...replies.flatMap((reply) => breachOfContract({ direction: 'cloudToDevice', ...reply })));
+  offences.push(...replies.filter(fits).flatMap((reply) => breachOfContract({ direction: 'cloudToDevice', ...reply })));
   if (offences.length > 0) throw new Error(`calls, answers or messages break a contract\n  ${offences.join('\n  ')}`);
   return {
     handled,
@@ -143,6 +149,7 @@ export async function dispatchEvent(
     calls: backend.calls,
     givenBack,
     answering,
+    parking,
   };
 }
 

@@ -4,11 +4,11 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
 import type {
+  backlogLimits,
   failover,
   invocationLimits,
   reading,
   secretFiles,
-  spoolLimits,
   timing,
 } from '../../src/settings/groups/constants.ts';
 
@@ -63,7 +63,7 @@ interface Changeable {
   readonly timing: typeof timing;
   readonly reading: typeof reading;
   readonly failover: typeof failover;
-  readonly spoolLimits: typeof spoolLimits;
+  readonly backlogLimits: typeof backlogLimits;
   readonly invocationLimits: typeof invocationLimits;
   readonly secretFiles: typeof secretFiles;
 }

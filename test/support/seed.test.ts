@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { firstSeed, firstSeeds, saySeed } from './seed.ts';
+import { firstSeed, firstSeeds, runs, saySeed } from './seed.ts';
 
 const hash = 'aafd28844a8cfb1fcfa294a08fef2d4ab1d0c35a';
 
@@ -21,4 +21,9 @@ it('random tests of a run begin with it, and say it when they fail', () => {
   expect(() => fc.assert(fc.property(fc.nat(), () => false))).toThrow(`seed: ${firstSeed()}`);
   expect(firstSeeds(2)).toEqual([firstSeed(), firstSeed() + 1]);
   expect(saySeed(7)).toContain('TEST_SEED=7');
+});
+
+it('the usual number of runs can be raised', () => {
+  expect([runs(200, {}), runs(200, { TEST_RUNS: '' }), runs(200, { TEST_RUNS: '1000' })]).toEqual([200, 200, 1_000]);
+  for (const wrong of ['0', '-1', 'many']) expect(() => runs(200, { TEST_RUNS: wrong })).toThrow('TEST_RUNS');
 });

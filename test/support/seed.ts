@@ -4,6 +4,9 @@ import { join } from 'node:path';
 /** Overrides where random tests and searches begin: a whole number of up to nine digits. */
 export const seedVariable = 'TEST_SEED';
 
+/** Overrides how many runs those random tests make that ask for it. */
+const runsVariable = 'TEST_RUNS';
+
 /** Of what is no clone of the repository, as the archive of a release. */
 const withoutCommit = 1;
 
@@ -24,6 +27,16 @@ export function firstSeed(environment: NodeJS.ProcessEnv = process.env, hashOf =
 /** So many of them, for a test that is numbered. */
 export const firstSeeds = (count: number): readonly number[] =>
   Array.from({ length: count }, (_, index) => firstSeed() + index);
+
+/**
+ * How many runs a random test makes: as many as usual, or as the variable says.
+ * @throws Error when the variable is no number of runs
+ */
+export function runs(usual: number, environment: NodeJS.ProcessEnv = process.env): number {
+  const given = environment[runsVariable] || String(usual);
+  if (!/^[1-9]\d{0,6}$/.test(given)) throw new Error(`${runsVariable} must be a whole number above 0`);
+  return Number(given);
+}
 
 /** In words, for those who want the same again. */
 export const saySeed = (seed: number): string =>

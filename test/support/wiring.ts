@@ -6,6 +6,7 @@ import { createDispatch } from '../../src/dispatch/dispatch.ts';
 import type { MessageContext } from '../../src/engine/partition/work.ts';
 import type { Sender } from '../../src/hub/replies/sender.ts';
 import { createLog, type Log } from '../../src/log/log.ts';
+import { createTroubles } from '../../src/log/troubles.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
 import type { Arrival } from '../../src/protocol/arrival.ts';
 import { classify, type HubEvent, senderOf } from '../../src/protocol/event.ts';
@@ -60,6 +61,7 @@ export function wire({
     meter,
     deadLetters,
     log,
+    troubles: createTroubles(log),
     limits: { ...messageLimits, ...limits },
     now: () => now,
     traces,
@@ -82,6 +84,9 @@ export const forever: MessageContext = {
   sleeps() {},
   wakes() {},
   nextMayBegin() {},
+  parking() {},
+  takeForAnswers: () => undefined,
+  giveFromAnswers() {},
   ended: new AbortController().signal,
 };
 

@@ -19,6 +19,12 @@ const declared = {
   'parcels.waiting': updowncounter(text('{parcel}', 'Parcels that wait')),
 };
 
+it('the attributes of the program are labels that Prometheus takes, whatever an operator calls them', () => {
+  const chosen = { '2nd': 'x', a_b: '2', 'a.b': '1', 'x:y': 'z', größe: 'é' };
+  const [, , line] = createExposition(createMeter({}), chosen)().split('\n');
+  expect(line).toBe('target_info{key_2nd="x",a_b="1;2",x_y="z",gr__e="é"} 1');
+});
+
 /** As the text format of Prometheus is specified: https://prometheus.io/docs/instrumenting/exposition_formats/ */
 it('the exposition has help, type, labels and numbers of every kind of metric', () => {
   const meter = createMeter(declared);

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { switchLevelOnSignal } from 'telemetry/levelSwitch.ts';
-import { expect, it } from 'vitest';
+import { logWarnings } from 'telemetry/log.ts';
+import { expect, it, vi } from 'vitest';
 import { createLog } from '../../src/log/log.ts';
 
 it('the level switches to debug and back to that of the settings, with a line for each', () => {
@@ -20,4 +21,13 @@ it('the level switches to debug and back to that of the settings, with a line fo
     { event: 'log.level_changed', logLevel: 'debug' },
     { level: 'debug', signal: 3 },
   ]);
+});
+
+it('a warning of Node.js is a line at debug, and no plain text', () => {
+  const program = new EventEmitter().on('warning', () => expect.unreachable());
+  const debug = vi.fn();
+  logWarnings(program, { debug });
+  const err = new Error('url.parse() is deprecated');
+  program.emit('warning', err);
+  expect(debug.mock.calls).toEqual([[{ err }, 'warning of Node.js']]);
 });

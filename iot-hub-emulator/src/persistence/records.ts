@@ -1,4 +1,4 @@
-import { closeSync, ftruncateSync, openSync, readSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 
 // file: record*
@@ -48,9 +48,15 @@ export function openRecords(path: string, read: (payload: Buffer) => void): Reco
       const draft = `${path}.new`;
       const fresh = openSync(draft, 'w', 0o600);
       let written = 0;
-      for (const parts of payloads) written = write(fresh, parts, written);
-      closeSync(fresh);
-      renameSync(draft, path);
+      try {
+        for (const parts of payloads) written = write(fresh, parts, written);
+        renameSync(draft, path);
+      } catch (error) {
+        rmSync(draft, { force: true });
+        throw error;
+      } finally {
+        closeSync(fresh);
+      }
       closeSync(file);
       file = openSync(path, 'a+', 0o600);
       size = written;

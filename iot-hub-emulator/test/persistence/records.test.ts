@@ -1,4 +1,4 @@
-import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openRecords } from '../../src/persistence/records.ts';
@@ -59,6 +59,20 @@ describe('a file of records', () => {
     file.append(Buffer.from('later'));
     file.close();
     expect(read()).toEqual(['new', 'er', 'later']);
+  });
+  test('that cannot be replaced stays as it is, and leaves neither a draft nor an open file', () => {
+    function* failing() {
+      yield [Buffer.from('new')];
+      throw new Error('disk full');
+    }
+    const file = openRecords(path, () => undefined);
+    file.append(Buffer.from('old'));
+    const opened = readdirSync('/proc/self/fd').length;
+    expect(() => file.replace(failing())).toThrow('disk full');
+    expect([readdirSync('/proc/self/fd').length, existsSync(`${path}.new`)]).toEqual([opened, false]);
+    file.append(Buffer.from('later'));
+    file.close();
+    expect(read()).toEqual(['old', 'later']);
   });
 });
 

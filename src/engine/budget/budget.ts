@@ -18,12 +18,12 @@ export interface Budget {
   /** The line of all messages, and before it that of large ones. */
   readonly all: Line;
   readonly large: Line;
-  /** For messages that wait in memory to begin. */
-  readonly waiting: Capacity;
   /** For messages of which only replies are left to be sent. */
   readonly answering: Capacity;
   /** For those of them that wait for the full queues of their devices: one room for the process (C4). */
   readonly sleeping: Sleeping;
+  /** For answers of backends that messages keep until the hub has taken their replies: as many bytes again, of the process (A10). */
+  readonly answers: Line;
 }
 
 interface BudgetLimits extends LineLimits {
@@ -37,8 +37,8 @@ const smallBytes = 16 * 1024;
 /** The share of the bytes that large messages may take together. */
 const largeShare = 3 / 4;
 
-/** The rooms `waiting` and `answering` each have this share of the bytes, and the same number of messages. */
-const roomShare = 1 / 8;
+/** The room `answering` has this share of the bytes, and the same number of messages. */
+const answeringShare = 1 / 8;
 
 export const isLarge = (bytes: number): boolean => bytes > smallBytes;
 
@@ -51,15 +51,14 @@ export function createBudget(limits: BudgetLimits, overall?: Budget, pace?: Pace
   const all = createLine({ maxMessages, maxBytes }, overall?.all, pace);
   const large = createLine({ maxMessages, maxBytes: maxBytes * largeShare }, overall?.large);
   const both = inBoth(large, all);
-  const roomLimits = { maxMessages, maxBytes: maxBytes * roomShare };
   return {
     of: (bytes) => (isLarge(bytes) ? both : all),
     inFlight: all.inFlight,
     all,
     large,
-    waiting: createCapacity(roomLimits, overall?.waiting),
-    answering: createCapacity(roomLimits, overall?.answering),
+    answering: createCapacity({ maxMessages, maxBytes: maxBytes * answeringShare }, overall?.answering),
     sleeping: overall?.sleeping ?? createSleeping(sleepingBytes),
+    answers: overall?.answers ?? createLine({ maxMessages: Number.POSITIVE_INFINITY, maxBytes }),
   };
 }
 

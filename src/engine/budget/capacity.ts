@@ -1,11 +1,20 @@
-/** Bounds messages and bytes. Callers do not wait for room: without room they store the message elsewhere. */
+/** Bounds messages and bytes. Callers do not wait for room here. */
 export interface Capacity {
-  /** Returns whether there was room. One message always fits into an empty room. */
+  /** Whether one more message fits. One always fits into an empty room. */
+  hasRoom(bytes: number): boolean;
+  /** Returns whether there was room. */
   take(bytes: number): boolean;
+  /** Takes room even if there is none. */
+  add(amount: Amount): void;
   give(bytes: number, messages?: number): void;
   /** Frees everything. */
   clear(): void;
-  taken(): { messages: number; bytes: number };
+  taken(): Amount;
+}
+
+export interface Amount {
+  readonly messages: number;
+  readonly bytes: number;
 }
 
 export interface CapacityLimits {
@@ -18,6 +27,15 @@ export function createCapacity({ maxMessages, maxBytes }: CapacityLimits, whole?
   let messages = 0;
   let bytes = 0;
 
+  const hasRoom = (more: number): boolean =>
+    (messages === 0 || (messages < maxMessages && bytes + more <= maxBytes)) && whole?.hasRoom(more) !== false;
+
+  function add(more: Amount) {
+    messages += more.messages;
+    bytes += more.bytes;
+    whole?.add(more);
+  }
+
   function give(less: number, fewer = 1) {
     messages -= fewer;
     bytes -= less;
@@ -25,13 +43,13 @@ export function createCapacity({ maxMessages, maxBytes }: CapacityLimits, whole?
   }
 
   return {
+    hasRoom,
     take(more) {
-      const fits = messages === 0 || (messages < maxMessages && bytes + more <= maxBytes);
-      if (!fits || whole?.take(more) === false) return false;
-      messages += 1;
-      bytes += more;
+      if (!hasRoom(more)) return false;
+      add({ messages: 1, bytes: more });
       return true;
     },
+    add,
     give,
     clear: () => give(bytes, messages),
     taken: () => ({ messages, bytes }),

@@ -1,3 +1,4 @@
+import type { PartitionBacklog } from '../budget/backlog.ts';
 import { type Budget, isLarge } from '../budget/budget.ts';
 import type { Quarantine } from '../quarantine/quarantine.ts';
 import type { Queued, Requirement } from './queued.ts';
@@ -7,7 +8,9 @@ import type { Queued, Requirement } from './queued.ts';
  * concurrently (G2). A lane exists only while it has a message. Only a message in flight is charged (D27).
  */
 export interface Lanes<M extends Queued> {
-  /** Appends a message to its lane. */
+  /** Whether a message of the device may wait, with what it requires. */
+  hasRoom(deviceId: string, bytes: number, requirement: Requirement): boolean;
+  /** Appends a message to its lane, for which there is room. */
   add(deviceId: string, message: M): void;
   /** Begins a message that is already charged to the budget. Its lane must be empty. */
   begin(deviceId: string, message: M): void;
@@ -22,6 +25,7 @@ export interface Lanes<M extends Queued> {
 
 interface LanesOptions<M> {
   readonly budget: Pick<Budget, 'of'>;
+  readonly backlog: Omit<PartitionBacklog, 'close'>;
   /** When aborted, no more messages begin. */
   readonly draining: AbortSignal;
   /** Handles a message and releases its part of the budget; resolves when the next one of the device may begin. Must not reject. */
@@ -49,6 +53,10 @@ interface Lane<M> {
   first: M;
   last: M;
   length: number;
+  /** Bytes of the backlog, of those that wait. */
+  waitingBytes: number;
+  /** The backends that the first message waits for, and with it all others. */
+  heldFor: readonly string[];
 }
 
 /** Lanes whose first message waits for the budget. */
@@ -66,7 +74,7 @@ function createReady<M>(): Ready<M> {
 }
 
 export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M> {
-  const { budget, draining, work, ended, quarantine, isHeldUp } = options;
+  const { budget, backlog, draining, work, ended, quarantine, isHeldUp } = options;
   const lanes = new Map<string, Lane<M>>();
   /** A large message that waits for room delays no small one (D192). */
   const [small, large] = [createReady<M>(), createReady<M>()];
@@ -76,6 +84,11 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
   const suspected = new Set<Lane<M>>();
 
   async function run(lane: Lane<M>) {
+    const { waitingBytes } = lane.first;
+    if (waitingBytes > 0) {
+      lane.waitingBytes -= waitingBytes;
+      backlog.leave(waitingBytes);
+    }
     await work(lane.first, lane.deviceId);
     const recorded = quarantine?.ended(lane.first.sequenceNumber);
     if (recorded !== undefined) await recorded;
@@ -88,7 +101,7 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
     if (lane.first.next === undefined) lanes.delete(lane.deviceId);
     else {
       lane.first = lane.first.next as M;
-      readyFor(lane).lanes.add(lane);
+      enqueue(lane);
     }
     ended?.();
   }
@@ -98,8 +111,13 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
     const isTurn = await turn;
     suspected.delete(lane);
     if (!isTurn) return;
-    readyFor(lane).lanes.add(lane);
+    enqueue(lane);
     beginReady();
+  }
+
+  function enqueue(lane: Lane<M>) {
+    if (lane.first.requirement.isMet()) readyFor(lane).lanes.add(lane);
+    else hold(lane, lane.first.requirement);
   }
 
   const readyFor = ({ first }: Lane<M>): Ready<M> => (isLarge(first.cost) ? large : small);
@@ -147,6 +165,8 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
 
   function hold(lane: Lane<M>, requirement: Requirement) {
     quarantine?.putBack(lane.deviceId, lane.first.sequenceNumber);
+    lane.heldFor = requirement.needs ?? [];
+    backlog.hold(waitingIn(lane), lane.heldFor);
     const others = held.get(requirement);
     if (others) others.push(lane);
     else {
@@ -159,28 +179,42 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
     if (!(await requirement.met(draining))) return;
     const released = held.get(requirement) ?? [];
     held.delete(requirement);
-    for (const lane of released.sort(inOrderOfArrival)) readyFor(lane).lanes.add(lane);
+    for (const lane of released.sort(inOrderOfArrival)) {
+      backlog.release(waitingIn(lane), lane.heldFor);
+      lane.heldFor = [];
+      readyFor(lane).lanes.add(lane);
+    }
     beginReady();
   }
 
+  /** Of a lane whose first message waits, too. */
+  const waitingIn = ({ length, waitingBytes }: Lane<M>) => ({ messages: length, bytes: waitingBytes });
+
   function laneOf(deviceId: string, message: M): Lane<M> {
-    const lane = { deviceId, first: message, last: message, length: 1 };
+    const { waitingBytes } = message;
+    const lane = { deviceId, first: message, last: message, length: 1, waitingBytes, heldFor: [] };
     lanes.set(deviceId, lane);
     return lane;
   }
 
   return {
+    hasRoom(deviceId, bytes, requirement) {
+      const lane = lanes.get(deviceId);
+      if (lane !== undefined) return backlog.hasRoom(bytes, lane.heldFor);
+      return backlog.hasRoom(bytes, requirement.isMet() ? [] : (requirement.needs ?? []));
+    },
     add(deviceId, message) {
       const lane = lanes.get(deviceId);
+      backlog.enter(message.waitingBytes, lane?.heldFor ?? []);
       if (lane === undefined) {
-        const added = laneOf(deviceId, message);
-        readyFor(added).lanes.add(added);
+        enqueue(laneOf(deviceId, message));
         beginReady();
         return;
       }
       lane.last.next = message;
       lane.last = message;
       lane.length += 1;
+      lane.waitingBytes += message.waitingBytes;
     },
     begin(deviceId, message) {
       void run(laneOf(deviceId, message));

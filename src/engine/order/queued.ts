@@ -1,7 +1,7 @@
 /** A condition for a message to begin: the backends that it needs are up (B5). */
 export interface Requirement {
   isMet(): boolean;
-  /** The backends, for operators. */
+  /** The backends: the share of the backlog that they have (B5), and for operators. */
   readonly needs?: readonly string[];
   /** Resolves with true when it is met, with false when `signal` is aborted. */
   met(signal: AbortSignal): Promise<boolean>;
@@ -14,5 +14,7 @@ export interface Queued {
   readonly sequenceNumber: number;
   /** Bytes of the budget. */
   readonly cost: number;
+  /** Bytes of the backlog; 0 when it has begun at once. */
+  readonly waitingBytes: number;
   readonly requirement: Requirement;
 }

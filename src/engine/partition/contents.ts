@@ -3,7 +3,6 @@ import type { Queued } from '../order/queued.ts';
 import type { Checkpoints } from '../progress/checkpoints.ts';
 import type { CheckpointState } from '../progress/checkpointWriter.ts';
 import type { Quarantine } from '../quarantine/quarantine.ts';
-import type { Spool } from '../spool/spool.ts';
 import type { Work } from './work.ts';
 
 /** What a partition holds, for operators. */
@@ -12,10 +11,8 @@ export interface PartitionContents {
   readonly inFlight: number;
   /** Those of them that wait for the full queues of devices, or behind such a message of their device to be recorded as done. */
   readonly sleeping: number;
-  /** Read and waiting to begin, in memory and on disk. */
+  /** Read and waiting to begin. */
   readonly waiting: number;
-  /** Those of them that are on disk. */
-  readonly spooled: { readonly messages: number; readonly bytes: number };
   /** Devices with messages here: each has a lane. */
   readonly devices: number;
   /** The oldest message that is not handled to its end. */
@@ -45,7 +42,6 @@ interface ReadMessage extends Queued {
 interface Parts<M extends ReadMessage> {
   readonly checkpoints: Pick<Checkpoints, 'pending' | 'state'>;
   readonly work: Pick<Work<never>, 'running' | 'sleeping'>;
-  readonly spool: Pick<Spool, 'taken'>;
   readonly lanes: Pick<Lanes<M>, 'all' | 'count'>;
   readonly quarantine: Pick<Quarantine, 'suspects'> | undefined;
   /** As `undoneSince`: the event that waits to be taken in, which comes after all that is in the lanes. */
@@ -56,7 +52,6 @@ interface Parts<M extends ReadMessage> {
 export function contentsOf<M extends ReadMessage>({
   checkpoints,
   work,
-  spool,
   lanes,
   quarantine,
   atTheDoor,
@@ -67,7 +62,6 @@ export function contentsOf<M extends ReadMessage>({
     inFlight,
     sleeping: work.sleeping(),
     waiting: Math.max(0, checkpoints.pending() - inFlight),
-    spooled: spool.taken(),
     devices: lanes.count(),
     oldest: oldest && {
       device: oldest.deviceId,

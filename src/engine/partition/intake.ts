@@ -1,5 +1,6 @@
 import { pastMoment, timeOfDay } from '../../concurrency/clocks.ts';
 import type { HubEvent } from '../../protocol/event.ts';
+import { memoryWhileWaiting } from '../../protocol/eventMemory.ts';
 import { textProperties } from '../../protocol/properties.ts';
 import type { Publish } from '../../tap/taps.ts';
 import { type Budget, isLarge } from '../budget/budget.ts';
@@ -7,7 +8,6 @@ import type { Lanes } from '../order/lanes.ts';
 import type { Requirement } from '../order/queued.ts';
 import type { WorkHandle } from '../progress/watermark.ts';
 import type { Quarantine } from '../quarantine/quarantine.ts';
-import type { Backlog, StoredMessage } from '../spool/backlog.ts';
 import type { Condition } from './condition.ts';
 import type { QueuedMessage } from './work.ts';
 
@@ -20,7 +20,6 @@ export interface DeviceEvent {
 interface IntakeOptions<A> {
   readonly budget: Pick<Budget, 'of'>;
   readonly lanes: Lanes<QueuedMessage<A>>;
-  readonly backlog: Backlog<A>;
   readonly condition: Condition;
   readonly draining: AbortSignal;
   costOf(event: HubEvent): number;
@@ -31,8 +30,6 @@ interface IntakeOptions<A> {
   readonly quarantine?: Pick<Quarantine, 'isSuspect'> | undefined;
   /** Registers an accepted message. */
   begin(event: HubEvent): WorkHandle;
-  /** Most messages of one device that are kept in memory. */
-  readonly deviceMessages: number;
 }
 
 const nothing: Requirement = { isMet: () => true, met: async () => true };
@@ -54,36 +51,39 @@ interface IncomingMessage<A> {
   readonly requirement: Requirement;
   readonly cost: number;
   readonly enqueuedAt: number;
+  /** Known once it has looked for room to wait. */
+  waitingBytes: number | undefined;
   isWatched: boolean;
   isTold: boolean;
 }
 
 /**
  * Accepts one message. A message that can begin waits for the budget: that is the back-pressure. One whose device is
- * busy or whose backend is down goes to the backlog and delays other messages only when that is full (D27).
+ * busy or whose backend is down waits in its lane, and delays other messages only when the backlog has no room (D27).
  */
 export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>): Intake<A> {
-  const { budget, lanes, backlog, condition, draining, costOf, begin, deviceMessages, quarantine } = options;
+  const { budget, lanes, condition, draining, costOf, begin, quarantine } = options;
 
   const canBegin = ({ arrival: { event }, deviceId, requirement }: IncomingMessage<A>): boolean =>
     lanes.length(deviceId) === 0 && requirement.isMet() && !quarantine?.isSuspect(deviceId, event.sequenceNumber);
 
   const messageOf = (
-    { arrival: { event }, cost, requirement, readAt, enqueuedAt }: IncomingMessage<A>,
-    kept: A | StoredMessage<A>,
+    { arrival, cost, requirement, readAt, enqueuedAt }: IncomingMessage<A>,
+    waitingBytes: number,
   ): QueuedMessage<A> => ({
     next: undefined,
     course: undefined,
-    kept,
-    sequenceNumber: event.sequenceNumber,
+    arrival,
+    sequenceNumber: arrival.event.sequenceNumber,
     cost,
+    waitingBytes,
     requirement,
-    begun: begin(event),
+    begun: begin(arrival.event),
     readAt,
     enqueuedAt,
   });
 
-  function publishWaits({ deviceId, requirement, publish }: IncomingMessage<A>, where: 'memory' | 'disk' | 'hub') {
+  function publishWaits({ deviceId, requirement, publish }: IncomingMessage<A>, where: 'memory' | 'hub') {
     if (publish === undefined) return;
     const earlier = lanes.length(deviceId);
     const why = earlier > 0 ? 'earlier messages of the device' : requirement.isMet() ? 'its turn' : 'a backend';
@@ -91,21 +91,20 @@ export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>): 
   }
 
   function beginIt(one: IncomingMessage<A>) {
-    lanes.begin(one.deviceId, messageOf(one, one.arrival));
+    lanes.begin(one.deviceId, messageOf(one, 0));
   }
 
-  function keepIt(one: IncomingMessage<A>, where: 'memory' | 'disk'): boolean {
-    const kept = where === 'memory' ? backlog.inMemory(one.arrival) : backlog.onDisk(one.arrival);
-    if (kept === undefined) return false;
-    publishWaits(one, where);
-    lanes.add(one.deviceId, messageOf(one, kept));
+  /** Returns whether there was room. */
+  function keepIt(one: IncomingMessage<A>): boolean {
+    one.waitingBytes ??= memoryWhileWaiting(one.arrival.event);
+    const bytes = one.waitingBytes;
+    if (!lanes.hasRoom(one.deviceId, bytes, one.requirement)) return false;
+    publishWaits(one, 'memory');
+    lanes.add(one.deviceId, messageOf(one, bytes));
     return true;
   }
 
-  const keepInMemory = (one: IncomingMessage<A>): boolean =>
-    lanes.length(one.deviceId) < deviceMessages && keepIt(one, 'memory');
-
-  /** The requirement can be met before the spool has room again. */
+  /** The requirement can be met before there is room again. */
   function watch(one: IncomingMessage<A>) {
     if (one.isWatched || one.requirement.isMet()) return;
     one.isWatched = true;
@@ -119,14 +118,16 @@ export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>): 
   function place(one: IncomingMessage<A>): Promise<boolean> | undefined {
     if (draining.aborted) return undefined;
     const charge = budget.of(one.cost);
+    const isReady = canBegin(one);
     // A large message waits in its lane, where it delays no small one (D192).
-    if (canBegin(one) && (!isLarge(one.cost) || charge.hasRoom(one.cost))) {
+    const isToWait = !isReady || (isLarge(one.cost) && !charge.hasRoom(one.cost));
+    if (isToWait && keepIt(one)) return undefined;
+    if (isReady) {
       const taking = charge.take(one.cost, draining);
       if (taking === undefined) beginIt(one);
       else one.publish?.('waits', { where: 'memory', for: 'room', earlier: 0 });
       return taking;
     }
-    if (keepInMemory(one) || keepIt(one, 'disk')) return undefined;
     watch(one);
     if (!one.isTold) publishWaits(one, 'hub');
     one.isTold = true;
@@ -154,6 +155,7 @@ export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>): 
       requirement,
       cost: costOf(event),
       enqueuedAt: pastMoment(event.enqueuedTimeUtc.getTime()),
+      waitingBytes: undefined,
       isWatched: false,
       isTold: false,
     };

@@ -1,8 +1,7 @@
 import { setMaxListeners } from 'node:events';
 
 /**
- * The states of a partition: reading → draining → released. In any state it is revoked when another instance claims it,
- * or when its spool has lost messages.
+ * The states of a partition: reading → draining → released. In any state it is revoked when another instance claims it.
  */
 export type State = 'reading' | 'draining' | 'released' | 'revoked';
 

@@ -2,6 +2,7 @@ import { pastMoment } from '../../concurrency/clocks.ts';
 import type { LogText as LogMessage } from '../../log/events.ts';
 import type { HubEvent } from '../../protocol/event.ts';
 import type { Publish } from '../../tap/taps.ts';
+import type { Backlog } from '../budget/backlog.ts';
 import type { Budget } from '../budget/budget.ts';
 import { type DeviceWork, deviceWorkIn, isHeldUp } from '../order/deviceWork.ts';
 import { createLanes } from '../order/lanes.ts';
@@ -11,8 +12,6 @@ import type { CheckpointLimits, CheckpointOptions } from '../progress/checkpoint
 import type { RedeliveryHorizon } from '../progress/redeliveryHorizon.ts';
 import type { Position } from '../progress/watermark.ts';
 import { createQuarantine, type QuarantineOptions } from '../quarantine/quarantine.ts';
-import { createBacklog } from '../spool/backlog.ts';
-import type { Spool } from '../spool/spool.ts';
 import { createCondition } from './condition.ts';
 import { contentsOf, type PartitionContents } from './contents.ts';
 import { createIntake, type DeviceEvent } from './intake.ts';
@@ -22,6 +21,8 @@ import { createWork, type MessageContext, type QueuedMessage } from './work.ts';
 export interface PartitionOptions<A extends DeviceEvent> extends Omit<CheckpointOptions, 'limits' | 'onRevoked'> {
   /** The budget of this partition, which charges the overall one too. */
   readonly budget: Budget;
+  /** Of all partitions. */
+  readonly backlog: Backlog;
   /**
    * Reads an event; undefined when it is to be skipped.
    * @param redelivered its handling may have begun before
@@ -36,29 +37,21 @@ export interface PartitionOptions<A extends DeviceEvent> extends Omit<Checkpoint
   /** Handles one message and returns whether it was handled to its end. */
   dispatch(arrival: A, context: MessageContext): Promise<boolean>;
   readonly redeliveryHorizon: RedeliveryHorizon;
-  /** A message was read from the hub. */
-  onRead?(): void;
   /** The hub numbers events without gaps, but there were none between these two events of this session. */
   onGap?(gap: Gap): void;
   /** Reports a failure after which the partition goes on. */
   onTrouble(error: unknown, what: LogMessage<'error'>): void;
-  /** The partition has revoked itself: another instance owns it, or the spool has lost messages. */
+  /** The partition has revoked itself: another instance owns it. */
   onRevoked(): void;
-  readonly spool: Spool;
   /** For sessions after unclean shutdowns (G4); when omitted, no message is a suspect. */
   readonly quarantine?: Pick<QuarantineOptions, 'mostSuspects' | 'suspectsInWork' | 'log' | 'meter'>;
-  readonly limits: PartitionLimits;
+  readonly limits: CheckpointLimits;
 }
 
 /** Sequence numbers that are missing between two events. */
 export interface Gap {
   readonly after: number;
   readonly next: number;
-}
-
-export interface PartitionLimits extends CheckpointLimits {
-  /** Most messages of one device that are kept in memory; the others wait in the spool. */
-  readonly deviceMessages: number;
 }
 
 /** One partition of the hub while this instance owns it. */
@@ -90,14 +83,14 @@ export interface Partition {
 const leaveMs = 1_000;
 
 export function createPartition<A extends DeviceEvent>(options: PartitionOptions<A>): Partition {
-  const { budget, arrivalOf, spool, limits, redeliveryHorizon, onTrouble } = options;
+  const { budget, arrivalOf, redeliveryHorizon, onTrouble } = options;
   const condition = createCondition();
   const life = createLifecycle(() => {
-    backlog.clear();
+    backlog.close();
     condition.changed();
   });
   const checkpoints = createCheckpoints({ ...options, onRevoked: revokedMeanwhile });
-  const backlog = createBacklog<A>({ room: budget.waiting, spool, onTrouble });
+  const backlog = options.backlog.ofPartition(condition.changed);
   const quarantine =
     options.quarantine &&
     createQuarantine({
@@ -108,21 +101,20 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
     });
   const work = createWork<A>({
     ...options,
+    backlog,
     fateOf: (sequenceNumber) => quarantine?.fateOf(sequenceNumber) ?? 'handled',
     sleeps: (sequenceNumber) => quarantine?.sleeps(sequenceNumber),
     isSuspect: (sequenceNumber) => quarantine?.isInWork(sequenceNumber) === true,
-    backlog,
-    arrivalIn,
     draining: life.draining,
     ended: life.ended,
     end: checkpoints.end,
-    onUnreadable: revokedMeanwhile,
     changed: condition.changed,
   });
   const lanes = createLanes<QueuedMessage<A>>({
     quarantine,
     isHeldUp,
     budget,
+    backlog,
     draining: life.draining,
     work: work.handle,
     ended: condition.changed,
@@ -131,12 +123,10 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
     ...options,
     lanes,
     quarantine,
-    backlog,
     condition,
     draining: life.draining,
     // The event counts as read from here, not from after the await: a drain may ask before.
     begin: (event) => checkpoints.begin(see(event)),
-    deviceMessages: limits.deviceMessages,
   });
   let seen: Position | undefined = options.progress;
   /** When the hub received the event that is being taken in, as `performance.now()`; it may have to wait for room. */
@@ -156,35 +146,32 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
     condition.changed();
   }
 
-  /** Revoked by the result of a checkpoint, or because the spool has lost messages. */
+  /** Revoked by the result of a checkpoint. */
   function revokedMeanwhile() {
     if (life.ended.aborted) return;
     revoke();
     options.onRevoked();
   }
 
-  /** An event that cannot be read must not stop the events after it (G4). */
-  function arrivalIn(event: HubEvent): A | undefined {
+  /**
+   * What an event waits for on its way in; undefined when for nothing. A fault with it must not stop the events after it (G4).
+   */
+  function takenIn(event: HubEvent, readAt: number): Promise<void> | undefined {
+    const { sequenceNumber } = event;
     try {
-      return arrivalOf(event, redeliveryHorizon.redelivered(event.sequenceNumber));
+      const arrival = checkpoints.isDone(sequenceNumber)
+        ? undefined
+        : arrivalOf(event, redeliveryHorizon.redelivered(sequenceNumber));
+      if (arrival !== undefined) return takeIn(arrival, readAt);
     } catch (error) {
       onTrouble(error, 'event passed over');
-      return undefined;
     }
+    if (hasPlace(event)) checkpoints.pass(see(event));
+    return undefined;
   }
 
-  /** What an event waits for on its way in, if for anything. As for `arrivalIn`: a fault with it stops no other event. */
-  function takenIn(event: HubEvent, readAt: number): Promise<void> | undefined | 'nothing to do' {
-    try {
-      const arrival = arrivalIn(event);
-      if (arrival === undefined) return 'nothing to do';
-      options.onRead?.();
-      return takeIn(arrival, readAt);
-    } catch (error) {
-      onTrouble(error, 'event passed over');
-      return 'nothing to do';
-    }
-  }
+  /** Without its number, an event has no position to pass: the next event shows the gap (D190). */
+  const hasPlace = ({ sequenceNumber }: HubEvent) => sequenceNumber !== undefined;
 
   const isNew = ({ sequenceNumber }: HubEvent) => seen === undefined || sequenceNumber > seen.sequenceNumber;
 
@@ -199,15 +186,12 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
     if (events.length > 0) await redeliveryHorizon.look();
     for (const event of events) {
       if (life.state() !== 'reading') return;
-      if (event.sequenceNumber === undefined) {
-        arrivalIn(event); // it has no position to pass: the next event shows the gap (D190)
-        continue;
+      if (hasPlace(event)) {
+        if (!isNew(event)) continue;
+        reportGap(event.sequenceNumber);
       }
-      if (!isNew(event)) continue;
-      reportGap(event.sequenceNumber);
-      const waiting = checkpoints.isDone(event.sequenceNumber) ? 'nothing to do' : takenIn(event, readAt);
-      if (waiting === 'nothing to do') checkpoints.pass(see(event));
-      if (!(waiting instanceof Promise)) continue;
+      const waiting = takenIn(event, readAt);
+      if (waiting === undefined) continue;
       atTheDoor = pastMoment(event.enqueuedTimeUtc.getTime());
       await waiting;
     }
@@ -225,7 +209,7 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
       return admitting;
     },
     position: () => seen,
-    contents: () => contentsOf({ checkpoints, work, spool, lanes, quarantine, atTheDoor }),
+    contents: () => contentsOf({ checkpoints, work, lanes, quarantine, atTheDoor }),
     devices: (device) => deviceWorkIn(lanes, device),
     pending: checkpoints.pending,
     async drain(limitMs) {

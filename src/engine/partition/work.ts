@@ -1,17 +1,15 @@
 import type { LogText as LogMessage } from '../../log/events.ts';
-import type { HubEvent } from '../../protocol/event.ts';
+import type { PartitionBacklog } from '../budget/backlog.ts';
 import type { Budget } from '../budget/budget.ts';
 import type { Sleeper } from '../budget/sleeping.ts';
 import type { MessageWork } from '../order/deviceWork.ts';
 import type { Queued } from '../order/queued.ts';
 import type { WorkHandle } from '../progress/watermark.ts';
 import type { Fate } from '../quarantine/quarantine.ts';
-import type { Backlog, StoredMessage } from '../spool/backlog.ts';
 
-/** A message to be handled, and where it is stored until then. */
+/** A message to be handled. */
 export interface QueuedMessage<A> extends Queued {
-  /** After the fetch the message itself, which may have to be handled again. */
-  kept: A | StoredMessage<A>;
+  readonly arrival: A;
   readonly begun: WorkHandle;
   /** Since its handling has begun. */
   course?: MessageWork | undefined;
@@ -25,11 +23,9 @@ export interface QueuedMessage<A> extends Queued {
 export interface MessageContext {
   /** Releases bytes that were reserved for the message and are not needed (R6). */
   releaseBytes(bytes: number): void;
-  /** It waits for a backend that is down: moves its charge from the budget to `answering`, if it fits (D28). */
+  /** It waits for a backend that is down or for room, or its replies are tried again: moves its charge to `answering`, if it fits (D28). */
   waiting(): void;
-  /**
-   * Only replies of this size are left: moves the charge from the budget to `answering`, if it fits (D28).
-   */
+  /** Only its replies are left, and the message takes so many bytes: moves the charge from the budget to `answering`, if it fits (D28). */
   answering(bytes: number): void;
   /**
    * All replies that are left wait for the full queues of their devices: gives the charge back, and moves it to `sleeping` (C4).
@@ -40,6 +36,15 @@ export interface MessageContext {
   wakes(): void;
   /** Only replies to other devices are left: the next message of the device may begin (A12). */
   nextMayBegin(): void;
+  /** It waits for the store of dead letters, and only these bytes are left: moves the charge to the backlog, if it fits (G4). */
+  parking(bytes: number): void;
+  /**
+   * Takes room for so many bytes of answers of backends, once; undefined when there is some at once.
+   * @returns false, and nothing is taken, when this instance no longer handles the message
+   */
+  takeForAnswers(bytes: number): Promise<boolean> | undefined;
+  /** Gives a part of that room back; the rest goes with the message. */
+  giveFromAnswers(bytes: number): void;
   /** Its handling begins: `course` is what it does from now on. */
   begins?(course: MessageWork): void;
   /** When aborted, the message makes no more calls and sends no more replies. */
@@ -51,31 +56,27 @@ export interface MessageContext {
 }
 
 interface WorkOptions<A> extends Pick<MessageContext, 'ended'> {
-  /** When aborted, no more messages begin: those that wait remain for the next reader. */
+  /** When aborted, whoever waits for the end of the messages is told when one sleeps. */
   readonly draining: AbortSignal;
   readonly budget: Budget;
-  readonly backlog: Backlog<A>;
-  /** Reads an event from the spool. */
-  arrivalIn(event: HubEvent): A | undefined;
+  readonly backlog: Pick<PartitionBacklog, 'hasRoom' | 'enter' | 'leave'>;
   dispatch(arrival: A, context: MessageContext): Promise<boolean>;
   onTrouble(error: unknown, what: LogMessage<'error'>): void;
   /** A message has been handled to its end. */
   end(begun: WorkHandle): void;
-  /** A message cannot be fetched. */
-  onUnreadable(): void;
   /** Of a message that may have ended the process (G4). */
   fateOf(sequenceNumber: number): Fate;
   /** Whether it may have ended the process, and is in work: nothing else of its device may be (G4). */
   isSuspect(sequenceNumber: number): boolean;
   /** Only replies that wait for full queues are left of a message. */
   sleeps(sequenceNumber: number): void;
-  /** A message has left the backlog, sleeps, or has ended. */
+  /** A message sleeps, or has been recorded behind an earlier one. */
   changed(): void;
 }
 
 export interface Work<A> {
   /**
-   * Handles a message that is already charged to the budget, unless the partition drains. Never rejects.
+   * Handles a message that is already charged to the budget. Never rejects.
    * @returns when the next message of the device may begin
    */
   handle(message: QueuedMessage<A>, deviceId: string): Promise<void>;
@@ -85,8 +86,8 @@ export interface Work<A> {
   sleeping(): number;
 }
 
-export function createWork<A extends { readonly event: HubEvent }>(options: WorkOptions<A>): Work<A> {
-  const { budget, backlog, arrivalIn, dispatch, draining, ended, end, onTrouble, onUnreadable, changed } = options;
+export function createWork<A>(options: WorkOptions<A>): Work<A> {
+  const { budget, backlog, dispatch, draining, ended, end, onTrouble, changed } = options;
   let running = 0;
   let sleeping = 0;
   /**
@@ -95,25 +96,8 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
    */
   const recording = new Map<string, Promise<boolean>>();
 
-  async function fetched(kept: StoredMessage<A>): Promise<A | undefined> {
-    try {
-      const found = await backlog.fetch(kept);
-      return 'event' in found ? found : arrivalIn(found);
-    } catch (error) {
-      if (!draining.aborted) onTrouble(error, 'spool cannot be read: reading the partition again from its checkpoint');
-      onUnreadable();
-      return undefined;
-    }
-  }
-
-  /** Fetches and dispatches the message. Returns whether it was handled to its end; false when the partition drains. */
-  async function carriedOut(message: QueuedMessage<A>, context: MessageContext): Promise<boolean> {
-    const { kept } = message;
-    const arrival = 'event' in kept ? kept : await fetched(kept);
-    changed();
-    if (draining.aborted) return false;
-    if (arrival === undefined) return true;
-    message.kept = arrival;
+  /** Returns whether the message was handled to its end. */
+  async function carriedOut(arrival: A, context: MessageContext): Promise<boolean> {
     running += 1;
     try {
       return await dispatch(arrival, context);
@@ -125,38 +109,50 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
     }
   }
 
-  /** Only its room is freed. */
-  async function passedOver({ kept }: QueuedMessage<A>): Promise<boolean> {
-    if (!('event' in kept)) await fetched(kept);
-    return true;
-  }
-
   async function handled(message: QueuedMessage<A>, deviceId: string, nextMayBegin: () => void): Promise<void> {
-    const { cost, begun, readAt, sequenceNumber } = message;
+    const { arrival, cost, begun, readAt, sequenceNumber } = message;
     const fate = options.fateOf(sequenceNumber);
     const isSuspect = options.isSuspect(sequenceNumber);
     const earlier = recording.get(deviceId);
     const charge = budget.of(cost);
     let held = cost;
+    /** Undefined while it has no room for answers of its own. */
+    let answers: number | undefined;
     let isAside = false;
+    let isParking = false;
     let sleeper: Sleeper | undefined;
     let isAsleep = false;
+    let isOver = false;
     let recorded: ((isRecorded: boolean) => void) | undefined;
 
-    function giveBack() {
+    function leavePlace() {
       if (sleeper) sleeper.leave();
-      else (isAside ? budget.answering : charge).give(held);
+      else if (!isParking) (isAside ? budget.answering : charge).give(held);
+      else if (!draining.aborted) backlog.leave(held); // else it is freed already
+      sleeper = undefined;
+      isAside = false;
+      isParking = false;
     }
 
-    /** Moves the charge to `answering` and adds `more` bytes; leaves it unchanged when there is no room. */
-    function moveAside(more: number) {
-      if (isAside) budget.answering.give(held);
-      if (budget.answering.take(held + more)) {
-        if (!isAside) giveBack();
-        isAside = true;
-        sleeper = undefined;
-        held += more;
-      } else if (isAside) budget.answering.take(held); // fits: it was freed above
+    function leaveAnswers(): number {
+      const left = answers ?? 0;
+      if (answers !== undefined) budget.answers.give(left);
+      answers = undefined;
+      return left;
+    }
+
+    function releaseBytes(bytes: number) {
+      held -= bytes;
+      if (sleeper) sleeper.shrink(bytes);
+      else if (isAside) budget.answering.give(bytes, 0);
+      else charge.shrink(bytes);
+    }
+
+    /** Leaves the charge where it is when `answering` has no room. */
+    function moveAside() {
+      if (isAside || isParking || !budget.answering.take(held)) return;
+      leavePlace();
+      isAside = true;
     }
 
     function setAsleep(next: boolean) {
@@ -176,20 +172,33 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
 
     if (earlier !== undefined) recordBeforeLater();
     const context: MessageContext = {
-      releaseBytes(bytes) {
-        held -= bytes;
-        if (sleeper) sleeper.shrink(bytes);
-        else if (isAside) budget.answering.give(bytes, 0);
-        else charge.shrink(bytes);
+      releaseBytes,
+      waiting: moveAside,
+      answering(bytes) {
+        releaseBytes(held - bytes);
+        moveAside();
       },
-      waiting() {
-        if (!isAside) moveAside(0);
+      takeForAnswers(bytes) {
+        const taken = () => {
+          if (isOver) budget.answers.give(bytes);
+          else answers = bytes;
+        };
+        const taking = budget.answers.take(bytes, ended);
+        if (taking === undefined) taken();
+        return taking?.then((isTaken) => {
+          if (isTaken) taken();
+          return isTaken;
+        });
       },
-      answering: moveAside,
+      giveFromAnswers(bytes) {
+        if (answers === undefined) return releaseBytes(bytes); // they sleep with the message, or have slept
+        answers -= bytes;
+        budget.answers.shrink(bytes);
+      },
       sleeps(giveUp) {
         if (sleeper === undefined) {
-          giveBack();
-          isAside = false;
+          leavePlace();
+          held += leaveAnswers();
           sleeper = budget.sleeping.add(held);
         }
         setAsleep(true);
@@ -199,6 +208,13 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
       wakes() {
         setAsleep(false);
         sleeper?.wakes();
+      },
+      parking(bytes) {
+        if (isParking || draining.aborted || !backlog.hasRoom(bytes, [])) return;
+        leavePlace();
+        isParking = true;
+        held = bytes;
+        backlog.enter(bytes, []);
       },
       nextMayBegin() {
         if (isSuspect) return;
@@ -212,8 +228,10 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
       readAt,
       parkUnexecuted: fate === 'parked',
     };
-    const isHandled = fate === 'passed over' ? await passedOver(message) : await carriedOut(message, context);
-    giveBack();
+    const isHandled = fate === 'passed over' || (await carriedOut(arrival, context));
+    isOver = true;
+    leavePlace();
+    leaveAnswers();
     setAsleep(false);
     nextMayBegin();
     const isRecorded = isHandled && (earlier === undefined || (await isRecordedBehind(earlier)));

@@ -1,3 +1,4 @@
+import { pause } from '../../concurrency/pause.ts';
 import type { LogLines } from '../../log/log.ts';
 import { type Meter, noMeter } from '../../metrics/meter.ts';
 import { type CrashRecord, decodeCrashRecord, isQuarantine, maxSuspects, type Suspicion } from './crashRecord.ts';
@@ -267,17 +268,4 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
     },
     suspects: () => waiting.size + inWork.size,
   };
-}
-
-/** Resolves after `ms`, or at once when the partition drains. */
-function pause(ms: number, draining: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      draining.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    draining.addEventListener('abort', end, { once: true });
-  });
 }

@@ -64,10 +64,7 @@ export function createDirectMethods(access: ServiceAccess, ca?: string): DirectM
         responseTimeoutInSeconds: timeoutSeconds,
         connectTimeoutInSeconds: 0,
       };
-      const sinceSent = () => {
-        const sentAt = request?.sentAt();
-        return sentAt === undefined ? undefined : performance.now() - sentAt;
-      };
+      const wasSent = () => request?.sentAt() !== undefined;
       const settle = (result: DirectMethodResult) => {
         clearTimeout(timer);
         pending.delete(abort);
@@ -76,7 +73,7 @@ export function createDirectMethods(access: ServiceAccess, ca?: string): DirectM
       const done = (error: Error | null | undefined, result?: unknown, response?: unknown) =>
         settle(
           error
-            ? { kind: 'failure', ...readHubError(error, sinceSent()) }
+            ? { kind: 'failure', ...readHubError(error, wasSent()) }
             : readResult(result, (response as HttpsResponse).text),
         );
       const request = requests.capture(() =>
@@ -85,7 +82,7 @@ export function createDirectMethods(access: ServiceAccess, ca?: string): DirectM
           : client.invokeDeviceMethod(device, module, parameters, done),
       );
       const end = (unsent: MethodFailure, sent: MethodFailure) => {
-        settle({ kind: 'failure', failure: request?.sentAt() === undefined ? unsent : sent });
+        settle({ kind: 'failure', failure: wasSent() ? sent : unsent });
         request?.abort();
       };
       const abort = () => end('stopped_unsent', 'stopped');

@@ -53,7 +53,8 @@ export function createHubAccess(methods: DirectMethods, log: Log, troubles: Trou
       probeLater();
       return;
     }
-    const hasResponded = result.kind === 'response' || result.status !== undefined;
+    // A bad reply is the device's, which the hub has passed on.
+    const hasResponded = result.kind === 'response' || result.status !== undefined || failure === 'bad_reply';
     if (!hasResponded || failure === 'unavailable' || failure === 'outcome_unknown') {
       troubles.raise(reachTrouble, { level: 'warn', message: 'the hub does not accept methods', diagnosis });
       return;

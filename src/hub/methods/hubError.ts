@@ -18,7 +18,7 @@ const byCode: Readonly<Record<number, MethodFailure>> = {
   403800: 'throttled', // too many methods of this device at once
   404001: 'device_unknown', // or disabled
   404010: 'device_unknown', // the module
-  404103: 'device_offline', // or not listening to methods
+  404103: 'device_gone', // unless it never had the call
   504101: 'no_reply',
 };
 
@@ -27,7 +27,7 @@ const byStatus: Readonly<Record<number, MethodFailure>> = {
   400: 'invalid',
   401: 'refused',
   403: 'refused',
-  404: 'device_offline',
+  404: 'device_gone',
   408: 'no_reply',
   413: 'too_large',
   429: 'throttled',
@@ -43,20 +43,17 @@ interface ResponseError {
   readonly responseBody?: string;
 }
 
-/** The hub reports an offline device at once (M6); after this time the call had reached the device. */
-const offlineWithinMs = 1_000;
-
 /**
  * Reads an error of the hub's client. Its class is misleading: every 403 is a TooManyDevicesError (M8).
- * @param sentMs time since the request was sent completely; undefined when it was not
+ * @param wasSent whether the request was sent completely
  */
-export function readHubError(error: Error, sentMs: number | undefined): HubError {
+export function readHubError(error: Error, wasSent: boolean): HubError {
   const { response, responseBody = '' } = error as ResponseError;
   const status = response?.statusCode;
-  if (status === undefined) return { failure: withoutResponse(error, sentMs !== undefined) };
-  const code = errorCodeIn(responseBody);
+  if (status === undefined) return { failure: withoutResponse(error, wasSent) };
+  const { code, hasWaited } = refusalIn(responseBody);
   const known = (code === undefined ? undefined : byCode[code]) ?? byStatus[status] ?? 'outcome_unknown';
-  const failure = known === 'device_offline' && (sentMs ?? 0) > offlineWithinMs ? 'device_gone' : known;
+  const failure = known === 'device_gone' && hasWaited ? 'device_offline' : known;
   const retryAfter = Number(response?.headers['retry-after']);
   return {
     failure,
@@ -71,11 +68,21 @@ function withoutResponse(error: Error, wasSent: boolean): MethodFailure {
   return wasSent ? 'outcome_unknown' : 'unavailable';
 }
 
-/** `{"Message":"{\"errorCode\":404103,…}"}`: JSON in a string in JSON (fact methods.error-form). */
-function errorCodeIn(body: string): number | undefined {
+/**
+ * `{"Message":"{\"errorCode\":404103,\"message\":…,\"info\":{…}}"}`: JSON in a string in JSON (fact methods.error-form).
+ * `hasWaited`: in the hub's words it waited for the device to connect; any other 404103 may have reached it (M7).
+ */
+function refusalIn(body: string): { readonly code: number | undefined; readonly hasWaited: boolean } {
   const inner = member(body, 'Message');
-  const code = typeof inner === 'string' ? member(inner, 'errorCode') : undefined;
-  return Number.isSafeInteger(code) ? Number(code) : undefined;
+  if (typeof inner !== 'string') return { code: undefined, hasWaited: false };
+  const code = member(inner, 'errorCode');
+  const info = member(inner, 'info');
+  const said = String(member(inner, 'message'));
+  const isLimited = typeof info === 'object' && info !== null && Object.hasOwn(info, 'timeout');
+  return {
+    code: Number.isSafeInteger(code) ? Number(code) : undefined,
+    hasWaited: code === 404103 && (isLimited || /^Timed out waiting for device to connect\b/.test(said)),
+  };
 }
 
 function member(text: string, name: string): unknown {

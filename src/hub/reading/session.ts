@@ -44,7 +44,7 @@ export function beginPartitionSession<A extends DeviceEvent>(
   client: EventHubConsumerClient,
   options: PartitionSessionOptions<A>,
 ): PartitionSession {
-  const { record, spool, redeliveryHorizon, gaps } = options;
+  const { record, redeliveryHorizon, gaps } = options;
   const partition = createPartition({ ...options, onGap: gaps.report });
   const reader = createPartitionReader(client, {
     ...options,
@@ -65,7 +65,6 @@ export function beginPartitionSession<A extends DeviceEvent>(
     async drain(limitMs) {
       const [unfinished] = await Promise.all([partition.drain(limitMs), reader.close()]);
       partition.revoke();
-      spool.close();
       gaps.close();
       const before = redeliveryHorizon.known();
       return { unfinished, begun: before === undefined ? undefined : Math.max(before, position()) };
@@ -74,7 +73,6 @@ export function beginPartitionSession<A extends DeviceEvent>(
     async close(limitMs) {
       partition.revoke();
       await Promise.all([reader.close(), partition.drain(limitMs)]);
-      spool.close();
       gaps.close();
     },
   };

@@ -4,7 +4,7 @@ import type { PartitionSession } from './session.ts';
 export type SessionState = 'opening' | 'reading' | 'draining' | 'revoked';
 
 /** Why a session was ended without a release. */
-export type Revocation = 'lost' | 'stood_still' | 'refused' | 'spool_unreadable';
+export type Revocation = 'lost' | 'stood_still' | 'refused';
 
 /** One session from its beginning to its end: it reads, and drains when it is to be released; revoked from either state. */
 export interface SessionLife {

@@ -105,7 +105,6 @@ export function createSessionOpener<A extends DeviceEvent>(
     begin(record, begun, progress) {
       const { partition } = record;
       let announced = false;
-      let isOurs = true;
       const onTrouble = (error: unknown, message: LogText<'error'>) =>
         allTroubles.raise(sourceOf(partition, message), {
           level: 'error',
@@ -125,12 +124,12 @@ export function createSessionOpener<A extends DeviceEvent>(
             ? openRedeliveryHorizon(() => newestOf(partition), onTrouble)
             : knownRedeliveryHorizon(begun),
         async checkpoint(next) {
-          isOurs = await writeCheckpoint(record, next);
+          const isOurs = await writeCheckpoint(record, next);
           if (!isOurs) noticed(partition, 'checkpoint');
           return isOurs;
         },
         onTrouble,
-        onRevoked: () => revoke(partition, isOurs ? 'spool_unreadable' : 'lost'),
+        onRevoked: () => revoke(partition, 'lost'),
         failed: (diagnosis) => failed(partition, diagnosis),
         heard() {
           heard(partition);

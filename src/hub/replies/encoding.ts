@@ -1,4 +1,4 @@
-import { contentEncoding, contentType, type Reply } from '../../protocol/c2d.ts';
+import { contentEncoding, contentTypeOf, type Reply } from '../../protocol/c2d.ts';
 
 /*
  * header                  00 53 70  45            no fields
@@ -26,9 +26,12 @@ const hyphen = 0x2d;
 const digit0 = 0x30;
 const letterA = 0x61;
 
-const ending = Buffer.concat(
-  [contentType, contentEncoding].map((text) => Buffer.concat([Buffer.from([symbol, text.length]), Buffer.from(text)])),
-);
+const symbols = (...texts: readonly string[]): Buffer =>
+  Buffer.concat(texts.map((text) => Buffer.concat([Buffer.from([symbol, text.length]), Buffer.from(text)])));
+const endings = {
+  'application/json': symbols('application/json', contentEncoding),
+  'text/plain': symbols('text/plain', contentEncoding),
+} as const;
 
 /**
  * A reply as the bytes of an AMQP message (C1): the same as the service client makes of `toMessage`, at a fifth of its cost.
@@ -36,6 +39,7 @@ const ending = Buffer.concat(
  */
 export function encode({ body, deviceId, messageId, correlationId, properties }: Reply): Buffer {
   const to = `/devices/${encodeURIComponent(deviceId)}/messages/devicebound`;
+  const ending = endings[contentTypeOf({ properties })];
   const listBytes = 4 + sizeOfId(messageId) + sizeOf(to) + 3 + sizeOfId(correlationId) + ending.length;
   let [mapBytes, count] = [4, 0];
   for (const name in properties) {

@@ -1,4 +1,4 @@
-import { contentEncoding, contentType, type Reply } from '../../protocol/c2d.ts';
+import { contentEncoding, contentTypeOf, type Reply } from '../../protocol/c2d.ts';
 import { Message } from './serviceSdk.ts';
 
 /** A reply as the service client sends it (C1; fact c2d.arrives). */
@@ -6,7 +6,7 @@ export function toMessage({ body, messageId, correlationId, properties }: Reply)
   const message = new Message(body);
   message.messageId = messageId;
   if (correlationId !== undefined) message.correlationId = correlationId;
-  message.contentType = contentType;
+  Object.assign(message, { contentType: contentTypeOf({ properties }) }); // the client's type knows JSON only
   message.contentEncoding = contentEncoding;
   for (const [name, value] of Object.entries(properties)) message.properties.add(name, value);
   return message;

@@ -1,8 +1,16 @@
 import { open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { makeDirectory } from '../../storage/makeDirectory.ts';
 
-/** Writes a file that only its owner can read; resolves when it is on the disk. */
+/**
+ * Writes a file that only its owner can read; resolves when it is on the disk. A folder that has gone is made again for the
+ * next attempt: the log is to tell of it first, because what was in it is lost.
+ */
 export async function writeWhole(path: string, text: string): Promise<void> {
-  const file = await open(path, 'w', 0o600);
+  const file = await open(path, 'w', 0o600).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') makeDirectory(dirname(path));
+    throw error;
+  });
   try {
     await file.writeFile(text);
     await file.sync();

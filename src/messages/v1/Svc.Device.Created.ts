@@ -5,8 +5,8 @@ import { createOrUpdate } from '../../objectModel/createOrUpdate.ts';
 import { linkParent } from '../../objectModel/parent.ts';
 import { relatedModels } from '../../objectModel/relatedModels.ts';
 import { requestedNotifications } from '../../objectModel/requestedNotifications.ts';
-import { textOfRegistered } from '../../objectModel/storedModel.ts';
 import { configurationNews, noNews } from '../../objectModel/subscribers.ts';
+import { maxReplyBytes } from '../../protocol/c2d.ts';
 import { derivedId } from '../../protocol/event.ts';
 import {
   absentWhenNull,
@@ -30,6 +30,7 @@ export const deviceCreated = event('Svc.Device.Created', {
   body: jsonObject({ ...subjectInBody, type: typeRef, parent: absentWhenNull(parent) }),
   reads: ['objectId', 'model', 'type', 'version', 'properties', 'parent', 'parent.objectId', 'parent.reference'],
   needs: ['informationModel', 'typeRegistry', 'principalManager'],
+  keeps: 2 * maxReplyBytes,
   forwardedTo: ['informationModel', 'createObjectWithId'],
   acknowledged: {
     success: { fields: { relatedModels }, properties: { objectId: guid, model: modelId } },
@@ -54,7 +55,7 @@ export const deviceCreated = event('Svc.Device.Created', {
     const registered = await createOrUpdate(registration, backends, limits);
     const failure = body.parent && (await failureToLink(registered, body.parent, backends, limits));
     const configuration = failure ? noNews : await configurationNews(registered, backends);
-    const notification = requestedNotifications(registered, await textOfRegistered(registered), envelope);
+    const notification = requestedNotifications(registered, registered.text, envelope);
     return done(
       { relatedModels: registered.relatedModels },
       {

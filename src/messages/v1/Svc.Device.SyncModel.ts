@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { done, event } from '../../card/card.ts';
-import { collect } from '../../objectModel/collect.ts';
+import { bytesBeforeRoom, collect } from '../../objectModel/collect.ts';
 import { requestedNotifications } from '../../objectModel/requestedNotifications.ts';
 import { guid, jsonObject, modelId } from '../../protocol/fields.ts';
 import { echoSubject, subjectDisagreements, subjectFields, subjectInBody, subjectOf } from './subject.ts';
@@ -29,6 +29,7 @@ export const deviceSyncModel = event('Svc.Device.SyncModel', {
   }),
   reads: ['objectId', 'model', 'hierarchical', 'contained', 'recursive', 'references', 'related'],
   needs: ['informationModel'],
+  keeps: bytesBeforeRoom,
   acknowledged: {
     success: { properties: { objectId: guid, model: modelId } },
     failure: { properties: subjectFields },
@@ -40,9 +41,9 @@ export const deviceSyncModel = event('Svc.Device.SyncModel', {
   ],
   echo: (properties, body) => echoSubject(properties, body),
 
-  async handle({ envelope, headers, body }, backends, limits) {
+  async handle({ envelope, headers, body, room }, backends, limits) {
     const { objectId = '', model = '' } = subjectOf(headers, body); // neither is missing
-    const { models, missing } = await collect({ ...body, objectId, model }, limits, backends);
+    const { models, missing } = await collect({ ...body, objectId, model }, limits, backends, room);
     return done(
       {},
       {

@@ -32,6 +32,7 @@ export const subjectOf = (headers: Named, body: Named): Subject => ({
 
 /**
  * The values that acknowledgements of V1 events repeat, if readable; also for rejected requests.
+ * @param body undefined when it was not read, or could not be: then it may have named another model than the default
  * @param otherwise the model of a request without one
  */
 export function echoSubject(
@@ -41,6 +42,7 @@ export function echoSubject(
 ): Echo & { properties: Record<string, string> } {
   const named = Object(body) as Record<string, unknown>;
   const objectId = [properties.objectId, named['objectId']].find(isGuid);
-  const model = modelId.safeParse(properties.model ?? named['model'] ?? otherwise).data;
+  const inBody = body === undefined ? undefined : (named['model'] ?? otherwise);
+  const model = modelId.safeParse(properties.model ?? inBody).data;
   return { properties: { ...(objectId && { objectId }), ...(model && { model }) } };
 }

@@ -52,7 +52,7 @@ export const backendMetrics = {
     {
       unit: '1',
       what: '1 while the circuit of the backend is open, else 0',
-      use: 'Alert on 1 for five minutes: messages that need the backend wait, and the rest of the partition when the spool is full.',
+      use: 'Alert on 1 for five minutes: messages that need the backend wait, and the rest of the partition when half of the room of waiting messages is theirs.',
     },
     backend,
   ),

@@ -78,7 +78,7 @@ export const messageMetrics = {
     {
       unit: '{message}',
       what: 'Messages that this instance holds in memory',
-      use: '`work` at `DELIVERY_MAX_MESSAGES` for minutes: the service has no room to begin others, because backends are slow.',
+      use: '`work` at `DELIVERY_MAX_MESSAGES` for minutes: the service has no room to begin others, because backends are slow. `memory` near 25,000 of a partition or 50,000 in all: the rest waits in the hub.',
     },
     place,
   ),
@@ -91,21 +91,26 @@ export const messageMetrics = {
     {
       unit: 'By',
       what: 'Bytes of memory that these messages are charged for',
-      use: '`work` at `DELIVERY_MAX_BYTES` for minutes: as above, with large messages. `full_queues` at `REPLIES_FULL_QUEUE_BYTES`: replies to devices that do not fetch are dropped before their time.',
+      use: '`work` at `DELIVERY_MAX_BYTES` for minutes: as above, with large messages. `memory` near 32 MiB of a partition or 64 MiB in all: the same. `full_queues` at `REPLIES_FULL_QUEUE_BYTES`: replies to devices that do not fetch are dropped before their time.',
     },
     place,
   ),
   'device_messaging.unfinished.messages': updowncounter({
     unit: '{message}',
-    what: 'Messages that are read and not handled to their end, those on disk included',
+    what: 'Messages that are read and not handled to their end',
     use: 'How much is held up on this side of the hub. The rest of a backlog waits in the hub.',
   }),
   'device_messaging.dead_letters': counter(
     {
       unit: '{message}',
       what: 'Messages that failed through a fault on the service’s side',
-      use: 'Alert on any increase. `parked`: replay them when the cause is removed. `not_parked`: the store did not take the message, and the log says where the hub has it.',
+      use: 'Alert on any increase. `parked`: replay them when the cause is removed. `not_parked`: a limit or the store refused the message, and the log says where the hub has it.',
     },
     closed('device_messaging.result', 'whether it was stored as a dead letter', ['parked', 'not_parked']),
   ),
+  'device_messaging.dead_letters.waiting': updowncounter({
+    unit: '{message}',
+    what: 'Failed messages that wait because the store of dead letters is out',
+    use: 'Each holds its device, and no other. Alert when it is above 0 for five minutes: `dead_letters.not_written` in the log says what to do.',
+  }),
 } as const;

@@ -8,11 +8,7 @@ const state = closed('device_messaging.state', 'whether it takes in events, or o
   'reading',
   'draining',
 ]);
-const place = closed('device_messaging.place', 'in work, waiting in memory to begin, or waiting on disk', [
-  'work',
-  'memory',
-  'disk',
-]);
+const place = closed('device_messaging.place', 'in work, or waiting in memory to begin', ['work', 'memory']);
 
 /** The state of the partitions that this instance reads. */
 export const partitionMetrics = {
@@ -44,18 +40,10 @@ export const partitionMetrics = {
     {
       unit: '{message}',
       what: 'Messages that are read and not handled to their end',
-      use: '`disk` above 0: devices send faster than they are served, or a backend is out. Near 100,000 the partition waits.',
+      use: '`memory` grows: devices send faster than they are served, or a backend is out. Near 25,000 the partition waits in the hub.',
     },
     partition,
     place,
-  ),
-  'device_messaging.partition.spool.bytes': updowncounter(
-    {
-      unit: 'By',
-      what: 'Bytes of the messages on disk',
-      use: 'Near 256 MiB the partition waits.',
-    },
-    partition,
   ),
   'device_messaging.partition.oldest.duration': gauge(
     {

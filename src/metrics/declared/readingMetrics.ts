@@ -15,8 +15,8 @@ export const readingMetrics = {
     },
     closed(
       'device_messaging.reason',
-      'released; could not be released; another instance owns the partition; the process stood still; the hub refuses the position; the spool could not be read',
-      ['released', 'not_released', 'lost', 'stood_still', 'refused', 'spool_unreadable'],
+      'released; could not be released; another instance owns the partition; the process stood still; the hub refuses the position',
+      ['released', 'not_released', 'lost', 'stood_still', 'refused'],
     ),
   ),
   'device_messaging.checkpoints': counter(

@@ -1,5 +1,5 @@
 import { type DeadLetter, UnreadableDeadLetter } from '../../deadLetters/deadLetter.ts';
-import type { DeadLetters } from '../../deadLetters/deadLetterStore.ts';
+import { type DeadLetters, LetterRefused } from '../../deadLetters/deadLetterStore.ts';
 import type { Dispatch } from '../../dispatch/dispatch.ts';
 import type { RequirementOf } from '../../dispatch/requirements.ts';
 import type { HubEvent } from '../../protocol/event.ts';
@@ -41,7 +41,17 @@ export interface ReplayOptions {
 }
 
 /** A dead letter is charged to nothing, and has no lane. */
-const alone = { releaseBytes() {}, waiting() {}, answering() {}, sleeps() {}, wakes() {}, nextMayBegin() {} };
+const alone = {
+  releaseBytes() {},
+  waiting() {},
+  answering() {},
+  parking() {},
+  sleeps() {},
+  wakes() {},
+  nextMayBegin() {},
+  takeForAnswers: () => undefined,
+  giveFromAnswers() {},
+};
 
 class Overtaken extends Error {
   override readonly name = 'Overtaken';
@@ -122,7 +132,10 @@ export async function replay(ids: readonly string[], options: ReplayOptions): Pr
   return counts;
 }
 
-/** The store, with a record of the dead letters that are parked during the replay. */
+/**
+ * The store, with a record of the dead letters that are parked during the replay. One that cannot be written is not waited for:
+ * it is there as it was.
+ */
 export function rememberingFailures(deadLetters: DeadLetters) {
   const failures = new WeakMap<HubEvent, DeadLetter>();
   return {
@@ -131,7 +144,9 @@ export function rememberingFailures(deadLetters: DeadLetters) {
       ...deadLetters,
       park(letter: DeadLetter): Promise<void> {
         failures.set(letter.event, letter);
-        return deadLetters.park(letter);
+        return deadLetters.park(letter).catch((cause) => {
+          throw new LetterRefused('the dead letter stays as it was', 'repair the store', { cause });
+        });
       },
     },
   };

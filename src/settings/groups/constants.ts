@@ -33,11 +33,8 @@ export const messageLimits = {
 /** This number of messages may always be in flight, of DELIVERY_MAX_MESSAGES (D163). */
 export const leastMessages = 48;
 
-/** Most messages of one device in memory; the others wait on disk (D27). */
-export const deviceMessages = 16;
-
-/** For each partition: most messages on disk, at about 400 bytes of memory each, and their bytes; at a limit the partition waits (D27). */
-export const spoolLimits = { maxMessages: 100_000, maxBytes: 256 * mebibyte };
+/** What may wait to begin, of all partitions; where it is reached, a partition waits in the hub (B5, D27). */
+export const backlogLimits = { maxMessages: 50_000, maxBytes: 64 * mebibyte };
 
 /**
  * How long, in seconds (D290): an instance that has not renewed its ownership for `expirySeconds` loses its partitions to the others

@@ -5,14 +5,14 @@ import { gibibyte, hour, mebibyte } from './measures.ts';
 
 export const delivery = {
   maxMessages: {
-    doc: 'Most messages in flight (G2), half of them in one partition; the service uses no more of them than keep it busy (D163). As many again may wait in memory, and as many again for their replies to be sent (D27, D28).',
+    doc: 'Most messages in flight (G2), half of them in one partition; the service uses no more of them than keep it busy (D163). Others wait in memory, or in the hub (D27); as many again may wait for their replies to be sent (D28).',
     format: 'count',
     maximum: 100_000,
     default: 1000,
     env: 'DELIVERY_MAX_MESSAGES',
   },
   maxBytes: {
-    doc: 'Most bytes of memory for the bodies of messages in flight (G2, R6), half of them in one partition. An eighth of it more may wait in memory, and an eighth for replies to be sent.',
+    doc: 'Most bytes of memory for the bodies of messages in flight (G2, R6), half of them in one partition. An eighth of it more is for messages whose replies are to be sent.',
     format: 'count',
     // A message larger than the limit of its partition would never start.
     minimum: 2 * mostToReserve(messageLimits.maxInflatedBytes),

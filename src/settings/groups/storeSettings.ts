@@ -3,7 +3,7 @@ import { secret } from './secret.ts';
 
 export const data = {
   directory: {
-    doc: 'Folder for all files of the service: `spool`, which may be lost, and with `STORE=file` `checkpoints` and `dead-letters`, which must survive a restart.',
+    doc: 'With `STORE=file`, folder for all files of the service, `checkpoints` and `dead-letters`, which must survive a restart.',
     format: 'text',
     default: '.data',
     env: 'DATA_DIRECTORY',

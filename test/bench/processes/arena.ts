@@ -111,7 +111,7 @@ async function spentIn(pids: readonly number[], work: () => Promise<void>): Prom
 }
 
 /** Until the program has used next to no CPU for a while. */
-async function untilQuiet(pid: number): Promise<void> {
+export async function untilQuiet(pid: number): Promise<void> {
   for (let last = cpuOf(pid); ; ) {
     await sleep(100);
     const now = cpuOf(pid);

@@ -18,6 +18,9 @@ export interface Effects {
 
 let delayMs = 0;
 let hangingDevice = '';
+/** After so many updates all is refused. */
+let mostUpdates = Number.POSITIVE_INFINITY;
+let leastBytes = 1_000;
 const calls: Record<string, number> = {};
 /** Versions that each object has been updated with. */
 const versions = new Map<string, Set<number>>();
@@ -59,7 +62,7 @@ function replace(objectId: string, device: string, body: string): Answer {
   const seen = versions.get(objectId) ?? new Set();
   versions.set(objectId, seen);
   if (seen.has(version)) fault(`${objectId} was updated twice from version ${version}`);
-  if (body.length < 1_000) fault(`a body of ${body.length} bytes`);
+  if (body.length < leastBytes) fault(`a body of ${body.length} bytes`);
   seen.add(version);
   updates += 1;
   return ok(stored(objectId, version + 1, device, body));
@@ -98,6 +101,10 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   calls[operation] = (calls[operation] ?? 0) + 1;
   if (device === hangingDevice && device !== '') return;
   if (delayMs > 0) await sleep(delayMs);
+  if (updates >= mostUpdates) {
+    response.writeHead(503).end();
+    return;
+  }
   const { status, text } = answer(method, url, device, Buffer.concat(chunks).toString());
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
   response.end(text);
@@ -113,6 +120,11 @@ answerParent({
   /** Calls of this device are never answered; '' ends that for those to come. */
   hang(device: string) {
     hangingDevice = device;
+  },
+  /** Updates have small bodies, and after so many of them all is refused until this is called again. */
+  outAfter(count: number) {
+    leastBytes = 50;
+    mostUpdates = count;
   },
   calls: (): number => Object.values(calls).reduce((sum, count) => sum + count, 0),
   effects: (): Effects => ({ calls: { ...calls }, updates, creates: created.size, faults }),

@@ -25,6 +25,8 @@ export interface Load {
   readonly atOnce?: boolean;
   /** One in so many is of this kind, the others are telemetry. */
   readonly oneIn?: number;
+  /** Bodies have 60 bytes or so. */
+  readonly isSmall?: boolean;
 }
 
 /** What became of a load. Times in ms. */
@@ -88,12 +90,12 @@ for (let device = 0; device < Number(devices); device += 1) {
   });
 }
 
-function append(kind: Kind, device: number): void {
+function append(kind: Kind, device: number, isSmall = false): void {
   const numbers = sent.get(kind) ?? new Map<number, number>();
   sent.set(kind, numbers);
   const nth = numbers.get(device) ?? 0;
   numbers.set(device, nth + 1);
-  const message = { kind, device, nth };
+  const message = { kind, device, nth, isSmall };
   if (kind !== 'telemetry' && !unchecked.has(device)) {
     waiting.set(replyTo(correlationId(message), 'acknowledgement'), performance.now());
     if (kind === 'create') waiting.set(replyTo(correlationId(message), 'notification'), performance.now());
@@ -103,7 +105,17 @@ function append(kind: Kind, device: number): void {
 }
 
 async function send(load: Load): Promise<void> {
-  const { kind, messages, devices, firstDevice = 0, rate, burst = 1, oneIn = 1, atOnce = false } = load;
+  const {
+    kind,
+    messages,
+    devices,
+    firstDevice = 0,
+    rate,
+    burst = 1,
+    oneIn = 1,
+    atOnce = false,
+    isSmall = false,
+  } = load;
   const began = performance.now();
   served = { replies: 0, faults: [], latencies: [], began, ended: 0 };
   expected = kind === 'telemetry' ? 0 : Math.ceil(messages / oneIn) * (kind === 'create' ? 2 : 1);
@@ -113,7 +125,7 @@ async function send(load: Load): Promise<void> {
       const left = () => due - (performance.now() - began);
       while (left() > 0) await (left() > 2 ? sleep(1) : turn());
     } else if (!atOnce && index % 200 === 199) await turn();
-    append(index % oneIn === 0 ? kind : 'telemetry', firstDevice + (index % devices));
+    append(index % oneIn === 0 ? kind : 'telemetry', firstDevice + (index % devices), isSmall);
   }
   if (atOnce) served.began = performance.now();
 }
@@ -137,14 +149,18 @@ function hang(device: number): void {
   append('update', device);
 }
 
+/** Events that readers were given. */
+const delivered = () => hub.counters().receivers.reduce((sum, { delivered }) => sum + delivered, 0);
+
 answerParent({
+  delivered,
   send,
   disturb,
   hang,
   /** How much of the load is done, and whether that is all: replies, or events handed over where no reply is due. */
   progress: () => {
     if (expected > 0) return { done: served.replies, isAll: served.replies >= expected && waiting.size === 0 };
-    const done = hub.counters().receivers.reduce((sum, { delivered }) => sum + delivered, 0);
+    const done = delivered();
     if (done >= appended && served.ended < served.began) served.ended = performance.now();
     return { done, isAll: done >= appended };
   },

@@ -10,6 +10,8 @@ export interface Numbered {
   readonly kind: Kind;
   readonly device: number;
   readonly nth: number;
+  /** Of 60 bytes or so, instead of 1 KiB. */
+  readonly isSmall?: boolean;
 }
 
 export const deviceId = (device: number): string => `device-${device}`;
@@ -24,8 +26,9 @@ export const typeId = 'pump';
 /** 30 members, 1 KiB. */
 const readings = Array.from({ length: 26 }, (_, index) => [`reading${index}`, index * 1.5] as const);
 
-/** JSON text of 1 KiB. */
-function bodyOf({ kind, device, nth }: Numbered): string {
+/** JSON text of 1 KiB, or a small one. */
+function bodyOf({ kind, device, nth, isSmall }: Numbered): string {
+  if (isSmall) return JSON.stringify({ type: typeId, version: nth + 1, properties: { reading: nth * 1.5 } });
   const properties = {
     ...(kind === 'create' && { serial: correlationId({ kind, device, nth }) }),
     ...Object.fromEntries(readings),

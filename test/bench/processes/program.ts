@@ -14,6 +14,8 @@ import { cpuOf } from './usage.ts';
 /** A program under test, in a process of its own. */
 export interface RunningProgram {
   readonly pid: number;
+  /** Where the service answers for its health and metrics. */
+  readonly url: string;
   /** What it wrote, and V8's line for each garbage collection. */
   readonly logFile: string;
   /** From its start until it was ready, in ms, and its CPU by then in µs. */
@@ -82,6 +84,7 @@ export async function startProgram(
   }
   return {
     pid,
+    url: `http://127.0.0.1:${port}`,
     logFile,
     start: { readyMs: performance.now() - began, cpu: cpuOf(pid) },
     requireAlive,

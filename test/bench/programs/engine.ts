@@ -1,9 +1,8 @@
-import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createBacklog } from '../../../src/engine/budget/backlog.ts';
 import { createBudget } from '../../../src/engine/budget/budget.ts';
 import { createPartition } from '../../../src/engine/partition/partition.ts';
 import { knownRedeliveryHorizon } from '../../../src/engine/progress/redeliveryHorizon.ts';
-import { openSpool } from '../../../src/engine/spool/spool.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
 import { answerParent } from '../processes/answerParent.ts';
 
@@ -77,7 +76,6 @@ async function engine(work: readonly Job[], inFlight: number): Promise<number> {
     offset: String(sequenceNumber),
     enqueuedTimeUtc: new Date(0),
   }));
-  const spool = openSpool(tmpdir(), `bench-${process.pid}`, { maxBytes: 256 * 1024 * 1024, maxMessages: 100_000 });
   let left = work.length;
   let finish = () => {};
   const finished = new Promise<void>((resolve) => {
@@ -85,10 +83,10 @@ async function engine(work: readonly Job[], inFlight: number): Promise<number> {
   });
   const partition = createPartition({
     budget: createBudget({ maxMessages: inFlight, maxBytes: 64 * 1024 * 1024 }),
-    spool,
+    backlog: createBacklog({ maxMessages: 2 * work.length, maxBytes: 1024 ** 3 }),
     redeliveryHorizon: knownRedeliveryHorizon(-1),
     progress: undefined,
-    limits: { everyMessages: 100, everyMs: 5_000, deviceMessages: 16 },
+    limits: { everyMessages: 100, everyMs: 5_000 },
     costOf: () => body.length,
     arrivalOf: (event) => ({ event, deviceId: String(work[event.sequenceNumber]?.device) }),
     async dispatch({ event }) {
@@ -108,7 +106,6 @@ async function engine(work: readonly Job[], inFlight: number): Promise<number> {
   await finished;
   const wall = performance.now() - began;
   await partition.drain(1_000);
-  spool.close();
   return wall;
 }
 

@@ -47,7 +47,6 @@ const news = (device: string, id: string, objectId: string, body: string): objec
     id,
     objectId,
     model: 'svc.configuration',
-    target: '',
   },
   body: rhea.message.data_section(Buffer.from(body)),
 });
@@ -95,7 +94,6 @@ async function handle(device: string, properties: Properties, body: Buffer): Pro
       action,
       version: '2',
       correlationId,
-      target: '',
       timestamp: new Date().toISOString(),
     },
     body: rhea.message.data_section(Buffer.from(JSON.stringify({ success: true, code: 'ok', details: '', ...fields }))),

@@ -48,7 +48,6 @@ async function create(device: string, id: string, body: Fields): Promise<Fields>
     id,
     objectId,
     model: 'svc.configuration',
-    target: '',
   });
   return { objectId, relatedModels: stored.data.relatedModels };
 }
@@ -73,7 +72,6 @@ async function handle({ body, properties = {}, systemProperties = {} }: Received
     action: properties['action'],
     version: '2',
     correlationId: properties['correlationId'],
-    target: '',
     timestamp: new Date().toISOString(),
   });
 }

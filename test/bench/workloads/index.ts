@@ -11,6 +11,7 @@ import { methods } from './methods.ts';
 import { metrics } from './metrics.ts';
 import { partitions } from './partitions.ts';
 import { skip } from './skip.ts';
+import { smallEvents } from './smallEvents.ts';
 import { start } from './start.ts';
 import { tracing } from './tracing.ts';
 import { update } from './update.ts';
@@ -29,6 +30,7 @@ export const workloads: readonly Workload[] = [
   isolation,
   latency,
   backlog,
+  smallEvents,
   catchingUp,
   http,
   methods,

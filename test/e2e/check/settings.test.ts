@@ -45,6 +45,9 @@ interface Row {
   readonly isOfProcess?: boolean;
 }
 
+/** What blobs need no folder for. */
+const inFiles = (directory: string) => ({ STORE: 'file', STORE_CONNECTION_STRING: '', DATA_DIRECTORY: directory });
+
 const wrongKey = 'd3Jvbmcta2V5LXdyb25nLWtleQ==';
 const withWrongKey = `SharedAccessKey=${wrongKey}`;
 const nowhere = 'no-such-host.invalid';
@@ -216,8 +219,8 @@ const service: Readonly<Record<string, readonly Row[]>> = {
   REPLIES_SENDS_PER_MINUTE: [invalid('-1', /whole number/)],
   REPLIES_FULL_QUEUE_BYTES: [invalid('1000', /1048576/)],
   DATA_DIRECTORY: [
-    finds('disk', () => ({ DATA_DIRECTORY: inFolder('a-file') }), /a part of its path is a file/),
-    finds('disk', to('/proc/none'), /DATA_DIRECTORY/),
+    finds('disk', () => inFiles(inFolder('a-file')), /a part of its path is a file/),
+    finds('disk', () => inFiles('/proc/none'), /DATA_DIRECTORY/),
   ],
   STORE: [invalid('memory', /^STORE: must be one of/)],
   STORE_CONNECTION_STRING: [

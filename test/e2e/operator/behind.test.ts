@@ -9,7 +9,7 @@ const sandbox = sandboxForAll({
   environment: {
     ADMIN_TOKEN: operatorsToken,
     DELIVERY_MAX_MESSAGES: '10',
-    ...withConstants({ spoolLimits: { maxBytes: 1 } }),
+    ...withConstants({ backlogLimits: { maxMessages: 40 } }),
   },
 });
 beforeAll(async () => {

@@ -53,7 +53,10 @@ describe('The admin port answers:', () => {
     senders.renewKeys('deaf', 60);
     const waitsFor = expect.stringContaining('room in the queue of the device');
     await expect.poll(() => desk.deviceWork('deaf')).toMatchObject({ waitsFor });
-    expect((await desk.ask('/devices')).fullQueues).toMatchObject({ devices: [{ device: 'deaf', replies: 1 }], further: 0 });
+    expect((await desk.ask('/devices')).fullQueues).toMatchObject({
+      devices: [{ device: 'deaf', replies: 1 }],
+      further: 0,
+    });
     const notFetching = async () => (await desk.ask('/devices?device=deaf')).notFetching;
     await expect.poll(notFetching).toEqual({ devices: ['deaf'], further: 0 });
     expect(await desk.ask('/replies')).toMatchObject({ connected: true, notFetching: 1 });

@@ -3,8 +3,7 @@ import type { Progress } from '../../../src/engine/progress/tracked.ts';
 import { createSuspectsInWork } from '../../../src/engine/quarantine/suspectsInWork.ts';
 import { createLog } from '../../../src/log/log.ts';
 import { withFakeTimers } from '../../support/waiting.ts';
-import { slowSpool } from '../support/memorySpool.ts';
-import { budgetOf, events, limits, partitionByHand } from '../support/partitions.ts';
+import { budgetOf, events, partitionByHand } from '../support/partitions.ts';
 
 withFakeTimers();
 
@@ -45,22 +44,6 @@ it('a suspect of which only replies to other devices are left is not followed be
   partition.revoke();
 });
 
-it('a suspect that comes from the spool when the partition drains is left to the next reader', async () => {
-  const { spool, read } = slowSpool();
-  const { partition, started, end } = partitionByHand({
-    progress: noted('2 2 0 - -'),
-    quarantine,
-    limits: { ...limits, deviceMessages: 0 },
-    spool,
-  });
-  await partition.admit(events('a0'));
-  await vi.advanceTimersByTimeAsync(0);
-  const draining = partition.drain(25_000);
-  read();
-  await end(0);
-  expect([await draining, started]).toEqual([1, []]);
-});
-
 it('a suspect that ends while the store fails is in the last checkpoint of the drain', async () => {
   let isOut = false;
   const written: Progress[] = [];
@@ -87,12 +70,16 @@ it('a suspect that ends while the store fails is in the last checkpoint of the d
 
 it('a skipped message releases its room, whether it waited or not, and its device continues', async () => {
   const budget = budgetOf(10);
-  const { partition, started } = partitionByHand({ progress: noted('2 6 1 - 0:4,1:4'), budget, quarantine });
+  const { partition, started, backlog } = partitionByHand({
+    progress: noted('2 6 1 - 0:4,1:4'),
+    budget,
+    quarantine,
+  });
   for (const some of ['a0', 'a1 a2']) {
     await partition.admit(events(some));
     await vi.advanceTimersByTimeAsync(0);
   }
-  expect([started, budget.waiting.taken(), budget.inFlight().messages]).toEqual([[2], { messages: 0, bytes: 0 }, 1]);
+  expect([started, backlog.taken(), budget.inFlight().messages]).toEqual([[2], { messages: 0, bytes: 0 }, 1]);
   expect(partition.pending()).toBe(1);
 });
 

@@ -51,7 +51,7 @@ function setUp() {
         ...usualOpened(6),
         dispatch: (_, { ended }) =>
           new Promise((resolve) => ended.addEventListener('abort', () => resolve(false), { once: true })),
-        limits: { everyMessages: 3, everyMs: 100, deviceMessages: 16 },
+        limits: { everyMessages: 3, everyMs: 100 },
       }),
     });
     consumer.start();

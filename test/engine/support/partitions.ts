@@ -1,4 +1,5 @@
 import { vi } from 'vitest';
+import { createBacklog } from '../../../src/engine/budget/backlog.ts';
 import { createBudget } from '../../../src/engine/budget/budget.ts';
 import { createPartition, type PartitionOptions } from '../../../src/engine/partition/partition.ts';
 import type { MessageContext } from '../../../src/engine/partition/work.ts';
@@ -6,12 +7,15 @@ import { knownRedeliveryHorizon } from '../../../src/engine/progress/redeliveryH
 import type { Progress } from '../../../src/engine/progress/tracked.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
 import { bodyBytes, hubEvent } from '../../support/events.ts';
-import { diskSpool } from './spools.ts';
 
-export const limits = { everyMessages: 100, everyMs: 5_000, deviceMessages: 16 };
+export const limits = { everyMessages: 100, everyMs: 5_000 };
 
 /** Of a partition, for tests that are about something else. Trouble is a failure. */
 export const usual = {
+  /** One with room for all, for each partition that spreads this. */
+  get backlog() {
+    return backlogOf(1e6);
+  },
   progress: undefined,
   redeliveryHorizon: knownRedeliveryHorizon(-1),
   costOf: bodyBytes,
@@ -22,6 +26,16 @@ export const usual = {
   },
   onRevoked() {},
 };
+
+/** Half of it is the partition's. */
+export const backlogOf = (maxMessages: number) => createBacklog({ maxMessages, maxBytes: 1e12 });
+
+/** One that another partition has filled. */
+export function fullBacklog() {
+  const backlog = backlogOf(1);
+  backlog.ofPartition(() => {}).enter(1, []);
+  return backlog;
+}
 
 export const budgetOf = (maxMessages: number) => createBudget({ maxMessages, maxBytes: 1e6 });
 
@@ -55,7 +69,6 @@ export function partitionByHand(given: Partial<Options> = {}) {
   const options: Options = {
     ...usual,
     budget: budgetOf(10),
-    spool: given.spool ?? diskSpool(),
     arrivalOf,
     dispatch({ event: { sequenceNumber } }, context) {
       started.push(sequenceNumber);
@@ -75,7 +88,7 @@ export function partitionByHand(given: Partial<Options> = {}) {
   return {
     partition: createPartition(options),
     budget: options.budget,
-    spool: options.spool,
+    backlog: options.backlog,
     started,
     stays,
     checkpoints,

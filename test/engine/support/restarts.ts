@@ -14,7 +14,6 @@ import { beginStep, type Step } from '../../../src/observing/course.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
 import { hubEvent } from '../../support/events.ts';
 import { neverCrashing } from '../../support/processLife.ts';
-import { memorySpool } from './memorySpool.ts';
 import { usual } from './partitions.ts';
 
 /** How the messages of a device behave; a device without an entry is quick. */
@@ -129,7 +128,6 @@ export async function runToTheEnd(given: Given) {
       const partition = createPartition({
         ...usual,
         budget: createBudget({ maxMessages: mostMessages, maxBytes: 1e6 }, overall),
-        spool: memorySpool(),
         progress,
         redeliveryHorizon: knownRedeliveryHorizon(newest),
         arrivalOf: (event) => ({ event, deviceId: deviceOf(event) }),
@@ -167,7 +165,7 @@ export async function runToTheEnd(given: Given) {
         },
         checkpoint: (next) =>
           isStoreOut() ? Promise.reject(new Error('store out')) : store.writeProgress(undefined, next),
-        limits: { everyMessages: 50, everyMs: 5_000, deviceMessages: 4 },
+        limits: { everyMessages: 50, everyMs: 5_000 },
         quarantine: { mostSuspects, suspectsInWork, log: createLog('silent') },
         onTrouble() {},
       });

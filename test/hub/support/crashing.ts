@@ -5,14 +5,15 @@ import { folderForAll } from '../../../iot-hub-emulator/test/support/fixtures.ts
 import { type Backends as Sandbox, startBackends } from '../../../sandbox/backends/backends.ts';
 import { createTransport } from '../../../src/backends/transport.ts';
 import type { DeadLetters } from '../../../src/deadLetters/deadLetterStore.ts';
+import { createBacklog } from '../../../src/engine/budget/backlog.ts';
 import { createBudget } from '../../../src/engine/budget/budget.ts';
 import { createPartition } from '../../../src/engine/partition/partition.ts';
 import { knownRedeliveryHorizon } from '../../../src/engine/progress/redeliveryHorizon.ts';
 import type { Progress } from '../../../src/engine/progress/tracked.ts';
-import { openSpool } from '../../../src/engine/spool/spool.ts';
 import type { StoredLetter } from '../../../src/operations/deadLetters/choice.ts';
 import type { Reply } from '../../../src/protocol/c2d.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
+import { backlogLimits } from '../../../src/settings/groups/constants.ts';
 import { settingsOf } from '../../support/environment.ts';
 import { bodyBytes, hubEvent } from '../../support/events.ts';
 import { allLetters, lettersInDirectory } from '../../support/letters.ts';
@@ -34,8 +35,6 @@ export const byId = (replies: readonly Reply[]) => new Map(replies.map((reply) =
 interface LifeOptions {
   /** The await point, counted from 1, at which the process dies. */
   readonly crashAt?: number;
-  /** Most messages of the device that are kept in memory; the others wait in the spool. */
-  readonly deviceMessages?: number;
 }
 
 /** The service between a scripted hub and the sandbox's backends, as a process that can die at any await point. */
@@ -78,7 +77,7 @@ function startCrashing(sandbox: Sandbox, directory: string) {
     events: readonly HubEvent[],
     redeliveryHorizon: number,
     remains: Remains,
-    { crashAt = Number.POSITIVE_INFINITY, deviceMessages = 16 }: LifeOptions = {},
+    { crashAt = Number.POSITIVE_INFINITY }: LifeOptions = {},
   ) {
     const life = crashingAt(crashAt);
     const network = openNetwork();
@@ -96,17 +95,11 @@ function startCrashing(sandbox: Sandbox, directory: string) {
           return 'delivered' as const;
         }),
     });
-    const spool = openSpool(directory, `spool-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e5 });
     const last = events.at(-1)?.sequenceNumber ?? -1;
     const { given: end, give: finished } = signal();
     const partition = createPartition({
+      backlog: createBacklog(backlogLimits),
       budget: createBudget({ maxMessages: 10, maxBytes: 1e6 }),
-      spool: {
-        put: (event) => life.touch(() => spool.put(event)),
-        take: (ticket) => life.step(async () => spool.take(ticket)),
-        taken: spool.taken,
-        close: spool.close,
-      },
       progress: remains.progress,
       redeliveryHorizon: knownRedeliveryHorizon(redeliveryHorizon),
       costOf: bodyBytes,
@@ -121,12 +114,11 @@ function startCrashing(sandbox: Sandbox, directory: string) {
         throw error;
       },
       onRevoked() {},
-      limits: { everyMessages: 1, everyMs: 5_000, deviceMessages },
+      limits: { everyMessages: 1, everyMs: 5_000 },
     });
     await Promise.race([partition.admit(events), life.death]);
     const died = await Promise.race([end, life.death]);
     partition.revoke();
-    spool.close();
     await Promise.all([backends.close(), network.close()]);
     return { points: life.points(), died: died === 'died' };
   }

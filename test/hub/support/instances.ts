@@ -79,7 +79,7 @@ export async function run({ clients, pass, clear }: Surroundings, lives: Partial
       silentMs,
       store: through,
       partition: (partition) => ({
-        ...usualOpened(), // so many that none waits in the spool: a disk does not follow the time of the test
+        ...usualOpened(),
         arrivalOf: (event, redelivered) => ({
           event,
           deviceId: String(event.systemProperties?.['iothub-connection-device-id']),
@@ -96,7 +96,7 @@ export async function run({ clients, pass, clear }: Surroundings, lives: Partial
             return true;
           });
         },
-        limits: { everyMessages: 3, everyMs: 100, deviceMessages: 100 },
+        limits: { everyMessages: 3, everyMs: 100 },
       }),
     });
     instances.set(name, consumer);

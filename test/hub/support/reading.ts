@@ -1,12 +1,11 @@
-import { tmpdir } from 'node:os';
 import { afterEach } from 'vitest';
 import { createBudget } from '../../../src/engine/budget/budget.ts';
 import type { DeviceEvent } from '../../../src/engine/partition/intake.ts';
-import { openSpool } from '../../../src/engine/spool/spool.ts';
 import { type Consumer, type ConsumerOptions, createConsumer } from '../../../src/hub/reading/consumer.ts';
 import type { CheckpointStore } from '../../../src/hub/stores/checkpointStore.ts';
 import { createLog } from '../../../src/log/log.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
+import { backlogOf } from '../../engine/support/partitions.ts';
 import { bodyBytes } from '../../support/events.ts';
 
 /** How an instance reads the hub, for tests that are about something else. */
@@ -27,10 +26,10 @@ export const usualReading = {
 /** What it gives to each partition besides the work on messages. All of them come from one device. */
 export const usualOpened = (maxMessages = 100) => ({
   budget: createBudget({ maxMessages, maxBytes: 1e6 }),
-  spool: openSpool(tmpdir(), `spool-${process.pid}-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e5 }),
+  backlog: backlogOf(1e6),
   costOf: bodyBytes,
   arrivalOf: (event: HubEvent) => ({ event, deviceId: 'd1' }),
-  limits: { everyMessages: 1, everyMs: 1_000, deviceMessages: 16 },
+  limits: { everyMessages: 1, everyMs: 1_000 },
 });
 
 type Options<A extends DeviceEvent> = Omit<ConsumerOptions<A>, keyof typeof usualReading> & Partial<ConsumerOptions<A>>;

@@ -4,7 +4,6 @@ import { createPartitionSessions, type PartitionSessionsOptions } from '../../..
 import type { CheckpointStore, Ownership } from '../../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../../src/hub/stores/memoryStore.ts';
 import { createMeter } from '../../../src/metrics/meter.ts';
-import { memorySpool } from '../../engine/support/memorySpool.ts';
 import { arrivalOf, budgetOf, limits, usual } from '../../engine/support/partitions.ts';
 import { hubEvent } from '../../support/events.ts';
 import { neverCrashing } from '../../support/processLife.ts';
@@ -25,21 +24,18 @@ interface Circumstances
   readonly release?: Parameters<typeof createPartitionSessions>[1]['release'];
   /** Until when the handling of each message takes. */
   readonly handling?: Promise<unknown>;
-  /** Messages of a device beyond one wait on a disk that nobody can read. */
-  readonly isDiskBroken?: boolean;
 }
 
 /** The partition sessions of an instance. */
 export async function openSessions(circumstances: Circumstances = {}) {
   const { partitions = 1, messages = 1, store: changed = {}, release = async () => {} } = circumstances;
-  const { meter = createMeter(), isDiskBroken = false, log = silence, sessionBegins = () => {} } = circumstances;
+  const { meter = createMeter(), log = silence, sessionBegins = () => {} } = circumstances;
   const { allTroubles = untold, drainMs = 1_000, handling = Promise.resolve() } = circumstances;
   const ids = Array.from({ length: partitions }, (_, index) => String(index));
   const hub = createFakeHub(ids);
   const client = hub.client(neverCrashing());
   const handlers = new Map<string, SubscriptionEventHandlers>();
   const store = { ...createMemoryStore(), ...changed };
-  const take = () => Promise.reject(new Error('the disk is broken'));
   const sessions = createPartitionSessions(
     {
       another: () => client as never,
@@ -60,9 +56,7 @@ export async function openSessions(circumstances: Circumstances = {}) {
       ...{ answerMs: 20_000, store, log, sessionBegins },
       ...{ troubles: createReadingTroubles(untold), allTroubles },
       partition: () => ({
-        ...{ budget: budgetOf(10), costOf: usual.costOf, arrivalOf },
-        limits: { ...limits, ...(isDiskBroken && { deviceMessages: 1 }) },
-        spool: { ...memorySpool(), ...(isDiskBroken && { take }) },
+        ...{ budget: budgetOf(10), backlog: usual.backlog, costOf: usual.costOf, limits, arrivalOf },
         dispatch: () => handling.then(() => true),
       }),
     },

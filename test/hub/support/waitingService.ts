@@ -1,4 +1,3 @@
-import { tmpdir } from 'node:os';
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { AxiosAdapter } from 'axios';
 import { expect, vi } from 'vitest';
@@ -6,9 +5,9 @@ import type { BackendName } from '../../../src/backends/backends.ts';
 import { createDeadline } from '../../../src/backends/deadline.ts';
 import { TransportFailure } from '../../../src/backends/transport.ts';
 import { createRequirements } from '../../../src/dispatch/requirements.ts';
+import type { Backlog } from '../../../src/engine/budget/backlog.ts';
 import { type Budget, createBudget } from '../../../src/engine/budget/budget.ts';
 import { createPartition } from '../../../src/engine/partition/partition.ts';
-import { openSpool } from '../../../src/engine/spool/spool.ts';
 import { messageLimits } from '../../../src/settings/groups/constants.ts';
 import { usual } from '../../engine/support/partitions.ts';
 import { settings } from '../../support/environment.ts';
@@ -19,7 +18,7 @@ import { v2 } from './messages.ts';
 
 interface Given {
   readonly maxMessages?: number;
-  readonly spoolMessages?: number;
+  readonly backlog?: Backlog;
   readonly overall?: Budget;
 }
 
@@ -30,10 +29,9 @@ const never = new Promise<never>(() => {});
  * The service between a hub and backends that the test lets hang or takes away; all but the hub client and the network is
  * real. Calls of devices whose names begin with `hung` are never answered, nor are replies to those that begin with `deaf`.
  */
-export function waitingService({ maxMessages = 500, spoolMessages = 100_000, overall }: Given = {}) {
+export function waitingService({ maxMessages = 500, backlog = usual.backlog, overall }: Given = {}) {
   const out = new Set<BackendName>();
   const handled: string[] = [];
-  let [inMemory, mostInMemory] = [0, 0];
   const deaf: (() => void)[] = [];
 
   const adapter: AxiosAdapter = async (config) => {
@@ -54,36 +52,19 @@ export function waitingService({ maxMessages = 500, spoolMessages = 100_000, ove
     deadLetters: { park: async () => {}, remove: async () => {} },
   });
   const budget = createBudget({ maxMessages, maxBytes: 32 * 1024 * 1024 }, overall);
-  const spool = openSpool(tmpdir(), `spool-${process.pid}-${Math.random()}`, {
-    maxBytes: 1e8,
-    maxMessages: spoolMessages,
-  });
   const partition = createPartition({
     ...usual,
     budget,
-    spool: {
-      ...spool,
-      async take(ticket) {
-        inMemory += 1;
-        mostInMemory = Math.max(mostInMemory, inMemory);
-        reads += 1;
-        try {
-          return await spool.take(ticket);
-        } finally {
-          reads -= 1;
-        }
-      },
-    },
+    backlog,
     arrivalOf: (event) => arrivalOf(event),
     requirementOf: createRequirements(backends, messageLimits),
     async dispatch(arrival, context) {
       expect(budget.inFlight().messages).toBeLessThanOrEqual(maxMessages);
       const isHandled = await dispatch(arrival, context);
       if (isHandled) handled.push(`${arrival.deviceId} ${arrival.event.sequenceNumber}`);
-      inMemory = Math.max(0, inMemory - 1);
       return isHandled;
     },
-    limits: { everyMessages: 1e9, everyMs: 1e9, deviceMessages: 16 },
+    limits: { everyMessages: 1e9, everyMs: 1e9 },
   });
 
   let sequenceNumber = 0;
@@ -96,7 +77,7 @@ export function waitingService({ maxMessages = 500, spoolMessages = 100_000, ove
     partition,
     budget,
     handled,
-    mostFetched: () => mostInMemory,
+    backlog,
     /** Needs the principal manager alone. */
     identityUpdate: (device: string) => message(device, 'identity.update', { publicKey: 'key' }),
     /** Needs the information model alone. */
@@ -137,19 +118,15 @@ export function waitingService({ maxMessages = 500, spoolMessages = 100_000, ove
     },
     async close() {
       partition.revoke();
-      spool.close();
       await backends.close();
     },
   };
 }
 
-/** Reads of the disk that are under way: the time of the test waits for them. */
-let reads = 0;
-
 /** Time of the test passes until it is so. */
 export async function passUntil(isSo: () => boolean): Promise<void> {
-  for (let rounds = 0; rounds < 20_000 && !isSo(); rounds += reads === 0 ? 1 : 0) {
-    if (reads === 0) await vi.advanceTimersByTimeAsync(10);
+  for (let rounds = 0; rounds < 20_000 && !isSo(); rounds += 1) {
+    await vi.advanceTimersByTimeAsync(10);
     await turnOfTheLoop();
   }
   expect(isSo()).toBe(true);
@@ -157,7 +134,7 @@ export async function passUntil(isSo: () => boolean): Promise<void> {
 
 /** All that can happen now has happened. */
 export async function settle(): Promise<void> {
-  for (let rounds = 0; rounds < 50; rounds += reads === 0 ? 1 : 0) {
+  for (let rounds = 0; rounds < 50; rounds += 1) {
     await vi.advanceTimersByTimeAsync(0);
     await turnOfTheLoop();
   }

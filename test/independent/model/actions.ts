@@ -73,7 +73,7 @@ export const actions: Readonly<Record<string, Action>> = Object.assign(Object.cr
     },
   },
   'identity.update': {
-    headers: ({ parent = '' }) => ({ parent: isPath(parent) }),
+    headers: () => ({}),
     *run({ deviceId, texts, text }) {
       checkOnce(text, ['identity'], invalid);
       const { parent = '' } = texts;
@@ -81,6 +81,7 @@ export const actions: Readonly<Record<string, Action>> = Object.assign(Object.cr
       if (!isObject(JSON.parse(text))) throw new Failure(invalid, ['body']);
       if (identity !== undefined && (typeof identity !== 'string' || identity === ''))
         throw new Failure(invalid, ['identity']);
+      if (identity !== undefined && !isPath(parent)) throw new Failure(invalid, ['parent']);
       const id = yield* identityOf(deviceId, identity === undefined ? '' : parent, identity);
       orFail(yield* ask({ method: 'PUT', path: ['devices', id], body: text }));
       return { parent, identity: identity ?? '' };

@@ -4,7 +4,7 @@ import { Failure } from './steps.ts';
 /** R5, R6: from bytes to a text that is well-formed JSON. */
 
 const mostBytes = 512 * 1024;
-const mostLevels = 64;
+const mostLevels = 128;
 
 /** The text of a body; fails with `invalid` when it is none, and with `decompression_error` when it cannot be unpacked. */
 export function textOf(body: Buffer, encoding: string, invalid: string): string {

@@ -97,6 +97,7 @@ export function refusedRows(registration: Registration): readonly Row[] {
       it: `refuses an owner path with empty or climbing names or control characters: ${shown(owner)}`,
       ...named(pumpBody, { owner }).sent,
       ...failed(invalid, `property owner ${pathFault}`),
+      ackProperties: {},
     })),
     ...hostilePrincipals.map((id) => ({
       it: `is the service’s failure when the owner’s id is not a path segment: ${shown(id)}`,

@@ -61,7 +61,7 @@ export const type = (path: string, definition: object) =>
 
 export const failure = (code: string, details: unknown) => ({ success: false, code, details, relatedModels: [] });
 
-type Fields = Readonly<Record<string, string>>;
+type Fields = Readonly<Record<string, string | undefined>>;
 type Notification = NonNullable<Row['notifications']>[number];
 type Answer = Pick<Row, 'ack' | 'ackProperties' | 'notifications'>;
 
@@ -107,7 +107,7 @@ export const news = (eventType: 'Created' | 'Updated', body: Stored, more: Field
 });
 /** It goes to the owner, which is the device itself. */
 export const configurationNews = (eventType: 'Created' | 'Updated', more: object = {}) =>
-  news(eventType, pump({ model: 'svc.configuration', ...more }), { target: '' });
+  news(eventType, pump({ model: 'svc.configuration', ...more }), { target: undefined });
 
 /** The body with these members before the others. */
 export const withMembers = (body: object | string, members: object): string => {

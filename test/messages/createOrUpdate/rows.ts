@@ -36,11 +36,11 @@ function receiverRows({ named, created }: Registration): readonly Row[] {
   const receives = (
     it: string,
     paths: Readonly<Record<'device' | 'own', string | undefined>>,
-    to?: [string, string],
+    to?: [string, string?],
   ) => {
     const about = owned(paths.device);
     const configuration = { ...owned(paths.own), model: 'svc.configuration' };
-    const [receiver = '', target = ''] = to ?? [];
+    const [receiver = '', target] = to ?? [];
     return deviceRow(
       it,
       sent,
@@ -57,7 +57,7 @@ function receiverRows({ named, created }: Registration): readonly Row[] {
       'd2',
       'edge/s',
     ]),
-    receives('is that owner also when the svc.device model has no owner', { device: undefined, own: 'd2' }, ['d2', '']),
+    receives('is that owner also when the svc.device model has no owner', { device: undefined, own: 'd2' }, ['d2']),
     ...[undefined, ''].map((own) =>
       receives(
         `is the owner of the svc.device model when the other path is ${own === undefined ? 'missing' : 'empty'}`,

@@ -34,8 +34,8 @@ export function acknowledgementRows(of: Variations, name: string): readonly Row[
     },
     { ...having(malformed, repeated, repeated), it: `repeats ${id} and target of a request that fails {S8.1 S8.4}` },
     {
-      ...having(success, { target: undefined }, { target: '' }),
-      it: 'has an empty target when the request has none {S2.7 S3.6}',
+      ...having(success, { target: undefined }, { target: undefined }),
+      it: 'has no target when the request has none {S2.7 S3.6}',
     },
     {
       // The acknowledgement of this one action repeats the context.

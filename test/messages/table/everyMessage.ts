@@ -72,9 +72,9 @@ function bodiesOfEvents({ success, failure, having }: Variations): readonly Row[
       body: `\ufeff${text}`,
     },
     {
-      ...failure({}, 'body is nested more than 64 levels deep'),
-      it: 'must not be nested more than 64 levels deep',
-      body: `{"variables":${'['.repeat(64)}${']'.repeat(64)}}`,
+      ...failure({}, 'body is nested more than 128 levels deep'),
+      it: 'must not be nested more than 128 levels deep',
+      body: `{"variables":${'['.repeat(128)}${']'.repeat(128)}}`,
     },
     ...['[]', '"text"', 'null', '7'].map((other) => ({
       ...failure({}, 'body must be a JSON object'),
@@ -85,7 +85,7 @@ function bodiesOfEvents({ success, failure, having }: Variations): readonly Row[
     ...['gzip', 'deflate', 'br'].map((encoding) => ({
       ...failure(
         { 'content-encoding': encoding },
-        'property content-encoding must be utf8 or absent: the body of an event is never compressed',
+        'property content-encoding must be one of utf8, utf-8, identity (in any case), empty or absent: the body of an event is never compressed',
       ),
       it: `must not be compressed: a content-encoding of ${encoding} is refused`,
     })),
@@ -97,11 +97,13 @@ function bodiesOfEvents({ success, failure, having }: Variations): readonly Row[
   ];
 }
 
-function backendRows({ success, failure }: Variations, { decisive, failed, readBody }: Sample): readonly Row[] {
+function backendRows({ success, failure }: Variations, sample: Sample): readonly Row[] {
+  const { decisive, failed, readBody, readProperties } = sample;
   const { backend } = success;
   const fails = (code: string, details: unknown) => ({
     ...failure({}, ''),
     ack: { ...failed(code, details), ...readBody },
+    ...(readProperties && { ackProperties: readProperties }),
   });
   return (decisive ?? backend).flatMap((one) => {
     const before = backend.slice(0, backend.indexOf(one));

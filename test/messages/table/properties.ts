@@ -68,6 +68,7 @@ function rowsOfEvents({ success, failure, having, invalid }: Variations, name: s
       it: 'do not help a device whose id is too long for the backends',
       device: 'd'.repeat(513),
       ack: { ...tooLong.ack, ...sample.readBody },
+      ackProperties: sample.readProperties ?? tooLong.ackProperties,
     },
     ...[name.toLowerCase(), 'Svc.Device.Deleted', 'model.update', 'constructor'].map((other) => ({
       properties: { ...properties, eventType: other },

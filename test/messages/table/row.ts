@@ -28,7 +28,11 @@ export interface Row {
   /** Properties of the acknowledgement beside or instead of those of every acknowledgement. */
   readonly ackProperties?: Readonly<Record<string, unknown>>;
   /** Before the acknowledgement, in this order. Text is compared character by character. */
-  readonly notifications?: readonly { device?: string; properties: Readonly<Record<string, string>>; body: unknown }[];
+  readonly notifications?: readonly {
+    device?: string;
+    properties: Readonly<Record<string, string | undefined>>;
+    body: unknown;
+  }[];
   /** What the log line of the message says, among other things. */
   readonly log?: Readonly<Record<string, unknown>>;
 }

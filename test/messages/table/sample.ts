@@ -21,6 +21,7 @@ export interface Sample {
   readonly failed: (code: string, details: unknown) => Fields;
   /** What it holds besides when the body could be read. */
   readonly readBody?: Fields;
+  readonly readProperties?: Fields;
 }
 
 /** In what the generations differ. */
@@ -61,7 +62,7 @@ export function variationsOf(generation: Generation, sample: Sample) {
   const having = <R extends Pick<Row, 'ackProperties' | 'notifications'>>(
     row: R,
     given: Fields,
-    echoed: Readonly<Record<string, string>> = {},
+    echoed: Readonly<Record<string, string | undefined>> = {},
   ) => ({
     ...row,
     properties: { ...properties, ...given },

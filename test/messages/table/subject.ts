@@ -5,15 +5,15 @@ import type { Fields, Sample, Variations } from './sample.ts';
 
 /** Which object and model an event may be about; properties and body may name them. */
 export function subjectRows({ failure }: Variations, sample: Sample): readonly Row[] {
-  const { failureProperties = {}, readBody } = sample;
-  const { model: _, ...withoutModel } = failureProperties;
+  const { failureProperties = {}, readProperties = failureProperties, readBody } = sample;
+  const { model: _, ...withoutModel } = readProperties;
   const named = { objectId: pumpId, model: 'svc.device' };
   const refuses = (it: string, details: string, properties: Fields, ackProperties = failureProperties): Row => ({
     ...failure(properties, details),
     it,
     ackProperties,
   });
-  const refusesBody = (it: string, details: string, properties: Fields, members: Fields, ack = failureProperties) => {
+  const refusesBody = (it: string, details: string, properties: Fields, members: Fields, ack = readProperties) => {
     const row = failure(properties, details);
     return { ...row, it, body: { ...sample.body, ...members }, ack: { ...row.ack, ...readBody }, ackProperties: ack };
   };

@@ -37,7 +37,8 @@ const v1 = registration('V1');
 const { created, updated, refused } = v1;
 const { sent, creates, updates } = v1.named();
 const properties = { objectId: pumpId };
-const failureProperties = { model: 'svc.device' };
+/** A body that was not read may have named another model. */
+const readProperties = { model: 'svc.device' };
 const createPump = `POST /objects/${pumpId}?owner=${devicePrincipal}`;
 const withModel = { model: 'svc.device', ...body };
 const reads = { call: readConfiguration, reply: [200, pump({ model: 'svc.configuration' })] } as const;
@@ -75,7 +76,7 @@ const rejects = (it: string, details: string, given: Partial<Row>): Row => ({
   it,
   ...sent,
   ack: failure('platform_event_validation_error', details),
-  ackProperties: failureProperties,
+  ackProperties: readProperties,
   ...given,
 });
 
@@ -119,7 +120,7 @@ const orphan = (it: string, backend: readonly ScriptedCall[], ack: Row['ack']): 
   backend: [device, absent, child.creates, ...backend],
   ...created(),
   ack,
-  ackProperties: failureProperties,
+  ackProperties: readProperties,
 });
 const differs = (from: string) =>
   failure('http_response_error', `body.parent differs from the ${from}: changing the parent is not supported`);
@@ -133,7 +134,7 @@ const sample = {
   decisive: [device, absent, creates],
   ...created(),
   ack: { success: true, code: 'ok', details: '', relatedModels: [] },
-  failureProperties,
+  readProperties,
   failed: failure,
 };
 
@@ -473,8 +474,13 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
     rejects(
       'lists all faults of the properties at once {S15.6}',
       `property objectId ${objectIdFault}; property owner ${pathFault}`,
-      { properties: { objectId: 'a', owner: '..' } },
+      { properties: { objectId: 'a', owner: '..' }, ackProperties: {} },
     ),
+    rejects('names no other model than a body that was not read', `property owner ${pathFault}`, {
+      properties: { owner: '..' },
+      body: { ...body, model: 'svc.history' },
+      ackProperties: {},
+    }),
     rejects(
       'lists all faults of the body at once {S1.5 S15.6}',
       `body.objectId ${objectIdFault}; body.type is required`,
@@ -577,7 +583,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       ...sent,
       properties: { ...properties, ack: 'none', target: undefined },
       backend: [device, absent, creates, reads],
-      notifications: [news('Created', pump(), { target: '' }), configurationNews('Updated')],
+      notifications: [news('Created', pump(), { target: undefined }), configurationNews('Updated')],
       ack: undefined,
     },
     ...(

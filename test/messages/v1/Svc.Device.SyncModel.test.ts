@@ -153,7 +153,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
     about('is sent also without a requested acknowledgement and without a target {S17.15}', {
       properties: { ...properties, ack: 'none', target: undefined },
       backend: [read()],
-      notifications: [{ ...news(), properties: { ...news().properties, target: '' } }],
+      notifications: [{ ...news(), properties: { ...news().properties, target: undefined } }],
       ack: undefined,
     }),
     about('must exist {S17.2 S17.16}', { backend: [missing()], ack: notFound }),

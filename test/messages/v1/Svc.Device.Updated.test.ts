@@ -84,12 +84,12 @@ messageTable('V1', 'Svc.Device.Updated', sample, replaceRows(v1), {
     puts('counts an objectId of the body that is null as absent', { body: { ...body, objectId: null } }),
     rejects('refuses a request without an objectId {S16.1}', 'property objectId is required', {
       properties: {},
-      ackProperties: { model: 'svc.device' },
+      ackProperties: {},
     }),
     rejects('refuses an objectId that is in the body only {S16.1}', 'property objectId is required', {
       properties: {},
       body: { ...body, objectId: pumpId },
-      ackProperties: { model: 'svc.device' },
+      ackProperties: {},
     }),
     rejectsBody(
       'names both when object and model disagree',

@@ -2,9 +2,6 @@ import { expect } from 'vitest';
 import { failures, type Invoked, type Reason } from '../../../src/protocol/methodFailures.ts';
 import type { CallResult, Line, TestFrontDoor } from './testFrontDoor.ts';
 
-/** What a failure says of its effect when nothing more is known (M7). */
-const usual = (status: number): Invoked => ([500, 502, 504].includes(status) ? 'unknown' : 'no');
-
 /** Expects a status, its reason, a sentence, whether the method has run, and a log line with the same. */
 export async function expectFailure(
   setup: TestFrontDoor,
@@ -12,7 +9,7 @@ export async function expectFailure(
   status: number,
   reason: Reason,
   sentence: RegExp,
-  invoked = usual(status),
+  invoked: Invoked = failures[reason].invoked,
 ): Promise<Line> {
   expect({ status: called.status, error: called.error }).toMatchObject({
     status,

@@ -29,8 +29,7 @@ async function endSessions(meter: MeterWithReadings) {
   const refused = await openSessions({ meter, partitions: 7, messages: 0 });
   await Promise.all(refused.ids.map(refused.refuse));
 
-  await openSessions({ meter, partitions: 8, messages: 5, isDiskBroken: true });
-  await vi.advanceTimersByTimeAsync(0);
+  await openSessions({ meter, partitions: 8, messages: 0 }); // these go on
 
   const usual = await openSessions({ meter, partitions: 11 });
   await untilCheckpoint();
@@ -119,7 +118,6 @@ export const reading: Chapter = {
       'reason=not_released': 3,
       'reason=stood_still': 6,
       'reason=refused': 7,
-      'reason=spool_unreadable': 8,
       'reason=lost': 9,
       'reason=released': 10,
     },

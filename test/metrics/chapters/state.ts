@@ -1,4 +1,5 @@
 import type { BackendState } from '../../../src/backends/state.ts';
+import { createBacklog } from '../../../src/engine/budget/backlog.ts';
 import { createBudget } from '../../../src/engine/budget/budget.ts';
 import { sleeperBytes } from '../../../src/engine/budget/sleeping.ts';
 import type { PartitionState } from '../../../src/hub/reading/partitionState.ts';
@@ -13,9 +14,8 @@ const partitionOf = (partition: string, state: PartitionState['state'], first: n
     asOf: performance.now() - (first + 1) * 1000,
     inFlight: first + 2,
     sleeping: 909,
-    waiting: 2 * first + 7,
+    waiting: first + 3,
   },
-  spooled: { messages: first + 4, bytes: first + 5 },
   oldest: { device: 'd1', sequenceNumber: 905, readAt: performance.now() - (first + 6) * 1000 },
   checkpoint: { sequenceNumber: 906, ageSeconds: first + 7, failures: 907, isFailing: false, unwritten: 908 },
   suspects: first + 8,
@@ -32,7 +32,9 @@ export const state: Chapter = {
   async record(meter) {
     const budget = createBudget({ maxMessages: 1_000, maxBytes: 1e6 });
     await times(101, () => budget.all.take(11));
-    await times(102, () => budget.waiting.take(12));
+    const backlog = createBacklog({ maxMessages: 1_000, maxBytes: 1e6 });
+    const { enter } = backlog.ofPartition(() => {});
+    await times(102, () => enter(12, []));
     await times(103, () => budget.answering.take(13));
     await times(106, () => budget.sleeping.add(14).sleeps(() => {}));
     const partitions = [
@@ -41,7 +43,7 @@ export const state: Chapter = {
       partitionOf('2', 'reading', 130),
     ];
     observeService(meter, {
-      budget,
+      ...{ budget, backlog },
       pace: { messages: () => 104 },
       consumer: {
         partitions: () => partitions,
@@ -84,15 +86,11 @@ export const state: Chapter = {
     'device_messaging.partition.messages': {
       'partition.id=0 place=work': 112,
       'partition.id=0 place=memory': 113,
-      'partition.id=0 place=disk': 114,
       'partition.id=1 place=work': 122,
       'partition.id=1 place=memory': 123,
-      'partition.id=1 place=disk': 124,
       'partition.id=2 place=work': 132,
       'partition.id=2 place=memory': 133,
-      'partition.id=2 place=disk': 134,
     },
-    'device_messaging.partition.spool.bytes': { 'partition.id=0': 115, 'partition.id=1': 125, 'partition.id=2': 135 },
     'device_messaging.partition.oldest.duration': {
       'partition.id=0': 116,
       'partition.id=1': 126,

@@ -1,0 +1,127 @@
+import { maxAnswerBytes } from '../backends/backendOpener.ts';
+import { cacheEntries, entryBytes } from '../backends/cache.ts';
+import { readingBytes, usualAnswerBytes } from '../backends/largeAnswer.ts';
+import { maxReceivedBytes } from '../protocol/body.ts';
+import { maxReplyBytes } from '../protocol/c2d.ts';
+import type { MethodsSettings, Settings } from '../settings/config.ts';
+import {
+  backlogLimits,
+  invocationLimits,
+  mostBodies,
+  mostRepliesInFlight,
+  reading,
+} from '../settings/groups/constants.ts';
+import { mebibyte } from '../settings/groups/measures.ts';
+
+/** A part of what a process may hold in memory. */
+export interface MemoryPart<S> {
+  readonly what: string;
+  /** In settings and constants, in words. */
+  readonly most: string;
+  bytes(settings: S): number;
+}
+
+type Limits = Pick<Settings, 'delivery' | 'backends' | 'replies'>;
+
+/** Of so many partitions at once the client has fetched nothing but the largest messages. */
+const fullPartitions = 4;
+
+const mebibytes = (bytes: number) => `${Math.round(bytes / mebibyte)} MiB`;
+const kibibytes = (bytes: number) => `${bytes / 1024} KiB`;
+
+/** All that the service may hold: each is bounded, and their sum is what its container needs. */
+export const serviceMemory: readonly MemoryPart<Limits>[] = [
+  program(256),
+  {
+    what: 'messages in flight: their bodies, inflated, and what they keep of answers that is no more than 128 KiB',
+    most: '`DELIVERY_MAX_BYTES`',
+    bytes: ({ delivery }) => delivery.maxBytes,
+  },
+  {
+    what: 'messages of which only replies are left, or that wait for a backend after they have begun',
+    most: 'an eighth of `DELIVERY_MAX_BYTES`',
+    bytes: ({ delivery }) => delivery.maxBytes / 8,
+  },
+  {
+    what: 'messages that are read and wait to begin',
+    most: mebibytes(backlogLimits.maxBytes),
+    bytes: () => backlogLimits.maxBytes,
+  },
+  {
+    what: 'messages whose replies wait for the full queues of their devices',
+    most: '`REPLIES_FULL_QUEUE_BYTES`',
+    bytes: ({ replies }) => replies.fullQueueBytes,
+  },
+  {
+    what: 'models that `Svc.Device.SyncModel` has fetched, until the hub has taken them',
+    most: '`DELIVERY_MAX_BYTES`',
+    bytes: ({ delivery }) => delivery.maxBytes,
+  },
+  {
+    what: 'headers and replies of these messages',
+    most: '`DELIVERY_MAX_MESSAGES` × 2 × 8 KiB',
+    bytes: ({ delivery }) => delivery.maxMessages * 2 * 8 * 1024,
+  },
+  {
+    what: 'events that the client of the hub has fetched ahead',
+    most: `${reading.prefetch + reading.batchSize} of each partition, up to ${kibibytes(maxReceivedBytes)} each; counted for ${fullPartitions} partitions with such messages`,
+    bytes: () => fullPartitions * (reading.prefetch + reading.batchSize) * maxReceivedBytes,
+  },
+  usualAnswers(3),
+  largeAnswers(),
+  {
+    what: 'replies on their way to the hub, once as text and once as bytes',
+    most: `${mostRepliesInFlight} × 2 × ${kibibytes(maxReplyBytes)}`,
+    bytes: () => mostRepliesInFlight * 2 * maxReplyBytes,
+  },
+  caches(2),
+];
+
+/** The same of the front door. */
+export const methodsMemory: readonly MemoryPart<Pick<MethodsSettings, 'backends'>>[] = [
+  program(128),
+  {
+    what: 'bodies of requests that are received, and those of invocations',
+    most: `(${mostBodies.inAll} + ${invocationLimits.inFlight}) × 256 KiB`,
+    bytes: () => (mostBodies.inAll + invocationLimits.inFlight) * 256 * 1024,
+  },
+  usualAnswers(2),
+  largeAnswers(),
+  caches(1),
+];
+
+function program(mostMebibytes: number) {
+  return {
+    what: 'the program, the clients of the hub and the storage, and what V8 keeps for garbage',
+    most: `${mostMebibytes} MiB`,
+    bytes: () => mostMebibytes * mebibyte,
+  };
+}
+
+function usualAnswers(backends: number) {
+  return {
+    what: 'answers of backends while they are received and read, with what a socket has read ahead',
+    most: `${backends} × \`BACKENDS_CONNECTIONS\` × 2 × ${kibibytes(usualAnswerBytes)}`,
+    bytes: (settings: Pick<Settings, 'backends'>) => backends * settings.backends.connections * 2 * usualAnswerBytes,
+  };
+}
+
+function largeAnswers() {
+  return {
+    what: `larger ones, up to ${mebibytes(maxAnswerBytes)} each, which wait for this room`,
+    most: mebibytes(readingBytes),
+    bytes: () => readingBytes,
+  };
+}
+
+function caches(count: number) {
+  const each = cacheEntries * entryBytes;
+  return {
+    what: 'identities and types that are cached',
+    most: `${count} × ${mebibytes(each)}`,
+    bytes: () => count * each,
+  };
+}
+
+export const memoryNeeded = <S>(parts: readonly MemoryPart<S>[], settings: S): number =>
+  parts.reduce((sum, part) => sum + part.bytes(settings), 0);

@@ -1,0 +1,62 @@
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { backendSettings } from '../../src/backends/backendOpener.ts';
+import { createBackend } from '../../src/backends/http.ts';
+import { informationModel } from '../../src/backends/informationModel.ts';
+import { createObjectReader } from '../../src/backends/objectForCaller.ts';
+import { staticToken } from '../../src/backends/tokenSource.ts';
+import type { Adapter } from '../../src/backends/transport.ts';
+import { createTroubles } from '../../src/log/troubles.ts';
+import { courseOf, recordingLog } from '../support/observed.ts';
+import { withFakeTimers } from '../support/waiting.ts';
+import { callOf } from './harness.ts';
+
+withFakeTimers();
+
+const redact = (text: string) => text;
+const objectId = '00000000-0000-4000-8000-000000000001';
+const model = { objectId, model: 'svc.device', type: 'pump', version: 1 };
+
+/** An information model whose answers each have room, and how often it was given back when they were read. */
+function answering(data: string) {
+  const released: boolean[] = [];
+  const adapter: Adapter = async (config) =>
+    ({
+      status: 200,
+      statusText: '',
+      headers: {},
+      data: Buffer.from(data),
+      config,
+      release: () => void released.push(true),
+    }) as never;
+  const log = recordingLog();
+  const backend = createBackend({
+    ...{ backend: 'informationModel' as const, url: 'http://im.invalid', adapter, redact, log },
+    tokens: staticToken('ours'),
+    troubles: createTroubles(log),
+    settings: backendSettings({ attemptTimeoutSeconds: 5, connections: 1 }),
+  });
+  onTestFinished(() => backend.close());
+  const readObject = createObjectReader({ onceFor: backend.onceFor, redact, hideHosts: redact });
+  return { backend, released, readObject, calls: informationModel(backend.bind(callOf())) };
+}
+
+type Answering = ReturnType<typeof answering>;
+
+const asCaller = ({ readObject }: Answering) =>
+  readObject(objectId, 'svc.device', {
+    ...{ token: 'theirs', isKnown: true, correlationId: 'c', course: courseOf(), deadline: callOf().deadline },
+  });
+
+it.each<[what: string, data: string, use: (one: Answering) => unknown]>([
+  ['has been read', JSON.stringify(model), ({ calls }) => calls.getModel(objectId, 'svc.device')],
+  ['cannot be read', '{', ({ calls }) => calls.getModel(objectId, 'svc.device')],
+  ['need not be read', '{}', ({ calls }) => calls.addReferences(objectId, 'svc.device', '[]')],
+  ['has been read for a caller', JSON.stringify(model), asCaller],
+  ['cannot be read for a caller', '[', asCaller],
+  ['is that to a probe', '{}', ({ backend }) => backend.circuit.probeNow('a test')],
+])('the room of an answer that %s is given back once', async (_, data, use) => {
+  const one = answering(data);
+  await Promise.resolve(use(one)).catch(() => undefined);
+  await vi.waitUntil(() => one.released.length > 0);
+  expect(one.released).toEqual([true]);
+});

@@ -1,0 +1,243 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Hub, startHub } from 'iot-hub-emulator';
+import { createJournal } from 'iot-hub-emulator/journal';
+import { stableHash } from 'iot-hub-emulator/testing';
+import { freePort } from '../../../sandbox/service/freePort.ts';
+import { type ServiceProcess, serviceCommand, startService } from '../../../sandbox/service/process.ts';
+import { startChild } from '../../bench/processes/child.ts';
+import { residentOf } from '../../bench/processes/usage.ts';
+import { percentile } from '../../bench/statistics.ts';
+import { appendEvent } from '../../support/events.ts';
+import type { Scenario, ScenarioOptions } from './scenario.ts';
+import { limitMemory } from './withinMemory.ts';
+
+const memoryLimit = 2 ** 30; // deploy/kubernetes
+const fleetSize = 500;
+const children = 150;
+const childBytes = 52_000;
+const goodDevices = 20;
+/** Of updates without the fleet. */
+const quietMs = 15_000;
+/** On a machine that is busy with other things. */
+const patienceMs = 15 * 60_000;
+const bound = { times: 10, leastMs: 2_000 };
+
+export const fleet: Scenario = {
+  name: 'fleet',
+  about: `${fleetSize} devices fetch ${(children * childBytes) / 1e6} MB each, beside ${goodDevices} that send updates, in 1 GiB`,
+  async run(options) {
+    const { directory, serviceDirectory, say } = options;
+    const closers: (() => unknown)[] = [];
+    const close = async () => {
+      for (let next = closers.pop(); next; next = closers.pop()) await next();
+    };
+    try {
+      const model = [children, childBytes, options.seed].map(String);
+      const backend = await startChild<{ port: number }>('../../chaos/scenarios/fleetModel.ts', model);
+      closers.push(backend.stop);
+      const hub = await startHub({
+        directory: join(directory, 'hub'),
+        devices: [...fleetIds, ...goodIds].map((deviceId) => ({ deviceId })),
+        journal: createJournal({ bytes: 65_536 }),
+      });
+      closers.push(hub.close);
+      const seen = listen(hub);
+      const limit = limitMemory('device-messaging-fleet', memoryLimit);
+      closers.push(limit.remove);
+      const url = `http://127.0.0.1:${await freePort()}`;
+      const service = await startService({
+        command: limit.command(serviceCommand),
+        directory: serviceDirectory,
+        environment: environment(hub, `http://127.0.0.1:${backend.described.port}`, url, directory),
+        readyzUrl: `${url}/readyz`,
+        logFile: join(directory, 'service.log'),
+        readyWithinMs: 300_000,
+      });
+      closers.push(service.kill);
+      const end = service.exited.then(({ reason }) => reason);
+
+      const updates = sendUpdates(hub, seen);
+      closers.push(updates.stop);
+      await sleep(quietMs);
+      const alone = percentile(updates.latencies(), 0.95);
+      say(`p95 of ${goodDevices} devices without the fleet: ${alone.toFixed(0)} ms`);
+      updates.begin();
+      const began = performance.now();
+      for (const device of fleetIds) append(hub, device, syncModel(device));
+      const ended = await Promise.race([end, untilAll(seen, began)]);
+      const seconds = (performance.now() - began) / 1000;
+      await updates.stop();
+      const beside = percentile(updates.latencies(), 0.95);
+      const answered = fleetIds.filter((device) => seen.acknowledged.has(device)).length;
+      say(`${answered} of ${fleetSize} answered after ${seconds.toFixed(0)} s, ${seen.notifications()} notifications`);
+      say(`p95 beside the fleet: ${beside.toFixed(0)} ms, ${(beside / alone).toFixed(1)} times that without`);
+      return [...endOf(ended, service, limit.words, say), ...wrongAnswers(seen), ...tooLate(alone, beside, updates)];
+    } finally {
+      await close();
+    }
+  },
+};
+
+const named = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}-${index}`);
+const fleetIds = named('fleet', fleetSize);
+const goodIds = named('good', goodDevices);
+
+const objectOf = (device: string): string => {
+  const [kind, number = ''] = device.split('-');
+  return `${number.padStart(8, '0')}-0000-4000-8000-00000000000${kind === 'good' ? 1 : 2}`;
+};
+
+const environment = (hub: Hub, backends: string, url: string, directory: string) => ({
+  NODE_ENV: 'production',
+  HUB_EVENTS_CONNECTION_STRING: hub.eventsConnectionString,
+  HUB_SERVICE_CONNECTION_STRING: hub.serviceConnectionString,
+  INFORMATION_MODEL_URL: backends,
+  TYPE_REGISTRY_URL: backends,
+  PRINCIPAL_MANAGER_URL: backends,
+  BACKENDS_TOKEN: 'fleet',
+  DATA_DIRECTORY: join(directory, 'data'),
+  HTTP_HOST: '127.0.0.1',
+  HTTP_PORT: new URL(url).port,
+  ADMIN_PORT: '0',
+  NODE_EXTRA_CA_CERTS: hub.caFile,
+});
+
+type Properties = Readonly<Record<string, string>>;
+
+const syncModel = (device: string) => ({
+  properties: { 'svc-messagetype': 'platformEvent', eventType: 'Svc.Device.SyncModel', id: device, ack: 'all' },
+  body: { objectId: objectOf(device), model: 'svc.device', hierarchical: true, contained: false, related: [] },
+});
+
+function append(hub: Hub, device: string, { properties, body }: { properties: Properties; body: object }): void {
+  const { partitions } = hub;
+  const text = Buffer.from(JSON.stringify(body));
+  appendEvent(partitions[stableHash(device) % partitions.length], { device, properties, body: text });
+}
+
+type Seen = ReturnType<typeof listen>;
+
+/** What the devices get: all of them fetch it at once. */
+function listen(hub: Hub) {
+  const notified = new Map<string, Set<string>>();
+  /** In words: each acknowledgement, and how many notifications were there before it. */
+  const acknowledged = new Map<string, string>();
+  const waiting = new Map<string, (atMs: number) => void>();
+  for (const device of fleetIds) {
+    const objects = new Set<string>();
+    notified.set(device, objects);
+    hub.devicebound.listen(device, ({ message: { properties, body }, complete }) => {
+      complete();
+      if (properties['svc-messagetype'] === 'platformEvent') {
+        objects.add(properties['objectId'] ?? '');
+        return;
+      }
+      const { code } = JSON.parse(body.toString());
+      const again = acknowledged.has(device) ? ', not the first time' : '';
+      acknowledged.set(device, `${code} after ${objects.size}${again}`);
+    });
+  }
+  for (const device of goodIds) {
+    hub.devicebound.listen(device, ({ message: { properties }, complete }) => {
+      complete();
+      waiting.get(properties['correlationId'] ?? '')?.(performance.now());
+    });
+  }
+  return {
+    acknowledged,
+    waiting,
+    notifications: () => [...notified.values()].reduce((sum, { size }) => sum + size, 0),
+  };
+}
+
+/** Each of the good devices sends an update each second. */
+function sendUpdates(hub: Hub, { waiting }: Seen) {
+  let latencies: number[] = [];
+  let nth = 0;
+  const pending = new Set<Promise<void>>();
+
+  function send(device: string) {
+    nth += 1;
+    const id = `${device}/${nth}`;
+    const sentAt = performance.now();
+    const answered = new Promise<void>((resolve) => {
+      waiting.set(id, (at) => {
+        waiting.delete(id);
+        latencies.push(at - sentAt);
+        resolve();
+      });
+    });
+    pending.add(answered);
+    void answered.then(() => pending.delete(answered));
+    append(hub, device, {
+      properties: {
+        ...{ msgType: 'action', action: 'model.update', version: '2', ack: 'all' },
+        ...{ correlationId: id, objectId: objectOf(device) },
+      },
+      body: { type: 'pump@1.0.0', version: nth, properties: { speed: nth } },
+    });
+  }
+
+  const timers = goodIds.map((device, index) =>
+    setTimeout(() => {
+      send(device);
+      timers[index] = setInterval(() => send(device), 1_000);
+    }, index * 50),
+  );
+  return {
+    /** From sending to the acknowledgement, in ms, ascending. */
+    latencies: () => [...latencies].sort((a, b) => a - b),
+    /** Counts anew. */
+    begin() {
+      latencies = [];
+    },
+    unanswered: () => pending.size,
+    async stop() {
+      for (const timer of timers) clearInterval(timer);
+      await Promise.race([Promise.all(pending), sleep(30_000)]);
+    },
+  };
+}
+
+/** Until every device has its acknowledgement, or nothing comes any more. */
+async function untilAll({ acknowledged, notifications }: Seen, began: number): Promise<undefined> {
+  for (let [seen, seenAt] = [-1, began]; acknowledged.size < fleetSize; ) {
+    await sleep(100);
+    const now = performance.now();
+    const come = notifications() + acknowledged.size;
+    if (come > seen) [seen, seenAt] = [come, now];
+    if (now - seenAt > 60_000 || now - began > patienceMs) return;
+  }
+}
+
+function endOf(
+  ended: string | undefined,
+  { pid }: ServiceProcess,
+  words: string,
+  say: ScenarioOptions['say'],
+): string[] {
+  if (ended !== undefined) return [`the process has ended: ${ended}`];
+  const most = residentOf(pid, 'VmHWM');
+  say(`most memory: ${most.toFixed(0)} MB, limited ${words}`);
+  return most * 2 ** 20 > memoryLimit ? [`the process took ${most.toFixed(0)} MB`] : [];
+}
+
+/** 8 MiB of models are more than a device asks for here. */
+function wrongAnswers({ acknowledged }: Seen): string[] {
+  const counts = new Map<string, number>();
+  for (const device of fleetIds) {
+    const answer = acknowledged.get(device) ?? 'no answer';
+    counts.set(answer, (counts.get(answer) ?? 0) + 1);
+  }
+  counts.delete(`ok after ${children + 1}`);
+  return Array.from(counts, ([answer, count]) => `${count} devices: ${answer}`);
+}
+
+function tooLate(alone: number, beside: number, { unanswered }: ReturnType<typeof sendUpdates>): string[] {
+  const most = Math.max(bound.times * alone, bound.leastMs);
+  return [
+    ...(beside <= most ? [] : [`updates took ${beside.toFixed(0)} ms (p95), more than ${most.toFixed(0)} ms`]),
+    ...(unanswered() === 0 ? [] : [`${unanswered()} updates were not answered`]),
+  ];
+}

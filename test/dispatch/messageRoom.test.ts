@@ -1,0 +1,176 @@
+import type { AxiosAdapter } from 'axios';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { MessageContext } from '../../src/engine/partition/work.ts';
+import { bytesBeforeRoom } from '../../src/objectModel/collect.ts';
+import { bytesHeld, bytesReceived, bytesToReserve } from '../../src/protocol/body.ts';
+import { maxReplyBytes, type Reply } from '../../src/protocol/c2d.ts';
+import type { Delivery } from '../../src/protocol/delivery.ts';
+import { readJson } from '../../src/protocol/json.ts';
+import { messageLimits } from '../../src/settings/groups/constants.ts';
+import { hubEvent, requestProperties } from '../support/events.ts';
+import { withFakeTimers } from '../support/waiting.ts';
+import { arrivalOf, forever, wire } from '../support/wiring.ts';
+
+// Room for what a walk keeps until its replies have been handed over (A10).
+
+withFakeTimers();
+
+const objectId = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
+const model = 'svc.device';
+const whole = messageLimits.maxSyncBytes;
+
+interface Walk {
+  /** Children of the model that is asked for. */
+  readonly children: number;
+  /** Of each of them. */
+  readonly bytes: number;
+  /** A child that the device may not read. */
+  readonly forbidden?: number;
+  readonly send?: (reply: Reply) => Promise<Delivery>;
+}
+
+/** Handles a request for a model with children. What the partition says is up to `context`. */
+function sync({ children, bytes, forbidden, send = async () => 'delivered' }: Walk, context: Partial<MessageContext>) {
+  const calls: string[] = [];
+  const texts = new Map(Array.from({ length: children + 1 }, (_, index) => [objectId(index), textOf(index)]));
+  function textOf(index: number) {
+    const text = (note: string) => JSON.stringify({ objectId: objectId(index), model, version: 1, note });
+    return index === 0 ? text('') : text('x'.repeat(bytes - text('').length));
+  }
+  const adapter: AxiosAdapter = async (config) => {
+    const [, , id = '', , , isOfReferences] = (config.url ?? '').split('/');
+    calls.push(`${isOfReferences ? 'references of ' : ''}${Number(id.slice(-12))}`);
+    const data = Array.from({ length: children }, (_, index) => ({
+      name: 'parts',
+      to: { objectId: objectId(index + 1), model },
+    }));
+    const text = isOfReferences ? JSON.stringify({ data }) : (texts.get(id) ?? '');
+    const status = id === objectId(forbidden ?? -1) ? 403 : 200;
+    return { status, statusText: '', headers: {}, data: Buffer.from(text), config };
+  };
+  const replies: Reply[] = [];
+  const { backends, dispatch } = wire({
+    adapter,
+    send(reply) {
+      replies.push(reply);
+      return send(reply);
+    },
+  });
+  onTestFinished(() => backends.close());
+  const event = hubEvent({
+    properties: requestProperties.V1('Svc.Device.SyncModel'),
+    body: { objectId: objectId(0), model, hierarchical: true },
+  });
+  const held: number[] = [];
+  const handled = dispatch(arrivalOf(event), {
+    ...forever,
+    releaseBytes: (less) => held.push(-less),
+    answering: (left) => held.push(left),
+    ...context,
+  });
+  const reserved = bytesToReserve(event, messageLimits.maxInflatedBytes);
+  const inWork = bytesHeld(event, readJson(event.body as Buffer));
+  const ackBytes = 1_000 + (event.body as Buffer).length;
+  const code = () => JSON.parse(replies.at(-1)?.body ?? '{}').code;
+  return { calls, event, handled, held, replies, reserved, inWork, ackBytes, code, smallText: textOf(0) };
+}
+
+const first = ['0', 'references of 0'];
+
+describe('the room of a walk', () => {
+  it('is not asked for what each message may keep, which is charged with the replies', async () => {
+    const takeForAnswers = vi.fn(() => undefined);
+    const walk = sync({ children: 2, bytes: 30_000 }, { takeForAnswers });
+    expect(await walk.handled).toBe(true);
+    expect(takeForAnswers).not.toHaveBeenCalled();
+    const { event, held, reserved, inWork, ackBytes, smallText } = walk;
+    const kept = smallText.length + 60_000;
+    expect(kept).toBeLessThan(bytesBeforeRoom);
+    expect(held).toEqual([inWork - reserved, bytesReceived(event) + ackBytes + kept]);
+  });
+
+  it('is taken whole beyond that; what is not needed is given back after the walk, and the rest with each reply', async () => {
+    const given: number[] = [];
+    const takeForAnswers = vi.fn(() => undefined);
+    const context = { takeForAnswers, giveFromAnswers: (bytes: number) => void given.push(bytes) };
+    const givenBefore: number[] = [];
+    const send = async () => {
+      givenBefore.push(given.length);
+      return 'delivered' as const;
+    };
+    const walk = sync({ children: 3, bytes: 30_000, send }, context);
+    expect(await walk.handled).toBe(true);
+    const { length } = walk.smallText;
+    expect(takeForAnswers.mock.calls).toEqual([[whole]]);
+    expect(given).toEqual([whole - length - 90_000, length, 30_000, 30_000, 30_000]);
+    expect(givenBefore).toEqual([1, 2, 3, 4, 5]);
+    const { event, held, reserved, inWork, ackBytes } = walk;
+    expect(held).toEqual([inWork - reserved, -bytesBeforeRoom, bytesReceived(event) + ackBytes]);
+    expect([walk.calls, walk.code()]).toEqual([[...first, '1', '2', '3'], 'ok']);
+  });
+
+  it('is waited for with nothing kept and without a place in flight, and the walk begins again then; its time stands still', async () => {
+    let take = (_: boolean) => {};
+    const waiting = vi.fn();
+    const takeForAnswers = vi.fn(() => new Promise<boolean>((resolve) => (take = resolve)));
+    const walk = sync({ children: 3, bytes: 30_000 }, { takeForAnswers, waiting });
+    await vi.waitUntil(() => waiting.mock.calls.length > 0);
+    expect(walk.held).toEqual([walk.inWork - walk.reserved, -bytesBeforeRoom]);
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect(walk.replies).toEqual([]);
+    take(true);
+    expect(await walk.handled).toBe(true);
+    expect(walk.calls).toEqual([...first, '1', '2', '3', ...first, '1', '2', '3']);
+    expect(takeForAnswers).toHaveBeenCalledTimes(1);
+    expect(walk.replies.map(({ kind }) => kind)).toEqual([...Array(4).fill('notification'), 'acknowledgement']);
+    expect(walk.code()).toBe('ok');
+  });
+
+  it('is told to operators while it is waited for', async () => {
+    const seen: unknown[] = [];
+    const walk = sync(
+      { children: 3, bytes: 30_000 },
+      {
+        takeForAnswers: async () => true,
+        begins: ({ open }) => seen.push(open),
+        waiting: () => seen.push([...(seen[0] as Set<object>)].map((step) => ({ ...step, since: 0 }))),
+      },
+    );
+    await walk.handled;
+    expect(seen.flat()).toContainEqual({
+      ...{ kind: 'call', what: 'read object model', of: 'information model' },
+      ...{ since: 0, waitsFor: 'room' },
+    });
+    expect(seen[0]).toEqual(new Set());
+  });
+
+  it('is not waited for by a walk that has failed meanwhile', async () => {
+    const context = { takeForAnswers: () => new Promise<boolean>(() => {}) };
+    const walk = sync({ children: 3, bytes: 60_000, forbidden: 1 }, context);
+    expect(await walk.handled).toBe(true);
+    expect(walk.code()).toBe('not_authorized');
+  });
+
+  it('leaves the message to the next reader when the partition is lost meanwhile', async () => {
+    const taken = new AbortController();
+    const walk = sync(
+      { children: 3, bytes: 30_000 },
+      {
+        ended: taken.signal,
+        waiting: () => taken.abort(),
+        takeForAnswers: async () => false,
+      },
+    );
+    expect(await walk.handled).toBe(false);
+    expect(walk.replies).toEqual([]);
+  });
+
+  it('has little of models that are too large for the hub', async () => {
+    const given: number[] = [];
+    const context = { takeForAnswers: () => undefined, giveFromAnswers: (bytes: number) => void given.push(bytes) };
+    const walk = sync({ children: 2, bytes: 1_000_000, send: async () => ({ dropped: 'too_large' }) }, context);
+    expect(await walk.handled).toBe(true);
+    expect(given[0]).toBe(whole - walk.smallText.length - 2 * (maxReplyBytes + 1));
+    expect(walk.code()).toBe('response_too_large');
+  });
+});
