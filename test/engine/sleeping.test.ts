@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createBudget } from '../../src/engine/budget/budget.ts';
-import { createSleeping } from '../../src/engine/budget/sleeping.ts';
+import { type Budget, createBudget } from '../../src/engine/budget/budget.ts';
+import { createSleeping, sleeperBytes } from '../../src/engine/budget/sleeping.ts';
 import type { MessageContext } from '../../src/engine/partition/work.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { events, limits, partitionByHand, partitionWith, positions } from './support/partitions.ts';
@@ -12,12 +12,12 @@ const eachMessage = { limits: { ...limits, everyMessages: 1 } };
 const never = () => {};
 
 describe('the room of messages that sleep (C4)', () => {
-  /** Adds messages that sleep: `ab` are two of 10 bytes. Names those that are given up. */
-  function setUp(maxBytes: number) {
-    const room = createSleeping(maxBytes);
+  /** Adds messages that sleep, in a room for three of 10 bytes. Names those that are given up. */
+  function setUp() {
+    const room = createSleeping(30);
     const givenUp: string[] = [];
     const add = (name: string, bytes = 10) => {
-      const one = room.add(bytes);
+      const one = room.add(bytes - sleeperBytes);
       const sleeps = () => one.sleeps(() => givenUp.push(name));
       sleeps();
       return { ...one, sleeps };
@@ -26,7 +26,7 @@ describe('the room of messages that sleep (C4)', () => {
   }
 
   it('gives up those that have slept longest when there are too many bytes', () => {
-    const { room, add, givenUp } = setUp(30);
+    const { room, add, givenUp } = setUp();
     for (const name of 'abc') add(name);
     expect(givenUp).toEqual([]);
     add('d', 11);
@@ -34,7 +34,7 @@ describe('the room of messages that sleep (C4)', () => {
   });
 
   it('gives up none that is being tried, and all are charged from when they first slept', () => {
-    const { room, add, givenUp } = setUp(30);
+    const { room, add, givenUp } = setUp();
     const [a, b] = [add('a'), add('b'), add('c')];
     a.wakes();
     b.wakes();
@@ -47,7 +47,7 @@ describe('the room of messages that sleep (C4)', () => {
   });
 
   it('has room for one alone, however large it is', () => {
-    const { room, add, givenUp } = setUp(30);
+    const { room, add, givenUp } = setUp();
     add('a', 31);
     expect([givenUp, room.taken()]).toEqual([[], { messages: 1, bytes: 31 }]);
     add('b');
@@ -55,7 +55,7 @@ describe('the room of messages that sleep (C4)', () => {
   });
 
   it('charges each once, whatever becomes of it', () => {
-    const { room, add } = setUp(30);
+    const { room, add } = setUp();
     const a = add('a');
     a.sleeps();
     a.shrink(4);
@@ -72,6 +72,12 @@ describe('the room of messages that sleep (C4)', () => {
   });
 });
 
+/** What sleeps, without what each is charged with beside its event and its replies. */
+function ownBytes({ sleeping }: Pick<Budget, 'sleeping'>) {
+  const { messages, bytes } = sleeping.taken();
+  return { messages, bytes: bytes - messages * sleeperBytes };
+}
+
 describe('a message that sleeps', () => {
   /** Of 100 bytes each, in a budget for two. */
   async function messages(text: string, budget = createBudget({ maxMessages: 2, maxBytes: 8_000 })) {
@@ -79,7 +85,7 @@ describe('a message that sleeps', () => {
     const { partition, started, checkpoints, stays, end } = partitionByHand(given);
     void partition.admit(events(text));
     await end(-1);
-    const charged = () => [budget.inFlight(), budget.answering.taken(), budget.sleeping.taken()];
+    const charged = () => [budget.inFlight(), budget.answering.taken(), ownBytes(budget)];
     return { partition, started, checkpoints, end, stays: stays as [MessageContext, MessageContext], charged };
   }
 
@@ -118,14 +124,14 @@ describe('a message that sleeps', () => {
   });
 
   it('is charged to one room of the process, whose oldest is given up in whatever partition', async () => {
-    const overall = createBudget({ maxMessages: 4, maxBytes: 8_000, sleepingBytes: 250 });
+    const overall = createBudget({ maxMessages: 4, maxBytes: 8_000, sleepingBytes: 2 * sleeperBytes + 250 });
     const givenUp: string[] = [];
     for (const name of ['one', 'other']) {
       const budget = createBudget({ maxMessages: 2, maxBytes: 8_000 }, overall);
       const { stays } = await messages('a1 b2', budget);
       for (const [index, stay] of stays.entries()) stay.sleeps(() => givenUp.push(`${name} ${index}`));
     }
-    expect([givenUp, overall.sleeping.taken()]).toEqual([['one 0', 'one 1'], { messages: 2, bytes: 200 }]);
+    expect([givenUp, ownBytes(overall)]).toEqual([['one 0', 'one 1'], { messages: 2, bytes: 200 }]);
   });
 
   it('holds its lane and the checkpoint', async () => {

@@ -3,6 +3,7 @@
  * their bytes have a bound of their own, beyond which the one that has slept longest is given up.
  */
 export interface Sleeping {
+  /** @param bytes of its event and its replies */
   add(bytes: number): Sleeper;
   taken(): { messages: number; bytes: number };
 }
@@ -16,6 +17,9 @@ export interface Sleeper {
   shrink(bytes: number): void;
   leave(): void;
 }
+
+/** Of each, beside its event and its replies: what it does, and what it waits with. */
+export const sleeperBytes = 8 * 1024;
 
 interface ChargedSleeper {
   bytes: number;
@@ -50,7 +54,7 @@ export function createSleeping(maxBytes: number): Sleeping {
 
   return {
     add(size) {
-      const one: ChargedSleeper = { bytes: size, giveUp: undefined };
+      const one: ChargedSleeper = { bytes: size + sleeperBytes, giveUp: undefined };
       return {
         sleeps(giveUp) {
           one.giveUp = giveUp;

@@ -38,7 +38,7 @@ export const replies = {
     env: 'REPLIES_SENDS_PER_MINUTE',
   },
   fullQueueBytes: {
-    doc: 'Most bytes of memory for messages whose replies wait for room in the full queues of their devices; beyond it, those that have waited longest are dropped (C4).',
+    doc: 'Most bytes of memory for messages whose replies wait for room in the full queues of their devices, 8 KiB for each and its replies; beyond it, those that have waited longest are dropped (C4).',
     format: 'count',
     minimum: mebibyte,
     maximum: 16 * gibibyte,

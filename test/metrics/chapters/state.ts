@@ -1,6 +1,7 @@
 import type { BackendState } from '../../../src/backends/state.ts';
 import { createBacklog } from '../../../src/engine/budget/backlog.ts';
 import { createBudget } from '../../../src/engine/budget/budget.ts';
+import { sleeperBytes } from '../../../src/engine/budget/sleeping.ts';
 import type { PartitionState } from '../../../src/hub/reading/partitionState.ts';
 import { observeService } from '../../../src/operations/gauges.ts';
 import { type Chapter, times } from '../support/points.ts';
@@ -73,7 +74,7 @@ export const state: Chapter = {
       'place=work': 1111,
       'place=memory': 1224,
       'place=replies': 1339,
-      'place=full_queues': 1484,
+      'place=full_queues': 106 * (14 + sleeperBytes),
       'place=models': 1605,
     },
     'device_messaging.work.limit': { '': 104 },
