@@ -53,7 +53,7 @@ interface Episode {
   turns: number;
   /** Set when it is over: then it is kept until its next minute, in case it comes again. */
   end: 'written' | End | undefined;
-  readonly timer: NodeJS.Timeout;
+  timer: NodeJS.Timeout;
 }
 
 /** A trouble that is not over. */
@@ -102,6 +102,8 @@ export function createTroubles(log: LogLines, amounts?: () => object): Troubles 
     else log.error(fields, trouble.message);
   }
 
+  const everyMinuteFrom = (source: string): NodeJS.Timeout => setInterval(everyMinute, minuteMs, source).unref();
+
   function everyMinute(source: string) {
     const episode = episodes.get(source);
     if (episode === undefined) return;
@@ -138,11 +140,12 @@ export function createTroubles(log: LogLines, amounts?: () => object): Troubles 
           return;
         }
         Object.assign(known, { since: performance.now(), total: 1, times: 0, turns: known.turns + 1 });
-        known.timer.refresh();
+        clearInterval(known.timer);
+        known.timer = everyMinuteFrom(source);
         write(trouble, told(trouble));
         return;
       }
-      const timer = setInterval(everyMinute, minuteMs, source).unref();
+      const timer = everyMinuteFrom(source);
       episodes.set(source, {
         latest: trouble,
         since: performance.now(),

@@ -36,8 +36,7 @@ export const usage = `Usage: npm run chaos -- [--seeds N] [--seed S] [--sabotage
   --only TEXT   of the sabotages, those with this text in their names
   --scenario X  courses of events that are written down instead, one after the
                 other: all, or some of
-${scenarios.map(({ name, about }) => `                ${name.padEnd(8)}  ${about}`).join('\n')}
-`;
+${scenarios.map(({ name, about }) => `${name}: ${about}`.replaceAll(/(.{1,60})(?: |$)/g, '                $1\n')).join('')}`;
 
 /**
  * @returns undefined when help is asked for

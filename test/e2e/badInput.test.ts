@@ -30,7 +30,7 @@ interface Case {
 it.each<Case>([
   { it: 'no body', body: Buffer.alloc(0), code: 'validation_error', details: /body/i },
   { it: 'invalid UTF-8', body: Buffer.from('{"name":"\xff"}', 'latin1'), code: 'validation_error', details: /UTF-8/ },
-  { it: 'very deep JSON', body: Buffer.from('['.repeat(100_000)), code: 'validation_error', details: /64|JSON/ },
+  { it: 'very deep JSON', body: Buffer.from('['.repeat(100_000)), code: 'validation_error', details: /128 levels/ },
   {
     it: 'a compression bomb',
     properties: { 'content-encoding': 'gzip' },

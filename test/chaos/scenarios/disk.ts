@@ -1,9 +1,9 @@
-import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { execFile } from '../../../sandbox/service/endWithUs.ts';
 import { judge } from '../judge.ts';
 import { linesOf } from '../observe.ts';
 import { createRandom } from '../random.ts';
