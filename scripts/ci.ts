@@ -93,7 +93,7 @@ function stepsFor(change: Change | undefined): (readonly [minutes: number, comma
     [20, `npm run mutants -- --sample 40`],
     ...when(change === undefined, 10, 'npm run bench -- --quick --rounds 1 http'),
     ...when(isService || touches('test/chaos/'), 15, `npm run chaos -- --seeds ${change ? 2 : 4} --at-once 2`),
-    ...when(isService || touches('test/chaos/'), 15, 'npm run chaos -- --scenario all'),
+    ...when(isAll, 20, 'npm run chaos -- --scenario all'),
     ...when(tried.size > 0, 30, `npm run chaos -- --sabotage --at-once 4 --resume ${passedOver}`),
   ];
 }
