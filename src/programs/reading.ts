@@ -3,7 +3,7 @@ import { createArrivals } from '../dispatch/recognition.ts';
 import { bytesToReserveFor } from '../dispatch/requirements.ts';
 import type { Backlog } from '../engine/budget/backlog.ts';
 import { type Budget, createBudget } from '../engine/budget/budget.ts';
-import { createSuspectsInWork, type SuspectsInWork } from '../engine/quarantine/suspectsInWork.ts';
+import { createTurnstile, type Turnstile } from '../engine/quarantine/quarantine.ts';
 import { ofLookedUp } from '../hub/endpoint/endpointDiagnosis.ts';
 import { enterEndpoint } from '../hub/endpoint/endpointRecord.ts';
 import { connectionStringTo, type EventEndpoint } from '../hub/endpoint/eventEndpoint.ts';
@@ -54,15 +54,15 @@ export async function createReading(settings: Settings, parts: ReadingParts): Pr
   const { access, log, troubles, meter, stores } = parts;
   const { hub } = settings;
   const startPosition = hub.startPosition as StartPosition;
-  const suspectsInWork = createSuspectsInWork();
-  if (!isLookedUp(hub)) return openAt(settings, access.events(), parts, { startPosition, suspectsInWork });
+  const turnstile = createTurnstile();
+  if (!isLookedUp(hub)) return openAt(settings, access.events(), parts, { startPosition, turnstile });
   const record = openDurableText('endpoints', settings, stores, access);
   const told = ofLookedUp(hubNameOf(hubLoginOf(hub.serviceConnectionString)), hub.consumerGroup);
   return followHub({
     lookUp: () => findEndpoint(currentOf(hubOf(access)), failover.answerMs),
     enter: (endpoint) => enterEndpoint(record, endpoint),
     async open(found, start, seen) {
-      const how = { startPosition: start, suspectsInWork, seen, told };
+      const how = { startPosition: start, turnstile, seen, told };
       const events = derivedFrom(hubOf(access), (key) => connectionStringTo(found, hubLoginOf(key)));
       return openAt(settingsAt(settings, found), events, parts, how);
     },
@@ -116,7 +116,7 @@ const balanceLimitsOf = ({ delivery }: Settings) =>
 
 interface HowToRead {
   readonly startPosition: StartPosition;
-  readonly suspectsInWork: SuspectsInWork;
+  readonly turnstile: Turnstile;
   /** Called for each event. */
   readonly seen?: (event: HubEvent) => void;
   readonly told?: ConsumerOptions<Arrival>['told'];
@@ -126,7 +126,7 @@ interface HowToRead {
 async function openAt(settings: Settings, events: EventsAccess, parts: ReadingParts, how: HowToRead) {
   const { instance, access, handling, overall, backlog, log, meter, stores, taps } = parts;
   const { hub, delivery } = settings;
-  const { startPosition, suspectsInWork, seen, told } = how;
+  const { startPosition, turnstile, seen, told } = how;
   const { dispatch, requirementOf, deadLetters } = handling;
   const arrivals = createArrivals({ hub: eventHubNameOf(hub), meter, log, taps });
   const share = partitionShare(delivery);
@@ -162,7 +162,7 @@ async function openAt(settings: Settings, events: EventsAccess, parts: ReadingPa
       backlog,
       quarantine: {
         mostSuspects: share.maxMessages,
-        suspectsInWork,
+        turnstile,
         log: withFields(log, { partition }),
         meter,
       },

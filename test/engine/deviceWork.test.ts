@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { isHeldUp } from '../../src/engine/order/deviceWork.ts';
 import type { Requirement } from '../../src/engine/order/queued.ts';
-import { createSuspectsInWork } from '../../src/engine/quarantine/suspectsInWork.ts';
+import { createTurnstile } from '../../src/engine/quarantine/quarantine.ts';
 import { createLog } from '../../src/log/log.ts';
 import { beginStep } from '../../src/observing/course.ts';
 import { courseOf } from '../support/observed.ts';
@@ -68,7 +67,7 @@ describe('the device state for operators', () => {
   it('shows that it waits for an isolated run, because it may have ended the process (G4)', async () => {
     const { partition, stays, end } = partitionByHand({
       progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '2 2 1 - -' },
-      quarantine: { mostSuspects: 10, suspectsInWork: createSuspectsInWork(), log: createLog('silent') },
+      quarantine: { mostSuspects: 10, turnstile: createTurnstile(), log: createLog('silent') },
     });
     await partition.admit(events('a0'));
     await settle();
@@ -84,18 +83,4 @@ describe('the device state for operators', () => {
     await settle();
     expect(partition.contents().suspects).toBe(1);
   });
-});
-
-it.each([
-  ['before it has begun', undefined, true],
-  ['while it takes no step', [], false],
-  ['while each step waits for a connection', ['connection', 'connection'], true],
-  ['while one step waits for a connection, and another for an answer', ['connection', 'answer'], false],
-  ['while it waits for an answer', ['answer'], false],
-])('others keep a message from its work %s: %j, %j', (_, waits, expected) => {
-  const course = waits && courseOf();
-  for (const waitsFor of waits ?? []) {
-    if (course) beginStep(course, 'call', 'replace object model', 'information model').waitsFor = waitsFor;
-  }
-  expect(isHeldUp({ course })).toBe(expected);
 });

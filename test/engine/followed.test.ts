@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createSuspectsInWork } from '../../src/engine/quarantine/suspectsInWork.ts';
+import { createTurnstile } from '../../src/engine/quarantine/quarantine.ts';
 import { createLog } from '../../src/log/log.ts';
 import type { Stage } from '../../src/tap/taps.ts';
 import { hubEvent } from '../support/events.ts';
@@ -82,7 +82,7 @@ describe('a tap on a device shows that a message waits', () => {
   it('for an isolated run (G4)', async () => {
     const { partition, told } = followed('waits', {
       progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '2 2 1 - -' },
-      quarantine: { mostSuspects: 10, suspectsInWork: createSuspectsInWork(), log: createLog('silent') },
+      quarantine: { mostSuspects: 10, turnstile: createTurnstile(), log: createLog('silent') },
     });
     await partition.admit(events('a0'));
     expect(told).toEqual([[0, { where: 'memory', for: 'its turn', earlier: 0 }]]);

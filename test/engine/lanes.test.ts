@@ -35,13 +35,11 @@ function setUp({ maxMessages = 10, maxBytes = 1_000, room = 1e6, quarantine }: O
   const shared = backlogOf(room);
   const backlog = shared.ofPartition(() => {});
   const draining = new AbortController();
-  const heldUp = new Set<string>();
   const lanes = createLanes<Given>({
     budget,
     backlog,
     draining: draining.signal,
     quarantine,
-    isHeldUp: ({ name }) => heldUp.has(name),
     async work({ name, cost }) {
       log.push(name);
       await new Promise<void>((resolve) => ends.set(name, resolve));
@@ -59,7 +57,6 @@ function setUp({ maxMessages = 10, maxBytes = 1_000, room = 1e6, quarantine }: O
     budget,
     shared,
     draining,
-    heldUp,
     add: (name: string, requirement = nothing) => lanes.add(name[0] as string, message(name, requirement)),
     async end(name: string) {
       ends.get(name)?.();
@@ -213,7 +210,7 @@ it('a suspect whose backend goes before it begins waits for another turn', async
   const { add, log } = setUp({
     quarantine: {
       isSuspect: () => turns.length < 2,
-      turnOf: ({ deviceId, sequenceNumber }) => {
+      turnOf: (deviceId, sequenceNumber) => {
         seen.push(`${deviceId}${sequenceNumber} waits`);
         return new Promise((resolve) => turns.push(() => resolve(true)));
       },
@@ -231,25 +228,6 @@ it('a suspect whose backend goes before it begins waits for another turn', async
   turns[1]?.();
   await settle();
   expect(log).toEqual(['a1']);
-});
-
-it('a suspect says whether its message is held up', async () => {
-  const suspects: (() => boolean)[] = [];
-  const { add, heldUp } = setUp({
-    quarantine: {
-      isSuspect: () => true,
-      turnOf({ isHeldUp }) {
-        suspects.push(isHeldUp);
-        return new Promise(() => {});
-      },
-      putBack() {},
-      ended: () => undefined,
-    },
-  });
-  add('a1');
-  add('b1');
-  heldUp.add('b1');
-  expect(suspects.map((isHeldUp) => isHeldUp())).toEqual([false, true]);
 });
 
 it('a device continues when a checkpoint has its suspect', async () => {
@@ -332,7 +310,6 @@ it('the order of every device is kept in any interleaving (200 random sequences)
           budget,
           backlog: backlogOf(1e6).ofPartition(() => {}),
           draining: new AbortController().signal,
-          isHeldUp: () => false,
           async work({ device, ticks, sequenceNumber, cost }) {
             expect(running.has(device)).toBe(false);
             running.add(device);

@@ -6,7 +6,7 @@ import type { Requirement } from '../../src/engine/order/queued.ts';
 import { createPartition, type Partition } from '../../src/engine/partition/partition.ts';
 import { decodeCompletion, isDone } from '../../src/engine/progress/completionMap.ts';
 import type { Progress } from '../../src/engine/progress/tracked.ts';
-import { createSuspectsInWork } from '../../src/engine/quarantine/suspectsInWork.ts';
+import { createTurnstile } from '../../src/engine/quarantine/quarantine.ts';
 import { createLog } from '../../src/log/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { memoryWhileWaiting } from '../../src/protocol/eventMemory.ts';
@@ -114,7 +114,7 @@ function setUp(suspects: readonly number[]) {
   const { isMet, requirementOf, set } = createBackends();
   const backlog = createBacklog(limits);
   const overall = createBudget({ maxMessages: 4, maxBytes: 600_000 });
-  const suspectsInWork = createSuspectsInWork();
+  const turnstile = createTurnstile();
   const hub: Sent[][] = suspects.map(() => []);
   const written: Progress[] = suspects.map((upTo) => ({
     ...{ sequenceNumber: -1, offset: '-1', completed: '' },
@@ -154,7 +154,7 @@ function setUp(suspects: readonly number[]) {
           if (sessions[index] === session) written[index] = next;
           return true;
         },
-        quarantine: { mostSuspects: 10, suspectsInWork, log },
+        quarantine: { mostSuspects: 10, turnstile, log },
         limits: { everyMessages: 2, everyMs: 5_000 },
       }),
     };

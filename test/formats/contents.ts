@@ -26,10 +26,7 @@ export const positions = {
 
 export const crashRecord: CrashRecord = {
   ...{ ends: 2, upTo: 5_040, alone: 5_017 },
-  suspects: new Map([
-    [5_017, { isInWork: true, isSlow: false, isCleared: false, ends: 1 }],
-    [5_025, { isInWork: false, isSlow: true, isCleared: true, ends: 0 }],
-  ]),
+  suspects: new Map([[5_017, { isInWork: true, ends: 1 }]]),
 };
 
 export const builds = [{ version: '1.0.0', build: 'recorded', since: '2026-11-25T00:00:00.000Z' }];

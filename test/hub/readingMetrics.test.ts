@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { createPartition } from '../../src/engine/partition/partition.ts';
-import { createSuspectsInWork } from '../../src/engine/quarantine/suspectsInWork.ts';
+import { createTurnstile } from '../../src/engine/quarantine/quarantine.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
 import { budgetOf, limits, usual } from '../engine/support/partitions.ts';
@@ -65,7 +65,7 @@ it('the isolated runs of suspects are counted by their end', async () => {
     progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '2 2 0 - -' },
     arrivalOf: (event) => ({ event, deviceId: 'd1' }),
     dispatch: async () => true,
-    quarantine: { mostSuspects: 10, suspectsInWork: createSuspectsInWork(), log: silence, meter },
+    quarantine: { mostSuspects: 10, turnstile: createTurnstile(), log: silence, meter },
   });
   await partition.admit([hubEvent({ sequenceNumber: 0 }), hubEvent({ sequenceNumber: 1 })]);
   await vi.advanceTimersByTimeAsync(1_000);

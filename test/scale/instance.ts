@@ -3,7 +3,7 @@ import { createBacklog } from '../../src/engine/budget/backlog.ts';
 import { createBudget } from '../../src/engine/budget/budget.ts';
 import { createPace } from '../../src/engine/budget/pace.ts';
 import type { MessageContext } from '../../src/engine/partition/work.ts';
-import { createSuspectsInWork } from '../../src/engine/quarantine/suspectsInWork.ts';
+import { createTurnstile } from '../../src/engine/quarantine/quarantine.ts';
 import { balanceLimits } from '../../src/hub/reading/balance.ts';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import { createPendingSends } from '../../src/hub/replies/pendingSends.ts';
@@ -87,7 +87,7 @@ function begin(process: Process, { time, hub, account, record, costs }: Surround
   const overall = createBudget(delivery, undefined, pace);
   const backlog = createBacklog(backlogLimits);
   const share = partitionShare(delivery);
-  const suspectsInWork = createSuspectsInWork();
+  const turnstile = createTurnstile();
   const troubles = createTroubles(log);
   const sender = senderOf(process, hub);
 
@@ -135,7 +135,7 @@ function begin(process: Process, { time, hub, account, record, costs }: Surround
     partition: (partition) => ({
       budget: createBudget(share, overall),
       backlog,
-      quarantine: { mostSuspects: share.maxMessages, suspectsInWork, log },
+      quarantine: { mostSuspects: share.maxMessages, turnstile, log },
       limits: { everyMessages: checkpointEveryMessages, everyMs: timing.checkpointSeconds * 1000 },
       arrivalOf: (event) => ({ event, deviceId: String(event.systemProperties?.['iothub-connection-device-id']) }),
       costOf: () => 1_024,

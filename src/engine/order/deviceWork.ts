@@ -61,11 +61,6 @@ function workOf<M extends ObservedMessage>(
   };
 }
 
-/** Whether others keep it from its work: it waits for room, to begin or for answers, or for a free connection to a backend. */
-export const isHeldUp = ({ course }: Pick<ObservedMessage, 'course'>): boolean =>
-  course === undefined ||
-  (course.open.size > 0 && [...course.open].every(({ waitsFor }) => waitsFor === 'connection' || waitsFor === 'room'));
-
 function stateOf(wait: Wait | undefined): DeviceWork['state'] {
   if (wait === undefined) return 'in flight';
   if (wait === 'room') return 'waits for room';

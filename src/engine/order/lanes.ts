@@ -34,8 +34,6 @@ interface LanesOptions<M> {
   ended?(): void;
   /** When omitted, no message is a suspect. */
   readonly quarantine?: Pick<Quarantine, 'isSuspect' | 'turnOf' | 'putBack' | 'ended'> | undefined;
-  /** Whether a suspect that has its turn waits for what others hold. */
-  isHeldUp(message: M): boolean;
 }
 
 /** Room in the budget, its turn among the suspects, or backends. */
@@ -74,7 +72,7 @@ function createReady<M>(): Ready<M> {
 }
 
 export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M> {
-  const { budget, backlog, draining, work, ended, quarantine, isHeldUp } = options;
+  const { budget, backlog, draining, work, ended, quarantine } = options;
   const lanes = new Map<string, Lane<M>>();
   /** A large message that waits for room delays no small one (D192). */
   const [small, large] = [createReady<M>(), createReady<M>()];
@@ -132,15 +130,14 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
     while (ready.lanes.size > 0 && ready.taking === undefined && !draining.aborted) {
       const lane = ready.inOrder.next().value as Lane<M>;
       ready.lanes.delete(lane);
-      const { deviceId, first } = lane;
-      const { cost, requirement, sequenceNumber } = first;
+      const { deviceId } = lane;
+      const { cost, requirement, sequenceNumber } = lane.first;
       if (!requirement.isMet()) {
         hold(lane, requirement);
         continue;
       }
       if (quarantine?.isSuspect(deviceId, sequenceNumber)) {
-        const turn = quarantine.turnOf({ deviceId, sequenceNumber, isHeldUp: () => isHeldUp(first) });
-        void beginInTurn(lane, turn);
+        void beginInTurn(lane, quarantine.turnOf(deviceId, sequenceNumber));
         continue;
       }
       const room = budget.of(cost).take(cost, draining);

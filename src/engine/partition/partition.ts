@@ -4,7 +4,7 @@ import type { HubEvent } from '../../protocol/event.ts';
 import type { Publish } from '../../tap/taps.ts';
 import type { Backlog } from '../budget/backlog.ts';
 import type { Budget } from '../budget/budget.ts';
-import { type DeviceWork, deviceWorkIn, isHeldUp } from '../order/deviceWork.ts';
+import { type DeviceWork, deviceWorkIn } from '../order/deviceWork.ts';
 import { createLanes } from '../order/lanes.ts';
 import type { Requirement } from '../order/queued.ts';
 import { createCheckpoints } from '../progress/checkpoints.ts';
@@ -44,7 +44,7 @@ export interface PartitionOptions<A extends DeviceEvent> extends Omit<Checkpoint
   /** The partition has revoked itself: another instance owns it. */
   onRevoked(): void;
   /** For sessions after unclean shutdowns (G4); when omitted, no message is a suspect. */
-  readonly quarantine?: Pick<QuarantineOptions, 'mostSuspects' | 'suspectsInWork' | 'log' | 'meter'>;
+  readonly quarantine?: Pick<QuarantineOptions, 'mostSuspects' | 'turnstile' | 'log' | 'meter'>;
   readonly limits: CheckpointLimits;
 }
 
@@ -112,7 +112,6 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
   });
   const lanes = createLanes<QueuedMessage<A>>({
     quarantine,
-    isHeldUp,
     budget,
     backlog,
     draining: life.draining,

@@ -9,17 +9,13 @@ export interface CrashRecord {
   readonly upTo: number;
   /** Sequence number of the only suspect in work in the whole process. */
   readonly alone: number | undefined;
-  /** By sequence number: unfinished suspects that are in work, were in work at an unclean shutdown, or are slow. */
+  /** By sequence number: unfinished suspects that are in work, or were at an unclean shutdown. */
   readonly suspects: ReadonlyMap<number, Suspicion>;
 }
 
 /** What is known about a suspect. */
 export interface Suspicion {
   readonly isInWork: boolean;
-  /** Other suspects waited for it, and then began beside it. */
-  readonly isSlow: boolean;
-  /** It was not in work at the last unclean shutdown, and is recorded only because it is slow. */
-  readonly isCleared: boolean;
   /** Unclean shutdowns at which it was alone. */
   readonly ends: number;
 }
@@ -33,23 +29,22 @@ export const maxSuspects = 500;
  * alone    = sequence number | "-"
  * suspects = "-" | suspect *( "," suspect )     at most 500
  * suspect  = distance [ "+" ] [ "~" | "." ] [ ":" ends ]
- * distance = from the suspect before, from 0 at first, to base 36; "+" is in work, "~" is slow, "." is slow and cleared
+ * distance = from the suspect before, from 0 at first, to base 36; "+" is in work; 1.0 also wrote "~" for slow, "." for slow and cleared
  */
 const version = '2';
 const grammar = /^2 (\d{1,16}) (-?\d{1,16}) (-|\d{1,16}) (-|[\da-z]{1,11}[\da-z+~.:,]{0,7000})$/;
 const suspectGrammar = /^([\da-z]{1,11})(\+?)([~.]?)(?::(\d{1,9}))?$/;
 
-/** Of too many suspects, omits cleared ones first, and of those the newest first. */
+/** Of too many suspects, omits the newest. */
 export function encodeCrashRecord({ ends, upTo, alone, suspects }: CrashRecord): string {
   let before = 0;
   const text = [...suspects]
-    .sort(([one, its], [other, others]) => Number(its.isCleared) - Number(others.isCleared) || one - other)
-    .slice(0, maxSuspects)
     .sort(([one], [other]) => one - other)
-    .map(([sequenceNumber, { isInWork, isSlow, isCleared, ends }]) => {
+    .slice(0, maxSuspects)
+    .map(([sequenceNumber, { isInWork, ends }]) => {
       const distance = (sequenceNumber - before).toString(36);
       before = sequenceNumber;
-      return `${distance}${isInWork ? '+' : ''}${isCleared ? '.' : isSlow ? '~' : ''}${ends > 0 ? `:${ends}` : ''}`;
+      return `${distance}${isInWork ? '+' : ''}${ends > 0 ? `:${ends}` : ''}`;
     })
     .join(',');
   return [version, ends, upTo, alone ?? '-', text || '-'].join(' ');
@@ -65,22 +60,16 @@ export function decodeCrashRecord(text: string | undefined): CrashRecord | undef
     const [, distance = '', inWork, slow, own] = suspectGrammar.exec(one) ?? [];
     if (distance === '') return undefined;
     sequenceNumber += Number.parseInt(distance, 36);
-    const suspicion = {
-      isInWork: inWork === '+',
-      isSlow: slow !== '',
-      isCleared: slow === '.',
-      ends: Number(own ?? 0),
-    };
-    suspects.set(sequenceNumber, suspicion);
+    if (slow !== '.') suspects.set(sequenceNumber, { isInWork: inWork === '+', ends: Number(own ?? 0) });
   }
   return { ends: Number(ends), upTo: Number(upTo), alone: alone === '-' ? undefined : Number(alone), suspects };
 }
 
-/** From this number of unclean shutdowns on, suspects wait for their turn. */
-const endsBeforeTurns = 2;
+/** From this number of unclean shutdowns on, suspects begin in batches. */
+const endsBeforeBatches = 2;
 
 export const isQuarantine = (crashRecord: CrashRecord | undefined): crashRecord is CrashRecord =>
-  crashRecord !== undefined && crashRecord.ends >= endsBeforeTurns;
+  crashRecord !== undefined && crashRecord.ends >= endsBeforeBatches;
 
 interface SessionOpening {
   /** Sequence number of the checkpoint. */
@@ -95,8 +84,8 @@ interface SessionOpening {
 
 /**
  * The crash record to be written when a session begins. A finished message is no longer a suspect. After an unclean shutdown,
- * the suspects that were in work stay suspects, or, when none was, those that waited; the others are cleared. The record keeps
- * that a cleared suspect is slow: unknown messages begin all at once, and slow ones would take all connections to the backends.
+ * the suspects that were in work stay blamed, or, when none was, those that were before; so does one that has been alone at an end.
+ * The others are cleared.
  * @param crashRecord of the last session
  */
 export function crashRecordAtOpening(
@@ -114,12 +103,7 @@ export function crashRecordAtOpening(
   }
   if (position >= newest) return undefined; // every message that was in flight is done
   const wereInWork = left.some(([, { isInWork }]) => isInWork);
-  const suspects = new Map(
-    left.flatMap(([sequenceNumber, known]) => {
-      const isCleared = !known.isInWork && known.ends === 0 && (wereInWork || known.isCleared);
-      return isCleared && !known.isSlow ? [] : [[sequenceNumber, { ...known, isInWork: false, isCleared }] as const];
-    }),
-  );
+  const suspects = new Map(left.filter(([, { isInWork, ends }]) => isInWork || ends > 0 || !wereInWork).map(atRest));
   const alone = kept?.alone === undefined ? undefined : suspects.get(kept.alone);
   if (kept?.alone !== undefined && alone) suspects.set(kept.alone, { ...alone, ends: alone.ends + 1 });
   return { ends: (kept?.ends ?? 0) + 1, upTo: newest, alone: undefined, suspects };

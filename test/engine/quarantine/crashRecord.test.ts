@@ -7,7 +7,7 @@ import {
   type Suspicion,
 } from '../../../src/engine/quarantine/crashRecord.ts';
 
-const one: Suspicion = { isInWork: false, isSlow: false, isCleared: false, ends: 0 };
+const one: Suspicion = { isInWork: false, ends: 0 };
 const suspects = (of: Readonly<Record<number, Partial<Suspicion>>>) => ({
   suspects: new Map(
     Object.entries(of).map(([sequenceNumber, known]) => [Number(sequenceNumber), { ...one, ...known }]),
@@ -26,23 +26,19 @@ describe('a crash record', () => {
     ['2 1 42 - -', recordOf(1, 42)],
     ['2 2 42 17 h+', recordOf(2, 42, { alone: 17, ...suspects({ 17: { isInWork: true } }) })],
     [
-      '2 4 42 - 0,1+,g~,1+~:3,2:12,1.,1+.',
-      recordOf(4, 42, {
-        ...suspects({
-          0: {},
-          1: { isInWork: true },
-          17: { isSlow: true },
-          18: { isInWork: true, isSlow: true, ends: 3 },
-          20: { ends: 12 },
-          21: { isSlow: true, isCleared: true },
-          22: { isInWork: true, isSlow: true, isCleared: true },
-        }),
-      }),
+      '2 4 42 - 0,1+,h+:3,2:12',
+      recordOf(4, 42, suspects({ 0: {}, 1: { isInWork: true }, 18: { isInWork: true, ends: 3 }, 20: { ends: 12 } })),
     ],
     ['2 1 -1 - -', recordOf(1, -1)],
   ])('is written as %s, and read back', (text, record) => {
     expect(encodeCrashRecord(record)).toBe(text);
     expect(decodeCrashRecord(text)).toEqual(record);
+  });
+
+  it('of 1.0 is read without what it says about slow ones, and those that are cleared', () => {
+    expect(decodeCrashRecord('2 4 42 - h~,1+~:3,2.,1+.')).toEqual(
+      recordOf(4, 42, suspects({ 17: {}, 18: { isInWork: true, ends: 3 } })),
+    );
   });
 
   it.each([
@@ -64,21 +60,11 @@ describe('a crash record', () => {
   it('stays short enough for the properties of a blob, however many suspects there are', () => {
     const many = Array.from({ length: 2_000 }, (_, index): [number, Suspicion] => [
       2 ** 53 - 1 - 46_656 * index,
-      { isInWork: true, isSlow: true, isCleared: false, ends: 9 },
+      { isInWork: true, ends: 9 },
     ]);
     const text = encodeCrashRecord(recordOf(9, 2 ** 53 - 1, { alone: 2 ** 53 - 1, suspects: new Map(many) }));
     expect(text.length).toBeLessThan(6_000);
     expect(decodeCrashRecord(text)?.suspects.size).toBe(500);
-  });
-
-  it('omits cleared suspects first when there are too many, and of those the newest, whatever their order', () => {
-    const many = Array.from({ length: 600 }, (_, index): [number, Suspicion] => [
-      599 - index,
-      { ...one, isSlow: true, isCleared: index >= 300 },
-    ]);
-    const text = encodeCrashRecord(recordOf(3, 600, { suspects: new Map(many) }));
-    const left = many.map(([number]) => number).filter((number) => number < 200 || number >= 300);
-    expect([...(decodeCrashRecord(text)?.suspects.keys() ?? [])]).toEqual(left.toReversed());
   });
 });
 
@@ -123,36 +109,10 @@ describe('the crash record at the start of a session', () => {
       recordOf(3, 50, suspects({ 17: { ends: 2 }, 26: { ends: 1 } })),
     ],
     [
-      'a slow message, even if it waited and is cleared, until it is in progress at a shutdown',
-      recordOf(2, 40, {
-        ...suspects({
-          17: { isInWork: true },
-          25: { isSlow: true },
-          26: { isSlow: true, isCleared: true },
-          27: { isSlow: true, isCleared: true, isInWork: true },
-        }),
-      }),
+      'those that were blamed before when none was in progress',
+      recordOf(2, 40, suspects({ 17: {}, 25: { ends: 1 } })),
       { position: 10, ...unclean },
-      recordOf(3, 50, {
-        ...suspects({
-          17: {},
-          25: { isSlow: true, isCleared: true },
-          26: { isSlow: true, isCleared: true },
-          27: { isSlow: true },
-        }),
-      }),
-    ],
-    [
-      'a cleared message when none was in progress',
-      recordOf(2, 40, suspects({ 17: {}, 25: { isSlow: true, isCleared: true } })),
-      { position: 10, ...unclean },
-      recordOf(3, 50, suspects({ 17: {}, 25: { isSlow: true, isCleared: true } })),
-    ],
-    [
-      'the waiting messages when none was in progress',
-      recordOf(2, 40, suspects({ 17: {}, 25: { isSlow: true } })),
-      { position: 10, ...unclean },
-      recordOf(3, 50, suspects({ 17: {}, 25: { isSlow: true } })),
+      recordOf(3, 50, suspects({ 17: {}, 25: { ends: 1 } })),
     ],
     [
       'no message that has finished since, up to the position or above it',
@@ -209,7 +169,7 @@ describe('the crash record at the start of a session', () => {
   ])('has %s', (_rule, before, at, after) => expect(crashRecordAtOpening(before, at)).toEqual(after));
 
   it('is the same object when a released partition had no message in progress, so that it need not be written', () => {
-    const before = recordOf(2, 40, suspects({ 17: {}, 25: { isSlow: true }, 26: { ends: 1 } }));
+    const before = recordOf(2, 40, suspects({ 17: {}, 26: { ends: 1 } }));
     expect(crashRecordAtOpening(before, { position: 10, ...clean })).toBe(before);
   });
 });

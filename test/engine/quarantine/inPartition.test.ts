@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import type { Progress } from '../../../src/engine/progress/tracked.ts';
-import { createSuspectsInWork } from '../../../src/engine/quarantine/suspectsInWork.ts';
+import { createTurnstile } from '../../../src/engine/quarantine/quarantine.ts';
 import { createLog } from '../../../src/log/log.ts';
 import { withFakeTimers } from '../../support/waiting.ts';
 import { budgetOf, events, partitionByHand } from '../support/partitions.ts';
@@ -9,7 +9,7 @@ withFakeTimers();
 
 /** The progress of a partition of which nothing is done, with this crash record. */
 const noted = (note: string) => ({ sequenceNumber: -1, offset: '-1', completed: '', note });
-const quarantine = { mostSuspects: 10, suspectsInWork: createSuspectsInWork(), log: createLog('silent') };
+const quarantine = { mostSuspects: 10, turnstile: createTurnstile(), log: createLog('silent') };
 
 it.each([
   ['without a checkpoint', undefined],

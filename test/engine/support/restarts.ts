@@ -5,8 +5,7 @@ import { createBudget } from '../../../src/engine/budget/budget.ts';
 import { createPartition, type Partition } from '../../../src/engine/partition/partition.ts';
 import { knownRedeliveryHorizon } from '../../../src/engine/progress/redeliveryHorizon.ts';
 import type { Progress } from '../../../src/engine/progress/tracked.ts';
-import { decodeCrashRecord } from '../../../src/engine/quarantine/crashRecord.ts';
-import { createSuspectsInWork } from '../../../src/engine/quarantine/suspectsInWork.ts';
+import { createTurnstile } from '../../../src/engine/quarantine/quarantine.ts';
 import { createForeignCheckpointCheck } from '../../../src/hub/reading/foreignCheckpoint.ts';
 import { startPositionOf } from '../../../src/hub/reading/startPosition.ts';
 import { createLog } from '../../../src/log/log.ts';
@@ -68,8 +67,6 @@ export async function runToTheEnd(given: Given) {
   const parked: string[] = [];
   /** What was in work when a process ended. */
   const ends: string[][] = [];
-  /** Messages that a crash record has called slow. */
-  const slow = new Set<string>();
   /** Milliseconds of all processes until the message was handled, restarts aside. */
   const handledAfterMs = new Map<string, number>();
   let ranMs = 0;
@@ -81,7 +78,7 @@ export async function runToTheEnd(given: Given) {
     const working = new Set<string>();
     const overall = createBudget({ maxMessages: 2 * mostMessages, maxBytes: 1e6 });
     const places = createSemaphore(connections);
-    const suspectsInWork = createSuspectsInWork();
+    const turnstile = createTurnstile();
     void life.death.then(() => ends.push([...working].sort()));
 
     const isStoreOut = () => {
@@ -95,9 +92,6 @@ export async function runToTheEnd(given: Given) {
         life.step(async () => {
           writes += 1;
           written[index] = next;
-          for (const [one, { isSlow }] of decodeCrashRecord(next.note)?.suspects ?? []) {
-            if (isSlow) slow.add(nameOf(events[index]?.find(({ sequenceNumber }) => sequenceNumber === one)));
-          }
           return true;
         }),
     });
@@ -166,7 +160,7 @@ export async function runToTheEnd(given: Given) {
         checkpoint: (next) =>
           isStoreOut() ? Promise.reject(new Error('store out')) : store.writeProgress(undefined, next),
         limits: { everyMessages: 50, everyMs: 5_000 },
-        quarantine: { mostSuspects, suspectsInWork, log: createLog('silent') },
+        quarantine: { mostSuspects, turnstile, log: createLog('silent') },
         onTrouble() {},
       });
       void partition.admit(own);
@@ -198,7 +192,7 @@ export async function runToTheEnd(given: Given) {
 
   let sessions = 0;
   while (sessions < mostSessions && !(await session(sessions))) sessions += 1;
-  return { handled, handledAfterMs, ranMs, parked, slow, ends, written, writes };
+  return { handled, handledAfterMs, ranMs, parked, ends, written, writes };
 }
 
 const deviceOf = (event: HubEvent) => `${event.systemProperties?.['iothub-connection-device-id']}`;

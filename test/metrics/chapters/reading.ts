@@ -1,6 +1,5 @@
 import { vi } from 'vitest';
-import { createQuarantine } from '../../../src/engine/quarantine/quarantine.ts';
-import { createSuspectsInWork, patienceMs } from '../../../src/engine/quarantine/suspectsInWork.ts';
+import { createQuarantine, createTurnstile } from '../../../src/engine/quarantine/quarantine.ts';
 import { followHub } from '../../../src/hub/endpoint/followHub.ts';
 import type { Consumer } from '../../../src/hub/reading/consumer.ts';
 import { createGapReports } from '../../../src/hub/reading/gaps.ts';
@@ -48,27 +47,21 @@ async function failToWrite(meter: MeterWithReadings) {
   for (let round = 0; round < 12; round += 1) await untilCheckpoint();
 }
 
-/** Each suspect has a quarantine of its own; a slow one lets others go on and never ends. */
-async function tryOne(meter: Meter, { isSlow = false } = {}) {
+/** Each suspect has a quarantine of its own. */
+async function tryOne(meter: Meter) {
   const quarantine = createQuarantine({
     crashRecord: '2 2 9 - -',
     recordCrashState: async () => true,
     ...{
       draining: new AbortController().signal,
-      suspectsInWork: createSuspectsInWork(),
+      turnstile: createTurnstile(),
       mostSuspects: 10,
       log: silence,
       meter,
     },
   });
-  await quarantine?.turnOf({ deviceId: 'd1', sequenceNumber: 7, isHeldUp: () => false });
-  if (isSlow) await vi.advanceTimersByTimeAsync(patienceMs);
-  else await quarantine?.ended(7);
-}
-
-async function tryAll(meter: Meter) {
-  await times(13, () => tryOne(meter));
-  await times(14, () => tryOne(meter, { isSlow: true }));
+  await quarantine?.turnOf('d1', 7);
+  await quarantine?.ended(7);
 }
 
 /** The hub keeps the events from 50 on. */
@@ -108,7 +101,7 @@ export const reading: Chapter = {
   async record(meter) {
     await endSessions(meter);
     await failToWrite(meter);
-    await tryAll(meter);
+    await times(13, () => tryOne(meter));
     await missEvents(meter);
     await failOver(meter);
   },
@@ -123,7 +116,7 @@ export const reading: Chapter = {
     },
     'device_messaging.checkpoints': { 'result=refused': 5, 'result=failed': 11, 'result=written': 12 },
     'device_messaging.endpoint.changes': { '': 46 },
-    'device_messaging.quarantine.trials': { 'result=handled': 13, 'result=slow': 14 },
+    'device_messaging.quarantine.trials': { 'result=handled': 13 },
     'device_messaging.gaps': { 'reason=retention': 18, 'reason=unknown': 19 },
   },
 };
