@@ -50,8 +50,8 @@ export const serviceMemory: readonly MemoryPart<Limits>[] = [
   },
   {
     what: 'messages whose replies wait for the full queues of their devices',
-    most: '`REPLIES_FULL_QUEUE_BYTES`',
-    bytes: ({ replies }) => replies.fullQueueBytes,
+    most: '`REPLIES_FULL_QUEUE_BYTES` × 2: small ones hold up to 16 KB, and are charged for 9',
+    bytes: ({ replies }) => 2 * replies.fullQueueBytes,
   },
   {
     what: 'models that `Svc.Device.SyncModel` has fetched, until the hub has taken them',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createBacklog } from '../../src/engine/budget/backlog.ts';
 import { type Budget, createBudget } from '../../src/engine/budget/budget.ts';
 import { createSleeping, sleeperBytes } from '../../src/engine/budget/sleeping.ts';
 import type { MessageContext } from '../../src/engine/partition/work.ts';
@@ -16,13 +17,14 @@ describe('the room of messages that sleep (C4)', () => {
   function setUp() {
     const room = createSleeping(30);
     const givenUp: string[] = [];
+    const followed: string[] = [];
     const add = (name: string, bytes = 10) => {
-      const one = room.add(bytes - sleeperBytes);
+      const one = room.add(bytes - sleeperBytes, () => followed.includes(name));
       const sleeps = () => one.sleeps(() => givenUp.push(name));
       sleeps();
       return { ...one, sleeps };
     };
-    return { room, add, givenUp };
+    return { room, add, givenUp, followed };
   }
 
   it('gives up those that have slept longest when there are too many bytes', () => {
@@ -52,6 +54,17 @@ describe('the room of messages that sleep (C4)', () => {
     expect([givenUp, room.taken()]).toEqual([[], { messages: 1, bytes: 31 }]);
     add('b');
     expect([givenUp, room.taken()]).toEqual([['a'], { messages: 1, bytes: 10 }]);
+  });
+
+  it('makes room for what must wait by giving up the one that has slept longest of those with messages behind them', () => {
+    const { room, add, givenUp, followed } = setUp();
+    followed.push('b', 'c');
+    const [, b] = [add('a'), add('b'), add('c')];
+    b.wakes();
+    room.makeRoom();
+    expect([givenUp, room.taken().messages]).toEqual([['c'], 2]);
+    room.makeRoom();
+    expect(givenUp).toEqual(['c']);
   });
 
   it('charges each once, whatever becomes of it', () => {
@@ -132,6 +145,22 @@ describe('a message that sleeps', () => {
       for (const [index, stay] of stays.entries()) stay.sleeps(() => givenUp.push(`${name} ${index}`));
     }
     expect([givenUp, ownBytes(overall)]).toEqual([['one 0', 'one 1'], { messages: 2, bytes: 200 }]);
+  });
+
+  it('is given up when messages behind it leave no room for others, and the partition goes on (B5)', async () => {
+    const backlog = createBacklog({ maxMessages: 4, maxBytes: 1e6 });
+    const { partition, started, stays, end } = partitionByHand({ ...eachMessage, backlog });
+    const admitted = partition.admit(events('a1 a2 a3 b4'));
+    await end(-1);
+    const givenUp: number[] = [];
+    stays[0]?.sleeps(() => givenUp.push(1));
+    void partition.admit(events('a5 c6'));
+    await admitted;
+    await end(4);
+    expect([started, givenUp]).toEqual([[1, 4], [1]]);
+    await end(1);
+    expect(started.toSorted()).toEqual([1, 2, 4, 6]);
+    partition.revoke();
   });
 
   it('holds its lane and the checkpoint', async () => {

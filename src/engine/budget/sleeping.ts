@@ -3,8 +3,13 @@
  * their bytes have a bound of their own, beyond which the one that has slept longest is given up.
  */
 export interface Sleeping {
-  /** @param bytes of its event and its replies */
-  add(bytes: number): Sleeper;
+  /**
+   * @param bytes of its event and its replies
+   * @param isFollowed whether other messages of its device wait behind it
+   */
+  add(bytes: number, isFollowed: () => boolean): Sleeper;
+  /** No more messages may wait (B5): gives up the one that has slept longest of those that others wait behind. */
+  makeRoom(): void;
   taken(): { messages: number; bytes: number };
 }
 
@@ -23,6 +28,7 @@ export const sleeperBytes = 8 * 1024;
 
 interface ChargedSleeper {
   bytes: number;
+  isFollowed(): boolean;
   /** Undefined while it is awake. */
   giveUp: (() => void) | undefined;
 }
@@ -46,15 +52,19 @@ export function createSleeping(maxBytes: number): Sleeping {
   function keepBound() {
     for (const one of charged) {
       if (bytes <= maxBytes || charged.size === 1) return;
-      if (one.giveUp === undefined) continue;
-      leave(one);
-      one.giveUp();
+      giveUp(one);
     }
   }
 
+  function giveUp(one: ChargedSleeper) {
+    if (one.giveUp === undefined) return;
+    leave(one);
+    one.giveUp();
+  }
+
   return {
-    add(size) {
-      const one: ChargedSleeper = { bytes: size + sleeperBytes, giveUp: undefined };
+    add(size, isFollowed) {
+      const one: ChargedSleeper = { bytes: size + sleeperBytes, isFollowed, giveUp: undefined };
       return {
         sleeps(giveUp) {
           one.giveUp = giveUp;
@@ -70,6 +80,9 @@ export function createSleeping(maxBytes: number): Sleeping {
         },
         leave: () => leave(one),
       };
+    },
+    makeRoom() {
+      for (const one of charged) if (one.giveUp && one.isFollowed()) return giveUp(one);
     },
     taken: () => ({ messages: charged.size, bytes }),
   };

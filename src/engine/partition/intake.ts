@@ -18,7 +18,7 @@ export interface DeviceEvent {
 }
 
 interface IntakeOptions<A> {
-  readonly budget: Pick<Budget, 'of'>;
+  readonly budget: Pick<Budget, 'of' | 'sleeping'>;
   readonly lanes: Lanes<QueuedMessage<A>>;
   readonly condition: Condition;
   readonly draining: AbortSignal;
@@ -128,6 +128,7 @@ export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>): 
       else one.publish?.('waits', { where: 'memory', for: 'room', earlier: 0 });
       return taking;
     }
+    budget.sleeping.makeRoom();
     watch(one);
     if (!one.isTold) publishWaits(one, 'hub');
     one.isTold = true;

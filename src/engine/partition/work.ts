@@ -199,7 +199,7 @@ export function createWork<A>(options: WorkOptions<A>): Work<A> {
         if (sleeper === undefined) {
           leavePlace();
           held += leaveAnswers();
-          sleeper = budget.sleeping.add(held);
+          sleeper = budget.sleeping.add(held, () => message.next !== undefined);
         }
         setAsleep(true);
         options.sleeps(sequenceNumber);

@@ -36,7 +36,7 @@ export const state: Chapter = {
     const { enter } = backlog.ofPartition(() => {});
     await times(102, () => enter(12, []));
     await times(103, () => budget.answering.take(13));
-    await times(106, () => budget.sleeping.add(14).sleeps(() => {}));
+    await times(106, () => budget.sleeping.add(14, () => false).sleeps(() => {}));
     await times(107, () => budget.answers.take(15));
     const partitions = [
       partitionOf('0', 'reading', 110),
