@@ -1,6 +1,6 @@
 import { type MemoryPart, memoryNeeded, methodsMemory, serviceMemory } from '../src/check/memoryNeeded.ts';
-import { mebibyte } from '../src/settings/groups/measures.ts';
-import { schema } from '../src/settings/schema.ts';
+import { mebibyte } from '../src/settings/constants.ts';
+import { schema } from '../src/settings/table.ts';
 import { table } from '../test/bench/absoluteTables.ts';
 
 const { delivery, backends, replies } = schema;

@@ -1,5 +1,5 @@
 import { type SettingDoc, settingDocs } from '../src/settings/config.ts';
-import { everySetting, methodsSchema, schema } from '../src/settings/schema.ts';
+import { everySetting, methodsSchema, schema } from '../src/settings/table.ts';
 import { withText } from './writtenPart.ts';
 
 /**

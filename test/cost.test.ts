@@ -2,7 +2,7 @@ import { deflateSync, gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { effort } from '../src/protocol/jsonScan.ts';
 import { Rejection } from '../src/protocol/rejection.ts';
-import { messageLimits } from '../src/settings/groups/constants.ts';
+import { messageLimits } from '../src/settings/constants.ts';
 import { finds } from './costSearch/finds.ts';
 import { createCosts } from './costSearch/measure.ts';
 import { eventOf } from './costSearch/recipe.ts';

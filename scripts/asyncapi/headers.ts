@@ -4,7 +4,7 @@ import { contentEncodings } from '../../src/protocol/body.ts';
 import { ackNames, commonProperties } from '../../src/protocol/envelope.ts';
 import type { Generation } from '../../src/protocol/event.ts';
 import { target as anyTarget, text } from '../../src/protocol/fields.ts';
-import { messageLimits } from '../../src/settings/groups/constants.ts';
+import { messageLimits } from '../../src/settings/constants.ts';
 import { named, type Schema } from './schemas.ts';
 
 /** The application properties of requests and acknowledgements. */

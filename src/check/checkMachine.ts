@@ -4,9 +4,8 @@ import { resolve } from 'node:path';
 import { type Finding, failure, ok, warning } from 'telemetry/check/finding.ts';
 import { unusableDirectories } from '../operations/writable.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
+import { invocationLimits, mebibyte, mostBodies } from '../settings/constants.ts';
 import { usedDirectories } from '../settings/directories.ts';
-import { invocationLimits, mostBodies } from '../settings/groups/constants.ts';
-import { mebibyte } from '../settings/groups/measures.ts';
 import { memoryNeeded, methodsMemory, serviceMemory } from './memoryNeeded.ts';
 
 /** What this machine, or the container, gives and the settings may come to need. */

@@ -8,11 +8,11 @@ import {
   backlogLimits,
   invocationLimits,
   letterCounts,
+  mebibyte,
   mostBodies,
   mostRepliesInFlight,
   reading,
-} from '../settings/groups/constants.ts';
-import { mebibyte } from '../settings/groups/measures.ts';
+} from '../settings/constants.ts';
 
 /** A part of what a process may hold in memory. */
 export interface MemoryPart<S> {

@@ -3,7 +3,7 @@ import { watchFiles } from 'telemetry/files/watchFiles.ts';
 import { within } from '../concurrency/within.ts';
 import type { LogLines } from '../log/log.ts';
 import type { Troubles } from '../log/troubles.ts';
-import { secretFiles } from '../settings/groups/constants.ts';
+import { secretFiles } from '../settings/constants.ts';
 import { readSecretFileLater, refuseUnfit, type SecretFile, secretFilesOf } from '../settings/secretFile.ts';
 import { addSecret } from '../settings/secrets.ts';
 import { settingIn } from '../settings/settingsFile.ts';

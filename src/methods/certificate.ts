@@ -5,7 +5,7 @@ import { type Stamps, stampsNow } from 'telemetry/files/stamps.ts';
 import { type FileWatch, watchFiles } from 'telemetry/files/watchFiles.ts';
 import type { SecretFilesTelling } from '../identity/secretFiles.ts';
 import { ConfigurationError, type MethodsSettings } from '../settings/config.ts';
-import { secretFiles } from '../settings/groups/constants.ts';
+import { secretFiles } from '../settings/constants.ts';
 
 /** PEM. */
 export interface Certificate {

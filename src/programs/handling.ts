@@ -16,7 +16,7 @@ import { createTroubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
 import { createStoreRecords, type StoreRecords } from '../observing/storeRecords.ts';
 import type { Settings } from '../settings/config.ts';
-import { messageLimits, timing } from '../settings/groups/constants.ts';
+import { messageLimits, timing } from '../settings/constants.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import { storeFieldsOf } from '../storage/storeFailure.ts';
 import type { Taps } from '../tap/taps.ts';

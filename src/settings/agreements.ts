@@ -1,6 +1,6 @@
 import { type Account, accountOf, isNowhere } from './derived.ts';
 import { hasAccountKey, isLoopback } from './formats.ts';
-import type { MethodsSettings, Settings } from './schema.ts';
+import type { MethodsSettings, Settings } from './table.ts';
 import { transportProblems } from './transportProblems.ts';
 
 /** Checks across settings. One sentence for each fault, without values of secrets. */

@@ -4,11 +4,11 @@ import { methodsDisagreements, settingDisagreements } from './agreements.ts';
 import { home } from './home.ts';
 import { withLowerCase } from './proxies.ts';
 import { quotedVariables, withoutQuotes } from './quoted.ts';
-import { everySetting, type MethodsSettings, methodsSchema, type Settings, schema } from './schema.ts';
 import { readSecretFile, secretFilesOf } from './secretFile.ts';
 import { type FileValues, readSettingsFile, settingIn, settingsFileOf } from './settingsFile.ts';
+import { everySetting, type MethodsSettings, methodsSchema, type Settings, schema } from './table.ts';
 
-export type { MethodsSettings, Settings } from './schema.ts';
+export type { MethodsSettings, Settings } from './table.ts';
 
 /** The settings are invalid; `problems` has one line for each problem, without values of secrets. */
 export class ConfigurationError extends Error {

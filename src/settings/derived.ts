@@ -1,5 +1,5 @@
-import { roundsInExpiry } from './groups/constants.ts';
-import type { Settings } from './schema.ts';
+import { roundsInExpiry } from './constants.ts';
+import type { Settings } from './table.ts';
 
 /** Values that follow from settings and constants (D66). */
 

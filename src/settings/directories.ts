@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Settings } from './schema.ts';
+import type { Settings } from './table.ts';
 
 /** The folders of the data directory. A volume can be mounted at any of them. */
 export interface Directories {

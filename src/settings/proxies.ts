@@ -1,5 +1,5 @@
 import type { ProxyVariables } from 'telemetry/network/proxies.ts';
-import type { Settings } from './schema.ts';
+import type { Settings } from './table.ts';
 import type { UnknownVariable } from './variables.ts';
 
 const hint = 'set HTTPS_PROXY, HTTP_PROXY, NO_PROXY';

@@ -1,4 +1,4 @@
-import { everySetting, type MethodsSettings, type Settings } from './schema.ts';
+import { everySetting, type MethodsSettings, type Settings } from './table.ts';
 
 type Groups = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 

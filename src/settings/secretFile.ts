@@ -1,8 +1,8 @@
 import { readFileSync, type Stats, statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { settingFormats } from './formats.ts';
-import { everySetting } from './schema.ts';
 import { settingIn } from './settingsFile.ts';
+import { everySetting } from './table.ts';
 
 /** A file that holds a secret (D396). */
 export interface SecretFile {

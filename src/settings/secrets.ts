@@ -1,5 +1,5 @@
 import { proxySecrets } from 'telemetry/network/proxies.ts';
-import { everySetting, type MethodsSettings, type Settings } from './schema.ts';
+import { everySetting, type MethodsSettings, type Settings } from './table.ts';
 
 /** Those of settings, and what came after. */
 const known = new WeakMap<object, readonly string[]>();

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { createProxies, hostOf, proxyProblem } from 'telemetry/network/proxies.ts';
 import { proxiesIn } from './proxies.ts';
-import type { Settings } from './schema.ts';
+import type { Settings } from './table.ts';
 
 const part = (connectionString: string, name: string): string =>
   new RegExp(`(?:^|;)\\s*${name}=([^;]+)`).exec(connectionString)?.[1]?.trim() ?? '';

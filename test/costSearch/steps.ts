@@ -1,5 +1,5 @@
 import { effort } from '../../src/protocol/jsonScan.ts';
-import { messageLimits } from '../../src/settings/groups/constants.ts';
+import { messageLimits } from '../../src/settings/constants.ts';
 
 /** What a message may cost in steps, which no machine makes faster or slower (R6, D186). */
 

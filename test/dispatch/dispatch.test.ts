@@ -4,7 +4,7 @@ import { idOf } from '../../src/deadLetters/deadLetter.ts';
 import { LetterRefused } from '../../src/deadLetters/deadLetterStore.ts';
 import { bytesReceived, bytesToReserve } from '../../src/protocol/body.ts';
 import type { Delivery } from '../../src/protocol/delivery.ts';
-import { messageLimits } from '../../src/settings/groups/constants.ts';
+import { messageLimits } from '../../src/settings/constants.ts';
 import { createTaps, type TapEvent } from '../../src/tap/taps.ts';
 import { type Dispatched, dispatchEvent } from '../support/dispatching.ts';
 import { bearerToken } from '../support/environment.ts';

@@ -4,7 +4,7 @@ import { noMeter } from '../../src/metrics/meter.ts';
 import { createMessageRecords } from '../../src/observing/messageRecords.ts';
 import type { Reply } from '../../src/protocol/c2d.ts';
 import { createEnvelopeReader } from '../../src/protocol/envelope.ts';
-import { messageLimits } from '../../src/settings/groups/constants.ts';
+import { messageLimits } from '../../src/settings/constants.ts';
 import { hubEvent } from '../support/events.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { arrivalOf } from '../support/wiring.ts';

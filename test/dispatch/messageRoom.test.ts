@@ -6,7 +6,7 @@ import { bytesHeld, bytesReceived, bytesToReserve } from '../../src/protocol/bod
 import { maxReplyBytes, type Reply } from '../../src/protocol/c2d.ts';
 import type { Delivery } from '../../src/protocol/delivery.ts';
 import { readJson } from '../../src/protocol/json.ts';
-import { messageLimits } from '../../src/settings/groups/constants.ts';
+import { messageLimits } from '../../src/settings/constants.ts';
 import { hubEvent, requestProperties } from '../support/events.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { arrivalOf, forever, wire } from '../support/wiring.ts';

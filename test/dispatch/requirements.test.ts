@@ -4,7 +4,7 @@ import { bytesToReserveFor, createRequirements } from '../../src/dispatch/requir
 import { catalogue } from '../../src/messages/index.ts';
 import { bytesToReserve } from '../../src/protocol/body.ts';
 import type { Generation } from '../../src/protocol/event.ts';
-import { messageLimits } from '../../src/settings/groups/constants.ts';
+import { messageLimits } from '../../src/settings/constants.ts';
 import { hubEvent, requestProperties } from '../support/events.ts';
 
 /** Backends of which the test takes some away. */

@@ -6,7 +6,7 @@ import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { openStore } from '../../src/hub/stores/openStore.ts';
 import { storedPositions } from '../../src/hub/stores/storedPositions.ts';
 import { readSettings } from '../../src/settings/config.ts';
-import { timing } from '../../src/settings/groups/constants.ts';
+import { timing } from '../../src/settings/constants.ts';
 import { storageAccount } from '../support/storageAccount.ts';
 import { takeOver } from './support/claims.ts';
 

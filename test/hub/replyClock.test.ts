@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { timing } from '../../src/settings/groups/constants.ts';
+import { timing } from '../../src/settings/constants.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { repliesOver } from './support/replies.ts';
 import { replyTo } from './support/replying.ts';

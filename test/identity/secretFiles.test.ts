@@ -8,7 +8,7 @@ import { openSecretFiles } from '../../src/identity/secretFiles.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import { useNetwork } from '../../src/network/useNetwork.ts';
 import { readSettings, type Settings } from '../../src/settings/config.ts';
-import { secretFiles } from '../../src/settings/groups/constants.ts';
+import { secretFiles } from '../../src/settings/constants.ts';
 import { addSecret, secretsOf } from '../../src/settings/secrets.ts';
 import { recordingLog } from '../support/observed.ts';
 import { createSecretVolume, type SecretVolume } from '../support/secretVolume.ts';

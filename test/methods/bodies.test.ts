@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { startForAll, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import { mostBodies } from '../../src/settings/groups/constants.ts';
+import { mostBodies } from '../../src/settings/constants.ts';
 import { expectFailure } from './support/expectFailure.ts';
 import { methodDevice, succeed } from './support/methodDevice.ts';
 import { type RawRequest, rawRequest } from './support/rawRequest.ts';

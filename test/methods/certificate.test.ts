@@ -5,7 +5,7 @@ import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import { type Certificate, readCertificate, watchCertificate } from '../../src/methods/certificate.ts';
-import { secretFiles } from '../../src/settings/groups/constants.ts';
+import { secretFiles } from '../../src/settings/constants.ts';
 import { recordingLog } from '../support/observed.ts';
 import { createSecretVolume, type SecretVolume } from '../support/secretVolume.ts';
 import { soon } from '../support/waiting.ts';

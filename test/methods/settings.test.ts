@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { ConfigurationError, readMethodsSettings, readSettings, settingDocs } from '../../src/settings/config.ts';
-import { methodsSchema } from '../../src/settings/schema.ts';
+import { methodsSchema } from '../../src/settings/table.ts';
 
 const key = 'bm90LWEtcmVhbC1rZXk=';
 const enough = {

@@ -3,7 +3,7 @@ import { createLog } from '../../src/log/log.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
 import { createMessageRecords } from '../../src/observing/messageRecords.ts';
 import { createEnvelopeReader } from '../../src/protocol/envelope.ts';
-import { messageLimits } from '../../src/settings/groups/constants.ts';
+import { messageLimits } from '../../src/settings/constants.ts';
 import { createTaps, type TapEvent } from '../../src/tap/taps.ts';
 import { hubEvent } from '../support/events.ts';
 import { readingOf } from '../support/observed.ts';

@@ -15,7 +15,6 @@ import { createLog } from '../../src/log/log.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import { beginStep } from '../../src/observing/course.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
-import { partitionShare, roundMs, settleWithinMs, standstillMs } from '../../src/settings/derived.ts';
 import {
   backlogLimits,
   checkpointEveryMessages,
@@ -24,7 +23,8 @@ import {
   reading,
   stuckAfterMs,
   timing,
-} from '../../src/settings/groups/constants.ts';
+} from '../../src/settings/constants.ts';
+import { partitionShare, roundMs, settleWithinMs, standstillMs } from '../../src/settings/derived.ts';
 import type { Account } from './account.ts';
 import type { Hub } from './hub.ts';
 import type { Process } from './process.ts';

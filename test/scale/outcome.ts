@@ -1,4 +1,4 @@
-import { checkpointEveryMessages, timing } from '../../src/settings/groups/constants.ts';
+import { checkpointEveryMessages, timing } from '../../src/settings/constants.ts';
 import type { Outcome } from './run.ts';
 import type { Scenario } from './scenarios.ts';
 import { messagesPerSecond } from './world.ts';

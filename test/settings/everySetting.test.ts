@@ -15,7 +15,7 @@ import { createHandling } from '../../src/programs/handling.ts';
 import { runProgram } from '../../src/programs/program.ts';
 import { startService } from '../../src/programs/service.ts';
 import { readMethodsSettings, readSettings, settingDocs } from '../../src/settings/config.ts';
-import { methodsSchema, schema } from '../../src/settings/schema.ts';
+import { methodsSchema, schema } from '../../src/settings/table.ts';
 import { callOf } from '../backends/harness.ts';
 import { at, callsOf, firstCall, forget, note } from './support/recording.ts';
 import {

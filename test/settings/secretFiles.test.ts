@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readAdminSettings, readMethodsSettings, readSettings, settingDocs } from '../../src/settings/config.ts';
 import { redactedSettings } from '../../src/settings/redacted.ts';
-import { methodsSchema, schema } from '../../src/settings/schema.ts';
 import { readSecretFile, refuseUnfit } from '../../src/settings/secretFile.ts';
+import { methodsSchema, schema } from '../../src/settings/table.ts';
 import { settingProblems } from './support/settingProblems.ts';
 
 // Each secret can be in a file instead of its variable (D396).

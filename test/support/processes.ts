@@ -10,7 +10,7 @@ import type {
   reading,
   secretFiles,
   timing,
-} from '../../src/settings/groups/constants.ts';
+} from '../../src/settings/constants.ts';
 
 /** Ids of the processes that this one has started, that those have started, and so on. */
 export async function descendants(ancestor: number): Promise<readonly number[]> {

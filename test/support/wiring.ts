@@ -10,7 +10,7 @@ import { createTroubles } from '../../src/log/troubles.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
 import type { Arrival } from '../../src/protocol/arrival.ts';
 import { classify, type HubEvent, senderOf } from '../../src/protocol/event.ts';
-import { messageLimits } from '../../src/settings/groups/constants.ts';
+import { messageLimits } from '../../src/settings/constants.ts';
 import type { Taps } from '../../src/tap/taps.ts';
 import type { Traces } from '../../src/tracing/span.ts';
 import { settings as defaults } from './environment.ts';

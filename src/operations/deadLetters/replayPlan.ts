@@ -3,7 +3,7 @@ import { createRequirements } from '../../dispatch/requirements.ts';
 import { findCard } from '../../messages/index.ts';
 import { backendNames } from '../../protocol/backendCalls.ts';
 import { messageNameOf } from '../../protocol/envelope.ts';
-import { messageLimits } from '../../settings/groups/constants.ts';
+import { messageLimits } from '../../settings/constants.ts';
 import { arrivalOf, byDevice, neighbours } from './order.ts';
 
 /** As if all backends were out: then each message names those that it waits for. */

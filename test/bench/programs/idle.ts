@@ -1,5 +1,5 @@
 import { EventHubConsumerClient, earliestEventPosition } from '@azure/event-hubs';
-import { reading } from '../../../src/settings/groups/constants.ts';
+import { reading } from '../../../src/settings/constants.ts';
 import { environment } from './environment.ts';
 
 /** Consumes with the hub's client, with the service's own options, and does nothing. */

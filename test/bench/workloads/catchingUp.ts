@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startAzurite } from '../../../sandbox/methods/azurite.ts';
 import { createBlobs } from '../../../src/deadLetters/blobs.ts';
 import { idOf, print } from '../../../src/deadLetters/deadLetter.ts';
-import { timing } from '../../../src/settings/groups/constants.ts';
+import { timing } from '../../../src/settings/constants.ts';
 import { letter } from '../../support/letters.ts';
 import { withConstants } from '../../support/processes.ts';
 import type { Served } from '../processes/hub.ts';

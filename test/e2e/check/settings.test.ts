@@ -5,7 +5,7 @@ import { checkSettings } from '../../../src/check/checkSettings.ts';
 import { atMost } from '../../../src/concurrency/atMost.ts';
 import { readCertificate } from '../../../src/methods/certificate.ts';
 import { configDirectory, readMethodsSettings, readSettings, settingDocs } from '../../../src/settings/config.ts';
-import { methodsSchema, schema } from '../../../src/settings/schema.ts';
+import { methodsSchema, schema } from '../../../src/settings/table.ts';
 import { type StorageAccount, storageAccount } from '../../support/storageAccount.ts';
 import { sandboxForAll } from '../testSandbox.ts';
 import { check, type Found, findings, openSharedChecks } from './run.ts';

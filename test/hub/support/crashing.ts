@@ -13,7 +13,7 @@ import type { Progress } from '../../../src/engine/progress/tracked.ts';
 import type { StoredLetter } from '../../../src/operations/deadLetters/choice.ts';
 import type { Reply } from '../../../src/protocol/c2d.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
-import { backlogLimits } from '../../../src/settings/groups/constants.ts';
+import { backlogLimits } from '../../../src/settings/constants.ts';
 import { settingsOf } from '../../support/environment.ts';
 import { bodyBytes, hubEvent } from '../../support/events.ts';
 import { allLetters, lettersInDirectory } from '../../support/letters.ts';

@@ -1,7 +1,7 @@
 import type { Client } from 'azure-iothub';
 import { createReplies } from '../../../src/hub/replies/replies.ts';
 import type { Meter } from '../../../src/metrics/meter.ts';
-import { timing } from '../../../src/settings/groups/constants.ts';
+import { timing } from '../../../src/settings/constants.ts';
 import { settings } from '../../support/environment.ts';
 import { silence, untold } from './replying.ts';
 

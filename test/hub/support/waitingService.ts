@@ -8,7 +8,7 @@ import { createRequirements } from '../../../src/dispatch/requirements.ts';
 import type { Backlog } from '../../../src/engine/budget/backlog.ts';
 import { type Budget, createBudget } from '../../../src/engine/budget/budget.ts';
 import { createPartition } from '../../../src/engine/partition/partition.ts';
-import { messageLimits } from '../../../src/settings/groups/constants.ts';
+import { messageLimits } from '../../../src/settings/constants.ts';
 import { usual } from '../../engine/support/partitions.ts';
 import { settings } from '../../support/environment.ts';
 import { hubEvent } from '../../support/events.ts';

@@ -6,7 +6,7 @@ import { createDirectMethods } from '../../../src/hub/methods/directMethods.ts';
 import { createLog } from '../../../src/log/log.ts';
 import { type FrontDoor, startFrontDoor } from '../../../src/methods/frontDoor.ts';
 import { readMethodsSettings } from '../../../src/settings/config.ts';
-import { invocationLimits } from '../../../src/settings/groups/constants.ts';
+import { invocationLimits } from '../../../src/settings/constants.ts';
 import type { Traces } from '../../../src/tracing/span.ts';
 import { http, type Reply } from '../../sandbox/backends/client.ts';
 import { validateExchange, validateValue } from '../../support/contracts.ts';

@@ -14,7 +14,7 @@ import type { Delivery } from '../../../src/protocol/delivery.ts';
 import { createEnvelopeReader } from '../../../src/protocol/envelope.ts';
 import { type Generation, undecodedProperties } from '../../../src/protocol/event.ts';
 import { Rejection } from '../../../src/protocol/rejection.ts';
-import { messageLimits } from '../../../src/settings/groups/constants.ts';
+import { messageLimits } from '../../../src/settings/constants.ts';
 import { hubEvent } from '../../support/events.ts';
 import { arrivalOf, now } from '../../support/wiring.ts';
 import { type Chapter, times } from '../support/points.ts';
