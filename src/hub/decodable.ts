@@ -59,10 +59,6 @@ export function isFrameDecodable(frame: Uint8Array): boolean {
   return endOfValue({ bytes: frame, values: mostInBody, empty: mostEmpty }, performative, mostLevels) !== refused;
 }
 
-/** Where a value of a message ends that can be decoded. */
-export const endOf = (bytes: Uint8Array, at: number): number =>
-  endOfValue({ bytes, values: mostInMessage, empty: mostEmpty }, at, mostLevels);
-
 interface Walk {
   readonly bytes: Uint8Array;
   /** Values that may still come. */
@@ -73,8 +69,7 @@ interface Walk {
 
 const refused = -1;
 
-/** Where the value of a section begins. */
-export function endOfDescriptor(bytes: Uint8Array, at: number): number {
+function endOfDescriptor(bytes: Uint8Array, at: number): number {
   if (bytes[at] !== 0) return refused;
   if (bytes[at + 1] === 0x53) return at + 3;
   const isLong = bytes[at + 1] === 0x80 && bytes.subarray(at + 2, at + 9).every((byte) => byte === 0);

@@ -1,5 +1,4 @@
 import { textless } from '../protocol/properties.ts';
-import { endOf, endOfDescriptor } from './decodable.ts';
 
 /** The messages of an AMQP library. */
 export interface MessageCodec {
@@ -27,8 +26,8 @@ const standardFields = [
   ...['absolute_expiry_time', 'creation_time', 'group_id', 'group_sequence', 'reply_to_group_id'],
 ];
 
-/** Bytes of an item, or of its size, by the first digit of its code. */
-const widths = [0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 1, 4] as const;
+/** Bytes of a value, or of its size, by the first digit of its code. */
+const widths = [0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 1, 4, 1, 4, 1, 4] as const;
 /** In a map; within the bounds of D190. */
 const mostItems = 1_000;
 /** The library's own limit for a number of 64 bits, in its upper half; beyond it gives bytes. */
@@ -245,12 +244,25 @@ export function createExactDecoding({ decode, data_section }: MessageCodec): Exa
     }
   }
 
-  /** What `read` leaves is passed. */
+  /** The next value of a message that has been checked; what `read` leaves is passed. */
   function orPassed(read: () => unknown): unknown {
     const from = at;
     const value = read();
-    if (value === left) at = endOf(bytes, from);
+    if (value === left) {
+      at = from;
+      pass();
+    }
     return value;
+  }
+
+  function pass(): void {
+    const code = bytes[at] ?? 0;
+    const width = widths[code >>> 4] ?? 0;
+    at += 1 + width;
+    if (code >= 0xa0) at += width === 1 ? (bytes[at - 1] ?? 0) : bytes.readUInt32BE(at - 4);
+    if (code !== 0) return;
+    pass(); // the descriptor
+    pass();
   }
 
   return {
@@ -271,8 +283,8 @@ export function createExactDecoding({ decode, data_section }: MessageCodec): Exa
     correct(message, given) {
       bytes = given;
       let map = none;
-      for (let place = 0; place >= 0 && place < bytes.length; place = endOf(bytes, at)) {
-        at = endOfDescriptor(bytes, place);
+      for (at = 0; at < bytes.length; pass()) {
+        at += bytes[at + 1] === 0x53 ? 3 : 10; // code of the section in one byte, or in eight
         if (bytes[at - 1] === 0x74) map = at;
       }
       if (map === none) return;

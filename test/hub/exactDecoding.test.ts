@@ -101,14 +101,18 @@ const atLimits = [31, 32, 33].flatMap((levels) => [nestedLists(levels), nestedDe
 atLimits.push(emptyElements(256), emptyElements(257));
 for (const count of [998, 1_000, 1_002, 4_094, 4_096, 65_534, 65_536])
   for (const kind of [0xd0, 0xd1]) atLimits.push(compound(kind, count, Buffer.alloc(count, 0x40)));
+const x = str('x');
+/** A wrong size or count. */
+const malformed = [-2, -1, 1, 2].flatMap((difference) =>
+  [compound(0xd1, 4, x, x, x, x), compound(0xd0, 2, x, x)].flatMap((whole) =>
+    [4, 8].map((place) => Buffer.from(whole).fill((whole[place] ?? 0) + difference, place, place + 1)),
+  ),
+);
 
-it('values at the limits are decoded as by the library', () => {
-  const x = str('x');
-  for (const value of atLimits) {
+it('values at the limits, and malformed ones, are decoded as by the library', () => {
+  for (const value of [...atLimits, ...malformed]) {
     for (const kind of ['messageAnnotations', 'applicationProperties', 'properties', 'value'] as const) {
-      decodedLikeLibrary(
-        Buffer.concat([section('applicationProperties', compound(0xd1, 2, x, x)), section(kind, value)]),
-      );
+      decodedLikeLibrary(Buffer.concat([section(kind, value), section('data', bytes(0xa0, 1, 0x78))]));
       decodedLikeLibrary(section(kind, compound(kind === 'properties' ? 0xd0 : 0xd1, 2, x, value)));
     }
   }
@@ -283,9 +287,9 @@ function createMessages({ next, between, pick }: Random) {
   function damaged(encoded: Buffer): Buffer {
     const copy = Buffer.from(encoded.subarray(0, often(0.2) ? between(0, encoded.length) : encoded.length));
     for (let left = between(0, 3); left > 0 && copy.length > 0; left -= 1) {
-      copy[between(0, copy.length - 1)] = often(0.5)
-        ? between(0, 255)
-        : pick([0, 0x40, 0x45, 0x80, 0x83, 0xa1, 0xb1, 0xc1, 0xd1, 0xf0]);
+      const place = between(0, copy.length - 1);
+      const next = (copy[place] ?? 0) + pick([-1, 1]);
+      copy[place] = pick([next, between(0, 255), pick([0, 0x40, 0x45, 0x80, 0x83, 0xa1, 0xb1, 0xc1, 0xd1, 0xf0])]);
     }
     return copy;
   }
