@@ -14,7 +14,6 @@ import { resultCodes } from '../protocol/codes.ts';
 import { createEnvelopeReader, type Envelope, type EnvelopeLimits, invalid } from '../protocol/envelope.ts';
 import { eventId, type Generation } from '../protocol/event.ts';
 import type { Json } from '../protocol/json.ts';
-import { textProperties } from '../protocol/properties.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { derivedTraceId, newTraceparent } from '../protocol/trace.ts';
 import { createMessageRoom, type MessageRoom } from './messageRoom.ts';
@@ -56,8 +55,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   function read({ event, generation, deviceId, origin, attempts }: Arrival): ReadEvent {
     const id = eventId(event, origin, deviceId);
-    const properties = textProperties(event.properties ?? {});
-    const { envelope, refusal } = readEnvelope(generation, properties, deviceId, id, attempts);
+    const { envelope, refusal } = readEnvelope(generation, event.properties ?? {}, deviceId, id, attempts);
     return { envelope, refusal, card: envelope.name === undefined ? undefined : findCard(generation, envelope.name) };
   }
 

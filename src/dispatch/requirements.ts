@@ -6,7 +6,6 @@ import type { Arrival } from '../protocol/arrival.ts';
 import { bytesToReserve } from '../protocol/body.ts';
 import { createEnvelopeReader, type EnvelopeLimits, messageNameOf } from '../protocol/envelope.ts';
 import { classify, eventId, type Generation, type HubEvent } from '../protocol/event.ts';
-import { textProperties } from '../protocol/properties.ts';
 
 /** The backends that must be available before a message starts; undefined when it needs none (B5). */
 export type RequirementOf = (arrival: Arrival) => Requirement | undefined;
@@ -38,7 +37,7 @@ export function createRequirements(backends: Pick<Backends, 'ready' | 'isUp'>, l
     const requirement = card && requirements.get(card);
     if (requirement === undefined || requirement.isMet()) return requirement;
     const id = eventId(event, origin, deviceId);
-    const { refusal } = readEnvelope(generation, textProperties(properties), deviceId, id);
+    const { refusal } = readEnvelope(generation, properties, deviceId, id);
     return refusal ? undefined : requirement;
   };
 }

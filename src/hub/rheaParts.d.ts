@@ -5,6 +5,7 @@ interface FrameBuffers {
 
 interface MessageCodec {
   decode(bytes: Buffer | undefined): object;
+  data_section(bytes: Buffer): object;
 }
 
 interface FrameCodec {

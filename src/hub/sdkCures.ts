@@ -11,6 +11,7 @@ import terminiOfReading from 'rhea/lib/terminus.js';
 import ofReading from 'rhea/lib/util.js';
 import { Connection, ConnectionEvents, Receiver, type Source } from 'rhea-promise';
 import { boundDecoding } from './boundedDecoding.ts';
+import { createExactDecoding } from './exactDecoding.ts';
 import { boundPrefetch } from './reading/receiveCycle.ts';
 import { AmqpConnection, errors, SenderLink } from './replies/serviceSdk.ts';
 
@@ -33,7 +34,7 @@ export function cureHubSdks(): void {
   nameNoAddresses();
   poolFrameBuffers();
   keepStandardErrorClean();
-  boundDecoding({ message: messageOfReading, frames: framesOfReading });
+  boundDecoding({ message: messageOfReading, frames: framesOfReading }, createExactDecoding);
   boundDecoding({ message: messageOfReplies, frames: framesOfReplies });
 }
 

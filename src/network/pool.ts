@@ -16,6 +16,12 @@ interface PoolLimits {
 }
 
 /**
+ * A connection is used until this long before the time after which the peer says it closes it (`Keep-Alive: timeout=2`), so that
+ * none is used while it closes. With the 2 s of the library, a peer that keeps them for 2 s gets a new one for each request.
+ */
+const beforePeerMs = 500;
+
+/**
  * Connections to one origin, through its proxy if it has one (D406). Has no time-outs of requests: those of the library fire up to
  * half a second late, and do not count the time in the queue.
  */
@@ -25,6 +31,7 @@ export function openPool(origin: string, { connections, connectMs, idleMs, ca }:
   return new Pool(origin, {
     ...(connections !== undefined && { connections }),
     ...(idleMs !== undefined && { keepAliveTimeout: idleMs, keepAliveMaxTimeout: idleMs }),
+    keepAliveTimeoutThreshold: beforePeerMs,
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: tunnelTo(address) === undefined ? tls : connectorThrough(() => tunnelTo(address), tls),

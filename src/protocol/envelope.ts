@@ -3,7 +3,7 @@ import type { FailureCode } from './codes.ts';
 import { listed } from './details.ts';
 import { derivedId, type Generation } from './event.ts';
 import { faultsOf, target, text } from './fields.ts';
-import { maxPropertyBytes, type Properties, propertyBytes } from './properties.ts';
+import { maxPropertyBytes, type Properties, propertyBytes, textlessFaults, textProperties } from './properties.ts';
 import { Rejection } from './rejection.ts';
 
 /** When the device wants an acknowledgement (P1). */
@@ -120,15 +120,16 @@ export function createEnvelopeReader(limits: EnvelopeLimits) {
 
   return function readEnvelope(
     generation: Generation,
-    properties: Properties,
+    given: Readonly<Record<string, unknown>>,
     deviceId: string,
     eventId: string,
     attempts = 0,
   ): { envelope: Envelope; refusal: Rejection | undefined } {
     const grammar = grammars[generation];
-    const ack = Object.hasOwn(acks, (properties['ack'] ?? '').toLowerCase())
-      ? acks[(properties['ack'] ?? '').toLowerCase()]
-      : undefined;
+    const properties = textProperties(given);
+    const textless = textlessFaults(given);
+    const asked = textless.has('ack') ? undefined : (properties['ack'] ?? '').toLowerCase();
+    const ack = asked !== undefined && Object.hasOwn(acks, asked) ? acks[asked] : undefined;
     const checked = common[generation].safeParse(properties);
     const seconds = generation === 'V2' && checked.success ? properties['timeout'] : undefined;
     const correlationId = properties[grammar.correlationId] || undefined;
@@ -153,9 +154,11 @@ export function createEnvelopeReader(limits: EnvelopeLimits) {
         `the message properties exceed the 32 kB header limit (${maxPropertyBytes} bytes of names and values)`,
       );
     } else if (ack === undefined) {
-      refusal = new Rejection(grammar.invalid, 'property ack must be none, positive, negative or all');
-    } else if (!checked.success) {
-      refusal = new Rejection(grammar.invalid, listed(faultsOf(checked.error, 'property')));
+      const unknown = 'property ack must be none, positive, negative or all';
+      refusal = new Rejection(grammar.invalid, textless.get('ack') ?? unknown);
+    } else if (!checked.success || textless.size > 0) {
+      const issues = checked.error?.issues.filter(({ path: [name] }) => !textless.has(String(name))) ?? [];
+      refusal = new Rejection(grammar.invalid, listed([...textless.values(), ...faultsOf({ issues }, 'property')]));
     }
     return { envelope, refusal };
   };

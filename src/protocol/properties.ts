@@ -1,10 +1,26 @@
+import { quoted } from './details.ts';
+
 /** The application properties of a message as text. The object has no prototype, because devices choose the names (R4; fact events.properties). */
 export type Properties = Readonly<Record<string, string>>;
 
 /** The hub's limit for the application properties of a message: bytes of UTF-8 of names and values (R7). */
 export const maxPropertyBytes = 32_768;
 
-/** Converts the typed values of AMQP devices to text, so that `2` and `"2"` are equal. Drops values without text form (R4). */
+/** In place of a value whose AMQP type has no text, such as `binary` (R4). */
+export const textless = (type: string): symbol => Symbol(type);
+
+/** A fault for each textless property, by its name (R4). */
+export function textlessFaults(bag: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> {
+  const faults = new Map<string, string>();
+  for (const name of Object.keys(bag)) {
+    const value = bag[name];
+    if (typeof value !== 'symbol') continue;
+    faults.set(name, `property ${quoted(name)} must have a text; this AMQP ${value.description} has none`);
+  }
+  return faults;
+}
+
+/** The properties that have a text, as text: `2` and `"2"` are equal (R4). */
 export function textProperties(bag: Readonly<Record<string, unknown>>): Properties {
   const properties: Record<string, string> = Object.create(null);
   for (const name of Object.keys(bag)) {
@@ -15,16 +31,8 @@ export function textProperties(bag: Readonly<Record<string, unknown>>): Properti
 }
 
 function textOf(value: unknown): string | undefined {
-  switch (typeof value) {
-    case 'string':
-      return value;
-    case 'number':
-    case 'bigint':
-    case 'boolean':
-      return String(value);
-    default:
-      return value instanceof Date ? value.toISOString() : undefined;
-  }
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }
 
 export function propertyBytes(properties: Properties): number {

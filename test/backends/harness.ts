@@ -1,4 +1,4 @@
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished, vi } from 'vitest';
 import { type Backends, createBackends } from '../../src/backends/backends.ts';
@@ -57,8 +57,8 @@ export function scripted(script: Script, changes: Partial<typeof settings> = {},
 }
 
 /** A real HTTP server on a free port, gone after the test. */
-export async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
+export async function serve(listener: RequestListener, options: ServerOptions = {}): Promise<string> {
+  const server = createServer(options, listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.closeAllConnections();

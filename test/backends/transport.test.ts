@@ -87,16 +87,36 @@ describe('the transport', () => {
     expect(requests).toBe(1);
   });
 
-  it('reuses connections', async () => {
-    const ports = new Set<number | undefined>();
-    const url = await serve((request, response) => {
-      ports.add(request.socket.remotePort);
-      response.end('{}');
-    });
-    const request = client(url);
-    for (let i = 0; i < 20; i += 1) await request('GET', '/');
-    // While one is being handed back, undici may open a second.
-    expect(ports.size).toBeLessThanOrEqual(2);
+  it.each([
+    ['does not say for how long it keeps it', undefined, 4_000],
+    ['keeps it for two seconds', 'timeout=2', 1_500],
+    ['keeps it for one second', 'timeout=1', 500],
+  ])('uses a connection again until half a second before its end when the backend %s', async (_, keepAlive, keptMs) => {
+    const { passes } = time();
+    const sockets = new Set<Socket>();
+    const url = await serve(
+      ({ socket, url }, response) => {
+        sockets.add(socket);
+        if (keepAlive !== undefined) response.setHeader('keep-alive', keepAlive);
+        if (url === '/') response.end();
+        else socket.destroy();
+      },
+      { keepAliveTimeout: 0 },
+    );
+    const request = client(url, { connections: 1 });
+    const connectionsAfter = async (idleMs: number) => {
+      passes(idleMs);
+      await request('GET', '/');
+      await new Promise((resolve) => setImmediate(resolve));
+      return sockets.size;
+    };
+    expect(await connectionsAfter(0)).toBe(1);
+    expect(await connectionsAfter(keptMs - 1)).toBe(1);
+    expect(await connectionsAfter(keptMs)).toBe(2);
+    // The backend closes it just then: B4 decides whether the call is repeated.
+    const { fault, sent } = await failure(request('PUT', '/closed', { data: '{}' }));
+    expect([fault, sent, sockets.size]).toEqual(['connection lost', true, 2]);
+    expect(await connectionsAfter(0)).toBe(3);
   });
 
   it('has as many requests at a time as connections', async () => {

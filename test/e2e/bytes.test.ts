@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { beginning, compound, section } from '../../iot-hub-emulator/test/support/rawAmqp.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { deviceForAll, nextAck, sandboxForAll } from './testSandbox.ts';
 
@@ -88,5 +89,57 @@ describe('Every byte that the information model answers reaches the device', () 
     const { notified } = await send('model.create', {}, body);
     expect(notified).toHaveLength(1);
     expect(notified[0]).toContain(stored);
+  });
+});
+
+describe('A correlationId comes back as the text of its AMQP value', () => {
+  const encoded = (code: number, hex: string) => Buffer.concat([Buffer.from([code]), Buffer.from(hex, 'hex')]);
+  const text = (value: string) =>
+    encoded(0xa1, Buffer.from([value.length]).toString('hex') + Buffer.from(value).toString('hex'));
+
+  /** An event as a device of another AMQP library would have it. */
+  async function answerTo(correlationId: Buffer) {
+    const values = {
+      msgType: text('action'),
+      action: text('identity.update'),
+      version: encoded(0x54, '02'),
+      ack: text('all'),
+    };
+    const pairs = Object.entries({ ...values, correlationId }).flatMap(([name, value]) => [text(name), value]);
+    const parts = [
+      compound(0xd1, pairs.length, ...pairs),
+      encoded(0xa0, Buffer.from('\u0002{}').toString('hex')),
+    ] as const;
+    sandbox.hub.partitions[0]?.append((place) =>
+      Buffer.concat([
+        beginning(place, device.id),
+        section('applicationProperties', parts[0]),
+        section('data', parts[1]),
+      ]),
+    );
+    return nextAck(device);
+  }
+
+  it.each([
+    ['long', 0x81, '0020000000000001', '9007199254740993'],
+    ['negative long', 0x81, '8000000000000000', '-9223372036854775808'],
+    ['ulong', 0x80, 'ffffffffffffffff', '18446744073709551615'],
+    ['uuid', 0x98, '6F9619FF8B865011B42D00CF4FC964FF', '6f9619ff-8b86-5011-b42d-00cf4fc964ff'],
+    ['boolean', 0x56, '01', 'true'],
+    ['double', 0x82, 'bff8000000000000', '-1.5'],
+    ['timestamp', 0x83, '0000018bcfe56800', '2023-11-14T22:13:20.000Z'],
+    ['symbol', 0xa3, '026331', 'c1'],
+  ])('%s {S2.5}', async (_, code, hex, expected) => {
+    const { ack, body } = await answerTo(encoded(code, hex));
+    expect([body.success, ack.properties['correlationId']]).toEqual([true, expected]);
+  });
+
+  it('a binary has none, and is refused', async () => {
+    const { ack, body } = await answerTo(encoded(0xa0, '0178'));
+    expect(ack.properties).not.toHaveProperty('correlationId');
+    expect(body).toMatchObject({
+      ...{ success: false, code: 'validation_error' },
+      details: 'property "correlationId" must have a text; this AMQP binary has none',
+    });
   });
 });

@@ -114,6 +114,17 @@ it('an event has no position when its annotations cannot be decoded', async () =
   expect(seen[1]?.body).toBe(undecodedProperties);
 });
 
+it('a property has its exact value, a time as text (R4)', async () => {
+  const properties = map(
+    name,
+    bytes(0x81, 0, 0x20, 0, 0, 0, 0, 0, 1),
+    bytes(0xa1, 1, 0x74),
+    bytes(0x83, ...Array(8).fill(0)),
+  );
+  await sendBetween((place) => [beginning(place, 'd1'), section('applicationProperties', properties)]);
+  expect(seen[1]?.properties).toEqual({ n: '9007199254740993', t: '1970-01-01T00:00:00.000Z' });
+});
+
 it.each([
   ['text', bytes(0xa1, 1, 0x78), 'x'],
   ['null', bytes(0x40), null],

@@ -1,22 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { createEnvelopeReader, messageId, messageNameOf, wantsAck } from '../../src/protocol/envelope.ts';
-import { textProperties } from '../../src/protocol/properties.ts';
+import { textless } from '../../src/protocol/properties.ts';
 
 const read = createEnvelopeReader({ defaultTimeoutSeconds: 300, maxTimeoutSeconds: 900 });
 const v2 = (properties: Record<string, unknown>) =>
-  read(
-    'V2',
-    textProperties({ msgType: 'action', action: 'model.create', version: 2, correlationId: 'c1', ...properties }),
-    'd1',
-    'e1',
-  );
+  read('V2', { msgType: 'action', action: 'model.create', version: 2, correlationId: 'c1', ...properties }, 'd1', 'e1');
 const v1 = (properties: Record<string, unknown>) =>
   read(
     'V1',
-    textProperties({ 'svc-messagetype': 'platformEvent', eventType: 'Svc.Device.Created', ...properties }),
+    { 'svc-messagetype': 'platformEvent', eventType: 'Svc.Device.Created', ...properties },
     'd1',
     '6f9619ff-8b86-5011-b42d-00cf4fc964ff',
   );
+
+const binary = textless('binary');
 
 describe('a V2 envelope', () => {
   it('has the defaults of an action without optional properties', () => {
@@ -67,12 +64,22 @@ describe('a V2 envelope', () => {
     [{ target: '../other' }, undefined],
     [{ target: '/a//b/' }, undefined],
     [{ target: 'a\u0000b' }, 'property target must not have control characters'],
+    [{ correlationId: binary }, 'property "correlationId" must have a text; this AMQP binary has none'],
+    [
+      { x: textless('list'), version: binary, timeout: 'x' },
+      'property "version" must have a text; this AMQP binary has none; property "x" must have a text; this AMQP list has none; property timeout must be whole seconds from 1 to 900',
+    ],
     [{ version: 1, timeout: 'x' }, 'property version must be 2; property timeout must be whole seconds from 1 to 900'],
   ])('with %j: %s {S2.3 S2.4}', (properties, details) => {
     expect(v2(properties).refusal?.details).toEqual(details);
     if (details !== undefined) expect(v2(properties).refusal?.code).toBe('validation_error');
   });
 
+  it('counts an ack without a text as all {S2.6}', () =>
+    expect(v2({ ack: binary })).toMatchObject({
+      envelope: { ack: 'all' },
+      refusal: { details: 'property "ack" must have a text; this AMQP binary has none' },
+    }));
   it('copies target and correlationId even when the message is refused', () =>
     expect(v2({ version: 3, target: 'edge' }).envelope).toMatchObject({ target: 'edge', correlationId: 'c1' }));
   it('has the default time-out when the message is refused', () => {

@@ -3,8 +3,13 @@ import { message, types } from 'rhea';
 
 const load = createRequire(import.meta.url);
 
+interface MessageCodec {
+  decode(bytes: Buffer | undefined): object;
+  data_section(bytes: Buffer): object;
+}
+
 /** The messages of an AMQP library as it is installed: those that others in this process have may be bounded. */
-export function plainMessages(library = 'rhea'): { decode(bytes: Buffer): object } {
+export function plainMessages(library = 'rhea'): MessageCodec {
   const file = load.resolve(`${library}/lib/message.js`);
   const shared = load.cache[file];
   delete load.cache[file];
