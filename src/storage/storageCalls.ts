@@ -1,4 +1,4 @@
-import type { ContainerClient } from '@azure/storage-blob';
+import type { ContainerClient, RestError } from '@azure/storage-blob';
 import type { AccountClient } from './containerIn.ts';
 
 export interface CallLimits {
@@ -15,14 +15,17 @@ export class StorageError extends Error {
   /** HTTP status; undefined without an answer. */
   readonly status: number | undefined;
   readonly code: string;
+  /** The header of that name. */
+  readonly date: string | undefined;
   /** Status and code. */
   readonly said: string;
 
-  constructor(what: string, status: number | undefined, code: string) {
+  constructor(what: string, status: number | undefined, code: string, date?: string) {
     const said = [status, code].join(' ').trim();
     super(`${what} failed: ${said}`);
     this.status = status;
     this.code = code;
+    this.date = date;
     this.said = said;
   }
 }
@@ -63,12 +66,12 @@ export function createStorageCalls(
       try {
         return await once(AbortSignal.timeout(attemptMs(by)));
       } catch (error) {
-        const { statusCode, code, name } = error as { statusCode?: number; code?: string; name: string };
+        const { statusCode, code, name, response } = error as RestError;
         if (code === 'ContainerNotFound') isThere = false;
         if (isRefusal(statusCode) && performance.now() < by && (await hasOtherKey())) continue;
         const pause = limits.pauseMs * 2 ** (count - 1);
         if (count >= limits.attempts || !transientStatuses.includes(statusCode) || performance.now() + pause >= by) {
-          throw new StorageError(`${storage}: ${what}`, statusCode, code ?? name);
+          throw new StorageError(`${storage}: ${what}`, statusCode, code ?? name, response?.headers.get('date'));
         }
         await sleep(pause);
       }
