@@ -31,13 +31,12 @@ export function diagnoseLookUp(error: unknown): LookUpDiagnosis {
 export const ofLookedUp =
   (hubName: string, consumerGroup: string) =>
   (diagnosis: ReadingDiagnosis): ReadingDiagnosis => {
-    const { cause, setting: blamed, hubSaid } = diagnosis;
+    const { setting: blamed, ...found } = diagnosis;
+    const { cause, hubSaid } = found;
     if (blamed === 'HUB_CONSUMER_GROUP') {
       const create = `az iot hub consumer-group create --hub-name ${hubName} --name '${consumerGroup}'`;
-      return {
-        ...diagnosis,
-        todo: `if it stays, the consumer group is missing at this endpoint: create it with ${create}, or name one that is there`,
-      };
+      const orCreate = `if it stays, HUB_CONSUMER_GROUP is missing at this endpoint: create it with ${create}`;
+      return { ...found, todo: `nothing, if the hub fails over: the endpoint is looked up again; ${orCreate}` };
     }
     if (blamed !== 'HUB_EVENTS_CONNECTION_STRING') return diagnosis;
     if (cause.startsWith('UnauthorizedError')) return { ...diagnosis, setting, todo: keyOrClock(right, hubSaid) };

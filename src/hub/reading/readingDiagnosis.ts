@@ -43,7 +43,7 @@ const refusals: Readonly<Record<string, Meaning | Record<HubRequest, Meaning>>> 
     looking: { setting: connection, todo: 'EntityPath must be the Event Hub-compatible name of the hub' },
     reading: {
       setting: 'HUB_CONSUMER_GROUP',
-      todo: 'create this consumer group at the hub, or name one that is there',
+      todo: 'create this consumer group at the hub, or name one that is there; if the hub has failed over, give Endpoint and EntityPath of the other one',
     },
   },
   ArgumentOutOfRangeError: {
