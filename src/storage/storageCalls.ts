@@ -44,6 +44,9 @@ export interface StorageCalls {
 /** Whether the account has answered that this key may not do it. */
 export const isRefusal = (status: number | undefined): boolean => status === 401 || status === 403;
 
+/** Whether somebody holds a lease on the blob, without which the account changes nothing: no other writer was faster. */
+export const isLease = (code: string | undefined): boolean => code?.startsWith('Lease') ?? false;
+
 /** Not that of `node:timers/promises`, which takes no part in virtual time. */
 export const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 

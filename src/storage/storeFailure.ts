@@ -2,7 +2,7 @@ import { noTokenTodo } from '../identity/identity.ts';
 import type { StoreFault } from '../protocol/storeCalls.ts';
 import { ownLimitOf, todoOf } from '../text/absence.ts';
 import { keyOrClock } from '../text/clock.ts';
-import { StorageError } from './storageCalls.ts';
+import { isLease, StorageError } from './storageCalls.ts';
 
 /** Where a store is, in the words of the settings. */
 export interface StoreLocation {
@@ -90,6 +90,8 @@ function accountTodo({ status, code, date }: StorageError, isByIdentity: boolean
       code,
       date,
     );
+  if (isLease(code))
+    return 'somebody holds a lease on the blob that the error names: end it (az storage blob lease break), and keep off what takes it';
   if (code === 'ContainerNotFound') return 'create this container, or give the connection string the right to';
   if (status === 403)
     return 'the connection string must allow to list, read, write and delete blobs in the container, from this address';
