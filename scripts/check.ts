@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { checkLive } from '../sandbox/live/live.ts';
 import { spawn } from '../sandbox/service/endWithUs.ts';
 
@@ -9,7 +8,7 @@ import { spawn } from '../sandbox/service/endWithUs.ts';
 const args = process.argv.slice(2);
 
 if (args.includes('--live')) {
-  if (existsSync('.env')) process.loadEnvFile('.env');
+  await import('../src/programs/envFile.ts');
   process.exitCode = await checkLive(args, process.env['DEVICE_CONNECTION_STRING'] ?? '', process);
 } else {
   await import('./buildIfOlder.ts');

@@ -132,6 +132,6 @@ export function envExample(): string {
     });
   return `${[
     '# Copy to .env: `npm start`, `npm run methods` and `npm run dead-letters` read it, and `docker run` with `--env-file .env`.',
-    '# Variables that are set already win. An empty value counts as not set. No quotes: `docker run` would keep them.',
+    '# Variables that are set already win. An empty value counts as not set. All behind `=` is the value: no quotes, no comments.',
   ].join('\n')}\n\n${lines.join('\n')}`;
 }

@@ -42,13 +42,15 @@ export interface DeviceOptions {
   caFile?: string;
 }
 
+/** Until its first connection the client calls every failure this, a closed port too. */
+const firstFailure = /^mqtt\.js returned Failure on first connection \(Not authorized\): (.*) error$/s;
+
 /** Rejects when the hub can't be reached or refuses the device. */
 export async function connectDevice({ id, connectionString, caFile }: DeviceOptions): Promise<Device> {
   const client = sdk.Client.fromConnectionString(connectionString, transport.Mqtt);
   // A failing connection is reported at once, not after minutes of retries.
   client.setRetryPolicy({ shouldRetry: () => false, nextRetryTimeout: () => 0 });
   if (caFile !== undefined) await client.setOptions({ ca: await readFile(caFile, 'utf8') });
-  await client.open();
 
   const replies: Reply[] = [];
   let lost: Error | undefined;
@@ -60,12 +62,16 @@ export async function connectDevice({ id, connectionString, caFile }: DeviceOpti
   });
   loss.catch(() => {}); // a caller need not wait for it
 
+  // Before it connects: a session that the hub kept brings its messages at once. The client opens for it, as `open` does.
   client.on('message', (message: InstanceType<typeof sdk.Message>) => {
     replies.push(toReply(message));
     client.complete(message).catch(fail);
     wake();
   });
-  client.on('error', fail);
+  let isOpen = false;
+  client.on('error', (error) => {
+    if (isOpen) fail(error); // until then `open` says it
+  });
   client.on('disconnect', (cause?: Error) => fail(cause));
 
   function fail(cause: unknown) {
@@ -73,6 +79,11 @@ export async function connectDevice({ id, connectionString, caFile }: DeviceOpti
     lose(lost);
     wake();
   }
+
+  await client.open().catch(({ message }: Error) => {
+    throw new Error(`Cannot connect to the hub: ${message.replace(firstFailure, '$1')}`);
+  });
+  isOpen = true;
 
   return {
     id,

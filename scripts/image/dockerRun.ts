@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { readEnvFile } from '../../src/settings/envFile.ts';
 import { joinLines } from './dockerfile.ts';
 
 /** What a `docker run` line says about the container. */
@@ -40,14 +41,8 @@ export function readDockerRun(page: string): DockerRun {
   if (positionals.length !== 1) throw new Error('docker run in README.md must name the image, and no command');
   return {
     envFile: values['env-file'],
-    environment: readEnvFile(values.env.join('\n')),
+    environment: readEnvFile(values.env.join('\n')).variables,
     mounts: values.volume.map((volume) => volume.split(':')[1] ?? ''),
     ports: values.publish.map((port) => port.split(':').at(-1) ?? ''),
   };
-}
-
-/** As `docker run --env-file` reads it: everything behind the first `=` is the value, quotes too. */
-export function readEnvFile(text: string): Record<string, string> {
-  const lines = text.split('\n').filter((line) => line.includes('=') && !line.startsWith('#'));
-  return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]));
 }

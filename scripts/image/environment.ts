@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type DockerRun, readEnvFile } from './dockerRun.ts';
+import { readEnvFile } from '../../src/settings/envFile.ts';
+import type { DockerRun } from './dockerRun.ts';
 import type { Image } from './followDockerfile.ts';
 
 /**
@@ -18,7 +19,7 @@ export async function environmentOf(
   if (dockerRun.envFile !== '.env') throw new Error('docker run in README.md must have --env-file .env');
   requireSame('volumes', dockerRun.mounts, image.volumes);
   requireSame('ports', dockerRun.ports, image.ports);
-  const open = readEnvFile(await readFile(join(project, '.env.example'), 'utf8'));
+  const { variables: open } = readEnvFile(await readFile(join(project, '.env.example'), 'utf8'));
   const filled = Object.keys(open).map((name) => [name, values[name] ?? ''] as const);
   return { ...image.environment, ...Object.fromEntries(filled), ...dockerRun.environment };
 }

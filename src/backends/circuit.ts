@@ -1,4 +1,5 @@
 import type { Troubles } from '../log/troubles.ts';
+import { ownLimitOf } from '../text/absence.ts';
 import { createHealthProbe, type Health, probeUntilHealthy } from './healthProbe.ts';
 
 /** Stops calls to a backend that is down (B5). */
@@ -92,7 +93,8 @@ export function createCircuit(options: CircuitOptions): Circuit {
     onOpen?.();
     const counts = () => ({ failures: outages.count() + serverErrors.count(), waited: opened.waited });
     const fields = { backend: name, failure, failures: counts().failures };
-    troubles.raise(name, { level: 'warn', message: 'backend is out, calls to it wait', fields, still: counts });
+    const message = 'backend is out, calls to it wait';
+    troubles.raise(name, { level: 'warn', message, fields, diagnosis: ownLimitOf(failure), still: counts });
   }
 
   function foundHealthy() {

@@ -39,6 +39,9 @@ export function objectOf(model: string): (reference: Reference) => string | unde
   };
 }
 
+/** Object and model that a reference leads to; empty when it has none. */
+export const targetOf = (reference: Reference): Json => memberOf(reference, 'to', ofTarget) ?? parseJson('{}');
+
 const noTarget = () => new TypeError('expected a reference to an object model');
 
 /** @throws TypeError when they are no object */
@@ -51,7 +54,11 @@ export function attributesOf(reference: Reference, keys?: Keys): Json {
 /** Whether one of these attributes is `true`. */
 export function isMarked(reference: Reference, marks: Keys): boolean {
   if (!reference.members.has('attributes')) return false;
-  const { members, place } = attributesOf(reference, marks);
+  return hasTrue(attributesOf(reference, marks));
+}
+
+/** Whether one of the members that were looked for is `true`. */
+export function hasTrue({ members, place }: Json): boolean {
   for (const { start } of members.values()) if (place.bytes[start] === letterT) return true;
   return false;
 }

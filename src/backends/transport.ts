@@ -2,6 +2,7 @@ import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import type { Dispatcher } from 'undici';
 import { openPool } from '../network/pool.ts';
 import type { TransportFault } from '../protocol/backendCalls.ts';
+import { tooManyFiles } from '../text/absence.ts';
 import { createJoined } from './joined.ts';
 import { createLargeAnswer, type LargeAnswer, type ReadingRoom, usualAnswerBytes } from './largeAnswer.ts';
 import { createTimeouts } from './timeouts.ts';
@@ -117,10 +118,7 @@ export function createTransport(url: string, { connections, attemptTimeoutMs, ro
         onResponseError(_, error) {
           // undici rejects the request as invalid: a defect of the service, which a retry does not help.
           if (codeOf(error) === 'UND_ERR_INVALID_ARG') reject(error);
-          fail(
-            controller ? 'connection lost' : codeOf(error) === 'ECONNREFUSED' ? 'connection refused' : 'no connection',
-            error,
-          );
+          fail(controller ? 'connection lost' : (unconnected[codeOf(error) ?? ''] ?? 'no connection'), error);
         },
       };
       pool.dispatch(
@@ -138,5 +136,11 @@ export function createTransport(url: string, { connections, attemptTimeoutMs, ro
 }
 
 const empty = Buffer.alloc(0);
+
+const unconnected: Readonly<Record<string, TransportFault>> = {
+  ECONNREFUSED: 'connection refused',
+  EMFILE: tooManyFiles,
+  ENFILE: tooManyFiles,
+};
 
 const codeOf = (error: Error) => (error as NodeJS.ErrnoException).code;

@@ -1,22 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { type Finding, failure, ok, outage } from 'telemetry/check/finding.ts';
 import { createDirectMethods, type DirectMethodResult } from '../hub/methods/directMethods.ts';
+import { diagnoseMethods } from '../hub/methods/methodsDiagnosis.ts';
 import { accessOf } from '../identity/access.ts';
 import { isSecret } from '../identity/rotatingSecret.ts';
 import type { MethodsSettings } from '../settings/config.ts';
 
 const what = 'service endpoint';
-
-const ofKey = {
-  setting: 'HUB_SERVICE_CONNECTION_STRING',
-  compare: 'HostName',
-  right: 'SharedAccessKeyName and SharedAccessKey must be those of a policy of this hub that has service connect',
-};
-const ofIdentity = {
-  setting: 'HUB_HOST_NAME',
-  compare: 'HUB_HOST_NAME',
-  right: 'give the identity a role at this hub that may invoke methods (docs/identity.md)',
-};
 
 /** The right to invoke methods of devices, with one of a device that does not exist. */
 export async function checkInvoking(settings: MethodsSettings): Promise<Finding[]> {
@@ -37,13 +27,13 @@ export async function checkInvoking(settings: MethodsSettings): Promise<Finding[
 
 /** @param isByKey not by an identity */
 export function invokingFindingOf(result: DirectMethodResult, isByKey: boolean): Finding {
-  const { setting, compare, right } = isByKey ? ofKey : ofIdentity;
   if (result.kind === 'response') return ok(what, 'may invoke methods');
-  const { failure: reason, status, code } = result;
+  const { failure: reason, status, code, cause } = result;
   if (reason === 'device_unknown' || reason === 'device_offline')
     return ok(what, 'may invoke methods: the hub has no such device as was asked for');
-  const said = [status, code].filter((one) => one !== undefined).join(' ') || 'no answer';
+  const said = [status, code, cause].filter((one) => one !== undefined).join(' ') || 'no answer';
+  const { setting, todo } = diagnoseMethods(result, isByKey);
   return reason === 'refused'
-    ? failure(what, `the hub refuses access: ${said} (${setting})`, right)
-    : outage(what, `${said} (${setting})`, `compare ${compare} with that of the hub, or wait until it is back`);
+    ? failure(what, `the hub refuses access: ${said} (${setting})`, todo)
+    : outage(what, `${said} (${setting})`, todo);
 }

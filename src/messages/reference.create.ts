@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { action, done } from '../card/card.ts';
+import { keepingParent } from '../objectModel/parent.ts';
 import { defaultModel, guid, modelId } from '../protocol/fields.ts';
 
 export const referenceCreate = action('reference.create', {
@@ -8,8 +9,9 @@ export const referenceCreate = action('reference.create', {
   needs: ['informationModel'],
   forwardedTo: ['informationModel', 'writeReferences'],
 
-  async handle({ headers: { objectId, model }, json }, { informationModel }) {
-    await informationModel.addReferences(objectId, model, json.text);
+  async handle({ headers: { objectId, model }, json }, backends, limits) {
+    const body = await keepingParent({ objectId, model }, json, backends, limits);
+    await backends.informationModel.addReferences(objectId, model, body);
     return done({});
   },
 });

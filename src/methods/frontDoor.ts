@@ -12,6 +12,7 @@ import { createDirectMethods, type DirectMethods } from '../hub/methods/directMe
 import type { FileStorage } from '../hub/methods/fileStorage.ts';
 import { createHubAccess } from '../hub/methods/hubAccess.ts';
 import { type Access, accessOf } from '../identity/access.ts';
+import { isSecret } from '../identity/rotatingSecret.ts';
 import type { Log } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
 import { openMetrics } from '../metrics/exposition.ts';
@@ -70,7 +71,8 @@ export async function startFrontDoor(
   const troubles = createTroubles(log, () => amounts());
   const telling = { log, troubles };
   const access = accessOf(settings, telling);
-  const directMethods = given ?? createDirectMethods(access.service());
+  const service = access.service();
+  const directMethods = given ?? createDirectMethods(service);
   const taps = createTaps();
   const metrics = openMetrics({
     ...{ service: 'device-messaging-methods', version: versionOfBuild(process.env), instance },
@@ -82,7 +84,7 @@ export async function startFrontDoor(
   const secrets = () => secretsOf(settings);
   const room = createLine({ maxMessages: Number.POSITIVE_INFINITY, maxBytes: readingBytes });
   const backends = createMethodBackends(settings.backends, backendLog, secrets, amounts, meter, access, room);
-  const hubAccess = createHubAccess(directMethods, log, troubles);
+  const hubAccess = createHubAccess(directMethods, isSecret(service), log, troubles);
   const storage = await openStorage(settings, access);
   const filesPlace = placeOf(settings.files, { ...settings.store, kind: 'blob' }, 'METHODS_FILES');
   const fileInputs = createFileInputs({

@@ -1,8 +1,27 @@
 import type { BoundBackends } from '../backends/backends.ts';
-import { attributesOf, isMarked, isNamed, objectOf, type Reference } from '../backends/reference.ts';
-import { parseJson, withMember } from '../protocol/json.ts';
+import {
+  attributesOf,
+  hasTrue,
+  isMarked,
+  isNamed,
+  objectOf,
+  ofReference,
+  type Reference,
+  targetOf,
+} from '../backends/reference.ts';
+import { type Json, memberOf, parseJson, pickSmall, withMember } from '../protocol/json.ts';
+import { eachElementOf } from '../protocol/jsonAnswer.ts';
 import { keysOf } from '../protocol/jsonKeys.ts';
 import { Rejection } from '../protocol/rejection.ts';
+
+interface Source {
+  readonly objectId: string;
+  readonly model: string;
+}
+
+interface ReferenceLimits {
+  readonly maxReferences: number;
+}
 
 /**
  * Creates the reference from a model to its parent of the same model id, with the attribute `isParent` (A9). It is for
@@ -10,20 +29,16 @@ import { Rejection } from '../protocol/rejection.ts';
  * @throws Rejection when the model has another parent, or the information model refuses
  */
 export async function linkParent(
-  child: { readonly objectId: string; readonly model: string },
+  child: Source,
   parent: { readonly objectId: string; readonly name: string },
   { informationModel }: BoundBackends,
-  { maxReferences }: { readonly maxReferences: number },
+  limits: ReferenceLimits,
 ): Promise<void> {
   const hasName = isNamed(new Set([parent.name]));
   const leadsTo = objectOf(child.model);
-  let [references, isOtherMarked, isNameTaken] = [0, false, false];
+  let [isOtherMarked, isNameTaken] = [false, false];
   let existing: Reference | undefined;
-  await informationModel.references(child.objectId, child.model, (reference) => {
-    references += 1;
-    if (references > maxReferences) {
-      throw new Rejection('response_too_large', `the object model has more than ${maxReferences} references`);
-    }
+  await eachStored(child, informationModel, limits, (reference) => {
     const hasSameName = hasName(reference);
     if (hasSameName && leadsTo(reference)?.toLowerCase() === parent.objectId.toLowerCase()) existing ??= reference;
     else {
@@ -38,12 +53,87 @@ export async function linkParent(
   }
   const name = JSON.stringify(parent.name);
   const to = JSON.stringify({ objectId: parent.objectId, model: child.model });
-  const attributes = withMember(existing ? attributesOf(existing, parentMark) : parseJson('{}'), 'isParent', 'true'); // R5
+  const attributes = marked(existing ? attributesOf(existing, parentMark) : parseJson('{}'));
   const body = `[{"name":${name},"to":${to},"attributes":${attributes}}]`;
   await informationModel.addReferences(child.objectId, child.model, body);
 }
 
+/**
+ * The references that a device writes, so that the parent stays what it is: its reference keeps `isParent` whatever attributes are given,
+ * and no other gets it (A9). The stored references are read only if there are attributes.
+ * @param sent the body; what is no array of references is left to the information model
+ * @throws Rejection
+ */
+export async function keepingParent(
+  source: Source,
+  sent: Json,
+  { informationModel }: BoundBackends,
+  limits: ReferenceLimits,
+): Promise<string> {
+  let hasAttributes = false;
+  eachElementOf(sent, ofReference, ({ members }) => {
+    hasAttributes ||= members.has('attributes');
+  });
+  if (!hasAttributes) return sent.text;
+
+  const parents = new Set<string>();
+  await eachStored(source, informationModel, limits, (reference) => {
+    if (isMarked(reference, parentMark)) parents.add(identityOf(reference));
+  });
+  const { bytes, start, end } = sent.place;
+  const parts: string[] = [];
+  let [at, index] = [start, -1];
+  eachElementOf(sent, ofReference, (reference) => {
+    index += 1;
+    const attributes = memberOf(reference, 'attributes', parentMark);
+    if (!attributes?.isObject) return;
+    const to = targetOf(reference);
+    for (const [path, { twice }] of [
+      ['', reference],
+      ['.to', to],
+      ['.attributes', attributes],
+    ] as const)
+      for (const key of twice) throw new Rejection('validation_error', `body[${index}]${path}.${key} occurs twice`); // R5
+    const identity = identityOf(reference);
+    const isParent = hasTrue(attributes);
+    if (isParent && !parents.has(identity)) {
+      if (parents.size > 0)
+        throw unchangeable(`body[${index}].attributes.isParent is for the parent that the model has`);
+      parents.add(identity);
+    } else if (!isParent && parents.has(identity)) {
+      parts.push(bytes.toString('utf8', at, attributes.place.start), marked(attributes));
+      at = attributes.place.end;
+    }
+  });
+  return parts.length === 0 ? sent.text : `${parts.join('')}${bytes.toString('utf8', at, end)}`;
+}
+
+async function eachStored(
+  { objectId, model }: Source,
+  informationModel: BoundBackends['informationModel'],
+  { maxReferences }: ReferenceLimits,
+  take: (reference: Reference) => void,
+): Promise<void> {
+  let references = 0;
+  await informationModel.references(objectId, model, (reference) => {
+    references += 1;
+    if (references > maxReferences) {
+      throw new Rejection('response_too_large', `the object model has more than ${maxReferences} references`);
+    }
+    take(reference);
+  });
+}
+
 const parentMark = keysOf(['isParent']);
+
+/** Nothing else changes (R5). */
+const marked = (attributes: Json): string => withMember(attributes, 'isParent', 'true');
+
+/** Name and target (A13). Too long ones are those of no reference. */
+function identityOf(reference: Reference): string {
+  const { objectId, model } = pickSmall(targetOf(reference), ['objectId', 'model']);
+  return JSON.stringify([pickSmall(reference, ['name']).name, String(objectId).toLowerCase(), model]);
+}
 
 const unchangeable = (why: string) =>
   new Rejection('http_response_error', `${why}: changing the parent is not supported`);

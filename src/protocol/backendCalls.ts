@@ -35,6 +35,7 @@ export type HttpMethod = (typeof httpMethods)[number];
 export const transportFaults = [
   'connection refused',
   'no connection',
+  'too many open files',
   'connection lost',
   'no answer in time',
   'answer too large',

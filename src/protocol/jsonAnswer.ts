@@ -2,6 +2,7 @@ import { answerLimits, bodyLimits, checkedEnd, type Json, jsonOf, terminated } f
 import type { Keys } from './jsonKeys.ts';
 import type { List } from './jsonPass.ts';
 import { effort, scanElements, scanInSlices } from './jsonScan.ts';
+import { openBracket, pastBlanks } from './jsonTokens.ts';
 
 /** A member of the outermost object whose elements are taken one by one. */
 export interface Elements {
@@ -36,7 +37,13 @@ export function eachElement({ members, place: { bytes } }: Json, elements: Eleme
   scanElements(bytes, member.start, listOf(elements));
 }
 
-const listOf = ({ keys, take }: Elements): List => ({
+/** The elements of a text that is an array; none of any other. */
+export function eachElementOf({ place: { bytes, start } }: Json, keys: Keys, take: Elements['take']): void {
+  const at = pastBlanks(bytes, start);
+  if (bytes[at] === openBracket) scanElements(bytes, at, listOf({ keys, take }));
+}
+
+const listOf = ({ keys, take }: Omit<Elements, 'key'>): List => ({
   keys,
   limits: bodyLimits,
   take(bytes, element) {

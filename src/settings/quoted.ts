@@ -1,4 +1,4 @@
-/** A shell and `npm start` take the quotes around a value in a file of variables away, `docker run --env-file` passes them. */
+/** A shell takes the quotes around a value in a file of variables away; `docker run --env-file` and `npm start` pass them. */
 
 const inQuotes = /^(["'])(.*)\1$/s;
 

@@ -1,4 +1,4 @@
-import type { ContainerClient } from '@azure/storage-blob';
+import type { ContainerClient, RestError } from '@azure/storage-blob';
 import type { AccountClient } from './containerIn.ts';
 
 export interface CallLimits {
@@ -15,14 +15,17 @@ export class StorageError extends Error {
   /** HTTP status; undefined without an answer. */
   readonly status: number | undefined;
   readonly code: string;
+  /** The header of that name. */
+  readonly date: string | undefined;
   /** Status and code. */
   readonly said: string;
 
-  constructor(what: string, status: number | undefined, code: string) {
+  constructor(what: string, status: number | undefined, code: string, date?: string) {
     const said = [status, code].join(' ').trim();
     super(`${what} failed: ${said}`);
     this.status = status;
     this.code = code;
+    this.date = date;
     this.said = said;
   }
 }
@@ -40,6 +43,9 @@ export interface StorageCalls {
 
 /** Whether the account has answered that this key may not do it. */
 export const isRefusal = (status: number | undefined): boolean => status === 401 || status === 403;
+
+/** Whether somebody holds a lease on the blob, without which the account changes nothing: no other writer was faster. */
+export const isLease = (code: string | undefined): boolean => code?.startsWith('Lease') ?? false;
 
 /** Not that of `node:timers/promises`, which takes no part in virtual time. */
 export const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
@@ -63,12 +69,12 @@ export function createStorageCalls(
       try {
         return await once(AbortSignal.timeout(attemptMs(by)));
       } catch (error) {
-        const { statusCode, code, name } = error as { statusCode?: number; code?: string; name: string };
+        const { statusCode, code, name, response } = error as RestError;
         if (code === 'ContainerNotFound') isThere = false;
         if (isRefusal(statusCode) && performance.now() < by && (await hasOtherKey())) continue;
         const pause = limits.pauseMs * 2 ** (count - 1);
         if (count >= limits.attempts || !transientStatuses.includes(statusCode) || performance.now() + pause >= by) {
-          throw new StorageError(`${storage}: ${what}`, statusCode, code ?? name);
+          throw new StorageError(`${storage}: ${what}`, statusCode, code ?? name, response?.headers.get('date'));
         }
         await sleep(pause);
       }

@@ -1,7 +1,8 @@
 import { noTokenTodo } from '../identity/identity.ts';
 import type { StoreFault } from '../protocol/storeCalls.ts';
-import { todoOf } from '../text/absence.ts';
-import { StorageError } from './storageCalls.ts';
+import { ownLimitOf, todoOf } from '../text/absence.ts';
+import { keyOrClock } from '../text/clock.ts';
+import { isLease, StorageError } from './storageCalls.ts';
 
 /** Where a store is, in the words of the settings. */
 export interface StoreLocation {
@@ -57,7 +58,8 @@ export function storeFailureOf(
     const diagnosis = {
       setting: isOfContainer ? containerSetting : setting,
       storeSaid: said,
-      todo: accountTodo(status, code, setting.endsWith('_ACCOUNT_URL')),
+      todo: accountTodo(error, setting.endsWith('_ACCOUNT_URL')),
+      ...ownLimitOf(code),
     };
     const fault = status !== undefined && status < 500 ? 'refused' : 'unavailable';
     return new StoreFailure(message, fault, diagnosis, contentCodes.has(code));
@@ -69,6 +71,7 @@ export function storeFailureOf(
     setting,
     storeSaid: error.message,
     todo: todo ?? 'look at the disk, and at the log of the operating system',
+    ...ownLimitOf(code),
   };
   return new StoreFailure(error.message, todo ? 'refused' : 'unavailable', diagnosis, contentCodes.has(code));
 }
@@ -77,11 +80,18 @@ export function storeFailureOf(
 const contentCodes: ReadonlySet<string> = new Set(['RequestBodyTooLarge', 'BlobImmutableDueToPolicy', 'EFBIG']);
 
 /** @param isByIdentity instead of a connection string */
-function accountTodo(status: number | undefined, code: string, isByIdentity: boolean): string {
+function accountTodo({ status, code, date }: StorageError, isByIdentity: boolean): string {
   if (code === 'NoToken') return noTokenTodo;
-  if (isByIdentity && (code === 'AuthenticationFailed' || status === 401 || status === 403)) return giveRole;
-  if (code === 'AuthenticationFailed' || status === 401)
-    return 'AccountKey must be that of AccountName, or SharedAccessSignature one that has not expired';
+  const isUnknown = code === 'AuthenticationFailed' || status === 401;
+  if (isByIdentity && (isUnknown || status === 403)) return keyOrClock(giveRole, code, date);
+  if (isUnknown)
+    return keyOrClock(
+      'AccountKey must be that of AccountName, or SharedAccessSignature one that has not expired',
+      code,
+      date,
+    );
+  if (isLease(code))
+    return 'somebody holds a lease on the blob that the error names: end it (az storage blob lease break), and keep off what takes it';
   if (code === 'ContainerNotFound') return 'create this container, or give the connection string the right to';
   if (status === 403)
     return 'the connection string must allow to list, read, write and delete blobs in the container, from this address';

@@ -25,6 +25,18 @@ const known: Readonly<Record<string, Absence>> = {
   EPROTO: 'no TLS',
 };
 
+/** The operating system opens nothing more for this process, or for all of this machine. */
+export const tooManyFiles = 'too many open files';
+
+const ownLimit = {
+  setting: 'ulimit -n',
+  todo: 'the limit is that of this process (EMFILE) or machine (ENFILE), not of what it connects to: raise it, and look at what keeps connections open',
+};
+
+/** Fields that take the place of those of a diagnosis: the other side is not to blame. None for any other code or failure. */
+export const ownLimitOf = (code: string): Partial<typeof ownLimit> =>
+  code === 'EMFILE' || code === 'ENFILE' || code === tooManyFiles ? ownLimit : {};
+
 /**
  * What an operator can do about a failure without an answer; undefined when its code tells no cause.
  * @param compare what names the host in the settings, and with what to compare it

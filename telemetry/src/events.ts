@@ -14,6 +14,9 @@ export function eventNames(events: Events): (message: string) => string | undefi
   return (message) => names.get(message);
 }
 
+/** Of each log: what reads it stood still. */
+export const linesDropped = warn('lines of the log are missing before this one: nobody read them');
+
 export function info<const M extends string>(message: M) {
   return { levels: ['info'], message } as const;
 }

@@ -1,6 +1,7 @@
+import { writeSync } from 'node:fs';
 import { type DestinationStream, type LevelWithSilent, pino } from 'pino';
 import { createErrorFields } from './errorFields.ts';
-import { type Events, eventNames, type MessageOf } from './events.ts';
+import { type Events, eventNames, linesDropped, type MessageOf } from './events.ts';
 import { createLineOf } from './line.ts';
 import { createOutput, type Output } from './output.ts';
 import { prettyLine } from './pretty.ts';
@@ -42,7 +43,10 @@ export interface LogOptions {
  * Structured log lines, one JSON object each (G5).
  * @param destination standard output when omitted: there the lines of a turn are written together (D151)
  */
-export function createLog<E extends Events, Plain extends string = never>(
+export function createLog<
+  E extends Events & Record<'log.lines_dropped', typeof linesDropped>,
+  Plain extends string = never,
+>(
   events: E,
   level: LogLevel,
   destination?: DestinationStream,
@@ -57,8 +61,9 @@ export function createLog<E extends Events, Plain extends string = never>(
     serializers: { err: createErrorFields(secrets) },
     hooks: { streamWrite },
   };
-  const output = destination === undefined ? standardOutput() : undefined;
-  const stream = destination ?? standardOutput();
+  const onGap = (lines: number) => at('warn')({ lines }, linesDropped.message);
+  const output = destination === undefined ? standardOutput(onGap) : undefined;
+  const stream = destination ?? standardOutput(onGap);
   const logger = pino(options, stream);
   const eventOf = eventNames(events);
   const lineOf = createLineOf(instance);
@@ -92,13 +97,26 @@ export function createLog<E extends Events, Plain extends string = never>(
 let standard: Output | undefined;
 
 /** What waits is written when the process exits, also because of an error. */
-function standardOutput(): Output {
+function standardOutput(onGap: (lines: number) => void): Output {
   if (standard === undefined) {
-    standard = createOutput(pino.destination({ dest: 1, sync: true }));
-    process.on('exit', standard.flush);
+    const { fd = 1 } = process.stdout; // asked for: from then on a write to a pipe does not wait for room in it
+    standard = createOutput({ take: (bytes) => taken(fd, bytes), onGap });
+    process.on('exit', standard.end);
   }
   return standard;
 }
+
+function taken(fd: number, bytes: Uint8Array): number {
+  try {
+    return writeSync(fd, bytes);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return 0;
+    throw error;
+  }
+}
+
+/** Lines of this process that nobody has read in time. */
+export const droppedLines = (): number => standard?.dropped() ?? 0;
 
 /** The log that lines of a log with fields of its own come to. */
 const origins = new WeakMap<object, object>();

@@ -1,39 +1,150 @@
-interface Stream {
-  write(lines: string): void;
-}
+/** Takes bytes as far as it can at once, and answers how many; 0 when it can take none now. Throws when they are lost. */
+export type TakeBytes = (bytes: Uint8Array) => number;
 
 /** Where lines go that are written together. */
-export interface Output extends Stream {
-  /** Writes at once what waits. */
+export interface Output {
+  write(line: string): void;
+  /** Hands over what waits; waits itself for what reads it, a second at most. */
   flush(): void;
+  /** For the end of the process: waits as long as something is read. */
+  end(): void;
+  /** Lines that were dropped since the start. */
+  dropped(): number;
 }
 
-/** Characters that wait at most, in a turn of the event loop that takes long. */
-const mostWaiting = 65_536;
+interface OutputOptions {
+  readonly take: TakeBytes;
+  /** So many lines are missing before the next one. */
+  readonly onGap: (lines: number) => void;
+  readonly time?: Time;
+}
+
+interface Time {
+  now(): number;
+  /** Holds the whole process up. */
+  sleep(ms: number): void;
+}
+
+/** Characters of one turn of the event loop that are put together at most. */
+const mostOfTurn = 65_536;
+/** Bytes that wait at most for what reads them. */
+const mostWaiting = 1_048_576;
+/** What reads nothing for this time stands still. */
+const patienceMs = 1_000;
+const againMs = 50;
+const stepMs = 10;
 
 /**
  * Writes the lines of one turn of the event loop together, at its end: a busy service writes dozens of lines in each turn, and
- * a call of the system costs as much as a line (D151).
+ * a call of the system costs as much as a line (D151). Lines that are not read wait; beyond the limit the process waits for its
+ * reader, and drops lines when that stands still, so that it goes on. What is dropped is one gap: it ends when nothing waits any more.
  */
-export function createOutput(below: Stream): Output {
-  let waiting = '';
+export function createOutput({ take, onGap, time = realTime }: OutputOptions): Output {
+  let turn = { text: '', lines: 0 };
   let next: NodeJS.Immediate | undefined;
+  let again: NodeJS.Timeout | undefined;
+  /** Whole lines, but for the first, which may have been taken in part. */
+  let queue: { readonly bytes: Uint8Array; readonly lines: number }[] = [];
+  let waiting = 0;
+  let standsStill = false;
+  let gap = 0;
+  let total = 0;
 
-  function flush() {
+  function drop(lines: number) {
+    gap += lines;
+    total += lines;
+  }
+
+  /** Whether anything was taken. */
+  function push(): boolean {
+    const before = waiting;
+    try {
+      for (let [first] = queue; first !== undefined; [first] = queue) {
+        const { bytes, lines } = first;
+        const taken = take(bytes);
+        waiting -= taken;
+        if (taken === bytes.length) queue.shift();
+        else queue[0] = { bytes: bytes.subarray(taken), lines };
+        if (taken === 0) break;
+      }
+    } catch {
+      for (const { lines } of queue) total += lines; // no gap: there is nothing to tell it to
+      queue = [];
+      waiting = 0;
+      return false;
+    }
+    if (waiting < before) standsStill = false;
+    return waiting < before;
+  }
+
+  function awaitReader(isEnough: () => boolean, mostMs = Number.POSITIVE_INFINITY) {
+    const since = time.now();
+    let readAt = since;
+    while (!isEnough() && time.now() - since <= mostMs) {
+      if (push()) readAt = time.now();
+      else if (time.now() - readAt < patienceMs) time.sleep(stepMs);
+      else {
+        standsStill = true;
+        return;
+      }
+    }
+  }
+
+  function enqueue() {
+    const { text, lines } = turn;
+    turn = { text: '', lines: 0 };
+    if (lines === 0) return;
+    const bytes = Buffer.from(text);
+    const hasRoom = () => waiting === 0 || waiting + bytes.length <= mostWaiting;
+    if (gap === 0 && !hasRoom() && !standsStill) awaitReader(hasRoom);
+    if (gap > 0 || !hasRoom()) return drop(lines);
+    queue.push({ bytes, lines });
+    waiting += bytes.length;
+  }
+
+  function settle() {
+    push();
+    if (waiting > 0) {
+      clearTimeout(again);
+      again = setTimeout(settle, againMs).unref();
+      return;
+    }
+    const lines = gap;
+    gap = 0;
+    if (lines > 0) onGap(lines);
+  }
+
+  function endTurn() {
     clearImmediate(next);
     next = undefined;
-    if (waiting === '') return;
-    const lines = waiting;
-    waiting = '';
-    below.write(lines);
+    enqueue();
+    settle();
   }
 
   return {
     write(line) {
-      waiting += line;
-      if (waiting.length > mostWaiting) flush();
-      else next ??= setImmediate(flush);
+      turn.text += line;
+      turn.lines += 1;
+      if (turn.text.length > mostOfTurn) endTurn();
+      else next ??= setImmediate(endTurn);
     },
-    flush,
+    flush() {
+      endTurn();
+      if (standsStill) return;
+      awaitReader(() => waiting === 0, patienceMs);
+      settle();
+    },
+    end() {
+      endTurn();
+      awaitReader(() => waiting === 0);
+      settle();
+    },
+    dropped: () => total,
   };
 }
+
+const cell = new Int32Array(new SharedArrayBuffer(4));
+const realTime: Time = {
+  now: () => performance.now(),
+  sleep: (ms) => void Atomics.wait(cell, 0, 0, ms),
+};

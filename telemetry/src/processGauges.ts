@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { getHeapSpaceStatistics } from 'node:v8';
+import { droppedLines } from './log.ts';
 import type { Meter } from './meter.ts';
 import type { processMetrics } from './processMetrics.ts';
 
@@ -13,7 +14,7 @@ const resolutionMs = 20;
 const sameLookMs = 1_000;
 
 /** Registers the metrics of the process. @returns ends the measuring */
-export function observeProcess(meter: Meter<typeof processMetrics>): () => void {
+export function observeProcess(meter: Meter<typeof processMetrics>, dropped = droppedLines): () => void {
   const histogram = monitorEventLoopDelay({ resolution: resolutionMs });
   histogram.enable();
   let lookedAt = Number.NEGATIVE_INFINITY;
@@ -45,6 +46,7 @@ export function observeProcess(meter: Meter<typeof processMetrics>): () => void 
 
   for (const value of delayValues) meter.observe(`nodejs.eventloop.delay.${value}`, () => [[recent()[value]]]);
   meter.observe('nodejs.eventloop.utilization', () => [[performance.eventLoopUtilization().utilization]]);
+  meter.observe('device_messaging.log.lines.dropped', () => [[dropped()]]);
   meter.observe('process.cpu.time', () => {
     const { user, system } = process.cpuUsage();
     return [

@@ -27,6 +27,11 @@ export const processMetrics = {
     what: 'Share of time since the start in which the event loop was busy',
     use: 'Near 1 this instance is at its limit: add one, if there are partitions left.',
   }),
+  'device_messaging.log.lines.dropped': counter({
+    unit: '{line}',
+    what: 'Lines of the log that were dropped',
+    use: 'What reads standard output stood still: look at the log driver of the container engine, and its disk.',
+  }),
   'process.cpu.time': counter(
     {
       unit: 's',

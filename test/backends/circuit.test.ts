@@ -56,6 +56,16 @@ describe('a circuit', () => {
     ]);
   });
 
+  it('does not blame the backend when this process may open no more connections', () => {
+    const { fail, log } = circuit();
+    fail(5, twoDevices, 'too many open files');
+    expect(log.lines).toMatchObject([
+      {
+        fields: { failure: 'too many open files', setting: 'ulimit -n', todo: expect.stringContaining('this process') },
+      },
+    ]);
+  });
+
   it('stays closed after any failures of one device alone', () => {
     const { fail, succeeded, state } = circuit();
     fail(100, oneDevice);

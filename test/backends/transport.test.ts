@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import net, { type AddressInfo, createServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Axios } from 'axios';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -171,6 +171,16 @@ describe('the transport', () => {
     });
     const { fault, sent } = await failure(client(closed)('POST', '/', { data: '{}' }));
     expect([fault, sent]).toEqual(['connection refused', false]);
+  });
+
+  it('reports that this process may open no more connections', async () => {
+    const connect = vi.spyOn(net, 'connect').mockImplementation(() => {
+      const error = Object.assign(new Error('connect EMFILE'), { code: 'EMFILE' });
+      return new net.Socket().destroy(error);
+    });
+    onTestFinished(() => connect.mockRestore());
+    const { fault, sent } = await failure(client('http://127.0.0.1:9')('POST', '/', { data: '{}' }));
+    expect([fault, sent]).toEqual(['too many open files', false]);
   });
 
   it('reports a name that does not resolve as no connection', async () => {

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { serviceCommand } from '../../sandbox/service/process.ts';
 import { joinLines, readDockerfile } from '../../scripts/image/dockerfile.ts';
-import { readDockerRun, readEnvFile } from '../../scripts/image/dockerRun.ts';
+import { readDockerRun } from '../../scripts/image/dockerRun.ts';
 import { settingDocs } from '../../src/settings/config.ts';
+import { readEnvFile } from '../../src/settings/envFile.ts';
 
 const readme = readFileSync('README.md', 'utf8');
 const firstDeployment = readFileSync('docs/first-deployment.md', 'utf8');
@@ -29,7 +30,9 @@ describe('README’s docker run line', () => {
   });
   it('reads the file that .env.example is copied to', () => {
     expect(envFile).toBe('.env');
-    expect(Object.keys(readEnvFile(readFileSync('.env.example', 'utf8')))).toContain('HUB_EVENTS_CONNECTION_STRING');
+    expect(Object.keys(readEnvFile(readFileSync('.env.example', 'utf8')).variables)).toContain(
+      'HUB_EVENTS_CONNECTION_STRING',
+    );
   });
 });
 
@@ -57,7 +60,7 @@ describe('the unit for systemd', () => {
   });
 
   it('sets variables that the service reads, with a data directory that it may write to', () => {
-    const variables = readEnvFile((settingOf('Environment') ?? '').replaceAll(' ', '\n'));
+    const { variables } = readEnvFile((settingOf('Environment') ?? '').replaceAll(' ', '\n'));
     const known = ['NODE_ENV', ...settingDocs().map(({ env }) => env)];
     expect(Object.keys(variables).filter((name) => !known.includes(name))).toEqual([]);
     expect(variables['DATA_DIRECTORY']).toBe(`/var/lib/${settingOf('StateDirectory')}`);
@@ -72,7 +75,4 @@ describe('a docker run line', () => {
     expect(() => readDockerRun('docker build .')).toThrow('one line that begins with docker run');
     expect(() => readDockerRun('docker run image sh')).toThrow('no command');
   });
-
-  it('reads a file of variables like a container engine, with its quotes', () =>
-    expect(readEnvFile('# A=1\nB=\nC="c=d"\nE\n')).toEqual({ B: '', C: '"c=d"' }));
 });

@@ -60,6 +60,15 @@ describe('npm start', () => {
     expect(stderr.match(/^ {2}- /gm)).toHaveLength(1);
   });
 
+  it('refuses a line of .env that a container engine reads otherwise', async () => {
+    writeEnv({ ...settings, LOG_LEVEL: 'info # of the file' });
+    const { code, stderr } = await run('start', {});
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^\.env cannot be used:\n {2}- line \d+: LOG_LEVEL: .*\n$/),
+    ]);
+  });
+
   it('works without .env', async () => {
     const { code, stderr } = await run('start', {});
     expect(code).toBe(1);

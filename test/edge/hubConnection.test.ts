@@ -9,6 +9,7 @@ import { createMeter } from '../../edge/src/metrics/metrics.ts';
 import { createLog } from '../../edge/src/operations/log.ts';
 import { startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
+import { connectDevice } from '../../sandbox/device/device.ts';
 import { startConnectProxy } from '../support/connectProxy.ts';
 import { authenticationBy } from './support/testEdge.ts';
 
@@ -115,6 +116,14 @@ describe('the connection to the hub', () => {
     connect({ access: () => ({ connectionString, ca }) });
     await expect.poll(() => connection.waitingFor()).toMatch(/^the hub: .*(Not authorized|refused)/i);
     expect(logged('hub.connected')).toEqual([]);
+  });
+
+  it('says that nobody listens there, and nothing of the key', async () => {
+    const connectionString = 'HostName=127.0.0.1:1;DeviceId=d;SharedAccessKey=a2V5';
+    connect({ access: () => ({ connectionString }) });
+    await expect.poll(() => connection.waitingFor()).toBe('the hub: connect ECONNREFUSED 127.0.0.1:1');
+    const device = connectDevice({ id: 'd', connectionString });
+    await expect(device).rejects.toThrow(/^Cannot connect to the hub: connect ECONNREFUSED 127\.0\.0\.1:1$/);
   });
 
   it('is not opened without the authority of the hub', async () => {

@@ -3,6 +3,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vite
 import { accountKey } from '../../sandbox/methods/azurite.ts';
 import { decodeCompletion, encodeCompletion } from '../../src/engine/progress/completionMap.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
+import { storeFailureOf } from '../../src/storage/storeFailure.ts';
 import { type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
 import { storageForAll } from '../support/storageAccount.ts';
 import { claimed, takeOver } from './support/claims.ts';
@@ -110,6 +111,31 @@ describe('the blob store’s records', () => {
     expect(after.epoch).toBe(7);
     expect(await store.writeProgress(before, at(6))).toBe(false);
     expect(await open().writeProgress(after, at(7))).toBe(true);
+  });
+
+  it('of a reader are written again with its epoch when somebody has deleted the ownership', async () => {
+    const store = open();
+    const reader = await claim(store, 6);
+    await store.writeProgress(reader, at(5));
+    await blobOf('ownership').delete();
+    expect(await store.change(undefined, { ...claimed('me', 6) })).toMatchObject({ owner: 'me', epoch: 6 });
+    expect(await store.writeProgress(reader, at(6))).toBe(true);
+  });
+
+  it('on which somebody holds a lease are not changed, which is told as such and not as a lost race', async () => {
+    const store = open();
+    const reader = await claim(store);
+    await store.writeProgress(reader, at(5));
+    for (const kind of ['ownership', 'checkpoint'] as const) await blobOf(kind).getBlobLeaseClient().acquireLease(-1);
+    const failures = [
+      await store.change(reader, { ...reader, owner: '' }).catch((error) => error),
+      await store.writeProgress(reader, at(6)).catch((error) => error),
+    ];
+    for (const failure of failures)
+      expect(storeFailureOf(failure, { setting: 'STORE_CONNECTION_STRING' })).toMatchObject({
+        message: expect.stringMatching(/writing hub.example\/devices\/group\d+\/(ownership|checkpoint)\/0 failed/),
+        diagnosis: { storeSaid: '412 LeaseIdMissing', todo: expect.stringContaining('holds a lease on the blob') },
+      });
   });
 
   it('are created again when the container was deleted', async () => {

@@ -20,8 +20,27 @@ it('A partition is released although a renewal or a request comes in between, an
   };
   const mine = open(racing);
   const record = await mine.claim('0', undefined);
-  if (record) await mine.release(record, 41);
+  const released = record && mine.release(record, 41);
+  await vi.advanceTimersByTimeAsync(50 + 100 + 200);
+  await released;
   expect(await store.ownerships()).toMatchObject([{ owner: '', wantedBy: 'wisher 0', begun: 41 }]);
+});
+
+it('A release that does not succeed is repeated with pauses that grow', async () => {
+  const store = createMemoryStore();
+  let asked = 0;
+  const busy: CheckpointStore = {
+    ...store,
+    async change(seen, next) {
+      if (next.owner !== '') return store.change(seen, next);
+      asked += 1;
+      return undefined;
+    },
+  };
+  const record = await open(busy).claim('0', undefined);
+  if (record) void open(busy).release(record, 41);
+  await vi.advanceTimersByTimeAsync(35_000);
+  expect(asked).toBe(22);
 });
 
 it('A partition that another instance has claimed is not released', async () => {

@@ -30,6 +30,10 @@ function setUp(records: readonly SeenOwnership[]) {
     course.push(`${what} ${partition}`);
     if (failing.has(`${what} ${partition}`)) throw new Error('no store');
   };
+  const sessionsIn = (...some: readonly SessionState[]) =>
+    [...states].flatMap(([partition, state]) =>
+      some.includes(state) ? [{ record: claimed('me', 1, partition) } as PartitionSession] : [],
+    );
   const rounds = createRounds({
     ...{ me: 'me', roundMs, balance: { expiryMs: 30_000, forceMs: 55_000 }, log: silence },
     partitionIds: { all: () => ['0', '1'], look: async () => {} },
@@ -47,13 +51,15 @@ function setUp(records: readonly SeenOwnership[]) {
         await does('claim', { partition });
         return { ...claimed('me', 2, partition), etag: 'f' };
       },
+      restore: (record) => does('restore', record).then(() => record),
       ask: (record) => does('ask', record).then(() => record),
       withdraw: (record) => does('withdraw', record).then(() => record),
       async release() {},
     },
     sessions: {
-      ...{ reading: () => [], revokeLost() {}, revokeAll: () => [], async releaseAll() {} },
-      all: () => [...states.keys()].map((partition) => ({ record: { partition } }) as PartitionSession),
+      ...{ revokeLost() {}, revokeAll: () => [], async releaseAll() {} },
+      reading: () => sessionsIn('reading'),
+      all: () => sessionsIn('reading', 'draining', 'revoked'),
       stateOf: (partition) => states.get(partition),
       async open(record) {
         await does('open', record);
@@ -135,6 +141,21 @@ describe('a round', () => {
     failing.clear();
     await rounds.run();
     expect(troubles.at(-1)).toBe('clear looking after the partitions');
+  });
+
+  it('writes the record again of a partition that is read, and of no other', async () => {
+    const { rounds, course, states } = setUp([]);
+    states.set('0', 'reading').set('1', 'draining');
+    await rounds.run();
+    expect(course).toEqual(['restore 0']);
+  });
+
+  it('claims the other partitions when a record cannot be renewed, and then fails', async () => {
+    const { rounds, course, troubles, failing } = setUp([seen('0', 'me')]);
+    failing.add('renew 0');
+    await rounds.run();
+    expect(course).toEqual(['renew 0', 'claim 1', 'open 1']);
+    expect(troubles).toEqual(['raise looking after the partitions']);
   });
 
   it('ends the trouble with what is not this instance’s any more', async () => {

@@ -98,7 +98,7 @@ export function bodies(place: number) {
   const reference = fc.record({
     name: fc.constantFrom('parent', 'feeds', 'admires'),
     to: fc.record({ objectId, model: fc.constantFrom('svc.device', 'svc.configuration') }),
-    attributes: fc.constantFrom({}, { isContained: true }, { isContained: false }),
+    attributes: fc.constantFrom({}, { isContained: true }, { isContained: false }, { isParent: true }),
   });
   const definition = fc
     .record({ typeId: fc.constantFrom('own', 'other'), version: fc.constantFrom('1.0.0', '1.1.0', '2.0.0', 'one') })

@@ -7,18 +7,28 @@ import { type Row, row } from './table/row.ts';
 
 const post = `POST /objects/${pumpId}/models/svc.device/references/out`;
 const properties = { objectId: pumpId };
-const reference = {
-  name: 'feeds',
-  to: { objectId: otherPumpId, model: 'svc.device' },
-  attributes: { isContained: true },
-};
+const reference = { name: 'feeds', to: { objectId: otherPumpId, model: 'svc.device' } };
+const known = { ...reference, attributes: {} };
 const body = [reference];
 const ok = { success: true, code: 'ok', details: '' };
 const failed = (code: string, details: unknown) => ({ success: false, code, details });
+/** The stored references, which are read when attributes are given. */
+const stored = (...data: unknown[]): ScriptedCall => ({
+  call: post.replace('POST', 'GET'),
+  reply: [200, { data }],
+});
+const parent = {
+  ...reference,
+  to: { objectId: otherPumpId.toUpperCase(), model: 'svc.device' },
+  attributes: { x: 1, isParent: true },
+};
+/** References of which the information model gets `written`, while the model has a parent. */
+const keeps = (it: string, sent: string, written: string, has: readonly object[] = [known, parent]): Row =>
+  row(it, { properties, body: sent }, ok, [stored(...has), { call: post, body: written, reply: [200, { data: [] }] }]);
 const refusal = (words: string) =>
   failed('http_response_error', `information model: create references failed with ${words}: as it is`);
 
-const creates: ScriptedCall = { call: post, body: JSON.stringify(body), reply: [201, { data: body }] };
+const creates: ScriptedCall = { call: post, body: JSON.stringify(body), reply: [201, { data: [known] }] };
 
 /** A row whose body goes to the information model as it is. */
 const passesOn = (it: string, body: unknown, reply: ScriptedReply, ack: Row['ack'] = ok): Row =>
@@ -36,17 +46,18 @@ const sample = { properties, body, backend: [creates], ack: ok, failed };
 
 messageTable('V2', 'reference.create', sample, {
   creation: [
-    passesOn('creates a reference that does not exist {S1.1 S12.1 S12.3 S12.6}', body, [201, { data: body }]),
-    passesOn(
+    passesOn('creates a reference that does not exist {S1.1 S12.1 S12.3 S12.6}', body, [201, { data: [known] }]),
+    keeps(
       'updates the attributes of a reference that exists {S12.3}',
-      [{ ...reference, attributes: { isContained: false, order: 2 } }],
-      [200, { data: [{ ...reference, attributes: { isContained: false, order: 2 } }] }],
+      JSON.stringify([{ ...reference, attributes: { isContained: false, order: 2 } }]),
+      JSON.stringify([{ ...reference, attributes: { isContained: false, order: 2 } }]),
+      [known],
     ),
-    passesOn('succeeds again with the same request {S12.4}', body, [200, { data: body }]),
+    passesOn('succeeds again with the same request {S12.4}', body, [200, { data: [known] }]),
     passesOn(
       'creates and updates several references with one call {S12.2}',
       [reference, { ...reference, name: 'drains' }],
-      [201, { data: [reference, { ...reference, name: 'drains' }] }],
+      [201, { data: [known, { ...known, name: 'drains' }] }],
     ),
     passesOn('passes on an empty array', [], [200, { data: [] }]),
     row(
@@ -57,20 +68,88 @@ messageTable('V2', 'reference.create', sample, {
         {
           call: `POST /objects/${pumpId}/models/svc.configuration/references/out`,
           body: JSON.stringify(body),
-          reply: [201, { data: body }],
+          reply: [201, { data: [known] }],
         },
       ],
     ),
     passesOn(
       'passes the body on byte for byte: 64-bit integers, 1.0, 1e400, the order of keys, white space',
-      `[ {"to":{"model":"svc.device","objectId":"${otherPumpId}"},"name":"feeds", "attributes":{"2":12345678901234567890,"1":1.0,"x":1e400}}\n]`,
-      [201, { data: body }],
+      `[ {"to":{"model":"svc.device","objectId":"${otherPumpId}"},"name":"feeds", "note":{"2":12345678901234567890,"1":1.0,"x":1e400}}\n]`,
+      [201, { data: [known] }],
     ),
     row(
       'sends no notification of the references {S12.5}',
       { properties: { ...properties, ack: undefined }, body },
       undefined,
       [creates],
+    ),
+  ],
+
+  parent: [
+    ...(
+      [
+        ['the parent', '{"2":1.0}', '{"isParent":true,"2":1.0}'],
+        ['the parent, which it says is none', '{"isParent": false }', '{"isParent": true }'],
+        ['the parent, without attributes', '{ }', '{"isParent":true }'],
+        ['the parent, marked', '{"isParent":true,"y":2}', '{"isParent":true,"y":2}'],
+        ['the parent, with attributes that are none', 'null', 'null'],
+      ] as const
+    ).map(([what, given, written]) => {
+      const text = (attributes: string) =>
+        `[ ${JSON.stringify({ ...known, name: 'drains' })},{"to":{"model":"svc.device","objectId":"${otherPumpId}"},"attributes":${attributes},"name":"f\\u0065eds"} ]`;
+      return keeps(`changes attributes, and not what the parent is: ${what} {S15.12}`, text(given), text(written));
+    }),
+    keeps(
+      'marks a parent that the model does not have, for all of the request',
+      `[${JSON.stringify(parent)},${JSON.stringify({ ...parent, attributes: {} })}]`,
+      `[${JSON.stringify(parent)},${JSON.stringify({ ...parent, attributes: { isParent: true } })}]`,
+      [known],
+    ),
+    ...(
+      [
+        ['that the model has', { ...parent, name: 'drains' }, [parent]],
+        ['of the same request', parent, []],
+      ] as const
+    ).map(([which, also, has]) =>
+      row(
+        `marks no second parent beside the one ${which} {S15.12 S20.7}`,
+        { properties, body: [{ ...parent, name: 'contains' }, also].slice(has.length) },
+        failed(
+          'http_response_error',
+          `body[${1 - has.length}].attributes.isParent is for the parent that the model has: changing the parent is not supported`,
+        ),
+        [stored(...has)],
+      ),
+    ),
+    ...(
+      [
+        ['.name', '"name":"a","name":"b","attributes":{}'],
+        ['.attributes', '"attributes":{},"attributes":{}'],
+        ['.to.objectId', '"to":{"objectId":1,"objectId":2},"attributes":{}'],
+        ['.attributes.isParent', '"attributes":{"isParent":true,"isParent":false}'],
+      ] as const
+    ).map(([path, members]) =>
+      row(
+        `refuses a reference that says twice what is read: ${path}`,
+        { properties, body: `[7,{${members}}]` },
+        failed('validation_error', `body[1]${path} occurs twice`),
+        [stored()],
+      ),
+    ),
+    row(
+      'creates references of an object model of which none can be read {S12.3}',
+      { properties, body: [{ ...reference, attributes: {} }] },
+      ok,
+      [
+        { ...stored(), reply: problem(404, 'Not found') },
+        { ...creates, body: [known] },
+      ],
+    ),
+    row(
+      'reads a bounded number of references',
+      { properties, body: [parent], limits: { maxReferences: 1 } },
+      failed('response_too_large', 'the object model has more than 1 references'),
+      [stored(known, parent)],
     ),
   ],
 
@@ -123,7 +202,7 @@ messageTable('V2', 'reference.create', sample, {
       ok,
       [
         { ...creates, headers: { 'idempotency-key': idempotencyKey(post) }, reply: 'lost' },
-        { ...creates, headers: { 'idempotency-key': idempotencyKey(post) }, reply: [200, { data: body }] },
+        { ...creates, headers: { 'idempotency-key': idempotencyKey(post) }, reply: [200, { data: [known] }] },
       ],
     ),
     row('reports the reason when the repeat is refused', { properties, body }, refusal('HTTP 404: Not found'), [

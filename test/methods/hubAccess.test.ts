@@ -30,7 +30,7 @@ function setUp(...answers: readonly DirectMethodResult[]) {
   };
   const log = recordingLog();
   const troubles = createTroubles(log);
-  const access = createHubAccess(methods, log as never, troubles);
+  const access = createHubAccess(methods, true, log as never, troubles);
   const told = () => log.lines.map(({ level, message }) => `${level}: ${message}`);
   return { access, probes, told, lines: log.lines, close: () => troubles.close() };
 }
@@ -58,7 +58,10 @@ it('access that is refused is asked for every five seconds, and told when it is 
   access.start();
   await vi.advanceTimersByTimeAsync(0);
   expect([access.isGranted(), told()]).toEqual([false, [isRefused]]);
-  expect(lines[0]?.fields).toEqual({ status: 401, errorCode: 401002 });
+  expect(lines[0]?.fields).toMatchObject({
+    ...{ status: 401, errorCode: 401002, setting: 'HUB_SERVICE_CONNECTION_STRING' },
+    todo: expect.stringMatching(/has service connect; or synchronise the clock/),
+  });
   await vi.advanceTimersByTimeAsync(4_999);
   expect(probes.length).toBe(1);
   await vi.advanceTimersByTimeAsync(1);
@@ -109,7 +112,10 @@ it.each<[what: string, result: DirectMethodResult]>([
   access.recordOutcome(result);
   expect([access.isGranted(), told()]).toEqual([false, [isOut]]);
   const { status, code } = result as { readonly status?: number; readonly code?: number };
-  expect(lines[0]?.fields).toEqual({ status, errorCode: code });
+  expect(lines[0]?.fields).toMatchObject({
+    ...{ status, errorCode: code, setting: 'HUB_SERVICE_CONNECTION_STRING' },
+    todo: 'compare HostName with that of the hub, or wait until it is back',
+  });
   access.recordOutcome(response);
   expect(told()).toEqual([isOut, 'info: the hub accepts methods again', granted]);
   access.recordOutcome(result);

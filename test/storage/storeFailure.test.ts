@@ -54,7 +54,7 @@ it.each([
   ...['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR'].map((code) => [code, 'refused', /^must be a folder/] as const),
   ['ENOENT', 'refused', /^the folder has gone/] as const,
   ...['ENOSPC', 'EDQUOT'].map((code) => [code, 'refused', /^the disk is full: make room$/] as const),
-  ...['EIO', 'EMFILE', 'ESTALE'].map((code) => [code, 'unavailable', /^look at the disk/] as const),
+  ...['EIO', 'ESTALE'].map((code) => [code, 'unavailable', /^look at the disk/] as const),
 ])('a folder whose system answers %s is %s', (code, fault, todo) => {
   const error = Object.assign(new Error(`${code}: open '/data/x'`), { code, syscall: 'open' });
   expect(told(error, inFolder)).toEqual([fault, 'DATA_DIRECTORY', error.message, expect.stringMatching(todo)]);

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -28,4 +29,23 @@ describe('the lines of a process are complete', () => {
   });
   it('before a checkpoint is written, even if it is killed right after that (G5)', async () =>
     expect(await writtenBy('flush')).toEqual(['handled 1', 'handled 2']));
+});
+
+it('a process whose lines nobody reads goes on, and says how many are missing where they are', async () => {
+  const child = spawn(process.execPath, [launcher, fileURLToPath(new URL('./unreadLines.ts', import.meta.url))], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  const [{ port }] = await once(child, 'message');
+  expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBe(200);
+  const reading = text(child.stdout as Readable);
+  child.send('end');
+  const [[{ number: written }], output] = await Promise.all([once(child, 'message'), reading]);
+  let [next, gaps] = [0, 0];
+  for (const line of output.trim().split('\n')) {
+    const { event, lines, number } = JSON.parse(line);
+    if (event === 'log.lines_dropped') gaps += 1;
+    else expect(number).toBe(next);
+    next += lines ?? 1;
+  }
+  expect([next, gaps > 0]).toEqual([written, true]);
 });

@@ -1,4 +1,4 @@
-import { type EventLevel, error, fatal, info, type MessageOf, warn } from 'telemetry/events.ts';
+import { type EventLevel, error, fatal, info, linesDropped, type MessageOf, warn } from 'telemetry/events.ts';
 
 /**
  * The lines of the log: a closed list. The names are an interface: operators look for them. `docs/log-events.md` says what
@@ -15,6 +15,7 @@ export const events = {
   'program.uncaught_exception': fatal('uncaught exception'),
   'program.unhandled_rejection': fatal('unhandled rejection'),
   'log.level_changed': info('log level changed'),
+  'log.lines_dropped': linesDropped,
   'configuration.taken': info('the configuration was read again and is in effect'),
   'configuration.refused': error('the changed configuration is refused, and the last good one stays in effect'),
   'configuration.restart_needed': warn('changed settings take effect at the next start only'),

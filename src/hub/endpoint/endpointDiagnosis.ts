@@ -1,4 +1,5 @@
-import { todoOf } from '../../text/absence.ts';
+import { ownLimitOf, todoOf } from '../../text/absence.ts';
+import { keyOrClock } from '../../text/clock.ts';
 import type { ReadingDiagnosis } from '../reading/readingDiagnosis.ts';
 import { NoEndpoint } from './lookUp.ts';
 
@@ -19,26 +20,25 @@ const right = 'SharedAccessKeyName and SharedAccessKey must be those of a policy
 export function diagnoseLookUp(error: unknown): LookUpDiagnosis {
   const { code, message } = error instanceof NoEndpoint ? error : new NoEndpoint(String(error), '');
   const isAnswer = code.includes(':');
-  const todo = code === 'amqp:unauthorized-access' ? right : todoOf(code, compare);
+  const todo = code === 'amqp:unauthorized-access' ? keyOrClock(right, message) : todoOf(code, compare);
   const more = isAnswer
     ? 'if it stays, set HUB_EVENTS_CONNECTION_STRING'
     : 'nothing, if it passes: the hub is asked again';
-  return { cause: code || 'NoEndpoint', setting, hubSaid: message, todo: todo ?? more, isAnswer };
+  return { cause: code || 'NoEndpoint', setting, hubSaid: message, todo: todo ?? more, isAnswer, ...ownLimitOf(code) };
 }
 
 /** What an error of the endpoint means that was looked up: no setting names it. */
 export const ofLookedUp =
   (hubName: string, consumerGroup: string) =>
   (diagnosis: ReadingDiagnosis): ReadingDiagnosis => {
-    const { cause, setting: blamed } = diagnosis;
+    const { setting: blamed, ...found } = diagnosis;
+    const { cause, hubSaid } = found;
     if (blamed === 'HUB_CONSUMER_GROUP') {
       const create = `az iot hub consumer-group create --hub-name ${hubName} --name '${consumerGroup}'`;
-      return {
-        ...diagnosis,
-        todo: `if it stays, the consumer group is missing at this endpoint: create it with ${create}, or name one that is there`,
-      };
+      const orCreate = `if it stays, HUB_CONSUMER_GROUP is missing at this endpoint: create it with ${create}`;
+      return { ...found, todo: `nothing, if the hub fails over: the endpoint is looked up again; ${orCreate}` };
     }
     if (blamed !== 'HUB_EVENTS_CONNECTION_STRING') return diagnosis;
-    if (cause.startsWith('UnauthorizedError')) return { ...diagnosis, setting, todo: right };
+    if (cause.startsWith('UnauthorizedError')) return { ...diagnosis, setting, todo: keyOrClock(right, hubSaid) };
     return { ...diagnosis, setting, todo: `nothing, if it passes: the endpoint is looked up again; else ${compare}` };
   };

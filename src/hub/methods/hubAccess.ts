@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
 import type { DirectMethodResult, DirectMethods } from './directMethods.ts';
+import { diagnoseMethods } from './methodsDiagnosis.ts';
 
 /** Whether the hub accepts methods with the configured key (D47). */
 export interface HubAccess {
@@ -19,8 +20,11 @@ const probeTimeoutSeconds = 5;
 const accessTrouble = 'hub access';
 const reachTrouble = 'hub';
 
-/** Probes with a method of a device that does not exist: the hub reports that only to those who may invoke methods. */
-export function createHubAccess(methods: DirectMethods, log: Log, troubles: Troubles): HubAccess {
+/**
+ * Probes with a method of a device that does not exist: the hub reports that only to those who may invoke methods.
+ * @param isByKey not by an identity
+ */
+export function createHubAccess(methods: DirectMethods, isByKey: boolean, log: Log, troubles: Troubles): HubAccess {
   let isGranted = false;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
@@ -43,9 +47,15 @@ export function createHubAccess(methods: DirectMethods, log: Log, troubles: Trou
   }
 
   function recordOutcome(result: DirectMethodResult) {
-    const failure = result.kind === 'failure' ? result.failure : undefined;
+    const failed = result.kind === 'failure' ? result : undefined;
+    const failure = failed?.failure;
     if (failure === 'stopped' || failure === 'stopped_unsent') return; // it says nothing about the hub
-    const diagnosis = result.kind === 'failure' ? { status: result.status, errorCode: result.code } : {};
+    const diagnosis = failed
+      ? {
+          ...{ status: failed.status, errorCode: failed.code, hubSaid: failed.cause },
+          ...diagnoseMethods(failed, isByKey),
+        }
+      : {};
     if (failure === 'refused') {
       isGranted = false;
       const message = 'the hub refuses access: methods cannot be invoked';
@@ -54,7 +64,7 @@ export function createHubAccess(methods: DirectMethods, log: Log, troubles: Trou
       return;
     }
     // A bad reply is the device's, which the hub has passed on.
-    const hasResponded = result.kind === 'response' || result.status !== undefined || failure === 'bad_reply';
+    const hasResponded = failed?.status !== undefined || result.kind === 'response' || failure === 'bad_reply';
     if (!hasResponded || failure === 'unavailable' || failure === 'outcome_unknown') {
       troubles.raise(reachTrouble, { level: 'warn', message: 'the hub does not accept methods', diagnosis });
       return;

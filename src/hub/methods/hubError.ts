@@ -9,6 +9,10 @@ export interface HubError {
   readonly code?: number;
   /** `Retry-After`, in seconds. */
   readonly retryAfter?: number;
+  /** Of a refusal: the header of that name. */
+  readonly date?: string;
+  /** The socket's code when there was no response. */
+  readonly cause?: string;
 }
 
 /** Facts methods.offline, methods.unknown, methods.silent and methods.at-once. */
@@ -50,16 +54,21 @@ interface ResponseError {
 export function readHubError(error: Error, wasSent: boolean): HubError {
   const { response, responseBody = '' } = error as ResponseError;
   const status = response?.statusCode;
-  if (status === undefined) return { failure: withoutResponse(error, wasSent) };
+  if (status === undefined) {
+    const { code: cause } = error as NodeJS.ErrnoException;
+    return { failure: withoutResponse(error, wasSent), ...(cause !== undefined && { cause }) };
+  }
   const { code, hasWaited } = refusalIn(responseBody);
   const known = (code === undefined ? undefined : byCode[code]) ?? byStatus[status] ?? 'outcome_unknown';
   const failure = known === 'device_gone' && hasWaited ? 'device_offline' : known;
   const retryAfter = Number(response?.headers['retry-after']);
+  const date = response?.headers['date'];
   return {
     failure,
     status,
     ...(code !== undefined && { code }),
     ...(Number.isInteger(retryAfter) && retryAfter > 0 && { retryAfter }),
+    ...(failure === 'refused' && typeof date === 'string' && { date }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { within } from '../../concurrency/within.ts';
+import { sleep } from '../../storage/storageCalls.ts';
 import type { CheckpointStore, Ownership } from '../stores/checkpointStore.ts';
 
 /** A record, and how long its times are ago, measured by a clock that can't be set (D180). */
@@ -9,12 +10,18 @@ export interface SeenOwnership extends Ownership {
   readonly wantedMs: number;
 }
 
+/** Between the attempts of a release, which others' changes come before. */
+const shortestPauseMs = 50;
+const longestPauseMs = 2_000;
+
 /** Changes ownership records for this instance. Each request to the store is answered within the limit, or rejects. */
 export interface Ownerships {
   look(): Promise<SeenOwnership[]>;
-  /** The next four return the new record, or undefined when another instance has changed it first. */
+  /** The next five return the new record, or undefined when another instance has changed it first. */
   renew(record: Ownership): Promise<Ownership | undefined>;
   claim(partition: string, seen: Ownership | undefined): Promise<Ownership | undefined>;
+  /** Writes the record of a partition that is read, after somebody has deleted it. */
+  restore(record: Ownership): Promise<Ownership | undefined>;
   ask(record: Ownership): Promise<Ownership | undefined>;
   /** Takes back what `ask` has asked for. */
   withdraw(record: Ownership): Promise<Ownership | undefined>;
@@ -38,6 +45,14 @@ export function createOwnerships(store: CheckpointStore, me: string, answerMs: n
   const all = () => within(store.ownerships(), answerMs);
   const change = (record: Ownership, what: Partial<Ownership>) =>
     within(store.change(record, { ...record, ...what }), answerMs);
+
+  const unwanted = (partition: string) => ({
+    partition,
+    owner: me,
+    wantedBy: '',
+    wantedSince: 0,
+    renewedAt: Date.now(),
+  });
 
   async function own({ partition, epoch }: Ownership): Promise<Ownership | undefined> {
     return (await all()).find((one) => one.partition === partition && one.owner === me && one.epoch === epoch);
@@ -68,15 +83,18 @@ export function createOwnerships(store: CheckpointStore, me: string, answerMs: n
     },
     renew: (record) => change(record, { renewedAt: Date.now() }),
     claim(partition, seen) {
-      const claimed = { partition, owner: me, wantedBy: '', wantedSince: 0, renewedAt: Date.now() };
-      return within(store.change(seen, { ...claimed, epoch: (seen?.epoch ?? 0) + 1 }), answerMs);
+      return within(store.change(seen, { ...unwanted(partition), epoch: (seen?.epoch ?? 0) + 1 }), answerMs);
     },
+    restore: ({ partition, epoch }) => within(store.change(undefined, { ...unwanted(partition), epoch }), answerMs),
     ask: (record) => change(record, { wantedBy: me, wantedSince: Date.now() }),
     withdraw: (record) => change(record, { wantedBy: '', wantedSince: 0 }),
     async release(given, begun) {
+      let pauseMs = shortestPauseMs;
       for (let record = await own(given); record !== undefined; record = await own(given)) {
         // Repeated, as our renewal or another's request may come first. `wantedBy` stays: the release is for it.
         if (await change(record, { owner: '', renewedAt: Date.now(), ...(begun !== undefined && { begun }) })) return;
+        await sleep(pauseMs);
+        pauseMs = Math.min(2 * pauseMs, longestPauseMs);
       }
     },
   };

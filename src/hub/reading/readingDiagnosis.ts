@@ -1,5 +1,6 @@
 import { noTokenTodo } from '../../identity/identity.ts';
-import { todoOf } from '../../text/absence.ts';
+import { ownLimitOf, todoOf } from '../../text/absence.ts';
+import { keyOrClock } from '../../text/clock.ts';
 import { UnreadableCheckpoint } from '../stores/storedProgress.ts';
 import { ForeignCheckpoint, OldInformation } from './foreignCheckpoint.ts';
 
@@ -42,7 +43,7 @@ const refusals: Readonly<Record<string, Meaning | Record<HubRequest, Meaning>>> 
     looking: { setting: connection, todo: 'EntityPath must be the Event Hub-compatible name of the hub' },
     reading: {
       setting: 'HUB_CONSUMER_GROUP',
-      todo: 'create this consumer group at the hub, or name one that is there',
+      todo: 'create this consumer group at the hub, or name one that is there; if the hub has failed over, give Endpoint and EntityPath of the other one',
     },
   },
   ArgumentOutOfRangeError: {
@@ -53,10 +54,11 @@ const refusals: Readonly<Record<string, Meaning | Record<HubRequest, Meaning>>> 
 
 /** What the same means when the hub is read with an identity. */
 export function ofIdentity(diagnosis: ReadingDiagnosis): ReadingDiagnosis {
-  const { cause, setting } = diagnosis;
+  const { cause, setting, hubSaid } = diagnosis;
   if (cause === 'NoToken') return { ...diagnosis, setting: 'IDENTITY', todo: noTokenTodo };
   if (setting !== connection) return diagnosis;
-  if (cause.startsWith('UnauthorizedError')) return { ...diagnosis, setting: 'HUB_EVENTS_NAMESPACE', todo: giveRole };
+  if (cause.startsWith('UnauthorizedError'))
+    return { ...diagnosis, setting: 'HUB_EVENTS_NAMESPACE', todo: keyOrClock(giveRole, hubSaid) };
   return { ...diagnosis, setting: 'HUB_EVENTS_NAMESPACE', todo: compareNamespace };
 }
 
@@ -81,12 +83,13 @@ export function diagnoseReading(error: unknown, asking: HubRequest): ReadingDiag
   const refusal = refusals[code];
   if (refusal !== undefined) {
     const meaning = 'looking' in refusal ? refusal[asking] : refusal;
-    return { cause: `${code} while ${asking}`, level: 'warn', hubSaid: message, isAnswer: true, ...meaning };
+    const todo = code === 'UnauthorizedError' ? keyOrClock(meaning.todo, message) : meaning.todo;
+    return { cause: `${code} while ${asking}`, level: 'warn', hubSaid: message, isAnswer: true, ...meaning, todo };
   }
   const cause = code || name;
   const todo = todoOf(cause, compare);
   const meaning = todo ? { setting: connection, todo } : { todo: 'nothing, if it passes: the service tries again' };
-  return { cause, level: 'warn', hubSaid: message || name, isAnswer: false, ...meaning };
+  return { cause, level: 'warn', hubSaid: message || name, isAnswer: false, ...meaning, ...ownLimitOf(code) };
 }
 
 /** After its last retry the client wraps all errors into one without a useful message (SDK trap 17). */

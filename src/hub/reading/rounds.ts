@@ -104,11 +104,17 @@ export function createRounds(options: RoundsOptions): Rounds {
     last = { ...last, records, owned, unreadSince, isAwaiting };
     for (const place of troubles.places()) if (place !== wholeHub && !owned.includes(place)) troubles.clear(place);
     for (const { partition } of decision.release) void sessions.release(partition);
-    const [renewed] = await Promise.all([
-      Promise.all(decision.renew.map(ownerships.renew)),
-      Promise.all(decision.withdraw.map(ownerships.withdraw)),
-    ]);
     const seen = new Map(records.map((record) => [record.partition, record]));
+    const deleted = sessions.reading().filter(({ record }) => !seen.has(record.partition));
+    // One record that cannot be changed keeps no other partition waiting.
+    const changes = await Promise.allSettled([
+      ...decision.renew.map(ownerships.renew),
+      ...deleted.map(({ record }) => ownerships.restore(record)),
+      ...decision.withdraw.map(ownerships.withdraw),
+    ]);
+    const renewed = changes
+      .slice(0, decision.renew.length)
+      .map((one) => (one.status === 'fulfilled' ? one.value : undefined));
     // Limited: the next round must come in time to renew.
     const openings = await within(
       Promise.allSettled([
@@ -117,13 +123,13 @@ export function createRounds(options: RoundsOptions): Rounds {
       ]),
       Math.max(roundMs, balance.expiryMs / 3),
     );
-    await Promise.all(decision.ask.map(ownerships.ask));
+    const asked = await Promise.allSettled(decision.ask.map(ownerships.ask));
     last = {
       ...last,
       isAllElsewhere: isAllElsewhere(decision, partitionIds.all(), records),
       unowned: unownedForLong(records),
     };
-    const failed = openings.find((one) => one.status === 'rejected');
+    const failed = [...changes, ...openings, ...asked].find((one) => one.status === 'rejected');
     if (failed) throw failed.reason;
     last = { ...last, answeredAt: performance.now(), storeTrouble: undefined };
   }

@@ -1,5 +1,6 @@
 import { NoToken, noTokenTodo } from '../../identity/identity.ts';
-import { todoOf } from '../../text/absence.ts';
+import { ownLimitOf, todoOf } from '../../text/absence.ts';
+import { keyOrClock } from '../../text/clock.ts';
 
 /** What an operator can do when the hub's service endpoint cannot be reached; fields of a log line. */
 export interface ServiceDiagnosis {
@@ -32,8 +33,9 @@ export function diagnoseService(error: unknown, isByIdentity = false): ServiceDi
   const hubSaid = cause.name === 'TooLate' ? 'nothing' : cause.message || cause.constructor.name;
   if (cause instanceof NoToken) return { setting: 'IDENTITY', hubSaid: cause.message, todo: noTokenTodo };
   const refusal = (isByIdentity ? refusalsOfIdentity : refusals)[cause.constructor.name];
+  const mend = refusal && isRefusal(cause) ? keyOrClock(refusal, hubSaid) : refusal;
   const unclear = `${compare}, or wait until hub and network are back`;
-  return { setting, hubSaid, todo: refusal ?? todoOf(code, compare) ?? unclear };
+  return { setting, hubSaid, todo: mend ?? todoOf(code, compare) ?? unclear, ...ownLimitOf(code) };
 }
 
 /** Whether the hub has answered that this client may not connect. */

@@ -93,8 +93,10 @@ export function createBlobStore({
       const changesReader = seen === undefined || !isSame(seen, next);
       if (changesReader) written.delete(partition);
       const isTaken = next.epoch !== seen?.epoch;
-      const lastEpoch = isTaken ? writerEpoch(await blobs.read(checkpointName(partition), by)) : 0;
-      const epoch = isTaken ? Math.max(next.epoch, lastEpoch + 1) : next.epoch; // the record may have been deleted
+      // The record may have been deleted: its last owner is known by the checkpoint, and keeps its epoch.
+      const last = isTaken ? await blobs.read(checkpointName(partition), by) : undefined;
+      const isLast = last?.labels['owner'] === next.owner && writerEpoch(last) === next.epoch;
+      const epoch = isTaken && !isLast ? Math.max(next.epoch, writerEpoch(last) + 1) : next.epoch;
       const labels = ownershipLabels(seen, { ...next, epoch }, blobs.clockAheadMs());
       const blob = await blobs.write(ownershipPrefix + partition, { labels }, seen?.etag, by);
       if (blob === undefined) return undefined;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ContainerClient } from '@azure/storage-blob';
 import { beginningOf } from '../../storage/boundedReads.ts';
 import type { AccountClient } from '../../storage/containerIn.ts';
-import { type CallLimits, createStorageCalls } from '../../storage/storageCalls.ts';
+import { type CallLimits, createStorageCalls, isLease } from '../../storage/storageCalls.ts';
 
 /** A blob without its content. */
 export interface LabelledBlob {
@@ -131,5 +131,5 @@ export function createLabelledBlobs(container: AccountClient<ContainerClient>, l
 /** The blob does not have the expected etag (facts storage.new, storage.version). */
 function isConflict(error: unknown): boolean {
   const { statusCode, code } = error as { statusCode?: number; code?: string };
-  return statusCode === 412 || code === 'BlobAlreadyExists' || code === 'BlobNotFound';
+  return (statusCode === 412 && !isLease(code)) || code === 'BlobAlreadyExists' || code === 'BlobNotFound';
 }

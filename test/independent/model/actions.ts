@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import { checkOnce, isObject, membersOf } from './body.ts';
 import { createOrUpdate } from './createOrUpdate.ts';
 import { isGuid, isModelId, isPath } from './fields.ts';
 import { publish } from './notifications.ts';
-import { identityOf, replace } from './sequences.ts';
+import { identityOf, keepParent, replace } from './sequences.ts';
 import { ask, Failure, type Handling, orFail } from './steps.ts';
 
 type Texts = Readonly<Record<string, string>>;
@@ -68,7 +69,9 @@ export const actions: Readonly<Record<string, Action>> = Object.assign(Object.cr
     *run({ texts, text }) {
       const { objectId = '', model = device } = texts;
       const path = ['objects', objectId, 'models', model, 'references', 'out'];
-      orFail(yield* ask({ method: 'POST', path, body: text }));
+      const whole = yield* keepParent(path, JSON.parse(text));
+      const body = whole === undefined ? text : (sent: string) => isDeepStrictEqual(JSON.parse(sent), whole);
+      orFail(yield* ask({ method: 'POST', path, body }));
       return {};
     },
   },

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isWith, membersOf } from './body.ts';
+import { isObject, isWith, membersOf } from './body.ts';
 import { ask, Failure, type Handling, orFail } from './steps.ts';
 
 /** The principal of a device, of a path below it, or of a name below that (A1, A7). */
@@ -9,6 +9,12 @@ export function* identityOf(deviceId: string, path: string, identity?: string): 
   const [found] = JSON.parse(answer.body).data;
   if (found === undefined) throw new Failure('http_response_error', ['identity']);
   return found.id;
+}
+
+interface Link {
+  readonly name: string;
+  readonly to: { readonly objectId: string; readonly model: string };
+  readonly attributes?: { readonly isParent?: boolean };
 }
 
 /** A9: the reference to the parent, which is made once and never changed. Answers why it failed. */
@@ -21,11 +27,10 @@ export function* connectParent(
   const path = ['objects', objectId, 'models', model, 'references', 'out'];
   try {
     const answer = orFail(yield* ask({ method: 'GET', path }), fields);
-    const present: { name: string; to: { objectId: string; model: string }; attributes?: { isParent?: boolean } }[] =
-      JSON.parse(answer.body).data;
-    const isIt = ({ name, to }: (typeof present)[number]) =>
+    const present: readonly Link[] = JSON.parse(answer.body).data;
+    const isIt = ({ name, to }: Link) =>
       name === parent['reference'] && to.objectId === parent['objectId'] && to.model === model;
-    const isOther = (one: (typeof present)[number]) =>
+    const isOther = (one: Link) =>
       !isIt(one) && (one.name === parent['reference'] || one.attributes?.isParent === true);
     if (present.some(isOther)) return new Failure('http_response_error', ['parent'], fields);
     if (present.some((one) => isIt(one) && one.attributes?.isParent === true)) return undefined;
@@ -40,6 +45,24 @@ export function* connectParent(
     if (error instanceof Failure) return error;
     throw error;
   }
+}
+
+/** A9: references with attributes leave the parent what it is. Answers those that are written, unless they are those that were sent. */
+export function* keepParent(path: readonly string[], sent: unknown): Handling<unknown> {
+  if (!Array.isArray(sent) || !sent.some((one) => isObject(one) && 'attributes' in one)) return undefined;
+  const answer = yield* ask({ method: 'GET', path });
+  const present: readonly Link[] = answer.status === 404 ? [] : JSON.parse(orFail(answer).body).data;
+  const nameOf = ({ name, to }: Link) => JSON.stringify([name, to.objectId.toLowerCase(), to.model]);
+  const parents = new Set(present.filter(({ attributes }) => attributes?.isParent === true).map(nameOf));
+  const whole = sent.map((one: Link) => {
+    if (!isObject(one.attributes)) return one;
+    if (parents.has(nameOf(one))) return { ...one, attributes: { ...one.attributes, isParent: true } };
+    if (one.attributes['isParent'] !== true) return one;
+    if (parents.size > 0) throw new Failure('http_response_error', ['isParent']);
+    parents.add(nameOf(one));
+    return one;
+  });
+  return isDeepStrictEqual(whole, sent) ? undefined : whole;
 }
 
 /** A4: the version that is stored afterwards. */

@@ -67,7 +67,7 @@ async function failSometimes({ call }: Called) {
     [222, 'no connection'],
     [223, 'connection lost'],
     [224, 'no answer in time'],
-    [0, 'connection refused'],
+    [225, 'too many open files'],
     [226, 'answer too large'],
   );
   await call(({ typeRegistry }) => typeRegistry.createType('m', '{}'), [227, 503], [228, 503], [0, 201]);
@@ -159,6 +159,7 @@ export const backends: Chapter = {
       [request(model, 'probe', 'GET', 200)]: 0.112,
       [request(model, 'read object model', 'GET', 'connection refused')]: 0.249,
       [request(model, 'read object model', 'GET', 'no connection')]: 0.222,
+      [request(model, 'read object model', 'GET', 'too many open files')]: 0.225,
       [request(model, 'read object model', 'GET', 'connection lost')]: 0.223,
       [request(model, 'read object model', 'GET', 'no answer in time')]: 0.224,
       [request(model, 'read object model', 'GET', 'answer too large')]: 0.226,

@@ -244,7 +244,7 @@ async function record(meter: Meter): Promise<void> {
     await connections(meter);
     setups.refuse(['a fault']);
     fixProcessNumbers();
-    observeProcess(meter);
+    observeProcess(meter, () => 777_001);
   } finally {
     await server.close();
     await rm(folder, { recursive: true, force: true });
