@@ -4,7 +4,6 @@ import { createStoreRecords } from '../../observing/storeRecords.ts';
 import type { Settings } from '../../settings/config.ts';
 import { eventHubNameOf, placeOf } from '../../settings/derived.ts';
 import { directoriesOf } from '../../settings/directories.ts';
-import { timing } from '../../settings/groups/constants.ts';
 import { createInstrumentedCall } from '../../storage/instrumentedCall.ts';
 import type { CheckpointStore } from './checkpointStore.ts';
 import { createFileStore } from './fileStore.ts';
@@ -33,7 +32,7 @@ async function openPlain(
   const { endpoint, namespace, name, consumerGroup } = hubPlaceOf(hub);
   if (store.kind !== 'blob') {
     const place = [endpoint, name, consumerGroup].join(' ');
-    return createFileStore(directoriesOf(data).checkpoints, place, timing.expirySeconds * 1000);
+    return createFileStore(directoriesOf(data).checkpoints, place);
   }
   const { createBlobStore } = await import('./blobStore.ts');
   return createBlobStore({
