@@ -232,7 +232,6 @@ describe('the system clock', () => {
     'concurrency/clocks.ts': 'turns a point in time of the process into a time of day, and back',
     'concurrency/standstill.ts': 'compares it with the clock that can’t be set',
     'hub/reading/ownerships.ts': 'writes times for other instances, and reads theirs',
-    'hub/stores/fileStore.ts': 'shows other processes that this one is there',
     'hub/stores/labelledBlobs.ts': 'compares it with the clock of the storage',
     'hub/endpoint/followHub.ts': 'records since when an endpoint is read',
     'hub/endpoint/lookUp.ts': 'tells the hub when a signature expires',

@@ -9,7 +9,6 @@ import type { AdminRoute } from './adminServer.ts';
 import { ageOf, inTenths, secondsSince, shownTime } from './ages.ts';
 import { shownBackends } from './shownBackends.ts';
 import { shownWork } from './shownWork.ts';
-import { stopPreview } from './stopPreview.ts';
 
 interface Sources {
   /** The build and the instance. */
@@ -17,8 +16,6 @@ interface Sources {
   readonly consumer: Pick<Consumer, 'partitions' | 'elsewhere' | 'unowned' | 'devices'>;
   readonly backends: Pick<Backends, 'states'>;
   readonly replies: Pick<Replies, 'connection' | 'sender'>;
-  /** How long a stop waits for messages in flight. */
-  readonly limits: { readonly drainSeconds: number };
 }
 
 const mostDevices = 1_000;
@@ -35,7 +32,6 @@ export function serviceRoutes(sources: Sources): Readonly<Record<string, AdminRo
     consumer,
     backends,
     replies: { connection, sender },
-    limits,
   } = sources;
 
   function devices(query: URLSearchParams) {
@@ -59,13 +55,17 @@ export function serviceRoutes(sources: Sources): Readonly<Record<string, AdminRo
   return {
     '/partitions': {
       about:
-        'the partitions that this instance reads: how far they are behind, what waits, the oldest message, the checkpoint; who owns the others; and those that nobody reads',
-      get: () => ({
-        instance,
-        partitions: consumer.partitions().map(shownPartition),
-        elsewhere: consumer.elsewhere().map(shownOwner),
-        unowned: consumer.unowned().map((one) => ({ ...one, ...shownBehind(one) })),
-      }),
+        'the partitions that this instance reads: how far they are behind, what waits, the oldest message, the checkpoint, and sums of what a stop would find; who owns the others; and those that nobody reads',
+      get: () => {
+        const all = consumer.partitions();
+        return {
+          instance,
+          total: totalOf(all),
+          partitions: all.map(shownPartition),
+          elsewhere: consumer.elsewhere().map(shownOwner),
+          unowned: consumer.unowned().map((one) => ({ ...one, ...shownBehind(one) })),
+        };
+      },
     },
     '/backends': { about: 'circuits, connections and caches', get: () => shownBackends(backends.states()) },
     '/replies': {
@@ -76,18 +76,17 @@ export function serviceRoutes(sources: Sources): Readonly<Record<string, AdminRo
       about: 'devices with messages, the oldest message first, and what each waits for; ?device=D, ?limit=100',
       get: devices,
     },
-    '/stop-preview': {
-      about: 'what a stop at this moment would wait for, and what it would leave for the next reader; changes nothing',
-      get: () => {
-        const conditions = {
-          ...limits,
-          hasTokens: backends.states().tokenEndpoint?.circuit !== 'open',
-          isConnected: connection.isOpen(),
-          ratePerSecond: sender.state().ratePerSecond,
-        };
-        return { instance, ...stopPreview(consumer.partitions(), consumer.devices(undefined), conditions) };
-      },
-    },
+  };
+}
+
+/** What a stop would find, in messages; `failing` counts the partitions whose checkpoints cannot be written now. */
+function totalOf(all: readonly PartitionState[]) {
+  const sum = (of: (one: PartitionState) => number) => all.reduce((total, one) => total + of(one), 0);
+  return {
+    inFlight: sum(({ inFlight }) => inFlight),
+    waiting: sum(({ waiting }) => waiting),
+    unwritten: sum(({ checkpoint }) => checkpoint.unwritten),
+    failing: sum(({ checkpoint }) => Number(checkpoint.isFailing)),
   };
 }
 

@@ -21,7 +21,7 @@ import { createHandling } from './handling.ts';
 const usage = `Usage: dead-letters COMMAND [options]
 
   list         one line for each dead letter
-  show ID      one dead letter, whole, and what a replay would do with it
+  show ID      one dead letter, whole
   replay       handles dead letters again, each device's in order;
                those that succeed are deleted
   delete ID…   deletes dead letters without handling them; without an ID,

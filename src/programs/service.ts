@@ -84,10 +84,7 @@ export async function startService(
     log,
     { program: 'service', instance, ...thisBuild(process.env) },
     {
-      ...serviceRoutes({
-        ...{ backends, replies, consumer, instance },
-        limits: { drainSeconds: delivery.drainSeconds },
-      }),
+      ...serviceRoutes({ backends, replies, consumer, instance }),
       '/dead-letters': deadLettersRoute(handling.deadLetters),
       '/tap': tapRoute(
         taps,

@@ -68,7 +68,7 @@ describe.each(versions)('%s', (version) => {
 
   it('checkpoints in a file', async () => {
     cpSync(join(recorded, 'checkpoints'), directory, { recursive: true });
-    await expectContents(createFileStore(directory, place, 30_000));
+    await expectContents(createFileStore(directory, place));
   });
 
   it('what waited in its spool: it is not done in the checkpoint, and is read again from the hub', async () => {
@@ -78,7 +78,7 @@ describe.each(versions)('%s', (version) => {
     mkdirSync(spool);
     writeFileSync(join(spool, '41-0-1767323045678'), 'left by a process that was killed');
     expect(unusableDirectories(usedDirectories({ data, store: { ...settings.store, kind: 'file' } }), 0)).toEqual([]);
-    const progress = await createFileStore(directoriesOf(data).checkpoints, place, 30_000).progress('0');
+    const progress = await createFileStore(directoriesOf(data).checkpoints, place).progress('0');
     const handled: number[] = [];
     const partition = createPartition({
       ...usual,

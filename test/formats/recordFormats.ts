@@ -38,7 +38,7 @@ export type RecordedIds = Readonly<Record<string, string>>;
 /** Writes every format that this build stores into a folder. */
 export async function recordFormats(directory: string): Promise<void> {
   mkdirSync(directory, { recursive: true });
-  await fill(createFileStore(join(directory, 'checkpoints'), place, 30_000));
+  await fill(createFileStore(join(directory, 'checkpoints'), place));
   const storage = createDirectory(join(directory, 'dead-letters'));
   for (const letter of letters) await storage.write(idOf(letter), print(letter));
   write(join(directory, 'blobs.json'), await blobs());

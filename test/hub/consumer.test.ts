@@ -77,7 +77,7 @@ describe('the consumer, with the official client against the sandbox hub', () =>
   });
 
   it('resumes after the last message handled to its end', async () => {
-    const store = () => createFileStore(join(hub.directory, 'resume'), 'place', 30_000);
+    const store = () => createFileStore(join(hub.directory, 'resume'), 'place');
     const marks = ['r1', 'r2', 'r3'];
     await send(...marks);
     const firstRun: string[] = [];

@@ -24,7 +24,7 @@ async function live(life: ProcessLife) {
   places += 1;
   const told = toldNothing();
   const place = join(directory, String(places));
-  await onCrashingDisk(life, () => readingLife(createFileStore(place, 'hub', 30_000), told));
+  await onCrashingDisk(life, () => readingLife(createFileStore(place, 'hub'), told));
   return { told, place };
 }
 
@@ -36,7 +36,7 @@ it('an instance that dies while it writes its file leaves the old or the new one
   for (let crashAt = 1; crashAt <= points; crashAt += 1) {
     const { told, place } = await live(crashingAt(crashAt));
     const where = `died at point ${crashAt} of ${points}`;
-    const next = createFileStore(place, 'hub', 30_000);
+    const next = createFileStore(place, 'hub');
     const record = await takeOver(next, 'next');
     expect(record.epoch, where).toBeGreaterThan(told.epoch);
     const found = await next.progress('0');
@@ -45,7 +45,7 @@ it('an instance that dies while it writes its file leaves the old or the new one
     expect(sequenceNumber, where).toBeGreaterThanOrEqual(told.written);
     expect(sequenceNumber, where).toBeLessThanOrEqual(told.given);
     expect(await next.writeProgress(record, at(30)), where).toBe(true);
-    expect(await createFileStore(place, 'hub', 30_000).progress('0'), where).toEqual(at(30));
+    expect(await createFileStore(place, 'hub').progress('0'), where).toEqual(at(30));
     expect(readdirSync(place), where).toEqual(['hub.json']);
   }
 });

@@ -1,17 +1,14 @@
 import { readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import type { CheckpointStore, Ownership } from '../../src/hub/stores/checkpointStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { claimed, takeOver } from './support/claims.ts';
 
 const directory = folderForEach('file-store');
-afterEach(() => void vi.useRealTimers());
 
 const path = () => join(directory, 'place.json');
-const expiryMs = 30_000;
-const open = () => createFileStore(directory, 'place', expiryMs);
+const open = () => createFileStore(directory, 'place');
 
 const at = (sequenceNumber: number) => ({ sequenceNumber, offset: `${sequenceNumber}`, completed: '' });
 
@@ -49,7 +46,9 @@ describe('the file of checkpoints', () => {
     expect(await second.progress('0')).toMatchObject({ sequenceNumber: 1 });
     expect(await first.writeProgress(reader, at(2))).toBe(false);
     await expect(first.change(reader, claimed('a', 2))).rejects.toThrow('another process');
-    await expect(first.ownerships()).rejects.toThrow('another process');
+    await expect(first.ownerships()).rejects.toThrow(
+      `another process has taken ${path()}, which serves one instance: when that one has gone, restart this one`,
+    );
     expect(JSON.parse(readFileSync(path(), 'utf8')).progress).toMatchObject([{ progress: { sequenceNumber: 1 } }]);
   });
 
@@ -101,7 +100,7 @@ describe('the file of checkpoints', () => {
     const others = ['other.json.1.new', 'place.json5.1.new', 'place.json.backup'];
     for (const name of others) writeFileSync(join(directory, name), '{');
     await takeOver(open(), 'a');
-    await takeOver(createFileStore(directory, 'place 2', expiryMs), 'b');
+    await takeOver(createFileStore(directory, 'place 2'), 'b');
     expect(readdirSync(directory).sort()).toEqual([...others, 'place%202.json', 'place.json'].sort());
   });
 
@@ -131,65 +130,5 @@ describe('the file of checkpoints', () => {
     expect(onDisk()).toBe(3);
     await store.writeProgress(reader, at(4));
     expect([onDisk(), readdirSync(directory)]).toEqual([4, ['place.json']]);
-  });
-});
-
-describe('a process whose file another process has taken', () => {
-  const roundMs = 5_000;
-  const refused = { refused: true };
-
-  /** What a round of the process sees. */
-  const look = (store: CheckpointStore) => store.ownerships().catch(() => refused);
-
-  /** The first has partition 0; then the second takes the file, and the partition. */
-  async function taken() {
-    vi.useFakeTimers({ toFake: ['Date', 'performance'] });
-    const [first, second] = [open(), open()];
-    await first.change(undefined, claimed('first', 1));
-    const record = await takeOver(second, 'second');
-    await second.writeProgress(record, at(7));
-    return { first, second, record };
-  }
-
-  async function round(first: CheckpointStore) {
-    vi.advanceTimersByTime(roundMs);
-    return look(first);
-  }
-
-  it('does not take it while the other renews, however long', async () => {
-    const { first, second, record } = await taken();
-    let seen: Ownership = record;
-    for (let rounds = 0; rounds < 100; rounds += 1) {
-      seen = (await second.change(seen, { ...seen, renewedAt: Date.now() })) ?? seen;
-      expect(await round(first)).toBe(refused);
-    }
-    expect(await look(second)).toMatchObject([{ owner: 'second', epoch: 2 }]);
-  });
-
-  it('takes it back within the expiry after the last renewal, and continues at the other’s progress', async () => {
-    const { first, second, record } = await taken();
-    vi.advanceTimersByTime(60_000);
-    await second.change(record, { ...record, renewedAt: Date.now() });
-    let answer = await look(first);
-    for (let rounds = 0; rounds < expiryMs / roundMs; rounds += 1) {
-      expect(answer).toBe(refused);
-      answer = await round(first);
-    }
-    expect(answer).toMatchObject([{ partition: '0', owner: '', epoch: 2 }]);
-    expect(await first.progress('0')).toMatchObject({ sequenceNumber: 7 });
-    const own = await first.change((answer as Ownership[])[0], claimed('first', 3));
-    expect(own && (await first.writeProgress(own, at(8)))).toBe(true);
-
-    // If the other one only stood still, it is now the one that waits.
-    expect(await second.writeProgress(record, at(9))).toBe(false);
-    expect(await look(second)).toBe(refused);
-    expect(await first.progress('0')).toMatchObject({ sequenceNumber: 8 });
-  });
-
-  it('does not count its own standstill as missing renewals of the other', async () => {
-    const { first } = await taken();
-    expect(await look(first)).toBe(refused);
-    vi.advanceTimersByTime(10 * expiryMs);
-    expect(await look(first)).toBe(refused);
   });
 });

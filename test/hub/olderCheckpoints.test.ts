@@ -38,7 +38,7 @@ async function expectRepeats(store: CheckpointStore) {
 it('a file of an older version is continued, and its maps are ignored and removed', async () => {
   cpSync(join(fixtures, 'file'), directory, { recursive: true });
   expect(readdirSync(directory)).toHaveLength(2);
-  await expectRepeats(createFileStore(directory, 'place', 30_000));
+  await expectRepeats(createFileStore(directory, 'place'));
   expect(readdirSync(directory)).toEqual(['place.json']);
 });
 

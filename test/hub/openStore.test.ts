@@ -6,7 +6,6 @@ import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { openStore } from '../../src/hub/stores/openStore.ts';
 import { storedPositions } from '../../src/hub/stores/storedPositions.ts';
 import { readSettings } from '../../src/settings/config.ts';
-import { timing } from '../../src/settings/constants.ts';
 import { storageAccount } from '../support/storageAccount.ts';
 import { takeOver } from './support/claims.ts';
 
@@ -40,28 +39,6 @@ describe('the store of the settings', () => {
     await takeOver(store, 'me');
     const container = new ContainerClient(connectionString, 'checkpoints');
     expect(await container.getBlobClient('hub.example/devices/$default/ownership/0').exists()).toBe(true);
-  });
-
-  it('is taken back from a process that has gone for the expiry, which is in seconds', async () => {
-    vi.useFakeTimers({ toFake: ['Date', 'performance'] });
-    try {
-      const [first, second] = [await open(), await open()];
-      await takeOver(first, 'first');
-      await takeOver(second, 'second');
-      const refusals: boolean[] = [];
-      for (let seconds = 0; seconds <= timing.expirySeconds; seconds += 1) {
-        refusals.push(
-          await first.ownerships().then(
-            () => false,
-            () => true,
-          ),
-        );
-        vi.advanceTimersByTime(1_000);
-      }
-      expect(refusals).toEqual([...Array(timing.expirySeconds).fill(true), false]);
-    } finally {
-      vi.useRealTimers();
-    }
   });
 
   it('loads the storage client for blobs only', async () => {

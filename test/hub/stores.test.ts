@@ -27,7 +27,7 @@ const kinds = {
   },
   /** One store for the instance; it is opened again after a restart. */
   file: (place: string) => {
-    const store = createFileStore(directory, place, 30_000);
+    const store = createFileStore(directory, place);
     return () => store;
   },
   /** One client for each instance. */
@@ -219,7 +219,7 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
   });
 });
 
-const lasting = { file: (place: string) => createFileStore(directory, place, 30_000), blob: inBlobs };
+const lasting = { file: (place: string) => createFileStore(directory, place), blob: inBlobs };
 
 describe.each(Object.entries(lasting))('the %s store after a crash', (_kind, open) => {
   it('has progress, and epochs that never fall', async () => {

@@ -28,7 +28,7 @@ const nameOf = (field: string) => names[field as keyof typeof names];
 describe('the file of checkpoints', () => {
   const directory = folderForEach('unreadable');
   const path = () => join(directory, 'place.json');
-  const open = () => createFileStore(directory, 'place', 30_000);
+  const open = () => createFileStore(directory, 'place');
   const other = { partition: '1', progress: { ...whole, sequenceNumber: 7 } };
   const write = (content: object) =>
     writeFileSync(path(), JSON.stringify({ format: 1, place: 'place', ownerships: [], progress: [], ...content }));

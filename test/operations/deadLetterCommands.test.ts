@@ -37,7 +37,8 @@ it.each(['since', 'before'])('a --%s is a date; anything else is refused', (name
 });
 
 it('list prints a line for each dead letter, and names those that cannot be read', async () => {
-  await store.park(ofAction(1, { action: 'model.update' }));
+  const update = { ...letter(1).event, properties: { msgType: 'action', action: 'model.update' } };
+  await store.park(letter(1, { event: update }));
   expect(await list(store, choiceOf({}))).toBe(0);
   const first = `${id(1)}  2026-01-02T03:04:05.678Z  "d1"  model.update  timeout_exceeded  attempts 1  why\n`;
   expect([output.printed, output.said]).toEqual([first, '1 dead letters\n']);
@@ -141,51 +142,4 @@ it('delete removes nothing without a selection, or with two', async () => {
   await expect(remove([])).rejects.toThrow('delete which ones?');
   await expect(remove([id(1)], { device: 'd1' })).rejects.toThrow('ids or options, not both');
   expect(await store.ids()).toEqual([id(1)]);
-});
-
-const ofAction = (number: number, properties: Readonly<Record<string, string>>) => {
-  const one = letter(number, { attempts: number });
-  return { ...one, event: { ...one.event, properties: { msgType: 'action', ...properties } } };
-};
-const planOf = async (number: number) => {
-  output.printed = '';
-  expect(await show(store, id(number))).toBe(0);
-  return JSON.parse(output.printed).replay;
-};
-const end = 'then it is deleted, unless it fails through our side again';
-
-it('a dry replay shows the order, the precedence of live messages, the running handling and its waits', async () => {
-  const update = { action: 'identity.update', correlationId: 'c', version: '2' };
-  for (const number of [1, 2, 3, 4]) await store.park(ofAction(number, update));
-  const runs = (times: string) =>
-    `identity.update runs again (it has failed ${times}), and waits while the principal manager is out`;
-  const newer = (what: string) =>
-    `its device has ${what}: when one is handled or deleted meanwhile, this one is not tried`;
-  const older = (what: string) => `its device has ${what}: tried first, and when one fails again this one is not tried`;
-  expect(await planOf(1)).toEqual([newer('3 newer dead letters'), runs('once'), end]);
-  expect(await planOf(3)).toEqual([
-    older('2 older dead letters'),
-    newer('one newer dead letter'),
-    runs('3 times'),
-    end,
-  ]);
-  expect(await planOf(4)).toEqual([older('3 older dead letters'), runs('4 times'), end]);
-});
-
-it('a dry replay shows all backends that a message waits for', async () => {
-  const create = { action: 'model.create', correlationId: 'c', version: '2' };
-  await store.park(ofAction(1, create));
-  expect((await planOf(1))[0]).toBe(
-    'model.create runs again (it has failed once), and waits while the information model or the type registry or the principal manager is out',
-  );
-});
-
-it('a dry replay shows refused messages and those with unknown names', async () => {
-  await store.park(ofAction(1, { action: 'model.creat' }));
-  expect(await planOf(1)).toEqual(['it is answered that there is no such message', end]);
-  await store.park(ofAction(1, { action: 'identity.update', ack: 'sometimes' }));
-  expect(await planOf(1)).toEqual([
-    'identity.update is refused because of its properties, before any backend is called',
-    end,
-  ]);
 });

@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import type { DeviceWork } from '../../src/engine/order/deviceWork.ts';
+import type { PartitionState } from '../../src/hub/reading/partitionState.ts';
 import { serviceRoutes } from '../../src/operations/serviceRoutes.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 
@@ -21,13 +22,12 @@ const stuck: DeviceWork & { readonly partition: string } = {
 
 interface Changes {
   readonly work?: Partial<typeof stuck>;
-  readonly isConnected?: boolean;
   /** Whether the token endpoint is out, or there is none. */
   readonly tokens?: 'open' | 'closed' | 'none';
 }
 
 /** @param changes of what is stuck, instead of all that there is */
-function routes({ work, isConnected = true, tokens = 'open' }: Changes = {}) {
+function routes({ work, tokens = 'open' }: Changes = {}) {
   vi.setSystemTime(now);
   const steps = [
     { kind: 'call', what: 'read references', of: 'information model', since: ago(21), waitsFor: 'answer' },
@@ -50,26 +50,17 @@ function routes({ work, isConnected = true, tokens = 'open' }: Changes = {}) {
       ];
   const out = { circuit: 'open', outage: { since: ago(31), failure: 'HTTP 503' } } as const;
   const closed = { circuit: 'closed', outage: undefined } as const;
+  const read: PartitionState = {
+    ...{ partition: '3', state: 'draining', epoch: 11, since: ago(12), position: 13, behindSeconds: 15.04 },
+    ...{ asOf: ago(14), inFlight: 16, sleeping: 5, waiting: 17, devices: 18, suspects: 19 },
+    oldest: { device: 'stuck', sequenceNumber: 55, readAt: ago(23) },
+    checkpoint: { sequenceNumber: 24, ageSeconds: 25.06, failures: 26, isFailing: true, unwritten: 61 },
+  };
+  const idle = { ...read.checkpoint, isFailing: false, unwritten: 300 };
   return serviceRoutes({
     instance: 'host-1',
-    limits: { drainSeconds: 62 },
     consumer: {
-      partitions: () => [
-        {
-          ...{ partition: '3', state: 'draining', epoch: 11, since: ago(12), position: 13 },
-          ...{
-            behindSeconds: 15.04,
-            asOf: ago(14),
-            inFlight: 16,
-            sleeping: 5,
-            waiting: 17,
-            devices: 18,
-            suspects: 19,
-          },
-          oldest: { device: 'stuck', sequenceNumber: 55, readAt: ago(23) },
-          checkpoint: { sequenceNumber: 24, ageSeconds: 25.06, failures: 26, isFailing: true, unwritten: 61 },
-        },
-      ],
+      partitions: () => [read, { ...read, partition: '8', inFlight: 100, waiting: 200, checkpoint: idle }],
       unowned: () => [
         { partition: '5', behindSeconds: 29.04, asOf: ago(30) },
         { partition: '6', behindSeconds: null, asOf: undefined },
@@ -110,7 +101,7 @@ function routes({ work, isConnected = true, tokens = 'open' }: Changes = {}) {
       }),
     },
     replies: {
-      connection: { isOpen: () => isConnected },
+      connection: { isOpen: () => true },
       sender: {
         state: () => ({ waiting: 51, inFlight: 52, ratePerSecond: 53, sleeping: 64, notFetching: 54 }),
         fullQueues: () => [
@@ -131,23 +122,22 @@ it('each path has a sentence about it', () => {
   for (const { about } of Object.values(routes())) expect(about).toMatch(/\w/);
 });
 
-it('/partitions has the lag and the contents of each partition, the owners of the others, and the unread ones', () =>
+const shownRead = {
+  ...{ partition: '3', state: 'draining', epoch: 11, since: shownAgo(12), position: 13, behindSeconds: 15 },
+  ...{ asOf: shownAgo(14), inFlight: 16, sleeping: 5, waiting: 17, devices: 18, suspects: 19 },
+  oldest: { device: 'stuck', sequenceNumber: 55, readAt: shownAgo(23), seconds: 23 },
+  checkpoint: { sequenceNumber: 24, ageSeconds: 25.1, failures: 26, isFailing: true, unwritten: 61 },
+};
+
+it('/partitions has the lag and the contents of each partition, sums for a stop, the owners of the others, and the unread ones', () =>
   expect(answerOf('/partitions')).toEqual({
     instance: 'host-1',
+    total: { inFlight: 116, waiting: 217, unwritten: 361, failing: 1 },
     partitions: [
+      shownRead,
       {
-        ...{ partition: '3', state: 'draining', epoch: 11, since: shownAgo(12), position: 13 },
-        ...{
-          behindSeconds: 15,
-          asOf: shownAgo(14),
-          inFlight: 16,
-          sleeping: 5,
-          waiting: 17,
-          devices: 18,
-          suspects: 19,
-        },
-        oldest: { device: 'stuck', sequenceNumber: 55, readAt: shownAgo(23), seconds: 23 },
-        checkpoint: { sequenceNumber: 24, ageSeconds: 25.1, failures: 26, isFailing: true, unwritten: 61 },
+        ...{ ...shownRead, partition: '8', inFlight: 100, waiting: 200 },
+        checkpoint: { ...shownRead.checkpoint, isFailing: false, unwritten: 300 },
       },
     ],
     elsewhere: [
@@ -285,32 +275,3 @@ it.each<[string, Changes['work'], Changes['tokens']?]>([
     devices: [{ waitsFor }],
   }),
 );
-
-it.each<[string, number, Changes]>([
-  ['a token while the token endpoint is out', 1, { work: { steps: [call('token')] } }],
-  ['a token while the token endpoint answers', 0, { work: { steps: [call('token')] }, tokens: 'closed' }],
-  ['a token without a token endpoint', 0, { work: { steps: [call('token')] }, tokens: 'none' }],
-  ['the hub', 0, { work: { steps: [reply('hub')] } }],
-  ['the hub without a connection', 1, { work: { steps: [reply('hub')] }, isConnected: false }],
-])('/stop-preview knows that a message waits for %s', (_, held, { work, ...more }) => {
-  const asked = { work: { begunAt: 0, ...work }, ...more };
-  expect(answerOf('/stop-preview', '', asked)).toMatchObject({ total: { held: 5 + held } });
-});
-
-it('/stop-preview has what a stop would leave, by the state of backends, replies and checkpoints', () =>
-  expect(answerOf('/stop-preview')).toMatchObject({
-    instance: 'host-1',
-    isSafe: false,
-    drainAtMostSeconds: 62,
-    total: {
-      inFlight: 16,
-      held: 5,
-      unstarted: 17,
-      unfinished: 22,
-      replies: 1,
-      parking: 1,
-      unwritten: 61,
-      repeated: 66,
-    },
-    partitions: [{ partition: '3', state: 'draining' }],
-  }));

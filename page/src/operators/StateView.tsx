@@ -112,10 +112,11 @@ function BackendsTable({ backends }: { readonly backends: Readonly<Record<string
   );
 }
 
-function PartitionsTable({ all: { partitions, elsewhere, unowned } }: { readonly all: Partitions }) {
+function PartitionsTable({ all: { total, partitions, elsewhere, unowned } }: { readonly all: Partitions }) {
   return (
     <>
       <h2>Partitions of this instance</h2>
+      <p>{inWords(total)}</p>
       <Table
         caption="Partitions of this instance"
         none="none"

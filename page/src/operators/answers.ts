@@ -19,6 +19,7 @@ export interface Partition {
 
 export interface Partitions {
   readonly instance: string;
+  readonly total: Readonly<Record<string, number>>;
   readonly partitions: readonly Partition[];
   readonly elsewhere: readonly { readonly partition: string; readonly owner: string; readonly renewedAt: string }[];
   readonly unowned: readonly { readonly partition: string; readonly behindSeconds: number | null }[];

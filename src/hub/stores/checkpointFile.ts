@@ -8,8 +8,7 @@ import type { Contents } from './memoryStore.ts';
  * {"format":1,"place":<namespace, hub and consumer group>,"keeper":<id of the process that writes the file>,
  *  "ownerships":[<record>],"progress":[{"partition":<id>,"progress":{"sequenceNumber","offset","completed","note"?}}]}
  *
- * `place` is missing in files of older versions. The progress of a partition is checked when that partition is opened. The
- * time of the file is that of the last renewal.
+ * `place` is missing in files of older versions. The progress of a partition is checked when that partition is opened.
  */
 
 const format = 1;

@@ -1,23 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { readdir, rename, rm, utimes } from 'node:fs/promises';
+import { readdir, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { makeDirectory } from '../../storage/makeDirectory.ts';
 import { checkpointFile, checkpointPath, readCheckpointFile } from './checkpointFile.ts';
 import type { CheckpointStore } from './checkpointStore.ts';
-import { createKeeperWatch } from './keeperWatch.ts';
 import { type Contents, createMemoryStore } from './memoryStore.ts';
 import { progressOf } from './storedProgress.ts';
 import { writeWhole } from './writeWhole.ts';
 
 /**
  * In one file, for one instance; replaced as a whole, so that a crash leaves the old or the new one. The newest process
- * owns the file; an older one writes nothing more, until the owner has renewed nothing for the expiry. A process claims
- * the file at the first use, not at the start: one that fails to start must not stop the one that runs.
+ * owns the file; an older one writes nothing more. A process claims the file at the first use, not at the start: one that
+ * fails to start must not stop the one that runs.
  * @param place namespace, hub and consumer group; each has its own file
- * @param expiryMs an owner that has not renewed for this time has gone
  * @throws Error when the file exists and is not valid: to start without it would repeat every message
  */
-export function createFileStore(directory: string, place: string, expiryMs: number): CheckpointStore {
+export function createFileStore(directory: string, place: string): CheckpointStore {
   makeDirectory(directory);
   const path = checkpointPath(directory, place);
   const keeper = randomUUID();
@@ -27,7 +25,6 @@ export function createFileStore(directory: string, place: string, expiryMs: numb
   let latest: Contents | undefined;
   let writing: Promise<boolean> | undefined;
   let taken: Promise<CheckpointStore> | undefined;
-  const others = createKeeperWatch(path, expiryMs);
   const read = () => readCheckpointFile(path, place);
   read();
 
@@ -63,7 +60,6 @@ export function createFileStore(directory: string, place: string, expiryMs: numb
   }
 
   async function take(): Promise<CheckpointStore> {
-    await writing?.catch(() => {}); // an old write, which finds that the file is not ours
     const { ownerships, progress } = read();
     const contents = { ownerships, progress };
     await replace(contents);
@@ -83,38 +79,15 @@ export function createFileStore(directory: string, place: string, expiryMs: numb
 
   async function storeOfOurs() {
     const ours = await store();
-    if (!isOurs()) throw new Error(`another process writes ${path}: a checkpoint file serves only one instance`);
-    return ours;
-  }
-
-  /** When the process that has taken the file has gone: the next use takes it back, with what that process has written. */
-  function takeBackFromGone() {
-    if (taken !== undefined && !isOurs()) {
-      if (!others.hasGone()) return;
-      taken = undefined;
-    }
-    others.forget();
-  }
-
-  /**
-   * Another process sees by the time of the file that its owner is there. A failure says nothing about this one: its next
-   * checkpoint meets the same disk.
-   */
-  async function renew() {
-    const now = new Date();
-    await utimes(path, now, now).catch(() => {});
+    if (isOurs()) return ours;
+    throw new Error(
+      `another process has taken ${path}, which serves one instance: when that one has gone, restart this one`,
+    );
   }
 
   return {
-    async ownerships() {
-      takeBackFromGone();
-      return (await storeOfOurs()).ownerships();
-    },
-    async change(seen, next) {
-      const changed = await (await storeOfOurs()).change(seen, next);
-      if (changed !== undefined) await renew();
-      return changed;
-    },
+    ownerships: async () => (await storeOfOurs()).ownerships(),
+    change: async (seen, next) => (await storeOfOurs()).change(seen, next),
     async progress(partition) {
       const stored = await (await store()).progress(partition);
       return stored === undefined ? undefined : progressOf(stored, where(partition));

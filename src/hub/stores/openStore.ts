@@ -33,7 +33,7 @@ async function openPlain(
   const { endpoint, namespace, name, consumerGroup } = hubPlaceOf(hub);
   if (store.kind !== 'blob') {
     const place = [endpoint, name, consumerGroup].join(' ');
-    return createFileStore(directoriesOf(data).checkpoints, place, timing.expirySeconds * 1000);
+    return createFileStore(directoriesOf(data).checkpoints, place);
   }
   const { createBlobStore } = await import('./blobStore.ts');
   return createBlobStore({

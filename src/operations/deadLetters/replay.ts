@@ -1,9 +1,8 @@
-import { type DeadLetter, UnreadableDeadLetter } from '../../deadLetters/deadLetter.ts';
+import { type DeadLetter, folderOfId, UnreadableDeadLetter } from '../../deadLetters/deadLetter.ts';
 import { type DeadLetters, LetterRefused } from '../../deadLetters/deadLetterStore.ts';
 import type { Dispatch } from '../../dispatch/dispatch.ts';
 import type { RequirementOf } from '../../dispatch/requirements.ts';
 import type { HubEvent } from '../../protocol/event.ts';
-import { arrivalOf, byDevice, neighbours } from './order.ts';
 
 /** The numbers of replayed dead letters, by result. */
 export interface ReplaySummary {
@@ -72,8 +71,8 @@ export async function replay(ids: readonly string[], options: ReplayOptions): Pr
   let done = 0;
 
   async function handle(id: string, letter: DeadLetter): Promise<ReplayResult> {
-    const { event } = letter;
-    const arrival = arrivalOf(letter);
+    const { event, generation, deviceId, origin, attempts } = letter;
+    const arrival = { event, generation, deviceId, origin, attempts, redelivered: true };
     const requirement = requirementOf(arrival);
     if (requirement?.isMet() === false && !(await requirement.met(stopping))) return 'undecided';
     const isDone = await dispatch(arrival, { ...alone, ended: never });
@@ -110,7 +109,7 @@ export async function replay(ids: readonly string[], options: ReplayOptions): Pr
 
   async function replayDevice(own: readonly string[]): Promise<void> {
     for (const [index, id] of own.entries()) {
-      const fate = stopping.aborted ? 'undecided' : await replayOne(id, neighbours(own, index).newer);
+      const fate = stopping.aborted ? 'undecided' : await replayOne(id, own.slice(index + 1));
       const rest = own.length - index;
       if (fate === 'undecided') {
         counts[stopping.aborted ? 'left' : 'heldBack'] += rest;
@@ -130,6 +129,17 @@ export async function replay(ids: readonly string[], options: ReplayOptions): Pr
   }
   await Promise.all(Array.from({ length: width }, replayDevices));
   return counts;
+}
+
+/** Each device's dead letters in hub order, which is that of their ids. */
+function byDevice(ids: readonly string[]): Map<string, string[]> {
+  const devices = new Map<string, string[]>();
+  for (const id of ids) {
+    const own = devices.get(folderOfId(id));
+    if (own) own.push(id);
+    else devices.set(folderOfId(id), [id]);
+  }
+  return devices;
 }
 
 /**

@@ -171,14 +171,12 @@ export const rightAnswers: Readonly<Record<string, Check>> = {
     for (const line of linesOf(instances)) expect(line.trim().split(/\s/)[1]).toBe(instance);
   },
 
-  'Is it safe to stop?'([preview], { out, waiting = [], isMoving }, { sent }) {
-    const { isSafe, verdict, total } = jsonOf(preview);
-    expect(isSafe).toBe(out === undefined);
-    const outages = { tokenEndpoint: 'the token endpoint is out', principalManager: 'outage of the principal manager' };
-    expect(verdict).toContain(out === undefined ? 'Safe: ' : outages[out]);
+  'Is it safe to stop?'([sums], { waiting = [], isMoving }, { sent }) {
+    const [total] = objectsOf(sums);
+    expect(total.failing).toBe(0);
     const undone = sent(waiting).reduce((sum, { count }) => sum + count, 0);
-    if (isMoving) expect(total.inFlight + total.unstarted).toBeLessThanOrEqual(undone);
-    else expect(total.inFlight + total.unstarted).toBe(undone);
+    if (isMoving) expect(total.inFlight + total.waiting).toBeLessThanOrEqual(undone);
+    else expect(total.inFlight + total.waiting).toBe(undone);
   },
 
   'Has the hub failed over?'([lines]) {
