@@ -2,7 +2,6 @@ import { type Access, accessOf } from '../../identity/access.ts';
 import { noMeter } from '../../metrics/meter.ts';
 import { createStoreRecords } from '../../observing/storeRecords.ts';
 import type { Settings } from '../../settings/config.ts';
-import { timing } from '../../settings/constants.ts';
 import { eventHubNameOf, placeOf } from '../../settings/derived.ts';
 import { directoriesOf } from '../../settings/directories.ts';
 import { createInstrumentedCall } from '../../storage/instrumentedCall.ts';
