@@ -21,7 +21,8 @@ arrives; or answers remote methods.
 
   NAME   what to send: model.create, … (V2), or Svc.Device.Created, … (V1)
   FILE   the body, sent byte for byte; - reads it from stdin. Without it, the
-         example of the message is sent, with its properties and from its device
+         example of the message is sent, with its properties and from its
+         device; another device has a serial number of its own in it
 
   --id ID          the device, default pump-1; a new one is registered with hub
                    and principal manager first
@@ -108,7 +109,9 @@ export function readArguments(args: readonly string[]): Options | undefined {
     throw new UsageError(
       'The name of one message is needed, and at most one file, such as: npm run device -- model.create',
     );
-  const body = file === undefined ? example && { text: example.body } : { file };
+  const isTheirs = example !== undefined && id !== (example.device ?? 'pump-1');
+  const text = isTheirs ? withOwnSerial(example.body, id) : example?.body;
+  const body = file === undefined ? text && { text } : { file };
   if (!body) throw new UsageError(noExampleOf(name));
   const expectsAck = values.ack !== 'none';
   const waitMs = 1000 * Number(values.wait ?? (expectsAck ? 30 : 0));
@@ -122,6 +125,10 @@ export function readArguments(args: readonly string[]): Options | undefined {
   for (const unwanted of values.without) delete properties[unwanted];
   return { ...common, body, expectsAck, waitMs, properties };
 }
+
+/** The serial number of an example is that of its device: another one that sends it could not have the pump. */
+const withOwnSerial = (body: string, id: string): string =>
+  body.replace(/"serial": "[^"]*/g, (serial) => `${serial}-${JSON.stringify(id).slice(1, -1)}`);
 
 function noExampleOf(name: string): string {
   const names = stories.map(({ message }) => message);

@@ -68,6 +68,13 @@ describe('npm run device', () => {
     }
   });
 
+  it('sends the example of README for any device, however often', async () => {
+    for (const id of ['my-pump', 'my-other-pump', 'my-pump']) {
+      const { code, stdout } = await device(['--id', id, 'model.create']);
+      expect(code, stdout).toBe(0);
+    }
+  });
+
   it('registers a new device, once', async () => {
     const args = ['--id', 'newcomer', '--prop', 'target=x', 'model.create', '-'];
     const body = JSON.stringify({ model: 'svc.device', type: 'sensor', properties: { quantity: 'flow' } });
