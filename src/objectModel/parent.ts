@@ -60,7 +60,7 @@ export async function linkParent(
 
 /**
  * The references that a device writes, so that the parent stays what it is: its reference keeps `isParent` whatever attributes are given,
- * and no other gets it (A9). The stored references are read only if there are attributes.
+ * and no other gets it (A9). The stored references are read only if one with attributes leads to a model of the same id, as a parent's does.
  * @param sent the body; what is no array of references is left to the information model
  * @throws Rejection
  */
@@ -70,11 +70,13 @@ export async function keepingParent(
   { informationModel }: BoundBackends,
   limits: ReferenceLimits,
 ): Promise<string> {
-  let hasAttributes = false;
-  eachElementOf(sent, ofReference, ({ members }) => {
-    hasAttributes ||= members.has('attributes');
+  let mayConcernParent = false;
+  eachElementOf(sent, ofReference, (reference) => {
+    const to = targetOf(reference);
+    const mayBeParent = () => to.twice.size > 0 || pickSmall(to, ['model']).model === source.model;
+    mayConcernParent ||= reference.members.has('attributes') && mayBeParent();
   });
-  if (!hasAttributes) return sent.text;
+  if (!mayConcernParent) return sent.text;
 
   const parents = new Set<string>();
   await eachStored(source, informationModel, limits, (reference) => {

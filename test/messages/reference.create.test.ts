@@ -59,6 +59,11 @@ messageTable('V2', 'reference.create', sample, {
       [reference, { ...reference, name: 'drains' }],
       [201, { data: [known, { ...known, name: 'drains' }] }],
     ),
+    passesOn(
+      'passes on attributes of a reference to another kind of model, of which a parent is none',
+      [{ name: 'shows', to: { objectId: otherPumpId, model: 'svc.view' }, attributes: { isParent: true } }],
+      [200, { data: [] }],
+    ),
     passesOn('passes on an empty array', [], [200, { data: [] }]),
     row(
       'uses the source model of the header {S12.1}',
@@ -123,10 +128,10 @@ messageTable('V2', 'reference.create', sample, {
     ),
     ...(
       [
-        ['.name', '"name":"a","name":"b","attributes":{}'],
-        ['.attributes', '"attributes":{},"attributes":{}'],
+        ['.name', '"to":{"model":"svc.device"},"name":"a","name":"b","attributes":{}'],
+        ['.attributes', '"to":{"model":"svc.device"},"attributes":{},"attributes":{}'],
         ['.to.objectId', '"to":{"objectId":1,"objectId":2},"attributes":{}'],
-        ['.attributes.isParent', '"attributes":{"isParent":true,"isParent":false}'],
+        ['.attributes.isParent', '"to":{"model":"svc.device"},"attributes":{"isParent":true,"isParent":false}'],
       ] as const
     ).map(([path, members]) =>
       row(

@@ -47,9 +47,11 @@ export function* connectParent(
   }
 }
 
-/** A9: references with attributes leave the parent what it is. Answers those that are written, unless they are those that were sent. */
+/** A9: references with attributes to a model of the same id leave the parent what it is. Answers those that are written, unless they are those that were sent. */
 export function* keepParent(path: readonly string[], sent: unknown): Handling<unknown> {
-  if (!Array.isArray(sent) || !sent.some((one) => isObject(one) && 'attributes' in one)) return undefined;
+  const mayBeParent = (one: unknown) =>
+    isObject(one) && 'attributes' in one && isObject(one['to']) && one['to']['model'] === path[3];
+  if (!Array.isArray(sent) || !sent.some(mayBeParent)) return undefined;
   const answer = yield* ask({ method: 'GET', path });
   const present: readonly Link[] = answer.status === 404 ? [] : JSON.parse(orFail(answer).body).data;
   const nameOf = ({ name, to }: Link) => JSON.stringify([name, to.objectId.toLowerCase(), to.model]);
