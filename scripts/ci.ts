@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -15,7 +15,8 @@ import { drawn } from './mutants/sample.ts';
  * fails does not hide what the later ones find: the output ends with the names of the steps that failed, each with its last lines, and of
  * the tests that failed, then the counts of the tests.
  *
- * `.ci/all` writes the commit, the day and the counts to `.ci/proven` when all is well. `.ci/run` does what the change since that commit can reach,
+ * `.ci/all` writes the commit, the day and the counts to `.ci/proven` when all is well. It takes hours: with `--resume FILE` it can be ended and
+ * begun again, and does not repeat what the file says has passed at the same commit. `.ci/run` does what the change since that commit can reach,
  * and, when the file is not there or names a commit that is no ancestor, everything; only of deliberate faults and of services that are broken on
  * purpose, which take longer than all else, as many as the hash of the commit draws.
  */
@@ -23,7 +24,11 @@ import { drawn } from './mutants/sample.ts';
 const provenFile = '.ci/proven';
 const isAll = process.argv.includes('--all');
 const change = isAll ? undefined : changeSinceProof();
-const directory = mkdtempSync(join(tmpdir(), 'ci-'));
+const resumed = isAll && process.argv.includes('--resume') ? process.argv.at(-1) : undefined;
+const passed = new Set((resumed === undefined ? undefined : read(resumed))?.split('\n'));
+const inResumed = (command: string) => `${head()} ${command}`;
+const directory = resumed === undefined ? mkdtempSync(join(tmpdir(), 'ci-')) : `${resumed}.reports`;
+mkdirSync(directory, { recursive: true });
 /** Runs of tests that leave a report, which says more of them than the lines that they print. */
 const reportedRuns = ['npm test', 'npm run program-tests'];
 const reportOf = (run: string) => join(directory, `${run.replaceAll(' ', '-')}.json`);
@@ -36,6 +41,7 @@ const failed: string[] = [];
 const took: string[] = [];
 for (const [minutes, command] of stepsFor(change)) {
   if (interrupt.signal.aborted) break;
+  if (passed.has(inResumed(command))) continue;
   console.log(`\n== ${command}`);
   const began = performance.now();
   let said = '';
@@ -47,7 +53,10 @@ for (const [minutes, command] of stepsFor(change)) {
   const seconds = ((performance.now() - began) / 1000).toFixed(0);
   console.log(`-- ${seconds} s`);
   took.push(`${seconds.padStart(5)} s  ${command.split(' -- --reporter')[0]}`);
-  if (why === undefined) continue;
+  if (why === undefined) {
+    if (resumed !== undefined) appendFileSync(resumed, `${inResumed(command)}\n`);
+    continue;
+  }
   failed.push(`failed: ${command} (${why})`);
   if (!reportedRuns.some((run) => command === reported(run))) failed.push(...lastLines(said));
 }
@@ -58,7 +67,7 @@ if (failed.length > 0) console.log(`\n${failed.join('\n')}`);
 const counts = tests();
 if (isAll && isGood) writeProof(counts.at(-1) ?? '');
 console.log(`\n${counts.join('\n')}`);
-rmSync(directory, { recursive: true, force: true });
+if (resumed === undefined || isGood) rmSync(directory, { recursive: true, force: true });
 process.exitCode = isGood ? 0 : 1;
 
 function lastLines(said: string): string[] {
