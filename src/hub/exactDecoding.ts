@@ -30,10 +30,43 @@ const standardFields = [
 const widths = [0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 1, 4, 1, 4, 1, 4] as const;
 /** In a map; within the bounds of D190. */
 const mostItems = 1_000;
-/** The library's own limit for a number of 64 bits, in its upper half; beyond it gives bytes. */
-const mostHigh = 2 ** 21;
 const namesKept = 256;
 const longestKept = 64;
+
+/** With more in the upper half of 64 bits, the library gives the bytes. */
+const mostHigh = 2 ** 21;
+const wide = (high: number, bytes: Buffer, at: number): number | Buffer =>
+  Math.abs(high) > mostHigh ? bytes.subarray(at, at + 8) : high * 2 ** 32 + bytes.readUInt32BE(at + 4);
+
+function timestamp(bytes: Buffer, at: number): unknown {
+  const time = wide(bytes.readInt32BE(at), bytes, at);
+  return typeof time === 'number' ? new Date(time) : left;
+}
+
+type Read = (bytes: Buffer, at: number) => unknown;
+
+/** What the library reads of the types with a width of their own, by their codes. */
+const readings: readonly (readonly [codes: readonly number[], read: Read])[] = [
+  [[0x40], () => null],
+  [[0x41], () => true],
+  [[0x42], () => false],
+  [[0x43, 0x44], () => 0],
+  [[0x50, 0x52, 0x53, 0x56], (bytes, at) => bytes[at]],
+  [[0x51, 0x54, 0x55], (bytes, at) => bytes.readInt8(at)],
+  [[0x60], (bytes, at) => bytes.readUInt16BE(at)],
+  [[0x61], (bytes, at) => bytes.readInt16BE(at)],
+  [[0x70, 0x73], (bytes, at) => bytes.readUInt32BE(at)],
+  [[0x71], (bytes, at) => bytes.readInt32BE(at)],
+  [[0x72], (bytes, at) => bytes.readFloatBE(at)],
+  [[0x74], (bytes, at) => bytes.subarray(at, at + 4)],
+  [[0x80], (bytes, at) => wide(bytes.readUInt32BE(at), bytes, at)],
+  [[0x81], (bytes, at) => wide(bytes.readInt32BE(at), bytes, at)],
+  [[0x82], (bytes, at) => bytes.readDoubleBE(at)],
+  [[0x83], timestamp],
+  [[0x84], (bytes, at) => bytes.subarray(at, at + 8)],
+  [[0x94, 0x98], (bytes, at) => bytes.subarray(at, at + 16)],
+];
+const readingOf = new Map(readings.flatMap(([codes, read]) => codes.map((code) => [code, read] as const)));
 
 /**
  * Decodes usual messages without the library's object for each value. Its result is the library's, except for application
@@ -55,81 +88,34 @@ export function createExactDecoding({ decode, data_section }: MessageCodec): Exa
   /** Of the list or map that is read. */
   let end = 0;
 
+  const numberAt = (place: number, width: number) => (width === 1 ? (bytes[place] ?? 0) : bytes.readUInt32BE(place));
+
   /** The next item as the library has it. */
   function item(): unknown {
     const code = bytes[at] ?? 0;
     const from = at + 1;
     at = from + (widths[code >>> 4] ?? 0);
     if (at > end) return left;
-    switch (code) {
-      case 0x40:
-        return null;
-      case 0x41:
-        return true;
-      case 0x42:
-        return false;
-      case 0x43:
-      case 0x44:
-        return 0;
-      case 0x50:
-      case 0x52:
-      case 0x53:
-      case 0x56:
-        return bytes[from];
-      case 0x51:
-      case 0x54:
-      case 0x55:
-        return bytes.readInt8(from);
-      case 0x60:
-        return bytes.readUInt16BE(from);
-      case 0x61:
-        return bytes.readInt16BE(from);
-      case 0x70:
-      case 0x73:
-        return bytes.readUInt32BE(from);
-      case 0x71:
-        return bytes.readInt32BE(from);
-      case 0x72:
-        return bytes.readFloatBE(from);
-      case 0x80:
-        return rounded(bytes.readUInt32BE(from), from);
-      case 0x81:
-        return rounded(bytes.readInt32BE(from), from);
-      case 0x82:
-        return bytes.readDoubleBE(from);
-      case 0x83: {
-        const time = rounded(bytes.readInt32BE(from), from);
-        return typeof time === 'number' ? new Date(time) : left;
-      }
-      case 0x74:
-      case 0x84:
-      case 0x94:
-      case 0x98:
-        return bytes.subarray(from, at);
-      case 0xa0:
-      case 0xa1:
-      case 0xa3:
-      case 0xb0:
-      case 0xb1:
-      case 0xb3:
-        return sized(code, from);
-      default:
-        return left;
-    }
-  }
-
-  function rounded(high: number, from: number): number | Buffer {
-    if (high > mostHigh || high < -mostHigh) return bytes.subarray(from, at);
-    return high * 2 ** 32 + bytes.readUInt32BE(from + 4);
+    if (code >= 0xa0) return code < 0xc0 ? sized(code, from) : left;
+    const read = readingOf.get(code);
+    return read === undefined ? left : read(bytes, from);
   }
 
   /** A binary, string or symbol, whose size has been passed. */
   function sized(code: number, size: number): unknown {
     const from = at;
-    at += code < 0xb0 ? (bytes[size] ?? 0) : bytes.readUInt32BE(size);
+    at += numberAt(size, from - size);
     if (at > end) return left;
-    if ((code & 1) === 0) return bytes.subarray(from, at);
-    return bytes.toString((code & 2) === 0 ? 'utf8' : 'ascii', from, at);
+    switch (code & 0x0f) {
+      case 0:
+        return bytes.subarray(from, at);
+      case 1:
+        return bytes.toString('utf8', from, at);
+      case 3:
+        return bytes.toString('ascii', from, at);
+      default:
+        return left;
+    }
   }
 
   /** The next item of application properties. */
@@ -180,16 +166,12 @@ export function createExactDecoding({ decode, data_section }: MessageCodec): Exa
   /** How many items the next value has, which is a list or map. */
   function opened(small: 0xc0 | 0xc1): number {
     const code = bytes[at] ?? 0;
-    const width = code === small ? 1 : 4;
+    const width = widths[code >>> 4] ?? 0;
     const content = at + 1 + width;
-    if ((code !== small && code !== small + 0x10) || content + width > bytes.length) return none;
-    const [size, count] =
-      width === 1
-        ? [bytes[at + 1] ?? 0, bytes[content] ?? 0]
-        : [bytes.readUInt32BE(at + 1), bytes.readUInt32BE(content)];
+    if ((code & 0xef) !== small || content + width > bytes.length) return none;
     at = content + width;
-    end = content + size;
-    return end > bytes.length ? none : count;
+    end = content + numberAt(content - width, width);
+    return end > bytes.length ? none : numberAt(content, width);
   }
 
   function list(into: Bag, fields: readonly string[]): boolean {
@@ -221,6 +203,13 @@ export function createExactDecoding({ decode, data_section }: MessageCodec): Exa
     return at === end;
   }
 
+  function data(into: Bag): boolean {
+    end = bytes.length;
+    const value = ((bytes[at] ?? 0) & 0xef) === 0xa0 ? item() : left;
+    if (value !== left) into['body'] = data_section(value as Buffer);
+    return value !== left;
+  }
+
   function section(code: number, message: Bag): boolean {
     switch (code) {
       case 0x70:
@@ -233,14 +222,8 @@ export function createExactDecoding({ decode, data_section }: MessageCodec): Exa
         return list(message, standardFields);
       case 0x74:
         return map(message, 'application_properties', exactItem);
-      case 0x75: {
-        end = bytes.length;
-        const data = bytes[at] === 0xa0 || bytes[at] === 0xb0 ? item() : left;
-        if (data !== left) message['body'] = data_section(data as Buffer);
-        return data !== left;
-      }
       default:
-        return false;
+        return code === 0x75 && data(message);
     }
   }
 
@@ -259,7 +242,7 @@ export function createExactDecoding({ decode, data_section }: MessageCodec): Exa
     const code = bytes[at] ?? 0;
     const width = widths[code >>> 4] ?? 0;
     at += 1 + width;
-    if (code >= 0xa0) at += width === 1 ? (bytes[at - 1] ?? 0) : bytes.readUInt32BE(at - 4);
+    if (code >= 0xa0) at += numberAt(at - width, width);
     if (code !== 0) return;
     pass(); // the descriptor
     pass();
@@ -306,26 +289,12 @@ const characterOf = (code: number): unknown =>
 /** A timestamp may be millions of years away. */
 const timeOf = (time: Date): unknown => (Number.isNaN(time.getTime()) ? textless('timestamp') : time.toISOString());
 
+/** Of a value without a text. */
 function typeOf(code: number): string {
-  switch (code) {
-    case 0x00:
-      return 'described value';
-    case 0x74:
-    case 0x84:
-    case 0x94:
-      return 'decimal';
-    case 0x83:
-      return 'timestamp';
-    case 0xa0:
-    case 0xb0:
-      return 'binary';
-    case 0xc1:
-    case 0xd1:
-      return 'map';
-    case 0xe0:
-    case 0xf0:
-      return 'array';
-    default:
-      return 'list';
-  }
+  if (code === 0) return 'described value';
+  if (code === 0x83) return 'timestamp';
+  if (code >= 0xe0) return 'array';
+  if (code >= 0xc0) return (code & 1) === 1 ? 'map' : 'list';
+  if (code >= 0xa0) return 'binary';
+  return code === 0x45 ? 'list' : 'decimal';
 }
