@@ -239,6 +239,7 @@ describe('the system clock', () => {
     'deadLetters/openDeadLetters.ts': 'compares it with the times of dead letters, which outlive the process',
     'deadLetters/directory.ts': 'compares it with the times of files',
     'backends/retryPolicy.ts': 'reads a date in Retry-After',
+    'text/clock.ts': 'compares it with the time in a refusal',
     'programs/handling.ts': 'stamps acknowledgements',
     'metrics/exposition.ts': 'tells collectors since when is counted',
     'metrics/producer.ts': 'tells collectors when a figure was read',

@@ -41,8 +41,8 @@ answer. To invoke: npm run invoke.
   --status N       the method's own status, default 200
   --output JSON    its output: a JSON object, or none; default the inputs that
                    it received
-  --fail N         the device cannot run the method: 400, 404, 502, 503 or 504,
-                   or a status that it must not give
+  --fail N         the device cannot run the method: 400, 404, 409, 502, 503 or
+                   504, or a status that it must not give
   --detail TEXT    the reason, with --fail
   --delay SECONDS  waits before it answers
   --times N        ends after N invocations; by default at Ctrl-C

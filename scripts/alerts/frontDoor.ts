@@ -15,8 +15,8 @@ export const frontDoorAlerts: readonly ServerAlert[] = [
     events: ['methods.access_refused'],
     until: 'methods.access_granted_again',
     metric: 'increase(http_server_request_duration_count{error_type="hub_refuses_us"}[5m]) > 0',
-    means: 'The hub refuses the key, or the policy lacks a right: methods cannot be invoked.',
-    todo: 'The policy needs *service connect*.',
+    means: 'The hub refuses access: methods cannot be invoked.',
+    todo: 'Follow `todo` of the line: the key, its right, or the clock.',
     runbook: 'remote-methods-fail',
   },
   {

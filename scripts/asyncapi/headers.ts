@@ -30,6 +30,8 @@ const timestamp = named('timestamp', z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\
   description: 'When the acknowledgement was made; UTC.',
 });
 
+const traceparent = z.string().optional();
+
 export function requestHeaders({ generation, name, headers }: Card): z.ZodObject {
   const common = commonProperties(generation, messageLimits).shape;
   return generation === 'V2'
@@ -39,6 +41,7 @@ export function requestHeaders({ generation, name, headers }: Card): z.ZodObject
         action: z.literal(name),
         ack: ack.optional(),
         'content-encoding': contentEncoding.optional(),
+        traceparent,
         ...headers.shape,
       })
     : z.object({
@@ -49,6 +52,7 @@ export function requestHeaders({ generation, name, headers }: Card): z.ZodObject
         id: z.string().optional(),
         ack: ack.optional(),
         'content-encoding': uncompressed.optional(),
+        traceparent,
         ...headers.shape,
       });
 }
@@ -86,7 +90,8 @@ export const meanings: Readonly<Record<string, string>> = {
   timeout: `Bound on the processing of the message in whole seconds, ${messageLimits.defaultTimeoutSeconds} if absent, ${messageLimits.maxTimeoutSeconds} at most.`,
   owner: 'Connectivity path of the owner; absent: the device itself.',
   parent: 'Connectivity path of the parent of the identity; absent: the device itself.',
-  context: 'User context data: the request’s, if it has any.',
+  context: 'User context data of the request, if it has any; copied unchanged into the acknowledgement.',
+  traceparent: 'W3C trace context.',
 };
 
 /** The headers with a sentence for each property that needs one. */

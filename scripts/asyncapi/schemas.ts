@@ -22,7 +22,10 @@ named('connectivityPath', path, {
 });
 named('target', target, { description: 'A path that is only copied; control characters are refused.' });
 named('integer', integer, { type: 'integer' });
-named('relatedModels', relatedModels, { description: 'What became of each related model of the type.' });
+named('relatedModels', relatedModels, {
+  description:
+    'What became of each related model of the type: whether it was created or found, which are not told apart.',
+});
 
 /**
  * Turns zod schemas into the JSON schemas of an AsyncAPI document, and gathers those that the document names.

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { readEnvFile } from '../../src/settings/envFile.ts';
+import { readEnvFile } from '../../src/settings/variablesFile.ts';
 import { joinLines } from './dockerfile.ts';
 
 /** What a `docker run` line says about the container. */

@@ -8,7 +8,7 @@ const context = { context: z.string().optional() };
 
 export const identityUpdate = action('identity.update', {
   purpose: 'Update an identity',
-  headers: z.object({ parent: z.string().default('') }),
+  headers: z.object({ parent: z.string().default(''), ...context }),
   body: jsonObject({ identity: identityName.optional() }),
   reads: ['identity'],
   needs: ['principalManager'],

@@ -3,6 +3,7 @@ import { Parser } from '@asyncapi/parser';
 import { describe, expect, it } from 'vitest';
 import { stories } from '../../sandbox/stories/index.ts';
 import { propertiesOf } from '../../sandbox/stories/wire.ts';
+import { requestHeaders } from '../../scripts/asyncapi/headers.ts';
 import { asyncApiDocument } from '../../scripts/asyncapi.ts';
 import { catalogue } from '../../src/messages/index.ts';
 import { entriesFor, type Message } from '../support/asyncapi.ts';
@@ -48,6 +49,14 @@ describe('A request complies with the entry of its action or event', () => {
     expect(entriesOf({ ...properties, msgType: 'other' }, json(body))).toEqual([]);
     expect(entriesOf({ ...properties, ack: 'perhaps' }, json(body))).toEqual([]);
   });
+});
+
+it('Each property of an example is one that its request has', () => {
+  for (const { message, example } of stories) {
+    const card = catalogue.find(({ name }) => name === message);
+    const known = Object.keys(card ? requestHeaders(card).shape : {});
+    expect(known, message).toEqual(expect.arrayContaining(Object.keys(propertiesOf(message, example))));
+  }
 });
 
 describe('A reply complies with one entry only', () => {

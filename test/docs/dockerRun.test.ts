@@ -4,7 +4,7 @@ import { serviceCommand } from '../../sandbox/service/process.ts';
 import { joinLines, readDockerfile } from '../../scripts/image/dockerfile.ts';
 import { readDockerRun } from '../../scripts/image/dockerRun.ts';
 import { settingDocs } from '../../src/settings/config.ts';
-import { readEnvFile } from '../../src/settings/envFile.ts';
+import { readEnvFile } from '../../src/settings/variablesFile.ts';
 
 const readme = readFileSync('README.md', 'utf8');
 const firstDeployment = readFileSync('docs/first-deployment.md', 'utf8');
