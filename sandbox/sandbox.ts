@@ -1,7 +1,7 @@
+import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Hub, startHub } from 'iot-hub-emulator';
-import { makeDirectory } from 'iot-hub-emulator/directory';
 import { createJournal } from 'iot-hub-emulator/journal';
 import { type Backends, startBackends } from './backends/backends.ts';
 import { describeBackends, describeHub } from './describe.ts';
@@ -55,7 +55,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   await checkNotRunning(directory, printer);
   // Before anything starts: what is wrong is told at once.
   await checkPorts(Object.values(ports).flatMap((port) => (typeof port === 'number' ? port : Object.values(port))));
-  makeDirectory(directory);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
   await rm(dataDirectory(directory), { recursive: true, force: true });
 
   const closers: (() => Promise<void>)[] = [];

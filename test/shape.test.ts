@@ -186,8 +186,6 @@ describe('imports', () => {
   });
 
   it.each([
-    ['how folders are made', 'src/storage/makeDirectory.ts', 'edge/src/files/makeDirectory.ts'],
-    ['how folders are made', 'src/storage/makeDirectory.ts', 'iot-hub-emulator/src/values/makeDirectory.ts'],
     ['the nearest name', 'src/text/nearest.ts', 'sandbox/terminal/nearest.ts'],
     ['the check of the version', 'scripts/run/nodeVersion.js', 'iot-hub-emulator/bin/nodeVersion.js'],
     ['the licence', 'LICENSE', 'iot-hub-emulator/LICENSE'],

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Hub } from 'iot-hub-emulator';
-import { makeDirectory } from 'iot-hub-emulator/directory';
 import type { Backends } from '../backends/backends.ts';
 import { givenOrFree } from '../service/freePort.ts';
 import { type ServiceProcess, startService } from '../service/process.ts';
@@ -52,7 +52,7 @@ export async function openEdge(options: EdgeOptions): Promise<EdgeDevice> {
   const folder = join(directory, 'edge');
   const logFile = join(directory, 'edge.log');
   await Promise.all([rm(logFile, { force: true }), rm(folder, { recursive: true, force: true })]);
-  makeDirectory(folder);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const ids = Object.keys(modules) as (keyof typeof modules)[];
   const passwords = Object.fromEntries(['edge-proxy', ...ids].map((name) => [name, randomBytes(12).toString('hex')]));
   const broker = await startBroker({ users: usersOf(ids, passwords), ...(ports.broker && { port: ports.broker }) });

@@ -1,6 +1,6 @@
+import { mkdirSync } from 'node:fs';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeDirectory } from 'iot-hub-emulator/directory';
 import { sandboxDirectory } from './directories.ts';
 
 /** Everything that a tool, a test or a person needs to use a running sandbox. */
@@ -104,7 +104,7 @@ export async function readRunning(directory: string): Promise<SandboxState> {
 
 /** Publishes the state, whole or not at all, readable by its owner only. Rejects with `EEXIST` when there is one already. */
 export async function publishState(state: SandboxState, directory: string): Promise<void> {
-  makeDirectory(directory);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
   const draft = join(directory, `state.${process.pid}.json`);
   await writeFile(draft, `${JSON.stringify(state, undefined, 2)}\n`, { mode: 0o600 });
   try {

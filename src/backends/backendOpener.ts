@@ -10,7 +10,7 @@ import type { BackendKey } from '../protocol/backendCalls.ts';
 import { type Backend, type BackendSettings, createBackend } from './http.ts';
 import { identityTokens } from './identityTokens.ts';
 import type { ReadingRoom } from './largeAnswer.ts';
-import { createRedaction, type Redact } from './redaction.ts';
+import { createRedaction } from './redaction.ts';
 import { policy } from './retryPolicy.ts';
 import type { BackendState } from './state.ts';
 import { clientCredentials } from './token.ts';
@@ -61,7 +61,6 @@ export type TokenEndpointState = { readonly tokenEndpoint?: BackendState };
 export interface BackendOpener {
   open(backend: Exclude<BackendKey, 'tokenEndpoint'>, url: string): Backend;
   tokenEndpoint(): TokenEndpointState;
-  readonly redact: Redact;
   /** Closes all that were opened. */
   close(): Promise<void>;
 }
@@ -107,7 +106,6 @@ export function createBackendOpener(
       const tokenEndpoint = states.find(({ outage }) => outage !== undefined) ?? states[0];
       return tokenEndpoint ? { tokenEndpoint } : {};
     },
-    redact,
     async close() {
       await Promise.all([...opened, ...sources.values()].map((one) => one.close()));
       troubles.close();

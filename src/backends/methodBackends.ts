@@ -3,7 +3,6 @@ import type { Access } from '../identity/access.ts';
 import type { LogLines } from '../log/log.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
 import type { TypeRef } from '../protocol/fields.ts';
-import { withoutHosts } from '../text/hostNames.ts';
 import { type CommonSettings, createBackendOpener, type TokenEndpointState } from './backendOpener.ts';
 import { cacheEntries, createCache } from './cache.ts';
 import type { Call } from './call.ts';
@@ -38,14 +37,13 @@ export function createMethodBackends(
   access?: Pick<Access, 'backend' | 'token' | 'clientSecret'>,
   room?: ReadingRoom,
 ): MethodBackends {
-  const { open, tokenEndpoint, redact, close } = createBackendOpener(settings, log, {
+  const { open, tokenEndpoint, close } = createBackendOpener(settings, log, {
     access,
     secrets,
     amounts,
     meter,
     ...(room && { room }),
   });
-  const hosts = [settings.informationModelUrl, settings.typeRegistryUrl].map((url) => new URL(url).hostname);
   const countLookUp = meter.counter('device_messaging.cache.lookups');
   const types = createCache<TypeMethods>(cacheEntries, (result) => countLookUp('types', result));
   const informationModel = open('informationModel', settings.informationModelUrl);
@@ -53,7 +51,7 @@ export function createMethodBackends(
   const { onceFor } = informationModel;
 
   return {
-    readObject: createObjectReader({ onceFor, redact, hideHosts: withoutHosts(hosts) }),
+    readObject: createObjectReader(onceFor),
     lineageOf: (call, model, type) =>
       lineages(typeRegistry.bind(call), call, types, settings.cacheSeconds * 1000)(model, type),
     states: () => ({

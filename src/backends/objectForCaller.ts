@@ -5,8 +5,6 @@ import { keysOf } from '../protocol/jsonKeys.ts';
 import { type AnswerReading, readAnswer } from './answer.ts';
 import type { CallerContext, SendOnce } from './onceFor.ts';
 import { path } from './percentEncoding.ts';
-import type { Redact } from './redaction.ts';
-import { refusalOf } from './refusal.ts';
 import { isOutage, isPassing, plainRetryAfter } from './retryPolicy.ts';
 import { TransportFailure } from './transport.ts';
 
@@ -21,7 +19,7 @@ export interface InvocableObject {
 
 export type ObjectResult =
   | { readonly kind: 'object'; readonly object: InvocableObject }
-  | { readonly kind: 'refused'; readonly status: 401 | 403 | 404; readonly detail: string }
+  | { readonly kind: 'refused'; readonly status: 401 | 403 | 404 }
   | {
       readonly kind: 'unavailable';
       /** Completes the sentence `the information model …`. */
@@ -37,14 +35,6 @@ export type ReadObject = (
   caller: CallerContext & { readonly token: string },
 ) => Promise<ObjectResult>;
 
-interface ObjectReaderOptions {
-  /** Of the information model. */
-  readonly onceFor: (token: string) => SendOnce;
-  readonly redact: Redact;
-  /** Takes our host names out of a text. */
-  readonly hideHosts: (text: string) => string;
-}
-
 const lookUp = { operation: 'read object model', method: 'GET', expect: [401, 403, 404] } as const;
 const objectModel = z.object({
   objectId: z.string().refine(isGuid),
@@ -58,7 +48,8 @@ const reading: AnswerReading<z.infer<typeof objectModel> | undefined> = {
   result: (answer) => objectModel.safeParse(pickSmall(answer, members)).data,
 };
 
-export function createObjectReader({ onceFor, redact, hideHosts }: ObjectReaderOptions): ReadObject {
+/** @param onceFor of the information model */
+export function createObjectReader(onceFor: (token: string) => SendOnce): ReadObject {
   return async (objectId, model, caller) => {
     const request = { ...lookUp, path: path`/objects/${objectId}/models/${model}` };
     const response = await onceFor(caller.token)({ ...request, headers: { 'x-svc-operation': 'invoke' } }, caller);
@@ -67,13 +58,9 @@ export function createObjectReader({ onceFor, redact, hideHosts }: ObjectReaderO
       const isTooLarge = response.fault === 'answer too large';
       return unavailable(isTooLarge ? 'sent a response that is too large' : `did not respond: ${response.fault}`);
     }
-    const { status, data, retryAfter, token, release } = response;
+    const { status, data, retryAfter, release } = response;
     if (status === 200) return await objectIn(data, objectId, model).finally(release);
-    if (status === 401 || status === 403 || status === 404) {
-      const redacted = (text: string) => hideHosts(redact(text, token));
-      const { details } = refusalOf(`information model: ${lookUp.operation}`, status, data, redacted);
-      return { kind: 'refused', status, detail: details };
-    }
+    if (status === 401 || status === 403 || status === 404) return { kind: 'refused', status };
     const isExpected = isPassing(status) || isOutage(status);
     const problem = `responded${isExpected ? '' : ' unexpectedly'} with HTTP ${status}`;
     return unavailable(problem, plainRetryAfter(retryAfter));

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import { readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { readBounded } from '../storage/boundedReads.ts';
-import { makeDirectory } from '../storage/makeDirectory.ts';
 import type { LetterInfo, LetterStorage } from './letterStorage.ts';
 
 const suffix = '.json';
@@ -39,7 +39,7 @@ export function createDirectory(directory: string): LetterStorage {
   /** Made again for the next attempt: the log is to tell of it first, because what was in it is lost. */
   async function checkNotGone(): Promise<void> {
     await stat(directory).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') makeDirectory(directory);
+      if (error.code === 'ENOENT') mkdirSync(directory, { recursive: true, mode: 0o700 });
       throw error;
     });
   }
@@ -47,7 +47,7 @@ export function createDirectory(directory: string): LetterStorage {
   async function write(path: string, text: string): Promise<void> {
     const draft = draftOf(path);
     try {
-      makeDirectory(dirname(path));
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
       await writeFile(draft, text, { mode: 0o600, flush: true });
       await rename(draft, path);
       wasThere = true;

@@ -2,7 +2,7 @@ import { shortened } from '../protocol/details.ts';
 import { failures, type Invoked, type Reason } from '../protocol/methodFailures.ts';
 
 export interface FailureOptions {
-  /** Text of the device or a backend, which is sent to the caller but not logged. */
+  /** Text of the device, which is sent to the caller but not logged. */
   readonly foreignDetail?: string | undefined;
   /** In whole seconds, or as a backend said it; by default that of the reason, none when null. */
   readonly retryAfter?: number | string | null | undefined;

@@ -114,7 +114,7 @@ export function createRequestHandler({
       case 'refused': {
         const [reason, detail] = refusals[result.status];
         if (reason === 'unauthorized') accepted.delete(hash);
-        throw new Failure(reason, detail, { foreignDetail: result.detail });
+        throw new Failure(reason, detail);
       }
     }
   }

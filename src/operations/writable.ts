@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { makeDirectory } from '../storage/makeDirectory.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -31,7 +30,7 @@ export function unusableDirectories(directories: readonly string[], leastBytes =
 }
 
 function tryOut(path: string): void {
-  makeDirectory(path);
+  mkdirSync(path, { recursive: true, mode: 0o700 });
   readdirSync(path);
   const trial = join(path, `trial-${randomUUID()}`);
   try {
@@ -61,7 +60,7 @@ function refusal(path: string, { code = '', message }: NodeJS.ErrnoException): s
     case 'ENOTDIR':
       return `${path} cannot be used (${code}): a part of its path is a file; set DATA_DIRECTORY to a folder`;
     case 'ENOENT':
-      return `${path} cannot be made (${code}): no folder can be made in ${lastExisting(path)}; set DATA_DIRECTORY to a folder on a disk`;
+      return `${path} cannot be made (${code}): no folder can be made in ${lastExisting(path)}, for example because its file system is read-only; mount a volume, and set DATA_DIRECTORY to its path`;
     case 'ENOSPC':
     case 'EDQUOT':
       return `${path} cannot be written (${code}): its disk is full; ${room}`;

@@ -12,7 +12,6 @@ import { callOf } from './harness.ts';
 
 withFakeTimers();
 
-const redact = (text: string) => text;
 const objectId = '00000000-0000-4000-8000-000000000001';
 const model = { objectId, model: 'svc.device', type: 'pump', version: 1 };
 
@@ -30,13 +29,13 @@ function answering(data: string) {
     }) as never;
   const log = recordingLog();
   const backend = createBackend({
-    ...{ backend: 'informationModel' as const, url: 'http://im.invalid', adapter, redact, log },
+    ...{ backend: 'informationModel' as const, url: 'http://im.invalid', adapter, redact: (text: string) => text, log },
     tokens: staticToken('ours'),
     troubles: createTroubles(log),
     settings: backendSettings({ attemptTimeoutSeconds: 5, connections: 1 }),
   });
   onTestFinished(() => backend.close());
-  const readObject = createObjectReader({ onceFor: backend.onceFor, redact, hideHosts: redact });
+  const readObject = createObjectReader(backend.onceFor);
   return { backend, released, readObject, calls: informationModel(backend.bind(callOf())) };
 }
 

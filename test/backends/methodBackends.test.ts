@@ -12,8 +12,7 @@ it('the front door reads objects as the caller and types as itself, and operator
       seen.push(`${name}: ${request.url} ${request.headers.authorization}`);
       response.writeHead(status).end(JSON.stringify(answer));
     });
-  const errors = [{ title: 'own-secret is unknown to 127.0.0.1' }];
-  const informationModelUrl = await serveAs('information model', 403, { errors });
+  const informationModelUrl = await serveAs('information model', 403, {});
   const typeRegistryUrl = await serveAs('type registry', 200, { methods: { stop: {} } });
   const ofIdentity = {
     scope: 's',
@@ -28,11 +27,7 @@ it('the front door reads objects as the caller and types as itself, and operator
 
   const caller = { token: 'of-caller', isKnown: true, correlationId: 'c', course: courseOf() };
   const refused = await backends.readObject('o1', 'svc.device', { ...caller, deadline: createDeadline(10) });
-  expect(refused).toEqual({
-    kind: 'refused',
-    status: 403,
-    detail: 'information model: read object model failed with HTTP 403: … is unknown to …',
-  });
+  expect(refused).toEqual({ kind: 'refused', status: 403 });
   const pump = { typeId: 'pump', version: undefined };
   expect(await backends.lineageOf(callOf(), 'svc.device', pump)).toMatchObject({ unknown: [] });
   expect(seen).toEqual([

@@ -90,13 +90,6 @@ describe('the service', () => {
     expect(stderr).toContain(`${join(directory, 'file', 'checkpoints')} cannot be used (ENOTDIR)`);
   });
 
-  it('ends soon when its data directory cannot be created', async () => {
-    const { code, stderr } = await run('start', { ...settings, DATA_DIRECTORY: '/proc/nothing' });
-    expect(code).toBe(1);
-    expect(stderr).toContain('/proc/nothing/checkpoints cannot be made (ENOENT): no folder can be made in /proc;');
-    expect(stderr).toContain('; set DATA_');
-  });
-
   it('names the setting of a port that another program has', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');

@@ -89,8 +89,8 @@ it.each<[string, (right: File) => object, string, RegExp, number]>([
   ['no authority', withHub(/$/, '', { caFile: undefined }), 'hub', /hub\.caFile or network\.caFile must name/, 1],
   ['no broker', withBroker({ url: 'mqtt://127.0.0.1:1' }), 'broker', /ECONNREFUSED.* → compare broker\.url/, 0],
   ['a wrong password', withBroker({ password: 'not-this-one' }), 'broker', ofUser, 1],
-  ['no folder', withFolder('/proc/none'), 'folders', /\/proc\/none of module press: E\w+ → mount a folder/, 1],
-  ['a secret', withFolder('/proc/edge-proxy-secret'), 'folders', / of module press: E\w+ → mount a folder/, 1],
+  ['no folder', withFolder('/dev/null'), 'folders', /module press: EEXIST: .*'\/dev\/null' → mount a folder/, 1],
+  ['a secret', withFolder('/dev/null/edge-proxy-secret'), 'folders', /module press: ENOTDIR.* → mount a folder/, 1],
 ])('%s is found', async (_, change, what, says, init) => {
   const args = await withChange(change);
   const { code, found, text } = await findings(args, {}, inHere);

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { lstat, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { dirname, join } from 'node:path';
@@ -7,7 +6,6 @@ import { useProxies } from 'telemetry/network/outbound.ts';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createFileInputs, type FileInputs } from '../../edge/src/files/fileInputs.ts';
 import { urlProblem } from '../../edge/src/files/fileUrl.ts';
-import { makeDirectory } from '../../edge/src/files/makeDirectory.ts';
 import { createModuleFolder } from '../../edge/src/files/moduleFolder.ts';
 import { createSemaphore } from '../../edge/src/files/semaphore.ts';
 import { createMeter } from '../../edge/src/metrics/metrics.ts';
@@ -374,7 +372,7 @@ describe('the folder of a module', () => {
   it('that cannot be used is named with the cause', async () => {
     start({ folder: join(folder, 'file') });
     await writeFile(join(folder, 'file'), '');
-    expect(await inputs.prepare()).toEqual([{ moduleId: 'press', cause: 'ENOTDIR' }]);
+    expect(await inputs.prepare()).toEqual([{ moduleId: 'press', cause: 'EEXIST' }]);
     expect(await load(of(1))).toEqual({
       ...{ kind: 'unavailable', detail: 'the folder of the module cannot be written' },
       cause: 'ENOTDIR',
@@ -396,16 +394,14 @@ describe('the folder of a module', () => {
     expect(recorded()).toEqual([['200', 'folder']]);
   });
 
-  it('is refused where no folder can be made, and not tried for ever', async () => {
-    await expect(createModuleFolder('/proc/nothing/files').prepare()).rejects.toThrow('ENOENT');
-    const path = join(folder, 'a', 'b');
-    makeDirectory(path);
-    makeDirectory(path);
-    expect([existsSync(path), (await lstat(path)).mode & 0o777]).toEqual([true, 0o700]);
+  it.each([
+    ['file', 'EEXIST'],
+    ['file/a', 'ENOTDIR'],
+    ['link', 'ENOENT'],
+  ])('is refused where no folder can be made: %s', async (name, code) => {
     await writeFile(join(folder, 'file'), '');
     await symlink('gone', join(folder, 'link'));
-    expect(() => makeDirectory(join(folder, 'file'))).toThrow('ENOTDIR');
-    expect(() => makeDirectory(join(folder, 'link'))).toThrow('ENOENT');
+    await expect(createModuleFolder(join(folder, name)).prepare()).rejects.toThrow(code);
   });
 });
 

@@ -129,7 +129,7 @@ it('folders of modules that cannot be used are reported, at the start and when a
   const files = { folder: join(folder, 'file'), quotaBytes: 1, mostFiles: 1, mode: '0640' };
   const setups = start(undefined, { ...first, modules: [{ ...press, files }, bus] });
   await setups.prepareFolders();
-  const unusable = { level: 'error', module: 'press', cause: 'ENOTDIR' };
+  const unusable = { level: 'error', module: 'press', cause: 'EEXIST' };
   expect(logged('module.folder_unusable')).toMatchObject([unusable]);
   await setups.take({ ...first, modules: [{ ...press, files: { ...files, folder: join(folder, 'new') } }] });
   expect(logged('module.folder_unusable')).toHaveLength(1);

@@ -32,7 +32,7 @@ describe('tokens that were accepted', () => {
 describe('a request', () => {
   const objectId = '6b0e6a1c-4a59-4b3e-9d3f-0a1c3c1f2a3b';
   const object = { kind: 'object', object: { objectId, type: 'motor@1.0.0', path: 'motor-1' } } as const;
-  const refused = (status: 401 | 403) => ({ kind: 'refused', status, detail: '' }) as const;
+  const refused = (status: 401 | 403) => ({ kind: 'refused', status }) as const;
 
   /** Looks an object up with each token in turn. @returns whether each was looked up as a known one */
   async function lookUps(turns: readonly [token: string, result: ObjectResult][]): Promise<boolean[]> {

@@ -180,22 +180,16 @@ describe('an information model with wrong responses', () => {
     expect(line['target']).toBe(`${'x'.repeat(255)}…`);
   });
 
-  it('of a refusal that names its host is passed on without the name', async () => {
-    answer = { errors: [{ code: '403', title: 'Forbidden', detail: `127.0.0.1:${portOfLiar()} asks you to wait` }] };
-    status = 403;
-    const called = await deceived.call(conveyor, 'stop');
-    status = 200;
-    await expectFailure(deceived, called, 403, 'forbidden', /Forbidden: … asks you to wait$/);
-  });
-
-  it('that quotes our secrets passes none of them on to callers', async () => {
+  it.each([
+    [401, 'unauthorized', /^the information model does not accept the token; get a new one$/],
+    [403, 'forbidden', /^the caller may not invoke methods of this object$/],
+    [404, 'object_not_found', /^the caller has no object model with this object id and model$/],
+  ] as const)('of a refusal, HTTP %d, passes no word on to callers', async (refusal, reason, sentence) => {
     const { hub, backends, tokens } = deceived;
-    const [, key] = /SharedAccessKey=([^;]+)/.exec(hub.serviceConnectionString) ?? [];
-    const secrets = [key, backends.token.clientSecret, tokens.invoker];
-    status = 403;
-    answer = { errors: [{ code: '403', title: 'Forbidden', detail: `not with ${secrets.join(' or ')}` }] };
-    const called = await deceived.call(conveyor, 'stop');
-    await expectFailure(deceived, called, 403, 'forbidden', /Forbidden: not with … or … or …$/);
+    status = refusal;
+    const detail = `${hub.serviceConnectionString} ${backends.token.clientSecret} ${tokens.invoker} 127.0.0.1`;
+    answer = { errors: [{ code: String(refusal), title: 'Refused', detail }] };
+    await expectFailure(deceived, await deceived.call(conveyor, 'stop'), refusal, reason, sentence);
   });
 
   it.each([

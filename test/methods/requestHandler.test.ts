@@ -119,13 +119,9 @@ describe('a request', () => {
   });
 
   it.each<[what: string, result: ObjectResult, failure: object]>([
-    [
-      'no token',
-      { kind: 'refused', status: 401, detail: 'expired' },
-      { reason: 'unauthorized', foreignDetail: 'expired' },
-    ],
-    ['no right', { kind: 'refused', status: 403, detail: 'no' }, { reason: 'forbidden', foreignDetail: 'no' }],
-    ['no object', { kind: 'refused', status: 404, detail: '' }, { reason: 'object_not_found' }],
+    ['no token', { kind: 'refused', status: 401 }, { reason: 'unauthorized' }],
+    ['no right', { kind: 'refused', status: 403 }, { reason: 'forbidden' }],
+    ['no object', { kind: 'refused', status: 404 }, { reason: 'object_not_found' }],
     [
       'no answer',
       { kind: 'unavailable', problem: 'is out', retryAfter: undefined },

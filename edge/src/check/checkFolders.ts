@@ -1,7 +1,6 @@
-import { accessSync, constants, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, statfsSync, statSync } from 'node:fs';
 import { type Finding, failure, ok, warning } from 'telemetry/check/finding.ts';
 import type { Configuration } from '../configuration/read.ts';
-import { makeDirectory } from '../files/makeDirectory.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -15,7 +14,7 @@ export function checkFolders(modules: Configuration['modules']): Finding[] {
     if (files === undefined) continue;
     const { folder, quotaBytes } = files;
     try {
-      makeDirectory(folder, 0o777);
+      mkdirSync(folder, { recursive: true });
       accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
       const { bavail, bsize, blocks } = statfsSync(folder);
       const { dev } = statSync(folder);
@@ -26,14 +25,8 @@ export function checkFolders(modules: Configuration['modules']): Finding[] {
       };
       disks.set(dev, { ...disk, needed: disk.needed + quotaBytes });
     } catch (error) {
-      const { code = 'error' } = error as NodeJS.ErrnoException;
-      found.push(
-        failure(
-          what,
-          `${folder} of module ${id}: ${code}`,
-          `mount a folder there that user ${process.geteuid?.()} can write`,
-        ),
-      );
+      const remedy = `mount a folder there that user ${process.geteuid?.()} can write`;
+      found.push(failure(what, `module ${id}: ${(error as Error).message}`, remedy));
     }
   }
   for (const { needed, free, folder } of disks.values()) {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import { opendir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeDirectory } from './makeDirectory.ts';
 import { usageOf } from './usage.ts';
 
 /** The folder of a module, with its quota (M12). */
@@ -78,7 +78,7 @@ export function createModuleFolder(folder: string): ModuleFolder {
 
   return {
     async prepare() {
-      makeDirectory(folder, 0o777);
+      mkdirSync(folder, { recursive: true });
       for await (const entry of await opendir(folder)) {
         const isLeftOver = temporary.test(entry.name) && !own.has(entry.name) && !entry.isDirectory();
         if (isLeftOver) await rm(join(folder, entry.name), { force: true });

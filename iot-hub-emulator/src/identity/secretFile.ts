@@ -1,6 +1,6 @@
+import { mkdirSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { makeDirectory } from '../values/makeDirectory.ts';
 
 /** The text of a file, or undefined when there is none. */
 export async function readIfThere(path: string): Promise<string | undefined> {
@@ -14,7 +14,7 @@ export async function readIfThere(path: string): Promise<string | undefined> {
 
 /** Write a whole file at once: readers see the old text or the new, never half of it. The mode is 0600 by default. */
 export async function writeWhole(path: string, text: string, mode = 0o600): Promise<void> {
-  makeDirectory(dirname(path));
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
   await writeFile(draft, text, { mode, flag: 'wx' });
   await rename(draft, path);

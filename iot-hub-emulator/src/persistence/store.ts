@@ -1,7 +1,6 @@
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LoggedEvent } from '../values/loggedEvent.ts';
-import { makeDirectory } from '../values/makeDirectory.ts';
 import { type EventStore, openEventStore } from './eventStore.ts';
 import { lockDirectory } from './lock.ts';
 import { openTable, type Table } from './table.ts';
@@ -21,7 +20,7 @@ export interface Store {
  * of a hub with more partitions: their events would be lost from sight.
  */
 export function openStore(directory: string, partitions: number): Store {
-  makeDirectory(directory);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
   const there = readdirSync(directory).filter((name) => /^partition-\d+\.log$/.test(name)).length;
   if (there > partitions)
     throw new Error(`The hub in ${directory} has ${there} partitions; it cannot be started with ${partitions}.`);

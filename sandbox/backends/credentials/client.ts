@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeDirectory } from 'iot-hub-emulator/directory';
 import type { Client } from './tokens.ts';
 
 /** The backends' client: created at the first start, stored in `directory`, readable by its owner only. */
@@ -10,7 +9,7 @@ export function loadOrCreateClient(directory: string | undefined): Client {
   if (directory === undefined) return created;
   const file = join(directory, 'client.json');
   if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'));
-  makeDirectory(directory);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
   writeFileSync(file, JSON.stringify(created), { mode: 0o600 });
   return created;
 }

@@ -1,6 +1,14 @@
-import { appendFileSync, closeSync, existsSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { makeDirectory } from 'iot-hub-emulator/directory';
 import type { ObjectChange } from '../informationModel/objects.ts';
 import type { ReferenceChange } from '../informationModel/referenceStore.ts';
 import type { PrincipalChange } from '../principalManager/principals.ts';
@@ -40,7 +48,7 @@ export function createStorage(directory: string | undefined) {
     start(dump: readonly Change[]): void {
       pending = [];
       if (file === undefined || directory === undefined) return;
-      makeDirectory(directory);
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
       writeFileSync(`${file}.new`, dump.map((change) => `${JSON.stringify([change])}\n`).join(''), { mode: 0o600 });
       if (open !== undefined) closeSync(open);
       renameSync(`${file}.new`, file);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { makeDirectory } from '../../storage/makeDirectory.ts';
 import { checkpointFile, checkpointPath, readCheckpointFile } from './checkpointFile.ts';
 import type { CheckpointStore } from './checkpointStore.ts';
 import { type Contents, createMemoryStore } from './memoryStore.ts';
@@ -16,7 +16,7 @@ import { writeWhole } from './writeWhole.ts';
  * @throws Error when the file exists and is not valid: to start without it would repeat every message
  */
 export function createFileStore(directory: string, place: string): CheckpointStore {
-  makeDirectory(directory);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
   const path = checkpointPath(directory, place);
   const keeper = randomUUID();
   const draft = `${path}.${keeper}.new`;

@@ -1,6 +1,6 @@
+import { mkdirSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { makeDirectory } from '../../storage/makeDirectory.ts';
 
 /**
  * Writes a file that only its owner can read; resolves when it is on the disk. A folder that has gone is made again for the
@@ -8,7 +8,7 @@ import { makeDirectory } from '../../storage/makeDirectory.ts';
  */
 export async function writeWhole(path: string, text: string): Promise<void> {
   const file = await open(path, 'w', 0o600).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') makeDirectory(dirname(path));
+    if (error.code === 'ENOENT') mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     throw error;
   });
   try {

@@ -219,8 +219,7 @@ const service: Readonly<Record<string, readonly Row[]>> = {
   REPLIES_SENDS_PER_MINUTE: [invalid('-1', /whole number/)],
   REPLIES_FULL_QUEUE_BYTES: [invalid('1000', /1048576/)],
   DATA_DIRECTORY: [
-    finds('disk', () => inFiles(inFolder('a-file')), /a part of its path is a file/),
-    finds('disk', () => inFiles('/proc/none'), /DATA_DIRECTORY/),
+    finds('disk', () => inFiles(inFolder('a-file')), /a part of its path is a file; set DATA_DIRECTORY/),
   ],
   STORE: [invalid('memory', /^STORE: must be one of/)],
   STORE_CONNECTION_STRING: [
