@@ -23,6 +23,7 @@ const client = await mqtt.connectAsync(state.broker.url, {
   username: id,
   password: state.broker.passwords[id],
   clean: true,
+  reconnectOnConnackError: true, // without it, a refusal is the last try
 });
 client.on('message', async (topic, payload, { retain }) => {
   if (retain) return; // never an invocation

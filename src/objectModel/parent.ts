@@ -58,10 +58,13 @@ export async function linkParent(
   await informationModel.addReferences(child.objectId, child.model, body);
 }
 
+/** The information model takes no more with one request. */
+const mostWritten = 1_000;
+
 /**
  * The references that a device writes, so that the parent stays what it is: its reference keeps `isParent` whatever attributes are given,
  * and no other gets it (A9). The stored references are read only if one with attributes leads to a model of the same id, as a parent's does.
- * @param sent the body; what is no array of references is left to the information model
+ * @param sent the body; what the information model refuses is left to it: no array, or too many references
  * @throws Rejection
  */
 export async function keepingParent(
@@ -70,17 +73,18 @@ export async function keepingParent(
   { informationModel }: BoundBackends,
   limits: ReferenceLimits,
 ): Promise<string> {
-  let mayConcernParent = false;
+  let [count, mayConcernParent] = [0, false];
   eachElementOf(sent, ofReference, (reference) => {
+    count += 1;
     const to = targetOf(reference);
     const mayBeParent = () => to.twice.size > 0 || pickSmall(to, ['model']).model === source.model;
     mayConcernParent ||= reference.members.has('attributes') && mayBeParent();
   });
-  if (!mayConcernParent) return sent.text;
+  if (!mayConcernParent || count > mostWritten) return sent.text;
 
   const parents = new Set<string>();
   await eachStored(source, informationModel, limits, (reference) => {
-    if (isMarked(reference, parentMark)) parents.add(identityOf(reference));
+    if (isMarked(reference, parentMark)) parents.add(identityOf(reference, targetOf(reference)));
   });
   const { bytes, start, end } = sent.place;
   const parts: string[] = [];
@@ -89,15 +93,13 @@ export async function keepingParent(
     index += 1;
     const attributes = memberOf(reference, 'attributes', parentMark);
     if (!attributes?.isObject) return;
-    const to = targetOf(reference);
-    for (const [path, { twice }] of [
-      ['', reference],
-      ['.to', to],
-      ['.attributes', attributes],
-    ] as const)
-      for (const key of twice) throw new Rejection('validation_error', `body[${index}]${path}.${key} occurs twice`); // R5
-    const identity = identityOf(reference);
+    checkOnce(reference, `body[${index}]`);
+    checkOnce(attributes, `body[${index}].attributes`);
     const isParent = hasTrue(attributes);
+    if (!isParent && parents.size === 0) return;
+    const to = targetOf(reference);
+    checkOnce(to, `body[${index}].to`);
+    const identity = identityOf(reference, to);
     if (isParent && !parents.has(identity)) {
       if (parents.size > 0)
         throw unchangeable(`body[${index}].attributes.isParent is for the parent that the model has`);
@@ -131,9 +133,14 @@ const parentMark = keysOf(['isParent']);
 /** Nothing else changes (R5). */
 const marked = (attributes: Json): string => withMember(attributes, 'isParent', 'true');
 
+/** R5 */
+function checkOnce({ twice }: Json, path: string): void {
+  for (const key of twice) throw new Rejection('validation_error', `${path}.${key} occurs twice`);
+}
+
 /** Name and target (A13). Too long ones are those of no reference. */
-function identityOf(reference: Reference): string {
-  const { objectId, model } = pickSmall(targetOf(reference), ['objectId', 'model']);
+function identityOf(reference: Reference, to: Json): string {
+  const { objectId, model } = pickSmall(to, ['objectId', 'model']);
   return JSON.stringify([pickSmall(reference, ['name']).name, String(objectId).toLowerCase(), model]);
 }
 

@@ -204,4 +204,14 @@ export const finds: Readonly<Record<string, Recipe>> = {
     size: 250_000,
     encoding: 'none',
   },
+  'references whose attributes are looked at': {
+    ...common,
+    message: 'reference.create',
+    place: '',
+    open: '[{}',
+    unit: ',{"name":"other","to":{"objectId":"aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa","model":"svc.device"},"attributes":{"isParent":false}}',
+    close: ']',
+    size: 110_000,
+    stored: 'followed references',
+  },
 };

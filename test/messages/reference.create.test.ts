@@ -138,7 +138,7 @@ messageTable('V2', 'reference.create', sample, {
         `refuses a reference that says twice what is read: ${path}`,
         { properties, body: `[7,{${members}}]` },
         failed('validation_error', `body[1]${path} occurs twice`),
-        [stored()],
+        [stored(parent)],
       ),
     ),
     row(
