@@ -12,7 +12,7 @@ export const reliances: Reliances = {
   'events.order': { rules: ['G2'], files: ['src/engine/partition/intake.ts'] },
   'events.body': { rules: ['R5'], files: ['src/protocol/body.ts'] },
   'events.properties': { rules: ['R4'], files: ['src/protocol/properties.ts'] },
-  'events.failover': { rules: ['D402', 'D403'], files: ['src/hub/endpoint/followHub.ts'] },
+  'events.failover': { rules: ['D402', 'D403'], files: ['src/hub/endpoint/foundEndpoint.ts'] },
   'reading.beyond-end': { rules: ['D22'], files: ['src/hub/reading/readingDiagnosis.ts'] },
   'reading.before-oldest': { rules: ['D191'], files: ['src/hub/reading/gaps.ts'] },
   'reading.lower-level': { rules: ['G3'], files: ['src/hub/reading/reader.ts'] },

@@ -52,7 +52,7 @@ function setUp(records: readonly SeenOwnership[]) {
       async release() {},
     },
     sessions: {
-      ...{ reading: () => [], revokeLost() {}, revokeAll: () => [], async releaseAll() {} },
+      ...{ reading: () => [], revokeLost() {}, revokeAll: () => [], leftSince: () => 0, async releaseAll() {} },
       all: () => [...states.keys()].map((partition) => ({ record: { partition } }) as PartitionSession),
       stateOf: (partition) => states.get(partition),
       async open(record) {

@@ -52,8 +52,16 @@ export interface Consumer {
    * begun, called or sent; the next round reads the partitions that this instance still owns again, from the checkpoints (D179).
    */
   stoodStill(ms: number): void;
-  /** Drains all partitions, writes their checkpoints and releases them (G3). */
-  stop(): Promise<void>;
+  /**
+   * How many messages the sessions that have ended since then, as `performance.now()`, had read and not done. Those of
+   * partitions that are read here again do not count; what another instance has done meanwhile is not known.
+   */
+  leftSince(moment: number): number;
+  /**
+   * Drains all partitions, writes their checkpoints and releases them (G3).
+   * @param isTogether also waits until no other instance owns a partition, within the limit of a drain (D402)
+   */
+  stop(isTogether?: boolean): Promise<void>;
 }
 
 export interface ConsumerOptions<A extends DeviceEvent>
@@ -74,6 +82,7 @@ const awaitingRounds = 5;
 
 /** The longest that a stop waits for the end of a round. */
 const roundEndsWithinMs = 2_000;
+const othersLookMs = 1_000;
 
 export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A>): Consumer {
   const { log, roundMs, balance, answerMs, silentMs, startPosition, store, instance: me = randomUUID() } = options;
@@ -139,6 +148,13 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
     };
   }
 
+  /** Also when the store says nothing: a stop does not hang on it. */
+  const haveOthersLeft = () =>
+    ownerships.look().then(
+      (records) => records.every(({ owner, unrenewedMs }) => ['', me].includes(owner) || unrenewedMs >= balance.expiryMs),
+      () => true,
+    );
+
   return {
     start: repeating.start,
     missing: () => missingOf(rounds.last(), { isHeard, isEnding, troubleOf: troubles.of }),
@@ -161,7 +177,9 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
       const fields = { standstillMs: Math.round(ms), partitions: revoked };
       log.warn(fields, 'this process stood still: reading its partitions again from their checkpoints');
     },
-    async stop() {
+    leftSince: sessions.leftSince,
+    async stop(isTogether = false) {
+      const until = performance.now() + options.drainMs;
       unfollow();
       const stopped = within(repeating.stop(), roundEndsWithinMs);
       await stopped.catch(() => log.warn({}, 'stopping in the middle of a round'));
@@ -170,6 +188,8 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
       clearInterval(renewing);
       await connection.close();
       allTroubles.close();
+      while (isTogether && performance.now() < until && !(await haveOthersLeft()))
+        await new Promise((resolve) => setTimeout(resolve, othersLookMs));
     },
   };
 }

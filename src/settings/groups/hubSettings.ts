@@ -54,10 +54,4 @@ export const hub = {
     default: 'earliest',
     env: 'HUB_START_POSITION',
   },
-  failoverPosition: {
-    doc: 'The same at an endpoint that a failover has brought, if it is looked up: `overlap` begins five minutes before the newest event read at the endpoint before; `earliest`; `latest`, which passes over what has come meanwhile (D403).',
-    format: ['overlap', 'earliest', 'latest'],
-    default: 'overlap',
-    env: 'HUB_FAILOVER_POSITION',
-  },
 } satisfies convict.Schema<unknown>;
