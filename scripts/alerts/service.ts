@@ -242,12 +242,10 @@ export const serviceAlerts: readonly ServerAlert[] = [
   {
     id: 'HubFailedOver',
     severity: 'ticket',
-    events: ['hub.failed_over'],
-    metric: 'increase(device_messaging_endpoint_changes_total[1h]) > 0',
+    events: ['hub.failed_over', 'hub.messages_left'],
     means:
       'The hub has failed over: replies that devices had not fetched, and events that were not read, are lost with the region that it left.',
-    todo: 'Nothing at the service, which reads the new endpoint by itself: [what to expect](guarantees.md#when-the-hub-fails-over).',
-    runbook: 'questions-and-where-their-answers-are',
+    todo: 'Nothing at the service, which reads the new endpoint when it is started again: [what to expect](guarantees.md#when-the-hub-fails-over).',
   },
   {
     id: 'EndpointUnknown',

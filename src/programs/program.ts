@@ -30,7 +30,7 @@ interface Running {
 }
 
 /** Of a process that is to be started again (EX_TEMPFAIL). */
-export const restartCode = 75;
+const restartCode = 75;
 
 interface Program<S> {
   /** For messages: `The service`. */

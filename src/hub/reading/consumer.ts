@@ -151,7 +151,8 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
   /** Also when the store says nothing: a stop does not hang on it. */
   const haveOthersLeft = () =>
     ownerships.look().then(
-      (records) => records.every(({ owner, unrenewedMs }) => ['', me].includes(owner) || unrenewedMs >= balance.expiryMs),
+      (records) =>
+        records.every(({ owner, unrenewedMs }) => ['', me].includes(owner) || unrenewedMs >= balance.expiryMs),
       () => true,
     );
 

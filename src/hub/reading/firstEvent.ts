@@ -11,7 +11,7 @@ import { within } from '../../concurrency/within.ts';
  * hub refuses that while an instance reads the partition (fact reading.no-level).
  * @param client of this call alone, which closes it: a client refuses a second subscription to a partition
  */
-export async function firstEventFrom(
+async function firstEventFrom(
   client: EventHubConsumerClient,
   partition: string,
   startPosition: EventPosition,

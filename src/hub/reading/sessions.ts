@@ -47,7 +47,7 @@ export interface PartitionSessionsOptions<A extends DeviceEvent> extends Session
 const releaseWithinMs = 10_000;
 
 export function createPartitionSessions<A extends DeviceEvent>(
-  connection: Pick<EventHubConnection, 'client' | 'another'>,
+  connection: Pick<EventHubConnection, 'client'>,
   ownerships: Pick<Ownerships, 'release'>,
   options: PartitionSessionsOptions<A>,
 ): PartitionSessions {

@@ -3,7 +3,7 @@ import { secret } from './secret.ts';
 
 export const hub = {
   ...secret('eventsConnectionString', {
-    doc: 'Connection string of the hub’s built-in event endpoint (Event Hub-compatible), with `EntityPath` and a listen right. Without it, the endpoint is looked up through `HUB_SERVICE_CONNECTION_STRING`, and again when the hub fails over (D401).',
+    doc: 'Connection string of the hub’s built-in event endpoint (Event Hub-compatible), with `EntityPath` and a listen right. Without it, the endpoint is looked up through `HUB_SERVICE_CONNECTION_STRING`, and again to notice a failover (D401, D402).',
     format: 'events-connection-string',
     env: 'HUB_EVENTS_CONNECTION_STRING',
   }),
@@ -49,7 +49,7 @@ export const hub = {
     env: 'HUB_CONSUMER_GROUP',
   },
   startPosition: {
-    doc: 'Where a partition without a checkpoint is read from: `earliest` or `latest` (G1).',
+    doc: 'Where a partition without a checkpoint is read from: `earliest` or `latest` (G1). After a failover, `latest` passes over what has come before the start (D403).',
     format: ['earliest', 'latest'],
     default: 'earliest',
     env: 'HUB_START_POSITION',
