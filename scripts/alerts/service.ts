@@ -306,14 +306,6 @@ export const serviceAlerts: readonly ServerAlert[] = [
     runbook: 'devices-get-their-answers-late-or-not-at-all',
   },
   {
-    id: 'RepliesStuck',
-    severity: 'page',
-    events: ['replies.stuck'],
-    until: 'replies.moving',
-    means: 'Replies that could be sent are not sent, which is a defect; `/readyz` is 503.',
-    todo: 'Restart the service, and report the log.',
-  },
-  {
     id: 'HubQuotaUsedUp',
     severity: 'page',
     events: ['replies.quota_used_up'],

@@ -17,7 +17,6 @@ export const reliances: Reliances = {
   'reading.before-oldest': { rules: ['D191'], files: ['src/hub/reading/gaps.ts'] },
   'reading.lower-level': { rules: ['G3'], files: ['src/hub/reading/reader.ts'] },
   'reading.equal-level': { rules: ['G3'], files: ['src/hub/reading/reader.ts'] },
-  'reading.no-level': { rules: [], files: ['src/hub/reading/firstEvent.ts'] },
   'reading.no-such-partition': { rules: [], files: ['src/hub/reading/readingDiagnosis.ts'] },
   'reading.no-such-group': { rules: [], files: ['src/hub/reading/readingDiagnosis.ts'] },
   'reading.partition-info': {
@@ -29,7 +28,7 @@ export const reliances: Reliances = {
   'reading.empty-partition': { rules: ['G1'], files: ['src/hub/reading/startPosition.ts'] },
   'reading.credit': { rules: [], files: ['src/hub/reading/receiveCycle.ts'] },
   'reading.redirect': { rules: ['D401'], files: ['src/hub/endpoint/lookUp.ts'] },
-  'reading.questions': { rules: ['D413'], files: ['src/hub/reading/gaps.ts', 'src/hub/reading/newestEvents.ts'] },
+  'reading.questions': { rules: ['D310'], files: ['src/hub/reading/gaps.ts', 'src/hub/reading/newestEvents.ts'] },
   'c2d.arrives': { rules: ['C1'], files: ['src/hub/replies/message.ts'] },
   'c2d.characters': { rules: ['C2'], files: ['src/protocol/c2d.ts'] },
   'c2d.ids': { rules: ['C1'], files: ['src/hub/replies/encoding.ts'] },

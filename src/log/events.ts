@@ -99,8 +99,6 @@ export const events = {
   'replies.throttled': warn('the hub throttles replies; they are sent more slowly'),
   'replies.full_queue': warn('devices do not fetch their replies, which wait for room in their queues'),
   'replies.unanswered': warn('the hub did not settle a reply in time'),
-  'replies.stuck': error('replies that could be sent are not sent'),
-  'replies.moving': info('replies are sent again'),
 
   'methods.served': info('methods can be invoked; health is served at /livez and /readyz'),
   'methods.aborting': warn('aborting the invocations in progress: the drain time is over'),

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { Backends } from '../backends/backends.ts';
-import type { Behind } from '../hub/reading/behind.ts';
 import type { Consumer } from '../hub/reading/consumer.ts';
 import type { PartitionState } from '../hub/reading/partitionState.ts';
 import type { Replies } from '../hub/replies/replies.ts';
@@ -14,7 +13,7 @@ import { stopPreview } from './stopPreview.ts';
 interface Sources {
   /** The build and the instance. */
   readonly instance: string;
-  readonly consumer: Pick<Consumer, 'partitions' | 'elsewhere' | 'unowned' | 'devices'>;
+  readonly consumer: Pick<Consumer, 'partitions' | 'elsewhere' | 'devices'>;
   readonly backends: Pick<Backends, 'states'>;
   readonly replies: Pick<Replies, 'connection' | 'sender'>;
   /** How long a stop waits for messages in flight. */
@@ -59,12 +58,11 @@ export function serviceRoutes(sources: Sources): Readonly<Record<string, AdminRo
   return {
     '/partitions': {
       about:
-        'the partitions that this instance reads: how far they are behind, what waits, the oldest message, the checkpoint; who owns the others; and those that nobody reads',
+        'the partitions that this instance reads: how far they are behind, what waits, the oldest message, the checkpoint; and who owns the others',
       get: () => ({
         instance,
         partitions: consumer.partitions().map(shownPartition),
         elsewhere: consumer.elsewhere().map(shownOwner),
-        unowned: consumer.unowned().map((one) => ({ ...one, ...shownBehind(one) })),
       }),
     },
     '/backends': { about: 'circuits, connections and caches', get: () => shownBackends(backends.states()) },
@@ -91,14 +89,10 @@ export function serviceRoutes(sources: Sources): Readonly<Record<string, AdminRo
   };
 }
 
-const shownBehind = ({ behindSeconds, asOf }: Behind) => ({
-  behindSeconds: behindSeconds === null ? null : inTenths(behindSeconds),
-  asOf: asOf === undefined ? null : shownTime(asOf),
-});
-
 const shownPartition = ({ since, oldest, behindSeconds, asOf, checkpoint, ...rest }: PartitionState) => ({
   ...rest,
-  ...shownBehind({ behindSeconds, asOf }),
+  behindSeconds: behindSeconds === null ? null : inTenths(behindSeconds),
+  asOf: asOf === undefined ? null : shownTime(asOf),
   since: shownTime(since),
   oldest: oldest && { ...oldest, readAt: shownTime(oldest.readAt), seconds: secondsSince(oldest.readAt) },
   checkpoint: { ...checkpoint, ageSeconds: inTenths(checkpoint.ageSeconds) },

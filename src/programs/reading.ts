@@ -56,9 +56,9 @@ export async function createReading(settings: Settings, parts: ReadingParts): Pr
   const told = ofLookedUp(hubNameOf(hubLoginOf(hub.serviceConnectionString)), hub.consumerGroup);
   return readFoundEndpoint({
     lookUp: () => findEndpoint(currentOf(hubOf(access)), failover.answerMs),
-    async open(found, seen) {
+    async open(found) {
       const events = derivedFrom(hubOf(access), (key) => connectionStringTo(found, hubLoginOf(key)));
-      return openAt(settingsAt(settings, found), events, parts, { suspectsInWork, seen, told });
+      return openAt(settingsAt(settings, found), events, parts, { suspectsInWork, told });
     },
     moved: failedOver,
     limits: failover,
@@ -75,8 +75,6 @@ function hubOf(access: Access): Secret {
 
 interface HowToRead {
   readonly suspectsInWork: SuspectsInWork;
-  /** Called for each event. */
-  readonly seen?: () => void;
   readonly told?: ConsumerOptions<Arrival>['told'];
 }
 
@@ -84,20 +82,11 @@ interface HowToRead {
 async function openAt(settings: Settings, events: EventsAccess, parts: ReadingParts, how: HowToRead) {
   const { instance, access, handling, overall, backlog, log, meter, stores, taps } = parts;
   const { hub, delivery } = settings;
-  const { suspectsInWork, seen, told } = how;
+  const { suspectsInWork, told } = how;
   const { dispatch, requirementOf, deadLetters } = handling;
   const arrivals = createArrivals({ hub: eventHubNameOf(hub), meter, log, taps });
   const share = partitionShare(delivery);
   const store = await openStore(settings, stores, access);
-
-  function arrivalOf(partition: string): ReturnType<typeof arrivals> {
-    const recognise = arrivals(partition);
-    if (seen === undefined) return recognise;
-    return (event, redelivered) => {
-      seen();
-      return recognise(event, redelivered);
-    };
-  }
 
   const consumer = createConsumer({
     ...reading,
@@ -128,7 +117,7 @@ async function openAt(settings: Settings, events: EventsAccess, parts: ReadingPa
         everyMessages: checkpointEveryMessages,
         everyMs: timing.checkpointSeconds * 1000,
       },
-      arrivalOf: arrivalOf(partition),
+      arrivalOf: arrivals(partition),
       costOf: (event) => bytesToReserveFor(event, messageLimits.maxInflatedBytes),
       requirementOf,
       publisherOf: ({ deviceId, event: { sequenceNumber }, origin }: Arrival) =>

@@ -70,10 +70,6 @@ function routes({ work, isConnected = true, tokens = 'open' }: Changes = {}) {
           checkpoint: { sequenceNumber: 24, ageSeconds: 25.06, failures: 26, isFailing: true, unwritten: 61 },
         },
       ],
-      unowned: () => [
-        { partition: '5', behindSeconds: 29.04, asOf: ago(30) },
-        { partition: '6', behindSeconds: null, asOf: undefined },
-      ],
       elsewhere: () => [
         {
           ...{ partition: '4', owner: 'host-2', epoch: 27, wantedBy: '', wantedSince: 0, etag: '' },
@@ -131,7 +127,7 @@ it('each path has a sentence about it', () => {
   for (const { about } of Object.values(routes())) expect(about).toMatch(/\w/);
 });
 
-it('/partitions has the lag and the contents of each partition, the owners of the others, and the unread ones', () =>
+it('/partitions has the lag and the contents of each partition, and the owners of the others', () =>
   expect(answerOf('/partitions')).toEqual({
     instance: 'host-1',
     partitions: [
@@ -153,10 +149,6 @@ it('/partitions has the lag and the contents of each partition, the owners of th
     elsewhere: [
       { partition: '4', owner: 'host-2', renewedAt: shownAgo(28) },
       { partition: '7', owner: 'none', renewedAt: shownAgo(29) },
-    ],
-    unowned: [
-      { partition: '5', behindSeconds: 29, asOf: shownAgo(30) },
-      { partition: '6', behindSeconds: null, asOf: null },
     ],
   }));
 

@@ -21,7 +21,6 @@ export interface Partitions {
   readonly instance: string;
   readonly partitions: readonly Partition[];
   readonly elsewhere: readonly { readonly partition: string; readonly owner: string; readonly renewedAt: string }[];
-  readonly unowned: readonly { readonly partition: string; readonly behindSeconds: number | null }[];
 }
 
 export interface Backend {

@@ -9,8 +9,7 @@ import { type EventEndpoint, isSameEndpoint } from './eventEndpoint.ts';
 export interface FoundOptions {
   /** @throws NoEndpoint */
   readonly lookUp: () => Promise<EventEndpoint>;
-  /** @param seen to be called for each event */
-  readonly open: (endpoint: EventEndpoint, seen: () => void) => Promise<Consumer>;
+  readonly open: (endpoint: EventEndpoint) => Promise<Consumer>;
   /** The hub has failed over: the process is to stop, and the next one reads the other endpoint. */
   readonly moved: () => void;
   readonly limits: {
@@ -36,8 +35,8 @@ export function readFoundEndpoint(options: FoundOptions): Consumer {
   let why = 'it is looked up';
   let askedAt = Number.NEGATIVE_INFINITY;
   let answeredAt = performance.now();
-  /** When all partitions of this instance were last read, and when the last event came. */
-  let [readAt, eventAt] = [answeredAt, answeredAt];
+  /** When all partitions of this instance were last read. */
+  let readAt = answeredAt;
   let isStopping = false;
   let movedAt: number | undefined;
   const repeating = createRepeating(step, () => everyMs);
@@ -46,8 +45,8 @@ export function readFoundEndpoint(options: FoundOptions): Consumer {
     const sinceAsked = now - askedAt;
     if (current === undefined) return sinceAsked >= againMs;
     if (current.consumer.missing().length === 0) readAt = now;
-    const isOver = (since: number, limitMs: number) => now - since >= limitMs && sinceAsked >= limitMs;
-    return isOver(readAt, limits.unreadMs) || isOver(eventAt, limits.eventlessMs);
+    const isOver = (ms: number, limitMs: number) => Math.min(ms, sinceAsked) >= limitMs;
+    return isOver(now - readAt, limits.unreadMs) || isOver(current.consumer.eventlessMs(), limits.eventlessMs);
   }
 
   async function step(): Promise<void> {
@@ -82,12 +81,10 @@ export function readFoundEndpoint(options: FoundOptions): Consumer {
   }
 
   async function begin(found: EventEndpoint): Promise<void> {
-    const consumer = await open(found, () => {
-      eventAt = performance.now();
-    });
+    const consumer = await open(found);
     troubles.clear(notOpened);
     current = { found, consumer };
-    [readAt, eventAt] = [performance.now(), performance.now()];
+    readAt = performance.now();
     if (isStopping) return;
     log.info({ endpoint: nameOf(found) }, 'the hub’s event endpoint is found');
     consumer.start();
@@ -105,10 +102,10 @@ export function readFoundEndpoint(options: FoundOptions): Consumer {
     start: repeating.start,
     missing: () => of()?.missing() ?? [`the hub’s event endpoint: ${why}`],
     silentForMs: () => of()?.silentForMs() ?? performance.now() - answeredAt,
+    eventlessMs: () => of()?.eventlessMs() ?? Number.POSITIVE_INFINITY,
     waiting: () => of()?.waiting() ?? { messages: 0, partitions: [] },
     partitions: () => of()?.partitions() ?? [],
     elsewhere: () => of()?.elsewhere() ?? [],
-    unowned: () => of()?.unowned() ?? [],
     devices: (device) => of()?.devices(device) ?? [],
     stoodStill: (ms) => of()?.stoodStill(ms),
     leftSince: (moment) => of()?.leftSince(moment) ?? 0,

@@ -39,16 +39,13 @@ function setUp() {
   function startProcess(instance: string) {
     const log = recordingLog();
     const state = { hasMoved: false, hasStopped: false };
-    const consumerAt = ({ name, store }: Place, seen: () => void) =>
+    const consumerAt = ({ name, store }: Place) =>
       createConsumer({
         ...usualReading,
         ...{ instance, access: name, store, drainMs, roundMs: 5_000, balance: balanceLimits(30_000, drainMs) },
         partition: () => ({
           ...usualOpened(1_000),
-          arrivalOf(event) {
-            seen();
-            return { event, deviceId: String(event.systemProperties?.['iothub-connection-device-id']) };
-          },
+          arrivalOf: (event) => ({ event, deviceId: String(event.systemProperties?.['iothub-connection-device-id']) }),
           async dispatch({ deviceId, event: { sequenceNumber } }, { ended }) {
             const isLeft = new Promise((resolve) => ended.addEventListener('abort', resolve));
             if (deviceId === 'busy') await Promise.race([isBusyOver, isLeft]);
@@ -59,7 +56,7 @@ function setUp() {
       });
     const reading = readFoundEndpoint({
       lookUp: async () => ({ namespace: 'hub.example', eventHub: hub.names.name }),
-      open: async ({ eventHub }, seen) => consumerAt(eventHub === 'east' ? east : west, seen),
+      open: async ({ eventHub }) => consumerAt(eventHub === 'east' ? east : west),
       moved() {
         state.hasMoved = true;
       },

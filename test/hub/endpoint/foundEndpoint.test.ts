@@ -23,7 +23,7 @@ function setUp() {
     left: 0,
   };
   const steps: string[] = [];
-  let seen = () => {};
+  let eventAt = 0;
   const recorded = recordingLog();
   const log = { ...recorded, debug() {} } as unknown as Log;
   const reading = readFoundEndpoint({
@@ -34,20 +34,28 @@ function setUp() {
       const { namespace, eventHub } = hub.named;
       return { namespace: hub.asked % 2 === 0 ? namespace : namespace.toUpperCase(), eventHub }; // names have no case
     },
-    async open({ eventHub }, told) {
+    async open({ eventHub }) {
       if (!hub.opens) throw new Error('the store is away');
-      seen = told;
+      eventAt = performance.now();
       return {
         start: () => steps.push(`start ${eventHub}`),
         stop: async (isTogether: boolean) => void steps.push(`stop ${eventHub}${isTogether ? ' with the others' : ''}`),
-        ...{ missing: () => hub.missing, leftSince: () => hub.left, silentForMs: () => 0 },
+        ...{
+          missing: () => hub.missing,
+          leftSince: () => hub.left,
+          silentForMs: () => 0,
+          eventlessMs: () => performance.now() - eventAt,
+        },
       } as unknown as Consumer;
     },
     moved: () => steps.push('moved'),
     ...{ limits, log, troubles: createTroubles(log) },
   });
   reading.start();
-  return { hub, steps, reading, seen: () => seen(), lines: recorded.lines };
+  const seen = () => {
+    eventAt = performance.now();
+  };
+  return { hub, steps, reading, seen, lines: recorded.lines };
 }
 
 it('is read when the hub has named it, however long that takes; the readiness and one trouble say why it is not', async () => {
