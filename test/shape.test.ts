@@ -231,7 +231,6 @@ describe('the system clock', () => {
     'concurrency/standstill.ts': 'compares it with the clock that can’t be set',
     'hub/reading/ownerships.ts': 'writes times for other instances, and reads theirs',
     'hub/stores/labelledBlobs.ts': 'compares it with the clock of the storage',
-    'hub/endpoint/followHub.ts': 'records since when an endpoint is read',
     'hub/endpoint/lookUp.ts': 'tells the hub when a signature expires',
     'hub/methods/fileStorage.ts': 'tells the storage when a signature expires',
     'deadLetters/openDeadLetters.ts': 'compares it with the times of dead letters, which outlive the process',
@@ -241,7 +240,6 @@ describe('the system clock', () => {
     'programs/handling.ts': 'stamps acknowledgements',
     'metrics/exposition.ts': 'tells collectors since when is counted',
     'metrics/producer.ts': 'tells collectors when a figure was read',
-    'operations/started.ts': 'stamps the first start of a build',
     'operations/tapRoute.ts': 'shows when a tap began',
     'tap/taps.ts': 'shows when something happened',
   };

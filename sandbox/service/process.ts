@@ -1,4 +1,6 @@
-import { open, readFile } from 'node:fs/promises';
+import type { ChildProcess } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { projectDirectory } from '../state/directories.ts';
 import { spawn } from './endWithUs.ts';
@@ -10,14 +12,18 @@ export interface ProcessExit {
   reason: string;
 }
 
-/** The service as it runs in production: a process of its own that knows nothing but its environment. */
+/**
+ * The service as it runs in production: a process of its own that knows nothing but its environment, and is started again when it ends
+ * with `restartCode`.
+ */
 export interface ServiceProcess {
-  pid: number;
+  /** Of the process that runs now. */
+  readonly pid: number;
   /** Milliseconds from the start to the first successful readiness check. */
   readyAfterMs: number;
-  /** Settles when the process has ended, for any reason. */
+  /** Settles when the process has ended, for any reason, and is not started again. */
   exited: Promise<ProcessExit>;
-  /** Asks it to stop (SIGTERM), as an orchestrator would; SIGKILL after `graceMs` (default 30 s). */
+  /** Asks it to stop (SIGTERM), as an orchestrator would, once it is ready; SIGKILL after `graceMs` (default 30 s). */
   stop(graceMs?: number): Promise<void>;
   /** SIGKILL. */
   kill(): Promise<void>;
@@ -43,6 +49,9 @@ export interface ServiceProcessOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** Ended so, the service is to be started again (D402). */
+export const restartCode = 75;
+
 /** How the image starts the service (D164). */
 export const serviceCommand = ['node', '--max-semi-space-size=32', 'dist/main.js'] as const;
 
@@ -51,53 +60,91 @@ export class ServiceFailed extends Error {
   override name = 'ServiceFailed';
 }
 
+interface Run {
+  readonly child: ChildProcess;
+  readonly exited: Promise<ProcessExit>;
+}
+
 /** Starts the service and waits until it is ready. Rejects with `ServiceFailed` when it ends before, or takes too long. */
 export async function startService(options: ServiceProcessOptions): Promise<ServiceProcess> {
-  const { name = 'The service', environment, readyzUrl, logFile } = options;
-  const { directory = projectDirectory, readyWithinMs = 60_000 } = options;
-  const [program = 'node', ...args] = options.command ?? serviceCommand;
   const start = performance.now();
-  const log = await open(logFile, 'a', 0o600);
+  let run = begin(options);
+  await untilReady(run, options);
+  const readyAfterMs = performance.now() - start;
+  let starting = Promise.resolve();
+  let isWanted = true;
+
+  async function untilItStaysEnded(): Promise<ProcessExit> {
+    for (;;) {
+      const how = await run.exited;
+      if (how.code !== restartCode || !isWanted) return how;
+      run = begin(options);
+      starting = untilReady(run, options).catch(() => undefined);
+    }
+  }
+  const exited = untilItStaysEnded();
+
+  return {
+    get pid() {
+      return run.child.pid ?? 0;
+    },
+    readyAfterMs,
+    exited,
+    async stop(graceMs = 30_000) {
+      await starting;
+      isWanted = false;
+      await end(run, 'SIGTERM', graceMs);
+    },
+    async kill() {
+      isWanted = false;
+      await end(run, 'SIGKILL', 0);
+    },
+  };
+}
+
+function begin({ environment, logFile, directory = projectDirectory, ...options }: ServiceProcessOptions): Run {
+  const [program = 'node', ...args] = options.command ?? serviceCommand;
+  const log = openSync(logFile, 'a', 0o600);
   const child = spawn(program === 'node' ? process.execPath : program, args, {
     cwd: directory,
     env: { ...inherited(), ...environment },
-    stdio: ['ignore', log.fd, log.fd],
+    stdio: ['ignore', log, log],
     ...options.user,
   });
-  let ending: ProcessExit | undefined;
+  closeSync(log);
   const exited = new Promise<ProcessExit>((resolve) => {
     child.once('error', (error) => resolve({ code: null, signal: null, reason: error.message }));
     child.once('exit', (code, signal) => resolve({ code, signal, reason: signal ?? `exit code ${code}` }));
-  }).then((how) => (ending = how));
-  await log.close();
+  });
+  return { child, exited };
+}
 
-  async function end(signal: NodeJS.Signals, graceMs: number) {
-    child.kill(signal);
-    const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
-    await exited;
-    clearTimeout(timer);
-  }
+async function end({ child, exited }: Run, signal: NodeJS.Signals, graceMs: number): Promise<void> {
+  child.kill(signal);
+  const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
+  await exited;
+  clearTimeout(timer);
+}
 
+async function untilReady(run: Run, options: ServiceProcessOptions): Promise<void> {
+  const { name = 'The service', readyzUrl, logFile, readyWithinMs = 60_000 } = options;
+  const start = performance.now();
+  let ending: ProcessExit | undefined;
+  void run.exited.then((how) => {
+    ending = how;
+  });
   while (!(await answers(readyzUrl))) {
     if (ending) throw new ServiceFailed(`${name} ended before it was ready: ${ending.reason}.${await tail(logFile)}`);
     if (options.signal?.aborted) {
-      await end('SIGKILL', 0);
+      await end(run, 'SIGKILL', 0);
       throw options.signal.reason;
     }
     if (performance.now() - start > readyWithinMs) {
-      await end('SIGKILL', 0);
+      await end(run, 'SIGKILL', 0);
       throw new ServiceFailed(`${name} was not ready within ${readyWithinMs / 1000} s.${await tail(logFile)}`);
     }
     await sleep(25);
   }
-
-  return {
-    pid: child.pid ?? 0,
-    readyAfterMs: performance.now() - start,
-    exited,
-    stop: (graceMs = 30_000) => end('SIGTERM', graceMs),
-    kill: () => end('SIGKILL', 0),
-  };
 }
 
 /** Whether a GET of this address is answered with 2xx. */

@@ -242,12 +242,10 @@ export const serviceAlerts: readonly ServerAlert[] = [
   {
     id: 'HubFailedOver',
     severity: 'ticket',
-    events: ['hub.failed_over'],
-    metric: 'increase(device_messaging_endpoint_changes_total[1h]) > 0',
+    events: ['hub.failed_over', 'hub.messages_left'],
     means:
       'The hub has failed over: replies that devices had not fetched, and events that were not read, are lost with the region that it left.',
-    todo: 'Nothing at the service, which reads the new endpoint by itself: [what to expect](guarantees.md#when-the-hub-fails-over).',
-    runbook: 'questions-and-where-their-answers-are',
+    todo: 'Nothing at the service, which reads the new endpoint when it is started again: [what to expect](guarantees.md#when-the-hub-fails-over).',
   },
   {
     id: 'EndpointUnknown',
@@ -306,14 +304,6 @@ export const serviceAlerts: readonly ServerAlert[] = [
     means: 'The service sends single replies again, so devices may get them twice.',
     todo: 'The hub is slow, or `REPLIES_MAX_WAIT_SECONDS` too short.',
     runbook: 'devices-get-their-answers-late-or-not-at-all',
-  },
-  {
-    id: 'RepliesStuck',
-    severity: 'page',
-    events: ['replies.stuck'],
-    until: 'replies.moving',
-    means: 'Replies that could be sent are not sent, which is a defect; `/readyz` is 503.',
-    todo: 'Restart the service, and report the log.',
   },
   {
     id: 'HubQuotaUsedUp',

@@ -42,7 +42,8 @@ export const events = {
   'hub.endpoint_found': info('the hub’s event endpoint is found'),
   'hub.endpoint_not_found': warn('the hub’s event endpoint cannot be looked up'),
   'hub.endpoint_not_opened': error('the hub’s event endpoint cannot be opened; trying again'),
-  'hub.failed_over': warn('the hub has failed over: it has another event endpoint'),
+  'hub.failed_over': warn('the hub has failed over: stopping, so that a new process reads its other event endpoint'),
+  'hub.messages_left': warn('messages were left unfinished at the endpoint that the hub has left'),
   'hub.partitions_not_counted': warn('cannot count the partitions of the hub; using the last count'),
   'ownership.round_failed': warn('could not look after the partitions; trying again'),
   'ownership.round_broken_off': warn('stopping in the middle of a round'),
@@ -100,8 +101,6 @@ export const events = {
   'replies.throttled': warn('the hub throttles replies; they are sent more slowly'),
   'replies.full_queue': warn('devices do not fetch their replies, which wait for room in their queues'),
   'replies.unanswered': warn('the hub did not settle a reply in time'),
-  'replies.stuck': error('replies that could be sent are not sent'),
-  'replies.moving': info('replies are sent again'),
 
   'methods.served': info('methods can be invoked; health is served at /livez and /readyz'),
   'methods.aborting': warn('aborting the invocations in progress: the drain time is over'),

@@ -13,7 +13,7 @@ interface Observed {
   readonly budget: Pick<Budget, 'inFlight' | 'answering' | 'sleeping' | 'answers'>;
   readonly backlog: Pick<Backlog, 'taken'>;
   readonly pace: Pick<Pace, 'messages'>;
-  readonly consumer: Pick<Consumer, 'partitions' | 'unowned' | 'waiting'>;
+  readonly consumer: Pick<Consumer, 'partitions' | 'waiting'>;
   readonly backends: Pick<Backends, 'states'>;
   readonly sender: Pick<Sender, 'state'>;
 }

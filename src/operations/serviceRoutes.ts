@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { Backends } from '../backends/backends.ts';
-import type { Behind } from '../hub/reading/behind.ts';
 import type { Consumer } from '../hub/reading/consumer.ts';
 import type { PartitionState } from '../hub/reading/partitionState.ts';
 import type { Replies } from '../hub/replies/replies.ts';
@@ -13,7 +12,7 @@ import { shownWork } from './shownWork.ts';
 interface Sources {
   /** The build and the instance. */
   readonly instance: string;
-  readonly consumer: Pick<Consumer, 'partitions' | 'elsewhere' | 'unowned' | 'devices'>;
+  readonly consumer: Pick<Consumer, 'partitions' | 'elsewhere' | 'devices'>;
   readonly backends: Pick<Backends, 'states'>;
   readonly replies: Pick<Replies, 'connection' | 'sender'>;
 }
@@ -55,7 +54,7 @@ export function serviceRoutes(sources: Sources): Readonly<Record<string, AdminRo
   return {
     '/partitions': {
       about:
-        'the partitions that this instance reads: how far they are behind, what waits, the oldest message, the checkpoint, and sums of what a stop would find; who owns the others; and those that nobody reads',
+        'the partitions that this instance reads: how far they are behind, what waits, the oldest message, the checkpoint, and sums of what a stop would find; and who owns the others',
       get: () => {
         const all = consumer.partitions();
         return {
@@ -63,7 +62,6 @@ export function serviceRoutes(sources: Sources): Readonly<Record<string, AdminRo
           total: totalOf(all),
           partitions: all.map(shownPartition),
           elsewhere: consumer.elsewhere().map(shownOwner),
-          unowned: consumer.unowned().map((one) => ({ ...one, ...shownBehind(one) })),
         };
       },
     },
@@ -90,14 +88,10 @@ function totalOf(all: readonly PartitionState[]) {
   };
 }
 
-const shownBehind = ({ behindSeconds, asOf }: Behind) => ({
-  behindSeconds: behindSeconds === null ? null : inTenths(behindSeconds),
-  asOf: asOf === undefined ? null : shownTime(asOf),
-});
-
 const shownPartition = ({ since, oldest, behindSeconds, asOf, checkpoint, ...rest }: PartitionState) => ({
   ...rest,
-  ...shownBehind({ behindSeconds, asOf }),
+  behindSeconds: behindSeconds === null ? null : inTenths(behindSeconds),
+  asOf: asOf === undefined ? null : shownTime(asOf),
   since: shownTime(since),
   oldest: oldest && { ...oldest, readAt: shownTime(oldest.readAt), seconds: secondsSince(oldest.readAt) },
   checkpoint: { ...checkpoint, ageSeconds: inTenths(checkpoint.ageSeconds) },

@@ -25,7 +25,12 @@ import type { Traces } from '../tracing/span.ts';
 interface Running {
   /** Stops intake, finishes what it can, closes. */
   stop(): Promise<void>;
+  /** Resolves when a new process is to take its place: it is stopped, and ends with `restartCode`. */
+  readonly restart?: Promise<void>;
 }
+
+/** Of a process that is to be started again (EX_TEMPFAIL). */
+const restartCode = 75;
 
 interface Program<S> {
   /** For messages: `The service`. */
@@ -38,7 +43,7 @@ interface Program<S> {
   readonly start: (settings: S, log: Log, instance: string, traces: Traces | undefined) => Promise<Running>;
 }
 
-/** Starts a program; stops it on SIGTERM or SIGINT. A second signal ends the process at once. Exits with 1 on errors. */
+/** Starts a program; stops it on SIGTERM or SIGINT, or for a restart. A second signal ends the process at once. Exits with 1 on errors. */
 export async function runProgram<S extends Settings | MethodsSettings>(program: Program<S>): Promise<void> {
   const settings = settingsOrExit(program);
   const { level, pretty } = settings.log;
@@ -68,18 +73,26 @@ export async function runProgram<S extends Settings | MethodsSettings>(program: 
       ...{ instance, log },
     });
     const running = await program.start(settings, log, instance, traces);
-    let stopping = false;
-    const stop = (signal: NodeJS.Signals) => {
-      if (stopping) process.exit(1);
-      stopping = true;
-      log.info({ signal }, 'stopping: finishing what is in progress; a second signal ends at once');
+    let exitCode: number | undefined;
+    const stop = (code: number, fields: object) => {
+      const isStopping = exitCode !== undefined;
+      exitCode = code;
+      if (isStopping) return;
+      log.info(fields, 'stopping: finishing what is in progress; a second signal ends at once');
       running.stop().then(
-        () => process.exit(0),
+        () => process.exit(exitCode),
         (error) => endOf(log, error, 'could not stop cleanly'),
       );
     };
-    process.on('SIGTERM', stop);
-    process.on('SIGINT', stop);
+    let isSignalled = false;
+    const onSignal = (signal: NodeJS.Signals) => {
+      if (isSignalled) process.exit(1);
+      isSignalled = true;
+      stop(0, { signal });
+    };
+    process.on('SIGTERM', onSignal);
+    process.on('SIGINT', onSignal);
+    void running.restart?.then(() => stop(restartCode, {}));
   } catch (error) {
     endOf(log, error, 'could not start');
   }

@@ -5,15 +5,12 @@ import type { Backlog } from '../engine/budget/backlog.ts';
 import { type Budget, createBudget } from '../engine/budget/budget.ts';
 import { createTurnstile, type Turnstile } from '../engine/quarantine/quarantine.ts';
 import { ofLookedUp } from '../hub/endpoint/endpointDiagnosis.ts';
-import { enterEndpoint } from '../hub/endpoint/endpointRecord.ts';
-import { connectionStringTo, type EventEndpoint } from '../hub/endpoint/eventEndpoint.ts';
+import { connectionStringTo } from '../hub/endpoint/eventEndpoint.ts';
 import { findEndpoint, settingsAt } from '../hub/endpoint/findEndpoint.ts';
-import { type FailoverPosition, type FollowOptions, followHub } from '../hub/endpoint/followHub.ts';
+import { readFoundEndpoint } from '../hub/endpoint/foundEndpoint.ts';
 import { balanceLimits } from '../hub/reading/balance.ts';
 import { type Consumer, type ConsumerOptions, createConsumer } from '../hub/reading/consumer.ts';
-import { createOwnerships, type Ownerships } from '../hub/reading/ownerships.ts';
 import type { StartPosition } from '../hub/reading/startPosition.ts';
-import { openDurableText } from '../hub/stores/openDurableText.ts';
 import { openStore } from '../hub/stores/openStore.ts';
 import type { Access, EventsAccess } from '../identity/access.ts';
 import { currentOf, derivedFrom, isSecret, type Secret } from '../identity/rotatingSecret.ts';
@@ -22,7 +19,6 @@ import type { Troubles } from '../log/troubles.ts';
 import type { Meter } from '../metrics/meter.ts';
 import type { StoreRecords } from '../observing/storeRecords.ts';
 import type { Arrival } from '../protocol/arrival.ts';
-import type { HubEvent } from '../protocol/event.ts';
 import type { Settings } from '../settings/config.ts';
 import { checkpointEveryMessages, failover, messageLimits, reading, timing } from '../settings/constants.ts';
 import { eventHubNameOf, isLookedUp, partitionShare, roundMs } from '../settings/derived.ts';
@@ -42,6 +38,8 @@ interface ReadingParts {
   readonly meter: Meter;
   readonly stores: StoreRecords;
   readonly taps: Taps;
+  /** The hub has failed over, and the process is to stop (D402). */
+  readonly failedOver: () => void;
 }
 
 const answerMs = 20_000;
@@ -51,57 +49,21 @@ const answerMs = 20_000;
  * @throws Error when the checkpoints at the endpoint of the settings cannot be read
  */
 export async function createReading(settings: Settings, parts: ReadingParts): Promise<Consumer> {
-  const { access, log, troubles, meter, stores } = parts;
+  const { access, log, troubles, failedOver } = parts;
   const { hub } = settings;
-  const startPosition = hub.startPosition as StartPosition;
   const turnstile = createTurnstile();
-  if (!isLookedUp(hub)) return openAt(settings, access.events(), parts, { startPosition, turnstile });
-  const record = openDurableText('endpoints', settings, stores, access);
+  if (!isLookedUp(hub)) return openAt(settings, access.events(), parts, { turnstile });
   const told = ofLookedUp(hubNameOf(hubLoginOf(hub.serviceConnectionString)), hub.consumerGroup);
-  return followHub({
+  return readFoundEndpoint({
     lookUp: () => findEndpoint(currentOf(hubOf(access)), failover.answerMs),
-    enter: (endpoint) => enterEndpoint(record, endpoint),
-    async open(found, start, seen) {
-      const how = { startPosition: start, turnstile, seen, told };
+    async open(found) {
       const events = derivedFrom(hubOf(access), (key) => connectionStringTo(found, hubLoginOf(key)));
-      return openAt(settingsAt(settings, found), events, parts, how);
+      return openAt(settingsAt(settings, found), events, parts, { turnstile, told });
     },
-    ownedByOthers: othersAt(settings, parts),
-    startPosition,
-    failoverPosition: hub.failoverPosition as FailoverPosition,
-    limits: { ...failover, othersMs: failover.finishMs + balanceLimitsOf(settings).forceMs },
-    ...{ log, troubles, meter },
+    moved: failedOver,
+    limits: failover,
+    ...{ log, troubles },
   });
-}
-
-/** Only instances that share a store are others. Each endpoint is looked at by one clock as long as the process runs. */
-function othersAt(settings: Settings, { instance, access, stores }: ReadingParts): FollowOptions['ownedByOthers'] {
-  if (settings.store.kind === 'file') return async () => 0;
-  const { expiryMs } = balanceLimitsOf(settings);
-  const known = new Map<string, Promise<Ownerships>>();
-
-  async function openOwnerships(endpoint: EventEndpoint): Promise<Ownerships> {
-    return createOwnerships(
-      await openStore(settingsAt(settings, endpoint), stores, access),
-      instance,
-      answerMs,
-      expiryMs / 3,
-    );
-  }
-
-  async function ownedAt(endpoint: EventEndpoint): Promise<number> {
-    const name = JSON.stringify(endpoint);
-    const opened = known.get(name) ?? openOwnerships(endpoint);
-    known.set(name, opened);
-    opened.catch(() => known.delete(name));
-    const records = await (await opened).look();
-    return records.filter((one) => !['', instance].includes(one.owner) && one.unrenewedMs < expiryMs).length;
-  }
-
-  return async (endpoints) => {
-    const counts = await Promise.all(endpoints.map(ownedAt));
-    return counts.reduce((sum, count) => sum + count, 0);
-  };
 }
 
 /** Only a connection string has the key that the endpoint takes, too. */
@@ -111,14 +73,8 @@ function hubOf(access: Access): Secret {
   return service;
 }
 
-const balanceLimitsOf = ({ delivery }: Settings) =>
-  balanceLimits(timing.expirySeconds * 1000, delivery.drainSeconds * 1000);
-
 interface HowToRead {
-  readonly startPosition: StartPosition;
   readonly turnstile: Turnstile;
-  /** Called for each event. */
-  readonly seen?: (event: HubEvent) => void;
   readonly told?: ConsumerOptions<Arrival>['told'];
 }
 
@@ -126,31 +82,22 @@ interface HowToRead {
 async function openAt(settings: Settings, events: EventsAccess, parts: ReadingParts, how: HowToRead) {
   const { instance, access, handling, overall, backlog, log, meter, stores, taps } = parts;
   const { hub, delivery } = settings;
-  const { startPosition, turnstile, seen, told } = how;
+  const { turnstile, told } = how;
   const { dispatch, requirementOf, deadLetters } = handling;
   const arrivals = createArrivals({ hub: eventHubNameOf(hub), meter, log, taps });
   const share = partitionShare(delivery);
   const store = await openStore(settings, stores, access);
-
-  function arrivalOf(partition: string): ReturnType<typeof arrivals> {
-    const recognise = arrivals(partition);
-    if (seen === undefined) return recognise;
-    return (event, redelivered) => {
-      seen(event);
-      return recognise(event, redelivered);
-    };
-  }
 
   const consumer = createConsumer({
     ...reading,
     instance,
     access: events,
     consumerGroup: hub.consumerGroup,
-    startPosition,
+    startPosition: hub.startPosition as StartPosition,
     drainMs: delivery.drainSeconds * 1000,
     roundMs: roundMs(timing.expirySeconds),
     answerMs,
-    balance: balanceLimitsOf(settings),
+    balance: balanceLimits(timing.expirySeconds * 1000, delivery.drainSeconds * 1000),
     store,
     log,
     meter,
@@ -170,7 +117,7 @@ async function openAt(settings: Settings, events: EventsAccess, parts: ReadingPa
         everyMessages: checkpointEveryMessages,
         everyMs: timing.checkpointSeconds * 1000,
       },
-      arrivalOf: arrivalOf(partition),
+      arrivalOf: arrivals(partition),
       costOf: (event) => bytesToReserveFor(event, messageLimits.maxInflatedBytes),
       requirementOf,
       publisherOf: ({ deviceId, event: { sequenceNumber }, origin }: Arrival) =>

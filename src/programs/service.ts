@@ -4,7 +4,6 @@ import { createStandstillWatch } from '../concurrency/standstill.ts';
 import { createBacklog } from '../engine/budget/backlog.ts';
 import { createBudget } from '../engine/budget/budget.ts';
 import { createPace } from '../engine/budget/pace.ts';
-import { openDurableText } from '../hub/stores/openDurableText.ts';
 import { useHubTransport } from '../hub/transport/hubTransport.ts';
 import { accessOf } from '../identity/access.ts';
 import type { Log } from '../log/log.ts';
@@ -17,7 +16,6 @@ import { observeService } from '../operations/gauges.ts';
 import { openAdmin } from '../operations/openAdmin.ts';
 import { serviceRoutes } from '../operations/serviceRoutes.ts';
 import { shownWork } from '../operations/shownWork.ts';
-import { logStarted } from '../operations/started.ts';
 import { tapRoute } from '../operations/tapRoute.ts';
 import type { Settings } from '../settings/config.ts';
 import { backlogLimits, leastMessages, stuckAfterMs, timing } from '../settings/constants.ts';
@@ -32,6 +30,8 @@ import { createReading } from './reading.ts';
 export interface Service {
   /** Stops intake, finishes what it can, checkpoints, closes. */
   stop(): Promise<void>;
+  /** Resolves when the hub has failed over: the process is to stop, and to be started again (D402). */
+  readonly restart: Promise<void>;
 }
 
 /**
@@ -66,8 +66,12 @@ export async function startService(
   const pace = createPace({ least: leastMessages, most: delivery.maxMessages, inLine: backends.waiting });
   const overall = createBudget({ ...delivery, sleepingBytes: settings.replies.fullQueueBytes }, undefined, pace);
   const backlog = createBacklog(backlogLimits);
+  let failedOver = () => {};
+  const restart = new Promise<void>((resolve) => {
+    failedOver = resolve;
+  });
   const consumer = await createReading(settings, {
-    ...{ instance, access, handling, overall, backlog, log, troubles, meter, stores, taps },
+    ...{ instance, access, handling, overall, backlog, log, troubles, meter, stores, taps, failedOver },
   });
 
   const standstill = createStandstillWatch(standstillMs(timing.expirySeconds), consumer.stoodStill);
@@ -99,10 +103,11 @@ export async function startService(
     access.adminToken(),
   );
   consumer.start();
-  void logStarted(openDurableText('builds', settings, stores, access), thisBuild(process.env), access.ways(), log);
+  log.info({ ...thisBuild(process.env), access: access.ways() }, 'started');
   void replies.connection.open();
 
   return {
+    restart,
     async stop() {
       await consumer.stop();
       standstill.stop();

@@ -11,17 +11,8 @@ export const gibibyte = 1024 * mebibyte;
 /** Options for reading from the hub. An idle partition is reported first after `maxWaitSeconds`; the service is not ready before (D145). */
 export const reading = { batchSize: 50, prefetch: 100, maxWaitSeconds: 0.1, silentMs: 11_000 };
 
-/**
- * When the hub is asked for its event endpoint again: after this time in which a partition is not read, and after this one
- * without any event. Then how the other endpoint is begun (D402, D403).
- */
-export const failover = {
-  unreadMs: 30_000,
-  eventlessMs: 120_000,
-  answerMs: 15_000,
-  overlapMs: 300_000,
-  finishMs: 300_000,
-};
+/** When the hub is asked for its event endpoint again: while a partition is not read, and while no event comes (D402). */
+export const failover = { unreadMs: 30_000, eventlessMs: 120_000, answerMs: 15_000 };
 
 /** Limits for one message and for what is read of the answers to it (P2, R6, A4, A10, D185). */
 export const messageLimits = {

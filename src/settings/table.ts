@@ -30,8 +30,6 @@ const sentences = {
     'How the hub is read and sent replies: `amqp` (AMQP over TLS, port 5671) or `websockets` (AMQP over WebSockets, port 443, as firewalls and proxies allow) (D405).',
   HUB_CONSUMER_GROUP: 'Consumer group that only this service uses.',
   HUB_START_POSITION: 'Where a partition without a checkpoint is read from: `earliest` or `latest` (G1).',
-  HUB_FAILOVER_POSITION:
-    'The same at an endpoint that a failover has brought, if it is looked up: `overlap` begins five minutes before the newest event read at the endpoint before; `earliest`; `latest`, which passes over what has come meanwhile (D403).',
   HTTPS_PROXY:
     'Proxy for addresses with TLS, as in `http://user:password@proxy:3128`: hub, backends, storage, tokens, collectors. Reading and replies need `HUB_TRANSPORT=websockets` with it (D406).',
   HTTP_PROXY: 'Proxy for addresses without TLS; it must allow CONNECT to them (D406).',
@@ -180,7 +178,6 @@ export const everySetting = {
     transport: setting('HUB_TRANSPORT', ['amqp', 'websockets'], 'amqp'),
     consumerGroup: text('HUB_CONSUMER_GROUP', 'text', '$Default'),
     startPosition: setting('HUB_START_POSITION', ['earliest', 'latest'], 'earliest'),
-    failoverPosition: setting('HUB_FAILOVER_POSITION', ['overlap', 'earliest', 'latest'], 'overlap'),
   },
   /** How other machines are reached: the same for every connection of a program (D406, D407). */
   network: {

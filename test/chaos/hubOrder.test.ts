@@ -1,12 +1,15 @@
 import { expect, it } from 'vitest';
 import type { BackendCall } from '../../sandbox/backends/calls/calls.ts';
-import { inHubOrder, partedBy } from './hubOrder.ts';
+import { inHubOrder, partedBy, untold } from './hubOrder.ts';
 
 const callOf = (id: string, position: number, traceparent = 'one') =>
   ({ headers: { 'x-correlation-id': id, traceparent }, position }) as unknown as BackendCall;
 
-/** What was sent, in this order: where it stands, and the position of its first call in the journal. */
-const orderOf = (sent: readonly (readonly [id: string, hub: string, call?: number])[]) =>
+/** What was sent, in this order: where it stands, and the position of the first call of each of its beginnings in the journal. */
+const orderOf = (
+  sent: readonly (readonly [id: string, hub: string, ...calls: number[]])[],
+  effects: readonly { id: string; position: number }[] = [],
+) =>
   inHubOrder(
     sent.map(([id]) => ({ id })),
     {
@@ -17,8 +20,8 @@ const orderOf = (sent: readonly (readonly [id: string, hub: string, call?: numbe
       places: new Map(sent.map(([id, hub]) => [id, [{ hub, partition: '0', sequenceNumber: 0, enqueuedTime: 0 }]])),
       replies: [],
     },
-    sent.flatMap(([id, , position]) => (position === undefined ? [] : [callOf(id, position)])),
-    [],
+    sent.flatMap(([id, , ...positions]) => positions.map((position) => callOf(id, position, `${position}`))),
+    effects,
     'primary',
   ).map(({ id }) => id);
 
@@ -46,6 +49,24 @@ it('what is finished after a failover was read before it, and comes before what 
       ['back', 'primary', 220],
     ]),
   ).toEqual(['there', 'back']);
+});
+
+it('what a stop for a failover has cut off comes where it had its effect, or else where it was begun again', () => {
+  const sent = [
+    ['cut off', 'primary', 50, 250],
+    ['there', 'secondary', 150],
+  ] as const;
+  expect(orderOf(sent)).toEqual(['there', 'cut off']);
+  expect(orderOf(sent, [{ id: 'cut off', position: 60 }])).toEqual(['cut off', 'there']);
+});
+
+it('what failovers have left unfinished has been told, unless an instance was killed', () => {
+  const parted = new Set(['a', 'b', 'c']);
+  const line = (unfinished: number) => ({ event: 'hub.messages_left', unfinished });
+  const released = { event: 'partition.released', unfinished: 9 };
+  expect(untold(parted, { interruptions: [] }, [line(1), line(2), released])).toEqual([]);
+  expect(untold(parted, { interruptions: [] }, [line(2), released])).toHaveLength(1);
+  expect(untold(parted, { interruptions: [{ at: 0, of: '0' }] }, [])).toEqual([]);
 });
 
 it('without a failover, the order is that in which they were sent', () => {

@@ -1,5 +1,6 @@
 import type { BackendCall } from '../../sandbox/backends/calls/calls.ts';
 import { grouped } from '../support/observed.ts';
+import type { Finding } from './checker.ts';
 import type { Stage } from './stage.ts';
 
 /** The hub has changed its event endpoint: what it took before has a lower position in its journal. */
@@ -11,7 +12,7 @@ export interface Failover {
 
 /**
  * The messages in the order in which the hub can have delivered them. What a failover leaves unread comes only when the hub is
- * back at that endpoint, behind all that was sent to the other one meanwhile.
+ * back at that endpoint, behind all that was sent to the other one meanwhile; so does what was read and left unfinished (D402).
  * @param first name of the endpoint before any failover
  */
 export function inHubOrder<M extends { readonly id: string }>(
@@ -22,12 +23,15 @@ export function inHubOrder<M extends { readonly id: string }>(
   first: string,
 ): M[] {
   if (failovers.length === 0) return [...messages];
-  const signs = new Map([...firstSigns(replies, calls), ...firstOf(effects)]);
+  const answered = firstOf(replies.map(({ correlationId = '', position }) => ({ id: correlationId, position })));
+  const begun = beginningsIn(calls);
+  const effected = firstOf(effects);
   const hubIn = (period: number) => (period === 0 ? first : failovers[period - 1]?.hub);
 
   function rankOf({ id }: M): number {
     const [place] = places.get(id) ?? [];
-    const sign = signs.get(id);
+    // What a beginning that was cut off has not done, the last one decides.
+    const sign = effected.get(id) ?? begun.get(id)?.at(-1) ?? answered.get(id);
     // Without any, nothing can be in a wrong order.
     if (place === undefined || sign === undefined) return 0;
     const period = periodAt(failovers, sign);
@@ -41,26 +45,39 @@ export function inHubOrder<M extends { readonly id: string }>(
 const periodAt = (failovers: readonly Failover[], position: number) =>
   failovers.filter((one) => one.position < position).length;
 
-/** Messages with beginnings on both sides of a failover: a kill has parted them. */
-export function partedBy(failovers: readonly Failover[], calls: readonly BackendCall[]): ReadonlySet<string> {
-  const begun = firstOf(
+/** Messages with beginnings on both sides of a failover: the stop for it, or a kill, has parted them. */
+export const partedBy = (failovers: readonly Failover[], calls: readonly BackendCall[]): ReadonlySet<string> =>
+  new Set(
+    [...beginningsIn(calls)].flatMap(([id, positions]) =>
+      new Set(positions.map((position) => periodAt(failovers, position))).size > 1 ? [id] : [],
+    ),
+  );
+
+/** What a failover has left unfinished is told to the operator, unless those who had it were killed (D402). */
+export function untold(
+  parted: ReadonlySet<string>,
+  { interruptions }: Pick<Stage, 'interruptions'>,
+  lines: readonly Readonly<Record<string, unknown>>[],
+): Finding[] {
+  const told = lines.reduce(
+    (sum, { event, unfinished }) => sum + (event === 'hub.messages_left' ? Number(unfinished) : 0),
+    0,
+  );
+  if (interruptions.length > 0 || parted.size <= told) return [];
+  return [{ what: 'uncounted', id: 'failover', why: `${parted.size} messages left unfinished, ${told} told` }];
+}
+
+/** Where the first call of each beginning of a message stands in the journal, in order. */
+function beginningsIn(calls: readonly BackendCall[]): ReadonlyMap<string, readonly number[]> {
+  const first = firstOf(
     calls.map(({ headers, position }) => ({
       id: `${headers['x-correlation-id']} ${headers['traceparent']}`,
       position,
     })),
   );
-  const beginnings = grouped([...begun], ([name]) => name.slice(0, name.lastIndexOf(' ')));
-  const isParted = (own: readonly (readonly [string, number])[]) =>
-    new Set(own.map(([, position]) => periodAt(failovers, position))).size > 1;
-  return new Set([...beginnings].flatMap(([id, own]) => (isParted(own) ? [id] : [])));
+  const byId = grouped([...first], ([name]) => name.slice(0, name.lastIndexOf(' ')));
+  return new Map([...byId].map(([id, own]) => [id, own.map(([, position]) => position).sort((a, b) => a - b)]));
 }
-
-/** Where the first call or reply of each message stands in the journal. */
-const firstSigns = (replies: Stage['replies'], calls: readonly BackendCall[]): ReadonlyMap<string, number> =>
-  firstOf([
-    ...replies.map(({ correlationId = '', position }) => ({ id: correlationId, position })),
-    ...calls.map(({ headers, position }) => ({ id: headers['x-correlation-id'] ?? '', position })),
-  ]);
 
 function firstOf(all: readonly { readonly id: string; readonly position: number }[]): ReadonlyMap<string, number> {
   const first = new Map<string, number>();

@@ -1,9 +1,10 @@
+import { restartCode } from '../../sandbox/service/process.ts';
 import { check, type Finding } from './checker.ts';
 import { checkLastLines } from './counts.ts';
 import { checkForms } from './forms.ts';
 import type { History } from './history.ts';
-import { inHubOrder } from './hubOrder.ts';
-import { effectsIn, recordOutcome } from './observe.ts';
+import { inHubOrder, untold } from './hubOrder.ts';
+import { effectsIn, linesOf, recordOutcome } from './observe.ts';
 import type { Message } from './sealed.ts';
 import type { Stage } from './stage.ts';
 import { connected } from './workload.ts';
@@ -34,16 +35,19 @@ export async function judge({
     ...check(history),
     ...(await checkForms(stage, messages, history)),
     ...lastLines.flat(),
+    ...untold(history.parted ?? new Set(), stage, await linesOf(stage)),
     ...unclean(everybody.flatMap(({ codes }) => codes)),
     ...uncovered(stage, positions),
   ];
   return { history, findings };
 }
 
-/** A drain that ends in anything but 0 has failed (G3). */
+/** A drain has failed that ends in anything but 0, or in what asks for a restart: a failover may have come first (G3, D402). */
 const unclean = (codes: readonly (number | null)[]): Finding[] =>
   codes.flatMap((code): Finding[] =>
-    code === 0 ? [] : [{ what: 'state', id: '', why: `a clean stop ended with exit code ${code}` }],
+    code === 0 || code === restartCode
+      ? []
+      : [{ what: 'state', id: '', why: `a clean stop ended with exit code ${code}` }],
   );
 
 /** After a clean stop nothing is left that somebody would have to do again (G3). */

@@ -150,7 +150,7 @@ export const failover: Misfortune = {
 const patienceMs = 300_000;
 /** The longest that a service which still has work calls no backend. */
 const quietMs = 90_000;
-/** The service finishes what it has read before it follows: faults that still wait to be met would keep it from that. */
+/** The longest that faults which still wait to be met may keep the service from what is waited for. */
 const unmetMs = 60_000;
 
 async function untilSo(

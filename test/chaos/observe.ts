@@ -41,7 +41,7 @@ export async function recordOutcome(
       ...stage.replies.filter((reply) => !isTaken(reply)).map((reply) => toldBy(reply).id),
       ...stage.faulted,
     ]),
-    unexecuted: await unexecutedIn(stage),
+    unexecuted: await unexecutedIn(stage, sent),
     parked: new Set(letters.map(({ event: { properties } }) => idOf(properties))),
     state: statesOf(stage, sent),
     mostRepeats: await boundsOf({ ...stage, interruptions: [...stage.interruptions, ...unplanned] }, lines),
@@ -89,16 +89,21 @@ export async function handledBy(stage: Stage): Promise<Line[]> {
   });
 }
 
-/** Messages that were parked because they had ended the process (G4). */
-async function unexecutedIn(stage: Stage): Promise<Set<string>> {
-  const keyOf = (partition: unknown, sequenceNumber: unknown) => `${partition} ${sequenceNumber}`;
+/** Messages that were parked because they had ended the process (G4). Two endpoints of a hub give the same numbers. */
+async function unexecutedIn(stage: Stage, sent: readonly Message[]): Promise<Set<string>> {
+  const keyOf = (device: unknown, partition: unknown, sequenceNumber: unknown) =>
+    `${device} ${partition} ${sequenceNumber}`;
   const ids = new Map(
-    [...stage.places].flatMap(([id, places]) =>
-      places.map(({ partition, sequenceNumber }) => [keyOf(partition, sequenceNumber), id] as const),
+    sent.flatMap(({ id, deviceId }) =>
+      (stage.places.get(id) ?? []).map(
+        (place) => [keyOf(deviceId, place.partition, place.sequenceNumber), id] as const,
+      ),
     ),
   );
   const lines = (await linesOf(stage)).filter(({ msg }) => String(msg).endsWith('parked without being executed'));
-  return new Set(lines.map(({ partition, sequenceNumber }) => ids.get(keyOf(partition, sequenceNumber)) ?? 'nobody'));
+  return new Set(
+    lines.map(({ device, partition, sequenceNumber }) => ids.get(keyOf(device, partition, sequenceNumber)) ?? 'nobody'),
+  );
 }
 
 /** Whether a backend had its effect, even if nobody was told. */

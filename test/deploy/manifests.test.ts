@@ -200,6 +200,7 @@ describe('what else a tool reads', () => {
     const known = [
       ...['[Unit]', 'Description', 'Wants', 'After', '[Service]', 'User', 'WorkingDirectory', 'StateDirectory'],
       ...['Environment', 'EnvironmentFile', 'ExecStart', 'Restart', 'RestartSec', 'TimeoutStopSec', 'LimitNOFILE'],
+      'SuccessExitStatus',
       ...['NoNewPrivileges', 'ProtectSystem', 'ProtectHome', 'PrivateTmp', '[Install]', 'WantedBy'],
     ];
     const lines = readFileSync(`deploy/systemd/${file}`, 'utf8')

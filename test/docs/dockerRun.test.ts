@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { serviceCommand } from '../../sandbox/service/process.ts';
+import { restartCode, serviceCommand } from '../../sandbox/service/process.ts';
 import { joinLines, readDockerfile } from '../../scripts/image/dockerfile.ts';
 import { readDockerRun } from '../../scripts/image/dockerRun.ts';
 import { settingDocs } from '../../src/settings/config.ts';
@@ -50,6 +50,13 @@ describe('the unit for systemd', () => {
     const [, ...parts] = serviceCommand;
     expect(settingOf('ExecStart')).toBe(['/usr/bin/node', ...parts].join(' '));
     expect(settingOf('TimeoutStopSec')).toBe(/--stop-timeout (\d+)/.exec(readme)?.[1]);
+  });
+
+  it('takes the end at a failover for a clean one, and starts the service again as Docker and Compose do', () => {
+    expect([settingOf('Restart'), settingOf('SuccessExitStatus')]).toEqual(['always', String(restartCode)]);
+    expect(readme).toContain('--restart unless-stopped ');
+    const compose = readFileSync('deploy/compose.yaml', 'utf8');
+    expect(/^ {2}device-messaging:\n(?: {4}.*\n)*? {4}restart: (.*)$/m.exec(compose)?.[1]).toBe('unless-stopped');
   });
 
   it('of the front door starts it, and gives it as long to stop as docs/methods.md says', () => {

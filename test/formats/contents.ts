@@ -29,8 +29,6 @@ export const crashRecord: CrashRecord = {
   suspects: new Map([[5_017, { isInWork: true, ends: 1 }]]),
 };
 
-export const builds = [{ version: '1.0.0', build: 'recorded', since: '2026-11-25T00:00:00.000Z' }];
-
 /** A body of bytes, one of text and one of another kind, of both generations; a device and properties with odd names. */
 export const letters: readonly DeadLetter[] = [
   letter(11),

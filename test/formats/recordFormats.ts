@@ -7,24 +7,12 @@ import { idOf, print } from '../../src/deadLetters/deadLetter.ts';
 import { createDirectory } from '../../src/deadLetters/directory.ts';
 import { encodeCompletion } from '../../src/engine/progress/completionMap.ts';
 import { encodeCrashRecord } from '../../src/engine/quarantine/crashRecord.ts';
-import { createBlobStore, createBlobText } from '../../src/hub/stores/blobStore.ts';
+import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { derivedId, eventId } from '../../src/protocol/event.ts';
 import { appendEvent } from '../support/events.ts';
-import {
-  builds,
-  crashRecord,
-  group,
-  letters,
-  origin,
-  place,
-  positions,
-  purposes,
-  read,
-  released,
-  runs,
-} from './contents.ts';
+import { crashRecord, group, letters, origin, place, positions, purposes, read, released, runs } from './contents.ts';
 
 /** A blob, as a fixture has it. */
 export interface RecordedBlob {
@@ -67,10 +55,8 @@ async function blobs(): Promise<RecordedBlob[]> {
   try {
     const { connectionString } = azurite;
     const options = { account: connectionString, container: 'recorded', ...group };
-    const text = createBlobText(options, 'builds');
-    await text.read(); // makes the container
+    await createBlobStore(options).ownerships(); // makes the container
     await fill(createBlobStore(options));
-    await text.write(JSON.stringify(builds), undefined);
     const container = new ContainerClient(connectionString, 'recorded');
     const recorded: RecordedBlob[] = [];
     for await (const { name, metadata = {} } of container.listBlobsFlat({ includeMetadata: true })) {

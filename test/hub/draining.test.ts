@@ -83,7 +83,7 @@ it('an instance that stood still misses nothing while its sessions end, and read
   void consumer.stop();
 });
 
-it('a partition that could not be opened is told as unread, until it is told as read', async () => {
+it('a partition that could not be opened is told with its owner, until it is told as read', async () => {
   const { store, consumer } = await setUp();
   const { progress } = store;
   let told = '';
@@ -91,12 +91,12 @@ it('a partition that could not be opened is told as unread, until it is told as 
   consumer.stoodStill(60_000);
   for (let ms = 0; ms < 20 * roundMs; ms += 50) {
     await vi.advanceTimersByTimeAsync(50);
-    const [read, unread] = [consumer.partitions().length, consumer.unowned().length];
+    const [read, unread] = [consumer.partitions().length, consumer.elsewhere().length];
     expect(read + unread).toBeLessThan(2);
     if (unread > 0) store.progress = progress;
-    if (read + unread > 0 && !told.endsWith(read > 0 ? 'r' : 'u')) told += read > 0 ? 'r' : 'u';
+    if (read + unread > 0 && !told.endsWith(read > 0 ? 'r' : 'o')) told += read > 0 ? 'r' : 'o';
   }
-  expect(told).toBe('ur');
+  expect(told).toBe('or');
   void consumer.stop();
 });
 

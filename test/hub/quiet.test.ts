@@ -5,46 +5,28 @@ import {
   OldInformation,
 } from '../../src/hub/reading/foreignCheckpoint.ts';
 import { quietAt } from '../../src/hub/reading/quiet.ts';
-import { createStallWatch } from '../../src/hub/reading/stallWatch.ts';
 
 /** At second 100, a reader that began at 0 and had its last signs in these seconds, later than any other sign at 0. */
 it.each([
-  ['nothing but its beginning', {}, [100, 100, 100, 100]],
-  ['a new subscription: it may deliver yet, but nothing has answered', { subscribed: 90 }, [10, 100, 100, 10]],
-  ['a report without events', { heard: 90 }, [10, 10, 10, 100]],
-  ['events', { heard: 90, event: 90 }, [10, 10, 10, 10]],
-  ['a refusal: an answer, but nothing is delivered', { refused: 90 }, [100, 100, 10, 100]],
-  ['a report, then a new subscription', { heard: 60, event: 60, subscribed: 90 }, [10, 40, 40, 10]],
-  ['a refusal, then a report', { refused: 60, heard: 90 }, [10, 10, 10, 100]],
+  ['nothing but its beginning', {}, [100, 100, 100, 100, 100]],
+  ['a new subscription: it may deliver yet, but nothing has answered', { subscribed: 90 }, [10, 100, 100, 10, 100]],
+  ['a report without events', { heard: 90 }, [10, 10, 10, 100, 100]],
+  ['events', { heard: 90, event: 90 }, [10, 10, 10, 10, 10]],
+  ['a refusal: an answer, but nothing is delivered', { refused: 90 }, [100, 100, 10, 100, 100]],
+  ['a report, then a new subscription', { heard: 60, event: 60, subscribed: 90 }, [10, 40, 40, 10, 40]],
+  ['a refusal, then a report', { refused: 60, heard: 90 }, [10, 10, 10, 100, 100]],
 ])('A reader has been quiet since %s', (_, signs, expected) => {
-  const { silentMs, deafMs, unansweredMs, eventlessMs } = quietAt(100, {
+  const { silentMs, deafMs, unansweredMs, eventlessMs, unfedMs } = quietAt(100, {
     ...{ subscribed: 0, heard: 0, refused: 0, event: 0 },
     ...signs,
   });
-  expect([silentMs, deafMs, unansweredMs, eventlessMs]).toEqual(expected);
+  expect([silentMs, deafMs, unansweredMs, eventlessMs, unfedMs]).toEqual(expected);
 });
 
 function inVirtualTime() {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
 }
-
-it('the hub is asked whether it has events that do not come once a minute, and not before a minute without events', async () => {
-  inVirtualTime();
-  const asked: number[] = [];
-  const watch = createStallWatch({
-    newestOf: async () => asked.push(performance.now()),
-    ...{ stalled() {}, idle() {}, couldNotAsk() {} },
-  });
-  const beganAt = performance.now();
-  const quiet = () => ({ eventlessMs: performance.now() - beganAt });
-  const session = { record: { partition: '0' }, position: () => 1_000, reader: { quiet } } as never;
-  for (let ms = 0; ms < 4 * 60_000; ms += 5_000) {
-    await watch.look([session]);
-    await vi.advanceTimersByTimeAsync(5_000);
-  }
-  expect(asked.map((at) => at - beganAt)).toEqual([65_000, 125_000, 185_000]);
-});
 
 it('a checkpoint counts as foreign only when the hub has not come to it at any look in between', () => {
   inVirtualTime();

@@ -57,7 +57,7 @@ function setUp(records: readonly SeenOwnership[]) {
       async release() {},
     },
     sessions: {
-      ...{ revokeLost() {}, revokeAll: () => [], async releaseAll() {} },
+      ...{ revokeLost() {}, revokeAll: () => [], leftSince: () => 0, async releaseAll() {} },
       reading: () => sessionsIn('reading'),
       all: () => sessionsIn('reading', 'draining', 'revoked'),
       stateOf: (partition) => states.get(partition),

@@ -7,17 +7,15 @@ withFakeTimers();
 
 /** A send queue over a rate limit that says what the test says. */
 function setUp({ holdMs = 0, maxInFlight = 10 } = {}) {
-  const limit = { holdMs, freeSince: Number.NEGATIVE_INFINITY, settled: [] as unknown[] };
+  const limit = { holdMs, settled: [] as unknown[] };
   const sendQueue = createSendQueue({
     rateLimit: {
       waitMs: () => limit.holdMs,
       began() {},
-      freeSince: () => limit.freeSince,
       perSecond: () => undefined,
       settled: (...settlement: unknown[]) => void limit.settled.push(settlement),
     },
     maxInFlight,
-    now: () => performance.now(),
   });
   const begun: string[] = [];
   const ended: string[] = [];
@@ -98,26 +96,5 @@ describe('the send queue', () => {
     ask('c');
     await vi.advanceTimersByTimeAsync(0);
     expect([begun, ended, vi.getTimerCount()]).toEqual([[], ['a', 'b', 'c'], 0]);
-  });
-
-  it('is idle while sends wait, none is in flight, and the rate limit is free, since the last of these', async () => {
-    const { sendQueue, limit, ask } = setUp({ maxInFlight: 1 });
-    const begunAt = performance.now();
-    expect(sendQueue.idleForMs()).toBe(0);
-    ask('a');
-    ask('b');
-    await vi.advanceTimersByTimeAsync(100);
-    expect(sendQueue.idleForMs()).toBe(0);
-    limit.holdMs = 60_000;
-    sendQueue.settled(begunAt, undefined);
-    await vi.advanceTimersByTimeAsync(20);
-    expect(sendQueue.idleForMs()).toBe(20);
-    ask('c');
-    await vi.advanceTimersByTimeAsync(20);
-    expect(sendQueue.idleForMs()).toBe(40);
-    limit.freeSince = performance.now() - 5;
-    expect(sendQueue.idleForMs()).toBe(5);
-    limit.freeSince = performance.now() + 5;
-    expect(sendQueue.idleForMs()).toBe(0);
   });
 });

@@ -97,6 +97,23 @@ it('Sessions that are revoked after a standstill end, and the same record opens 
   await sessions.release('0');
 });
 
+it('What a session leaves undone is known until its partition is read again', async () => {
+  const { given: handling, give: end } = signal();
+  const { hub, sessions, records } = await openSessions({ messages: 3, handling });
+  await vi.advanceTimersByTimeAsync(0);
+  expect(sessions.leftSince(0)).toBe(0);
+  void sessions.release('0');
+  await vi.advanceTimersByTimeAsync(3_000);
+  const after = performance.now() + 1;
+  expect([sessions.leftSince(0), sessions.leftSince(after)]).toEqual([3, 0]);
+  await sessions.open(records[0] as Ownership, undefined);
+  hub.append('0', hubEvent({ sequenceNumber: 3 }));
+  await vi.advanceTimersByTimeAsync(0);
+  expect(sessions.leftSince(0)).toBe(0);
+  end();
+  sessions.revokeAll();
+});
+
 it('Each session reports its start before it reads', async () => {
   const { sessions, record, begun } = await setUp();
   expect(begun).toEqual(['0']);

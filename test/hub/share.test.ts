@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionState } from '../../src/hub/reading/sessionLife.ts';
-import { isAllElsewhere, shareOf, unownedOf } from '../../src/hub/reading/share.ts';
+import { isAllElsewhere, shareOf } from '../../src/hub/reading/share.ts';
 import { claimed } from './support/claims.ts';
 
 /** Ownership records of these partitions. */
@@ -45,18 +45,3 @@ it.each<[string, { renew?: string[]; claim?: string[]; recorded: string[] }, boo
 ])('other instances read all partitions %s', (_, { renew = [], claim = [], recorded }, expected) =>
   expect(isAllElsewhere({ renew: records(...renew), claim }, ['0', '1'], records(...recorded))).toBe(expected),
 );
-
-describe('no instance reads a partition', () => {
-  const record = (partition: string, owner: string, unrenewedMs: number) => ({ partition, owner, unrenewedMs });
-  it.each<[string, ReturnType<typeof record>[], SessionState | undefined, boolean]>([
-    ['without a record', [], undefined, true],
-    ['that was released', [record('1', '', 0)], undefined, true],
-    ['whose owner has not renewed for an expiry', [record('1', 'other', 30_000)], undefined, true],
-    ['that this instance owns and cannot read', [record('1', 'me', 0)], undefined, true],
-    ['but one whose owner renews', [record('1', 'other', 29_999)], undefined, false],
-    ['but one that is read here', [record('1', 'me', 0)], 'reading', false],
-    ['but one that is read here after a release', [record('1', '', 0)], 'reading', false],
-  ])('%s', (_, others, state, expected) =>
-    expect(unownedOf('me', ['1'], others, 30_000, () => state)).toEqual(expected ? ['1'] : []),
-  );
-});

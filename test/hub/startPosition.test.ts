@@ -65,8 +65,8 @@ describe('a start that must be written before the first event is read', () => {
       { ...claimed('me', 2), etag: 'e' },
       {
         store: { ...createMemoryStore(), writeProgress },
-        extentOf: async () => ({ ...extent, lastEnqueuedOnUtc: new Date(0) }),
-        ...{ partitionIds: () => ['0'], firstFrom: async () => undefined, checkCheckpoint() {} },
+        extentOf: async () => extent,
+        ...{ partitionIds: () => ['0'], checkCheckpoint() {} },
         ...{ startPosition: afterUncleanShutdown ? 'earliest' : 'latest', afterUncleanShutdown },
       },
     );
@@ -104,42 +104,6 @@ describe('a partition without a checkpoint that is read from the latest event', 
     await first.stop();
     read(store, 'latest');
     await vi.waitFor(() => expect(seen).toEqual(['slow', 'slow']), soon);
-  });
-});
-
-describe('a partition without a checkpoint that is read from a time', () => {
-  const timeOf = (sequenceNumber: number) => {
-    const event = hub.partitions[0]?.at(sequenceNumber);
-    return new Date(event?.enqueuedTime ?? Number.NaN);
-  };
-  /** Two events in one millisecond have one time. */
-  const apart = () => new Promise((resolve) => setTimeout(resolve, 5));
-
-  it('is read from the first event that the hub received after it', async () => {
-    for (const text of ['old', 'older than the time', 'new', 'newer']) {
-      await send('0', text);
-      await apart();
-    }
-    read(createMemoryStore(), timeOf(1));
-    await vi.waitFor(() => expect(seen).toEqual(['new', 'newer']), soon);
-  });
-
-  it('is read from its first event when that is newer', async () => {
-    await send('0', 'first');
-    read(createMemoryStore(), new Date(timeOf(0).getTime() - 60_000));
-    await vi.waitFor(() => expect(seen).toEqual(['first']), soon);
-  });
-
-  it('is read from its end when all is older, and misses nothing afterwards, also for a later reader', async () => {
-    const store = createMemoryStore();
-    await send('0', 'old');
-    const start = new Date(timeOf(0).getTime() + 60_000);
-    const first = read(store, start);
-    await receiving(2);
-    await first.stop();
-    await send('0', 'while nobody read');
-    read(store, start);
-    await vi.waitFor(() => expect(seen).toEqual(['while nobody read']), soon);
   });
 });
 

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import type { PartitionState } from '../../src/hub/reading/partitionState.ts';
-import type { UnownedState } from '../../src/hub/reading/unowned.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
 import { createProducer } from '../../src/metrics/producer.ts';
 import { observePartitions } from '../../src/operations/partitionGauges.ts';
@@ -23,7 +22,7 @@ const stateOf = (partition: string, more: Partial<PartitionState> = {}): Partiti
 });
 
 /** A meter with these partitions, and how often their state was asked for. */
-function observed(states: readonly PartitionState[], unowned: readonly UnownedState[] = []) {
+function observed(states: readonly PartitionState[]) {
   const meter = createMeter();
   const asked = { times: 0 };
   observePartitions(meter, {
@@ -31,7 +30,6 @@ function observed(states: readonly PartitionState[], unowned: readonly UnownedSt
       asked.times += 1;
       return states;
     },
-    unowned: () => unowned,
   });
   return { meter, asked };
 }
@@ -41,15 +39,13 @@ it('the gauges have no age of the oldest message where there is none', () => {
   expect(Object.keys(readingOf(meter, 'device_messaging.partition.oldest.duration'))).toEqual(['0']);
 });
 
-it('the gauges have the lag of unread partitions, with the age of each figure', () => {
-  const unowned = { partition: '5', behindSeconds: 7, asOf: performance.now() - 80_000 };
-  const { meter } = observed([stateOf('0'), stateOf('3', { behindSeconds: null })], [unowned]);
-  expect(readingOf(meter, 'device_messaging.partition.behind.duration')).toEqual({ 0: 2.5, 5: 7 });
+it('the gauges have the lag of partitions, with the age of each figure', () => {
+  const { meter } = observed([stateOf('0'), stateOf('3', { behindSeconds: null })]);
+  expect(readingOf(meter, 'device_messaging.partition.behind.duration')).toEqual({ 0: 2.5 });
   const ages = Object.entries(readingOf(meter, 'device_messaging.partition.behind.age'));
   expect(ages.map(([partition, age]) => [partition, Math.floor(age / 10)])).toEqual([
     ['0', 7],
     ['3', 7],
-    ['5', 8],
   ]);
 });
 

@@ -61,10 +61,6 @@ function routes({ work, tokens = 'open' }: Changes = {}) {
     instance: 'host-1',
     consumer: {
       partitions: () => [read, { ...read, partition: '8', inFlight: 100, waiting: 200, checkpoint: idle }],
-      unowned: () => [
-        { partition: '5', behindSeconds: 29.04, asOf: ago(30) },
-        { partition: '6', behindSeconds: null, asOf: undefined },
-      ],
       elsewhere: () => [
         {
           ...{ partition: '4', owner: 'host-2', epoch: 27, wantedBy: '', wantedSince: 0, etag: '' },
@@ -129,7 +125,7 @@ const shownRead = {
   checkpoint: { sequenceNumber: 24, ageSeconds: 25.1, failures: 26, isFailing: true, unwritten: 61 },
 };
 
-it('/partitions has the lag and the contents of each partition, sums for a stop, the owners of the others, and the unread ones', () =>
+it('/partitions has the lag and the contents of each partition, sums for a stop, and the owners of the others', () =>
   expect(answerOf('/partitions')).toEqual({
     instance: 'host-1',
     total: { inFlight: 116, waiting: 217, unwritten: 361, failing: 1 },
@@ -143,10 +139,6 @@ it('/partitions has the lag and the contents of each partition, sums for a stop,
     elsewhere: [
       { partition: '4', owner: 'host-2', renewedAt: shownAgo(28) },
       { partition: '7', owner: 'none', renewedAt: shownAgo(29) },
-    ],
-    unowned: [
-      { partition: '5', behindSeconds: 29, asOf: shownAgo(30) },
-      { partition: '6', behindSeconds: null, asOf: null },
     ],
   }));
 

@@ -36,12 +36,14 @@ afterEach(() => {
 /** Its stop ends when the test says so. */
 async function started() {
   const { given: over, give: endStop } = signal<Error | undefined>();
+  const { given: restart, give: needsRestart } = signal();
   let stops = 0;
   await runProgram({
     name: 'The program',
     telemetryName: 'program',
     readSettings: () => quiet,
     start: async () => ({
+      restart,
       async stop() {
         stops += 1;
         const error = await over;
@@ -51,6 +53,10 @@ async function started() {
   });
   return {
     stops: () => stops,
+    async needsRestart() {
+      needsRestart();
+      await new Promise(setImmediate);
+    },
     async endStop(error?: Error) {
       endStop(error);
       await new Promise(setImmediate);
@@ -82,6 +88,19 @@ describe('a program', () => {
     give(second);
     expect(exits).toEqual([1]);
     await endStop();
+  });
+
+  it.each([
+    ['ends with 75 when it is to be started again', [], 75],
+    ['that ends for that ends with 0 when it is told to stop, too', ['SIGTERM'], 0],
+    ['that ends for that ends at once at a second signal', ['SIGTERM', 'SIGINT'], 1],
+  ])('%s', async (_, signals, code) => {
+    const { stops, endStop, needsRestart } = await started();
+    await needsRestart();
+    expect([stops(), exits]).toEqual([1, []]);
+    signals.forEach(give);
+    await endStop();
+    expect([stops(), exits[0]]).toEqual([1, code]);
   });
 
   it('that cannot stop cleanly ends with 1', async () => {

@@ -177,7 +177,7 @@ function senderOf(process: Process, hub: Hub) {
       onSent();
       return pending.follow(hub.takeReply(process));
     },
-    sendQueue: createSendQueue({ rateLimit, maxInFlight: mostRepliesInFlight, now }),
+    sendQueue: createSendQueue({ rateLimit, maxInFlight: mostRepliesInFlight }),
     maxWaitMs: timing.replySeconds * 1000,
     answerWithinMs,
     troubles: createTroubles(log),

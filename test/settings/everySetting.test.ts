@@ -57,7 +57,7 @@ vi.mock('../../src/deadLetters/directory.ts', noted);
 vi.mock('../../src/deadLetters/deadLetterStore.ts', noted);
 vi.mock('../../src/hub/endpoint/endpointDiagnosis.ts', noted);
 vi.mock('../../src/hub/endpoint/findEndpoint.ts', noted);
-vi.mock('../../src/hub/endpoint/followHub.ts', noted);
+vi.mock('../../src/hub/endpoint/foundEndpoint.ts', noted);
 vi.mock('../../src/hub/methods/directMethods.ts', noted);
 vi.mock('../../src/hub/methods/fileStorage.ts', noted);
 vi.mock('../../src/engine/budget/backlog.ts', noted);

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createBlobs } from '../../src/deadLetters/blobs.ts';
 import { idOf, print } from '../../src/deadLetters/deadLetter.ts';
-import { createBlobStore, createBlobText, readPositions } from '../../src/hub/stores/blobStore.ts';
+import { createBlobStore, readPositions } from '../../src/hub/stores/blobStore.ts';
 import { claimed } from '../hub/support/claims.ts';
 import { letter, lettersIn } from '../support/letters.ts';
 import { memoryAccount } from '../support/memoryAccount.ts';
@@ -246,33 +246,20 @@ describe('checkpoints in an account', () => {
   });
 
   it.each([403, 500])('are not taken for missing when the account answers %i', async (status) => {
-    const { account, store, options } = open();
+    const { account, store } = open();
     account.fate = () => status;
-    const calls = [store.ownerships, store.checkpoints, () => store.progress('0'), createBlobText(options, 'b').read];
+    const calls = [store.ownerships, store.checkpoints, () => store.progress('0')];
     for (const call of calls) await expect(call()).rejects.toMatchObject({ name: 'StorageError' });
   });
 
   it('each have their own time, however long the process has run', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
-    const { store, options } = open();
+    const { store } = open();
     const reader = await claim(store);
-    const text = createBlobText(options, 'builds');
     for (const number of [1, 2, 3]) {
       vi.advanceTimersByTime(60_000);
       expect(await store.writeProgress(reader, at(number))).toBe(true);
-      expect(await text.write(`${number}`, (await text.read())?.etag)).toBe(true);
     }
-  });
-
-  it('a text is not replaced after another instance has changed it, or when it is to be new', async () => {
-    const { options } = open();
-    const [one, other] = [createBlobText(options, 'builds'), createBlobText(options, 'builds')];
-    expect(await one.write('ä', undefined)).toBe(true);
-    const seen = await other.read();
-    expect(seen?.text).toBe('ä');
-    expect(await one.write('b', seen?.etag)).toBe(true);
-    expect([await other.write('c', seen?.etag), await other.write('c', undefined)]).toEqual([false, false]);
-    expect((await one.read())?.text).toBe('b');
   });
 });
 

@@ -112,7 +112,7 @@ function BackendsTable({ backends }: { readonly backends: Readonly<Record<string
   );
 }
 
-function PartitionsTable({ all: { total, partitions, elsewhere, unowned } }: { readonly all: Partitions }) {
+function PartitionsTable({ all: { total, partitions, elsewhere } }: { readonly all: Partitions }) {
   return (
     <>
       <h2>Partitions of this instance</h2>
@@ -141,18 +141,12 @@ function PartitionsTable({ all: { total, partitions, elsewhere, unowned } }: { r
       <Table
         caption="Other partitions"
         none="none"
-        rows={[
-          ...elsewhere.map(({ partition, owner, renewedAt }) => ({ partition, owner, more: `renewed ${renewedAt}` })),
-          ...unowned.map(({ partition, behindSeconds }) => ({
-            ...{ partition, owner: 'none: no instance reads it' },
-            more: `behind ${shownSeconds(behindSeconds)}`,
-          })),
-        ]}
-        keyOf={({ partition, owner }) => `${partition} ${owner}`}
+        rows={elsewhere}
+        keyOf={({ partition }) => partition}
         columns={[
           { title: 'partition', of: ({ partition }) => partition },
           { title: 'owner', of: ({ owner }) => owner },
-          { title: 'more', of: ({ more }) => more },
+          { title: 'renewed', of: ({ renewedAt }) => renewedAt },
         ]}
       />
     </>

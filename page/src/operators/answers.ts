@@ -22,7 +22,6 @@ export interface Partitions {
   readonly total: Readonly<Record<string, number>>;
   readonly partitions: readonly Partition[];
   readonly elsewhere: readonly { readonly partition: string; readonly owner: string; readonly renewedAt: string }[];
-  readonly unowned: readonly { readonly partition: string; readonly behindSeconds: number | null }[];
 }
 
 export interface Backend {

@@ -18,7 +18,6 @@ import { createReadingTroubles, wholeHub } from './readingTroubles.ts';
 import { createRounds, type RoundLimits } from './rounds.ts';
 import type { PartitionSession } from './session.ts';
 import { createPartitionSessions, type PartitionSessionsOptions } from './sessions.ts';
-import type { UnownedState } from './unowned.ts';
 
 /** Reads this instance's share of the hub's partitions, and balances the shares in regular rounds. */
 export interface Consumer {
@@ -34,14 +33,14 @@ export interface Consumer {
    * answer: a restart of the service would not change it.
    */
   silentForMs(): number;
+  /** Milliseconds since the last event of any partition that is read, or since this instance began. */
+  eventlessMs(): number;
   /** Messages that are read and not handled to their end, and the partitions that have any. */
   waiting(): { readonly messages: number; readonly partitions: readonly string[] };
   /** What is read, for operators; walks over everything that waits. */
   partitions(): readonly PartitionState[];
   /** The partitions that are not read here, and who owns them, as of the last round; for operators. */
   elsewhere(): readonly Ownership[];
-  /** The partitions that no instance reads, and how far they are behind; for operators. */
-  unowned(): readonly UnownedState[];
   /**
    * The devices with messages that are read and not handled to their end.
    * @param device only this one; undefined for all
@@ -52,8 +51,16 @@ export interface Consumer {
    * begun, called or sent; the next round reads the partitions that this instance still owns again, from the checkpoints (D179).
    */
   stoodStill(ms: number): void;
-  /** Drains all partitions, writes their checkpoints and releases them (G3). */
-  stop(): Promise<void>;
+  /**
+   * How many messages the sessions that have ended since then, as `performance.now()`, had read and not done. Those of
+   * partitions that are read here again do not count; what another instance has done meanwhile is not known.
+   */
+  leftSince(moment: number): number;
+  /**
+   * Drains all partitions, writes their checkpoints and releases them (G3).
+   * @param isTogether also waits until no other instance owns a partition, within the limit of a drain (D402)
+   */
+  stop(isTogether?: boolean): Promise<void>;
 }
 
 export interface ConsumerOptions<A extends DeviceEvent>
@@ -74,9 +81,11 @@ const awaitingRounds = 5;
 
 /** The longest that a stop waits for the end of a round. */
 const roundEndsWithinMs = 2_000;
+const othersLookMs = 1_000;
 
 export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A>): Consumer {
-  const { log, roundMs, balance, answerMs, silentMs, startPosition, store, instance: me = randomUUID() } = options;
+  const { log, roundMs, balance, answerMs, silentMs, store, instance: me = randomUUID() } = options;
+  const begunAt = performance.now();
   const allTroubles = createTroubles(log, () => ({ waiting: waiting() }));
   const troubles = createReadingTroubles(allTroubles, {
     told: options.told ?? (isSecret(options.access) ? undefined : ofIdentity),
@@ -98,7 +107,7 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
   // The next token would be made with the key that is replaced, and the client keeps its key (D397).
   const unfollow = whenChanged(options.access, () => connection.reconnect(sessions.reading()));
   const watch = createHubWatch(connection, sessions, {
-    ...{ answerMs, everyMs: roundMs * roundsBetweenQuestions, startPosition, store, log, allTroubles },
+    ...{ answerMs, everyMs: roundMs * roundsBetweenQuestions, silentMs, log, allTroubles },
   });
   const rounds = createRounds({
     ...{ me, roundMs, balance, partitionIds, ownerships, sessions, troubles, allTroubles, log },
@@ -113,22 +122,10 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
     return state === 'draining' || state === 'revoked';
   };
 
-  /**
-   * The client reports an open link without asking the hub (D38): so it counts for nothing after a question that the hub
-   * has left unanswered, until there is an answer or an event.
-   */
-  function isHeard(partition: string): boolean {
-    const reader = sessions.all().find(({ record }) => record.partition === partition)?.reader;
-    if (reader === undefined || !reader.isHeard()) return false;
-    const { deafMs, eventlessMs } = reader.quiet();
-    return deafMs <= silentMs && eventlessMs <= (watch.newest.silentMs(partition) ?? Number.POSITIVE_INFINITY);
-  }
-
   const stateOf = (session: PartitionSession) => {
     const { partition } = session.record;
     const state = isEnding(partition) ? 'draining' : 'reading';
-    const isAnswering = isHeard(partition) && !watch.newest.hasFailed(partition);
-    return partitionStateOf(session, state, { answer: watch.newest.of(partition), isAnswering });
+    return partitionStateOf(session, state, watch.saidOf(partition));
   };
 
   function waiting() {
@@ -139,16 +136,25 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
     };
   }
 
+  /** Also when the store says nothing: a stop does not hang on it. */
+  const haveOthersLeft = () =>
+    ownerships.look().then(
+      (records) =>
+        records.every(({ owner, unrenewedMs }) => ['', me].includes(owner) || unrenewedMs >= balance.expiryMs),
+      () => true,
+    );
+
   return {
     start: repeating.start,
-    missing: () => missingOf(rounds.last(), { isHeard, isEnding, troubleOf: troubles.of }),
+    missing: () => missingOf(rounds.last(), { isHeard: watch.isHeard, isEnding, troubleOf: troubles.of }),
     silentForMs() {
       const quiet = sessions.all().map(({ reader }) => reader.quiet());
       return silentMsAt(performance.now(), rounds.last(), quiet);
     },
+    eventlessMs: () =>
+      Math.min(performance.now() - begunAt, ...sessions.all().map(({ reader }) => reader.quiet().unfedMs)),
     waiting,
     partitions: () => sessions.all().map(stateOf),
-    unowned: () => watch.unowned().filter(({ partition }) => sessions.stateOf(partition) === undefined),
     elsewhere: () => rounds.last().records.filter(({ partition }) => sessions.stateOf(partition) === undefined),
     devices: (device) =>
       sessions.all().flatMap((session) => {
@@ -161,7 +167,9 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
       const fields = { standstillMs: Math.round(ms), partitions: revoked };
       log.warn(fields, 'this process stood still: reading its partitions again from their checkpoints');
     },
-    async stop() {
+    leftSince: sessions.leftSince,
+    async stop(isTogether = false) {
+      const until = performance.now() + options.drainMs;
       unfollow();
       const stopped = within(repeating.stop(), roundEndsWithinMs);
       await stopped.catch(() => log.warn({}, 'stopping in the middle of a round'));
@@ -170,6 +178,8 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
       clearInterval(renewing);
       await connection.close();
       allTroubles.close();
+      while (isTogether && performance.now() < until && !(await haveOthersLeft()))
+        await new Promise((resolve) => setTimeout(resolve, othersLookMs));
     },
   };
 }

@@ -11,8 +11,6 @@ import type { PartitionSession } from './session.ts';
 /** The connection to the hub's event endpoint. It and its subscriptions are replaced when they fall silent. */
 export interface EventHubConnection {
   client(): EventHubConsumerClient;
-  /** One more, with a connection of its own; the caller closes it. */
-  another(): EventHubConsumerClient;
   /** Replaces silent subscriptions; when all are silent, the connection too (SDK traps 11 to 17). */
   revive(sessions: readonly PartitionSession[]): void;
   /** Replaces the connection, without its subscriptions. */
@@ -62,7 +60,6 @@ export function openEventHubConnection(options: EventHubConnectionOptions): Even
 
   return {
     client: () => client,
-    another: newClient,
     revive(sessions) {
       const silent = sessions.filter(({ reader }) => reader.quiet().silentMs > silentMs);
       const untold = silent.filter(({ reader }) => reader.quiet().unansweredMs > silentMs);

@@ -1,5 +1,12 @@
 import { TooLate, within } from '../../concurrency/within.ts';
-import type { HubAnswer } from './behind.ts';
+
+/** What the hub has said about a partition. */
+export interface HubAnswer {
+  /** Sequence number of its newest event; -1 when it has none. */
+  readonly newest: number;
+  /** As `performance.now()`. */
+  readonly at: number;
+}
 
 /** The hub's newest event of each partition, as of its last answer (facts reading.partition-info, reading.questions). */
 export interface NewestEvents {

@@ -19,14 +19,17 @@ export interface QuietTimes {
   readonly unansweredMs: number;
   /** Since the last event, or since the subscription began. */
   readonly eventlessMs: number;
+  /** Since the last event, if there has been one: the beginning of a subscription does not count. */
+  readonly unfedMs: number;
 }
 
 /** While events are being admitted. */
-export const notQuiet: QuietTimes = { silentMs: 0, deafMs: 0, unansweredMs: 0, eventlessMs: 0 };
+export const notQuiet: QuietTimes = { silentMs: 0, deafMs: 0, unansweredMs: 0, eventlessMs: 0, unfedMs: 0 };
 
 export const quietAt = (now: number, { subscribed, heard, refused, event }: LifeSigns): QuietTimes => ({
   silentMs: now - Math.max(subscribed, heard),
   deafMs: now - heard,
   unansweredMs: now - Math.max(heard, refused),
   eventlessMs: now - Math.max(subscribed, event),
+  unfedMs: now - event,
 });

@@ -46,7 +46,7 @@ export interface PartitionReaderOptions {
 export function createPartitionReader(first: EventHubConsumerClient, options: PartitionReaderOptions): PartitionReader {
   const { partition, partitionId, log } = options;
   const begunAt = performance.now();
-  let signs: LifeSigns = { subscribed: begunAt, heard: begunAt, refused: begunAt, event: begunAt };
+  let signs: LifeSigns = { subscribed: begunAt, heard: begunAt, refused: begunAt, event: Number.NEGATIVE_INFINITY };
   let isHeard = false;
   let takingIn = 0;
   let closed = false;

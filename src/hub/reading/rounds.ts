@@ -5,11 +5,11 @@ import { type StoreDiagnosis, StoreFailure, storeFieldsOf } from '../../storage/
 import type { Ownership } from '../stores/checkpointStore.ts';
 import { type BalanceLimits, decide } from './balance.ts';
 import { diagnosisOf } from './hubFailure.ts';
-import type { Ownerships, SeenOwnership } from './ownerships.ts';
+import type { Ownerships } from './ownerships.ts';
 import type { PartitionIds } from './partitionIds.ts';
 import { type ReadingTroubles, wholeHub } from './readingTroubles.ts';
 import type { PartitionSessions } from './sessions.ts';
-import { isAllElsewhere, shareOf, unownedOf } from './share.ts';
+import { isAllElsewhere, shareOf } from './share.ts';
 
 /** Looks after the partitions of this instance: renews, releases, claims and opens what balance decides. */
 export interface Rounds {
@@ -29,8 +29,6 @@ export interface LastRound {
   /** Own partitions, with those that were to be claimed. */
   readonly owned: readonly string[];
   readonly isAllElsewhere: boolean;
-  /** Partitions that no instance has read for two rounds: a hand-over takes less. */
-  readonly unowned: readonly string[];
   /** It has requested partitions that it does not own yet. */
   readonly isAwaiting: boolean;
   /** Since when an owned partition has no session, and not because the hub refuses it, as `performance.now()`. */
@@ -55,11 +53,8 @@ interface RoundsOptions extends RoundLimits {
   readonly troubles: ReadingTroubles;
   readonly allTroubles: Pick<Troubles, 'raise' | 'clear'>;
   readonly log: Log;
-  /**
-   * Called at the beginning of each round.
-   * @param unowned partitions that no instance reads, as of the last round
-   */
-  watch(unowned: readonly string[]): void;
+  /** Called at the beginning of each round. */
+  watch(): void;
   /** A round has failed while nothing is read. */
   failedIdle(): void;
 }
@@ -72,27 +67,16 @@ export function createRounds(options: RoundsOptions): Rounds {
     records: [],
     owned: [],
     isAllElsewhere: false,
-    unowned: [],
     isAwaiting: false,
     unreadSince: undefined,
     answeredAt: performance.now(),
     storeTrouble: undefined,
   };
 
-  let unownedSince: ReadonlyMap<string, number> = new Map();
-
   const isRefused = (partition: string) => troubles.of(partition)?.isAnswer ?? false;
 
-  /** All instances ask the hub about these, and it answers 50 questions a second (D413). */
-  function unownedForLong(records: readonly SeenOwnership[]): string[] {
-    const unowned = unownedOf(me, partitionIds.all(), records, balance.expiryMs, sessions.stateOf);
-    const now = performance.now();
-    unownedSince = new Map(unowned.map((partition) => [partition, unownedSince.get(partition) ?? now]));
-    return unowned.filter((partition) => now - (unownedSince.get(partition) ?? now) >= 2 * roundMs);
-  }
-
   async function round(): Promise<void> {
-    options.watch(last.unowned);
+    options.watch();
     await partitionIds.look();
     const records = await ownerships.look();
     const decision = decide(me, partitionIds.all(), records, balance);
@@ -127,7 +111,6 @@ export function createRounds(options: RoundsOptions): Rounds {
     last = {
       ...last,
       isAllElsewhere: isAllElsewhere(decision, partitionIds.all(), records),
-      unowned: unownedForLong(records),
     };
     const failed = [...changes, ...openings, ...asked].find((one) => one.status === 'rejected');
     if (failed) throw failed.reason;

@@ -1,4 +1,3 @@
-import type { EventPosition } from '@azure/event-hubs';
 import { within } from '../../concurrency/within.ts';
 import type { DeviceEvent } from '../../engine/partition/intake.ts';
 import type { PartitionOptions } from '../../engine/partition/partition.ts';
@@ -11,7 +10,6 @@ import { storeFieldsOf } from '../../storage/storeFailure.ts';
 import type { Taps } from '../../tap/taps.ts';
 import type { CheckpointStore, Ownership } from '../stores/checkpointStore.ts';
 import type { EventHubConnection } from './eventHubConnection.ts';
-import { firstEventFrom } from './firstEvent.ts';
 import { createForeignCheckpointCheck } from './foreignCheckpoint.ts';
 import { createGapReports } from './gaps.ts';
 import { ofHub } from './hubFailure.ts';
@@ -66,7 +64,7 @@ interface SessionEvents {
 }
 
 export function createSessionOpener<A extends DeviceEvent>(
-  connection: Pick<EventHubConnection, 'client' | 'another'>,
+  connection: Pick<EventHubConnection, 'client'>,
   options: SessionOpenerOptions<A>,
   { heard, failed, noticed, revoke }: SessionEvents,
 ): SessionOpener {
@@ -79,10 +77,8 @@ export function createSessionOpener<A extends DeviceEvent>(
     writeProgress: (reader, progress) => answered(options.store.writeProgress(reader, progress)),
   };
   const extentOf = (partition: string) => ofHub(answered(connection.client().getPartitionProperties(partition)));
-  const firstFrom = (partition: string, position: EventPosition) =>
-    ofHub(firstEventFrom(connection.another(), partition, position, options.answerMs));
   const checkCheckpoint = createForeignCheckpointCheck();
-  const fixed = { store, extentOf, firstFrom, partitionIds, startPosition, checkCheckpoint };
+  const fixed = { store, extentOf, partitionIds, startPosition, checkCheckpoint };
   const newestOf = async (partition: string) => (await extentOf(partition)).lastEnqueuedSequenceNumber;
   const oldestOf = async (partition: string) => (await extentOf(partition)).beginningSequenceNumber;
   const sourceOf = (partition: string, message: LogText<'error'>) => `partition ${partition}: ${message}`;

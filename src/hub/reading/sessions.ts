@@ -32,6 +32,8 @@ export interface PartitionSessions {
   revokeAll(): readonly string[];
   /** Drains a session and releases its partition. When the release fails, this instance still owns the partition, unread. Never rejects. */
   release(partition: string): Promise<void>;
+  /** Messages that sessions had read and not done when they ended, after this moment, and that are not read here again. */
+  leftSince(moment: number): number;
   /** Opens no more sessions and releases all partitions. Ends soon after the drain limit, also when something hangs. */
   releaseAll(): Promise<void>;
 }
@@ -45,7 +47,7 @@ export interface PartitionSessionsOptions<A extends DeviceEvent> extends Session
 const releaseWithinMs = 10_000;
 
 export function createPartitionSessions<A extends DeviceEvent>(
-  connection: Pick<EventHubConnection, 'client' | 'another'>,
+  connection: Pick<EventHubConnection, 'client'>,
   ownerships: Pick<Ownerships, 'release'>,
   options: PartitionSessionsOptions<A>,
 ): PartitionSessions {
@@ -56,9 +58,14 @@ export function createPartitionSessions<A extends DeviceEvent>(
   const entries = new Map<string, 'opening' | SessionLife>();
   /** Partitions claimed after an unclean shutdown that their checkpoints do not count yet. */
   const uncounted = new Set<string>();
+  /** What the last session of a partition left undone, and when, as `performance.now()`. */
+  const left = new Map<string, { readonly messages: number; readonly at: number }>();
   let isStopping = false;
   const opening = createSessionOpener(connection, options, {
-    heard: troubles.clear,
+    heard(partition) {
+      troubles.clear(partition);
+      left.delete(partition);
+    },
     failed(partition, diagnosis) {
       troubles.raise(partition, diagnosis);
       // The next round reads the checkpoint again; an operator may have removed it by then.
@@ -101,7 +108,10 @@ export function createPartitionSessions<A extends DeviceEvent>(
       ended: countEnded,
       released: (unfinished) => log.info({ partition, unfinished }, 'partition released'),
       notReleased,
-      gone: () => entries.delete(partition),
+      gone() {
+        entries.delete(partition);
+        left.set(partition, { messages: session.pending(), at: performance.now() });
+      },
     });
     entries.set(partition, life);
     countBegun();
@@ -147,6 +157,7 @@ export function createPartitionSessions<A extends DeviceEvent>(
       return partitions;
     },
     release,
+    leftSince: (moment) => [...left.values()].reduce((sum, { messages, at }) => sum + (at >= moment ? messages : 0), 0),
     async releaseAll() {
       isStopping = true;
       const inTime = (partition: string) => within(release(partition), drainMs + releaseWithinMs);

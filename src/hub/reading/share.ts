@@ -39,20 +39,3 @@ export function isAllElsewhere(
   const recorded = new Set(records.map(({ partition }) => partition));
   return renew.length === 0 && claim.length === 0 && partitions.every((partition) => recorded.has(partition));
 }
-
-/**
- * The partitions that no instance reads: they have no session here, and no other owner that renews.
- * @param me names this instance
- */
-export function unownedOf(
-  me: string,
-  partitions: readonly string[],
-  records: readonly Pick<SeenOwnership, 'partition' | 'owner' | 'unrenewedMs'>[],
-  expiryMs: number,
-  stateOf: (partition: string) => SessionState | undefined,
-): string[] {
-  const isElsewhere = ({ owner, unrenewedMs }: Pick<SeenOwnership, 'owner' | 'unrenewedMs'>) =>
-    owner !== '' && owner !== me && unrenewedMs < expiryMs;
-  const elsewhere = new Set(records.filter(isElsewhere).map(({ partition }) => partition));
-  return partitions.filter((partition) => !elsewhere.has(partition) && stateOf(partition) === undefined);
-}

@@ -1,8 +1,7 @@
-import type { EventPosition, PartitionProperties } from '@azure/event-hubs';
+import type { PartitionProperties } from '@azure/event-hubs';
 import { decodeCompletion, isDone } from '../../engine/progress/completionMap.ts';
 import type { Progress } from '../../engine/progress/tracked.ts';
 import { crashRecordAtOpening, decodeCrashRecord, encodeCrashRecord } from '../../engine/quarantine/crashRecord.ts';
-import type { HubEvent } from '../../protocol/event.ts';
 import type { CheckpointStore, Ownership } from '../stores/checkpointStore.ts';
 import { UnreadableCheckpoint } from '../stores/storedProgress.ts';
 import { type CheckCheckpoint, OldInformation } from './foreignCheckpoint.ts';
@@ -11,15 +10,12 @@ import { type CheckCheckpoint, OldInformation } from './foreignCheckpoint.ts';
  * Properties of a partition (facts reading.partition-info, reading.empty-partition). The hub sometimes sends a null offset, which
  * the client's type excludes (fact reading.last-offset).
  */
-type Extent = Pick<
-  PartitionProperties,
-  'beginningSequenceNumber' | 'lastEnqueuedSequenceNumber' | 'lastEnqueuedOnUtc'
-> & {
+type Extent = Pick<PartitionProperties, 'beginningSequenceNumber' | 'lastEnqueuedSequenceNumber'> & {
   readonly lastEnqueuedOffset: string | null;
 };
 
-/** For a partition without a checkpoint; a date means the first event that the hub received after it. */
-export type StartPosition = 'earliest' | 'latest' | Date;
+/** For a partition without a checkpoint. */
+export type StartPosition = 'earliest' | 'latest';
 
 interface StartPositionOptions {
   readonly store: Pick<CheckpointStore, 'progress' | 'checkpoints' | 'writeProgress'>;
@@ -27,11 +23,6 @@ interface StartPositionOptions {
   /** The ids of all partitions of the hub. */
   readonly partitionIds: () => readonly string[];
   readonly startPosition: StartPosition;
-  /** The first event of a partition from a position on; undefined when there is none. */
-  readonly firstFrom: (
-    partition: string,
-    position: EventPosition,
-  ) => Promise<Pick<HubEvent, 'sequenceNumber' | 'offset'> | undefined>;
   readonly checkCheckpoint: CheckCheckpoint;
   /** Whether the last owner has not released the partition. */
   readonly afterUncleanShutdown: boolean;
@@ -75,30 +66,13 @@ async function startOf(
 ): Promise<Progress | undefined> {
   const { store, startPosition } = options;
   await refuseStrays(record.partition, options);
-  const earliest = { sequenceNumber: extent.beginningSequenceNumber - 1, offset: '-1', completed: '' };
-  if (startPosition === 'earliest') return earliest;
-  const isBefore = startPosition !== 'latest' && extent.lastEnqueuedOnUtc > startPosition;
-  if (isBefore) return (await beforeFirstSince(record.partition, startPosition, options)) ?? earliest;
+  if (startPosition === 'earliest')
+    return { sequenceNumber: extent.beginningSequenceNumber - 1, offset: '-1', completed: '' };
   // Written now: for the next reader the latest event would be a newer one, and those in between would be lost (G1).
   const { lastEnqueuedOffset: offset, lastEnqueuedSequenceNumber: sequenceNumber } = extent;
   if (offset === null) throw new OldInformation('the hub does not say where its latest event is');
   const latest = { sequenceNumber, offset, completed: '' };
   return (await store.writeProgress(record, latest)) ? latest : undefined;
-}
-
-/** The event before the first one that the hub received after a time; undefined when that is the first of the partition. */
-async function beforeFirstSince(
-  partition: string,
-  after: Date,
-  { firstFrom }: Pick<StartPositionOptions, 'firstFrom'>,
-): Promise<Progress | undefined> {
-  const first = await firstFrom(partition, { enqueuedOn: after });
-  if (first === undefined) return undefined;
-  const sequenceNumber = first.sequenceNumber - 1;
-  const before = await firstFrom(partition, { sequenceNumber, isInclusive: true });
-  return before?.sequenceNumber === sequenceNumber
-    ? { sequenceNumber, offset: before.offset, completed: '' }
-    : undefined;
 }
 
 /** A checkpoint under a name that the hub does not have may be the one that the partition lacks (D195). */

@@ -8,11 +8,6 @@ export interface RateLimit {
   /** How long the next send has to wait; infinite when it has to wait for an answer. */
   waitMs(inFlight: number): number;
   began(): void;
-  /**
-   * Since when neither a refusal of the hub (D36) nor the rate that an operator has set holds the next send; may lie ahead.
-   * Derived apart from `waitMs`, so that a fault there shows.
-   */
-  freeSince(): number;
   /** Sends a second: undefined while no limit is known, 0 while the hub refuses every reply. */
   perSecond(): number | undefined;
   /** @param refusal undefined when the hub accepted the send */
@@ -48,7 +43,6 @@ export function createRateLimit({ ceiling, answerWithinMs, now }: RateLimitOptio
   const horizonSeconds = answerWithinMs / 5_000;
   let learned: { readonly rate: number; readonly cutAt: number; readonly lastSignAt: number } | undefined;
   let nextAt = Number.NEGATIVE_INFINITY;
-  let beganAt = Number.NEGATIVE_INFINITY;
   /** The hub refuses every reply; the next attempt is at this time. */
   let closedUntil: number | undefined;
   const history = new Array<{ second: number; accepted: number }>(recentSeconds).fill({ second: 0, accepted: 0 });
@@ -84,10 +78,8 @@ export function createRateLimit({ ceiling, answerWithinMs, now }: RateLimitOptio
       return Number.isFinite(rate()) ? rate() : undefined;
     },
     began() {
-      beganAt = now();
-      nextAt = Math.max(nextAt, beganAt) + 1000 / rate();
+      nextAt = Math.max(nextAt, now()) + 1000 / rate();
     },
-    freeSince: () => Math.max(closedUntil ?? Number.NEGATIVE_INFINITY, beganAt + 1000 / ceiling),
     settled(sentAt, refusal) {
       if (refusal?.kind === 'hub') {
         closedUntil = now() + probeEveryMs;

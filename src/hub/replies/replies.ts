@@ -9,7 +9,6 @@ import { createRateLimit } from './rateLimit.ts';
 import { createSender, type Sender } from './sender.ts';
 import { createSendQueue } from './sendQueue.ts';
 import { createServiceConnection, type ServiceConnection } from './serviceConnection.ts';
-import { createStuckWatch } from './stuckWatch.ts';
 
 export interface Replies {
   readonly connection: ServiceConnection;
@@ -42,7 +41,7 @@ export function createReplies(
   const connection = createServiceConnection({ newClient, answerWithinMs, isByIdentity, refused, log, troubles });
   const ceiling = sendsPerMinute > 0 ? sendsPerMinute / 60 : Number.POSITIVE_INFINITY;
   const rateLimit = createRateLimit({ ceiling, answerWithinMs, now });
-  const sendQueue = createSendQueue({ rateLimit, maxInFlight: mostRepliesInFlight, now });
+  const sendQueue = createSendQueue({ rateLimit, maxInFlight: mostRepliesInFlight });
   const sender = createSender({
     sendOnce: connection.send,
     sendQueue,
@@ -53,13 +52,11 @@ export function createReplies(
     random: Math.random,
     now,
   });
-  const stuckWatch = createStuckWatch({ sendQueue, isOpen: connection.isOpen, troubles });
   return {
     connection,
     sender,
-    missing: () => (connection.isOpen() ? stuckWatch.missing() : ['the hub’s service endpoint']),
+    missing: () => (connection.isOpen() ? [] : ['the hub’s service endpoint']),
     async close() {
-      stuckWatch.stop();
       sender.stop();
       await connection.close();
     },

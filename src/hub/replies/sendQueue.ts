@@ -13,8 +13,6 @@ export interface SendQueue {
    */
   turn(deviceId: string, rank: Rank, over: AbortSignal | undefined): Promise<boolean> | true;
   settled(sentAt: number, refusal: SendRefusal | undefined): void;
-  /** For how many milliseconds sends wait although none is in flight, and neither the hub nor the set rate holds them. */
-  idleForMs(): number;
   state(): SendQueueState;
   /** All that wait, and all later ones, get false. */
   close(): void;
@@ -36,22 +34,18 @@ interface SendQueueOptions {
   readonly rateLimit: RateLimit;
   /** Most sends that wait for the hub's answer at once. */
   readonly maxInFlight: number;
-  /** A clock that can't be set, in milliseconds (D180). */
-  readonly now: () => number;
 }
 
 /** One of so many turns is for full queues while other sends wait. */
 const fullShare = 16;
 
-export function createSendQueue({ rateLimit, maxInFlight, now }: SendQueueOptions): SendQueue {
+export function createSendQueue({ rateLimit, maxInFlight }: SendQueueOptions): SendQueue {
   const usual = createFairQueue<(isTurn: boolean) => void>();
   const full = createFairQueue<(isTurn: boolean) => void>();
   /** Turns since the last one for a full queue. */
   let since = 0;
   let inFlight = 0;
   let isClosed = false;
-  /** When a send last began, was settled, or found nothing before it. */
-  let movedAt = now();
   let timer: NodeJS.Timeout | undefined;
 
   const waitMs = () => (inFlight >= maxInFlight ? Number.POSITIVE_INFINITY : rateLimit.waitMs(inFlight));
@@ -66,7 +60,6 @@ export function createSendQueue({ rateLimit, maxInFlight, now }: SendQueueOption
 
   function begin() {
     inFlight += 1;
-    movedAt = now();
     rateLimit.began();
   }
 
@@ -91,7 +84,6 @@ export function createSendQueue({ rateLimit, maxInFlight, now }: SendQueueOption
         begin();
         return true;
       }
-      if (waiting() === 0) movedAt = now();
       const turns = rank === 'full' ? full : usual;
       return new Promise<boolean>((resolve) => {
         const leave = () => {
@@ -109,13 +101,8 @@ export function createSendQueue({ rateLimit, maxInFlight, now }: SendQueueOption
     },
     settled(sentAt, refusal) {
       inFlight -= 1;
-      movedAt = now();
       rateLimit.settled(sentAt, refusal);
       if (waiting() > 0) beginNext();
-    },
-    idleForMs() {
-      if (waiting() === 0 || inFlight > 0) return 0;
-      return Math.max(0, now() - Math.max(movedAt, rateLimit.freeSince()));
     },
     state: () => ({ waiting: waiting(), inFlight, ratePerSecond: rateLimit.perSecond() }),
     close() {

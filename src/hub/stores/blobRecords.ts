@@ -25,12 +25,10 @@ export interface ConsumerGroupId {
 }
 
 /** Blob names of this kind are the prefix and the partition. */
-export const blobPrefixOf = (place: ConsumerGroupId, kind: 'ownership' | 'checkpoint'): string =>
-  `${blobNameOf(place, kind)}/`;
-
-/** Of what is kept once for the consumer group. */
-export const blobNameOf = ({ namespace, hub, consumerGroup }: ConsumerGroupId, what: string): string =>
-  `${[namespace, hub, consumerGroup].join('/').toLowerCase()}/${what}`;
+export const blobPrefixOf = (
+  { namespace, hub, consumerGroup }: ConsumerGroupId,
+  kind: 'ownership' | 'checkpoint',
+): string => `${[namespace, hub, consumerGroup].join('/').toLowerCase()}/${kind}/`;
 
 /** How far a time by the storage's clock, as we know it, may be later than its own. */
 const clockNoiseMs = 5_000;

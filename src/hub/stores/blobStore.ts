@@ -3,7 +3,6 @@ import type { AccountAccess } from '../../identity/access.ts';
 import { containerIn } from '../../storage/containerIn.ts';
 import type { CallLimits } from '../../storage/storageCalls.ts';
 import {
-  blobNameOf,
   blobPrefixOf,
   type ConsumerGroupId,
   ownershipLabels,
@@ -14,7 +13,6 @@ import {
   writerContent,
   writerEpoch,
 } from './blobRecords.ts';
-import type { DurableText } from './buildRecord.ts';
 import type { CheckpointStore, LeaseHolder, Ownership } from './checkpointStore.ts';
 import { createLabelledBlobs, type LabelledBlob } from './labelledBlobs.ts';
 
@@ -132,25 +130,6 @@ export function createBlobStore({
       }
       throw busy(reader.partition);
     },
-  };
-}
-
-/** In a blob beside the records of the partitions. */
-export function createBlobText(
-  { account, container, limits = defaultLimits, ...place }: BlobStoreOptions,
-  what: string,
-): DurableText {
-  const blobs = blobsIn(account, container, limits);
-  const name = blobNameOf(place, what);
-  const deadline = () => performance.now() + limits.verbMs;
-  return {
-    async read() {
-      const by = deadline();
-      const found = await blobs.list(name, by); // makes the container, if it is not there
-      const blob = found.length === 0 ? undefined : await blobs.read(name, by);
-      return blob && { text: blob.content, etag: blob.etag };
-    },
-    write: async (content, etag) => (await blobs.write(name, { labels: {}, content }, etag, deadline())) !== undefined,
   };
 }
 

@@ -2,7 +2,7 @@ import { closed, gauge, open, updowncounter } from 'telemetry/declaration.ts';
 
 const partition = open(
   'messaging.destination.partition.id',
-  'id of the partition, among those that this instance reads; of `behind`, also of those that nobody reads',
+  'id of the partition, among those that this instance reads',
 );
 const state = closed('device_messaging.state', 'whether it takes in events, or only finishes what it has', [
   'reading',
@@ -23,7 +23,7 @@ export const partitionMetrics = {
   'device_messaging.partition.behind.duration': gauge(
     {
       unit: 's',
-      what: 'Age of the oldest event of the partition that is not done, read or not; 0 when the last one is done, absent while the hub does not answer. A partition that nobody reads is reported by every instance: take `max by` the partition',
+      what: 'Age of the oldest event of the partition that is not done, read or not; 0 when the last one is done, absent while the hub does not answer. Nobody reports a partition that nobody reads',
       use: 'How far behind. Alert when it grows for an hour, or nears half of the hub’s retention: events older than that are lost.',
     },
     partition,

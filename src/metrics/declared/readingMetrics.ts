@@ -39,11 +39,6 @@ export const readingMetrics = {
     },
     closed('device_messaging.reason', 'whether the retention of the hub explains it', ['retention', 'unknown']),
   ),
-  'device_messaging.endpoint.changes': counter({
-    unit: '{change}',
-    what: 'Other event endpoints that the hub has named: failovers and ways back, counted by each instance',
-    use: 'Alert on any: messages to devices are lost in a failover. `hub.failed_over` in the log names both endpoints.',
-  }),
   'device_messaging.quarantine.trials': counter(
     {
       unit: '{trial}',

@@ -206,7 +206,6 @@ const service: Readonly<Record<string, readonly Row[]>> = {
     invalid('websockets', /UseDevelopmentEmulator=true .* has none/),
     finds('settings', () => ({ HTTPS_PROXY: 'http://127.0.0.1:1', ...withTls() }), /AMQP at port 5671 passes no proxy/),
   ],
-  HUB_FAILOVER_POSITION: [invalid('before', /HUB_FAILOVER_POSITION/)],
   HUB_START_POSITION: [invalid('first', /HUB_START_POSITION/)],
   PRINCIPAL_MANAGER_SCOPE: wrongScope,
   PRINCIPAL_MANAGER_URL: [invalid('ftp://x', /http or https URL/)],

@@ -112,7 +112,6 @@ export async function runToTheEnd(given: Given) {
       const progress = await startPositionOf(record, {
         store,
         extentOf,
-        firstFrom: async () => undefined,
         partitionIds: () => Object.keys(events),
         checkCheckpoint: createForeignCheckpointCheck(),
         startPosition: 'earliest',

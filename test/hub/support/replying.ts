@@ -23,7 +23,7 @@ export function senderOver(sendOnce: SenderOptions['sendOnce'], options: Replyin
   const rateLimit = createRateLimit({ ceiling, answerWithinMs, now });
   return createSender({
     sendOnce,
-    sendQueue: createSendQueue({ rateLimit, maxInFlight, now }),
+    sendQueue: createSendQueue({ rateLimit, maxInFlight }),
     maxWaitMs: 60_000,
     answerWithinMs,
     troubles: untold,

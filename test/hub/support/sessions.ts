@@ -38,7 +38,6 @@ export async function openSessions(circumstances: Circumstances = {}) {
   const store = { ...createMemoryStore(), ...changed };
   const sessions = createPartitionSessions(
     {
-      another: () => client as never,
       client: () =>
         ({
           ...client,

@@ -1,7 +1,5 @@
 import { vi } from 'vitest';
 import { createQuarantine, createTurnstile } from '../../../src/engine/quarantine/quarantine.ts';
-import { followHub } from '../../../src/hub/endpoint/followHub.ts';
-import type { Consumer } from '../../../src/hub/reading/consumer.ts';
 import { createGapReports } from '../../../src/hub/reading/gaps.ts';
 import type { Meter, MeterWithReadings } from '../../../src/metrics/meter.ts';
 import { limits } from '../../engine/support/partitions.ts';
@@ -72,30 +70,6 @@ function missEvents(meter: Meter) {
   return vi.advanceTimersByTimeAsync(2_000);
 }
 
-/** The hub has another endpoint each time that it is asked. */
-async function failOver(meter: Meter) {
-  let named = 0;
-  const follower = followHub({
-    async lookUp() {
-      named += 1;
-      return { namespace: 'n.example', eventHub: `e${named}`, connectionString: `c${named}` };
-    },
-    enter: async (endpoint) => ({ endpoint, others: [], isNew: true }),
-    ...{ open: async () => standIn, ownedByOthers: async () => 0 },
-    ...{ startPosition: 'earliest', failoverPosition: 'overlap', log: silence, troubles: untold, meter },
-    limits: { unreadMs: 1_000, eventlessMs: 1_000_000, overlapMs: 0, finishMs: 0, othersMs: 0 },
-  });
-  follower.start();
-  while (named < 1 + 46) await vi.advanceTimersByTimeAsync(500);
-  await vi.advanceTimersByTimeAsync(0);
-  await follower.stop();
-}
-
-const standIn = {
-  ...{ start: () => {}, stop: async () => {}, missing: () => ['partition 0'] },
-  waiting: () => ({ messages: 0, partitions: [] }),
-} as unknown as Consumer;
-
 /** The partitions that an instance reads. */
 export const reading: Chapter = {
   async record(meter) {
@@ -103,7 +77,6 @@ export const reading: Chapter = {
     await failToWrite(meter);
     await times(13, () => tryOne(meter));
     await missEvents(meter);
-    await failOver(meter);
   },
   points: {
     'device_messaging.sessions.begun': { '': 45 },
@@ -115,7 +88,6 @@ export const reading: Chapter = {
       'reason=released': 10,
     },
     'device_messaging.checkpoints': { 'result=refused': 5, 'result=failed': 11, 'result=written': 12 },
-    'device_messaging.endpoint.changes': { '': 46 },
     'device_messaging.quarantine.trials': { 'result=handled': 13 },
     'device_messaging.gaps': { 'reason=retention': 18, 'reason=unknown': 19 },
   },

@@ -48,7 +48,6 @@ export const state: Chapter = {
       pace: { messages: () => 104 },
       consumer: {
         partitions: () => partitions,
-        unowned: () => [],
         waiting: () => ({ messages: 105, bytes: 908 }) as never,
       },
       backends: {

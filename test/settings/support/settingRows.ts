@@ -69,7 +69,6 @@ export const ofService = (places: Places): SettingRows => ({
   HUB_CONSUMER_GROUP: ['group-1', ['createConsumer 0.consumerGroup', 'group-1']],
   HUB_START_POSITION: ['latest', ['createConsumer 0.startPosition', 'latest']],
   ...network(places),
-  HUB_FAILOVER_POSITION: ['overlap'],
   ...backends,
   PRINCIPAL_MANAGER_URL: [pm, ['createBackend(principalManager) 0.url', pm], ['principalManager 2.url', pm]],
   BACKENDS_TOKEN: ['t0ken', ['staticToken 0', 't0ken']],
@@ -100,8 +99,7 @@ export const ofLookUp = (places: Places): SettingRows => {
   return {
     ...Object.fromEntries(Object.entries(rest).map(([name, [value]]) => [name, [value]] as const)),
     HUB_CONSUMER_GROUP: ['group-1', ['ofLookedUp 1', 'group-1']],
-    HUB_START_POSITION: ['latest', ['followHub 0.startPosition', 'latest']],
-    HUB_FAILOVER_POSITION: ['earliest', ['followHub 0.failoverPosition', 'earliest']],
+    HUB_START_POSITION: ['latest'],
   };
 };
 
@@ -249,11 +247,8 @@ export const constantsOfService: Receivers = [
 ];
 
 export const constantsOfLookUp: Receivers = [
-  ['followHub 0.limits.unreadMs', 30_000],
-  ['followHub 0.limits.eventlessMs', 120_000],
-  ['followHub 0.limits.overlapMs', 300_000],
-  ['followHub 0.limits.finishMs', 300_000],
-  ['followHub 0.limits.othersMs', 363_000],
+  ['readFoundEndpoint 0.limits.unreadMs', 30_000],
+  ['readFoundEndpoint 0.limits.eventlessMs', 120_000],
   ['findEndpoint 1', 15_000],
 ];
 
