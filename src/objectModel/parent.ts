@@ -1,7 +1,6 @@
 import type { BoundBackends } from '../backends/backends.ts';
 import { attributesOf, isMarked, isNamed, objectOf, type Reference } from '../backends/reference.ts';
-import { parseJson, withMember } from '../protocol/json.ts';
-import { keysOf } from '../protocol/jsonKeys.ts';
+import { keysOf, parseJson, withMember } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
 
 /**
