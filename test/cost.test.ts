@@ -1,6 +1,6 @@
 import { deflateSync, gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { effort } from '../src/protocol/jsonScan.ts';
+import { effort } from '../src/protocol/jsonReader.ts';
 import { Rejection } from '../src/protocol/rejection.ts';
 import { messageLimits } from '../src/settings/constants.ts';
 import { finds } from './costSearch/finds.ts';

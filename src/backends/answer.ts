@@ -1,7 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Json } from '../protocol/json.ts';
-import { answerReader, type Elements } from '../protocol/jsonAnswer.ts';
-import type { Keys } from '../protocol/jsonKeys.ts';
+import { answerReader, type Elements, type Json, type Keys } from '../protocol/json.ts';
 
 /** Room for answers that a request keeps until its replies have been handed over, beyond what its card says (A10). */
 export interface KeepingRoom {

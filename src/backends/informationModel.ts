@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { defaultModel, isGuid, isModelId } from '../protocol/fields.ts';
-import { type Json, parseJson, pickSmall } from '../protocol/json.ts';
-import { type Keys, keysOf } from '../protocol/jsonKeys.ts';
+import { type Json, type Keys, keysOf, parseJson, pickSmall } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import type { AnswerReading } from './answer.ts';
 import type { Send } from './call.ts';

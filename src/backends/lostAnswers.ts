@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { decimalOf } from 'telemetry/exactJson.ts';
 import { parseTypeRef, type TypeRef } from '../protocol/fields.ts';
 import { type Json, pickSmall, textIn } from '../protocol/json.ts';
-import { decimalOf } from '../protocol/jsonNumbers.ts';
 
 /** Checks whether a request whose response was lost took effect (B4). */
 

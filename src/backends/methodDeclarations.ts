@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { parseTypeRef, type TypeRef } from '../protocol/fields.ts';
-import { pick } from '../protocol/json.ts';
-import { keysOf } from '../protocol/jsonKeys.ts';
+import { keysOf, pick } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import type { Cache } from './cache.ts';
 import type { Call, Send } from './call.ts';

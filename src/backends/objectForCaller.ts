@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { isGuid } from '../protocol/fields.ts';
-import { pickSmall } from '../protocol/json.ts';
-import { keysOf } from '../protocol/jsonKeys.ts';
+import { keysOf, pickSmall } from '../protocol/json.ts';
 import { type AnswerReading, readAnswer } from './answer.ts';
 import type { CallerContext, SendOnce } from './onceFor.ts';
 import { path } from './percentEncoding.ts';

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { Operation } from '../protocol/backendCalls.ts';
 import { isSegment } from '../protocol/fields.ts';
-import { pickSmall } from '../protocol/json.ts';
-import { keysOf } from '../protocol/jsonKeys.ts';
+import { keysOf, pickSmall } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import type { AnswerReading } from './answer.ts';
 import type { Cache } from './cache.ts';

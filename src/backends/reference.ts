@@ -1,7 +1,5 @@
 import { isGuid } from '../protocol/fields.ts';
-import { type Json, memberOf, parseJson, valueIn } from '../protocol/json.ts';
-import { type Keys, keysOf, maxKeyLength } from '../protocol/jsonKeys.ts';
-import { quote } from '../protocol/jsonTokens.ts';
+import { isOneOf, isText, type Json, type Keys, keysOf, memberOf, parseJson, valueIn } from '../protocol/json.ts';
 
 /** An outgoing reference of an object model, in the backend's own text. Its parts are read on access: there may be thousands. */
 export type Reference = Json;
@@ -13,14 +11,10 @@ const ofTarget = keysOf(['objectId', 'model']);
 /** Whether a reference has one of the names. @throws TypeError when it has no name */
 export function isNamed(names: ReadonlySet<string>): (reference: Reference) => boolean {
   const keys = keysOf(names);
-  const areFound = [...names].every((name) => name.isWellFormed() && Buffer.byteLength(name) <= maxKeyLength);
   return (reference) => {
-    const { bytes } = reference.place;
-    const { start, end } = reference.members.get('name') ?? reference.place;
-    if (bytes[start] !== quote) throw new TypeError('expected a reference with a name');
-    return areFound
-      ? keys.find(bytes, start + 1, end - 1) !== undefined
-      : names.has(valueIn(reference, 'name') as string);
+    const name = reference.members.get('name');
+    if (!name || !isText(reference, 'name')) throw new TypeError('expected a reference with a name');
+    return isOneOf(reference, name, keys);
   };
 }
 
@@ -29,10 +23,9 @@ export function objectOf(model: string): (reference: Reference) => string | unde
   const models = keysOf([model]);
   return (reference) => {
     const to = memberOf(reference, 'to', ofTarget);
-    const [name, id] = [to?.members.get('model'), to?.members.get('objectId')];
-    const { bytes } = reference.place;
-    if (to === undefined || name === undefined || id === undefined || bytes[name.start] !== quote) throw noTarget();
-    if (models.find(bytes, name.start + 1, name.end - 1) === undefined) return undefined;
+    const name = to?.members.get('model');
+    if (!to || !name || !isText(to, 'model') || !to.members.has('objectId')) throw noTarget();
+    if (!isOneOf(to, name, models)) return undefined;
     const objectId = valueIn(to, 'objectId');
     if (!isGuid(objectId)) throw noTarget();
     return objectId;
@@ -58,8 +51,8 @@ export function isMarked(reference: Reference, marks: Keys): boolean {
 }
 
 /** Whether one of the members that were looked for is `true`. */
-export function hasTrue({ members, place }: Json): boolean {
-  for (const { start } of members.values()) if (place.bytes[start] === letterT) return true;
+export function hasTrue({ members, bytes }: Json): boolean {
+  for (const { start } of members.values()) if (bytes[start] === letterT) return true;
   return false;
 }
 

@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import { type Json, pickSmall } from '../protocol/json.ts';
-import { answerReader } from '../protocol/jsonAnswer.ts';
-import { keysOf } from '../protocol/jsonKeys.ts';
+import { answerReader, type Json, keysOf, pickSmall } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
 
 /** An HTTP status 4xx of a backend. Thrown, unless the caller expects the status. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { LogLines } from '../log/log.ts';
-import { MalformedJson } from '../protocol/jsonLimits.ts';
+import { MalformedJson } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { readAnswer } from './answer.ts';
 import type { HttpResponse } from './attempt.ts';

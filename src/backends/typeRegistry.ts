@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { parseTypeRef } from '../protocol/fields.ts';
-import { type Json, parseJson, pick, pickSmall, tooLargeReason } from '../protocol/json.ts';
-import { keysOf } from '../protocol/jsonKeys.ts';
+import { type Json, keysOf, parseJson, pick, pickSmall, tooLargeReason } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import type { AnswerReading } from './answer.ts';
 import type { Cache } from './cache.ts';

@@ -75,8 +75,7 @@ function unclearMembers({ body, keys }: Card, json: Json): { readonly key: strin
       twice.push({ key, fault: `body.${key}.${name} occurs twice` });
   }
   const excesses = Object.keys(body?.shape ?? {}).flatMap((key) => {
-    const member = json.members.get(key);
-    const excess = member && tooLargeReason(member);
+    const excess = tooLargeReason(json.members.get(key));
     return excess === undefined ? [] : [{ key, fault: `body.${key} ${excess}` }];
   });
   return [...twice, ...excesses];

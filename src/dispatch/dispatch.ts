@@ -210,7 +210,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 }
 
 /** Estimated memory of the acknowledgement, which repeats parts of the body. */
-const ackBytes = ({ json }: HandledRequest): number => 1_000 + (json?.place.end ?? 0);
+const ackBytes = ({ json }: HandledRequest): number => 1_000 + (json?.end ?? 0);
 
 const notificationBytes = ({ outcome }: HandledRequest): number =>
   (outcome?.notifications ?? []).reduce((bytes, { body }) => bytes + body.length, 0);

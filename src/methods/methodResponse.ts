@@ -1,8 +1,16 @@
+import { inexactIn, isShallow, isWhole } from 'telemetry/exactJson.ts';
 import type { DirectMethodResult } from '../hub/methods/directMethods.ts';
-import { answerLimits, type Json, MalformedJson, maxJsonDepth, memberOf, parseJson, textIn } from '../protocol/json.ts';
-import { inexactIn } from '../protocol/jsonExactness.ts';
-import { allKeys } from '../protocol/jsonKeys.ts';
-import { isWhole } from '../protocol/jsonNumbers.ts';
+import { placeIn } from '../protocol/details.ts';
+import {
+  allKeys,
+  answerLimits,
+  type Json,
+  MalformedJson,
+  maxJsonDepth,
+  memberOf,
+  parseJson,
+  textIn,
+} from '../protocol/json.ts';
 import { effects, type Invoked, type Reason } from '../protocol/methodFailures.ts';
 import { Failure, type FailureOptions } from './failure.ts';
 
@@ -92,8 +100,8 @@ const isInteger = (status: unknown, written: Json): status is number =>
 /** Other members are dropped, so that they may be as they like. */
 function inexactOutput(written: Json): string | undefined {
   if (written.twice.has('output')) return 'output occurs twice';
-  const output = memberOf(written, 'output');
-  return output && inexactIn(output, 'output');
+  const inexact = inexactIn(textIn(written, 'output') ?? '');
+  return inexact && `${placeIn(['output', ...inexact.path])} ${inexact.problem}`;
 }
 
 /** The body of a failure is `{detail, invoked?, status?}` (M7). */
@@ -129,9 +137,3 @@ const readable = (text: string): string =>
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** Within these bounds it can be serialised. */
-function isShallow(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return true;
-  return depth > 0 && Object.values(value).every((member) => isShallow(member, depth - 1));
-}

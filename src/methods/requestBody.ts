@@ -1,7 +1,6 @@
-import { bodyLimits, type Json, MalformedJson, memberOf, readJson, textIn } from '../protocol/json.ts';
-import { inexactIn } from '../protocol/jsonExactness.ts';
-import { allKeys } from '../protocol/jsonKeys.ts';
-import { isWhole } from '../protocol/jsonNumbers.ts';
+import { inexactIn, isWhole } from 'telemetry/exactJson.ts';
+import { placeIn } from '../protocol/details.ts';
+import { allKeys, bodyLimits, type Json, MalformedJson, memberOf, readJson, textIn } from '../protocol/json.ts';
 import { Failure } from './failure.ts';
 import { timeoutRule } from './schemas.ts';
 
@@ -17,8 +16,10 @@ export const roundedInputs = (body: object): ReadonlySet<string> => rounded.get(
  */
 export function readRequestBody(bytes: Buffer): unknown {
   const json = readJson(bytes, allKeys, bodyLimits);
-  const inexact = inexactIn(json);
-  if (inexact !== undefined) throw new MalformedJson(`cannot be carried exactly: ${inexact}`);
+  const inexact = inexactIn(json.text);
+  if (inexact !== undefined) {
+    throw new MalformedJson(`cannot be carried exactly: ${placeIn(inexact.path)} ${inexact.problem}`);
+  }
   if (roundedIn(json).includes('timeout')) throw new Failure('invalid_request', timeoutRule);
   const { value } = json;
   const input = memberOf(json, 'input', allKeys, bodyLimits);

@@ -2,8 +2,7 @@ import type { KeepingRoom } from '../backends/answer.ts';
 import type { BoundBackends } from '../backends/backends.ts';
 import { isMarked, isNamed, objectOf, type Reference } from '../backends/reference.ts';
 import { inOrder } from '../concurrency/inOrder.ts';
-import { bytesOf, type Json } from '../protocol/json.ts';
-import { keysOf } from '../protocol/jsonKeys.ts';
+import { bytesOf, type Json, keysOf } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { keptOf } from './storedModel.ts';
 
@@ -176,7 +175,7 @@ function* besides(level: readonly WantedModel[], related: readonly string[]): It
   for (const { objectId } of level) for (const model of related) yield { objectId, model };
 }
 
-const sizeOf = ({ place: { start, end } }: Json): number => end - start;
+const sizeOf = ({ start, end }: Json): number => end - start;
 
 const tooManyModels = (most: number) => tooLarge(`more than ${most} object models`);
 

@@ -9,9 +9,7 @@ import {
   type Reference,
   targetOf,
 } from '../backends/reference.ts';
-import { type Json, memberOf, parseJson, pickSmall, withMember } from '../protocol/json.ts';
-import { eachElementOf } from '../protocol/jsonAnswer.ts';
-import { keysOf } from '../protocol/jsonKeys.ts';
+import { type Json, keysOf, memberOf, parseJson, pickSmall, withMember, withReplaced } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
 
 interface Source {
@@ -74,11 +72,12 @@ export async function keepingParent(
   limits: ReferenceLimits,
 ): Promise<string> {
   let [count, mayConcernParent] = [0, false];
-  eachElementOf(sent, ofReference, (reference) => {
+  withReplaced(sent, ofReference, (reference) => {
     count += 1;
     const to = targetOf(reference);
     const mayBeParent = () => to.twice.size > 0 || pickSmall(to, ['model']).model === source.model;
     mayConcernParent ||= reference.members.has('attributes') && mayBeParent();
+    return undefined;
   });
   if (!mayConcernParent || count > mostWritten) return sent.text;
 
@@ -86,30 +85,24 @@ export async function keepingParent(
   await eachStored(source, informationModel, limits, (reference) => {
     if (isMarked(reference, parentMark)) parents.add(identityOf(reference, targetOf(reference)));
   });
-  const { bytes, start, end } = sent.place;
-  const parts: string[] = [];
-  let [at, index] = [start, -1];
-  eachElementOf(sent, ofReference, (reference) => {
+  let index = -1;
+  return withReplaced(sent, ofReference, (reference) => {
     index += 1;
     const attributes = memberOf(reference, 'attributes', parentMark);
-    if (!attributes?.isObject) return;
-    checkOnce(reference, `body[${index}]`);
-    checkOnce(attributes, `body[${index}].attributes`);
-    const isParent = hasTrue(attributes);
-    if (!isParent && parents.size === 0) return;
+    if (!attributes?.isObject) return undefined;
     const to = targetOf(reference);
+    checkOnce(reference, `body[${index}]`);
     checkOnce(to, `body[${index}].to`);
+    checkOnce(attributes, `body[${index}].attributes`);
     const identity = identityOf(reference, to);
+    const isParent = hasTrue(attributes);
     if (isParent && !parents.has(identity)) {
       if (parents.size > 0)
         throw unchangeable(`body[${index}].attributes.isParent is for the parent that the model has`);
       parents.add(identity);
-    } else if (!isParent && parents.has(identity)) {
-      parts.push(bytes.toString('utf8', at, attributes.place.start), marked(attributes));
-      at = attributes.place.end;
     }
+    return !isParent && parents.has(identity) ? { part: attributes, text: marked(attributes) } : undefined;
   });
-  return parts.length === 0 ? sent.text : `${parts.join('')}${bytes.toString('utf8', at, end)}`;
 }
 
 async function eachStored(

@@ -3,8 +3,7 @@ import { gunzipSync, inflateSync, type Zlib } from 'node:zlib';
 import { invalid } from './envelope.ts';
 import type { Generation, HubEvent } from './event.ts';
 import { memoryOf } from './eventMemory.ts';
-import { bodyLimits, type Json, MalformedJson, readTerminated, terminated } from './json.ts';
-import type { Keys } from './jsonKeys.ts';
+import { bodyLimits, type Json, type Keys, MalformedJson, readTerminated, terminated } from './json.ts';
 import { Rejection } from './rejection.ts';
 
 interface Compression {
@@ -74,7 +73,7 @@ export const mostToReserve = (maxInflated: number): number =>
   (1 + perCompressedByte) * maxReceivedBytes + perByte * Math.max(maxInflated, maxReceivedBytes);
 
 /** Memory of a message after its body has been read, in bytes (R6). */
-export function bytesHeld(event: HubEvent, { place: { bytes, end } }: Json): number {
+export function bytesHeld(event: HubEvent, { bytes, end }: Json): number {
   return bytesReceived(event) + (isAscii(bytes) ? perAsciiByte : perByte) * end;
 }
 

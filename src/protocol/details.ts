@@ -22,3 +22,10 @@ export function quoted(name: string): string {
   const plain = name.slice(0, maxNameLength + 1).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd');
   return JSON.stringify(plain.length <= maxNameLength ? plain : `${plain.slice(0, maxNameLength).toWellFormed()}…`);
 }
+
+/** A place in JSON, by keys and indexes, in at most 300 characters: `input.shape["two words"][0]`. */
+export function placeIn(path: readonly (string | number)[]): string {
+  const named = (key: string) => (/^\w{1,64}$/.test(key) ? `.${key}` : `[${quoted(key)}]`);
+  const place = path.map((step) => (typeof step === 'number' ? `[${step}]` : named(step))).join('');
+  return shortened(place.replace(/^\./, '') || 'it', 300);
+}

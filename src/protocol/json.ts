@@ -1,43 +1,34 @@
 import { isUtf8 } from 'node:buffer';
-import { allKeys, type Keys } from './jsonKeys.ts';
-import { deepest, type JsonLimits, MalformedJson } from './jsonLimits.ts';
-import type { Member, Scanned } from './jsonPass.ts';
-import { effort, scan } from './jsonScan.ts';
-import { comma, openBrace, pastBlanks, quote } from './jsonTokens.ts';
+import { randomInt } from 'node:crypto';
+import {
+  backslash,
+  comma,
+  type Elements,
+  FoundJson,
+  goOn,
+  hexValues,
+  type Json,
+  type JsonLimits,
+  type Keys,
+  letterU,
+  MalformedJson,
+  type Member,
+  openBracket,
+  Pass,
+  pastBlanks,
+  quote,
+} from './jsonReader.ts';
 
-export { MalformedJson } from './jsonLimits.ts';
-
-/**
- * A JSON text as it arrived. The text itself is passed on: `JSON.stringify` would lose 64-bit integers, `1.0`, `1e400` and
- * the order of integer keys (R5). Values are built only on access.
- */
-export interface Json extends Scanned {
-  readonly text: string;
-  /** The parsed text; only for small texts. */
-  readonly value: unknown;
-  readonly isObject: boolean;
-  readonly place: TextRange;
-}
-
-/** The position of a text in a buffer. Offsets of members are also relative to the buffer. */
-interface TextRange {
-  readonly bytes: Buffer;
-  readonly start: number;
-  readonly end: number;
-}
+export { type Elements, type Json, type Keys, MalformedJson } from './jsonReader.ts';
 
 /** Deepest nesting of arrays and objects in bodies of devices and in object models (R5). */
-export const maxJsonDepth = deepest - 2;
+export const maxJsonDepth = 128;
 
 export const bodyLimits: JsonLimits = { depth: maxJsonDepth };
+/** Answers of backends hold models in a list. */
+export const answerLimits: JsonLimits = { depth: maxJsonDepth + 2 };
 
-/** For backend responses. */
-export const answerLimits: JsonLimits = { depth: deepest };
-
-/** For an object in a text that is refused when a wanted key occurs twice there. */
-export const untilRepeated: JsonLimits = { ...answerLimits, untilRepeated: true };
-
-/** A copy with a zero byte behind it: V8 deoptimises `scan` when it reads past the end of a buffer. */
+/** A copy with a zero byte behind it: V8 deoptimises what reads past the end of a buffer. */
 export function terminated(bytes: Uint8Array): Buffer {
   const copy = Buffer.allocUnsafe(bytes.byteLength + 1);
   copy.set(bytes);
@@ -52,78 +43,86 @@ export function terminated(bytes: Uint8Array): Buffer {
  * @throws MalformedJson
  */
 export function readTerminated(text: Buffer, keys: Keys = allKeys, limits: JsonLimits = bodyLimits): Json {
-  return jsonAt(text, 0, checkedEnd(text), keys, limits);
+  const json = checked(text);
+  goOn(new Pass(json, keys, limits));
+  return json;
 }
 
-/** @returns the end of the JSON text */
-export function checkedEnd(text: Buffer): number {
+/** The whole of a text that is UTF-8. */
+function checked(text: Buffer): FoundJson {
   const end = text.byteLength - 1;
   if (end === 0) throw new MalformedJson('is empty, expected JSON');
   if (!isUtf8(text)) throw new MalformedJson('is not valid UTF-8');
   if (text[0] === 0xef && text[1] === 0xbb && text[2] === 0xbf)
     throw new MalformedJson('begins with a byte order mark');
-  return end;
+  return new FoundJson(text, 0, end);
 }
 
 /** The same for bytes without a zero byte. */
 export const readJson = (bytes: Uint8Array, keys?: Keys, limits?: JsonLimits): Json =>
   readTerminated(terminated(bytes), keys, limits);
 
-/**
- * The same for a decoded text.
- * @throws MalformedJson
- */
+/** The same for a decoded text. */
 export const parseJson = (text: string, keys?: Keys, limits?: JsonLimits): Json =>
   readJson(Buffer.from(text), keys, limits);
 
+/**
+ * Reads the answer of a backend in slices and in one pass: elements are taken as it comes to them.
+ * @param keys the keys of the outermost object to find, with that of `elements`
+ * @returns reads about the given number of bytes more; undefined until all has been read
+ * @throws MalformedJson, also later; TypeError when the member of the elements is no array
+ */
+export function answerReader(answer: Uint8Array, keys: Keys, elements?: Elements): (slice: number) => Json | undefined {
+  const json = checked(terminated(answer));
+  const pass = passWith(json, keys, elements);
+  return (slice) => (goOn(pass, pass.at + slice) ? json : undefined);
+}
+
+/** A pass that may pause, or calls somebody who passes, too. */
+const passWith = (json: FoundJson, keys: Keys, elements: Elements | undefined) =>
+  Object.assign(new Pass(json, keys, answerLimits), { elements, closings: [0] });
+
 /** One outermost member; undefined when it is missing. */
-export function memberOf(json: Json, key: string, keys: Keys = allKeys, limits?: JsonLimits): Json | undefined {
-  const member = json.members.get(key);
-  return member && jsonAt(json.place.bytes, member.start, member.end, keys, limits);
+export function memberOf(json: Json, key: string, keys = allKeys, limits = answerLimits): Json | undefined {
+  const member = leafOf(json, key);
+  if (member) goOn(new Pass(member, keys, limits));
+  return member;
 }
 
 /** The same for a member of which only the text and its value are asked for: it is not passed once more. */
-export function leafOf(json: Json, key: string): Json | undefined {
-  const member = json.members.get(key);
-  return member && jsonOf(unread, json.place.bytes, member.start, member.end);
+export function leafOf({ bytes, members }: Json, key: string): FoundJson | undefined {
+  const member = members.get(key);
+  return member && new FoundJson(bytes, member.start, member.end);
 }
-
-const unread: Scanned = { members: new Map(), twice: new Set(), size: 0 };
 
 /** The text of one outermost member; undefined when it is missing. */
-export function textIn(json: Json, key: string): string | undefined {
-  const member = json.members.get(key);
-  return member && slice(json, member.start, member.end);
-}
+export const textIn = (json: Json, key: string): string | undefined => leafOf(json, key)?.text;
 
 /** The value of one outermost member; undefined when it is missing. Only for small members. */
-export function valueIn(json: Json, key: string): unknown {
-  const text = textIn(json, key);
-  return text === undefined ? undefined : built(text);
-}
+export const valueIn = (json: Json, key: string): unknown => leafOf(json, key)?.value;
 
 /** Whether one outermost member is a text. */
-export function isText({ members, place: { bytes } }: Json, key: string): boolean {
-  const member = members.get(key);
-  return member !== undefined && bytes[member.start] === quote;
-}
+export const isText = ({ members, bytes, end }: Json, key: string): boolean =>
+  bytes[members.get(key)?.start ?? end] === quote; // no quote follows a value
+
+/** Whether a value of the text is one of these texts. */
+export const isOneOf = ({ bytes }: Json, { start, end }: Pick<Member, 'start' | 'end'>, texts: Keys): boolean =>
+  bytes[start] === quote && texts(bytes, start + 1, end - 1) !== undefined;
 
 /** Largest member of a device's body that the service reads: enough for a list of names. */
 const mostValuesRead = 1_001;
 const mostBytesRead = 65_536;
 
 /** Why a member is too large to read; undefined when it is not. */
-export function tooLargeReason({ values, start, end }: Member): string | undefined {
+export function tooLargeReason(member?: Member): string | undefined {
+  const { values, start, end } = member ?? { values: 0, start: 0, end: 0 };
   if (values > mostValuesRead) return `has more than ${mostValuesRead - 1} values`;
   return end - start > mostBytesRead ? `has more than ${mostBytesRead} bytes` : undefined;
 }
 
 /** The values of some outermost members of a device's text, without missing and too large ones. */
 export function pickSmall<Key extends string>(json: Json, keys: readonly Key[]): Partial<Record<Key, unknown>> {
-  const isSmall = (key: Key) => {
-    const member = json.members.get(key);
-    return member !== undefined && tooLargeReason(member) === undefined;
-  };
+  const isSmall = (key: Key) => tooLargeReason(json.members.get(key)) === undefined;
   return pick(json, keys.filter(isSmall));
 }
 
@@ -134,74 +133,162 @@ export function pick<Key extends string>(json: Json, keys: readonly Key[]): Part
   return values;
 }
 
-/** A JSON text that is part of a larger one. */
-function jsonAt(bytes: Buffer, from: number, end: number, keys: Keys, limits: JsonLimits = answerLimits): Json {
-  return jsonOf(scan(bytes, from, end, keys, limits), bytes, from, end);
-}
-
-/** What a pass has found there. */
-export function jsonOf({ members, twice, size }: Scanned, bytes: Buffer, from: number, end: number): Json {
-  const json: { -readonly [Key in keyof Json]: Json[Key] } = Object.create(asAskedFor);
-  json.members = members;
-  json.twice = twice;
-  json.size = size;
-  json.place = { bytes, start: from, end };
-  return json;
-}
-
-/** Members that are computed on access. They are on a prototype because a response may have tens of thousands of elements. */
-const asAskedFor = {
-  get isObject(): boolean {
-    const { bytes, start } = (this as unknown as Json).place;
-    return bytes[pastBlanks(bytes, start)] === openBrace;
-  },
-  get text(): string {
-    const { bytes, start, end } = (this as unknown as Json).place;
-    const text = bytes.toString('utf8', start, end);
-    Object.defineProperty(this, 'text', { value: text });
-    return text;
-  },
-  get value(): unknown {
-    const value = built(this.text);
-    Object.defineProperty(this, 'value', { value });
-    return value;
-  },
-};
-
 /** The text with one outermost member set to `valueText`; nothing else changes (R5). A new member becomes the first. */
 export function withMember(json: Json, key: string, valueText: string): string {
-  const { bytes, start, end } = json.place;
-  const member = json.members.get(key);
-  if (member) return slice(json, start, member.start) + valueText + slice(json, member.end, end);
+  const { bytes, start, end, members, size } = json;
+  const slice = (from: number, to: number) => bytes.toString('utf8', from, to);
+  const member = members.get(key);
+  if (member) return slice(start, member.start) + valueText + slice(member.end, end);
   const open = bytes.indexOf('{', start) + 1;
-  const separator = json.size === 0 ? '' : ',';
-  return `${slice(json, start, open)}${JSON.stringify(key)}:${valueText}${separator}${slice(json, open, end)}`;
+  return `${slice(start, open)}${JSON.stringify(key)}:${valueText}${size === 0 ? '' : ','}${slice(open, end)}`;
 }
 
-export const bytesOf = ({ place: { bytes, start, end } }: Json): Buffer => bytes.subarray(start, end);
+/**
+ * The text of an array in which parts of its elements are replaced; nothing else changes (R5). Any other text is as it was.
+ * @param keys the keys to find in elements that are objects
+ */
+export function withReplaced(
+  json: Json,
+  keys: Keys,
+  replacement: (element: Json) => { readonly part: Json; readonly text: string } | undefined,
+): string {
+  if (json.bytes[pastBlanks(json.bytes, json.start)] !== openBracket) return json.text;
+  const bytes = Buffer.concat([Buffer.from('{"":'), bytesOf(json), Buffer.from('}\0')]);
+  const parts: string[] = [];
+  let at = 4;
+  const elements: Elements = {
+    ...{ key: '', keys },
+    take(element) {
+      const { part, text = '' } = replacement(element) ?? {};
+      if (part === undefined) return;
+      parts.push(bytes.toString('utf8', at, part.start), text);
+      at = part.end;
+    },
+  };
+  goOn(passWith(new FoundJson(bytes, 0, bytes.length - 1), allKeys, elements));
+  return parts.length === 0 ? json.text : `${parts.join('')}${bytes.toString('utf8', at, bytes.length - 2)}`;
+}
+
+export const bytesOf = ({ bytes, start, end }: Json): Buffer => bytes.subarray(start, end);
 
 /** The bytes of the text without one outermost member and its comma; nothing else changes (R5). */
 export function withoutMember(json: Json, key: string): Buffer {
-  const { bytes, start, end } = json.place;
+  const { bytes, start, end } = json;
   const member = json.members.get(key);
   if (!member) return bytesOf(json);
   let [from, to] = [member.key, pastBlanks(bytes, member.end)];
   if (bytes[to] === comma) to = pastBlanks(bytes, to + 1);
   else {
     to = member.end;
-    let before = from - 1;
-    while (isBlank(bytes[before] as number)) before -= 1;
-    if (bytes[before] === comma) from = before;
+    const before = bytes.lastIndexOf(comma, from);
+    if (pastBlanks(bytes, before + 1) === from) from = before;
   }
   return Buffer.concat([bytes.subarray(start, from), bytes.subarray(to, end)]);
 }
 
-const slice = ({ place: { bytes } }: Json, start: number, end: number): string => bytes.toString('utf8', start, end);
-
-/** @param text well-formed JSON. One without escapes is most often a text of the length of a name. */
-function built(text: string): unknown {
-  effort.built += text.length;
-  return text.charCodeAt(0) === quote && !text.includes('\\') ? text.slice(1, -1) : JSON.parse(text);
+interface Name {
+  readonly name: string;
+  readonly bytes: Buffer;
+  readonly next: Name | undefined;
 }
 
-const isBlank = (code: number): boolean => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+/** The names as keys to find: a key costs as much among hundreds of names as among two, and no text is made of it. */
+export function keysOf(names: Iterable<string>): Keys {
+  const wanted = new Set(names);
+  const unused = Math.clz32(4 * wanted.size + 3) - 2;
+  /** By the first bits of the hash. */
+  const places = new Array<Name | undefined>(2 ** (30 - unused)).fill(undefined);
+  let longest = 0;
+  for (const name of wanted) {
+    const bytes = plainOf(name);
+    const place = hashOf(bytes, 0, bytes.length, false) >> unused;
+    places[place] = { name, bytes, next: places[place] };
+    longest = Math.max(longest, bytes.length);
+  }
+  const plain = Buffer.allocUnsafe(longest + 4); // the character that is too many has four bytes at most
+
+  function find(bytes: Buffer, from: number, to: number, mayEscape = true): string | undefined {
+    const hash = hashOf(bytes, from, to, mayEscape);
+    if (hash < 0) {
+      const length = writePlain(plain, longest, bytes, from, to);
+      return length > longest ? undefined : find(plain, 0, length, false);
+    }
+    for (let one = places[hash >> unused]; one !== undefined; one = one.next)
+      if (isAt(one.bytes, bytes, from, to)) return one.name;
+    return undefined;
+  }
+
+  return find;
+}
+
+/** Unknown to those who choose names and keys. */
+const seed = randomInt(2 ** 31);
+
+/** Thirty bits; less than 0 for a key with escapes. */
+function hashOf(bytes: Buffer, from: number, to: number, mayEscape: boolean): number {
+  let hash = seed;
+  for (let at = from; at < to; at += 1) {
+    const code = bytes[at] as number;
+    if (code === backslash && mayEscape) return -1;
+    hash = Math.imul(hash ^ code, 0x01000193);
+  }
+  return hash >>> 2;
+}
+
+/** Faster than `Buffer.compare` for what is as short as a name. */
+function isAt(name: Buffer, bytes: Buffer, from: number, to: number): boolean {
+  if (name.length !== to - from) return false;
+  for (let at = from; at < to; at += 1) if (bytes[at] !== name[at - from]) return false;
+  return true;
+}
+
+/** The bytes of a key without escapes: UTF-8, in which half a surrogate pair has three bytes that nothing else has. */
+function plainOf(name: string): Buffer {
+  const written = Buffer.from(JSON.stringify(name));
+  const plain = Buffer.allocUnsafe(written.length);
+  return plain.subarray(0, writePlain(plain, written.length, written, 1, written.length - 1));
+}
+
+/** @returns the number of bytes; more than `most` when there are more */
+function writePlain(plain: Buffer, most: number, bytes: Buffer, from: number, to: number): number {
+  let length = 0;
+  for (let at = from; at < to && length <= most; at += 1) {
+    const code = bytes[at] as number;
+    if (code !== backslash) plain[length++] = code;
+    else if (bytes[++at] !== letterU) plain[length++] = meaningOf[bytes[at] as number] as number;
+    else {
+      let character = hexOf(bytes, at + 1);
+      at += 4;
+      const isHigh = character >> 10 === 0x36 && bytes[at + 1] === backslash && bytes[at + 2] === letterU;
+      const low = isHigh ? hexOf(bytes, at + 3) : 0;
+      if (low >> 10 === 0x37) {
+        character = 0x10000 + ((character & 0x3ff) << 10) + (low & 0x3ff);
+        at += 6;
+      }
+      const left = character < 0x80 ? 0 : character < 0x800 ? 1 : character < 0x10000 ? 2 : 3;
+      plain[length++] = (leads[left] as number) | (character >> (6 * left));
+      for (let more = left - 1; more >= 0; more -= 1) plain[length++] = 0x80 | ((character >> (6 * more)) & 0x3f);
+    }
+  }
+  return length;
+}
+
+/** The bits of the first byte that give the number of bytes that follow. */
+const leads = [0, 0xc0, 0xe0, 0xf0];
+
+/** The character of a letter after a backslash. */
+const meaningOf = Uint8Array.from({ length: 256 }, (_, code) => code);
+for (const pair of ['b\b', 'f\f', 'n\n', 'r\r', 't\t']) meaningOf[pair.charCodeAt(0)] = pair.charCodeAt(1);
+
+/** Four hexadecimal digits. */
+function hexOf(bytes: Buffer, at: number): number {
+  let code = 0;
+  for (let index = at; index < at + 4; index += 1) code = 16 * code + (hexValues[bytes[index] as number] as number);
+  return code;
+}
+
+/** Finds every key. */
+export const allKeys: Keys = (bytes, from, to) => {
+  const written = bytes.toString('utf8', from, to);
+  return written.includes('\\') ? String(JSON.parse(`"${written}"`)) : written;
+};

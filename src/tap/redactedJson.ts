@@ -1,3 +1,5 @@
+import { jsonToken } from 'telemetry/exactJson.ts';
+
 /** Larger texts are not shown: they would have to be read whole to find what is secret in them. */
 const mostBytes = 64 * 1024;
 
@@ -31,27 +33,25 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Strings, punctuation, and everything else: numbers and names. */
-const token = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s"{}[\],:]+/g;
-
 /** @param text well-formed JSON */
 function redacted(text: string, scrub: (text: string) => string): string {
   let shown = '';
   let depth = 0;
   /** The depth at which the hidden value stands; undefined while nothing is hidden. */
   let hiddenAt: number | undefined;
-  const tokens = text.match(token) ?? [];
-  for (const [index, one] of tokens.entries()) {
-    if (one === '}' || one === ']') depth -= 1;
+  for (const token of text.match(jsonToken) ?? []) {
+    if (token === '}' || token === ']') depth -= 1;
     // A hidden value ends before the comma or the bracket that follows it on its level.
-    if (hiddenAt !== undefined && ((one === ',' && depth === hiddenAt) || depth < hiddenAt)) hiddenAt = undefined;
-    if (hiddenAt === undefined) shown += one.startsWith('"') ? scrubbed(one, scrub) : one;
-    if (one === '{' || one === '[') depth += 1;
-    const name = one === ':' ? tokens[index - 1] : undefined;
-    if (hiddenAt === undefined && name !== undefined && isSecretName(JSON.parse(name))) {
-      shown += hidden;
-      hiddenAt = depth;
-    }
+    if (hiddenAt !== undefined && ((token === ',' && depth === hiddenAt) || depth < hiddenAt)) hiddenAt = undefined;
+    if (token === '{' || token === '[') depth += 1;
+    if (hiddenAt !== undefined) continue;
+    const literal = token.slice(0, token.lastIndexOf('"') + 1);
+    shown += literal === '' ? token : scrubbed(literal, scrub);
+    if (!token.endsWith(':')) continue;
+    shown += ':';
+    if (!isSecretName(JSON.parse(literal))) continue;
+    shown += hidden;
+    hiddenAt = depth;
   }
   return shown;
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readAnswer, sliceBytes } from '../../src/backends/answer.ts';
-import { keysOf } from '../../src/protocol/jsonKeys.ts';
+import { keysOf } from '../../src/protocol/json.ts';
 
 const keys = keysOf(['x', 'end']);
-const size = ({ place: { end } }: { readonly place: { readonly end: number } }) => end;
+const size = ({ end }: { readonly end: number }) => end;
 
 /** How many turns other work had meanwhile. */
 function turns(): () => number {

@@ -4,7 +4,7 @@ import type { CallRequest } from '../../src/backends/call.ts';
 import { createRedaction } from '../../src/backends/redaction.ts';
 import { Refusal } from '../../src/backends/refusal.ts';
 import { createCallResults } from '../../src/backends/response.ts';
-import { keysOf } from '../../src/protocol/jsonKeys.ts';
+import { keysOf } from '../../src/protocol/json.ts';
 import { recordingLog } from '../support/observed.ts';
 import type { ScriptedReply } from '../support/scriptedBackend.ts';
 import { withFakeTimers } from '../support/waiting.ts';

@@ -1,4 +1,4 @@
-import { effort } from '../../src/protocol/jsonScan.ts';
+import { effort } from '../../src/protocol/jsonReader.ts';
 import { messageLimits } from '../../src/settings/constants.ts';
 
 /** What a message may cost in steps, which no machine makes faster or slower (R6, D186). */

@@ -12,8 +12,7 @@ import {
   readBody,
 } from '../../src/protocol/body.ts';
 import { memoryOf } from '../../src/protocol/eventMemory.ts';
-import { terminated } from '../../src/protocol/json.ts';
-import { allKeys } from '../../src/protocol/jsonKeys.ts';
+import { allKeys, terminated } from '../../src/protocol/json.ts';
 import { hubEvent } from '../support/events.ts';
 
 const limit = 1000;
@@ -225,5 +224,5 @@ it.each([
   const find = () => {
     throw new TypeError('a defect');
   };
-  expect(() => readBody(Buffer.from('{"a":1}\0'), 7, generation, { find })).toThrow(TypeError);
+  expect(() => readBody(Buffer.from('{"a":1}\0'), 7, generation, find)).toThrow(TypeError);
 });

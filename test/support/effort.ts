@@ -1,5 +1,5 @@
 import { beforeEach } from 'vitest';
-import { effort } from '../../src/protocol/jsonScan.ts';
+import { effort } from '../../src/protocol/jsonReader.ts';
 
 /** What is counted of reading JSON begins at 0 in each test that follows. */
 export function withCountedEffort(): typeof effort {

@@ -1,5 +1,5 @@
+import { inexactIn, isShallow } from 'telemetry/exactJson.ts';
 import { failure, type MethodResponse, maxResponseBytes } from '../hub/methodResponse.ts';
-import { carriageProblem } from './exactJson.ts';
 
 /** A message on the topic `{out}/{status}/{requestId}` of a module. */
 export interface Reply {
@@ -24,8 +24,11 @@ export function responseTo({ status: text, payload }: Pick<Reply, 'status' | 'pa
   if (payload.length > maxResponseBytes) return tooLarge;
   const read = objectIn(payload);
   if (!read) return malformed('its payload is neither empty nor a JSON object', status);
-  const problem = carriageProblem(read.json, maxDepth);
-  if (problem !== undefined) return malformed(`its payload ${problem}`, status);
+  if (!isShallow(read.output, maxDepth))
+    return malformed(`its payload is nested more than ${maxDepth} levels deep`, status);
+  const inexact = inexactIn(read.json);
+  // Without the place, which the payload has named: this is logged (G5).
+  if (inexact !== undefined) return malformed(`part of its payload ${inexact.problem}`, status);
   const response = { status, output: read.output };
   // Serialised anew, numbers and escapes can become longer.
   if (Buffer.byteLength(JSON.stringify(response)) > maxResponseBytes) return tooLarge;

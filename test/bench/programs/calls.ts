@@ -5,7 +5,7 @@ import { createBackend } from '../../../src/backends/http.ts';
 import { createRedaction } from '../../../src/backends/redaction.ts';
 import { staticToken } from '../../../src/backends/tokenSource.ts';
 import { createTroubles } from '../../../src/log/troubles.ts';
-import { keysOf } from '../../../src/protocol/jsonKeys.ts';
+import { keysOf } from '../../../src/protocol/json.ts';
 import { courseOf } from '../../support/observed.ts';
 import { answerParent } from '../processes/answerParent.ts';
 
