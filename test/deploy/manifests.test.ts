@@ -161,7 +161,7 @@ describe('what else a tool reads', () => {
       ...below('services/sandbox', 'healthcheck healthcheck/test healthcheck/interval healthcheck/start_period'),
       ...below('services/device-messaging', 'build user network_mode depends_on depends_on/sandbox'),
       ...below('services/device-messaging', 'depends_on/sandbox/condition command environment read_only'),
-      ...below('services/device-messaging', 'stop_grace_period volumes'),
+      ...below('services/device-messaging', 'stop_grace_period restart volumes'),
       ...below('services/device-messaging/environment', 'HTTP_HOST NODE_EXTRA_CA_CERTS'),
     ];
     expect(unknownIn(compose, keys)).toEqual([]);

@@ -25,7 +25,7 @@ async function renewKey(id: string): Promise<void> {
   while ((await nextAck(device)).ack.properties['correlationId'] !== id);
 }
 
-it('A second process in the same folder takes the partitions, and when it is killed, the first one takes them back', async () => {
+it('A second process in the same folder takes the partitions, and when it is killed, the first one is to be restarted', async () => {
   await renewKey('before');
   const [port, adminPort] = [await freePort(), await freePort()].map(String) as [string, string];
   second = await startService({
@@ -38,9 +38,15 @@ it('A second process in the same folder takes the partitions, and when it is kil
   const isReady = async () => (await fetch(sandbox.state.service.readyzUrl)).status;
   await expect.poll(isReady).toBe(503);
 
+  const said = () => linesIn(sandbox.state.service.logFile).map((line) => JSON.stringify(line));
+  await expect.poll(said).toContainEqual(expect.stringContaining('when that one has gone, restart this one'));
+
   await second.kill();
+  await sandbox.service?.stop();
+  await sandbox.startService();
   await renewKey('afterwards');
-  await expect.poll(() => handledIn(sandbox.state.service.logFile)).toContain('afterwards');
-  expect(handledIn(sandbox.state.service.logFile)[0]).toBe('before');
+  const { logFile } = sandbox.state.service;
+  await expect.poll(() => handledIn(logFile)).toContain('afterwards');
+  expect(handledIn(logFile)[0]).toBe('before');
   await expect.poll(isReady).toBe(200);
 });
