@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { attributesOf, isMarked, isNamed, objectOf } from '../../src/backends/reference.ts';
 import { Refusal } from '../../src/backends/refusal.ts';
-import { parseJson } from '../../src/protocol/json.ts';
-import { keysOf } from '../../src/protocol/json.ts';
+import { keysOf, parseJson } from '../../src/protocol/json.ts';
 import type { Script } from '../support/scriptedBackend.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { pumpId } from '../support/world.ts';
