@@ -1,4 +1,4 @@
-import { isOneOf, type Json, keysOf, leafOf, memberOf } from '../protocol/json.ts';
+import { type Json, keysOf, leafOf, memberOf } from '../protocol/json.ts';
 
 /** Values of unique properties, as JSON text. */
 export type UniqueValues = ReadonlyMap<string, Json>;
@@ -47,10 +47,17 @@ function unwrapped(value: Json): Json | undefined {
 /** Arrays, objects and numbers beyond 2^53 are equal only if their texts are equal. */
 function equalTo(one: Json): (other: Json) => boolean {
   const { text } = one;
-  if (text.startsWith('"')) {
-    const texts = keysOf([one.value as string]);
-    return (other) => isOneOf(other, other, texts);
+  if (!text.startsWith('"')) {
+    const number = Number(text);
+    return (other) => other.text === text || (Number.isSafeInteger(number) && Number(other.text) === number);
   }
-  const number = Number(text);
-  return (other) => other.text === text || (Number.isSafeInteger(number) && Number(other.text) === number);
+  let value: unknown;
+  return (other) => {
+    if (6 * sizeOf(other) < sizeOf(one)) return false; // an escape has at most six bytes for one
+    if (other.text === text) return true;
+    value ??= one.value;
+    return other.text.startsWith('"') && other.value === value;
+  };
 }
+
+const sizeOf = ({ start, end }: Json): number => end - start;

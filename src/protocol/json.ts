@@ -105,9 +105,9 @@ export const valueIn = (json: Json, key: string): unknown => leafOf(json, key)?.
 export const isText = ({ members, bytes, end }: Json, key: string): boolean =>
   bytes[members.get(key)?.start ?? end] === quote; // no quote follows a value
 
-/** Whether a value of the text is one of these texts. */
-export const isOneOf = ({ bytes }: Json, { start, end }: Pick<Member, 'start' | 'end'>, texts: Keys): boolean =>
-  bytes[start] === quote && texts(bytes, start + 1, end - 1) !== undefined;
+/** Whether a member that is a text is one of these. */
+export const isOneOf = ({ bytes }: Json, { start, end }: Member, texts: Keys): boolean =>
+  texts(bytes, start + 1, end - 1) !== undefined;
 
 /** Largest member of a device's body that the service reads: enough for a list of names. */
 const mostValuesRead = 1_001;
