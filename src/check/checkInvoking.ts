@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { type Finding, failure, ok, outage } from 'telemetry/check/finding.ts';
+import { type Finding, failure, ok } from 'telemetry/check/finding.ts';
 import { createDirectMethods, type DirectMethodResult } from '../hub/methods/directMethods.ts';
 import { accessOf } from '../identity/access.ts';
 import { isSecret } from '../identity/rotatingSecret.ts';
 import type { MethodsSettings } from '../settings/config.ts';
+import { unanswered } from './unanswered.ts';
 
 const what = 'service endpoint';
 
@@ -39,11 +40,11 @@ export async function checkInvoking(settings: MethodsSettings): Promise<Finding[
 export function invokingFindingOf(result: DirectMethodResult, isByKey: boolean): Finding {
   const { setting, compare, right } = isByKey ? ofKey : ofIdentity;
   if (result.kind === 'response') return ok(what, 'may invoke methods');
-  const { failure: reason, status, code } = result;
+  const { failure: reason, status, code, cause } = result;
   if (reason === 'device_unknown' || reason === 'device_offline')
     return ok(what, 'may invoke methods: the hub has no such device as was asked for');
-  const said = [status, code].filter((one) => one !== undefined).join(' ') || 'no answer';
+  const said = [status, code, cause].filter((one) => one !== undefined).join(' ') || 'no answer';
   return reason === 'refused'
     ? failure(what, `the hub refuses access: ${said} (${setting})`, right)
-    : outage(what, `${said} (${setting})`, `compare ${compare} with that of the hub, or wait until it is back`);
+    : unanswered(what, said, setting, `compare ${compare} with that of the hub`);
 }

@@ -1,4 +1,5 @@
 import type { MethodFailure } from '../../protocol/methodFailures.ts';
+import { saidOf } from '../../text/absence.ts';
 import type { HttpsResponse } from './httpsRequests.ts';
 
 export interface HubError {
@@ -7,6 +8,8 @@ export interface HubError {
   readonly status?: number;
   /** Six-digit error code of the hub. */
   readonly code?: number;
+  /** Without a response: what the error says. */
+  readonly cause?: string;
   /** `Retry-After`, in seconds. */
   readonly retryAfter?: number;
 }
@@ -50,7 +53,7 @@ interface ResponseError {
 export function readHubError(error: Error, wasSent: boolean): HubError {
   const { response, responseBody = '' } = error as ResponseError;
   const status = response?.statusCode;
-  if (status === undefined) return { failure: withoutResponse(error, wasSent) };
+  if (status === undefined) return { failure: withoutResponse(error, wasSent), cause: saidOf(error) };
   const { code, hasWaited } = refusalIn(responseBody);
   const known = (code === undefined ? undefined : byCode[code]) ?? byStatus[status] ?? 'outcome_unknown';
   const failure = known === 'device_gone' && hasWaited ? 'device_offline' : known;
