@@ -9,7 +9,7 @@ import { firstSeed, seedVariable } from './test/support/seed.ts';
 
 /** Files of one of these share a process with the others of it. What the service cures in the hub's SDKs, the sandbox's tests have not. */
 const rooms = {
-  service: ['test/hub/', 'test/methods/'],
+  service: ['test/hub/', 'test/methods/', 'test/check/'],
   sandbox: ['test/edge/', 'test/sandbox/', 'iot-hub-emulator/test/'],
 };
 

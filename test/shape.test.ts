@@ -225,7 +225,6 @@ describe('the system clock', () => {
   const reasons = {
     'check/checkClock.ts': 'compares it with the clocks of others',
     'check/checkEvents.ts': 'shows how old the newest event is',
-    'check/checkNetwork.ts': 'shows how long a certificate is valid',
     'storage/containerTrial.ts': 'deletes what an interrupted trial has left',
     'concurrency/clocks.ts': 'turns a point in time of the process into a time of day, and back',
     'concurrency/standstill.ts': 'compares it with the clock that can’t be set',

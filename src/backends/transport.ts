@@ -2,7 +2,7 @@ import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import type { Dispatcher } from 'undici';
 import { openPool } from '../network/pool.ts';
 import type { TransportFault } from '../protocol/backendCalls.ts';
-import { tooManyFiles } from '../text/absence.ts';
+import { saidOf, tooManyFiles } from '../text/absence.ts';
 import { createJoined } from './joined.ts';
 import { createLargeAnswer, type LargeAnswer, type ReadingRoom, usualAnswerBytes } from './largeAnswer.ts';
 import { createTimeouts } from './timeouts.ts';
@@ -15,7 +15,7 @@ export class TransportFailure extends Error {
   readonly sent: boolean;
 
   constructor(fault: TransportFault, sent: boolean, cause?: unknown) {
-    super(cause instanceof Error ? `${fault}: ${cause.message}` : fault);
+    super(cause instanceof Error ? `${fault}: ${saidOf(cause)}` : fault);
     this.fault = fault;
     this.sent = sent;
   }

@@ -3,6 +3,7 @@ import { tryAccess, tryToken } from '../backends/accessTrial.ts';
 import { type Access, accessOf } from '../identity/access.ts';
 import { backendNames } from '../protocol/backendCalls.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
+import { unanswered } from './unanswered.ts';
 
 type BackendSettings = MethodsSettings['backends'];
 
@@ -56,7 +57,7 @@ async function withToken(
   const what = backendNames.tokenEndpoint;
   const { token, cause } = await tryToken(settings);
   if (token === undefined) {
-    const isRefusal = /HTTP 4(?!08|29)\d\d|unreadable/.test(cause);
+    const isRefusal = /answered with HTTP 4(?!08|29)\d\d|unreadable/.test(cause);
     return [
       isRefusal
         ? failure(
@@ -64,7 +65,7 @@ async function withToken(
             cause,
             'compare BACKENDS_TOKEN_URL, BACKENDS_CLIENT_ID, BACKENDS_CLIENT_SECRET and BACKENDS_TOKEN_SCOPE with what you were given',
           )
-        : outage(what, cause || 'no token', 'compare BACKENDS_TOKEN_URL, or wait until it is back'),
+        : unanswered(what, cause || 'no token', 'BACKENDS_TOKEN_URL', 'compare BACKENDS_TOKEN_URL'),
     ];
   }
   const tried = urls.map(([name, [url, setting]]) => findingOf(name, url, setting, settings, token));
@@ -80,8 +81,7 @@ async function findingOf(
 ): Promise<Finding> {
   const what = backendNames[backend];
   const { status, cause } = await tryAccess(backend, url, settings, token, answerMs);
-  if (status === undefined)
-    return outage(what, `${cause} (${setting})`, `compare ${setting}, or wait until it is back`);
+  if (status === undefined) return unanswered(what, cause, setting, `compare ${setting}`);
   const said = `HTTP ${status} (${setting})`;
   if (status === 401) {
     const source = settings.tokenUrl === '' ? 'BACKENDS_TOKEN' : 'the client of BACKENDS_CLIENT_ID';

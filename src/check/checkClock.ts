@@ -2,7 +2,9 @@ import { type IncomingHttpHeaders, request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import { type Finding, failure, ok, warning } from 'telemetry/check/finding.ts';
 import { outboundAgent } from 'telemetry/network/outbound.ts';
-import type { Endpoint } from './endpoints.ts';
+import { backendNames } from '../protocol/backendCalls.ts';
+import type { MethodsSettings } from '../settings/config.ts';
+import type { BackendUrls } from './checkBackends.ts';
 
 const what = 'clock';
 const answerMs = 10_000;
@@ -13,15 +15,23 @@ const doubtfulMs = 5_000;
 /** A signature of the storage is refused when it is older than a quarter of an hour, and one of the hub's tokens earlier. */
 const wrongMs = 5 * 60_000;
 
+type Clocks = Pick<MethodsSettings, 'hub' | 'backends'>;
+
 interface Reading {
   readonly name: string;
   /** How far its clock is ahead of ours. */
   readonly aheadMs: number;
 }
 
-/** Compares the clock of this machine with the `Date` of all that speak HTTP. Asks for the headers of `/` only. */
-export async function checkClock(endpoints: readonly Endpoint[]): Promise<Finding[]> {
-  const answers = await Promise.all(endpoints.map(readingOf));
+/** Compares the clock of this machine with the `Date` of the hub and the backends. Asks for the headers of `/` only. */
+export async function checkClock({ hub, backends }: Clocks, urls: BackendUrls): Promise<Finding[]> {
+  const [, hostName = hub.hostName] = /(?:^|;)\s*HostName=([^;]+)/.exec(hub.serviceConnectionString) ?? [];
+  const known: readonly (readonly [name: string, url: string])[] = [
+    ['service endpoint', `https://${hostName}`],
+    ...Object.entries(urls).map(([name, [url]]) => [backendNames[name as keyof BackendUrls], url] as const),
+    ...(backends.tokenUrl === '' ? [] : [[backendNames.tokenEndpoint, backends.tokenUrl] as const]),
+  ];
+  const answers = await Promise.all(known.map(([name, url]) => readingOf(name, url)));
   const readings = answers.filter((reading) => reading !== undefined);
   if (readings.length === 0)
     return [warning(what, 'nobody tells the time', 'compare the clock of this machine with another one')];
@@ -48,11 +58,10 @@ export function judged(readings: readonly Reading[]): Finding[] {
 
 const secondsOf = ({ aheadMs }: Reading): number => Math.round(Math.abs(aheadMs) / 1000);
 
-async function readingOf({ name, url }: Endpoint): Promise<Reading | undefined> {
-  if (url === undefined) return undefined;
+async function readingOf(name: string, url: string): Promise<Reading | undefined> {
   const asked = Date.now();
   try {
-    const { date = '' } = await headersOf(url);
+    const { date = '' } = await headersOf(new URL(url).origin);
     const told = Date.parse(date);
     // The fraction of a second that is left out is half a second, on average.
     return Number.isNaN(told) ? undefined : { name, aheadMs: told + 500 - (asked + Date.now()) / 2 };

@@ -10,6 +10,7 @@ import { accessOf, type EventsAccess } from '../identity/access.ts';
 import { isSecret } from '../identity/rotatingSecret.ts';
 import { isLookedUp } from '../settings/derived.ts';
 import { hubLoginOf, hubNameOf } from '../settings/hubLogin.ts';
+import { isLasting } from '../text/absence.ts';
 
 const what = 'event endpoint';
 const answerMs = 15_000;
@@ -30,9 +31,9 @@ export async function checkEvents(settings: EventSettings): Promise<Finding[]> {
     const where = `${found.namespace}/${found.eventHub}, named by the hub: `;
     return checkEndpoint(at, at.hub.eventsConnectionString, told, where);
   } catch (error) {
-    const { isAnswer, hubSaid, setting, todo } = diagnoseLookUp(error);
+    const { cause, isAnswer, hubSaid, setting, todo } = diagnoseLookUp(error);
     const found = `the hub does not name its event endpoint: ${hubSaid} (${setting})`;
-    return [isAnswer ? failure(what, found, todo) : outage(what, found, todo)];
+    return [isAnswer || isLasting(cause) ? failure(what, found, todo) : outage(what, found, todo)];
   }
 }
 
@@ -50,9 +51,9 @@ async function checkEndpoint(
   } catch (error) {
     const diagnosis = diagnosisOf(error);
     if (diagnosis === undefined) throw error;
-    const { setting, hubSaid, todo, isAnswer } = told(diagnosis);
+    const { cause, setting, hubSaid, todo, isAnswer } = told(diagnosis);
     const found = where + (setting === undefined ? hubSaid : `${hubSaid} (${setting})`);
-    return [isAnswer ? failure(what, found, todo) : outage(what, found, todo)];
+    return [isAnswer || isLasting(cause) ? failure(what, found, todo) : outage(what, found, todo)];
   }
   const kept = extents.filter(({ isEmpty }) => !isEmpty);
   const events = kept.reduce((sum, { first, last }) => sum + last - first + 1, 0);

@@ -5,6 +5,7 @@ import { diagnoseMethods } from '../hub/methods/methodsDiagnosis.ts';
 import { accessOf } from '../identity/access.ts';
 import { isSecret } from '../identity/rotatingSecret.ts';
 import type { MethodsSettings } from '../settings/config.ts';
+import { isLasting } from '../text/absence.ts';
 
 const what = 'service endpoint';
 
@@ -33,7 +34,6 @@ export function invokingFindingOf(result: DirectMethodResult, isByKey: boolean):
     return ok(what, 'may invoke methods: the hub has no such device as was asked for');
   const said = [status, code, cause].filter((one) => one !== undefined).join(' ') || 'no answer';
   const { setting, todo } = diagnoseMethods(result, isByKey);
-  return reason === 'refused'
-    ? failure(what, `the hub refuses access: ${said} (${setting})`, todo)
-    : outage(what, `${said} (${setting})`, todo);
+  if (reason === 'refused') return failure(what, `the hub refuses access: ${said} (${setting})`, todo);
+  return (isLasting(cause ?? '') ? failure : outage)(what, `${said} (${setting})`, todo);
 }

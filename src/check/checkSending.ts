@@ -5,6 +5,7 @@ import { diagnoseService } from '../hub/replies/serviceDiagnosis.ts';
 import { accessOf } from '../identity/access.ts';
 import { isSecret } from '../identity/rotatingSecret.ts';
 import type { Settings } from '../settings/config.ts';
+import { isLasting } from '../text/absence.ts';
 
 const what = 'service endpoint';
 const answerMs = 15_000;
@@ -39,10 +40,11 @@ export function sendingFailureOf(error: unknown, isByIdentity: boolean): Finding
   return isRefusal(error) ? failure(what, found, todo) : outage(what, found, todo);
 }
 
-/** By the client's name for it, also of the error that it wraps. */
+/** By the client's name for it, or the code, also of the error that it wraps. */
 function isRefusal(error: unknown): boolean {
   const { amqpError } = error as { readonly amqpError?: unknown };
-  return [error, amqpError].some((one) =>
-    /Unauthorized|NotFound/.test((one as object | undefined)?.constructor.name ?? ''),
-  );
+  return [error, amqpError].some((one) => {
+    const { code } = (one ?? {}) as NodeJS.ErrnoException;
+    return /Unauthorized|NotFound/.test(one?.constructor.name ?? '') || isLasting(String(code));
+  });
 }

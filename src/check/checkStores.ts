@@ -5,6 +5,7 @@ import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { placeOf } from '../settings/derived.ts';
 import { tryContainer, UnconditionalStorage } from '../storage/containerTrial.ts';
 import { type StoreLocation, storeFailureOf } from '../storage/storeFailure.ts';
+import { isLasting } from '../text/absence.ts';
 
 /** Of all requests of one check together. */
 const trialMs = 15_000;
@@ -66,5 +67,5 @@ function findingOf(what: string, error: unknown, place: StoreLocation): Finding 
   if (told === undefined) throw error;
   const { setting, storeSaid, todo } = told.diagnosis;
   const found = `${told.message === storeSaid ? '' : `${told.message.replace(/ failed: .*/, '')}: `}${storeSaid} (${setting})`;
-  return told.fault === 'refused' ? failure(what, found, todo) : outage(what, found, todo);
+  return told.fault === 'refused' || isLasting(storeSaid) ? failure(what, found, todo) : outage(what, found, todo);
 }

@@ -165,7 +165,7 @@ function keepSocketErrors(): void {
     const inner: SocketOwner = Reflect.get(this, '_rheaConnection');
     // Before the client, which forgets it.
     inner.prependListener('disconnected', ({ error }) => {
-      cause = error;
+      cause ??= error; // of a WebSocket comes its end, too
     });
   };
 }

@@ -11,6 +11,7 @@ const known: Readonly<Record<string, Absence>> = {
   EHOSTUNREACH: 'nobody',
   ENETUNREACH: 'nobody',
   ETIMEDOUT: 'nobody',
+  UND_ERR_CONNECT_TIMEOUT: 'nobody',
   TooLate: 'nobody',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'untrusted',
   SELF_SIGNED_CERT_IN_CHAIN: 'untrusted',
@@ -36,6 +37,13 @@ const ownLimit = {
 /** Fields that take the place of those of a diagnosis: the other side is not to blame. None for any other code or failure. */
 export const ownLimitOf = (code: string): Partial<typeof ownLimit> =>
   code === 'EMFILE' || code === 'ENFILE' || code === tooManyFiles ? ownLimit : {};
+
+/** What an error says, with its code, which errors of TLS have beside their message. */
+export const saidOf = ({ message, code = '' }: NodeJS.ErrnoException): string =>
+  message.includes(code) ? message : `${message} (${code})`.trim();
+
+/** Whether it does not pass by itself: a certificate, or the rules of a proxy, must be mended. */
+export const isLasting = (code: string): boolean => /CERT|ISSUER|SIGNATURE|EPROXY(AUTH|REFUSED)/.test(code);
 
 /**
  * What an operator can do about a failure without an answer; undefined when its code tells no cause.

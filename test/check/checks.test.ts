@@ -1,28 +1,33 @@
 import { once } from 'node:events';
-import { createServer as createHttpsServer } from 'node:https';
-import { type AddressInfo, createServer } from 'node:net';
-import { join } from 'node:path';
-import { ensureCertificates } from 'iot-hub-emulator/testing';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:tls';
+import { issueCertificate } from 'iot-hub-emulator/testing';
 import type { Finding } from 'telemetry/check/finding.ts';
+import { useProxies } from 'telemetry/network/outbound.ts';
+import { trustAlso } from 'telemetry/network/trust.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { checkBackends } from '../../src/check/checkBackends.ts';
-import { lagFindingOf } from '../../src/check/checkEvents.ts';
-import { invokingFindingOf } from '../../src/check/checkInvoking.ts';
-import { checkNetwork } from '../../src/check/checkNetwork.ts';
-import { sendingFailureOf, sendingFindingOf } from '../../src/check/checkSending.ts';
+import { checkEvents, lagFindingOf } from '../../src/check/checkEvents.ts';
+import { checkInvoking, invokingFindingOf } from '../../src/check/checkInvoking.ts';
+import { checkSending, sendingFailureOf, sendingFindingOf } from '../../src/check/checkSending.ts';
 import { checkSettings } from '../../src/check/checkSettings.ts';
 import { checkContainer } from '../../src/check/checkStores.ts';
 import type { SendRefusal } from '../../src/hub/replies/sendFailure.ts';
 import { errors } from '../../src/hub/replies/serviceSdk.ts';
+import { cureHubSdks } from '../../src/hub/sdkCures.ts';
+import { useHubTransport } from '../../src/hub/transport/hubTransport.ts';
 import type { MethodFailure } from '../../src/protocol/methodFailures.ts';
-import { ConfigurationError } from '../../src/settings/config.ts';
+import { ConfigurationError, readMethodsSettings } from '../../src/settings/config.ts';
 import { serve } from '../backends/harness.ts';
+import { startConnectProxy } from '../support/connectProxy.ts';
 import { bearerToken, settingsWith } from '../support/environment.ts';
 import { storageForAll } from '../support/storageAccount.ts';
 
 // What each answer, or none, means for a deployment: a wrong setting or credential is a failure, and another machine that is
 // away for now an outage, which stops no init container.
+
+cureHubSdks();
 
 type Verdict = 'ok' | 'warning' | 'failure' | 'outage';
 
@@ -31,12 +36,24 @@ const verdictOf = ({ mark, isOutage = false }: Finding): Verdict => (isOutage &&
 /** What all these mean. */
 const all = <T>(verdict: Verdict, ...answers: T[]) => answers.map((answer): [T, Verdict] => [answer, verdict]);
 
+const dayMs = 24 * 60 * 60_000;
+const of = (environment: Readonly<Record<string, string>>) =>
+  settingsWith({ BACKENDS_TOKEN: bearerToken, ...environment });
+const methodsOf = (environment: Readonly<Record<string, string>>) =>
+  readMethodsSettings(
+    {
+      ...{ BACKENDS_TOKEN: bearerToken, INFORMATION_MODEL_URL: 'http://im', TYPE_REGISTRY_URL: 'http://tr' },
+      ...environment,
+    },
+    'no-such-directory',
+  );
+
 /** A port at which nobody listens. */
 const closedPort = 1;
 
 describe('a backend', () => {
   const checked = async (url: string) => {
-    const settings = settingsWith({ BACKENDS_TOKEN: bearerToken, TYPE_REGISTRY_URL: url });
+    const settings = of({ TYPE_REGISTRY_URL: url });
     const [finding, ...more] = await checkBackends(settings, { typeRegistry: [url, 'TYPE_REGISTRY_URL'] });
     expect([finding?.what, more]).toEqual(['type registry', []]);
     return finding as Finding;
@@ -174,41 +191,70 @@ describe('checkpoints', () => {
     expect(judged({}, 'latest').found).toMatch(/begins with what comes from now on \(HUB_START_POSITION=latest\)$/));
 });
 
-describe('an address', () => {
-  const directory = folderForAll('checks');
-  const to = (port: number, isEncrypted: boolean) => ({
-    ...{ name: 'service endpoint', host: '127.0.0.1', port, isEncrypted, setting: 'HUB_HOST_NAME', url: undefined },
-  });
+describe('what cannot be reached, for each that is asked', () => {
+  const key = 'SharedAccessKeyName=n;SharedAccessKey=a2V5';
+  const client = { BACKENDS_CLIENT_ID: 'id', BACKENDS_CLIENT_SECRET: 'secret' };
+  const probes: Readonly<Record<string, (at: string) => Promise<readonly Finding[]>>> = {
+    HUB_EVENTS_CONNECTION_STRING: (at) =>
+      checkEvents(of({ HUB_EVENTS_CONNECTION_STRING: `Endpoint=sb://${at}/;${key};EntityPath=hub` })),
+    HUB_SERVICE_CONNECTION_STRING: (at) => checkSending(of({ HUB_SERVICE_CONNECTION_STRING: `HostName=${at};${key}` })),
+    'HUB_SERVICE_CONNECTION_STRING over WebSockets': async (at) => {
+      await useHubTransport({ transport: 'websockets' });
+      onTestFinished(() => useHubTransport({ transport: 'amqp' }));
+      return checkSending(of({ HUB_SERVICE_CONNECTION_STRING: `HostName=${at};${key}` }));
+    },
+    'HUB_SERVICE_CONNECTION_STRING of the front door': (at) =>
+      checkInvoking(methodsOf({ HUB_SERVICE_CONNECTION_STRING: `HostName=${at};${key}` })),
+    TYPE_REGISTRY_URL: (at) => checkBackends(of({}), { typeRegistry: [`https://${at}`, 'TYPE_REGISTRY_URL'] }),
+    BACKENDS_TOKEN_URL: (at) =>
+      checkBackends(settingsWith({ ...client, BACKENDS_TOKEN_URL: `https://${at}` }), { typeRegistry: ['', ''] }),
+    STORE_CONNECTION_STRING: (at) => {
+      const account = `DefaultEndpointsProtocol=https;AccountName=a;AccountKey=a2V5;BlobEndpoint=https://${at}/a`;
+      return checkContainer('c', 'checkpoints', of({ STORE: 'blob', STORE_CONNECTION_STRING: account }));
+    },
+  };
 
-  async function listening(server: ReturnType<typeof createServer>): Promise<number> {
+  /** A server whose certificate is of an unknown authority, or of a known one and has expired. */
+  async function secured(isKnown: boolean): Promise<string> {
+    const issuer = await issueCertificate({ name: 'an authority', role: 'finalAuthority' });
+    const times = isKnown ? { from: Date.now() - 9 * dayMs, until: Date.now() - dayMs } : {};
+    const server = createServer(await issueCertificate({ name: 'localhost', role: 'server', issuer, ...times }));
+    if (isKnown) trustAlso(issuer.cert);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     onTestFinished(() => void server.close());
-    return (server.address() as AddressInfo).port;
+    return `localhost:${(server.address() as AddressInfo).port}`;
   }
 
-  it('without TLS is reached when it accepts connections', async () => {
-    const port = await listening(createServer((socket) => void socket.destroy()));
-    expect((await checkNetwork(to(port, false), 'network')).map(verdictOf)).toEqual(['ok']);
+  const causes: readonly [string, () => string | Promise<string>, Verdict, RegExp][] = [
+    ['an unknown host', () => 'no-such-host.invalid', 'outage', /no such host: compare /],
+    ['nobody', () => `127.0.0.1:${closedPort}`, 'outage', /nobody answers there: compare /],
+    ['a certificate that is not trusted', () => secured(false), 'failure', /not trusted: NETWORK_CA_FILE/],
+    ['a certificate that has expired', () => secured(true), 'failure', /certificate is out of date/],
+  ];
+
+  it.each(
+    Object.entries(probes).flatMap(([setting, probe]) => causes.map((cause) => [setting, ...cause, probe] as const)),
+  )('%s with %s', async (setting, _, place, verdict, todo, probe) => {
+    const [finding] = await probe(await place());
+    expect(finding).toMatchObject({ found: expect.stringContaining(`(${setting.split(' ')[0]})`) });
+    expect([finding && verdictOf(finding), finding?.todo]).toEqual([verdict, expect.stringMatching(todo)]);
   });
 
-  it.each([false, true])('that accepts no connection is out (with TLS: %s)', async (isEncrypted) => {
-    const [finding] = await checkNetwork(to(closedPort, isEncrypted), 'network');
-    expect([finding && verdictOf(finding), finding?.found]).toEqual(['outage', '127.0.0.1:1: ECONNREFUSED']);
-    expect(finding?.todo).toContain('HUB_HOST_NAME');
-  });
+  async function asking(): Promise<string> {
+    const proxy = await startForTest(startConnectProxy());
+    proxy.behave('asks');
+    return proxy.url;
+  }
 
-  it('that hangs up is out', async () => {
-    const port = await listening(createServer((socket) => void socket.destroy()));
-    expect((await checkNetwork(to(port, true), 'network')).map(verdictOf)).toEqual(['outage']);
-  });
-
-  it('whose certificate is of an unknown authority is a failure', async () => {
-    const { cert, key } = await ensureCertificates(join(directory, 'hub'));
-    const port = await listening(createHttpsServer({ cert, key }));
-    const [finding] = await checkNetwork(to(port, true), 'network');
-    expect(finding && verdictOf(finding)).toBe('failure');
-    expect(finding?.found).toMatch(/CERT|ISSUER|SIGNATURE/);
+  it.each<[how: string, start: () => Promise<string>, Verdict, RegExp]>([
+    ['is away', async () => `http://127.0.0.1:${closedPort}`, 'outage', /^compare HTTPS_PROXY with the proxy/],
+    ['asks for credentials', asking, 'failure', /asks for credentials/],
+  ])('a backend with a proxy that %s', async (_, start, verdict, todo) => {
+    useProxies({ https: await start(), http: '', except: '' });
+    onTestFinished(() => useProxies({ https: '', http: '', except: '' }));
+    const [finding] = await (probes['TYPE_REGISTRY_URL']?.('localhost:7') ?? []);
+    expect([finding && verdictOf(finding), finding?.todo]).toEqual([verdict, expect.stringMatching(todo)]);
   });
 });
 

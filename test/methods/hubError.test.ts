@@ -55,9 +55,12 @@ describe('an error of the hub', () => {
 
 describe('no response of the hub', () => {
   it('to a request that was not sent means that nothing was invoked', () =>
-    expect(readHubError(new Error('connect ECONNREFUSED'), false)).toEqual({ failure: 'unavailable' }));
+    expect(readHubError(new Error('connect ECONNREFUSED'), false)).toEqual({
+      failure: 'unavailable',
+      cause: 'connect ECONNREFUSED',
+    }));
   it('to a request that was sent leaves the outcome unknown', () =>
-    expect(readHubError(new Error('socket hang up'), true)).toEqual({ failure: 'outcome_unknown' }));
+    expect(readHubError(new Error('socket hang up'), true)).toMatchObject({ failure: 'outcome_unknown' }));
   it('in JSON is a bad reply', () =>
-    expect(readHubError(new SyntaxError('Unexpected token'), true)).toEqual({ failure: 'bad_reply' }));
+    expect(readHubError(new SyntaxError('Unexpected token'), true)).toMatchObject({ failure: 'bad_reply' }));
 });

@@ -99,20 +99,15 @@ const common: Readonly<Record<string, readonly Row[]>> = {
   HUB_SERVICE_CONNECTION_STRING: [
     finds('service endpoint', replaced(key, withWrongKey), /must be those of a policy/, { init: 1 }),
     finds(
-      'network of service endpoint',
+      'service endpoint',
       replaced(/HostName=[^;]*/, `HostName=${nowhere}`),
-      /no such host: compare HostName of HUB_SERVICE_CONNECTION_STRING/,
+      /HUB_SERVICE_CONNECTION_STRING.*no such host: compare HostName/,
       begins,
     ),
     invalid('HostName=x', /SharedAccessKeyName, SharedAccessKey missing/),
   ],
   INFORMATION_MODEL_URL: [
-    finds(
-      'network of information model',
-      to(`http://${nowhere}`),
-      /no such host: compare INFORMATION_MODEL_URL/,
-      begins,
-    ),
+    finds('information model', to(`http://${nowhere}`), /no such host: compare INFORMATION_MODEL_URL/, begins),
     finds(
       'information model',
       (right) => ({ INFORMATION_MODEL_URL: `${right['INFORMATION_MODEL_URL']}/wrong` }),
@@ -124,19 +119,14 @@ const common: Readonly<Record<string, readonly Row[]>> = {
   HTTPS_PROXY: [
     invalid('proxy:3128', /HTTPS_PROXY: must be the http or https address of a proxy/),
     finds(
-      'network of service endpoint',
+      'service endpoint',
       () => ({ HTTPS_PROXY: 'http://127.0.0.1:1', HUB_TRANSPORT: 'websockets', ...withTls() }),
-      /the proxy 127\.0\.0\.1:1 cannot be used: ECONNREFUSED → compare HTTPS_PROXY/,
+      /the proxy 127\.0\.0\.1:1 cannot be used: ECONNREFUSED .*→ compare HTTPS_PROXY/,
       begins,
     ),
   ],
   HTTP_PROXY: [
-    finds(
-      'network of information model',
-      to('http://127.0.0.1:1'),
-      /the proxy 127\.0\.0\.1:1 cannot be used: ECONNREFUSED/,
-      begins,
-    ),
+    finds('token endpoint', to('http://127.0.0.1:1'), /the proxy 127\.0\.0\.1:1 cannot be used: ECONNREFUSED/, begins),
   ],
   NO_PROXY: [invalid('a\tb', /NO_PROXY: must be without control/)],
   NETWORK_CA_FILE: [
@@ -179,9 +169,9 @@ const service: Readonly<Record<string, readonly Row[]>> = {
     finds('event endpoint', replaced(key, withWrongKey), /policy of this hub that may listen/),
     finds('event endpoint', replaced(/EntityPath=[^;]*/, 'EntityPath=another-hub'), /EntityPath|policy of this hub/),
     finds(
-      'network of event endpoint',
+      'event endpoint',
       replaced(/Endpoint=[^;]*/, `Endpoint=sb://127.0.0.1:1/`),
-      /ECONNREFUSED → nobody answers there: compare Endpoint/,
+      /ECONNREFUSED.* → nobody answers there: compare Endpoint/,
       begins,
     ),
     finds('event endpoint', to(''), /localhost:\d+\/sandbox-hub, named by the hub: 4 partitions/, { mark: 'ok' }),
@@ -224,9 +214,9 @@ const service: Readonly<Record<string, readonly Row[]>> = {
   STORE_CONNECTION_STRING: [
     finds('checkpoint container', withWrongAccountKey, /403 .*STORE_CONNECTION_STRING/, { init: 1 }),
     finds(
-      'network of checkpoints',
+      'checkpoint container',
       replaced(/BlobEndpoint=[^;]*/, 'BlobEndpoint=http://127.0.0.1:1/devstoreaccount1'),
-      /nobody answers there: compare STORE_CONNECTION_STRING/,
+      /STORE_CONNECTION_STRING.* → nobody answers there: compare AccountName or BlobEndpoint/,
       begins,
     ),
     ...(common['STORE_CONNECTION_STRING'] ?? []),
@@ -250,7 +240,7 @@ const service: Readonly<Record<string, readonly Row[]>> = {
     ),
   ],
   'an authority that is not trusted': [
-    finds('network of service endpoint', () => ({ NODE_EXTRA_CA_CERTS: '' }), /not trusted: NETWORK_CA_FILE/),
+    finds('service endpoint', () => ({ NODE_EXTRA_CA_CERTS: '' }), /not trusted: NETWORK_CA_FILE/),
   ],
 };
 
