@@ -136,7 +136,7 @@ export function createBackend(options: BackendOptions): Backend {
     waiting: () => bulkhead.connections().waiting,
     state: () => ({
       ...{ circuit: circuit.state(), outage: circuit.outage() },
-      ...{ connections: bulkhead.connections(), recent: calls.recent() },
+      ...{ connections: bulkhead.connections(), oldestMs: calls.oldestMs() },
     }),
     async close() {
       circuit.close();

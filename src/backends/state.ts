@@ -1,4 +1,3 @@
-import type { RequestStatistics } from '../observing/recentRequests.ts';
 import type { Connections } from './bulkhead.ts';
 import type { Outage } from './circuit.ts';
 
@@ -8,7 +7,8 @@ export interface BackendState {
   /** While the circuit is open. */
   readonly outage: Outage | undefined;
   readonly connections: Connections;
-  readonly recent: RequestStatistics;
+  /** Age of the oldest request under way; 0 when none is. */
+  readonly oldestMs: number;
   /** Answers that are cached; undefined for a backend without a cache. */
   readonly cacheEntries?: number | undefined;
 }

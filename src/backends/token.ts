@@ -4,7 +4,7 @@ import { currentOf, renewed, type Secret } from '../identity/rotatingSecret.ts';
 import type { Troubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
 import { createRequestRecords } from '../observing/callRecords.ts';
-import { createRecentRequests } from '../observing/recentRequests.ts';
+import { createOpenRequests } from '../observing/openRequests.ts';
 import { createRenewal } from './tokenRenewal.ts';
 import type { TokenSource } from './tokenSource.ts';
 import { createTransport, TransportFailure } from './transport.ts';
@@ -48,7 +48,7 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
       ...(scope !== '' && { scope }),
     }).toString();
   const records = createRequestRecords('tokenEndpoint', meter);
-  const requests = createRecentRequests();
+  const requests = createOpenRequests();
 
   async function post(secret: string, isRepeat: boolean) {
     if (isRepeat) records.repeated();
@@ -69,7 +69,7 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
       if (error instanceof TransportFailure) measure(error);
       throw error;
     } finally {
-      requests.dropped(sent);
+      requests.ended(sent);
     }
   }
 
@@ -90,7 +90,7 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
     troubles,
     failureOf,
     onOutage: records.out,
-    state: () => ({ connections: { inUse: requests.underWay(), waiting: 0 }, recent: requests.recent() }),
+    state: () => ({ connections: { inUse: requests.count(), waiting: 0 }, oldestMs: requests.oldestMs() }),
     close,
   });
 }

@@ -15,7 +15,7 @@ interface RenewalOptions {
   readonly failureOf: (error: unknown) => string;
   /** Called at the begin of each outage. */
   readonly onOutage: () => void;
-  readonly state: () => Pick<BackendState, 'connections' | 'recent'>;
+  readonly state: () => Pick<BackendState, 'connections' | 'oldestMs'>;
   readonly close: () => Promise<void>;
 }
 

@@ -10,13 +10,13 @@ import {
 import { Rejection } from '../protocol/rejection.ts';
 import type { Attributes, SpanError } from '../tracing/span.ts';
 import { beginStep, type Course, type Step } from './course.ts';
-import { createRecentRequests, type RequestStatistics } from './recentRequests.ts';
+import { createOpenRequests } from './openRequests.ts';
 
 /** Records the calls to one backend: metrics, a span and a step each, and what followers are told of each attempt. */
 export interface CallRecords {
   begin(course: Course, request: HttpRequest): CallCourse;
-  /** How requests went in the last minutes, for operators; without probes. */
-  recent(): RequestStatistics;
+  /** Age of the oldest request under way; 0 when none is. Without probes. */
+  oldestMs(): number;
   /** @param beganAt as `performance.now()` */
   probed(end: AttemptEnd, beganAt: number): void;
   /** The circuit has opened. */
@@ -69,7 +69,7 @@ export function createRequestRecords(backend: BackendKey, meter: Meter) {
 /** @param url of the backend */
 export function createCallRecords(backend: BackendKey, url: string, meter: Meter): CallRecords {
   const { measure, repeated, out } = createRequestRecords(backend, meter);
-  const requests = createRecentRequests();
+  const requests = createOpenRequests();
   const name = backendNames[backend];
   const server = serverOf(url);
 
@@ -120,14 +120,14 @@ export function createCallRecords(backend: BackendKey, url: string, meter: Meter
         ended() {
           own.ms += performance.now() - step.since;
           course.open.delete(step);
-          if (sent) requests.dropped(sent);
+          if (sent) requests.ended(sent);
           span?.end(attributesAtEnd(last, attempts), spanErrorOf(last, thrown, request.expect));
         },
       };
     },
     probed: (end, beganAt) => measure('probe', 'GET', end, performance.now() - beganAt),
     out,
-    recent: requests.recent,
+    oldestMs: requests.oldestMs,
   };
 }
 

@@ -4,7 +4,7 @@ import { droppedLines } from './log.ts';
 import type { Meter } from './meter.ts';
 import type { processMetrics } from './processMetrics.ts';
 
-const delayValues = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'] as const;
+const delayValues = ['min', 'max', 'mean', 'stddev', 'p50', 'p99'] as const;
 type Delays = Readonly<Record<(typeof delayValues)[number], number>>;
 
 /** The timer of the measurement; Node includes its interval in the values. */
@@ -18,7 +18,7 @@ export function observeProcess(meter: Meter<typeof processMetrics>, dropped = dr
   const histogram = monitorEventLoopDelay({ resolution: resolutionMs });
   histogram.enable();
   let lookedAt = Number.NEGATIVE_INFINITY;
-  let delays: Delays = { min: 0, max: 0, mean: 0, stddev: 0, p50: 0, p90: 0, p99: 0 };
+  let delays: Delays = { min: 0, max: 0, mean: 0, stddev: 0, p50: 0, p99: 0 };
 
   function look(): Delays {
     const delay = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - resolutionMs / 1e3);
@@ -28,7 +28,6 @@ export function observeProcess(meter: Meter<typeof processMetrics>, dropped = dr
       mean: delay(histogram.mean),
       stddev: histogram.stddev / 1e9,
       p50: delay(histogram.percentile(50)),
-      p90: delay(histogram.percentile(90)),
       p99: delay(histogram.percentile(99)),
     };
   }

@@ -16,7 +16,6 @@ export const processMetrics = {
   'nodejs.eventloop.delay.mean': delay('the mean'),
   'nodejs.eventloop.delay.stddev': delay('the standard deviation'),
   'nodejs.eventloop.delay.p50': delay('the median'),
-  'nodejs.eventloop.delay.p90': delay('the 90th percentile'),
   'nodejs.eventloop.delay.p99': gauge({
     unit: 's',
     what: 'Event loop delay since the last collection: the 99th percentile',

@@ -58,7 +58,7 @@ it('messages wait while the identity gets no token, as they do for a token endpo
     circuit: 'open',
     outage: { failure: 'no token of the identity' },
     connections: { inUse: 0, waiting: 0 },
-    recent: { count: 0 },
+    oldestMs: 0,
   });
   expect(outages()).toEqual({ tokenEndpoint: 1 });
   expect(log.lines).toMatchObject([{ level: 'warn', message: 'no access token for the backends' }]);

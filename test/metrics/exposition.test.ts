@@ -111,7 +111,7 @@ it('the event loop delay excludes the interval of the measurement', async () => 
   expect(delay('max')).toBeGreaterThan(0.15);
   expect(delay('max')).toBeLessThan(10);
   expect(delay('min')).toBeLessThan(delay('max'));
-  for (const which of ['mean', 'stddev', 'p50', 'p90', 'p99']) expect(delay(which)).toBeLessThanOrEqual(delay('max'));
+  for (const which of ['mean', 'stddev', 'p50', 'p99']) expect(delay(which)).toBeLessThanOrEqual(delay('max'));
   expect(sampleOf(samples, 'process_memory_usage')).toBeGreaterThan(10_000_000);
   for (const mode of ['user', 'system']) {
     const seconds = sampleOf(samples, 'process_cpu_time_total', { cpu_mode: mode });

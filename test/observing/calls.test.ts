@@ -32,9 +32,8 @@ describe('a call to a backend', () => {
     vi.advanceTimersByTime(10);
     call.sends();
     expect([...course.open]).toEqual([{ ...step, waitsFor: 'answer' }]);
-    expect(records.recent().count).toBe(0);
     vi.advanceTimersByTime(100);
-    expect(records.recent().oldestMs).toBe(100);
+    expect(records.oldestMs()).toBe(100);
     call.attempted({ fault: 'connection refused' }, true);
     call.sends();
     vi.advanceTimersByTime(200);
@@ -67,7 +66,7 @@ describe('a call to a backend', () => {
         't',
       ],
     ]);
-    expect(records.recent()).toMatchObject({ count: 3, p50Ms: 200, oldestMs: 0 });
+    expect(records.oldestMs()).toBe(0);
     expect(span()).toEqual({
       ...{ name: 'read object model', kind: 'client', parent: 'root' },
       attributes: {
@@ -123,9 +122,9 @@ describe('a call to a backend', () => {
     call.attempted({ fault: 'no answer in time' }, false);
     call.sends();
     vi.advanceTimersByTime(5);
-    expect(records.recent().oldestMs).toBe(5);
+    expect(records.oldestMs()).toBe(5);
     call.ended();
-    expect(records.recent()).toMatchObject({ count: 1, oldestMs: 0 });
+    expect(records.oldestMs()).toBe(0);
     expect(span()?.ends).toEqual([[{ 'http.request.resend_count': 1 }, { type: 'no_answer_in_time' }]]);
   });
 
@@ -151,5 +150,4 @@ it('outages and probes of a backend are recorded', () => {
   records.probed(answer(404), beganAt);
   expect(readingOf(meter, 'device_messaging.backend.outages')).toEqual({ informationModel: 1 });
   expect(sumsOf(meter, 'http.client.request.duration')).toEqual({ 'informationModel probe GET 404': 0.07 });
-  expect(records.recent().count).toBe(0);
 });

@@ -13,8 +13,6 @@ const now = new Date('2026-01-02T03:04:00.000Z');
 const ago = (seconds: number) => performance.now() - seconds * 1000;
 const shownAgo = (seconds: number) => new Date(now.getTime() - seconds * 1000).toISOString();
 
-const recentOf = (first: number) => ({ count: first, p50Ms: first + 1, p95Ms: first + 2, oldestMs: first + 3 });
-
 const stuck: DeviceWork & { readonly partition: string } = {
   ...{ device: 'stuck', partition: '3', messages: 4, sequenceNumber: 55, state: 'in flight', needs: [] },
   ...{ readAt: 0, begunAt: 0, steps: [] },
@@ -78,20 +76,20 @@ function routes({ work, tokens = 'open' }: Changes = {}) {
         informationModel: {
           ...closed,
           connections: { inUse: 41, waiting: 42 },
-          recent: recentOf(71),
+          oldestMs: 71,
           cacheEntries: undefined,
         },
-        typeRegistry: { ...out, connections: { inUse: 43, waiting: 44 }, recent: recentOf(75), cacheEntries: 45 },
+        typeRegistry: { ...out, connections: { inUse: 43, waiting: 44 }, oldestMs: 75, cacheEntries: 45 },
         principalManager: {
           ...closed,
           connections: { inUse: 46, waiting: 47 },
-          recent: recentOf(79),
+          oldestMs: 79,
           cacheEntries: 48,
         },
         ...(tokens !== 'none' && {
           tokenEndpoint: {
             ...(tokens === 'open' ? out : closed),
-            ...{ connections: { inUse: 49, waiting: 0 }, recent: recentOf(83) },
+            ...{ connections: { inUse: 49, waiting: 0 }, oldestMs: 83 },
           },
         }),
       }),
@@ -142,25 +140,25 @@ it('/partitions has the lag and the contents of each partition, sums for a stop,
     ],
   }));
 
-it('/backends has circuits, connections, recent requests and caches', () =>
+it('/backends has circuits, connections, the oldest request and caches', () =>
   expect(answerOf('/backends')).toEqual({
-    informationModel: { circuit: 'closed', connections: { inUse: 41, waiting: 42 }, recent: recentOf(71) },
+    informationModel: { circuit: 'closed', connections: { inUse: 41, waiting: 42 }, oldestMs: 71 },
     typeRegistry: {
       circuit: 'open',
       outage: { failure: 'HTTP 503', since: shownAgo(31), seconds: 31 },
       connections: { inUse: 43, waiting: 44 },
-      recent: recentOf(75),
+      oldestMs: 75,
       cacheEntries: 45,
     },
     principalManager: {
       ...{ circuit: 'closed', connections: { inUse: 46, waiting: 47 }, cacheEntries: 48 },
-      recent: recentOf(79),
+      oldestMs: 79,
     },
     tokenEndpoint: {
       circuit: 'open',
       outage: { failure: 'HTTP 503', since: shownAgo(31), seconds: 31 },
       connections: { inUse: 49, waiting: 0 },
-      recent: recentOf(83),
+      oldestMs: 83,
     },
   }));
 

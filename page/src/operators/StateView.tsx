@@ -105,7 +105,7 @@ function BackendsTable({ backends }: { readonly backends: Readonly<Record<string
             of: ([, { outage }]) => outage && `for ${shownSeconds(outage.seconds)}: ${outage.failure}`,
           },
           { title: 'connections', of: ([, { connections }]) => inWords(connections) },
-          { title: 'last five minutes', of: ([, { recent }]) => inWords(recent) },
+          { title: 'oldest request', isNumber: true, of: ([, { oldestMs }]) => shownSeconds(oldestMs / 1000) },
         ]}
       />
     </>

@@ -28,7 +28,7 @@ export interface Backend {
   readonly circuit: 'open' | 'closed';
   readonly outage?: { readonly failure: string; readonly since: string; readonly seconds: number };
   readonly connections: Readonly<Record<string, number>>;
-  readonly recent: Readonly<Record<string, number | null | undefined>>;
+  readonly oldestMs: number;
 }
 
 export interface Trouble {

@@ -15,7 +15,7 @@ type ShownDevice = Readonly<{ device: string; messages: number; waitsFor: string
 interface ShownBackend {
   readonly circuit: string;
   readonly outage?: { readonly failure: string };
-  readonly recent: { readonly count: number; readonly p95Ms: number | null; readonly oldestMs: number };
+  readonly oldestMs: number;
 }
 
 type ShownPartition = Readonly<{ partition: string; behindSeconds: number | null; asOf: string }>;
@@ -111,11 +111,8 @@ export const rightAnswers: Readonly<Record<string, Check>> = {
     } else {
       expect(inOrder[0]).toEqual([slow, expect.any(Number)]);
       expect(inOrder[0]?.[1]).toBeGreaterThanOrEqual(slowMs / 1000);
-      const slowest = now.toSorted(([, one], [, other]) => (other.recent.p95Ms ?? 0) - (one.recent.p95Ms ?? 0))[0];
-      expect(slowest?.[0]).toBe(slow);
-      expect(slowest?.[1].recent.p95Ms).toBeGreaterThanOrEqual(slowMs - 1);
     }
-    const underWay = now.filter(([, { recent }]) => recent.oldestMs > 0).map(([backend]) => backend);
+    const underWay = now.filter(([, { oldestMs }]) => oldestMs > 0).map(([backend]) => backend);
     // It hangs, but for the pauses between attempts.
     if (name === 'a device floods') expect(['principalManager']).toEqual(expect.arrayContaining(underWay));
   },

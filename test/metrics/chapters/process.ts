@@ -22,7 +22,6 @@ export const processNumbers: Chapter = {
     'nodejs.eventloop.delay.mean': { '': 0.704 },
     'nodejs.eventloop.delay.stddev': { '': 0.706 },
     'nodejs.eventloop.delay.p50': { '': 0.705 },
-    'nodejs.eventloop.delay.p90': { '': 0.709 },
     'nodejs.eventloop.delay.p99': { '': 0.7099 },
     'nodejs.eventloop.utilization': { '': 0.42 },
     'device_messaging.log.lines.dropped': { '': 777_001 },

@@ -24,7 +24,7 @@ const partitionOf = (partition: string, state: PartitionState['state'], first: n
 const backendOf = (circuit: BackendState['circuit'], first: number, cacheEntries?: number): BackendState => ({
   ...{ circuit, outage: undefined, cacheEntries },
   connections: { inUse: first, waiting: first + 1 },
-  recent: { count: 911, p50Ms: 912, p95Ms: 913, oldestMs: 914 },
+  oldestMs: 914,
 });
 
 /** What is read from the state of the service whenever metrics are collected. */
