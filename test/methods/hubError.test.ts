@@ -55,9 +55,9 @@ describe('an error of the hub', () => {
 
 describe('no response of the hub', () => {
   it('to a request that was not sent means that nothing was invoked', () =>
-    expect(readHubError(new Error('connect ECONNREFUSED'), false)).toEqual({
+    expect(readHubError(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), false)).toEqual({
       failure: 'unavailable',
-      cause: 'connect ECONNREFUSED',
+      cause: 'ECONNREFUSED',
     }));
   it('to a request that was sent leaves the outcome unknown', () =>
     expect(readHubError(new Error('socket hang up'), true)).toMatchObject({ failure: 'outcome_unknown' }));
