@@ -113,9 +113,9 @@ export class Pass {
   json: FoundJson;
   watched = 1;
   keys: Keys;
-  /** The wanted member whose value is being passed, if there is one; its offsets, and the number of values before it. */
-  name: string | undefined = undefined;
+  /** The member whose value is being passed: its offsets, and the number of values before it. No member: `keyEnd` is 0. */
   key = 0;
+  keyEnd = 0;
   start = 0;
   before = 0;
   /** While the elements are passed: what these fields were before the first one. */
@@ -155,7 +155,11 @@ export function goOn(pass: Pass, until = pass.json.bytes.length): boolean {
         if (bytes[at] !== colon) throw broken(bytes, at);
         at = pastBlanks(bytes, at + 1);
         if (depth === watched) {
-          beginMember(pass, key, keyEnd, at, values);
+          pass.key = key;
+          pass.keyEnd = keyEnd;
+          pass.start = at;
+          pass.before = values;
+          if (pass.elements !== undefined) beginElements(pass, pass.elements);
           watched = pass.watched;
         }
       }
@@ -206,21 +210,15 @@ export function goOn(pass: Pass, until = pass.json.bytes.length): boolean {
   }
 }
 
-function beginMember(pass: Pass, key: number, keyEnd: number, start: number, before: number): void {
-  const { json, keys, elements, outer } = pass;
-  json.size += 1;
-  const name = keys(json.bytes, key + 1, keyEnd - 1);
-  if (name === undefined) return;
-  pass.name = name;
-  pass.key = key;
-  pass.start = start;
-  pass.before = before;
-  if (elements?.key !== name || outer !== undefined) return;
+/** When the value of this member is their array, they are what is found from now on. */
+function beginElements(pass: Pass, elements: Elements): void {
+  const { json, keys, key, keyEnd, start, before, outer } = pass;
+  if (outer !== undefined || keys(json.bytes, key + 1, keyEnd - 1) !== elements.key) return;
   if (json.bytes[start] !== openBracket) throw new TypeError('expected an array');
-  pass.outer = { json, watched: 1, keys, name, key, start, before, outer };
+  pass.outer = { json, watched: 1, keys, key, keyEnd, start, before, outer };
   pass.watched = 3;
   pass.keys = elements.keys;
-  pass.name = undefined;
+  pass.keyEnd = 0;
 }
 
 function endValue(pass: Pass, depth: number, end: number, values: number): void {
@@ -231,13 +229,16 @@ function endValue(pass: Pass, depth: number, end: number, values: number): void 
     return;
   }
   if (pass.outer !== undefined && depth === 1) Object.assign(pass, pass.outer);
-  const { json, name, key, start, before } = pass;
+  const { json, keys, key, keyEnd, start, before } = pass;
+  if (keyEnd === 0) return; // an element of another array
+  pass.keyEnd = 0;
+  json.size += 1;
+  const name = keys(json.bytes, key + 1, keyEnd - 1);
   if (name === undefined) return;
   const members = json.members === none ? new Map<string, Member>() : (json.members as Map<string, Member>);
   if (members.has(name))
     json.twice = (json.twice === never ? new Set<string>() : (json.twice as Set<string>)).add(name);
   json.members = members.set(name, { key, start, end, values: values - before });
-  pass.name = undefined;
 }
 
 export const quote = 0x22;
