@@ -29,10 +29,10 @@ export async function checkInvoking(settings: MethodsSettings): Promise<Finding[
 /** @param isByKey not by an identity */
 export function invokingFindingOf(result: DirectMethodResult, isByKey: boolean): Finding {
   if (result.kind === 'response') return ok(what, 'may invoke methods');
-  const { failure: reason, status, code, cause } = result;
+  const { failure: reason, status, code, cause, said: words } = result;
   if (reason === 'device_unknown' || reason === 'device_offline')
     return ok(what, 'may invoke methods: the hub has no such device as was asked for');
-  const said = [status, code, cause].filter((one) => one !== undefined).join(' ') || 'no answer';
+  const said = words ?? ([status, code].filter((one) => one !== undefined).join(' ') || 'no answer');
   const { setting, todo } = diagnoseMethods(result, isByKey);
   if (reason === 'refused') return failure(what, `the hub refuses access: ${said} (${setting})`, todo);
   return (isLasting(cause ?? '') ? failure : outage)(what, `${said} (${setting})`, todo);

@@ -6,12 +6,12 @@ import { type Budget, createBudget } from '../engine/budget/budget.ts';
 import { createTurnstile, type Turnstile } from '../engine/quarantine/quarantine.ts';
 import { ofLookedUp } from '../hub/endpoint/endpointDiagnosis.ts';
 import { createEndpointLease, type TakeEndpoint } from '../hub/endpoint/endpointLease.ts';
-import { connectionStringTo, type EventEndpoint } from '../hub/endpoint/eventEndpoint.ts';
+import { connectionStringTo, type EventEndpoint, nameOf } from '../hub/endpoint/eventEndpoint.ts';
 import { findEndpoint, settingsAt } from '../hub/endpoint/findEndpoint.ts';
 import { readFoundEndpoint } from '../hub/endpoint/foundEndpoint.ts';
 import { balanceLimits } from '../hub/reading/balance.ts';
 import { type Consumer, type ConsumerOptions, createConsumer } from '../hub/reading/consumer.ts';
-import { createOwnerships } from '../hub/reading/ownerships.ts';
+import { createOwnerships, type Ownerships } from '../hub/reading/ownerships.ts';
 import type { StartPosition } from '../hub/reading/startPosition.ts';
 import { openStore } from '../hub/stores/openStore.ts';
 import type { Access, EventsAccess } from '../identity/access.ts';
@@ -75,9 +75,16 @@ async function endpointLease(settings: Settings, { instance, access, stores }: R
   const { expiryMs } = balanceLimitsOf(settings);
   const { host } = hubLoginOf(settings.hub.serviceConnectionString);
   const storeAt = (endpoint: EventEndpoint) => openStore(settingsAt(settings, endpoint), stores, access);
+  /** Of the endpoint before: how long an owner has not renewed is counted from the first look. */
+  let before: { readonly name: string; readonly ownerships: Ownerships } | undefined;
   return createEndpointLease({
     records: await storeAt({ namespace: host, eventHub: hubNameOf({ host }) }),
-    ownershipsAt: async (endpoint) => createOwnerships(await storeAt(endpoint), instance, answerMs, expiryMs / 3),
+    async ownershipsAt(endpoint) {
+      const name = nameOf(endpoint);
+      if (before?.name !== name)
+        before = { name, ownerships: createOwnerships(await storeAt(endpoint), instance, answerMs, expiryMs / 3) };
+      return before.ownerships;
+    },
     expiryMs,
   });
 }

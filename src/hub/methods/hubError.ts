@@ -1,4 +1,5 @@
 import type { MethodFailure } from '../../protocol/methodFailures.ts';
+import { saidOf } from '../../text/absence.ts';
 import type { HttpsResponse } from './httpsRequests.ts';
 
 export interface HubError {
@@ -11,8 +12,9 @@ export interface HubError {
   readonly retryAfter?: number;
   /** Of a refusal: the header of that name. */
   readonly date?: string;
-  /** The socket's code when there was no response. */
+  /** Without a response: the error's code, and what it says. */
   readonly cause?: string;
+  readonly said?: string;
 }
 
 /** Facts methods.offline, methods.unknown, methods.silent and methods.at-once. */
@@ -56,7 +58,7 @@ export function readHubError(error: Error, wasSent: boolean): HubError {
   const status = response?.statusCode;
   if (status === undefined) {
     const { code: cause } = error as NodeJS.ErrnoException;
-    return { failure: withoutResponse(error, wasSent), ...(cause !== undefined && { cause }) };
+    return { failure: withoutResponse(error, wasSent), ...(cause !== undefined && { cause }), said: saidOf(error) };
   }
   const { code, hasWaited } = refusalIn(responseBody);
   const known = (code === undefined ? undefined : byCode[code]) ?? byStatus[status] ?? 'outcome_unknown';
