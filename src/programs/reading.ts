@@ -5,11 +5,13 @@ import type { Backlog } from '../engine/budget/backlog.ts';
 import { type Budget, createBudget } from '../engine/budget/budget.ts';
 import { createTurnstile, type Turnstile } from '../engine/quarantine/quarantine.ts';
 import { ofLookedUp } from '../hub/endpoint/endpointDiagnosis.ts';
-import { connectionStringTo } from '../hub/endpoint/eventEndpoint.ts';
+import { createEndpointLease, type TakeEndpoint } from '../hub/endpoint/endpointLease.ts';
+import { connectionStringTo, type EventEndpoint } from '../hub/endpoint/eventEndpoint.ts';
 import { findEndpoint, settingsAt } from '../hub/endpoint/findEndpoint.ts';
 import { readFoundEndpoint } from '../hub/endpoint/foundEndpoint.ts';
 import { balanceLimits } from '../hub/reading/balance.ts';
 import { type Consumer, type ConsumerOptions, createConsumer } from '../hub/reading/consumer.ts';
+import { createOwnerships } from '../hub/reading/ownerships.ts';
 import type { StartPosition } from '../hub/reading/startPosition.ts';
 import { openStore } from '../hub/stores/openStore.ts';
 import type { Access, EventsAccess } from '../identity/access.ts';
@@ -56,15 +58,32 @@ export async function createReading(settings: Settings, parts: ReadingParts): Pr
   const told = ofLookedUp(hubNameOf(hubLoginOf(hub.serviceConnectionString)), hub.consumerGroup);
   return readFoundEndpoint({
     lookUp: () => findEndpoint(currentOf(hubOf(access)), failover.answerMs),
+    take: await endpointLease(settings, parts),
     async open(found) {
       const events = derivedFrom(hubOf(access), (key) => connectionStringTo(found, hubLoginOf(key)));
       return openAt(settingsAt(settings, found), events, parts, { turnstile, told });
     },
     moved: failedOver,
-    limits: failover,
+    limits: { ...failover, othersMs: failover.eventlessMs + balanceLimitsOf(settings).forceMs },
     ...{ log, troubles },
   });
 }
+
+/** Only instances that share a store are others. */
+async function endpointLease(settings: Settings, { instance, access, stores }: ReadingParts): Promise<TakeEndpoint> {
+  if (settings.store.kind === 'file') return async () => true;
+  const { expiryMs } = balanceLimitsOf(settings);
+  const { host } = hubLoginOf(settings.hub.serviceConnectionString);
+  const storeAt = (endpoint: EventEndpoint) => openStore(settingsAt(settings, endpoint), stores, access);
+  return createEndpointLease({
+    records: await storeAt({ namespace: host, eventHub: hubNameOf({ host }) }),
+    ownershipsAt: async (endpoint) => createOwnerships(await storeAt(endpoint), instance, answerMs, expiryMs / 3),
+    expiryMs,
+  });
+}
+
+const balanceLimitsOf = ({ delivery }: Settings) =>
+  balanceLimits(timing.expirySeconds * 1000, delivery.drainSeconds * 1000);
 
 /** Only a connection string has the key that the endpoint takes, too. */
 function hubOf(access: Access): Secret {
@@ -97,7 +116,7 @@ async function openAt(settings: Settings, events: EventsAccess, parts: ReadingPa
     drainMs: delivery.drainSeconds * 1000,
     roundMs: roundMs(timing.expirySeconds),
     answerMs,
-    balance: balanceLimits(timing.expirySeconds * 1000, delivery.drainSeconds * 1000),
+    balance: balanceLimitsOf(settings),
     store,
     log,
     meter,

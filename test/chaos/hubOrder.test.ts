@@ -2,16 +2,18 @@ import { expect, it } from 'vitest';
 import type { BackendCall } from '../../sandbox/backends/calls/calls.ts';
 import { inHubOrder, partedBy, untold } from './hubOrder.ts';
 
-const callOf = (id: string, position: number, traceparent = 'one') =>
-  ({ headers: { 'x-correlation-id': id, traceparent }, position }) as unknown as BackendCall;
+const callOf = (id: string, position: number, traceparent = 'one', answered: Partial<BackendCall> = {}) =>
+  ({ headers: { 'x-correlation-id': id, traceparent }, position, path: '', ...answered }) as unknown as BackendCall;
 
 /** What was sent, in this order: where it stands, and the position of the first call of each of its beginnings in the journal. */
 const orderOf = (
   sent: readonly (readonly [id: string, hub: string, ...calls: number[]])[],
   effects: readonly { id: string; position: number }[] = [],
+  /** How the call at a position was answered. */
+  answered: Partial<BackendCall> = {},
 ) =>
   inHubOrder(
-    sent.map(([id]) => ({ id })),
+    sent.map(([id]) => ({ id, deviceId: 'pump-1' })),
     {
       failovers: [
         { position: 100, hub: 'secondary' },
@@ -20,7 +22,9 @@ const orderOf = (
       places: new Map(sent.map(([id, hub]) => [id, [{ hub, partition: '0', sequenceNumber: 0, enqueuedTime: 0 }]])),
       replies: [],
     },
-    sent.flatMap(([id, , ...positions]) => positions.map((position) => callOf(id, position, `${position}`))),
+    sent.flatMap(([id, , ...positions]) =>
+      positions.map((position) => callOf(id, position, `${position}`, answered.position === position ? answered : {})),
+    ),
     effects,
     'primary',
   ).map(({ id }) => id);
@@ -58,6 +62,17 @@ it('what a stop for a failover has cut off comes where it had its effect, or els
   ] as const;
   expect(orderOf(sent)).toEqual(['there', 'cut off']);
   expect(orderOf(sent, [{ id: 'cut off', position: 60 }])).toEqual(['cut off', 'there']);
+  expect(orderOf(sent, [], { position: 50, method: 'PUT', status: 409 })).toEqual(['cut off', 'there']);
+  expect(orderOf(sent, [], { position: 50, method: 'GET', status: 404 })).toEqual(['there', 'cut off']);
+});
+
+it('what an instance does late, that had lost its partition by then, comes where it does it, as it is begun again', () => {
+  const sent = [
+    ['lost', 'primary', 50, 250],
+    ['there', 'secondary', 120],
+    ['there, too', 'secondary', 170],
+  ] as const;
+  expect(orderOf(sent, [{ id: 'lost', position: 150 }])).toEqual(['there', 'lost', 'there, too']);
 });
 
 it('what failovers have left unfinished has been told, unless an instance was killed', () => {
@@ -70,7 +85,7 @@ it('what failovers have left unfinished has been told, unless an instance was ki
 });
 
 it('without a failover, the order is that in which they were sent', () => {
-  const sent = [{ id: 'b' }, { id: 'a' }];
+  const sent = ['b', 'a'].map((id) => ({ id, deviceId: 'pump-1' }));
   const stage = { failovers: [], places: new Map(), replies: [] };
   expect(inHubOrder(sent, stage, [], [], 'primary')).toEqual(sent);
 });

@@ -15,7 +15,7 @@ export interface Failover {
  * back at that endpoint, behind all that was sent to the other one meanwhile; so does what was read and left unfinished (D402).
  * @param first name of the endpoint before any failover
  */
-export function inHubOrder<M extends { readonly id: string }>(
+export function inHubOrder<M extends { readonly id: string; readonly deviceId: string }>(
   messages: readonly M[],
   { failovers, places, replies }: Pick<Stage, 'failovers' | 'places' | 'replies'>,
   calls: readonly BackendCall[],
@@ -26,20 +26,32 @@ export function inHubOrder<M extends { readonly id: string }>(
   const answered = firstOf(replies.map(({ correlationId = '', position }) => ({ id: correlationId, position })));
   const begun = beginningsIn(calls);
   const effected = firstOf(effects);
+  const refused = firstOf(
+    calls.filter(isRefusal).map(({ headers, position }) => ({ id: headers['x-correlation-id'] ?? '', position })),
+  );
+  const parted = partedBy(failovers, calls);
   const hubIn = (period: number) => (period === 0 ? first : failovers[period - 1]?.hub);
+  // What a beginning that was cut off has neither done nor been refused, which backends remember, the last one decides.
+  const signOf = ({ id }: M) =>
+    effected.get(id) ?? refused.get(id) ?? begun.get(id)?.at(-1) ?? answered.get(id) ?? Number.NaN;
+  const isAt = (message: M, period: number) => places.get(message.id)?.[0]?.hub === hubIn(period);
 
-  function rankOf({ id }: M): number {
-    const [place] = places.get(id) ?? [];
-    // What a beginning that was cut off has not done, the last one decides.
-    const sign = effected.get(id) ?? begun.get(id)?.at(-1) ?? answered.get(id);
-    // Without any, nothing can be in a wrong order.
-    if (place === undefined || sign === undefined) return 0;
-    const period = periodAt(failovers, sign);
-    // What was read before a failover ends after it.
-    return hubIn(period) === place.hub ? period : period - 1;
+  function rankOf(message: M): number {
+    const period = periodAt(failovers, signOf(message));
+    // What was read before a failover ends after it. Without a place and a sign, nothing can be in a wrong order.
+    return period > 0 && !isAt(message, period) ? period - 1 : period;
   }
+  /** Its instance had lost the partition when it ended. */
+  const isLate = (message: M) => parted.has(message.id) && !isAt(message, periodAt(failovers, signOf(message)));
   const ranks = new Map(messages.map((message) => [message, rankOf(message)]));
-  return messages.toSorted((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0));
+  const ordered = messages
+    .filter((message) => !isLate(message))
+    .toSorted((one, other) => (ranks.get(one) ?? 0) - (ranks.get(other) ?? 0));
+  for (const late of messages.filter(isLate)) {
+    const next = ordered.findIndex((one) => one.deviceId === late.deviceId && signOf(one) > signOf(late));
+    ordered.splice(next < 0 ? ordered.length : next, 0, late);
+  }
+  return ordered;
 }
 
 const periodAt = (failovers: readonly Failover[], position: number) =>
@@ -66,6 +78,13 @@ export function untold(
   if (interruptions.length > 0 || parted.size <= told) return [];
   return [{ what: 'uncounted', id: 'failover', why: `${parted.size} messages left unfinished, ${told} told` }];
 }
+
+/** Of a change, and not through our side. */
+const isRefusal = ({ method, path, status, fault }: BackendCall): boolean =>
+  method !== 'GET' &&
+  !path.startsWith('/query') &&
+  fault === undefined &&
+  [400, 403, 404, 409, 412].includes(status ?? 0);
 
 /** Where the first call of each beginning of a message stands in the journal, in order. */
 function beginningsIn(calls: readonly BackendCall[]): ReadonlyMap<string, readonly number[]> {

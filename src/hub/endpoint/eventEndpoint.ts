@@ -19,6 +19,9 @@ export function endpointIn(info: unknown): EventEndpoint | undefined {
   return { namespace: ['', String(amqpsPort)].includes(port) ? host : `${host}:${port}`, eventHub };
 }
 
+/** For records and the log. */
+export const nameOf = ({ namespace, eventHub }: EventEndpoint): string => `${namespace}/${eventHub}`;
+
 /** As an operator would set it. The hub's policy and its key are valid at its event endpoint, too. */
 export const connectionStringTo = (
   { namespace, eventHub }: EventEndpoint,

@@ -4,11 +4,13 @@ import type { Troubles } from '../../log/troubles.ts';
 import { storeFieldsOf } from '../../storage/storeFailure.ts';
 import type { Consumer } from '../reading/consumer.ts';
 import { diagnoseLookUp } from './endpointDiagnosis.ts';
-import { type EventEndpoint, isSameEndpoint } from './eventEndpoint.ts';
+import type { TakeEndpoint } from './endpointLease.ts';
+import { type EventEndpoint, isSameEndpoint, nameOf } from './eventEndpoint.ts';
 
 export interface FoundOptions {
   /** @throws NoEndpoint */
   readonly lookUp: () => Promise<EventEndpoint>;
+  readonly take: TakeEndpoint;
   readonly open: (endpoint: EventEndpoint) => Promise<Consumer>;
   /** The hub has failed over: the process is to stop, and the next one reads the other endpoint. */
   readonly moved: () => void;
@@ -17,26 +19,29 @@ export interface FoundOptions {
     readonly unreadMs: number;
     /** and when no event has come for this time: it can be the silence of a failover, which looks like idleness. */
     readonly eventlessMs: number;
+    /** The longest that an endpoint waits for instances which have work of the one before. */
+    readonly othersMs: number;
   };
   readonly log: Log;
   readonly troubles: Pick<Troubles, 'raise' | 'clear'>;
 }
 
 const everyMs = 1_000;
-/** Pause after a look-up that has failed while nothing is read yet, and after an endpoint that could not be opened. */
+/** Pause after a look-up while nothing is read yet. */
 const againMs = 5_000;
 const notFound = 'looking up the event endpoint';
 const notOpened = 'opening the event endpoint';
 
 /** Reads the hub at the endpoint that it names, and notices when it names another one (D402; fact events.failover). */
 export function readFoundEndpoint(options: FoundOptions): Consumer {
-  const { lookUp, open, moved, limits, log, troubles } = options;
+  const { lookUp, take, open, moved, limits, log, troubles } = options;
   let current: { readonly found: EventEndpoint; readonly consumer: Consumer } | undefined;
   let why = 'it is looked up';
   let askedAt = Number.NEGATIVE_INFINITY;
   let answeredAt = performance.now();
   /** When all partitions of this instance were last read. */
   let readAt = answeredAt;
+  let heldSince: number | undefined;
   let isStopping = false;
   let movedAt: number | undefined;
   const repeating = createRepeating(step, () => everyMs);
@@ -81,6 +86,11 @@ export function readFoundEndpoint(options: FoundOptions): Consumer {
   }
 
   async function begin(found: EventEndpoint): Promise<void> {
+    heldSince ??= performance.now();
+    if (!(await take(found, performance.now() - heldSince >= limits.othersMs))) {
+      why = 'other instances have work of the endpoint before';
+      return;
+    }
     const consumer = await open(found);
     troubles.clear(notOpened);
     current = { found, consumer };
@@ -112,7 +122,7 @@ export function readFoundEndpoint(options: FoundOptions): Consumer {
     async stop() {
       isStopping = true;
       void repeating.stop(); // a look-up may take long
-      await of()?.stop(movedAt !== undefined);
+      await of()?.stop();
       if (current === undefined || movedAt === undefined) return;
       // A hand-over before the failover was noticed may have come too late for the next reader.
       const unfinished = current.consumer.leftSince(movedAt - limits.eventlessMs);
@@ -121,5 +131,3 @@ export function readFoundEndpoint(options: FoundOptions): Consumer {
     },
   };
 }
-
-const nameOf = ({ namespace, eventHub }: EventEndpoint): string => `${namespace}/${eventHub}`;

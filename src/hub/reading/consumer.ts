@@ -56,11 +56,8 @@ export interface Consumer {
    * partitions that are read here again do not count; what another instance has done meanwhile is not known.
    */
   leftSince(moment: number): number;
-  /**
-   * Drains all partitions, writes their checkpoints and releases them (G3).
-   * @param isTogether also waits until no other instance owns a partition, within the limit of a drain (D402)
-   */
-  stop(isTogether?: boolean): Promise<void>;
+  /** Drains all partitions, writes their checkpoints and releases them (G3). */
+  stop(): Promise<void>;
 }
 
 export interface ConsumerOptions<A extends DeviceEvent>
@@ -81,7 +78,6 @@ const awaitingRounds = 5;
 
 /** The longest that a stop waits for the end of a round. */
 const roundEndsWithinMs = 2_000;
-const othersLookMs = 1_000;
 
 export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A>): Consumer {
   const { log, roundMs, balance, answerMs, silentMs, store, instance: me = randomUUID() } = options;
@@ -136,14 +132,6 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
     };
   }
 
-  /** Also when the store says nothing: a stop does not hang on it. */
-  const haveOthersLeft = () =>
-    ownerships.look().then(
-      (records) =>
-        records.every(({ owner, unrenewedMs }) => ['', me].includes(owner) || unrenewedMs >= balance.expiryMs),
-      () => true,
-    );
-
   return {
     start: repeating.start,
     missing: () => missingOf(rounds.last(), { isHeard: watch.isHeard, isEnding, troubleOf: troubles.of }),
@@ -168,8 +156,7 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
       log.warn(fields, 'this process stood still: reading its partitions again from their checkpoints');
     },
     leftSince: sessions.leftSince,
-    async stop(isTogether = false) {
-      const until = performance.now() + options.drainMs;
+    async stop() {
       unfollow();
       const stopped = within(repeating.stop(), roundEndsWithinMs);
       await stopped.catch(() => log.warn({}, 'stopping in the middle of a round'));
@@ -178,8 +165,6 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
       clearInterval(renewing);
       await connection.close();
       allTroubles.close();
-      while (isTogether && performance.now() < until && !(await haveOthersLeft()))
-        await new Promise((resolve) => setTimeout(resolve, othersLookMs));
     },
   };
 }

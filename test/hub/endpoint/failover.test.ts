@@ -1,7 +1,9 @@
 import { expect, it, vi } from 'vitest';
+import { createEndpointLease } from '../../../src/hub/endpoint/endpointLease.ts';
 import { readFoundEndpoint } from '../../../src/hub/endpoint/foundEndpoint.ts';
 import { balanceLimits } from '../../../src/hub/reading/balance.ts';
 import { createConsumer } from '../../../src/hub/reading/consumer.ts';
+import { createOwnerships } from '../../../src/hub/reading/ownerships.ts';
 import { createMemoryStore } from '../../../src/hub/stores/memoryStore.ts';
 import type { Log } from '../../../src/log/log.ts';
 import { failover } from '../../../src/settings/constants.ts';
@@ -23,6 +25,8 @@ vi.mock('@azure/event-hubs', async (original) =>
 withFakeTimers();
 
 const drainMs = 25_000;
+const expiryMs = 30_000;
+const limits = { ...failover, othersMs: 175_000 };
 const partitions = ['0', '1'];
 
 /** A hub that names one of two endpoints; messages of the device `busy` do not end until `endBusy`. */
@@ -32,7 +36,9 @@ function setUp() {
     standIns.set(name, () => hub.client(neverCrashing()));
     return { name, hub, store: createMemoryStore(), sent: 0 };
   }) as [Place, Place];
-  const hub = { names: east };
+  const hub = { names: east, host: 'hub.example' };
+  const placeOf = ({ eventHub }: { readonly eventHub: string }) => (eventHub === 'east' ? east : west);
+  const records = createMemoryStore();
   const { given: isBusyOver, give: endBusy } = signal();
   const handled: string[] = [];
 
@@ -42,7 +48,7 @@ function setUp() {
     const consumerAt = ({ name, store }: Place) =>
       createConsumer({
         ...usualReading,
-        ...{ instance, access: name, store, drainMs, roundMs: 5_000, balance: balanceLimits(30_000, drainMs) },
+        ...{ instance, access: name, store, drainMs, roundMs: 5_000, balance: balanceLimits(expiryMs, drainMs) },
         partition: () => ({
           ...usualOpened(1_000),
           arrivalOf: (event) => ({ event, deviceId: String(event.systemProperties?.['iothub-connection-device-id']) }),
@@ -55,12 +61,16 @@ function setUp() {
         }),
       });
     const reading = readFoundEndpoint({
-      lookUp: async () => ({ namespace: 'hub.example', eventHub: hub.names.name }),
-      open: async ({ eventHub }) => consumerAt(eventHub === 'east' ? east : west),
+      lookUp: async () => ({ namespace: hub.host, eventHub: hub.names.name }),
+      take: createEndpointLease({
+        ...{ records, expiryMs },
+        ownershipsAt: async (endpoint) => createOwnerships(placeOf(endpoint).store, instance, 20_000, expiryMs / 3),
+      }),
+      open: async (endpoint) => consumerAt(placeOf(endpoint)),
       moved() {
         state.hasMoved = true;
       },
-      ...{ limits: failover, log: { ...log, debug() {} } as unknown as Log, troubles: untold },
+      ...{ limits, log: { ...log, debug() {} } as unknown as Log, troubles: untold },
     });
     reading.start();
     return {
@@ -129,32 +139,57 @@ it('messages that one device left unfinished hold up no message at the other end
   await third.stop();
 });
 
-it('a process that has finished ends only when the others have left the endpoint, too: they may have earlier messages of its devices', async () => {
-  const { hub, east, west, handled, startProcess, endBusy, send } = setUp();
-  const one = startProcess('one');
-  await secondsUntil(() => one.reading.partitions().length === 2);
-  const other = startProcess('other');
-  await secondsUntil(() => other.reading.partitions().length === 1);
-  const [{ partition = '' } = {}] = other.reading.partitions();
-  send(east, 'busy', partition);
-  await secondsUntil(() => other.reading.waiting().messages === 1);
-  hub.names = west;
-  await secondsUntil(() => one.state.hasMoved);
-  const stopping = one.stop();
-  await secondsUntil(() => other.state.hasMoved);
-  expect([one.reading.waiting().messages, one.state.hasStopped]).toEqual([0, false]);
-  endBusy();
-  await other.stop();
-  await stopping;
-  expect(handled).toEqual([`busy east 0`]);
+it.each([
+  ['leave', 'the endpoint before'],
+  ['lose', 'the endpoint before, as they have ended without a stop'],
+])(
+  'a process that starts begins only when the others %s %s: they may have earlier messages of its devices',
+  async (how) => {
+    const { hub, east, west, handled, startProcess, endBusy, send } = setUp();
+    const first = startProcess('first');
+    await secondsUntil(() => first.reading.partitions().length === 2);
+    send(east, 'busy');
+    await secondsUntil(() => first.reading.waiting().messages === 1);
+    hub.names = west;
+    send(west, 'busy');
+    const newcomer = startProcess('newcomer');
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect([newcomer.reading.missing(), handled]).toEqual([
+      ['the hub’s event endpoint: other instances have work of the endpoint before'],
+      [],
+    ]);
+    if (how === 'lose')
+      east.store.change = () => Promise.reject(new Error('no store')); // it renews nothing more
+    else {
+      await secondsUntil(() => first.state.hasMoved);
+      void first.stop();
+    }
+    endBusy();
+    expect(await secondsUntil(() => handled.includes('busy west 0'))).toBeLessThan(50);
+    expect(handled[0]).toBe('busy east 0');
+    await Promise.all([first.stop(), newcomer.stop()]);
+  },
+);
+
+it('a process that starts without a failover waits for nobody', async () => {
+  const { hub, startProcess } = setUp();
+  const first = startProcess('first');
+  await secondsUntil(() => first.reading.partitions().length === 2);
+  hub.host = 'HUB.example'; // names have no case
+  const second = startProcess('second');
+  expect(await secondsUntil(() => second.reading.partitions().length === 1)).toBeLessThan(30);
+  await Promise.all([first.stop(), second.stop()]);
 });
 
-it('a process waits for no partition that it could not release itself', async () => {
-  const { hub, east, west, startProcess } = setUp();
-  const one = startProcess('one');
-  await secondsUntil(() => one.reading.partitions().length === 2);
+it('others that neither leave nor lose the endpoint before are waited for as long as they could need to notice the failover', async () => {
+  const { hub, west, handled, startProcess, send } = setUp();
+  const first = startProcess('first');
+  await secondsUntil(() => first.reading.partitions().length === 2);
   hub.names = west;
-  await secondsUntil(() => one.state.hasMoved);
-  east.store.change = () => Promise.reject(new Error('the store refuses it'));
-  expect(await one.stop()).toBeLessThan(3);
+  send(west, 'one');
+  const newcomer = startProcess('newcomer');
+  await secondsUntil(() => first.state.hasMoved);
+  expect(handled).toEqual([]);
+  await secondsUntil(() => handled.length === 1); // though the first one hangs
+  await Promise.all([first.stop(), newcomer.stop()]);
 });

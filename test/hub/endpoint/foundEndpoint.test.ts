@@ -4,12 +4,13 @@ import { NoEndpoint } from '../../../src/hub/endpoint/lookUp.ts';
 import type { Consumer } from '../../../src/hub/reading/consumer.ts';
 import type { Log } from '../../../src/log/log.ts';
 import { createTroubles } from '../../../src/log/troubles.ts';
-import { failover as limits } from '../../../src/settings/constants.ts';
+import { failover } from '../../../src/settings/constants.ts';
 import { recordingLog } from '../../support/observed.ts';
 import { signal, withFakeTimers } from '../../support/waiting.ts';
 
 withFakeTimers();
 
+const limits = { ...failover, othersMs: 100_000 };
 const at = (eventHub: string) => ({ namespace: 'n.example', eventHub });
 const seconds = (count: number) => vi.advanceTimersByTimeAsync(count * 1_000);
 
@@ -17,6 +18,8 @@ function setUp() {
   const hub = {
     named: at('e1') as ReturnType<typeof at> | Error,
     opens: true,
+    isHeld: false,
+    forced: false,
     asked: 0,
     missing: [] as string[],
     answers: Promise.resolve(),
@@ -34,12 +37,16 @@ function setUp() {
       const { namespace, eventHub } = hub.named;
       return { namespace: hub.asked % 2 === 0 ? namespace : namespace.toUpperCase(), eventHub }; // names have no case
     },
+    async take(_, isForced) {
+      hub.forced = isForced;
+      return !hub.isHeld || isForced;
+    },
     async open({ eventHub }) {
       if (!hub.opens) throw new Error('the store is away');
       eventAt = performance.now();
       return {
         start: () => steps.push(`start ${eventHub}`),
-        stop: async (isTogether: boolean) => void steps.push(`stop ${eventHub}${isTogether ? ' with the others' : ''}`),
+        stop: async () => void steps.push(`stop ${eventHub}`),
         ...{
           missing: () => hub.missing,
           leftSince: () => hub.left,
@@ -81,6 +88,19 @@ it('is read when the hub has named it, however long that takes; the readiness an
   expect(steps).toEqual(['start e1', 'stop e1']);
 });
 
+it('is held back while other instances have work of the endpoint before, for a limited time', async () => {
+  const { hub, steps, reading } = setUp();
+  hub.isHeld = true;
+  await seconds(99);
+  expect([steps, reading.missing()]).toEqual([
+    [],
+    ['the hub’s event endpoint: other instances have work of the endpoint before'],
+  ]);
+  await seconds(10);
+  expect([steps, hub.forced]).toEqual([['start e1'], true]);
+  await reading.stop();
+});
+
 it.each([
   ['while a partition is not read, every half minute', ['partition 0'], true, 30],
   ['while no event comes, every two minutes', [], false, 120],
@@ -113,14 +133,14 @@ it('a partition that is read again in time, again and again, is no reason to loo
 it.each([
   ['', 0],
   [', and tells what it leaves', 3],
-])('when the hub names another one, the process is to stop with the others%s', async (_, left) => {
+])('when the hub names another one, the process is to stop%s', async (_, left) => {
   const { hub, steps, reading, lines } = setUp();
   await seconds(1);
   Object.assign(hub, { named: at('e2'), missing: ['partition 0'], left });
   await seconds(31);
   expect(steps).toEqual(['start e1', 'moved']);
   await reading.stop();
-  expect(steps.slice(2)).toEqual(['stop e1 with the others']);
+  expect(steps.slice(2)).toEqual(['stop e1']);
   const messagesLeft = { level: 'warn', fields: { endpoint: 'N.EXAMPLE/e1', unfinished: left } };
   expect(lines.slice(1)).toMatchObject([
     { level: 'warn', fields: { from: 'N.EXAMPLE/e1', to: 'n.example/e2' } },

@@ -249,6 +249,7 @@ export const constantsOfService: Receivers = [
 export const constantsOfLookUp: Receivers = [
   ['readFoundEndpoint 0.limits.unreadMs', 30_000],
   ['readFoundEndpoint 0.limits.eventlessMs', 120_000],
+  ['readFoundEndpoint 0.limits.othersMs', 183_000],
   ['findEndpoint 1', 15_000],
 ];
 
