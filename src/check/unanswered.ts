@@ -1,5 +1,5 @@
 import { type Finding, failure, outage } from 'telemetry/check/finding.ts';
-import { isLasting, todoOf } from '../text/absence.ts';
+import { isLasting, ownLimitOf, todoOf } from '../text/absence.ts';
 
 /**
  * What was asked has not answered.
@@ -8,6 +8,7 @@ import { isLasting, todoOf } from '../text/absence.ts';
  */
 export function unanswered(what: string, said: string, setting: string, compare: string): Finding {
   const code = said.match(/\b(?:E[A-Z]{2,}\w*|[A-Z]+_[A-Z_]+)\b/g)?.at(-1) ?? '';
-  const todo = todoOf(code, compare) ?? `${compare}, or wait until it is back`;
-  return (isLasting(code) ? failure : outage)(what, `${said} (${setting})`, todo);
+  const mend = todoOf(code, compare) ?? `${compare}, or wait until it is back`;
+  const { setting: blamed = setting, todo = mend } = ownLimitOf(code);
+  return (isLasting(code) ? failure : outage)(what, `${said} (${blamed})`, todo);
 }

@@ -13,6 +13,7 @@ import { checkInvoking, invokingFindingOf } from '../../src/check/checkInvoking.
 import { checkSending, sendingFailureOf, sendingFindingOf } from '../../src/check/checkSending.ts';
 import { checkSettings } from '../../src/check/checkSettings.ts';
 import { checkContainer } from '../../src/check/checkStores.ts';
+import { unanswered } from '../../src/check/unanswered.ts';
 import type { SendRefusal } from '../../src/hub/replies/sendFailure.ts';
 import { errors } from '../../src/hub/replies/serviceSdk.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
@@ -257,6 +258,16 @@ describe('what cannot be reached, for each that is asked', () => {
     expect([finding && verdictOf(finding), finding?.todo]).toEqual([verdict, expect.stringMatching(todo)]);
   });
 });
+
+it('too many open files are no fault of what was asked', () =>
+  expect(
+    unanswered('a backend', 'too many open files: connect EMFILE', 'TYPE_REGISTRY_URL', 'compare it'),
+  ).toMatchObject({
+    ...{
+      found: expect.stringContaining('(ulimit -n)'),
+      todo: expect.stringMatching(/^the limit is that of this process/),
+    },
+  }));
 
 describe('the container of checkpoints', () => {
   const storage = storageForAll();
