@@ -86,7 +86,7 @@ function stepsFor(change: Change | undefined): (readonly [minutes: number, comma
   const meant = sabotages.filter(isSabotageConcerned);
   const tried = new Set(isAll || change ? meant : drawn(meant, 10, head(), ({ fault }) => fault));
   writeFileSync(passedOver, sabotages.flatMap((one) => (tried.has(one) ? [] : [`${one.fault}\n`])).join(''));
-  const which = isAll ? '' : change ? ` -- --since ${change.commit}` : ' -- --some 200';
+  const which = isAll ? '' : change ? ` -- --since ${change.commit}` : ' -- --some 80';
   const when = (isMeant: boolean, minutes: number, command: string) => (isMeant ? [[minutes, command] as const] : []);
   return [
     [5, 'npm run lint'],

@@ -2,6 +2,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { backendSettings } from '../../src/backends/backendOpener.ts';
 import { createBackend } from '../../src/backends/http.ts';
 import { informationModel } from '../../src/backends/informationModel.ts';
+import { createLargeAnswer } from '../../src/backends/largeAnswer.ts';
 import { createObjectReader } from '../../src/backends/objectForCaller.ts';
 import { staticToken } from '../../src/backends/tokenSource.ts';
 import type { Adapter } from '../../src/backends/transport.ts';
@@ -58,4 +59,19 @@ it.each<[what: string, data: string, use: (one: Answering) => unknown]>([
   await Promise.resolve(use(one)).catch(() => undefined);
   await vi.waitUntil(() => one.released.length > 0);
   expect(one.released).toEqual([true]);
+});
+
+it('room that comes after the answer has broken off is given back at once', async () => {
+  const given: number[] = [];
+  let come = (_?: unknown) => {};
+  const take = () =>
+    new Promise((resolve) => {
+      come = resolve;
+    });
+  const answer = createLargeAnswer({ take, shrink() {}, give: (bytes) => void given.push(bytes) }, 500);
+  answer.release();
+  expect(given).toEqual([]);
+  come();
+  await answer.waiting;
+  expect(given).toEqual([1_000]);
 });
