@@ -7,7 +7,7 @@ export interface StepOptions {
   readonly limitMs: number;
   /** Default: ours. */
   readonly cwd?: string;
-  /** Between the request to end and the end by force; default 15 s. */
+  /** Between the request to end and the end by force; default 15 s. 0: by force at once. */
   readonly graceMs?: number;
   /** Ends it early. */
   readonly signal?: AbortSignal;
@@ -34,7 +34,7 @@ export function runStep(command: readonly string[], options: StepOptions): Promi
     let force: NodeJS.Timeout | undefined;
     const end = (reason: string) => {
       why ??= reason;
-      signalGroup(child, 'SIGTERM');
+      signalGroup(child, graceMs > 0 ? 'SIGTERM' : 'SIGKILL');
       force ??= setTimeout(() => signalGroup(child, 'SIGKILL'), graceMs);
     };
     const limit = setTimeout(() => end(`did not end within ${limitMs / 1000} s`), limitMs);

@@ -40,7 +40,7 @@ export async function buildApart(sabotage?: Sabotage): Promise<Build> {
   const building = new AbortController();
   const cancel = onExit(() => {
     building.abort();
-    removeInUse(directory); // the compiler takes a moment to end
+    removeInUse(directory);
   });
   const remove = async () => {
     cancel();
@@ -70,7 +70,8 @@ export async function buildApart(sabotage?: Sabotage): Promise<Build> {
 async function runScript(cwd: string, signal: AbortSignal, ...script: readonly string[]): Promise<void> {
   const said: Uint8Array[] = [];
   const listener = () => (chunk: Uint8Array) => void said.push(chunk);
-  const why = await runStep([process.execPath, ...script], { cwd, signal, limitMs, listener });
+  // What is removed while a compiler takes its time to end is made again by it.
+  const why = await runStep([process.execPath, ...script], { cwd, signal, limitMs, listener, graceMs: 0 });
   if (why !== undefined) throw new Error(`${Buffer.concat(said)}\n${why}`);
 }
 
