@@ -107,7 +107,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   async function park(
     arrival: Arrival,
     failure: Rejection,
-    { ended, parking }: MessageContext,
+    { ended, parking, failed }: MessageContext,
     course: Pick<MessageCourse, 'parks' | 'traceparent'> | undefined,
   ): Promise<boolean> {
     const step = course?.parks(failure.code);
@@ -119,8 +119,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         parking(bytesReceived(arrival.event));
       },
     });
-    if (result !== 'left') step?.ended(result === 'parked');
-    return result !== 'left';
+    if (result === 'left') return false;
+    step?.ended(result === 'parked');
+    failed();
+    return true;
   }
 
   /** Undefined when this instance no longer handles the message. */

@@ -469,9 +469,11 @@ describe('the trace of a message', () => {
 describe('a message that fails through our side', () => {
   it('is parked with its bytes, its reason and the trace of its attempt, and is acknowledged as failed', async () => {
     const event = hubEvent({ properties: { ...properties, timeout: 1 }, body: pumpBody });
+    const failed = vi.fn();
     const { parked, replies, handled, counters, logged } = await afterSecond(() =>
-      dispatchEvent(event, [{ call: device.call, reply: 'hang' }]),
+      dispatchEvent(event, [{ call: device.call, reply: 'hang' }], { context: { failed } }),
     );
+    expect(failed).toHaveBeenCalledOnce();
     expect(parked).toEqual([
       {
         event,
@@ -555,10 +557,13 @@ describe('a message that fails through our side', () => {
   });
 
   it('is answered and completed when a limit refuses its dead letter; the log has its position in the hub', async () => {
+    const failed = vi.fn();
     const { handled, replies, counters, logged } = await dispatchEvent(event, failing, {
       park: () => Promise.reject(new LetterRefused('too many', 'delete some')),
+      context: { failed },
     });
     expect([handled, replies.length, counters]).toMatchObject([true, 1, { failed: 1, parked: 0, notParked: 1 }]);
+    expect(failed).toHaveBeenCalledOnce();
     expect(logged.slice(-2)).toMatchObject([{ ...unparked, err: { message: 'too many' } }, { msg: 'handled' }]);
   });
 

@@ -208,6 +208,56 @@ describe('a partition', () => {
   });
 });
 
+describe('a message that has failed through our side', () => {
+  /** It is device a's first; a2 follows. */
+  async function failed(answers: readonly ('written' | 'store is out')[]) {
+    const left = [...answers];
+    let answer: (() => void) | undefined;
+    const byHand = await partitionWith('t0 a1 a2 b3 b4', {
+      checkpoint: () =>
+        new Promise((resolve, reject) => {
+          const next = left.shift();
+          answer = () => (next === 'written' ? resolve(true) : reject(new Error('the store is out')));
+        }),
+    });
+    byHand.stays[0]?.failed();
+    await byHand.end(1);
+    async function answered() {
+      answer?.();
+      await vi.advanceTimersByTimeAsync(500);
+    }
+    return { ...byHand, answered };
+  }
+
+  it('is in a checkpoint before the next message of its device begins: repeated behind it, it would undo it', async () => {
+    const { started, end, answered } = await failed(['written']);
+    await end(3);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(started).toEqual([1, 3, 4]);
+    await answered();
+    expect(started).toEqual([1, 3, 4, 2]);
+  });
+
+  it('waits for a store that is out, and a drain does not wait for it', async () => {
+    const { started, answered } = await failed(['store is out', 'store is out', 'written']);
+    await answered();
+    await answered();
+    expect(started).toEqual([1, 3]);
+    await answered();
+    expect(started).toEqual([1, 3, 2]);
+    const stopped = await failed(['store is out', 'store is out', 'written']);
+    await stopped.answered();
+    await stopped.end(3, false);
+    const drained = stopped.partition.drain(1_000);
+    await stopped.answered();
+    await stopped.answered();
+    await vi.advanceTimersByTimeAsync(10_000);
+    await stopped.answered();
+    expect(await drained).toBe(3);
+    expect(stopped.started).not.toContain(2);
+  });
+});
+
 describe('a message that waits for room in the budget', () => {
   const none = { messages: 0, bytes: 0 };
 

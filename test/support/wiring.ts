@@ -84,6 +84,7 @@ export const forever: MessageContext = {
   sleeps() {},
   wakes() {},
   nextMayBegin() {},
+  failed() {},
   parking() {},
   takeForAnswers: () => undefined,
   giveFromAnswers() {},

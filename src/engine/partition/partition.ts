@@ -108,6 +108,7 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
     draining: life.draining,
     ended: life.ended,
     end: checkpoints.end,
+    recordEnds: () => checkpoints.recordEnds(life.draining),
     changed: condition.changed,
   });
   const lanes = createLanes<QueuedMessage<A>>({

@@ -45,6 +45,8 @@ export interface MessageContext {
   takeForAnswers(bytes: number): Promise<boolean> | undefined;
   /** Gives a part of that room back; the rest goes with the message. */
   giveFromAnswers(bytes: number): void;
+  /** It has failed through our side, and ends: is in a checkpoint before the next message of the device begins (G3). */
+  failed(): void;
   /** Its handling begins: `course` is what it does from now on. */
   begins?(course: MessageWork): void;
   /** When aborted, the message makes no more calls and sends no more replies. */
@@ -64,6 +66,8 @@ interface WorkOptions<A> extends Pick<MessageContext, 'ended'> {
   onTrouble(error: unknown, what: LogMessage<'error'>): void;
   /** A message has been handled to its end. */
   end(begun: WorkHandle): void;
+  /** Resolves when a checkpoint contains what has ended until now, or the next reader will not find out more. */
+  recordEnds(): Promise<void>;
   /** Of a message that may have ended the process (G4). */
   fateOf(sequenceNumber: number): Fate;
   /** Whether it may have ended the process, and is in work: nothing else of its device may be (G4). */
@@ -123,6 +127,7 @@ export function createWork<A>(options: WorkOptions<A>): Work<A> {
     let sleeper: Sleeper | undefined;
     let isAsleep = false;
     let isOver = false;
+    let hasFailed = false;
     let recorded: ((isRecorded: boolean) => void) | undefined;
 
     function leavePlace() {
@@ -221,6 +226,9 @@ export function createWork<A>(options: WorkOptions<A>): Work<A> {
         if (earlier === undefined) recordBeforeLater();
         nextMayBegin();
       },
+      failed() {
+        hasFailed = true;
+      },
       begins(course) {
         message.course = course;
       },
@@ -233,9 +241,14 @@ export function createWork<A>(options: WorkOptions<A>): Work<A> {
     leavePlace();
     leaveAnswers();
     setAsleep(false);
-    nextMayBegin();
+    if (!hasFailed) nextMayBegin();
     const isRecorded = isHandled && (earlier === undefined || (await isRecordedBehind(earlier)));
     if (isRecorded) end(begun);
+    if (hasFailed) {
+      // Its repeat may succeed, behind later messages which the backends know already.
+      if (isRecorded) await options.recordEnds();
+      nextMayBegin();
+    }
     if (recorded === undefined) return;
     recorded(isRecorded);
     changed();

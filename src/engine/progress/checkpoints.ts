@@ -1,3 +1,4 @@
+import { pause } from '../../concurrency/pause.ts';
 import type { CrashRecord } from '../quarantine/crashRecord.ts';
 import { type CheckpointOptions, type CheckpointWriter, createCheckpointWriter } from './checkpointWriter.ts';
 import { createTracked, type Tracked } from './tracked.ts';
@@ -8,7 +9,12 @@ export interface Checkpoints
     Pick<CheckpointWriter, 'flush' | 'stop' | 'state'> {
   /** Writes a checkpoint with this crash record and returns whether that worked. Later ones keep it until it is past. */
   recordCrashState(next: CrashRecord): Promise<boolean>;
+  /** Writes a checkpoint of what has ended; tries again while the store fails, until `draining`, when the last checkpoint follows. */
+  recordEnds(draining: AbortSignal): Promise<void>;
 }
+
+/** Between two attempts. */
+const pauseMs = 500;
 
 export function createCheckpoints(options: CheckpointOptions): Checkpoints {
   const tracked = createTracked(options.progress);
@@ -36,6 +42,10 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
       writer.changed('crash record');
       await writer.write();
       return writer.crashRecord() === next;
+    },
+    async recordEnds(draining) {
+      for (await writer.write(); writer.state().isFailing && !draining.aborted; await writer.write())
+        await pause(pauseMs, draining);
     },
     flush: writer.flush,
     stop: writer.stop,

@@ -48,6 +48,7 @@ const alone = {
   sleeps() {},
   wakes() {},
   nextMayBegin() {},
+  failed() {},
   takeForAnswers: () => undefined,
   giveFromAnswers() {},
 };
