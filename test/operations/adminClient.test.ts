@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { askAdmin } from '../../src/operations/adminClient.ts';
 import { startAdminServer } from '../../src/operations/adminServer.ts';
+import { askAdmin } from '../../src/operations/commands.ts';
 
 const token = 'the-token-of-the-operators';
 

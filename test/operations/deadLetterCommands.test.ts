@@ -4,11 +4,8 @@ import { beforeEach, expect, it } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { idOf } from '../../src/deadLetters/deadLetter.ts';
 import type { DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
-import { choiceOf } from '../../src/operations/deadLetters/choiceOptions.ts';
-import { deleteLetters } from '../../src/operations/deadLetters/delete.ts';
-import { replaySummaryOf } from '../../src/operations/deadLetters/letterLines.ts';
-import { list } from '../../src/operations/deadLetters/list.ts';
-import { show } from '../../src/operations/deadLetters/show.ts';
+import { choiceOf, deleteLetters, list, show } from '../../src/operations/deadLetterCommands.ts';
+import { replaySummaryOf } from '../../src/operations/replay.ts';
 import { letter, lettersInDirectory } from '../support/letters.ts';
 import { withOutput } from '../support/waiting.ts';
 

@@ -5,8 +5,8 @@ import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { idOf } from '../../src/deadLetters/deadLetter.ts';
 import type { DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
 import type { Dispatch } from '../../src/dispatch/dispatch.ts';
-import { choiceOf } from '../../src/operations/deadLetters/choiceOptions.ts';
-import { replayChosen } from '../../src/operations/deadLetters/replayChosen.ts';
+import { choiceOf } from '../../src/operations/deadLetterCommands.ts';
+import { replayChosen } from '../../src/operations/replay.ts';
 import { letter, lettersInDirectory } from '../support/letters.ts';
 import { withOutput } from '../support/waiting.ts';
 

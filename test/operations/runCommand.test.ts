@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { runCommand } from '../../src/operations/runCommand.ts';
+import { runCommand } from '../../src/operations/commands.ts';
 import { ConfigurationError } from '../../src/settings/config.ts';
 
 let exitCode: typeof process.exitCode;

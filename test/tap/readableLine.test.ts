@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readableLine } from '../../src/tap/readableLine.ts';
+import { readableLine } from '../../src/operations/tapRoute.ts';
 
 const event = {
   time: '2026-01-02T03:04:05.678Z',

@@ -1,3 +1,21 @@
+import { printable } from 'telemetry/printable.ts';
+import { ConfigurationError } from '../settings/config.ts';
+
+/**
+ * Runs an operator's command with the arguments of the process. What it throws is printed as a sentence.
+ * @param command returns the exit code
+ */
+export async function runCommand(command: (args: string[]) => Promise<number>): Promise<void> {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    process.exit(error.code === 'EPIPE' ? 0 : 1); // `… | head` closes the pipe early
+  });
+  process.exitCode = await command(process.argv.slice(2)).catch((error: Error) => {
+    const problems = error instanceof ConfigurationError ? error.problems : error.message.split('\n');
+    process.stderr.write(`${problems.map(printable).join('\n')}\n`);
+    return 1;
+  });
+}
+
 interface AdminPort {
   readonly host: string;
   readonly port: number;
@@ -6,7 +24,7 @@ interface AdminPort {
 }
 
 /**
- * Asks an admin port, for commands.
+ * Asks an admin port.
  * @param url of another one than that of the settings; undefined: of the settings
  * @param path with its query
  * @param body to put; undefined: to get
@@ -32,21 +50,13 @@ export async function askAdmin(
     const why = error.cause instanceof Error ? error.cause.message : error.message;
     throw new Error(`the admin port at ${base.origin} does not answer: ${why}`);
   });
-  if (!response.ok) throw new Error(await refusal(response));
-  return response;
+  if (response.ok) return response;
+  const refusal = (await response.json().catch(() => undefined)) as { readonly error?: unknown } | null | undefined;
+  throw new Error(String(refusal?.error ?? `the admin port answers ${response.status}: is it another program?`));
 }
 
 /** An address that means every interface is reached over the loopback one. */
 function reachable(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;
-}
-
-async function refusal(response: Response): Promise<string> {
-  const text = await response.text();
-  try {
-    return String(JSON.parse(text).error);
-  } catch {
-    return `the admin port answers ${response.status}: is it another program?`;
-  }
 }
