@@ -96,10 +96,7 @@ function oncePerCollection<T>(read: () => T): () => T {
   };
 }
 
-const caches: Partial<Record<string, 'types' | 'identities'>> = {
-  typeRegistry: 'types',
-  principalManager: 'identities',
-};
+const caches = { typeRegistry: 'types', principalManager: 'identities' } as const;
 
 /** Registers the metrics that are read from the state of the backends that a program has. */
 export function observeBackends(meter: Meter, states: () => Readonly<Partial<Record<BackendKey, BackendState>>>): void {
@@ -115,9 +112,8 @@ export function observeBackends(meter: Meter, states: () => Readonly<Partial<Rec
     }),
   );
   meter.observe('device_messaging.cache.entries', () =>
-    each().flatMap(([name, { cacheEntries }]) => {
-      const cache = caches[name];
-      return cache === undefined || cacheEntries === undefined ? [] : [[cacheEntries, cache] as const];
-    }),
+    each().flatMap(([name, { cacheEntries }]) =>
+      cacheEntries === undefined ? [] : [[cacheEntries, caches[name as keyof typeof caches]] as const],
+    ),
   );
 }
