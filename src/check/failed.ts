@@ -1,0 +1,35 @@
+import { type Finding, failure, outage } from 'telemetry/check/finding.ts';
+import { isLasting, ownLimitOf, todoOf } from '../text/absence.ts';
+
+/** What a failed attempt means for an operator. */
+interface Diagnosis {
+  readonly setting?: string;
+  readonly todo: string;
+}
+
+/**
+ * An outage, which may pass, unless something must be mended.
+ * @param isAnswer the other side has answered, and refuses
+ * @param code of the cause, if one is known
+ */
+export function failed(
+  what: string,
+  said: string,
+  { setting, todo }: Diagnosis,
+  isAnswer: boolean,
+  code = '',
+): Finding {
+  const found = setting === undefined ? said : `${said} (${setting})`;
+  return (isAnswer || isLasting(code) ? failure : outage)(what, found, todo);
+}
+
+/**
+ * What was asked has not answered.
+ * @param said has the code of the cause, if one is known
+ */
+export function unanswered(what: string, said: string, setting: string): Finding {
+  const code = said.match(/\b(?:E[A-Z]{2,}\w*|[A-Z]+_[A-Z_]+)\b/g)?.at(-1) ?? '';
+  const compare = `compare ${setting}`;
+  const todo = todoOf(code, compare) ?? `${compare}, or wait until it is back`;
+  return failed(what, said, { setting, todo, ...ownLimitOf(code) }, false, code);
+}
