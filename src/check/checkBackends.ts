@@ -27,48 +27,32 @@ const answerMs = 10_000;
 
 /** Gets a token, and asks each backend with it for something that is not there. */
 export async function checkBackends(all: Settings | MethodsSettings, urls: BackendUrls): Promise<Finding[]> {
-  const { backends } = all;
   const access = accessOf(all);
   const places = Object.entries(urls) as [BackendUse, string][];
-  const shared = places.filter(([name]) => access.backend(name) === undefined);
-  const byIdentity = places.flatMap(([name, url]) => {
+
+  /** A backend that has a scope for the identity (D365). */
+  async function withIdentity([name, url]: [BackendUse, string]): Promise<Finding[]> {
     const credential = access.backend(name);
-    return credential === undefined
-      ? []
-      : [withIdentity(name, url, (troubles) => identityTokens(credential, troubles))];
-  });
-  const found = shared.length === 0 ? [] : await withToken(shared, backends);
-  return [...found, ...(await Promise.all(byIdentity))];
+    if (credential === undefined) return [];
+    const { token, cause } = await tokenOf((troubles) => identityTokens(credential, troubles));
+    if (token !== undefined) return [await ask(name, url, token, 'the identity')];
+    return [failure(backendNames[name], cause, 'repair the identity, or its scope (docs/identity.md)')];
+  }
+
+  const others = places.filter(([name]) => access.backend(name) === undefined);
+  const found = [others.length === 0 ? [] : withToken(others, all.backends), ...places.map(withIdentity)];
+  return (await Promise.all(found)).flat();
 }
 
-/** A backend that has a scope for the identity (D365). */
-async function withIdentity(
-  name: BackendUse,
-  url: string,
-  open: (troubles: Troubles) => TokenSource,
-): Promise<Finding> {
-  const { token, cause } = await tokenOf(open);
-  return token === undefined
-    ? failure(backendNames[name], cause, 'repair the identity, or its scope (docs/identity.md)')
-    : ask(name, url, token, 'the identity');
-}
-
-async function withToken(
-  places: readonly [BackendUse, string][],
-  settings: MethodsSettings['backends'],
-): Promise<Finding[]> {
+async function withToken(places: [BackendUse, string][], settings: MethodsSettings['backends']): Promise<Finding[]> {
   const what = backendNames.tokenEndpoint;
   const { token, cause } = await tokenOf((troubles) => openTokens(settings, troubles));
-  if (token === undefined)
-    return [
-      /answered with HTTP 4(?!08|29)\d\d|unreadable/.test(cause)
-        ? failure(
-            what,
-            cause,
-            'compare BACKENDS_TOKEN_URL, BACKENDS_CLIENT_ID, BACKENDS_CLIENT_SECRET and BACKENDS_TOKEN_SCOPE with what you were given',
-          )
-        : unanswered(what, cause, 'BACKENDS_TOKEN_URL'),
-    ];
+  if (token === undefined) {
+    const isRefusal = /answered with HTTP 4(?!08|29)\d\d|unreadable/.test(cause);
+    const todo =
+      'compare BACKENDS_TOKEN_URL, BACKENDS_CLIENT_ID, BACKENDS_CLIENT_SECRET and BACKENDS_TOKEN_SCOPE with what you were given';
+    return [isRefusal ? failure(what, cause, todo) : unanswered(what, cause, 'BACKENDS_TOKEN_URL')];
+  }
   const source = settings.tokenUrl === '' ? 'BACKENDS_TOKEN' : 'the client of BACKENDS_CLIENT_ID';
   const asked = await Promise.all(places.map(([name, url]) => ask(name, url, token, source)));
   return settings.tokenUrl === '' ? asked : [ok(what, 'gives a token'), ...asked];

@@ -97,14 +97,14 @@ export async function checkDeployment(
   return report.end();
 }
 
-/** The settings of a program; undefined when they are wrong, so that nothing else can be looked at. */
-interface ReadSettings<S> {
-  readonly settings: S | undefined;
-  readonly findings: readonly Finding[];
-}
-
-/** Reads the settings as the program does, and finds all that is wrong with them. */
-export function checkSettings<S extends object>(read: () => S, env: NodeJS.ProcessEnv): ReadSettings<S> {
+/**
+ * Reads the settings as the program does, and finds all that is wrong with them.
+ * @returns settings: undefined when they are wrong, so that nothing else can be looked at
+ */
+export function checkSettings<S extends object>(
+  read: () => S,
+  env: NodeJS.ProcessEnv,
+): { readonly settings: S | undefined; readonly findings: readonly Finding[] } {
   const what = 'settings';
   const known = settingDocs().map((setting) => setting.env);
   const doubts = [...unknownVariables(env, known), ...proxyVariables(env)].map(({ variable, hint }) =>

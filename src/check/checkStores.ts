@@ -23,16 +23,12 @@ export async function checkContainer(
   settings: Settings,
   account: AccountAccess = accessOf(settings).account(of),
 ): Promise<Finding[]> {
+  const isOfCheckpoints = of === 'checkpoints';
   try {
-    return await tryContainer(what, account, settings[of].container, of === 'checkpoints');
+    return await tryContainer(what, account, settings[of].container, isOfCheckpoints);
   } catch (error) {
-    return [
-      findingOf(
-        what,
-        error,
-        placeOf(settings[of], settings.store, of === 'checkpoints' ? 'CHECKPOINTS' : 'DEAD_LETTERS'),
-      ),
-    ];
+    const place = placeOf(settings[of], settings.store, isOfCheckpoints ? 'CHECKPOINTS' : 'DEAD_LETTERS');
+    return [findingOf(what, error, place)];
   }
 }
 
@@ -76,7 +72,7 @@ async function tryContainer(
     'writes whose condition does not hold are taken',
     'use an account of Azure Blob Storage: several instances need these conditions',
   );
-  const doubts: Finding[] = [];
+  const doubts: string[] = [];
   let left: StorageError | undefined;
 
   await ensureContainer(by);
@@ -87,7 +83,12 @@ async function tryContainer(
     if (await isTaken({ ifMatch: etag })) return [unconditional];
     await attempt('listing', by, listAndTidy);
     await attempt('reading', by, (abortSignal) => blob.getProperties({ abortSignal }));
-    if (isOfCheckpoints) doubts.push(...doubtsOf(what, versionId !== undefined, await isHierarchical(client)));
+    // A signature for the container alone does not show it.
+    const seen = await client
+      .getAccountInfo({ abortSignal: AbortSignal.timeout(limits.attemptMs) })
+      .catch(() => undefined);
+    if (versionId !== undefined) doubts.push('keeps versions: each checkpoint leaves one behind, which costs money');
+    if (seen?.isHierarchicalNamespaceEnabled) doubts.push('has a hierarchical namespace: checkpoints are slower there');
   } finally {
     left = await attempt('deleting', by, (abortSignal) => blob.deleteIfExists({ abortSignal })).then(
       () => undefined,
@@ -96,23 +97,10 @@ async function tryContainer(
   }
   if (left !== undefined && !(isOfCheckpoints && left.status === 403)) throw left;
   const end = left === undefined ? 'read and deleted' : `and read; may not delete, so ${path} stays`;
-  return [ok(what, `a blob was created, written under conditions, listed, ${end} in ${container}`), ...doubts];
-}
-
-/** A signature for the container alone does not show it. */
-const isHierarchical = (client: ReturnType<ReturnType<typeof containerIn>['client']>): Promise<boolean> =>
-  client.getAccountInfo({ abortSignal: AbortSignal.timeout(limits.attemptMs) }).then(
-    ({ isHierarchicalNamespaceEnabled = false }) => isHierarchicalNamespaceEnabled,
-    () => false,
-  );
-
-function doubtsOf(what: string, keepsVersions: boolean, isHierarchical: boolean): Finding[] {
-  const doubts = [
-    ...(keepsVersions ? ['keeps versions: each checkpoint leaves one behind, which costs money'] : []),
-    ...(isHierarchical ? ['has a hierarchical namespace: checkpoints are slower there'] : []),
-  ];
+  const done = ok(what, `a blob was created, written under conditions, listed, ${end} in ${container}`);
   const advice = 'keep checkpoints in an account without it (CHECKPOINTS_CONNECTION_STRING)';
-  return doubts.map((doubt) => warning(what, `the account ${doubt}`, advice));
+  const matter = isOfCheckpoints ? doubts : [];
+  return [done, ...matter.map((doubt) => warning(what, `the account ${doubt}`, advice))];
 }
 
 /** The container of files for methods: the front door looks a file up and signs for it. */
