@@ -39,7 +39,13 @@ export async function openAdmin(
     '/level': {
       about: 'the level of the log; PUT {"level": "debug"} changes it until the next start',
       get: () => ({ level: log.level, atStart: settings.log.level }),
-      put: (body) => changeLevel(log, newLevel.parse(body).level),
+      put(body) {
+        const { level } = newLevel.parse(body);
+        log.level = 'info'; // the line about it is written whatever the levels are
+        log.info({ logLevel: level }, 'log level changed');
+        log.level = level;
+        return { level };
+      },
     },
   };
   const page = createPageFiles(pageDirectory);
@@ -53,14 +59,6 @@ export async function openAdmin(
   }
 }
 
-/** The line about it is written whatever the levels are. */
-function changeLevel(log: Log, level: string) {
-  log.level = 'info';
-  log.info({ logLevel: level }, 'log level changed');
-  log.level = level;
-  return { level };
-}
-
 const mostTroubles = 100;
 
 /**
@@ -72,11 +70,7 @@ export function troublesRoute(log: LogLines, secrets: SecretList): AdminRoute {
   const lineOf = createTapLines(secrets);
 
   /** Errors of clients have requests in them: what is kept of them is what the log keeps, without the stack. */
-  function plain(value: unknown): unknown {
-    if (!(value instanceof Error)) return value;
-    const { stack: _, ...rest } = { stack: '', ...fieldsOfError(value) };
-    return rest;
-  }
+  const plain = (value: unknown) => (value instanceof Error ? { ...fieldsOfError(value), stack: undefined } : value);
 
   return {
     about: 'what is wrong at the moment, as the log has it, and for how long',

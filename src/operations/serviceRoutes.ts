@@ -7,7 +7,6 @@ import type { DeviceWork } from '../engine/order/deviceWork.ts';
 import type { Consumer } from '../hub/reading/consumer.ts';
 import type { PartitionState } from '../hub/reading/partitionState.ts';
 import type { Replies } from '../hub/replies/replies.ts';
-import type { Ownership } from '../hub/stores/checkpointStore.ts';
 import type { Step } from '../observing/course.ts';
 import type { AdminRoute } from './adminServer.ts';
 import { chosenLetters, messageIn, type StoredLetter } from './deadLetterCommands.ts';
@@ -52,7 +51,9 @@ export function serviceRoutes(sources: Sources): Readonly<Record<string, AdminRo
         'the partitions that this instance reads: how far they are behind, what waits, the oldest message, the checkpoint, and sums of what a stop would find; and who owns the others',
       get() {
         const partitions = consumer.partitions();
-        const elsewhere = consumer.elsewhere().map(shownOwner);
+        const elsewhere = consumer.elsewhere().map(({ partition, owner, renewedAt }) => {
+          return { partition, owner: owner || 'none', renewedAt: new Date(renewedAt).toISOString() };
+        });
         return { instance, total: totalOf(partitions), partitions: partitions.map(shownPartition), elsewhere };
       },
     },
@@ -89,12 +90,6 @@ const shownPartition = ({ since, oldest, behindSeconds, asOf, checkpoint, ...res
   checkpoint: { ...checkpoint, ageSeconds: inTenths(checkpoint.ageSeconds) },
 });
 
-const shownOwner = ({ partition, owner, renewedAt }: Ownership) => ({
-  partition,
-  owner: owner === '' ? 'none' : owner,
-  renewedAt: new Date(renewedAt).toISOString(),
-});
-
 /** Circuits, connections and caches, by backend. */
 export const shownBackends = (states: Readonly<Record<string, BackendState>>) =>
   Object.fromEntries(
@@ -104,16 +99,19 @@ export const shownBackends = (states: Readonly<Record<string, BackendState>>) =>
     ]),
   );
 
-type WorkOfPartition = DeviceWork & { readonly partition: string };
-
 /** What a device waits for, in words and with the times since when. */
 export function shownWork(
-  { device, partition, messages, sequenceNumber, readAt, begunAt, needs, state, steps }: WorkOfPartition,
+  work: DeviceWork & { readonly partition: string },
   backends: ReturnType<Backends['states']>,
   notFetching: ReadonlySet<string>,
 ) {
+  const { device, partition, messages, sequenceNumber, readAt, begunAt, needs, state, steps } = work;
   const out = needs.filter((name) => backends[name as BackendName]?.circuit === 'open');
-  const hasTokens = backends.tokenEndpoint?.circuit !== 'open';
+  const needsToken = out.length === 0 && backends.tokenEndpoint?.circuit === 'open';
+  const ofBackends = needsToken
+    ? 'an access token for the backends: the token endpoint is out (BACKENDS_TOKEN_URL)'
+    : `a backend that is out: ${out.join(', ')}`;
+  const waiting = state === 'waits for backends' ? ofBackends : waits[state];
   const doing = steps.map((step) => ({ waitsFor: inWords(step), ...ageOf(step.since) }));
   return {
     device,
@@ -121,27 +119,18 @@ export function shownWork(
     messages,
     oldest: { sequenceNumber, readAt: shownTime(readAt), seconds: secondsSince(readAt) },
     state,
-    waitsFor: doing.length > 0 ? doing.map(({ waitsFor }) => waitsFor).join('; ') : waits(state, out, hasTokens),
+    waitsFor: doing.map(({ waitsFor }) => waitsFor).join('; ') || waiting,
     ...(begunAt !== undefined && { begun: ageOf(begunAt) }),
     ...(doing.length > 0 && { steps: doing }),
     ...(notFetching.has(device) && { doesNotFetch: true }),
   };
 }
 
-function waits(state: WorkOfPartition['state'], out: readonly string[], hasTokens: boolean): string {
-  switch (state) {
-    case 'in flight':
-      return 'nothing: it is being handled';
-    case 'waits for room':
-      return 'room: too many messages are in flight (DELIVERY_MAX_MESSAGES, DELIVERY_MAX_BYTES)';
-    case 'waits for backends':
-      return hasTokens || out.length > 0
-        ? `a backend that is out: ${out.join(', ')}`
-        : 'an access token for the backends: the token endpoint is out (BACKENDS_TOKEN_URL)';
-    case 'waits for its turn':
-      return 'its turn: it may have ended the process before (G4)';
-  }
-}
+const waits = {
+  'in flight': 'nothing: it is being handled',
+  'waits for room': 'room: too many messages are in flight (DELIVERY_MAX_MESSAGES, DELIVERY_MAX_BYTES)',
+  'waits for its turn': 'its turn: it may have ended the process before (G4)',
+};
 
 /** What a step waits for. */
 export function inWords({ kind, what, of, waitsFor }: Readonly<Step>): string {

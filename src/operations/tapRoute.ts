@@ -15,21 +15,19 @@ const tapQuery = z.strictObject({
 const nothingSeen = 'nothing of this device came here: it may be silent, or another instance has its partition';
 const nothingNew = 'nothing moved: what is held of this device waits as `held` says; /devices lists it';
 
-/** The instance, and what it does for a device. */
-interface Place extends Readonly<Record<string, unknown>> {
-  /** The oldest work for the device, if there is any. */
-  readonly held: object | undefined;
-}
-
 /** How long a reader may take to read the rest, when the time is over. */
 const restMs = 5_000;
 
 /**
  * `GET /tap`: the stages of a device's messages as they come, one line of JSON each.
  * @param secrets texts that no line may have
- * @param where which instance follows, and what it reads and holds of a device
+ * @param where which instance follows, and what it reads and holds of a device: the oldest work, if there is any
  */
-export function tapRoute(taps: Taps, secrets: SecretList, where: (device: string) => Place): AdminRoute {
+export function tapRoute(
+  taps: Taps,
+  secrets: SecretList,
+  where: (device: string) => { readonly held: object | undefined },
+): AdminRoute {
   const lineOf = createTapLines(secrets);
 
   return {
