@@ -46,17 +46,12 @@ export async function checkEvents(settings: StoreSettings): Promise<Finding[]> {
   const { hub } = settings;
   const access = accessOf(settings).events();
   if (!isLookedUp(hub)) return checkEndpoint(settings, access, isSecret(access) ? (found) => found : ofIdentity);
-  try {
-    const found = await findEndpoint(hub.serviceConnectionString, answerMs);
-    const told = ofLookedUp(hubNameOf(hubLoginOf(hub.serviceConnectionString)), hub.consumerGroup);
-    const at = settingsAt(settings, found);
-    const where = `${found.namespace}/${found.eventHub}, named by the hub: `;
-    return checkEndpoint(at, at.hub.eventsConnectionString, told, where);
-  } catch (error) {
-    const diagnosis = diagnoseLookUp(error);
-    const found = `the hub does not name its event endpoint: ${diagnosis.hubSaid}`;
-    return [failed(events, found, diagnosis, diagnosis.isAnswer, diagnosis.cause)];
-  }
+  const found = await findEndpoint(hub.serviceConnectionString, answerMs).catch(diagnoseLookUp);
+  if ('todo' in found) return [failed(events, `the hub does not name its event endpoint: ${found.hubSaid}`, found)];
+  const told = ofLookedUp(hubNameOf(hubLoginOf(hub.serviceConnectionString)), hub.consumerGroup);
+  const at = settingsAt(settings, found);
+  const where = `${found.namespace}/${found.eventHub}, named by the hub: `;
+  return checkEndpoint(at, at.hub.eventsConnectionString, told, where);
 }
 
 /** @param where told before what is found there */
@@ -82,8 +77,7 @@ async function checkEndpoint(
   } catch (error) {
     const diagnosis = diagnosisOf(error);
     if (diagnosis === undefined) throw error;
-    const { cause, hubSaid, isAnswer, ...rest } = told(diagnosis);
-    return [failed(events, where + hubSaid, rest, isAnswer, cause)];
+    return [failed(events, where + told(diagnosis).hubSaid, told(diagnosis))];
   }
 }
 
@@ -204,7 +198,7 @@ export function sendingFindingOf(refusal: SendRefusal | undefined): Finding {
 /** @param isByIdentity instead of a connection string */
 export function sendingFailureOf(error: unknown, isByIdentity: boolean): Finding {
   const diagnosis = diagnoseService(error, isByIdentity);
-  return failed(service, diagnosis.hubSaid, diagnosis, isRefusal(error));
+  return failed(service, diagnosis.hubSaid, { ...diagnosis, isAnswer: isRefusal(error) });
 }
 
 /** By the client's name for it, or the code, also of the error that it wraps. */
@@ -233,7 +227,7 @@ export function invokingFindingOf(result: DirectMethodResult, isByKey: boolean):
   if (reason === 'device_unknown' || reason === 'device_offline')
     return ok(service, 'may invoke methods: the hub has no such device as was asked for');
   const said = words ?? ([status, code].filter((one) => one !== undefined).join(' ') || 'no answer');
-  const isRefused = reason === 'refused';
-  const found = isRefused ? `the hub refuses access: ${said}` : said;
-  return failed(service, found, diagnoseMethods(result, isByKey), isRefused, cause);
+  const isAnswer = reason === 'refused';
+  const found = isAnswer ? `the hub refuses access: ${said}` : said;
+  return failed(service, found, { ...diagnoseMethods(result, isByKey), isAnswer, cause });
 }

@@ -117,6 +117,10 @@ function findingOf(what: string, error: unknown, place: StoreLocation): Finding 
   const told = storeFailureOf(error, place);
   if (told === undefined) throw error;
   const { message, fault, diagnosis } = told;
-  const { storeSaid } = diagnosis;
-  return failed(what, message.replace(/ failed: .*/, `: ${storeSaid}`), diagnosis, fault === 'refused', storeSaid);
+  const { storeSaid: cause } = diagnosis;
+  return failed(what, message.replace(/ failed: .*/, `: ${cause}`), {
+    ...diagnosis,
+    isAnswer: fault === 'refused',
+    cause,
+  });
 }
