@@ -13,7 +13,6 @@ import { createHandOver } from '../hub/replies/handOver.ts';
 import { type SendRefusal, sendRefusalOf } from '../hub/replies/sendFailure.ts';
 import { newServiceClient } from '../hub/replies/serviceConnection.ts';
 import { diagnoseService } from '../hub/replies/serviceDiagnosis.ts';
-import { readPositions } from '../hub/stores/blobStore.ts';
 import { checkpointPath, readCheckpointFile } from '../hub/stores/checkpointFile.ts';
 import { hubPlaceOf, type StoreSettings } from '../hub/stores/openStore.ts';
 import { accessOf, type EventsAccess } from '../identity/access.ts';
@@ -106,9 +105,11 @@ export function readExtents(access: EventsAccess, consumerGroup: string) {
 export async function storedPositions(settings: StoreSettings): Promise<ReadonlyMap<string, number>> {
   const { hub, data, store, checkpoints } = settings;
   const { endpoint, namespace, name, consumerGroup } = hubPlaceOf(hub);
-  const account = accessOf(settings).account('checkpoints');
-  if (store.kind === 'blob')
+  if (store.kind === 'blob') {
+    const { readPositions } = await import('../hub/stores/blobStore.ts');
+    const account = accessOf(settings).account('checkpoints');
     return readPositions({ account, container: checkpoints.container, namespace, hub: name, consumerGroup });
+  }
   const place = [endpoint, name, consumerGroup].join(' ');
   const { progress } = readCheckpointFile(checkpointPath(directoriesOf(data).checkpoints, place), place);
   const positions = progress.map((one) => [one.partition, one.progress.sequenceNumber] as const);

@@ -116,11 +116,8 @@ export async function checkFiles(settings: MethodsSettings): Promise<Finding[]> 
 function findingOf(what: string, error: unknown, place: StoreLocation): Finding {
   const told = storeFailureOf(error, place);
   if (told === undefined) throw error;
-  const { message, fault, diagnosis } = told;
+  const { message, diagnosis } = told;
   const { storeSaid: cause } = diagnosis;
-  return failed(what, message.replace(/ failed: .*/, `: ${cause}`), {
-    ...diagnosis,
-    isAnswer: fault === 'refused',
-    cause,
-  });
+  const isAnswer = told.fault === 'refused';
+  return failed(what, message.replace(/ failed: .*/, `: ${cause}`), { ...diagnosis, isAnswer, cause });
 }

@@ -60,3 +60,31 @@ function reachable(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;
 }
+
+const colours: Readonly<Record<string, number>> = {
+  ...{ read: 36, attempt: 34, sent: 34, reply: 35, answer: 35, handled: 32 },
+  ...{ 'reply waits': 33, refused: 33, waits: 33, parked: 31, gap: 31, dropped: 31 },
+};
+const bodies = ['body', 'request', 'response'];
+
+/**
+ * A line of the tap for people: time (UTC), position of the message or correlation id of the invocation, stage, fields; bodies on lines of their own.
+ * @param json one line
+ */
+export function readableLine(json: string, hasColours: boolean): string {
+  // Each line is about the same device, and the ids stand where the message begins.
+  const { time, stage, device: _, partition, sequenceNumber, ...ofMessage } = JSON.parse(json);
+  const { correlationId = '', ...ofInvocation } = ofMessage;
+  const isInvocation = partition === undefined;
+  const [on, off] = hasColours ? [`\u001b[${colours[stage] ?? 0}m`, '\u001b[0m'] : ['', ''];
+  const place = isInvocation ? String(correlationId) : `${partition}/${sequenceNumber}`;
+  const fields = Object.entries<unknown>(isInvocation ? ofInvocation : ofMessage);
+  const isBody = ([name]: readonly [string, unknown]) => bodies.includes(name);
+  const short = fields.filter((one) => !isBody(one)).map(([name, value]) => `${printable(name)}=${shown(value)}`);
+  const long = fields.filter(isBody).map(([name, value]) => `    ${name}: ${printable(String(value))}\n`);
+  const begin = [String(time).slice(11, 23), printable(place).padEnd(10), `${on}${String(stage).padEnd(11)}${off}`];
+  return `${[...begin, ...short].join('  ')}\n${long.join('')}`;
+}
+
+const shown = (value: unknown): string =>
+  printable(typeof value === 'string' && /^[\w.:@/+-]+$/.test(value) ? value : JSON.stringify(value));

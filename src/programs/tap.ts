@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
-import { askAdmin, runCommand } from '../operations/commands.ts';
-import { readableLine } from '../operations/tapRoute.ts';
+import { askAdmin, readableLine, runCommand } from '../operations/commands.ts';
 import { configDirectory, readAdminSettings } from '../settings/config.ts';
 
 /** The operator's command to follow one device. */
