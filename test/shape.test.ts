@@ -224,8 +224,8 @@ describe('the system clock', () => {
   /** Files that ask for the time of day, and why (D180). */
   const reasons = {
     'check/checkClock.ts': 'compares it with the clocks of others',
-    'check/checkEvents.ts': 'shows how old the newest event is',
-    'storage/containerTrial.ts': 'deletes what an interrupted trial has left',
+    'check/checkHub.ts': 'shows how old the newest event is',
+    'check/checkStores.ts': 'deletes what an interrupted trial has left',
     'concurrency/clocks.ts': 'turns a point in time of the process into a time of day, and back',
     'concurrency/standstill.ts': 'compares it with the clock that can’t be set',
     'hub/reading/ownerships.ts': 'writes times for other instances, and reads theirs',

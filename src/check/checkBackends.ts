@@ -1,98 +1,101 @@
 import { type Finding, failure, ok, outage, warning } from 'telemetry/check/finding.ts';
-import { tryAccess, tryToken } from '../backends/accessTrial.ts';
-import { type Access, accessOf } from '../identity/access.ts';
+import { createAttempt } from '../backends/attempt.ts';
+import { maxAnswerBytes, openTokens } from '../backends/backendOpener.ts';
+import { createDeadline } from '../backends/deadline.ts';
+import { probes } from '../backends/http.ts';
+import { identityTokens } from '../backends/identityTokens.ts';
+import type { TokenSource } from '../backends/tokenSource.ts';
+import { createTransport, TransportFailure } from '../backends/transport.ts';
+import { accessOf } from '../identity/access.ts';
+import type { Troubles } from '../log/troubles.ts';
 import { backendNames } from '../protocol/backendCalls.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
-import { unanswered } from './unanswered.ts';
+import { unanswered } from './failed.ts';
 
-type BackendSettings = MethodsSettings['backends'];
+type BackendUse = keyof typeof probes;
 
-/** Where each backend is, with the name of the setting. */
-export type BackendUrls = Partial<
-  Record<'informationModel' | 'typeRegistry' | 'principalManager', readonly [url: string, setting: string]>
->;
+/** Where each backend of a program is. */
+export type BackendUrls = Readonly<Partial<Record<BackendUse, string>>>;
+
+const settingOf: Readonly<Record<BackendUse, string>> = {
+  informationModel: 'INFORMATION_MODEL_URL',
+  typeRegistry: 'TYPE_REGISTRY_URL',
+  principalManager: 'PRINCIPAL_MANAGER_URL',
+};
 
 const answerMs = 10_000;
-
-/** To the question about a device that does not exist, by the contracts. */
-const expected: readonly number[] = [200, 403];
 
 /** Gets a token, and asks each backend with it for something that is not there. */
 export async function checkBackends(all: Settings | MethodsSettings, urls: BackendUrls): Promise<Finding[]> {
   const access = accessOf(all);
-  const entries = Object.entries(urls) as [keyof BackendUrls, readonly [url: string, setting: string]][];
-  const byIdentity = entries.filter(([name]) => access.backend(name) !== undefined);
-  const others = entries.filter(([name]) => access.backend(name) === undefined);
-  const found = await Promise.all(
-    byIdentity.map(([name, [url, setting]]) => withIdentity(name, url, setting, all.backends, access)),
-  );
-  return [...(others.length === 0 ? [] : await withToken(all.backends, others)), ...found];
+  const places = Object.entries(urls) as [BackendUse, string][];
+
+  /** A backend that has a scope for the identity (D365). */
+  async function withIdentity([name, url]: [BackendUse, string]): Promise<Finding[]> {
+    const credential = access.backend(name);
+    if (credential === undefined) return [];
+    const { token, cause } = await tokenOf((troubles) => identityTokens(credential, troubles));
+    if (token !== undefined) return [await ask(name, url, token, 'the identity')];
+    return [failure(backendNames[name], cause, 'repair the identity, or its scope (docs/identity.md)')];
+  }
+
+  const others = places.filter(([name]) => access.backend(name) === undefined);
+  const found = [others.length === 0 ? [] : withToken(others, all.backends), ...places.map(withIdentity)];
+  return (await Promise.all(found)).flat();
 }
 
-/** A backend that has a scope for the identity (D365). */
-async function withIdentity(
-  name: keyof BackendUrls,
-  url: string,
-  setting: string,
-  settings: BackendSettings,
-  access: Access,
-): Promise<Finding> {
-  const token = await access
-    .backend(name)
-    ?.getToken()
-    .catch((error: Error) => error);
-  if (token === undefined || token instanceof Error)
-    return failure(
-      backendNames[name],
-      token?.message ?? 'no token',
-      'repair the identity, or its scope (docs/identity.md)',
-    );
-  return findingOf(name, url, setting, settings, token.token);
-}
-
-async function withToken(
-  settings: BackendSettings,
-  urls: readonly (readonly [keyof BackendUrls, readonly [url: string, setting: string]])[],
-): Promise<Finding[]> {
+async function withToken(places: [BackendUse, string][], settings: MethodsSettings['backends']): Promise<Finding[]> {
   const what = backendNames.tokenEndpoint;
-  const { token, cause } = await tryToken(settings);
+  const { token, cause } = await tokenOf((troubles) => openTokens(settings, troubles));
   if (token === undefined) {
     const isRefusal = /answered with HTTP 4(?!08|29)\d\d|unreadable/.test(cause);
-    return [
-      isRefusal
-        ? failure(
-            what,
-            cause,
-            'compare BACKENDS_TOKEN_URL, BACKENDS_CLIENT_ID, BACKENDS_CLIENT_SECRET and BACKENDS_TOKEN_SCOPE with what you were given',
-          )
-        : unanswered(what, cause || 'no token', 'BACKENDS_TOKEN_URL', 'compare BACKENDS_TOKEN_URL'),
-    ];
+    const todo =
+      'compare BACKENDS_TOKEN_URL, BACKENDS_CLIENT_ID, BACKENDS_CLIENT_SECRET and BACKENDS_TOKEN_SCOPE with what you were given';
+    return [isRefusal ? failure(what, cause, todo) : unanswered(what, cause, 'BACKENDS_TOKEN_URL')];
   }
-  const tried = urls.map(([name, [url, setting]]) => findingOf(name, url, setting, settings, token));
-  return [...(settings.tokenUrl === '' ? [] : [ok(what, 'gives a token')]), ...(await Promise.all(tried))];
+  const source = settings.tokenUrl === '' ? 'BACKENDS_TOKEN' : 'the client of BACKENDS_CLIENT_ID';
+  const asked = await Promise.all(places.map(([name, url]) => ask(name, url, token, source)));
+  return settings.tokenUrl === '' ? asked : [ok(what, 'gives a token'), ...asked];
 }
 
-async function findingOf(
-  backend: keyof BackendUrls,
-  url: string,
-  setting: string,
-  settings: BackendSettings,
-  token: string,
-): Promise<Finding> {
-  const what = backendNames[backend];
-  const { status, cause } = await tryAccess(backend, url, settings, token, answerMs);
-  if (status === undefined) return unanswered(what, cause, setting, `compare ${setting}`);
+/** A token, or why there is none. */
+async function tokenOf(open: (troubles: Troubles) => TokenSource) {
+  let cause = '';
+  const tokens = open({
+    raise(_, { diagnosis }) {
+      cause = String(Object(diagnosis).cause);
+    },
+    clear() {},
+    close() {},
+  });
+  const token = await Promise.resolve(tokens.token()).catch(() => undefined);
+  await tokens.close();
+  return { token, cause: cause || 'no token' };
+}
+
+/**
+ * Sends the request that also probes for the end of an outage (B5).
+ * @param source of the token
+ */
+async function ask(name: BackendUse, url: string, token: string, source: string): Promise<Finding> {
+  const [what, setting] = [backendNames[name], settingOf[name]];
+  const { adapter, close } = createTransport(url, { connections: 1, attemptTimeoutMs: answerMs });
+  const attempt = createAttempt({ adapter, maxAnswerBytes, tokens: { renew: async () => token }, name: what });
+  const headers = { 'x-svc-device-id': 'none', 'x-correlation-id': 'check' };
+  const request = { method: 'GET', path: probes[name], headers };
+  const answer = await attempt(request, token, answerMs, createDeadline(answerMs / 1000)).finally(close);
+  if (answer instanceof TransportFailure) return unanswered(what, answer.message, setting);
+  const { status } = answer;
   const said = `HTTP ${status} (${setting})`;
-  if (status === 401) {
-    const source = settings.tokenUrl === '' ? 'BACKENDS_TOKEN' : 'the client of BACKENDS_CLIENT_ID';
+  if (status === 200) return ok(what, `answers, and accepts the token (HTTP ${status})`);
+  // The answer to the question for a device that does not exist, by the contracts.
+  if (status === 403) return ok(what, `answers, and refuses a device that there is not (HTTP ${status})`);
+  if (status === 401)
     return failure(what, `refuses the token: ${said}`, `have it accept ${source}, or use one that it accepts`);
-  }
   if (status >= 500 || status === 429) return outage(what, said, 'wait until it is back');
-  if (!expected.includes(status))
-    return warning(
-      what,
-      `answers ${said} to a harmless question`,
-      `compare ${setting} with its base URL, and the rights of the token`,
-    );
-  return ok(what, `answers, and accepts the token (HTTP ${status})`);
+  return warning(
+    what,
+    `answers ${said} to a harmless question`,
+    `compare ${setting} with its base URL, and the rights of the token`,
+  );
 }

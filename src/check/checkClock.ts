@@ -1,5 +1,6 @@
-import { type IncomingHttpHeaders, request as requestPlain } from 'node:http';
-import { request as requestSecure } from 'node:https';
+import { once } from 'node:events';
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
 import { type Finding, failure, ok, warning } from 'telemetry/check/finding.ts';
 import { outboundAgent } from 'telemetry/network/outbound.ts';
 import { backendNames } from '../protocol/backendCalls.ts';
@@ -15,8 +16,6 @@ const doubtfulMs = 5_000;
 /** A signature of the storage is refused when it is older than a quarter of an hour, and one of the hub's tokens earlier. */
 const wrongMs = 5 * 60_000;
 
-type Clocks = Pick<MethodsSettings, 'hub' | 'backends'>;
-
 interface Reading {
   readonly name: string;
   /** How far its clock is ahead of ours. */
@@ -24,18 +23,21 @@ interface Reading {
 }
 
 /** Compares the clock of this machine with the `Date` of the hub and the backends. Asks for the headers of `/` only. */
-export async function checkClock({ hub, backends }: Clocks, urls: BackendUrls): Promise<Finding[]> {
+export async function checkClock(
+  { hub, backends }: Pick<MethodsSettings, 'hub' | 'backends'>,
+  urls: BackendUrls,
+): Promise<Finding[]> {
   const [, hostName = hub.hostName] = /(?:^|;)\s*HostName=([^;]+)/.exec(hub.serviceConnectionString) ?? [];
-  const known: readonly (readonly [name: string, url: string])[] = [
-    ['service endpoint', `https://${hostName}`],
-    ...Object.entries(urls).map(([name, [url]]) => [backendNames[name as keyof BackendUrls], url] as const),
-    ...(backends.tokenUrl === '' ? [] : [[backendNames.tokenEndpoint, backends.tokenUrl] as const]),
+  const { tokenUrl: tokenEndpoint } = backends;
+  const answers = [
+    readingsOf('service endpoint', `https://${hostName}`),
+    ...Object.entries({ ...urls, ...(tokenEndpoint !== '' && { tokenEndpoint }) }).map(([name, url]) =>
+      readingsOf(backendNames[name as keyof typeof backendNames], url),
+    ),
   ];
-  const answers = await Promise.all(known.map(([name, url]) => readingOf(name, url)));
-  const readings = answers.filter((reading) => reading !== undefined);
-  if (readings.length === 0)
-    return [warning(what, 'nobody tells the time', 'compare the clock of this machine with another one')];
-  return judged(readings);
+  const readings = (await Promise.all(answers)).flat();
+  if (readings.length > 0) return judged(readings);
+  return [warning(what, 'nobody tells the time', 'compare the clock of this machine with another one')];
 }
 
 /** A clock that differs from ours while others agree with ours is wrong itself. */
@@ -44,8 +46,8 @@ export function judged(readings: readonly Reading[]): Finding[] {
   if (Math.abs(nearest.aheadMs) > doubtfulMs) {
     const side = nearest.aheadMs > 0 ? 'behind' : 'ahead of';
     const found = `this machine is ${secondsOf(nearest)} s ${side} all ${readings.length} that tell the time`;
-    const todo = 'synchronise the clock of this machine (NTP)';
-    return [Math.abs(nearest.aheadMs) > wrongMs ? failure(what, found, todo) : warning(what, found, todo)];
+    const mark = Math.abs(nearest.aheadMs) > wrongMs ? failure : warning;
+    return [mark(what, found, 'synchronise the clock of this machine (NTP)')];
   }
   const strays = readings.filter(({ aheadMs }) => Math.abs(aheadMs) > doubtfulMs + noiseMs);
   if (strays.length === 0) return [ok(what, `agrees with ${readings.map(({ name }) => name).join(', ')}`)];
@@ -58,27 +60,19 @@ export function judged(readings: readonly Reading[]): Finding[] {
 
 const secondsOf = ({ aheadMs }: Reading): number => Math.round(Math.abs(aheadMs) / 1000);
 
-async function readingOf(name: string, url: string): Promise<Reading | undefined> {
+/** None without an answer. */
+async function readingsOf(name: string, url: string): Promise<Reading[]> {
   const asked = Date.now();
   try {
-    const { date = '' } = await headersOf(new URL(url).origin);
-    const told = Date.parse(date);
+    const { protocol, origin } = new URL(url);
+    const options = { method: 'HEAD', agent: outboundAgent, signal: AbortSignal.timeout(answerMs) };
+    const request = (protocol === 'https:' ? https : http).request(origin, options).on('error', () => undefined);
+    const [response] = (await once(request.end(), 'response')) as [IncomingMessage];
+    response.destroy();
+    const told = Date.parse(response.headers.date ?? '');
     // The fraction of a second that is left out is half a second, on average.
-    return Number.isNaN(told) ? undefined : { name, aheadMs: told + 500 - (asked + Date.now()) / 2 };
+    return Number.isNaN(told) ? [] : [{ name, aheadMs: told + 500 - (asked + Date.now()) / 2 }];
   } catch {
-    return undefined;
+    return [];
   }
-}
-
-function headersOf(url: string): Promise<IncomingHttpHeaders> {
-  const request = url.startsWith('https:') ? requestSecure : requestPlain;
-  const options = { method: 'HEAD', agent: outboundAgent, signal: AbortSignal.timeout(answerMs) };
-  return new Promise((resolve, reject) => {
-    const asking = request(url, options, (response) => {
-      resolve(response.headers);
-      response.destroy();
-    });
-    asking.once('error', reject);
-    asking.end();
-  });
 }

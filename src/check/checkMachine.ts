@@ -16,16 +16,14 @@ export interface MachineLimits {
   readonly files: number | undefined;
 }
 
-export const machineLimits = (): MachineLimits => {
-  const limit = process.constrainedMemory();
-  const memory = limit > 0 ? Math.min(limit, totalmem()) : totalmem();
-  return { memory, files: openFilesIn('/proc/self/limits') };
-};
-
-function openFilesIn(path: string): number | undefined {
-  if (!existsSync(path)) return undefined;
-  const [, soft] = /^Max open files\s+(\S+)/m.exec(readFileSync(path, 'utf8')) ?? [];
-  return soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft) || undefined;
+export function machineLimits(): MachineLimits {
+  const path = '/proc/self/limits';
+  const limits = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  const [, files] = /^Max open files\s+(\S+)/m.exec(limits) ?? [];
+  return {
+    memory: Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem()),
+    files: files === 'unlimited' ? Number.POSITIVE_INFINITY : Number(files) || undefined,
+  };
 }
 
 const megabytes = (bytes: number) => `${Math.ceil(bytes / mebibyte)} MB`;
@@ -43,14 +41,12 @@ export function checkDisk(settings: Pick<Settings, 'data' | 'store' | 'deadLette
   const needed = settings.deadLetters.maxBytes;
   const found = `${path} can be written and has ${megabytes(bavail * bsize)} free`;
   if (bavail * bsize >= needed) return [ok(what, found)];
-  return [
-    warning(
-      what,
-      found,
-      `dead letters (DEAD_LETTERS_MAX_BYTES) may come to need ${megabytes(needed)}: take a larger volume`,
-    ),
-  ];
+  const todo = `dead letters (DEAD_LETTERS_MAX_BYTES) may come to need ${megabytes(needed)}: take a larger volume`;
+  return [warning(what, found, todo)];
 }
+
+/** Hub, storage, ports, log. */
+const hubFiles = 256;
 
 /** Memory and open files of the service against its limits. */
 export function checkServiceLimits(
@@ -59,34 +55,32 @@ export function checkServiceLimits(
 ): Finding[] {
   return [
     memoryFinding(memoryNeeded(serviceMemory, settings), machine, 'lower DELIVERY_MAX_BYTES'),
-    filesFinding(3 * settings.backends.connections + hubFiles, machine, 'lower BACKENDS_CONNECTIONS'),
+    filesFinding(3 * settings.backends.connections + hubFiles, machine),
   ];
 }
-
-/** Hub, storage, ports, log. */
-const hubFiles = 256;
 
 /** The same of the front door. */
 export function checkMethodsLimits(settings: Pick<MethodsSettings, 'backends'>, machine: MachineLimits): Finding[] {
   const sockets = mostBodies.inAll + 2 * invocationLimits.inFlight;
   return [
-    memoryFinding(memoryNeeded(methodsMemory, settings), machine, 'lower BACKENDS_CONNECTIONS'),
-    filesFinding(2 * settings.backends.connections + sockets + hubFiles, machine, 'lower BACKENDS_CONNECTIONS'),
+    memoryFinding(memoryNeeded(methodsMemory, settings), machine, orFewerConnections),
+    filesFinding(2 * settings.backends.connections + sockets + hubFiles, machine),
   ];
 }
 
+const orFewerConnections = 'lower BACKENDS_CONNECTIONS';
+
 function memoryFinding(needed: number, { memory }: MachineLimits, orElse: string): Finding {
-  const what = 'memory';
   const found = `${megabytes(memory)}, of which it may come to need ${megabytes(needed)}`;
   const todo = `raise the limit of the container or the unit, or ${orElse}`;
-  return memory < needed ? warning(what, found, todo) : ok(what, found);
+  return memory < needed ? warning('memory', found, todo) : ok('memory', found);
 }
 
-function filesFinding(needed: number, { files }: MachineLimits, orElse: string): Finding {
+function filesFinding(needed: number, { files }: MachineLimits): Finding {
   const what = 'open files';
   if (files === undefined) return ok(what, `the operating system does not say how many; up to ${needed} are used`);
-  const found = `${files === Number.POSITIVE_INFINITY ? 'any number' : `up to ${files}`}, of which it may come to need ${needed}`;
-  return files < needed
-    ? warning(what, found, `raise the limit (ulimit -n, LimitNOFILE), or ${orElse}`)
-    : ok(what, found);
+  const most = files === Number.POSITIVE_INFINITY ? 'any number' : `up to ${files}`;
+  const found = `${most}, of which it may come to need ${needed}`;
+  const todo = `raise the limit (ulimit -n, LimitNOFILE), or ${orFewerConnections}`;
+  return files < needed ? warning(what, found, todo) : ok(what, found);
 }

@@ -30,6 +30,30 @@ const fullPartitions = 4;
 const mebibytes = (bytes: number) => `${Math.round(bytes / mebibyte)} MiB`;
 const kibibytes = (bytes: number) => `${bytes / 1024} KiB`;
 
+const program = (mostMebibytes: number) => ({
+  what: 'the program, the clients of the hub and the storage, and what V8 keeps for garbage',
+  most: `${mostMebibytes} MiB`,
+  bytes: () => mostMebibytes * mebibyte,
+});
+
+const usualAnswers = (backends: number) => ({
+  what: 'answers of backends while they are received and read, with what a socket has read ahead',
+  most: `${backends} × \`BACKENDS_CONNECTIONS\` × 2 × ${kibibytes(usualAnswerBytes)}`,
+  bytes: (settings: Pick<Settings, 'backends'>) => backends * settings.backends.connections * 2 * usualAnswerBytes,
+});
+
+const largeAnswers = {
+  what: `larger ones, up to ${mebibytes(maxAnswerBytes)} each, which wait for this room`,
+  most: mebibytes(readingBytes),
+  bytes: () => readingBytes,
+};
+
+const caches = (count: number) => ({
+  what: 'identities and types that are cached',
+  most: `${count} × ${mebibytes(cacheEntries * entryBytes)}`,
+  bytes: () => count * cacheEntries * entryBytes,
+});
+
 /** All that the service may hold: each is bounded, and their sum is what its container needs. */
 export const serviceMemory: readonly MemoryPart<Limits>[] = [
   program(256),
@@ -69,7 +93,7 @@ export const serviceMemory: readonly MemoryPart<Limits>[] = [
     bytes: () => fullPartitions * (reading.prefetch + reading.batchSize) * maxReceivedBytes,
   },
   usualAnswers(3),
-  largeAnswers(),
+  largeAnswers,
   {
     what: 'replies on their way to the hub, once as text and once as bytes',
     most: `${mostRepliesInFlight} × 2 × ${kibibytes(maxReplyBytes)}`,
@@ -92,42 +116,9 @@ export const methodsMemory: readonly MemoryPart<Pick<MethodsSettings, 'backends'
     bytes: () => (mostBodies.inAll + invocationLimits.inFlight) * 256 * 1024,
   },
   usualAnswers(2),
-  largeAnswers(),
+  largeAnswers,
   caches(1),
 ];
-
-function program(mostMebibytes: number) {
-  return {
-    what: 'the program, the clients of the hub and the storage, and what V8 keeps for garbage',
-    most: `${mostMebibytes} MiB`,
-    bytes: () => mostMebibytes * mebibyte,
-  };
-}
-
-function usualAnswers(backends: number) {
-  return {
-    what: 'answers of backends while they are received and read, with what a socket has read ahead',
-    most: `${backends} × \`BACKENDS_CONNECTIONS\` × 2 × ${kibibytes(usualAnswerBytes)}`,
-    bytes: (settings: Pick<Settings, 'backends'>) => backends * settings.backends.connections * 2 * usualAnswerBytes,
-  };
-}
-
-function largeAnswers() {
-  return {
-    what: `larger ones, up to ${mebibytes(maxAnswerBytes)} each, which wait for this room`,
-    most: mebibytes(readingBytes),
-    bytes: () => readingBytes,
-  };
-}
-
-function caches(count: number) {
-  const each = cacheEntries * entryBytes;
-  return {
-    what: 'identities and types that are cached',
-    most: `${count} × ${mebibytes(each)}`,
-    bytes: () => count * each,
-  };
-}
 
 export const memoryNeeded = <S>(parts: readonly MemoryPart<S>[], settings: S): number =>
   parts.reduce((sum, part) => sum + part.bytes(settings), 0);

@@ -16,6 +16,14 @@ export const pastMoment = (time: number): number => performance.now() - Math.max
 /** The same of a time to come, such as the end of a token. A time behind this machine's clock counts as now. */
 export const comingMoment = (time: number): number => performance.now() + Math.max(0, time - Date.now());
 
+/** Seconds as people read them. */
+export const inTenths = (seconds: number): number => Math.round(10 * seconds) / 10;
+
+/** Since a point in time, for people. */
+export const secondsSince = (at: number): number => inTenths((performance.now() - at) / 1000);
+export const shownTime = (at: number): string => new Date(timeOfDay(at)).toISOString();
+export const ageOf = (at: number) => ({ since: shownTime(at), seconds: secondsSince(at) });
+
 /** The clocks of the machine, in milliseconds. */
 export interface Clocks {
   /** Can't be set, and on Linux stands still while the machine is suspended. */

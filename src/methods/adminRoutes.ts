@@ -1,9 +1,8 @@
 import type { MethodBackends } from '../backends/methodBackends.ts';
+import { ageOf } from '../concurrency/clocks.ts';
 import type { InvocationCourse } from '../observing/invocationRecords.ts';
 import type { AdminRoute } from '../operations/adminServer.ts';
-import { ageOf } from '../operations/ages.ts';
-import { shownBackends } from '../operations/shownBackends.ts';
-import { inWords } from '../operations/shownWork.ts';
+import { inWords, shownBackends } from '../operations/serviceRoutes.ts';
 import type { RequestHandler } from './requestHandler.ts';
 
 const mostRequests = 100;

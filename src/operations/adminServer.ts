@@ -1,13 +1,10 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ClientLimits, createLimitedServer, type Listening, listen } from 'telemetry/listening.ts';
 import { printableJson } from 'telemetry/printable.ts';
 import { z } from 'zod';
 import type { PageFiles } from '../../page/server/pageFiles.ts';
-import type { Secret } from '../identity/rotatingSecret.ts';
-import { createAdminAccess } from './adminAccess.ts';
-
-/** The admin port: JSON for people and their tools. */
-export type AdminServer = Listening;
+import { currentOf, renewed, type Secret } from '../identity/rotatingSecret.ts';
 
 /** What can be asked on one path. */
 export interface AdminRoute {
@@ -49,15 +46,18 @@ const pagePath = '/page/';
 const mostBodyBytes = 1_024;
 const mostConnections = 32;
 
-/** @throws Error that names the setting when the port is not available */
-export async function startAdminServer(options: AdminOptions): Promise<AdminServer> {
+/**
+ * The admin port: JSON for people and their tools.
+ * @throws Error that names the setting when the port is not available
+ */
+export async function startAdminServer(options: AdminOptions): Promise<Listening> {
   const { host, port, token, about, routes, page, limits } = options;
-  const access = createAdminAccess(token);
-  const listed = Object.fromEntries(
+  const admit = createAdmission(token);
+  const paths = Object.fromEntries(
     Object.entries(routes).map(([path, route]) => [methodsOf(route, path), route.about]),
   );
   const withList: Readonly<Record<string, AdminRoute>> = {
-    '/': { about: 'this list', get: () => ({ ...about, paths: listed, ...(page && { page: pagePath }) }) },
+    '/': { about: 'this list', get: () => ({ ...about, paths, ...(page && { page: pagePath }) }) },
     ...routes,
   };
 
@@ -65,8 +65,7 @@ export async function startAdminServer(options: AdminOptions): Promise<AdminServ
     const { method = '', url = '/' } = request;
     const [path = '', query = ''] = url.split('?', 2);
     const isOfPage = page !== undefined && `${path}/`.startsWith(pagePath) && method === 'GET';
-    const refused = await access(request, isOfPage);
-    if (refused) return send(response, refused.status, { error: refused.error });
+    await admit(request, isOfPage);
     if (isOfPage && path.length < pagePath.length) return void response.writeHead(308, { location: pagePath }).end();
     const file = isOfPage ? await page(path.slice(pagePath.length)) : undefined;
     if (file) return void response.writeHead(200, file.headers).end(file.body);
@@ -84,14 +83,46 @@ export async function startAdminServer(options: AdminOptions): Promise<AdminServ
   const server = createLimitedServer((request, response, takeTime) => {
     response.on('error', () => {}); // the caller has gone
     answer(request, response, takeTime).catch((error: unknown) => {
-      if (error instanceof z.ZodError) send(response, 400, { error: z.prettifyError(error) });
-      else if (error instanceof BadRequest) send(response, error.status, { error: error.message });
-      else send(response, 500, { error: 'this cannot be answered at the moment' });
+      const { status, message } = refusalOf(error);
+      send(response, status, { error: message });
     });
   }, limits);
   server.maxConnections = mostConnections;
   return listen(server, { host, port, settings: { host: 'ADMIN_HOST', port: 'ADMIN_PORT' } });
 }
+
+function refusalOf(error: unknown): BadRequest {
+  if (error instanceof z.ZodError) return new BadRequest(z.prettifyError(error));
+  return error instanceof BadRequest ? error : new BadRequest('this cannot be answered at the moment', 500);
+}
+
+/**
+ * Without a token only programs on this machine can reach the port, and so can the web pages in a browser here: a page
+ * has an origin, or sends the name of its own host (DNS rebinding).
+ * @param token empty when none is needed
+ * @returns rejects with BadRequest for who may not ask; what is public needs no token: it tells nothing
+ */
+function createAdmission(token: Secret) {
+  const isToken = (given: string, expected: string) => timingSafeEqual(digestOf(given), digestOf(`Bearer ${expected}`));
+
+  /** A token that is not the known one may be the next (D397). */
+  async function isAccepted(given = ''): Promise<boolean> {
+    const known = currentOf(token);
+    return isToken(given, known) || isToken(given, await renewed(token, known));
+  }
+
+  return async ({ headers }: IncomingMessage, isPublic: boolean): Promise<void> => {
+    const isOfPage = headers.origin !== undefined || /^(cross|same)-site$/.test(String(headers['sec-fetch-site']));
+    const isOfThisMachine = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i.test(headers.host ?? '');
+    if (isOfPage || (token === '' && !isOfThisMachine))
+      throw new BadRequest('web pages may not use the admin port', 403);
+    if (token !== '' && !isPublic && !(await isAccepted(headers.authorization)))
+      throw new BadRequest('a bearer token is needed: that of ADMIN_TOKEN', 401);
+  };
+}
+
+/** Digests have one length, so that the comparison takes the same time for every text. */
+const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 function methodsOf({ get, put, stream }: AdminRoute, path: string): string {
   const methods = [...(get || stream ? ['GET'] : []), ...(put ? ['PUT'] : [])];

@@ -1,12 +1,13 @@
 import type { Backends } from '../backends/backends.ts';
+import type { BackendState } from '../backends/state.ts';
 import type { Backlog } from '../engine/budget/backlog.ts';
 import type { Budget } from '../engine/budget/budget.ts';
 import type { Pace } from '../engine/budget/pace.ts';
 import type { Consumer } from '../hub/reading/consumer.ts';
+import type { PartitionState } from '../hub/reading/partitionState.ts';
 import type { Sender } from '../hub/replies/sender.ts';
 import type { Meter } from '../metrics/meter.ts';
-import { observeBackends } from './backendGauges.ts';
-import { observePartitions } from './partitionGauges.ts';
+import type { BackendKey } from '../protocol/backendCalls.ts';
 
 interface Observed {
   /** Of all partitions. */
@@ -33,9 +34,7 @@ export function observeService(meter: Meter, { budget, backlog, pace, consumer, 
   meter.observe('device_messaging.work.limit', () => [[pace.messages()]]);
   meter.observe('device_messaging.unfinished.messages', () => [[consumer.waiting().messages]]);
   observePartitions(meter, consumer);
-
   observeBackends(meter, backends.states);
-
   meter.observe('device_messaging.replies.unsettled', () => {
     const { waiting, sleeping, inFlight } = sender.state();
     return [
@@ -49,4 +48,72 @@ export function observeService(meter: Meter, { budget, backlog, pace, consumer, 
     return ratePerSecond === undefined ? [] : [[ratePerSecond]];
   });
   meter.observe('device_messaging.devices.not_fetching', () => [[sender.state().notFetching]]);
+}
+
+type Own = 'behind.duration' | 'behind.age' | 'oldest.duration' | 'checkpoint.duration' | 'suspects';
+
+/** Registers the metrics of the partitions that this instance reads. */
+export function observePartitions(meter: Meter, consumer: Pick<Consumer, 'partitions'>): void {
+  const partitions = oncePerCollection(consumer.partitions);
+
+  /** One series for each partition; none where the value is not known. */
+  const observe = (name: Own, numberOf: (one: PartitionState) => number | null) =>
+    meter.observe(`device_messaging.partition.${name}`, () =>
+      partitions().flatMap((one) => {
+        const value = numberOf(one);
+        return value === null ? [] : [[value, one.partition] as const];
+      }),
+    );
+
+  meter.observe('device_messaging.partitions', () =>
+    (['reading', 'draining'] as const).map(
+      (state) => [partitions().filter((one) => one.state === state).length, state] as const,
+    ),
+  );
+  meter.observe('device_messaging.partition.messages', () =>
+    partitions().flatMap(({ partition, inFlight, waiting }) => {
+      return [[inFlight, partition, 'work'] as const, [waiting, partition, 'memory'] as const];
+    }),
+  );
+  observe('behind.duration', ({ behindSeconds }) => behindSeconds);
+  observe('behind.age', ({ asOf }) => (asOf === undefined ? null : (performance.now() - asOf) / 1000));
+  observe('oldest.duration', ({ oldest }) => (oldest === undefined ? 0 : (performance.now() - oldest.readAt) / 1000));
+  observe('checkpoint.duration', ({ checkpoint }) => checkpoint.ageSeconds);
+  observe('suspects', ({ suspects }) => suspects);
+}
+
+/** The state is a walk over all that waits. A collection reads all metrics at once, without an await between them. */
+function oncePerCollection<T>(read: () => T): () => T {
+  let known: { readonly value: T } | undefined;
+  return () => {
+    if (known === undefined) {
+      known = { value: read() };
+      queueMicrotask(() => {
+        known = undefined;
+      });
+    }
+    return known.value;
+  };
+}
+
+const caches = { typeRegistry: 'types', principalManager: 'identities' } as const;
+
+/** Registers the metrics that are read from the state of the backends that a program has. */
+export function observeBackends(meter: Meter, states: () => Readonly<Partial<Record<BackendKey, BackendState>>>): void {
+  const each = () => Object.entries(states()) as [BackendKey, BackendState][];
+
+  meter.observe('device_messaging.backend.out', () =>
+    each().map(([name, { circuit }]) => [circuit === 'open' ? 1 : 0, name] as const),
+  );
+  meter.observe('device_messaging.backend.connections', () =>
+    each().flatMap(([name, { connections }]) => {
+      const { inUse, waiting } = connections;
+      return [[inUse, name, 'used'] as const, [waiting, name, 'waiting'] as const];
+    }),
+  );
+  meter.observe('device_messaging.cache.entries', () =>
+    each().flatMap(([name, { cacheEntries }]) =>
+      cacheEntries === undefined ? [] : [[cacheEntries, caches[name as keyof typeof caches]] as const],
+    ),
+  );
 }

@@ -1,13 +1,17 @@
 import { join } from 'node:path';
+import { createErrorFields } from 'telemetry/errorFields.ts';
+import type { Listening } from 'telemetry/listening.ts';
+import type { SecretList } from 'telemetry/secretList.ts';
 import { z } from 'zod';
 import { createPageFiles } from '../../page/server/pageFiles.ts';
 import type { Secret } from '../identity/rotatingSecret.ts';
-import type { Log } from '../log/log.ts';
+import type { Log, LogLines } from '../log/log.ts';
+import { currentTroubles } from '../log/troubles.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { redactedSettings } from '../settings/redacted.ts';
 import { secretsOf } from '../settings/secrets.ts';
-import { type AdminRoute, type AdminServer, startAdminServer } from './adminServer.ts';
-import { troublesRoute } from './troublesRoute.ts';
+import { createTapLines } from '../tap/tapLines.ts';
+import { type AdminRoute, startAdminServer } from './adminServer.ts';
 
 /** In the image: programs are in `dist/programs`, the page is in `dist/page`. */
 const pageDirectory = join(import.meta.dirname, '../page');
@@ -27,7 +31,7 @@ export async function openAdmin(
   about: object,
   routes: Readonly<Record<string, AdminRoute>>,
   token: Secret = settings.admin.token,
-): Promise<Pick<AdminServer, 'close'>> {
+): Promise<Pick<Listening, 'close'>> {
   const { host, port } = settings.admin;
   const common: Readonly<Record<string, AdminRoute>> = {
     '/settings': { about: 'all settings in effect, without secrets', get: () => redactedSettings(settings) },
@@ -35,7 +39,13 @@ export async function openAdmin(
     '/level': {
       about: 'the level of the log; PUT {"level": "debug"} changes it until the next start',
       get: () => ({ level: log.level, atStart: settings.log.level }),
-      put: (body) => changeLevel(log, newLevel.parse(body).level),
+      put(body) {
+        const { level } = newLevel.parse(body);
+        log.level = 'info'; // the line about it is written whatever the levels are
+        log.info({ logLevel: level }, 'log level changed');
+        log.level = level;
+        return { level };
+      },
     },
   };
   const page = createPageFiles(pageDirectory);
@@ -49,10 +59,28 @@ export async function openAdmin(
   }
 }
 
-/** The line about it is written whatever the levels are. */
-function changeLevel(log: Log, level: string) {
-  log.level = 'info';
-  log.info({ logLevel: level }, 'log level changed');
-  log.level = level;
-  return { level };
+const mostTroubles = 100;
+
+/**
+ * `GET /troubles`: what the log has said is wrong, and has not said is over.
+ * @param secrets texts that no answer may have
+ */
+export function troublesRoute(log: LogLines, secrets: SecretList): AdminRoute {
+  const fieldsOfError = createErrorFields(secrets);
+  const lineOf = createTapLines(secrets);
+
+  /** Errors of clients have requests in them: what is kept of them is what the log keeps, without the stack. */
+  const plain = (value: unknown) => (value instanceof Error ? { ...fieldsOfError(value), stack: undefined } : value);
+
+  return {
+    about: 'what is wrong at the moment, as the log has it, and for how long',
+    get() {
+      const all = currentTroubles(log);
+      const troubles = all.slice(0, mostTroubles).map(({ fields, ...trouble }) => {
+        const entries = Object.entries(fields).map(([name, value]) => [name, plain(value)]);
+        return { ...trouble, fields: JSON.parse(lineOf(Object.fromEntries(entries))) };
+      });
+      return { troubles, further: all.length - troubles.length };
+    },
+  };
 }

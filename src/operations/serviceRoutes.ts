@@ -1,53 +1,47 @@
 import { z } from 'zod';
-import type { Backends } from '../backends/backends.ts';
+import type { BackendName, Backends } from '../backends/backends.ts';
+import type { BackendState } from '../backends/state.ts';
+import { ageOf, inTenths, secondsSince, shownTime } from '../concurrency/clocks.ts';
+import type { DeadLetters } from '../deadLetters/deadLetterStore.ts';
+import type { DeviceWork } from '../engine/order/deviceWork.ts';
 import type { Consumer } from '../hub/reading/consumer.ts';
 import type { PartitionState } from '../hub/reading/partitionState.ts';
 import type { Replies } from '../hub/replies/replies.ts';
-import type { Ownership } from '../hub/stores/checkpointStore.ts';
+import type { Step } from '../observing/course.ts';
 import type { AdminRoute } from './adminServer.ts';
-import { ageOf, inTenths, secondsSince, shownTime } from './ages.ts';
-import { shownBackends } from './shownBackends.ts';
-import { shownWork } from './shownWork.ts';
+import { chosenLetters, messageIn, type StoredLetter } from './deadLetterCommands.ts';
 
 interface Sources {
-  /** The build and the instance. */
   readonly instance: string;
   readonly consumer: Pick<Consumer, 'partitions' | 'elsewhere' | 'devices'>;
   readonly backends: Pick<Backends, 'states'>;
   readonly replies: Pick<Replies, 'connection' | 'sender'>;
+  readonly deadLetters: Pick<DeadLetters, 'ids' | 'read'>;
 }
 
-const mostDevices = 1_000;
-
-const devicesQuery = z.strictObject({
-  device: z.string().min(1).optional(),
-  limit: z.coerce.number().int().min(1).max(mostDevices).default(100),
-});
+const most = 1_000;
+const limit = z.coerce.number().int().min(1).max(most).default(100);
+const devicesQuery = z.strictObject({ device: z.string().min(1).optional(), limit });
 
 /** What the service says about itself on the admin port. */
 export function serviceRoutes(sources: Sources): Readonly<Record<string, AdminRoute>> {
-  const {
-    instance,
-    consumer,
-    backends,
-    replies: { connection, sender },
-  } = sources;
+  const { instance, consumer, backends, replies, deadLetters } = sources;
+  const { connection, sender } = replies;
 
   function devices(query: URLSearchParams) {
     const { device, limit } = devicesQuery.parse(Object.fromEntries(query));
-    const all = consumer.devices(device).toSorted((one, other) => one.readAt - other.readAt);
-    const notFetching = new Set(sender.notFetching());
+    const shown = <T, S>(all: readonly T[], show: (one: T) => S) => ({
+      devices: all.slice(0, limit).map(show),
+      further: Math.max(0, all.length - limit),
+    });
     const isAsked = (one: string) => device === undefined || one === device;
-    const deaf = [...notFetching].filter(isAsked);
+    const work = consumer.devices(device).toSorted((one, other) => one.readAt - other.readAt);
+    const notFetching = new Set(sender.notFetching());
     const full = sender.fullQueues().filter((one) => isAsked(one.device));
     return {
-      devices: all.slice(0, limit).map((work) => shownWork(work, backends.states(), notFetching)),
-      further: Math.max(0, all.length - limit),
-      fullQueues: {
-        devices: full.slice(0, limit).map(({ since, ...rest }) => ({ ...rest, ...ageOf(since) })),
-        further: Math.max(0, full.length - limit),
-      },
-      notFetching: { devices: deaf.slice(0, limit), further: Math.max(0, deaf.length - limit) },
+      ...shown(work, (one) => shownWork(one, backends.states(), notFetching)),
+      fullQueues: shown(full, ({ since, ...rest }) => ({ ...rest, ...ageOf(since) })),
+      notFetching: shown([...notFetching].filter(isAsked), (one) => one),
     };
   }
 
@@ -55,14 +49,12 @@ export function serviceRoutes(sources: Sources): Readonly<Record<string, AdminRo
     '/partitions': {
       about:
         'the partitions that this instance reads: how far they are behind, what waits, the oldest message, the checkpoint, and sums of what a stop would find; and who owns the others',
-      get: () => {
-        const all = consumer.partitions();
-        return {
-          instance,
-          total: totalOf(all),
-          partitions: all.map(shownPartition),
-          elsewhere: consumer.elsewhere().map(shownOwner),
-        };
+      get() {
+        const partitions = consumer.partitions();
+        const elsewhere = consumer.elsewhere().map(({ partition, owner, renewedAt }) => {
+          return { partition, owner: owner || 'none', renewedAt: new Date(renewedAt).toISOString() };
+        });
+        return { instance, total: totalOf(partitions), partitions: partitions.map(shownPartition), elsewhere };
       },
     },
     '/backends': { about: 'circuits, connections and caches', get: () => shownBackends(backends.states()) },
@@ -74,6 +66,7 @@ export function serviceRoutes(sources: Sources): Readonly<Record<string, AdminRo
       about: 'devices with messages, the oldest message first, and what each waits for; ?device=D, ?limit=100',
       get: devices,
     },
+    '/dead-letters': deadLettersRoute(deadLetters),
   };
 }
 
@@ -97,8 +90,107 @@ const shownPartition = ({ since, oldest, behindSeconds, asOf, checkpoint, ...res
   checkpoint: { ...checkpoint, ageSeconds: inTenths(checkpoint.ageSeconds) },
 });
 
-const shownOwner = ({ partition, owner, renewedAt }: Ownership) => ({
-  partition,
-  owner: owner === '' ? 'none' : owner,
-  renewedAt: new Date(renewedAt).toISOString(),
-});
+/** Circuits, connections and caches, by backend. */
+export const shownBackends = (states: Readonly<Record<string, BackendState>>) =>
+  Object.fromEntries(
+    Object.entries(states).map(([name, { outage, ...state }]) => [
+      name,
+      { ...state, ...(outage && { outage: { failure: outage.failure, ...ageOf(outage.since) } }) },
+    ]),
+  );
+
+/** What a device waits for, in words and with the times since when. */
+export function shownWork(
+  work: DeviceWork & { readonly partition: string },
+  backends: ReturnType<Backends['states']>,
+  notFetching: ReadonlySet<string>,
+) {
+  const { device, partition, messages, sequenceNumber, readAt, begunAt, needs, state, steps } = work;
+  const out = needs.filter((name) => backends[name as BackendName]?.circuit === 'open');
+  const needsToken = out.length === 0 && backends.tokenEndpoint?.circuit === 'open';
+  const ofBackends = needsToken
+    ? 'an access token for the backends: the token endpoint is out (BACKENDS_TOKEN_URL)'
+    : `a backend that is out: ${out.join(', ')}`;
+  const waiting = state === 'waits for backends' ? ofBackends : waits[state];
+  const doing = steps.map((step) => ({ waitsFor: inWords(step), ...ageOf(step.since) }));
+  return {
+    device,
+    partition,
+    messages,
+    oldest: { sequenceNumber, readAt: shownTime(readAt), seconds: secondsSince(readAt) },
+    state,
+    waitsFor: doing.map(({ waitsFor }) => waitsFor).join('; ') || waiting,
+    ...(begunAt !== undefined && { begun: ageOf(begunAt) }),
+    ...(doing.length > 0 && { steps: doing }),
+    ...(notFetching.has(device) && { doesNotFetch: true }),
+  };
+}
+
+const waits = {
+  'in flight': 'nothing: it is being handled',
+  'waits for room': 'room: too many messages are in flight (DELIVERY_MAX_MESSAGES, DELIVERY_MAX_BYTES)',
+  'waits for its turn': 'its turn: it may have ended the process before (G4)',
+};
+
+/** What a step waits for. */
+export function inWords({ kind, what, of, waitsFor }: Readonly<Step>): string {
+  if (kind === 'reply')
+    return `${replyWaits[waitsFor] ?? `another attempt to send, after ${waitsFor}`} (${what} to ${of})`;
+  return `${callWaits[waitsFor] ?? waitsFor} ${of} (${what})`;
+}
+
+const replyWaits: Readonly<Record<string, string>> = {
+  turn: 'its turn to be sent, at the rate of the hub',
+  hub: 'the hub to take a reply',
+  queue_full: 'room in the queue of the device, which does not fetch its messages',
+};
+
+const callWaits: Readonly<Record<string, string>> = {
+  connection: 'a free connection to the',
+  room: 'room for answers, which other messages keep until their replies are sent, of the',
+  circuit: 'the end of the outage of the',
+  token: 'an access token for the',
+  answer: 'an answer of the',
+  retry: 'the next attempt at the',
+};
+
+const name = z.string().min(1).max(128).optional();
+const lettersQuery = z.strictObject({ device: name, code: name, limit });
+
+/**
+ * `GET /dead-letters`: what is parked, without bodies and properties. However many there are, a request reads a thousand at most:
+ * the service has other work. The command looks through all.
+ */
+export function deadLettersRoute(store: Sources['deadLetters']): AdminRoute {
+  return {
+    about:
+      'dead letters without their bodies, each device’s in order, among the first thousand; ?device=D, ?code=C, ?limit=100',
+    async get(query) {
+      const { device, code, limit } = lettersQuery.parse(Object.fromEntries(query));
+      const deadLetters: object[] = [];
+      let unreadable = 0;
+      const ids = await store.ids(device);
+      const first = { ids: async () => ids.slice(0, most), read: (id: string) => store.read(id) };
+      let isMore = ids.length > most;
+      const chosen = chosenLetters(first, { device, code }, () => {
+        unreadable += 1;
+      });
+      for await (const one of chosen) {
+        if (deadLetters.length === limit) {
+          isMore = true;
+          break;
+        }
+        deadLetters.push(shownLetter(one));
+      }
+      return { deadLetters, isMore, unreadable };
+    },
+  };
+}
+
+function shownLetter({ id, letter }: StoredLetter) {
+  const { deviceId, code, details, attempts, parkedAt, origin, event } = letter;
+  return {
+    ...{ id, device: deviceId, message: messageIn(letter), code, details, attempts, parkedAt: parkedAt.toISOString() },
+    ...{ partition: origin.partition, sequenceNumber: event.sequenceNumber },
+  };
+}

@@ -14,21 +14,19 @@ const tapQuery = z.strictObject({
 const nothingSeen = 'nothing of this device came here: it may be silent, or another instance has its partition';
 const nothingNew = 'nothing moved: what is held of this device waits as `held` says; /devices lists it';
 
-/** The instance, and what it does for a device. */
-interface Place extends Readonly<Record<string, unknown>> {
-  /** The oldest work for the device, if there is any. */
-  readonly held: object | undefined;
-}
-
 /** How long a reader may take to read the rest, when the time is over. */
 const restMs = 5_000;
 
 /**
  * `GET /tap`: the stages of a device's messages as they come, one line of JSON each.
  * @param secrets texts that no line may have
- * @param where which instance follows, and what it reads and holds of a device
+ * @param where which instance follows, and what it reads and holds of a device: the oldest work, if there is any
  */
-export function tapRoute(taps: Taps, secrets: SecretList, where: (device: string) => Place): AdminRoute {
+export function tapRoute(
+  taps: Taps,
+  secrets: SecretList,
+  where: (device: string) => { readonly held: object | undefined },
+): AdminRoute {
   const lineOf = createTapLines(secrets);
 
   return {
@@ -70,9 +68,10 @@ const mostBuffered = 256 * 1024;
 /** @param droppedLine a line about lines that were dropped */
 function createBoundedWriter(response: ServerResponse, droppedLine: (count: number) => string) {
   let dropped = 0;
+  const isFull = () => response.writableLength > mostBuffered;
 
   function tellDropped() {
-    if (dropped === 0 || response.writableLength > mostBuffered) return;
+    if (dropped === 0 || isFull()) return;
     response.write(droppedLine(dropped));
     dropped = 0;
   }
@@ -81,11 +80,9 @@ function createBoundedWriter(response: ServerResponse, droppedLine: (count: numb
   return {
     write(line: () => string): void {
       tellDropped();
-      if (dropped > 0 || response.writableLength > mostBuffered) dropped += 1;
+      if (dropped > 0 || isFull()) dropped += 1;
       else response.write(line());
     },
-    end(line: string): void {
-      response.end(dropped > 0 ? droppedLine(dropped) + line : line);
-    },
+    end: (line: string) => void response.end(dropped > 0 ? droppedLine(dropped) + line : line),
   };
 }

@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
-import { askAdmin } from '../operations/adminClient.ts';
-import { runCommand } from '../operations/runCommand.ts';
+import { askAdmin, runCommand } from '../operations/commands.ts';
 import { configDirectory, readAdminSettings } from '../settings/config.ts';
 
 /** The operator's command to ask the admin port. */

@@ -1,5 +1,5 @@
 import { checkDeployment } from '../check/checkDeployment.ts';
-import { runCommand } from '../operations/runCommand.ts';
+import { runCommand } from '../operations/commands.ts';
 
 /** The operator's command that tries a deployment before it is started, and beside it. */
 

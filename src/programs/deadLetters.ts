@@ -5,14 +5,11 @@ import { useHubTransport } from '../hub/transport/hubTransport.ts';
 import { missingOfPlatform } from '../identity/platformVariables.ts';
 import { createLog } from '../log/log.ts';
 import { useNetwork } from '../network/useNetwork.ts';
-import { versionOfBuild } from '../operations/build.ts';
-import { choiceOf } from '../operations/deadLetters/choiceOptions.ts';
-import { deleteLetters } from '../operations/deadLetters/delete.ts';
-import { list } from '../operations/deadLetters/list.ts';
-import { replayChosen } from '../operations/deadLetters/replayChosen.ts';
-import { show } from '../operations/deadLetters/show.ts';
-import { runCommand } from '../operations/runCommand.ts';
+import { runCommand } from '../operations/commands.ts';
+import { choiceOf, deleteLetters, list, show } from '../operations/deadLetterCommands.ts';
+import { replayChosen } from '../operations/replay.ts';
 import { ConfigurationError, configDirectory, readSettings } from '../settings/config.ts';
+import { versionOfBuild } from '../settings/home.ts';
 import { openTraces } from '../tracing/openTraces.ts';
 import { createHandling } from './handling.ts';
 

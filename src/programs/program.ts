@@ -5,7 +5,6 @@ import { logWarnings } from 'telemetry/log.ts';
 import type { LogText } from '../log/events.ts';
 import { createLog, type Log } from '../log/log.ts';
 import { useNetwork } from '../network/useNetwork.ts';
-import { thisBuild, versionOfBuild } from '../operations/build.ts';
 import {
   ConfigurationError,
   configDirectory,
@@ -14,6 +13,7 @@ import {
   type Settings,
   settingDocs,
 } from '../settings/config.ts';
+import { thisBuild, versionOfBuild } from '../settings/home.ts';
 import { proxyVariables } from '../settings/proxies.ts';
 import { redactedSettings } from '../settings/redacted.ts';
 import { secretsOf } from '../settings/secrets.ts';

@@ -10,16 +10,14 @@ import type { Log } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
 import { type Metrics, openMetrics } from '../metrics/exposition.ts';
 import { createStoreRecords } from '../observing/storeRecords.ts';
-import { thisBuild, versionOfBuild } from '../operations/build.ts';
-import { deadLettersRoute } from '../operations/deadLettersRoute.ts';
 import { observeService } from '../operations/gauges.ts';
 import { openAdmin } from '../operations/openAdmin.ts';
-import { serviceRoutes } from '../operations/serviceRoutes.ts';
-import { shownWork } from '../operations/shownWork.ts';
+import { serviceRoutes, shownWork } from '../operations/serviceRoutes.ts';
 import { tapRoute } from '../operations/tapRoute.ts';
 import type { Settings } from '../settings/config.ts';
 import { backlogLimits, leastMessages, stuckAfterMs, timing } from '../settings/constants.ts';
 import { healthAddress, standstillMs } from '../settings/derived.ts';
+import { thisBuild, versionOfBuild } from '../settings/home.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import { createTaps } from '../tap/taps.ts';
 import type { Traces } from '../tracing/span.ts';
@@ -88,8 +86,7 @@ export async function startService(
     log,
     { program: 'service', instance, ...thisBuild(process.env) },
     {
-      ...serviceRoutes({ backends, replies, consumer, instance }),
-      '/dead-letters': deadLettersRoute(handling.deadLetters),
+      ...serviceRoutes({ backends, replies, consumer, instance, deadLetters: handling.deadLetters }),
       '/tap': tapRoute(
         taps,
         () => secretsOf(settings),

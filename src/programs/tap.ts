@@ -1,8 +1,6 @@
 import { parseArgs } from 'node:util';
-import { askAdmin } from '../operations/adminClient.ts';
-import { runCommand } from '../operations/runCommand.ts';
+import { askAdmin, readableLine, runCommand } from '../operations/commands.ts';
 import { configDirectory, readAdminSettings } from '../settings/config.ts';
-import { readableLine } from '../tap/readableLine.ts';
 
 /** The operator's command to follow one device. */
 

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createMethodBackends } from '../../src/backends/methodBackends.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
-import { observeBackends } from '../../src/operations/backendGauges.ts';
+import { observeBackends } from '../../src/operations/gauges.ts';
 import { readingOf, recordingLog } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { callOf, scripted, serve, settings } from './harness.ts';

@@ -9,7 +9,7 @@ import { staticToken } from '../../src/backends/tokenSource.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
-import { shownWork } from '../../src/operations/shownWork.ts';
+import { shownWork } from '../../src/operations/serviceRoutes.ts';
 import { courseOf, readingOf, recordingLog } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { callOf, rejection, settings } from './harness.ts';

@@ -8,12 +8,18 @@ import { trustAlso } from 'telemetry/network/trust.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { checkBackends } from '../../src/check/checkBackends.ts';
-import { checkEvents, lagFindingOf } from '../../src/check/checkEvents.ts';
-import { checkInvoking, invokingFindingOf } from '../../src/check/checkInvoking.ts';
-import { checkSending, sendingFailureOf, sendingFindingOf } from '../../src/check/checkSending.ts';
-import { checkSettings } from '../../src/check/checkSettings.ts';
+import { checkSettings } from '../../src/check/checkDeployment.ts';
+import {
+  checkEvents,
+  checkInvoking,
+  checkSending,
+  invokingFindingOf,
+  lagFindingOf,
+  sendingFailureOf,
+  sendingFindingOf,
+} from '../../src/check/checkHub.ts';
 import { checkContainer } from '../../src/check/checkStores.ts';
-import { unanswered } from '../../src/check/unanswered.ts';
+import { unanswered } from '../../src/check/failed.ts';
 import type { SendRefusal } from '../../src/hub/replies/sendFailure.ts';
 import { errors } from '../../src/hub/replies/serviceSdk.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
@@ -55,7 +61,7 @@ const closedPort = 1;
 describe('a backend', () => {
   const checked = async (url: string) => {
     const settings = of({ TYPE_REGISTRY_URL: url });
-    const [finding, ...more] = await checkBackends(settings, { typeRegistry: [url, 'TYPE_REGISTRY_URL'] });
+    const [finding, ...more] = await checkBackends(settings, { typeRegistry: url });
     expect([finding?.what, more]).toEqual(['type registry', []]);
     return finding as Finding;
   };
@@ -72,6 +78,7 @@ describe('a backend', () => {
     expect(finding.found).toContain(`HTTP ${status}`);
     if (verdict !== 'ok') expect(finding.found).toContain('TYPE_REGISTRY_URL');
     if (status === 401) expect(finding.todo).toContain('BACKENDS_TOKEN');
+    expect(/accepts the token/.test(finding.found)).toBe(status === 200);
   });
 
   it.each([
@@ -99,7 +106,7 @@ describe('the token endpoint', () => {
       }
     });
     const client = { BACKENDS_TOKEN_URL: `${url}/token`, BACKENDS_CLIENT_ID: 'id', BACKENDS_CLIENT_SECRET: 'secret' };
-    const findings = await checkBackends(settingsWith(client), { informationModel: [url, 'INFORMATION_MODEL_URL'] });
+    const findings = await checkBackends(settingsWith(client), { informationModel: url });
     const isOk = verdict === 'ok';
     expect(findings.map((one) => [one.what, verdictOf(one)])).toEqual([
       ['token endpoint', verdict],
@@ -112,7 +119,7 @@ describe('the token endpoint', () => {
   it('that is away is out', async () => {
     const url = `http://127.0.0.1:${closedPort}/token`;
     const client = { BACKENDS_TOKEN_URL: url, BACKENDS_CLIENT_ID: 'id', BACKENDS_CLIENT_SECRET: 'secret' };
-    const findings = await checkBackends(settingsWith(client), { informationModel: [url, 'INFORMATION_MODEL_URL'] });
+    const findings = await checkBackends(settingsWith(client), { informationModel: url });
     expect(findings.map(verdictOf)).toEqual(['outage']);
   });
 });
@@ -167,12 +174,12 @@ describe('the hub', () => {
 });
 
 describe('checkpoints', () => {
-  const extent = (partition: string, first: number, last: number, isEmpty = false) => ({
-    ...{ partition, first, last, isEmpty, lastAt: new Date(0) },
+  const extent = (partitionId: string, first: number, last: number, isEmpty = false) => ({
+    ...{ partitionId, beginningSequenceNumber: first, lastEnqueuedSequenceNumber: last, isEmpty },
   });
   const extents = [extent('0', 10, 19), extent('1', 5, 9), extent('2', 7, 6, true)];
   const judged = (at: Record<string, number>, startPosition: 'earliest' | 'latest' = 'earliest') =>
-    lagFindingOf(extents, new Map(Object.entries(at)), { startPosition });
+    lagFindingOf(extents, new Map(Object.entries(at)), startPosition);
 
   it.each<[what: string, at: Record<string, number>, Verdict, found: RegExp]>([
     ['are not there yet', {}, 'ok', /^none yet: the service begins with the oldest event/],
@@ -206,9 +213,9 @@ describe('what cannot be reached, for each that is asked', () => {
     },
     'HUB_SERVICE_CONNECTION_STRING of the front door': (at) =>
       checkInvoking(methodsOf({ HUB_SERVICE_CONNECTION_STRING: `HostName=${at};${key}` })),
-    TYPE_REGISTRY_URL: (at) => checkBackends(of({}), { typeRegistry: [`https://${at}`, 'TYPE_REGISTRY_URL'] }),
+    TYPE_REGISTRY_URL: (at) => checkBackends(of({}), { typeRegistry: `https://${at}` }),
     BACKENDS_TOKEN_URL: (at) =>
-      checkBackends(settingsWith({ ...client, BACKENDS_TOKEN_URL: `https://${at}` }), { typeRegistry: ['', ''] }),
+      checkBackends(settingsWith({ ...client, BACKENDS_TOKEN_URL: `https://${at}` }), { typeRegistry: '' }),
     STORE_CONNECTION_STRING: (at) => {
       const account = `DefaultEndpointsProtocol=https;AccountName=a;AccountKey=a2V5;BlobEndpoint=https://${at}/a`;
       return checkContainer('c', 'checkpoints', of({ STORE: 'blob', STORE_CONNECTION_STRING: account }));
@@ -260,9 +267,7 @@ describe('what cannot be reached, for each that is asked', () => {
 });
 
 it('too many open files are no fault of what was asked', () =>
-  expect(
-    unanswered('a backend', 'too many open files: connect EMFILE', 'TYPE_REGISTRY_URL', 'compare it'),
-  ).toMatchObject({
+  expect(unanswered('a backend', 'too many open files: connect EMFILE', 'TYPE_REGISTRY_URL')).toMatchObject({
     ...{
       found: expect.stringContaining('(ulimit -n)'),
       todo: expect.stringMatching(/^the limit is that of this process/),

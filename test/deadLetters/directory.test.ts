@@ -14,7 +14,7 @@ import { describe, expect, it } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { folderOf, idOf } from '../../src/deadLetters/deadLetter.ts';
 import { createDirectory } from '../../src/deadLetters/directory.ts';
-import { chosenLetters } from '../../src/operations/deadLetters/choice.ts';
+import { chosenLetters } from '../../src/operations/deadLetterCommands.ts';
 import { letter, lettersIn } from '../support/letters.ts';
 
 const directory = folderForEach('letters');

@@ -3,9 +3,9 @@ import { inject } from 'iot-hub-emulator/testing';
 import { expect, it, vi } from 'vitest';
 import { startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
+import { readExtents } from '../../src/check/checkHub.ts';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import { openEventHubConnection } from '../../src/hub/reading/eventHubConnection.ts';
-import { readHubExtent } from '../../src/hub/reading/hubExtent.ts';
 import { createPartitionReader } from '../../src/hub/reading/reader.ts';
 import { receiveAtOnce } from '../../src/hub/reading/receiveCycle.ts';
 import type { SendRefusal } from '../../src/hub/replies/sendFailure.ts';
@@ -110,7 +110,7 @@ it('nothing is left of what asks the hub, of subscriptions and connections that 
   const few = { rounds: 5, kept: 4 };
   const left = await leftByRounds({
     'a question for what the hub keeps': {
-      round: async () => expect(await readHubExtent(access, '$Default', 60_000)).toHaveLength(2),
+      round: async () => expect(await readExtents(access, '$Default')).toHaveLength(2),
       ...few,
     },
     'a subscription that was replaced': {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { idOf } from '../../src/deadLetters/deadLetter.ts';
-import { deadLettersRoute } from '../../src/operations/deadLettersRoute.ts';
+import { deadLettersRoute } from '../../src/operations/serviceRoutes.ts';
 import { letter, lettersInDirectory } from '../support/letters.ts';
 
 const directory = folderForEach('letters');

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { PartitionState } from '../../src/hub/reading/partitionState.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
 import { createProducer } from '../../src/metrics/producer.ts';
-import { observePartitions } from '../../src/operations/partitionGauges.ts';
+import { observePartitions } from '../../src/operations/gauges.ts';
 import { readingOf } from '../support/observed.ts';
 
 const stateOf = (partition: string, more: Partial<PartitionState> = {}): PartitionState => ({

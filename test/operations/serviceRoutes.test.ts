@@ -57,6 +57,7 @@ function routes({ work, tokens = 'open' }: Changes = {}) {
   const idle = { ...read.checkpoint, isFailing: false, unwritten: 300 };
   return serviceRoutes({
     instance: 'host-1',
+    deadLetters: { ids: async () => [], read: async () => undefined },
     consumer: {
       partitions: () => [read, { ...read, partition: '8', inFlight: 100, waiting: 200, checkpoint: idle }],
       elsewhere: () => [

@@ -3,7 +3,7 @@ import { createDeadLetters, type DeadLetters } from '../../src/deadLetters/deadL
 import { createDirectory } from '../../src/deadLetters/directory.ts';
 import type { DeadLetterLimits } from '../../src/deadLetters/excess.ts';
 import type { LetterStorage } from '../../src/deadLetters/letterStorage.ts';
-import { type Choice, chosenLetters, type StoredLetter } from '../../src/operations/deadLetters/choice.ts';
+import { type Choice, chosenLetters, type StoredLetter } from '../../src/operations/deadLetterCommands.ts';
 import { hubEvent } from './events.ts';
 
 /** Room for a test. */

@@ -10,7 +10,7 @@ import { createBudget } from '../../../src/engine/budget/budget.ts';
 import { createPartition } from '../../../src/engine/partition/partition.ts';
 import { knownRedeliveryHorizon } from '../../../src/engine/progress/redeliveryHorizon.ts';
 import type { Progress } from '../../../src/engine/progress/tracked.ts';
-import type { StoredLetter } from '../../../src/operations/deadLetters/choice.ts';
+import type { StoredLetter } from '../../../src/operations/deadLetterCommands.ts';
 import type { Reply } from '../../../src/protocol/c2d.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
 import { backlogLimits } from '../../../src/settings/constants.ts';

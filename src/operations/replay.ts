@@ -1,26 +1,28 @@
-import { type DeadLetter, folderOfId, UnreadableDeadLetter } from '../../deadLetters/deadLetter.ts';
-import { type DeadLetters, LetterRefused } from '../../deadLetters/deadLetterStore.ts';
-import type { Dispatch } from '../../dispatch/dispatch.ts';
-import type { RequirementOf } from '../../dispatch/requirements.ts';
-import type { HubEvent } from '../../protocol/event.ts';
+import { printable } from 'telemetry/printable.ts';
+import { type DeadLetter, folderOfId, UnreadableDeadLetter } from '../deadLetters/deadLetter.ts';
+import { type DeadLetters, LetterRefused } from '../deadLetters/deadLetterStore.ts';
+import type { Dispatch } from '../dispatch/dispatch.ts';
+import type { RequirementOf } from '../dispatch/requirements.ts';
+import type { HubEvent } from '../protocol/event.ts';
+import { type Choice, list, say, select } from './deadLetterCommands.ts';
 
-/** The numbers of replayed dead letters, by result. */
-export interface ReplaySummary {
-  /** Handled and deleted. */
-  handled: number;
-  /** Failed again because of the service or a backend; they stay. */
-  failed: number;
-  /**
-   * Not tried, because an earlier one of their device failed or had no result, or a later one has been handled meanwhile;
-   * they stay.
-   */
-  heldBack: number;
-  /** Not tried, because the replay was stopped; they stay. */
-  left: number;
+/** Results of replayed dead letters besides `handled`, for the operator. All stay but those that have gone. */
+const otherResults = {
+  /** Because of the service or a backend. */
+  failed: 'failed again and stay',
+  /** An earlier one of the device failed or had no result, or a later one has been handled meanwhile. */
+  heldBack: 'not tried, to keep the order of their device',
+  left: 'left when stopped',
   /** Deleted during the replay by another process or the retention. */
-  gone: number;
-  /** Not readable; they stay. */
-  unreadable: number;
+  gone: 'gone meanwhile',
+  unreadable: 'unreadable',
+};
+
+type ReplaySummary = Record<'handled' | keyof typeof otherResults, number>;
+
+export function replaySummaryOf(counts: Readonly<ReplaySummary>): string {
+  const others = (Object.keys(otherResults) as (keyof typeof otherResults)[]).filter((one) => counts[one] > 0);
+  return [`${counts.handled} handled`, ...others.map((one) => `${counts[one]} ${otherResults[one]}`)].join(', ');
 }
 
 export interface ReplayOptions {
@@ -40,24 +42,13 @@ export interface ReplayOptions {
 }
 
 /** A dead letter is charged to nothing, and has no lane. */
+const nothing = () => undefined;
 const alone = {
-  releaseBytes() {},
-  waiting() {},
-  answering() {},
-  parking() {},
-  sleeps() {},
-  wakes() {},
-  nextMayBegin() {},
-  failed() {},
-  takeForAnswers: () => undefined,
-  giveFromAnswers() {},
+  ...{ releaseBytes: nothing, waiting: nothing, answering: nothing, parking: nothing, sleeps: nothing, wakes: nothing },
+  ...{ nextMayBegin: nothing, failed: nothing, takeForAnswers: nothing, giveFromAnswers: nothing },
 };
 
-class Overtaken extends Error {
-  override readonly name = 'Overtaken';
-}
-
-/** The result of one dead letter. The device's next one is tried only after one of the first three. */
+/** Of one dead letter. The device's next one is tried only after one of the first three. */
 type ReplayResult = 'handled' | 'gone' | 'unreadable' | 'failed' | 'undecided';
 
 /**
@@ -89,23 +80,27 @@ export async function replay(ids: readonly string[], options: ReplayOptions): Pr
     return 'handled';
   }
 
-  /** @throws Overtaken when others have handled a newer message of the device since the replay began */
-  async function readUnlessOvertaken(id: string, newer: readonly string[]): Promise<DeadLetter | undefined> {
-    const letter = await deadLetters.read(id);
-    if (letter === undefined || newer.length === 0) return letter;
-    const there = new Set(await deadLetters.ids(letter.deviceId));
-    const handled = newer.find((one) => !there.has(one));
-    if (handled === undefined) return letter;
-    throw new Overtaken(`${id} is not tried: ${handled}, which is newer, has been handled meanwhile`);
+  /** One that others have handled since the replay began. */
+  async function handledMeanwhile(newer: readonly string[], deviceId: string): Promise<string | undefined> {
+    if (newer.length === 0) return undefined;
+    const there = new Set(await deadLetters.ids(deviceId));
+    return newer.find((one) => !there.has(one));
   }
 
   async function replayOne(id: string, newer: readonly string[]): Promise<ReplayResult> {
-    const found = await readUnlessOvertaken(id, newer).catch((error: Error) => error);
-    if (found === undefined) return 'gone';
-    if (!(found instanceof Error)) return handle(id, found);
-    remark(found.message);
-    if (found instanceof Overtaken) return 'undecided';
-    return found instanceof UnreadableDeadLetter ? 'unreadable' : 'failed';
+    let letter: DeadLetter | undefined;
+    try {
+      letter = await deadLetters.read(id);
+      const handled = letter && (await handledMeanwhile(newer, letter.deviceId));
+      if (handled !== undefined) {
+        remark(`${id} is not tried: ${handled}, which is newer, has been handled meanwhile`);
+        return 'undecided';
+      }
+    } catch (error) {
+      remark((error as Error).message);
+      return error instanceof UnreadableDeadLetter ? 'unreadable' : 'failed';
+    }
+    return letter === undefined ? 'gone' : handle(id, letter);
   }
 
   async function replayDevice(own: readonly string[]): Promise<void> {
@@ -161,4 +156,54 @@ export function rememberingFailures(deadLetters: DeadLetters) {
       },
     },
   };
+}
+
+interface Replaying {
+  readonly isDryRun: boolean;
+  /** Opens what handles messages, and parks them in the store. */
+  open(store: DeadLetters): Promise<Pick<ReplayOptions, 'dispatch' | 'requirementOf'> & { close(): Promise<void> }>;
+}
+
+/** Devices whose dead letters are handled at once. */
+const width = 16;
+
+const progressEveryMs = 2_000;
+
+/** @returns exit code: 1 when one was not handled */
+export async function replayChosen(store: DeadLetters, choice: Choice, { isDryRun, open }: Replaying): Promise<number> {
+  say('These older messages can overwrite what devices have sent since.');
+  if (isDryRun) {
+    say('Dry run: nothing is done. To be replayed:');
+    return list(store, choice);
+  }
+  const ids: string[] = [];
+  const passedOver = await select(store, choice, ({ id }) => ids.push(id));
+  say(`${ids.length} dead letters to replay`);
+
+  const { deadLetters, failureOf } = rememberingFailures(store);
+  const handling = await open(deadLetters);
+  const stopping = new AbortController();
+  const stop = () => {
+    if (stopping.signal.aborted) process.exit(130);
+    say('stopping after the dead letters in work; once more to end at once');
+    stopping.abort();
+  };
+  process.on('SIGINT', stop).on('SIGTERM', stop);
+  let saidAt = 0;
+  try {
+    const replayed = await replay(ids, {
+      ...{ ...handling, deadLetters, failureOf, width, stopping: stopping.signal },
+      remark: (text) => say(printable(text)),
+      progress(done, all) {
+        if (performance.now() - saidAt < progressEveryMs) return;
+        saidAt = performance.now();
+        say(`${done} of ${all}`);
+      },
+    });
+    say(replaySummaryOf(replayed));
+    return replayed.handled + replayed.gone === ids.length && passedOver === 0 ? 0 : 1;
+  } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop);
+    await handling.close();
+  }
 }
