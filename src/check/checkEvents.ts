@@ -1,16 +1,20 @@
 import { type Finding, failure, ok, outage, warning } from 'telemetry/check/finding.ts';
-import { diagnoseLookUp, ofLookedUp } from '../hub/endpoint/endpointDiagnosis.ts';
 import { findEndpoint, settingsAt } from '../hub/endpoint/findEndpoint.ts';
 import { type PartitionExtent, readHubExtent } from '../hub/reading/hubExtent.ts';
-import { diagnosisOf } from '../hub/reading/hubFailure.ts';
-import { ofIdentity, type ReadingDiagnosis } from '../hub/reading/readingDiagnosis.ts';
 import type { StoreSettings } from '../hub/stores/openStore.ts';
 import { storedPositions } from '../hub/stores/storedPositions.ts';
 import { accessOf, type EventsAccess } from '../identity/access.ts';
 import { isSecret } from '../identity/rotatingSecret.ts';
+import {
+  diagnoseLookUp,
+  diagnosisOf,
+  isLasting,
+  ofIdentity,
+  ofLookedUp,
+  type ReadingDiagnosis,
+} from '../observing/diagnosis.ts';
 import { isLookedUp } from '../settings/derived.ts';
 import { hubLoginOf, hubNameOf } from '../settings/hubLogin.ts';
-import { isLasting } from '../text/absence.ts';
 
 const what = 'event endpoint';
 const answerMs = 15_000;

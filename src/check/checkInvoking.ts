@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { type Finding, failure, ok, outage } from 'telemetry/check/finding.ts';
 import { createDirectMethods, type DirectMethodResult } from '../hub/methods/directMethods.ts';
-import { diagnoseMethods } from '../hub/methods/methodsDiagnosis.ts';
 import { accessOf } from '../identity/access.ts';
 import { isSecret } from '../identity/rotatingSecret.ts';
+import { diagnoseMethods, isLasting } from '../observing/diagnosis.ts';
 import type { MethodsSettings } from '../settings/config.ts';
-import { isLasting } from '../text/absence.ts';
 
 const what = 'service endpoint';
 

@@ -1,11 +1,10 @@
 import { type Finding, failure, ok, outage, warning } from 'telemetry/check/finding.ts';
 import type { SendRefusal } from '../hub/replies/sendFailure.ts';
 import { trySending } from '../hub/replies/sendTrial.ts';
-import { diagnoseService } from '../hub/replies/serviceDiagnosis.ts';
 import { accessOf } from '../identity/access.ts';
 import { isSecret } from '../identity/rotatingSecret.ts';
+import { diagnoseService, isLasting } from '../observing/diagnosis.ts';
 import type { Settings } from '../settings/config.ts';
-import { isLasting } from '../text/absence.ts';
 
 const what = 'service endpoint';
 const answerMs = 15_000;

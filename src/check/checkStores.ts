@@ -1,11 +1,10 @@
 import { type Finding, failure, ok, outage, warning } from 'telemetry/check/finding.ts';
 import { createFileStorage } from '../hub/methods/fileStorage.ts';
 import { accessOf } from '../identity/access.ts';
+import { isLasting, type StoreLocation, storeFailureOf } from '../observing/diagnosis.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { placeOf } from '../settings/derived.ts';
 import { tryContainer, UnconditionalStorage } from '../storage/containerTrial.ts';
-import { type StoreLocation, storeFailureOf } from '../storage/storeFailure.ts';
-import { isLasting } from '../text/absence.ts';
 
 /** Of all requests of one check together. */
 const trialMs = 15_000;

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { TooLate } from '../../src/concurrency/within.ts';
-import { diagnoseService, isRefusal } from '../../src/hub/replies/serviceDiagnosis.ts';
 import { errors } from '../../src/hub/replies/serviceSdk.ts';
 import { NoToken, noTokenTodo } from '../../src/identity/identity.ts';
+import { diagnoseService, isRefusal } from '../../src/observing/diagnosis.ts';
 
 /** As the client wraps what the hub or the socket says. */
 const wrapped = (amqpError: unknown) => Object.assign(new Error('not connected'), { amqpError });

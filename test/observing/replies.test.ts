@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { beginReply } from '../../src/observing/replyCourse.ts';
+import { beginReply } from '../../src/observing/messageRecords.ts';
 import type { Reply } from '../../src/protocol/c2d.ts';
 import type { Delivery } from '../../src/protocol/delivery.ts';
 import { courseOf } from '../support/observed.ts';

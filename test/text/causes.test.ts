@@ -1,13 +1,17 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { diagnoseLookUp, ofLookedUp } from '../../src/hub/endpoint/endpointDiagnosis.ts';
 import { NoEndpoint } from '../../src/hub/endpoint/lookUp.ts';
 import { readHubError } from '../../src/hub/methods/hubError.ts';
-import { diagnoseMethods } from '../../src/hub/methods/methodsDiagnosis.ts';
-import { diagnoseReading, ofIdentity } from '../../src/hub/reading/readingDiagnosis.ts';
-import { diagnoseService } from '../../src/hub/replies/serviceDiagnosis.ts';
 import { errors } from '../../src/hub/replies/serviceSdk.ts';
+import {
+  diagnoseLookUp,
+  diagnoseMethods,
+  diagnoseReading,
+  diagnoseService,
+  ofIdentity,
+  ofLookedUp,
+  storeFailureOf,
+} from '../../src/observing/diagnosis.ts';
 import { StorageError } from '../../src/storage/storageCalls.ts';
-import { storeFailureOf } from '../../src/storage/storeFailure.ts';
 
 // One answer, several causes: what an operator is told names each that it can be.
 

@@ -1,8 +1,8 @@
 import { atMost } from '../../concurrency/atMost.ts';
 import { within } from '../../concurrency/within.ts';
 import type { EventsAccess } from '../../identity/access.ts';
+import { ofHub } from '../../observing/diagnosis.ts';
 import { openEventClient } from './eventClient.ts';
-import { ofHub } from './hubFailure.ts';
 
 /** What the hub keeps of one partition. */
 export interface PartitionExtent {

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { ofLookedUp } from '../../../src/hub/endpoint/endpointDiagnosis.ts';
-import { diagnoseReading } from '../../../src/hub/reading/readingDiagnosis.ts';
+import { diagnoseReading, ofLookedUp } from '../../../src/observing/diagnosis.ts';
 
 const told = ofLookedUp('pumps', 'device messaging');
 const refusal = (code: string, message = 'no') => Object.assign(new Error(message), { code });
