@@ -102,8 +102,6 @@ export function createTroubles(log: LogLines, amounts?: () => object): Troubles 
     else log.error(fields, trouble.message);
   }
 
-  const everyMinuteFrom = (source: string): NodeJS.Timeout => setInterval(everyMinute, minuteMs, source).unref();
-
   function everyMinute(source: string) {
     const episode = episodes.get(source);
     if (episode === undefined) return;
@@ -130,31 +128,18 @@ export function createTroubles(log: LogLines, amounts?: () => object): Troubles 
     raise(named, trouble) {
       const source = episodes.has(named) || episodes.size < maxSources ? named : furtherSources;
       const known = episodes.get(source);
-      if (known !== undefined) {
+      if (known !== undefined && known.end !== 'written') {
         known.latest = trouble;
-        const isNew = known.end === 'written';
         known.end = undefined;
-        if (!isNew) {
-          known.total += 1;
-          known.times += 1;
-          return;
-        }
-        Object.assign(known, { since: performance.now(), total: 1, times: 0, turns: known.turns + 1 });
-        clearInterval(known.timer);
-        known.timer = everyMinuteFrom(source);
-        write(trouble, told(trouble));
+        known.total += 1;
+        known.times += 1;
         return;
       }
-      const timer = everyMinuteFrom(source);
-      episodes.set(source, {
-        latest: trouble,
-        since: performance.now(),
-        total: 1,
-        times: 0,
-        turns: 1,
-        end: undefined,
-        timer,
-      });
+      clearInterval(known?.timer);
+      const turns = (known?.turns ?? 0) + 1;
+      const timer = setInterval(everyMinute, minuteMs, source).unref();
+      const begun = { since: performance.now(), total: 1, times: 0, turns, end: undefined, timer };
+      episodes.set(source, { latest: trouble, ...begun });
       write(trouble, told(trouble));
     },
     clear(source, message, fields) {

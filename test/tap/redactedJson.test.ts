@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { redactedJson } from '../../src/tap/redactedJson.ts';
+import { redactedJson } from '../../src/tap/tapLines.ts';
 
 const same = (text: string) => text;
 
