@@ -51,7 +51,7 @@ export function openMetrics({ env, log, names, ...program }: MetricsOptions): Me
     if (wanted.isSent && wanted.unusable.length > 0) raise({ unusable: wanted.unusable });
     if (!wanted.isSent || wanted.unusable.length > 0) return undefined;
     const { sendToCollector } = await import('./otlp.ts');
-    return sendToCollector(report, wanted, { failed, succeeded: () => troubles.clear(source) });
+    return sendToCollector(report, wanted, failed, () => troubles.clear(source));
   }
 
   /** The library is loaded at the first scrape only. */

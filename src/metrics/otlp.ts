@@ -25,12 +25,6 @@ interface Report {
   readonly since: number;
 }
 
-/** What becomes of each export; the exporter of the SDK tells nobody but its caller. */
-interface ExportOutcome {
-  failed(error: unknown): void;
-  succeeded(): void;
-}
-
 /**
  * Sends metrics to a collector at intervals (OTLP over HTTP, JSON). Loaded only when the standard variables ask for it:
  * the start without a collector stays as fast as it is. The exporter reads their addresses and headers itself.
@@ -39,13 +33,15 @@ interface ExportOutcome {
 export function sendToCollector(
   report: Report & ProgramResource,
   { collector, intervalMs, timeoutMs }: MetricsWanted,
-  { failed, succeeded }: ExportOutcome,
+  failed: (error: unknown) => void,
+  succeeded: () => void,
 ): () => Promise<void> {
   const exporter = new OTLPMetricExporter(collectorAgent(collector));
   const reader = new PeriodicExportingMetricReader({
     exporter: {
       export: (metrics, done) =>
         exporter.export(metrics, (result) => {
+          // The exporter tells nobody but its caller.
           if (result.error) failed(result.error);
           else succeeded();
           done(result);

@@ -8,31 +8,7 @@ import {
   type TransportFault,
 } from '../protocol/backendCalls.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import { beginStep, type Course, type Step } from './course.ts';
-
-/** Records the calls to one backend: metrics, a span and a step each, and what followers are told of each attempt. */
-export interface CallRecords {
-  begin(course: Course, request: HttpRequest): CallCourse;
-  /** Age of the oldest request under way; 0 when none is. Without probes. */
-  oldestMs(): number;
-  /** @param beganAt as `performance.now()` */
-  probed(end: AttemptEnd, beganAt: number): void;
-  /** The circuit has opened. */
-  out(): void;
-}
-
-/** One call with all its attempts. */
-interface CallCourse {
-  readonly step: Step;
-  readonly traceparent: string;
-  /** An attempt begins. */
-  sends(): void;
-  /** @param mayPass another attempt may succeed */
-  attempted(end: AttemptEnd, mayPass: boolean): void;
-  /** The call has no result. */
-  failed(error: unknown): void;
-  ended(): void;
-}
+import { beginStep, type Course } from './course.ts';
 
 interface HttpRequest {
   readonly operation: Operation;
@@ -64,8 +40,13 @@ export function createRequestRecords(backend: BackendKey, meter: Meter) {
   };
 }
 
-/** @param url of the backend */
-export function createCallRecords(backend: BackendKey, url: string, meter: Meter): CallRecords {
+export type CallRecords = ReturnType<typeof createCallRecords>;
+
+/**
+ * Records the calls to one backend: metrics, a span and a step each, and what followers are told of each attempt.
+ * @param url of the backend
+ */
+export function createCallRecords(backend: BackendKey, url: string, meter: Meter) {
   const { measure, repeated, out } = createRequestRecords(backend, meter);
   const requests = createOpenRequests();
   const name = backendNames[backend];
@@ -73,7 +54,8 @@ export function createCallRecords(backend: BackendKey, url: string, meter: Meter
   const serverPort = Number(port) || (protocol === 'https:' ? 443 : 80);
 
   return {
-    begin(course, request) {
+    /** One call with all its attempts. */
+    begin(course: Course, request: HttpRequest) {
       const { operation, method, path, body, expect } = request;
       const { publish, times } = course;
       times[backend] ??= { calls: 0, attempts: 0, ms: 0 };
@@ -95,6 +77,7 @@ export function createCallRecords(backend: BackendKey, url: string, meter: Meter
       return {
         step,
         traceparent: span?.traceparent ?? course.traceparent,
+        /** An attempt begins. */
         sends() {
           attempts += 1;
           own.attempts += 1;
@@ -102,7 +85,8 @@ export function createCallRecords(backend: BackendKey, url: string, meter: Meter
           step.waitsFor = 'answer';
           sent = requests.begin();
         },
-        attempted(end, mayPass) {
+        /** @param mayPass another attempt may succeed */
+        attempted(end: AttemptEnd, mayPass: boolean) {
           last = end;
           const ms = sent ? requests.ended(sent) : 0;
           measure(operation, method, end, ms);
@@ -113,7 +97,8 @@ export function createCallRecords(backend: BackendKey, url: string, meter: Meter
           }
           if (mayPass) span?.event('attempt failed', { 'error.type': faultOf(end) ?? statusOf(end)?.toString() });
         },
-        failed(error) {
+        /** The call has no result. */
+        failed(error: unknown) {
           if (error instanceof Rejection) thrown = error.code;
           else thrown = error instanceof Error ? error.name : 'unknown';
         },
@@ -133,8 +118,11 @@ export function createCallRecords(backend: BackendKey, url: string, meter: Meter
         },
       };
     },
-    probed: (end, beganAt) => measure('probe', 'GET', end, performance.now() - beganAt),
+    /** @param beganAt as `performance.now()` */
+    probed: (end: AttemptEnd, beganAt: number) => measure('probe', 'GET', end, performance.now() - beganAt),
+    /** The circuit has opened. */
     out,
+    /** Age of the oldest request under way; 0 when none is. Without probes. */
     oldestMs: requests.oldestMs,
   };
 }

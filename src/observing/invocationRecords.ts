@@ -1,36 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { statusValue } from 'telemetry/meter.ts';
-import type { Log } from '../log/log.ts';
-import type { Meter } from '../metrics/meter.ts';
 import type { Invoked, MethodFailure, Reason } from '../protocol/methodFailures.ts';
-import type { Publish, Taps } from '../tap/taps.ts';
-import { beginTrace, type Traces } from '../tracing/span.ts';
-import { beginStep, type Course } from './course.ts';
-
-/** Records invocations at the front door: one log line each, metrics, spans, and the events of the tap. */
-export interface InvocationRecords {
-  /** @param traceparent of the caller */
-  begin(fields: RequestFields, traceparent?: string | readonly string[]): InvocationCourse;
-}
-
-export interface InvocationCourse extends Course {
-  readonly fields: RequestFields;
-  /**
-   * The device is known.
-   * @param lookUpMs how long the information model took to name it
-   */
-  routed(device: string, lookUpMs: number): void;
-  decoded(body: { readonly timeout?: number; readonly input?: object }): void;
-  /** Waits for an answer as a step. */
-  waitsFor<T>(what: string, of: string, answer: Promise<T>): Promise<T>;
-  /** Calls the direct method. */
-  call<M extends MethodCall, E extends MethodEnd>(method: M, invoke: (method: M) => Promise<E>): Promise<E>;
-  /**
-   * Called once.
-   * @param status of the response; undefined when the caller disconnected before it was sent
-   */
-  ended(status: number | undefined, failure: InvocationFailure | undefined): void;
-}
+import type { Publish } from '../tap/taps.ts';
+import { beginTrace } from '../tracing/span.ts';
+import { beginStep, type CallTimes, type Step } from './course.ts';
+import type { MessageRecordsOptions } from './messageRecords.ts';
 
 interface MethodCall {
   readonly device: string;
@@ -43,17 +17,6 @@ interface MethodCall {
 type MethodEnd =
   | { readonly kind: 'response'; readonly status: number; readonly payload: unknown }
   | { readonly kind: 'failure'; readonly failure: MethodFailure; readonly status?: number; readonly code?: number };
-
-interface InvocationRecordsOptions {
-  readonly log: Log;
-  readonly meter: Meter;
-  /** For spans. */
-  readonly hubHost: string;
-  /** Undefined: no spans are recorded. */
-  readonly traces?: Traces | undefined;
-  /** The followers of devices; none when omitted. */
-  readonly taps?: Taps | undefined;
-}
 
 /** Fields of the log line, as far as they are known. */
 export interface RequestFields {
@@ -85,18 +48,22 @@ export interface InvocationFailure {
 
 const route = '/objects/{objectId}/models/{model}/methods/{method}';
 
-export function createInvocationRecords({
-  log,
-  meter,
-  hubHost,
-  traces,
-  taps,
-}: InvocationRecordsOptions): InvocationRecords {
+export type InvocationRecords = ReturnType<typeof createInvocationRecords>;
+export type InvocationCourse = ReturnType<InvocationRecords['begin']>;
+
+interface InvocationRecordsOptions extends MessageRecordsOptions {
+  /** For spans. */
+  readonly hubHost: string;
+}
+
+/** Records invocations at the front door: one log line each, metrics, spans, and the events of the tap. */
+export function createInvocationRecords({ log, meter, hubHost, traces, taps }: InvocationRecordsOptions) {
   const record = meter.histogram('http.server.request.duration');
   const recordCall = meter.histogram('rpc.client.call.duration');
 
   return {
-    begin(fields, sent) {
+    /** @param sent the `traceparent` of the caller */
+    begin(fields: RequestFields, sent?: string | readonly string[]) {
       const { correlationId, objectId, model, method } = fields;
       const { traceId, traceparent, span } = beginTrace(
         traces,
@@ -118,9 +85,11 @@ export function createInvocationRecords({
       );
       fields.traceId = traceId;
       const begunAt = performance.now();
-      const open: Course['open'] = new Set();
+      const open = new Set<Step>();
+      const times: CallTimes = {};
       let publish: Publish | undefined;
 
+      /** Waits for an answer as a step. */
       async function waitsFor<T>(what: string, of: string, answer: Promise<T>): Promise<T> {
         const step = beginStep({ open }, 'call', what, of);
         step.waitsFor = 'answer';
@@ -137,21 +106,26 @@ export function createInvocationRecords({
         open,
         traceparent,
         span,
-        times: {},
-        get publish() {
+        times,
+        get publish(): Publish | undefined {
           return publish;
         },
-        routed(device, lookUpMs) {
+        /**
+         * The device is known.
+         * @param lookUpMs how long the information model took to name it
+         */
+        routed(device: string, lookUpMs: number) {
           const { target, caller } = fields;
           publish = taps?.of(device, { correlationId });
           const ms = Math.round(lookUpMs);
           publish?.('invoked', { objectId, model, method, target, caller, traceId, lookUpMs: ms });
         },
-        decoded({ timeout, input }) {
+        decoded({ timeout, input }: { readonly timeout?: number; readonly input?: object }) {
           publish?.('decoded', { timeout }, { body: input && JSON.stringify(input) });
         },
         waitsFor,
-        async call(call, invoke) {
+        /** Calls the direct method. */
+        async call<M extends MethodCall, E extends MethodEnd>(call: M, invoke: (call: M) => Promise<E>): Promise<E> {
           const { device, module, payload, timeoutSeconds } = call;
           const to = module === '' ? device : `${device}/${module}`;
           publish?.('sent', { to, timeoutSeconds }, { request: JSON.stringify(payload) });
@@ -179,7 +153,11 @@ export function createInvocationRecords({
           called?.end({ 'http.response.status_code': status }, { type: failure });
           return end;
         },
-        ended(status, failure) {
+        /**
+         * Called once.
+         * @param status of the response; undefined when the caller disconnected before it was sent
+         */
+        ended(status: number | undefined, failure: InvocationFailure | undefined) {
           const exactMs = performance.now() - begunAt;
           const ms = Math.round(exactMs);
           const { device, methodStatus } = fields;

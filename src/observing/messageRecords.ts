@@ -16,17 +16,6 @@ import type { Taps } from '../tap/taps.ts';
 import { beginTrace, type Traces } from '../tracing/span.ts';
 import { beginStep, type CallTimes, type Course } from './course.ts';
 
-/** Records messages: one log line each, their metrics, a span, and the events of the tap. */
-export interface MessageRecords {
-  /**
-   * @param name in the catalogue, never a text of the device; undefined for a message that is not there (D97)
-   * @param readAt when it was read from the hub, as `performance.now()`; undefined for a dead letter
-   */
-  begin(arrival: Arrival, envelope: Envelope, name: string | undefined, readAt: number | undefined): MessageCourse;
-  /** A defect has ended the handling. */
-  broke(generation: Generation, course: Course | undefined): void;
-}
-
 /** The functions are called in this order, `ended` or `left` at last. */
 export interface MessageCourse extends Course {
   decoded(json: Json | undefined): void;
@@ -34,24 +23,13 @@ export interface MessageCourse extends Course {
   waitsForRoom(): () => void;
   /** The result is known, and the replies begin. */
   answers(remarks?: readonly string[]): void;
-  reply(reply: Reply): ReplyCourse;
+  reply(reply: Reply): ReturnType<typeof beginReply>;
   /** It is being written as a dead letter. */
   parks(code: ResultCode): ParkingCourse;
   /** @param failure of the request; an undelivered notification can be the reason */
   ended(failure: Rejection | undefined): void;
   /** This instance no longer handles the message. */
   left(): void;
-}
-
-/** One reply with all its attempts: a step of its message, a span, and what followers are told. */
-interface ReplyCourse {
-  /** It waits for its `turn` to be sent, or for the `hub` to take it. */
-  waits(what: 'turn' | 'hub'): void;
-  /** The hub has not taken it; it may be sent again. */
-  refused(reason: RefusalReason): void;
-  /** It waits for the full queue of its device. */
-  sleeps(): void;
-  ended(delivery: Delivery): void;
 }
 
 /** The writing of a dead letter. */
@@ -89,7 +67,8 @@ interface MessageRecord {
   readonly dropped: { readonly kind: Reply['kind']; readonly device: string; readonly reason: DropReason }[];
 }
 
-export function createMessageRecords({ log, meter, traces, taps }: MessageRecordsOptions): MessageRecords {
+/** Records messages: one log line each, their metrics, a span, and the events of the tap. */
+export function createMessageRecords({ log, meter, traces, taps }: MessageRecordsOptions) {
   const countHandled = meter.counter('device_messaging.handled.messages');
   const countReply = meter.counter('device_messaging.replies');
   const recordWork = meter.histogram('messaging.process.duration');
@@ -112,7 +91,11 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
   }
 
   return {
-    begin(arrival, envelope, name, readAt) {
+    /**
+     * @param name in the catalogue, never a text of the device; undefined for a message that is not there (D97)
+     * @param readAt when it was read from the hub, as `performance.now()`; undefined for a dead letter
+     */
+    begin(arrival: Arrival, envelope: Envelope, name: string | undefined, readAt: number | undefined): MessageCourse {
       const { event, deviceId, origin, redelivered } = arrival;
       const { sequenceNumber } = event;
       const { traceId, traceparent, span } = beginTrace(
@@ -231,7 +214,8 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
       };
       return course;
     },
-    broke(generation, course) {
+    /** A defect has ended the handling. */
+    broke(generation: Generation, course: Course | undefined) {
       countHandled('internal_platform_error', other, generation);
       course?.span?.end({}, { type: 'unforeseen' });
     },
@@ -299,8 +283,11 @@ function rounded(backends: CallTimes): CallTimes | undefined {
   return own;
 }
 
-/** @param settled called at the end */
-export function beginReply(course: Course, reply: Reply, settled: (delivery: Delivery) => void): ReplyCourse {
+/**
+ * One reply with all its attempts: a step of its message, a span, and what followers are told.
+ * @param settled called at the end
+ */
+export function beginReply(course: Course, reply: Reply, settled: (delivery: Delivery) => void) {
   const { kind, deviceId: to, messageId, correlationId, properties, body } = reply;
   const { publish } = course;
   const step = beginStep(course, 'reply', kind, to);
@@ -317,21 +304,24 @@ export function beginReply(course: Course, reply: Reply, settled: (delivery: Del
   });
 
   return {
-    waits(what) {
+    /** It waits for its `turn` to be sent, or for the `hub` to take it. */
+    waits(what: 'turn' | 'hub') {
       step.waitsFor = what;
       if (what === 'turn') publish?.('reply waits', { kind, to, for: 'its turn' });
     },
-    refused(reason) {
+    /** The hub has not taken it; it may be sent again. */
+    refused(reason: RefusalReason) {
       step.waitsFor = reason;
       publish?.('refused', { kind, to, reason });
       span?.event('attempt failed', { 'error.type': reason });
     },
+    /** It waits for the full queue of its device. */
     sleeps() {
       const isBehind = step.waitsFor !== 'queue_full';
       step.waitsFor = 'queue_full';
       if (isBehind) publish?.('reply waits', { kind, to, for: 'earlier replies to the device, whose queue is full' });
     },
-    ended(delivery) {
+    ended(delivery: Delivery) {
       course.open.delete(step);
       const type = typeof delivery === 'object' ? delivery.dropped : delivery;
       if (publish !== undefined) {

@@ -1,30 +1,22 @@
 import type { Attribute, Declaration } from 'telemetry/declaration.ts';
 
-type Constants = Declaration['constants'];
-
+/** A metric by its kind and its unit, then by what it tells, what an operator makes of it, and its attributes. */
 const declare =
   <const K extends Declaration['kind']>(kind: K) =>
+  (unit: string, constants: Declaration['constants'] = {}, buckets: readonly number[] = []) =>
   <const A extends readonly Attribute[] = readonly []>(
-    unit: string,
     what: string,
     use: string,
     attributes: A = [] as readonly Attribute[] as A,
-    constants: Constants = {},
-    buckets: readonly number[] = [],
   ): Declaration<K, A> => ({ kind, unit, what, use, attributes, constants, buckets });
 
 export const counter = declare('counter');
 export const updowncounter = declare('updowncounter');
 export const gauge = declare('gauge');
 
-/** Of durations. */
-export const histogram = <const A extends readonly Attribute[] = readonly []>(
-  buckets: readonly number[],
-  what: string,
-  use: string,
-  attributes?: A,
-  constants?: Constants,
-) => declare('histogram')('s', what, use, attributes, constants, buckets);
+/** Of durations in seconds. */
+export const histogram = (buckets: readonly number[], constants?: Declaration['constants']) =>
+  declare('histogram')('s', constants, buckets);
 
 /** Upper bounds in seconds for one request, as the HTTP conventions recommend; attempts have 30 s at most by default. */
 export const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30];
