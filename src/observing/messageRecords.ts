@@ -48,24 +48,41 @@ export interface MessageRecordsOptions {
   readonly taps?: Taps | undefined;
 }
 
+type MessageRecord = ReturnType<typeof recordOf>;
+
 /** What is known of a message: its line, metrics, span and followers read it at the end. Times as `performance.now()`. */
-interface MessageRecord {
-  readonly arrival: Arrival;
-  readonly envelope: Envelope;
-  readonly traceId: string;
-  /** How long it waited before its handling began, in ms; undefined for a dead letter. */
-  readonly waits: { readonly hubMs: number; readonly laneMs: number } | undefined;
-  readonly begunAt: number;
-  /** When the result was known: its handling without replies ended. */
-  answersAt: number;
-  repliedAt: number;
-  readonly times: CallTimes;
-  remarks: readonly string[];
-  failure: Rejection | undefined;
-  /** Number of replies that the hub has accepted. */
-  sent: number;
-  readonly dropped: { readonly kind: Reply['kind']; readonly device: string; readonly reason: DropReason }[];
+function recordOf(arrival: Arrival, envelope: Envelope, traceId: string, readAt: number | undefined) {
+  const begunAt = performance.now();
+  // How long it waited before its handling began, in ms; not for a dead letter.
+  const waits =
+    readAt === undefined
+      ? undefined
+      : {
+          // The hub's clock and ours differ, and ours can be set: 0 instead of less.
+          hubMs: Math.max(0, timeOfDay(readAt) - arrival.event.enqueuedTimeUtc.getTime()),
+          laneMs: begunAt - readAt, // behind others, since it was read
+        };
+  const dropped: { readonly kind: Reply['kind']; readonly device: string; readonly reason: DropReason }[] = [];
+  const times: CallTimes = {};
+  return {
+    arrival,
+    envelope,
+    traceId,
+    waits,
+    begunAt,
+    /** When the result was known: its handling without replies ended. */
+    answersAt: begunAt,
+    repliedAt: begunAt,
+    times,
+    remarks: none,
+    failure: undefined as Rejection | undefined,
+    /** Number of replies that the hub has accepted. */
+    sent: 0,
+    dropped,
+  };
 }
+
+const none: readonly string[] = [];
 
 /** Records messages: one log line each, their metrics, a span, and the events of the tap. */
 export function createMessageRecords({ log, meter, traces, taps }: MessageRecordsOptions) {
@@ -123,21 +140,7 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
         }),
       );
       const publish = taps?.of(deviceId, { partition: origin.partition, sequenceNumber });
-      const begunAt = performance.now();
-      const record: MessageRecord = {
-        arrival,
-        envelope,
-        traceId,
-        waits: readAt === undefined ? undefined : waitsOf(arrival, readAt, begunAt),
-        begunAt,
-        answersAt: begunAt,
-        repliedAt: begunAt,
-        times: {},
-        remarks: [],
-        failure: undefined,
-        sent: 0,
-        dropped: [],
-      };
+      const record = recordOf(arrival, envelope, traceId, readAt);
       publish?.('begun', {
         message: envelope.name,
         generation: arrival.generation,
@@ -150,7 +153,7 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
       });
 
       const course: MessageCourse = {
-        begunAt,
+        begunAt: record.begunAt,
         open: new Set(),
         traceparent,
         span,
@@ -221,12 +224,6 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
     },
   };
 }
-
-const waitsOf = ({ event }: Arrival, readAt: number, begunAt: number) => ({
-  // The hub's clock and ours differ, and ours can be set: 0 instead of less.
-  hubMs: Math.max(0, timeOfDay(readAt) - event.enqueuedTimeUtc.getTime()),
-  laneMs: begunAt - readAt, // behind others, since it was read
-});
 
 /** Of the one log line of a handled message (G5, D91). */
 function lineOf(record: MessageRecord): object {
