@@ -235,10 +235,10 @@ describe('the system clock', () => {
     'deadLetters/openDeadLetters.ts': 'compares it with the times of dead letters, which outlive the process',
     'deadLetters/directory.ts': 'compares it with the times of files',
     'backends/retryPolicy.ts': 'reads a date in Retry-After',
-    'text/clock.ts': 'compares it with the time in a refusal',
+    'observing/diagnosis.ts': 'compares it with the time in a refusal',
     'programs/handling.ts': 'stamps acknowledgements',
     'metrics/exposition.ts': 'tells collectors since when is counted',
-    'metrics/producer.ts': 'tells collectors when a figure was read',
+    'metrics/otlp.ts': 'tells collectors when a figure was read',
     'operations/tapRoute.ts': 'shows when a tap began',
     'tap/taps.ts': 'shows when something happened',
   };

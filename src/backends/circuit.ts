@@ -1,5 +1,5 @@
 import type { Troubles } from '../log/troubles.ts';
-import { ownLimitOf } from '../text/absence.ts';
+import { ownLimitOf } from '../observing/diagnosis.ts';
 import { createHealthProbe, type Health, probeUntilHealthy } from './healthProbe.ts';
 
 /** Stops calls to a backend that is down (B5). */

@@ -2,26 +2,31 @@ import { randomUUID } from 'node:crypto';
 import { type Finding, ok, outage, warning } from 'telemetry/check/finding.ts';
 import { atMost } from '../concurrency/atMost.ts';
 import { within } from '../concurrency/within.ts';
-import { diagnoseLookUp, ofLookedUp } from '../hub/endpoint/endpointDiagnosis.ts';
 import { findEndpoint, settingsAt } from '../hub/endpoint/findEndpoint.ts';
 import { createDirectMethods, type DirectMethodResult } from '../hub/methods/directMethods.ts';
-import { diagnoseMethods } from '../hub/methods/methodsDiagnosis.ts';
 import { openEventClient } from '../hub/reading/eventClient.ts';
-import { diagnosisOf, ofHub } from '../hub/reading/hubFailure.ts';
-import { ofIdentity, type ReadingDiagnosis } from '../hub/reading/readingDiagnosis.ts';
 import { createHandOver } from '../hub/replies/handOver.ts';
 import { type SendRefusal, sendRefusalOf } from '../hub/replies/sendFailure.ts';
 import { newServiceClient } from '../hub/replies/serviceConnection.ts';
-import { diagnoseService } from '../hub/replies/serviceDiagnosis.ts';
 import { checkpointPath, readCheckpointFile } from '../hub/stores/checkpointFile.ts';
 import { hubPlaceOf, type StoreSettings } from '../hub/stores/openStore.ts';
 import { accessOf, type EventsAccess } from '../identity/access.ts';
 import { isSecret } from '../identity/rotatingSecret.ts';
+import {
+  diagnoseLookUp,
+  diagnoseMethods,
+  diagnoseService,
+  diagnosisOf,
+  isLasting,
+  ofHub,
+  ofIdentity,
+  ofLookedUp,
+  type ReadingDiagnosis,
+} from '../observing/diagnosis.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { isLookedUp } from '../settings/derived.ts';
 import { directoriesOf } from '../settings/directories.ts';
 import { hubLoginOf, hubNameOf } from '../settings/hubLogin.ts';
-import { isLasting } from '../text/absence.ts';
 import { failed } from './failed.ts';
 
 const [events, service, checkpoints] = ['event endpoint', 'service endpoint', 'checkpoints'];

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { type Finding, failure, ok, warning } from 'telemetry/check/finding.ts';
 import { createFileStorage } from '../hub/methods/fileStorage.ts';
 import { type AccountAccess, accessOf } from '../identity/access.ts';
+import { type StoreLocation, storeFailureOf } from '../observing/diagnosis.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { placeOf } from '../settings/derived.ts';
 import { containerIn } from '../storage/containerIn.ts';
 import { type CallLimits, createStorageCalls, StorageError } from '../storage/storageCalls.ts';
-import { type StoreLocation, storeFailureOf } from '../storage/storeFailure.ts';
 import { failed } from './failed.ts';
 
 const limits: CallLimits = { attemptMs: 5_000, attempts: 2, pauseMs: 200 };

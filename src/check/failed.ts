@@ -1,5 +1,5 @@
 import { type Finding, failure, outage } from 'telemetry/check/finding.ts';
-import { isLasting, ownLimitOf, todoOf } from '../text/absence.ts';
+import { isLasting, ownLimitOf, todoOf } from '../observing/diagnosis.ts';
 
 /** What a failed attempt means for an operator. */
 interface Diagnosis {

@@ -1,7 +1,7 @@
 import { within } from '../concurrency/within.ts';
 import type { LogLines } from '../log/log.ts';
+import { refusesContent, storeFieldsOf } from '../observing/diagnosis.ts';
 import { ForeignFile } from '../storage/boundedReads.ts';
-import { refusesContent, storeFieldsOf } from '../storage/storeFailure.ts';
 import {
   type DeadLetter,
   folderOf,

@@ -4,8 +4,8 @@ import { within } from '../concurrency/within.ts';
 import type { LogLines } from '../log/log.ts';
 import type { Troubles } from '../log/troubles.ts';
 import type { Meter } from '../metrics/meter.ts';
+import { storeFieldsOf } from '../observing/diagnosis.ts';
 import type { Rejection } from '../protocol/rejection.ts';
-import { storeFieldsOf } from '../storage/storeFailure.ts';
 import { type DeadLetter, idOf } from './deadLetter.ts';
 import { type DeadLetters, LetterRefused } from './deadLetterStore.ts';
 

@@ -3,12 +3,11 @@ import { eventOf, type LogText } from './events.ts';
 import type { LogLines } from './log.ts';
 
 /** What the log says about a source of trouble. */
-export type Trouble = TroubleDetails & (TroubleLine<'warn'> | TroubleLine<'error'>);
-
-interface TroubleLine<L extends 'warn' | 'error'> {
-  readonly level: L;
-  readonly message: LogText<L>;
-}
+export type Trouble = TroubleDetails &
+  (
+    | { readonly level: 'warn'; readonly message: LogText<'warn'> }
+    | { readonly level: 'error'; readonly message: LogText<'error'> }
+  );
 
 interface TroubleDetails {
   /** What it is about: also in the line of its end. */
@@ -20,22 +19,6 @@ interface TroubleDetails {
    * minutes without a call of `raise`.
    */
   readonly still?: () => object;
-}
-
-/**
- * Limits the log lines about repeated trouble to one at the start, one a minute with a count and one at the end, for each source (D343). Of a
- * source that flaps, `mostTurns` starts and ends are written in a minute; then its trouble counts as one that lasts.
- */
-export interface Troubles {
-  /**
-   * Reports trouble of a source. The first is written at once. Of further ones only the latest in each minute is written,
-   * with their number as `times`.
-   */
-  raise(source: string, trouble: Trouble): void;
-  /** Ends the trouble of a source and writes a line with the total of `times`. A minute without trouble ends it too. */
-  clear(source: string, message?: LogText<'info'>, fields?: object): void;
-  /** Ends without further lines. */
-  close(): void;
 }
 
 interface End {
@@ -56,22 +39,11 @@ interface Episode {
   timer: NodeJS.Timeout;
 }
 
-/** A trouble that is not over. */
-export interface CurrentTrouble {
-  readonly event: string;
-  readonly level: 'warn' | 'error';
-  readonly message: string;
-  readonly fields: object;
-  /** How often it was raised. */
-  readonly times: number;
-  readonly forSeconds: number;
-}
-
 /** By the log that their lines come to: each part of a program has troubles of its own. */
 const all = new WeakMap<object, Set<ReadonlyMap<string, Episode>>>();
 
-/** All troubles of a program that are not over, those first that began last. */
-export function currentTroubles(log: LogLines): CurrentTrouble[] {
+/** All troubles of a program that are not over, those first that began last; `times` is how often each was raised. */
+export function currentTroubles(log: LogLines) {
   return [...(all.get(originOf(log)) ?? [])]
     .flatMap((episodes) => [...episodes.values()].filter(({ end }) => end === undefined))
     .sort((one, other) => other.since - one.since)
@@ -90,8 +62,14 @@ const mostTurns = 3;
 const maxSources = 1_000;
 const furtherSources = 'further sources';
 
-/** @param amounts fields of the lines of each minute: how much waits meanwhile */
-export function createTroubles(log: LogLines, amounts?: () => object): Troubles {
+export type Troubles = ReturnType<typeof createTroubles>;
+
+/**
+ * Limits the log lines about repeated trouble to one at the start, one a minute with a count and one at the end, for each source (D343). Of a
+ * source that flaps, `mostTurns` starts and ends are written in a minute; then its trouble counts as one that lasts.
+ * @param amounts fields of the lines of each minute: how much waits meanwhile
+ */
+export function createTroubles(log: LogLines, amounts?: () => object) {
   const episodes = new Map<string, Episode>();
   const origin = originOf(log);
   const ofLog = all.get(origin) ?? new Set();
@@ -101,8 +79,6 @@ export function createTroubles(log: LogLines, amounts?: () => object): Troubles 
     if (trouble.level === 'warn') log.warn(fields, trouble.message);
     else log.error(fields, trouble.message);
   }
-
-  const everyMinuteFrom = (source: string): NodeJS.Timeout => setInterval(everyMinute, minuteMs, source).unref();
 
   function everyMinute(source: string) {
     const episode = episodes.get(source);
@@ -127,37 +103,29 @@ export function createTroubles(log: LogLines, amounts?: () => object): Troubles 
   }
 
   return {
-    raise(named, trouble) {
+    /**
+     * Reports trouble of a source. The first is written at once. Of further ones only the latest in each minute is written,
+     * with their number as `times`.
+     */
+    raise(named: string, trouble: Trouble): void {
       const source = episodes.has(named) || episodes.size < maxSources ? named : furtherSources;
       const known = episodes.get(source);
-      if (known !== undefined) {
+      if (known !== undefined && known.end !== 'written') {
         known.latest = trouble;
-        const isNew = known.end === 'written';
         known.end = undefined;
-        if (!isNew) {
-          known.total += 1;
-          known.times += 1;
-          return;
-        }
-        Object.assign(known, { since: performance.now(), total: 1, times: 0, turns: known.turns + 1 });
-        clearInterval(known.timer);
-        known.timer = everyMinuteFrom(source);
-        write(trouble, told(trouble));
+        known.total += 1;
+        known.times += 1;
         return;
       }
-      const timer = everyMinuteFrom(source);
-      episodes.set(source, {
-        latest: trouble,
-        since: performance.now(),
-        total: 1,
-        times: 0,
-        turns: 1,
-        end: undefined,
-        timer,
-      });
+      clearInterval(known?.timer);
+      const turns = (known?.turns ?? 0) + 1;
+      const timer = setInterval(everyMinute, minuteMs, source).unref();
+      const begun = { since: performance.now(), total: 1, times: 0, turns, end: undefined, timer };
+      episodes.set(source, { latest: trouble, ...begun });
       write(trouble, told(trouble));
     },
-    clear(source, message, fields) {
+    /** Ends the trouble of a source and writes a line with the total of `times`. A minute without trouble ends it too. */
+    clear(source: string, message?: LogText<'info'>, fields?: object): void {
       const episode = episodes.get(source);
       if (episode === undefined || episode.end === 'written') return;
       const end = { message, fields };
@@ -165,7 +133,8 @@ export function createTroubles(log: LogLines, amounts?: () => object): Troubles 
       if (isWritten) writeEnd(episode, end);
       episode.end = isWritten ? 'written' : end;
     },
-    close() {
+    /** Ends without further lines. */
+    close(): void {
       for (const { timer } of episodes.values()) clearInterval(timer);
       episodes.clear();
       ofLog.delete(episodes);

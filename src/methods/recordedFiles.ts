@@ -1,6 +1,6 @@
 import type { FileStorage } from '../hub/methods/fileStorage.ts';
+import { type StoreLocation, storeFailureOf } from '../observing/diagnosis.ts';
 import type { StoreRecords } from '../observing/storeRecords.ts';
-import { type StoreLocation, storeFailureOf } from '../storage/storeFailure.ts';
 
 /** A file storage whose calls are recorded. */
 export const recordedFiles = (files: FileStorage, place: StoreLocation, records: StoreRecords): FileStorage => ({

@@ -1,13 +1,12 @@
 import { createExposition } from 'telemetry/exposition.ts';
 import { observeProcess } from 'telemetry/processGauges.ts';
+import { within } from '../concurrency/within.ts';
 import type { LogLines } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
-import { createMeter, type Meter, noMeter } from './meter.ts';
+import { createMeter, type Meter, type MeterWithReadings, noMeter } from './meter.ts';
 import type { MetricName } from './metrics.ts';
-import { startPeriodicExport } from './periodicExport.ts';
 import type { ProgramResource } from './resource.ts';
-import { metricsWanted } from './standardVariables.ts';
-import { summaryOf } from './summary.ts';
+import { metricsWanted } from './signals.ts';
 
 /** The metrics of a program, and the ways out of it. */
 export interface Metrics {
@@ -28,6 +27,10 @@ interface MetricsOptions extends ProgramResource {
   readonly log: LogLines;
 }
 
+/** The last export must not delay a stop. */
+const lastExportMs = 2_000;
+const source = 'metrics collector';
+
 export function openMetrics({ env, log, names, ...program }: MetricsOptions): Metrics {
   const wanted = metricsWanted(env);
   if (!wanted.isOn) return { meter: noMeter, text: undefined, summary: () => ({}), close: async () => {} };
@@ -35,8 +38,21 @@ export function openMetrics({ env, log, names, ...program }: MetricsOptions): Me
   const report = { ...program, meter, since: Date.now() };
   const stopObserving = observeProcess(meter);
   const troubles = createTroubles(log);
-  const sending = startPeriodicExport(report, wanted, troubles);
+  // The trouble lasts until an export succeeds, also between two attempts.
+  const raise = (diagnosis: object) => {
+    const message = 'metrics cannot be sent to the collector';
+    troubles.raise(source, { level: 'warn', message, diagnosis, still: () => ({}) });
+  };
+  const failed = (error: unknown): undefined => void raise({ err: error });
   let writing: Promise<() => string> | undefined;
+
+  /** Nothing waits for it, and its failures are logged (D118). */
+  async function startSending(): Promise<(() => Promise<void>) | undefined> {
+    if (wanted.isSent && wanted.unusable.length > 0) raise({ unusable: wanted.unusable });
+    if (!wanted.isSent || wanted.unusable.length > 0) return undefined;
+    const { sendToCollector } = await import('./otlp.ts');
+    return sendToCollector(report, wanted, failed, () => troubles.clear(source));
+  }
 
   /** The library is loaded at the first scrape only. */
   async function openExposition() {
@@ -45,6 +61,7 @@ export function openMetrics({ env, log, names, ...program }: MetricsOptions): Me
     return createExposition(meter, Object.fromEntries(attributes));
   }
 
+  const sending = startSending().catch(failed);
   return {
     meter,
     async text() {
@@ -53,9 +70,28 @@ export function openMetrics({ env, log, names, ...program }: MetricsOptions): Me
     },
     summary: () => summaryOf(meter),
     async close() {
-      await sending.close();
+      const last = sending.then((sendLast) => sendLast?.());
+      await within(last, lastExportMs).catch(failed);
       troubles.close();
       stopObserving();
     },
+  };
+}
+
+/** Counts since the start, for the last line of the log. */
+export function summaryOf({ total }: Pick<MeterWithReadings, 'total'>) {
+  const succeeded = total('device_messaging.handled.messages', 'ok');
+  const delivered = total('device_messaging.replies', 'delivered');
+  return {
+    skipped: total('messaging.client.consumed.messages', 'skipped'),
+    misspellings: total('device_messaging.misspellings'),
+    unattributed: total('messaging.client.consumed.messages', 'unattributed'),
+    undecodable: total('messaging.client.consumed.messages', 'undecodable'),
+    succeeded,
+    failed: total('device_messaging.handled.messages') - succeeded,
+    parked: total('device_messaging.dead_letters', 'parked'),
+    notParked: total('device_messaging.dead_letters', 'not_parked'),
+    repliesDelivered: delivered,
+    repliesDropped: total('device_messaging.replies') - delivered,
   };
 }

@@ -8,33 +8,7 @@ import {
   type TransportFault,
 } from '../protocol/backendCalls.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import type { Attributes, SpanError } from '../tracing/span.ts';
-import { beginStep, type Course, type Step } from './course.ts';
-import { createOpenRequests } from './openRequests.ts';
-
-/** Records the calls to one backend: metrics, a span and a step each, and what followers are told of each attempt. */
-export interface CallRecords {
-  begin(course: Course, request: HttpRequest): CallCourse;
-  /** Age of the oldest request under way; 0 when none is. Without probes. */
-  oldestMs(): number;
-  /** @param beganAt as `performance.now()` */
-  probed(end: AttemptEnd, beganAt: number): void;
-  /** The circuit has opened. */
-  out(): void;
-}
-
-/** One call with all its attempts. */
-export interface CallCourse {
-  readonly step: Step;
-  readonly traceparent: string;
-  /** An attempt begins. */
-  sends(): void;
-  /** @param mayPass another attempt may succeed */
-  attempted(end: AttemptEnd, mayPass: boolean): void;
-  /** The call has no result. */
-  failed(error: unknown): void;
-  ended(): void;
-}
+import { beginStep, type Course } from './course.ts';
 
 interface HttpRequest {
   readonly operation: Operation;
@@ -66,16 +40,23 @@ export function createRequestRecords(backend: BackendKey, meter: Meter) {
   };
 }
 
-/** @param url of the backend */
-export function createCallRecords(backend: BackendKey, url: string, meter: Meter): CallRecords {
+export type CallRecords = ReturnType<typeof createCallRecords>;
+
+/**
+ * Records the calls to one backend: metrics, a span and a step each, and what followers are told of each attempt.
+ * @param url of the backend
+ */
+export function createCallRecords(backend: BackendKey, url: string, meter: Meter) {
   const { measure, repeated, out } = createRequestRecords(backend, meter);
   const requests = createOpenRequests();
   const name = backendNames[backend];
-  const server = serverOf(url);
+  const { hostname, port, protocol } = new URL(url);
+  const serverPort = Number(port) || (protocol === 'https:' ? 443 : 80);
 
   return {
-    begin(course, request) {
-      const { operation, method, path, body } = request;
+    /** One call with all its attempts. */
+    begin(course: Course, request: HttpRequest) {
+      const { operation, method, path, body, expect } = request;
       const { publish, times } = course;
       times[backend] ??= { calls: 0, attempts: 0, ms: 0 };
       const own = times[backend];
@@ -84,17 +65,19 @@ export function createCallRecords(backend: BackendKey, url: string, meter: Meter
       // Without `url.full`: paths and queries have names that devices choose.
       const span = course.span?.child(operation, 'client', {
         'http.request.method': method,
-        ...server,
+        'server.address': hostname,
+        'server.port': serverPort,
         'svc.backend': name,
       });
       let attempts = 0;
-      let sent: ReturnType<typeof requests.begin> | undefined;
+      let sent: OpenRequest | undefined;
       let last: AttemptEnd | undefined;
       let thrown: string | undefined;
 
       return {
         step,
         traceparent: span?.traceparent ?? course.traceparent,
+        /** An attempt begins. */
         sends() {
           attempts += 1;
           own.attempts += 1;
@@ -102,7 +85,8 @@ export function createCallRecords(backend: BackendKey, url: string, meter: Meter
           step.waitsFor = 'answer';
           sent = requests.begin();
         },
-        attempted(end, mayPass) {
+        /** @param mayPass another attempt may succeed */
+        attempted(end: AttemptEnd, mayPass: boolean) {
           last = end;
           const ms = sent ? requests.ended(sent) : 0;
           measure(operation, method, end, ms);
@@ -113,7 +97,8 @@ export function createCallRecords(backend: BackendKey, url: string, meter: Meter
           }
           if (mayPass) span?.event('attempt failed', { 'error.type': faultOf(end) ?? statusOf(end)?.toString() });
         },
-        failed(error) {
+        /** The call has no result. */
+        failed(error: unknown) {
           if (error instanceof Rejection) thrown = error.code;
           else thrown = error instanceof Error ? error.name : 'unknown';
         },
@@ -121,37 +106,59 @@ export function createCallRecords(backend: BackendKey, url: string, meter: Meter
           own.ms += performance.now() - step.since;
           course.open.delete(step);
           if (sent) requests.ended(sent);
-          span?.end(attributesAtEnd(last, attempts), spanErrorOf(last, thrown, request.expect));
+          if (span === undefined) return;
+          const status = statusOf(last);
+          // A refusal that the caller expects is no error.
+          const isRefused =
+            status !== undefined && status >= 400 && (thrown !== undefined || !expect?.includes(status));
+          const type = isRefused ? String(status) : (faultOf(last) ?? thrown);
+          const resent = attempts > 1 ? attempts - 1 : undefined;
+          const attributes = { 'http.response.status_code': status, 'http.request.resend_count': resent };
+          span.end(attributes, type === undefined ? undefined : { type });
         },
       };
     },
-    probed: (end, beganAt) => measure('probe', 'GET', end, performance.now() - beganAt),
+    /** @param beganAt as `performance.now()` */
+    probed: (end: AttemptEnd, beganAt: number) => measure('probe', 'GET', end, performance.now() - beganAt),
+    /** The circuit has opened. */
     out,
+    /** Age of the oldest request under way; 0 when none is. Without probes. */
     oldestMs: requests.oldestMs,
   };
 }
 
-function serverOf(url: string): Attributes {
-  const { hostname, port, protocol } = new URL(url);
-  return { 'server.address': hostname, 'server.port': Number(port) || (protocol === 'https:' ? 443 : 80) };
-}
-
-const attributesAtEnd = (last: AttemptEnd | undefined, attempts: number): Attributes => ({
-  'http.response.status_code': statusOf(last),
-  'http.request.resend_count': attempts > 1 ? attempts - 1 : undefined,
-});
-
-/** A refusal that the caller expects is no error. */
-function spanErrorOf(
-  last: AttemptEnd | undefined,
-  thrown: string | undefined,
-  expect: readonly number[] = [],
-): SpanError | undefined {
-  const status = statusOf(last);
-  const isRefused = status !== undefined && status >= 400 && (thrown !== undefined || !expect.includes(status));
-  const type = isRefused ? String(status) : (faultOf(last) ?? thrown);
-  return type === undefined ? undefined : { type };
-}
-
 const statusOf = (end: AttemptEnd | undefined) => (end && 'status' in end ? end.status : undefined);
 const faultOf = (end: AttemptEnd | undefined) => (end && 'fault' in end ? end.fault.replaceAll(' ', '_') : undefined);
+
+interface OpenRequest {
+  /** As `performance.now()`. */
+  readonly since: number;
+}
+
+/** The requests to one backend that are under way. */
+export function createOpenRequests() {
+  /** In the order of their beginning. */
+  const underWay = new Set<OpenRequest>();
+
+  return {
+    begin(): OpenRequest {
+      const request = { since: performance.now() };
+      underWay.add(request);
+      return request;
+    },
+    /**
+     * It may have ended before.
+     * @returns its duration in ms
+     */
+    ended(request: OpenRequest): number {
+      underWay.delete(request);
+      return performance.now() - request.since;
+    },
+    count: () => underWay.size,
+    /** Age of the oldest, in whole ms; 0 when none is under way. */
+    oldestMs() {
+      const [oldest] = underWay;
+      return oldest === undefined ? 0 : Math.round(performance.now() - oldest.since);
+    },
+  };
+}

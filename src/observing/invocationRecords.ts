@@ -1,49 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { statusValue } from 'telemetry/meter.ts';
-import type { Log } from '../log/log.ts';
-import type { Meter } from '../metrics/meter.ts';
-import type { MethodFailure } from '../protocol/methodFailures.ts';
-import type { Publish, Taps } from '../tap/taps.ts';
-import { beginTrace, type Traces } from '../tracing/span.ts';
-import { beginStep, type Course } from './course.ts';
-import {
-  type InvocationFailure,
-  invocationAttributesAtBegin,
-  invocationAttributesAtEnd,
-  invocationLineOf,
-  invocationSpanErrorOf,
-  invocationTapFieldsAtBegin,
-  invocationTapFieldsAtEnd,
-  isHarmless,
-  type RequestFields,
-  reasonOf,
-  route,
-} from './invocationFields.ts';
-
-/** Records invocations at the front door: one log line each, metrics, spans, and the events of the tap. */
-export interface InvocationRecords {
-  /** @param traceparent of the caller */
-  begin(fields: RequestFields, traceparent?: string | readonly string[]): InvocationCourse;
-}
-
-export interface InvocationCourse extends Course {
-  readonly fields: RequestFields;
-  /**
-   * The device is known.
-   * @param lookUpMs how long the information model took to name it
-   */
-  routed(device: string, lookUpMs: number): void;
-  decoded(body: { readonly timeout?: number; readonly input?: object }): void;
-  /** Waits for an answer as a step. */
-  waitsFor<T>(what: string, of: string, answer: Promise<T>): Promise<T>;
-  /** Calls the direct method. */
-  call<M extends MethodCall, E extends MethodEnd>(method: M, invoke: (method: M) => Promise<E>): Promise<E>;
-  /**
-   * Called once.
-   * @param status of the response; undefined when the caller disconnected before it was sent
-   */
-  ended(status: number | undefined, failure: InvocationFailure | undefined): void;
-}
+import type { Invoked, MethodFailure, Reason } from '../protocol/methodFailures.ts';
+import type { Publish } from '../tap/taps.ts';
+import { beginTrace } from '../tracing/span.ts';
+import { beginStep, type CallTimes, type Step } from './course.ts';
+import type { MessageRecordsOptions } from './messageRecords.ts';
 
 interface MethodCall {
   readonly device: string;
@@ -57,49 +18,78 @@ type MethodEnd =
   | { readonly kind: 'response'; readonly status: number; readonly payload: unknown }
   | { readonly kind: 'failure'; readonly failure: MethodFailure; readonly status?: number; readonly code?: number };
 
-interface InvocationRecordsOptions {
-  readonly log: Log;
-  readonly meter: Meter;
-  /** For spans. */
-  readonly hubHost: string;
-  /** Undefined: no spans are recorded. */
-  readonly traces?: Traces | undefined;
-  /** The followers of devices; none when omitted. */
-  readonly taps?: Taps | undefined;
+/** Fields of the log line, as far as they are known. */
+export interface RequestFields {
+  readonly correlationId: string;
+  readonly objectId: string;
+  readonly model: string;
+  readonly method: string;
+  traceId?: string;
+  caller?: { readonly sub?: string; readonly azp?: string };
+  device?: string;
+  target?: string;
+  timeout?: number;
+  /** Duration of the call to the hub, in ms. */
+  hubMs?: number;
+  /** HTTP status and error code of the hub. */
+  hubStatus?: number;
+  errorCode?: number;
+  methodStatus?: number;
 }
 
-export function createInvocationRecords({
-  log,
-  meter,
-  hubHost,
-  traces,
-  taps,
-}: InvocationRecordsOptions): InvocationRecords {
+export interface InvocationFailure {
+  readonly reason: Reason;
+  readonly status: number;
+  readonly invoked: Invoked;
+  readonly detail: string;
+  /** For the log only. */
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+const route = '/objects/{objectId}/models/{model}/methods/{method}';
+
+export type InvocationRecords = ReturnType<typeof createInvocationRecords>;
+export type InvocationCourse = ReturnType<InvocationRecords['begin']>;
+
+interface InvocationRecordsOptions extends MessageRecordsOptions {
+  /** For spans. */
+  readonly hubHost: string;
+}
+
+/** Records invocations at the front door: one log line each, metrics, spans, and the events of the tap. */
+export function createInvocationRecords({ log, meter, hubHost, traces, taps }: InvocationRecordsOptions) {
   const record = meter.histogram('http.server.request.duration');
   const recordCall = meter.histogram('rpc.client.call.duration');
 
-  function measureCall(end: MethodEnd, ms: number) {
-    if (end.kind === 'response') recordCall(ms / 1000, '200', '');
-    else recordCall(ms / 1000, end.status === undefined ? '' : statusValue(end.status), end.failure);
-  }
-
   return {
-    begin(fields, sent) {
+    /** @param sent the `traceparent` of the caller */
+    begin(fields: RequestFields, sent?: string | readonly string[]) {
+      const { correlationId, objectId, model, method } = fields;
       const { traceId, traceparent, span } = beginTrace(
         traces,
         typeof sent === 'string' ? sent : undefined,
         randomUUID(),
+        // By OpenTelemetry's conventions for HTTP servers.
         () => ({
           name: `POST ${route}`,
           kind: 'server',
-          attributes: invocationAttributesAtBegin(fields),
+          attributes: {
+            'http.request.method': 'POST',
+            'http.route': route,
+            'svc.correlation_id': correlationId,
+            'svc.object.id': objectId,
+            'svc.model': model,
+            'svc.method': method,
+          },
         }),
       );
       fields.traceId = traceId;
       const begunAt = performance.now();
-      const open: Course['open'] = new Set();
+      const open = new Set<Step>();
+      const times: CallTimes = {};
       let publish: Publish | undefined;
 
+      /** Waits for an answer as a step. */
       async function waitsFor<T>(what: string, of: string, answer: Promise<T>): Promise<T> {
         const step = beginStep({ open }, 'call', what, of);
         step.waitsFor = 'answer';
@@ -116,20 +106,27 @@ export function createInvocationRecords({
         open,
         traceparent,
         span,
-        times: {},
-        get publish() {
+        times,
+        get publish(): Publish | undefined {
           return publish;
         },
-        routed(device, lookUpMs) {
-          publish = taps?.of(device, { correlationId: fields.correlationId });
-          publish?.('invoked', invocationTapFieldsAtBegin(fields, lookUpMs));
+        /**
+         * The device is known.
+         * @param lookUpMs how long the information model took to name it
+         */
+        routed(device: string, lookUpMs: number) {
+          const { target, caller } = fields;
+          publish = taps?.of(device, { correlationId });
+          const ms = Math.round(lookUpMs);
+          publish?.('invoked', { objectId, model, method, target, caller, traceId, lookUpMs: ms });
         },
-        decoded({ timeout, input }) {
+        decoded({ timeout, input }: { readonly timeout?: number; readonly input?: object }) {
           publish?.('decoded', { timeout }, { body: input && JSON.stringify(input) });
         },
         waitsFor,
-        async call(method, invoke) {
-          const { device, module, payload, timeoutSeconds } = method;
+        /** Calls the direct method. */
+        async call<M extends MethodCall, E extends MethodEnd>(call: M, invoke: (call: M) => Promise<E>): Promise<E> {
+          const { device, module, payload, timeoutSeconds } = call;
           const to = module === '' ? device : `${device}/${module}`;
           publish?.('sent', { to, timeoutSeconds }, { request: JSON.stringify(payload) });
           const called = span?.child('invoke direct method', 'client', {
@@ -138,32 +135,68 @@ export function createInvocationRecords({
             'svc.device.id': device,
           });
           const sentAt = performance.now();
-          const end = await waitsFor(`method ${fields.method}`, 'device', invoke(method));
-          const ms = performance.now() - sentAt;
-          fields.hubMs = Math.round(ms);
-          measureCall(end, ms);
+          const end = await waitsFor(`method ${method}`, 'device', invoke(call));
+          const exactMs = performance.now() - sentAt;
+          const ms = Math.round(exactMs);
+          fields.hubMs = ms;
           if (end.kind === 'response') {
-            publish?.('answer', { ms: Math.round(ms), status: end.status }, { response: JSON.stringify(end.payload) });
+            recordCall(exactMs / 1000, '200', '');
+            publish?.('answer', { ms, status: end.status }, { response: JSON.stringify(end.payload) });
             called?.end({ 'http.response.status_code': 200, 'svc.device.status': end.status });
             return end;
           }
           const { failure, status, code } = end;
           if (status !== undefined) fields.hubStatus = status;
           if (code !== undefined) fields.errorCode = code;
-          publish?.('answer', { ms: Math.round(ms), failure, hubStatus: status, errorCode: code });
+          recordCall(exactMs / 1000, status === undefined ? '' : statusValue(status), failure);
+          publish?.('answer', { ms, failure, hubStatus: status, errorCode: code });
           called?.end({ 'http.response.status_code': status }, { type: failure });
           return end;
         },
-        ended(status, failure) {
-          const ended = { fields, status, failure, ms: performance.now() - begunAt };
-          if (failure === undefined && status !== undefined) log.info(invocationLineOf(ended), 'method invoked');
-          else if (isHarmless(ended)) log.info(invocationLineOf(ended), 'method not invoked');
-          else log.warn(invocationLineOf(ended), 'method not invoked, or its outcome is unknown');
-          record(ended.ms / 1000, status === undefined ? '' : statusValue(status), reasonOf(ended) ?? '');
-          publish?.('handled', invocationTapFieldsAtEnd(ended));
-          span?.end(invocationAttributesAtEnd(ended), invocationSpanErrorOf(ended));
+        /**
+         * Called once.
+         * @param status of the response; undefined when the caller disconnected before it was sent
+         */
+        ended(status: number | undefined, failure: InvocationFailure | undefined) {
+          const exactMs = performance.now() - begunAt;
+          const ms = Math.round(exactMs);
+          const { device, methodStatus } = fields;
+          const line = {
+            ...fields,
+            ...(status === undefined ? { callerGone: true } : { status }),
+            ...(failure && { reason: failure.reason, invoked: failure.invoked, details: failure.detail }),
+            ...failure?.fields,
+            durationMs: ms,
+          };
+          if (failure === undefined && status !== undefined) log.info(line, 'method invoked');
+          else if (isHarmless(failure)) log.info(line, 'method not invoked');
+          else log.warn(line, 'method not invoked, or its outcome is unknown');
+          const reason = failure?.reason ?? (status === undefined ? 'caller_gone' : undefined);
+          record(exactMs / 1000, status === undefined ? '' : statusValue(status), reason ?? '');
+          publish?.('handled', {
+            status: status ?? 'the caller has gone',
+            methodStatus,
+            ...(failure && { reason: failure.reason, details: failure.detail }),
+            ms,
+          });
+          // Of our side; a caller that has gone is one, too.
+          const isOurs = (failure?.status ?? 0) >= 500;
+          const type = isOurs ? failure?.reason : status === undefined ? 'caller_gone' : undefined;
+          span?.end(
+            {
+              'http.response.status_code': status,
+              'svc.device.id': device,
+              'svc.method.status': methodStatus,
+              'svc.reason': failure?.reason,
+            },
+            type && { type },
+          );
         },
       };
     },
   };
 }
+
+/** The method was not invoked, and nobody but the caller has to do anything about it. */
+const isHarmless = (failure: InvocationFailure | undefined): boolean =>
+  failure === undefined || (failure.status < 500 && failure.invoked === 'no');

@@ -1,10 +1,13 @@
 import { other } from 'telemetry/declaration.ts';
+import { timeOfDay } from '../concurrency/clocks.ts';
 import type { Log } from '../log/log.ts';
 import type { Meter } from '../metrics/meter.ts';
 import type { Arrival } from '../protocol/arrival.ts';
 import { backendNames } from '../protocol/backendCalls.ts';
 import type { Reply } from '../protocol/c2d.ts';
 import { type ResultCode, resultCodes } from '../protocol/codes.ts';
+import type { Delivery, DropReason, RefusalReason } from '../protocol/delivery.ts';
+import { firstOf } from '../protocol/details.ts';
 import type { Envelope } from '../protocol/envelope.ts';
 import type { Generation } from '../protocol/event.ts';
 import type { Json } from '../protocol/json.ts';
@@ -12,29 +15,6 @@ import type { Rejection } from '../protocol/rejection.ts';
 import type { Taps } from '../tap/taps.ts';
 import { beginTrace, type Traces } from '../tracing/span.ts';
 import { beginStep, type CallTimes, type Course } from './course.ts';
-import {
-  type EndedMessage,
-  isAlarming,
-  messageAttributesAtBegin,
-  messageAttributesAtEnd,
-  messageLineOf,
-  messageSpanErrorOf,
-  messageTapFieldsAtBegin,
-  messageTapFieldsAtEnd,
-  waitsOf,
-} from './messageFields.ts';
-import { beginReply, type ReplyCourse } from './replyCourse.ts';
-
-/** Records messages: one log line each, their metrics, a span, and the events of the tap. */
-export interface MessageRecords {
-  /**
-   * @param name in the catalogue, never a text of the device; undefined for a message that is not there (D97)
-   * @param readAt when it was read from the hub, as `performance.now()`; undefined for a dead letter
-   */
-  begin(arrival: Arrival, envelope: Envelope, name: string | undefined, readAt: number | undefined): MessageCourse;
-  /** A defect has ended the handling. */
-  broke(generation: Generation, course: Course | undefined): void;
-}
 
 /** The functions are called in this order, `ended` or `left` at last. */
 export interface MessageCourse extends Course {
@@ -43,7 +23,7 @@ export interface MessageCourse extends Course {
   waitsForRoom(): () => void;
   /** The result is known, and the replies begin. */
   answers(remarks?: readonly string[]): void;
-  reply(reply: Reply): ReplyCourse;
+  reply(reply: Reply): ReturnType<typeof beginReply>;
   /** It is being written as a dead letter. */
   parks(code: ResultCode): ParkingCourse;
   /** @param failure of the request; an undelivered notification can be the reason */
@@ -53,7 +33,7 @@ export interface MessageCourse extends Course {
 }
 
 /** The writing of a dead letter. */
-export interface ParkingCourse {
+interface ParkingCourse {
   /** The store is out: it is tried again later. */
   waits(): void;
   ended(isParked: boolean): void;
@@ -68,60 +48,116 @@ export interface MessageRecordsOptions {
   readonly taps?: Taps | undefined;
 }
 
-export function createMessageRecords({ log, meter, traces, taps }: MessageRecordsOptions): MessageRecords {
+type MessageRecord = ReturnType<typeof recordOf>;
+
+/** What is known of a message: its line, metrics, span and followers read it at the end. Times as `performance.now()`. */
+function recordOf(arrival: Arrival, envelope: Envelope, traceId: string, readAt: number | undefined) {
+  const begunAt = performance.now();
+  // How long it waited before its handling began, in ms; not for a dead letter.
+  const waits =
+    readAt === undefined
+      ? undefined
+      : {
+          // The hub's clock and ours differ, and ours can be set: 0 instead of less.
+          hubMs: Math.max(0, timeOfDay(readAt) - arrival.event.enqueuedTimeUtc.getTime()),
+          laneMs: begunAt - readAt, // behind others, since it was read
+        };
+  const dropped: { readonly kind: Reply['kind']; readonly device: string; readonly reason: DropReason }[] = [];
+  const times: CallTimes = {};
+  return {
+    arrival,
+    envelope,
+    traceId,
+    waits,
+    begunAt,
+    /** When the result was known: its handling without replies ended. */
+    answersAt: begunAt,
+    repliedAt: begunAt,
+    times,
+    remarks: none,
+    failure: undefined as Rejection | undefined,
+    /** Number of replies that the hub has accepted. */
+    sent: 0,
+    dropped,
+  };
+}
+
+const none: readonly string[] = [];
+
+/** Records messages: one log line each, their metrics, a span, and the events of the tap. */
+export function createMessageRecords({ log, meter, traces, taps }: MessageRecordsOptions) {
   const countHandled = meter.counter('device_messaging.handled.messages');
   const countReply = meter.counter('device_messaging.replies');
   const recordWork = meter.histogram('messaging.process.duration');
   const recordWait = meter.histogram('device_messaging.wait.duration');
   const recordReplies = meter.histogram('device_messaging.replies.duration');
 
-  function measure(
-    name: string,
-    { arrival: { generation }, waits, ms, repliesMs, failure, sent, dropped }: EndedMessage,
-  ) {
+  function measure(name: string, record: MessageRecord) {
+    const { arrival, waits, begunAt, answersAt, repliedAt, failure, sent, dropped } = record;
     const code = failure?.code ?? 'ok';
     const { fault } = resultCodes[code];
-    countHandled(code, name, generation);
-    recordWork(ms / 1000, name, generation, fault === 'nobody' ? '' : fault);
+    countHandled(code, name, arrival.generation);
+    recordWork((answersAt - begunAt) / 1000, name, arrival.generation, fault === 'nobody' ? '' : fault);
     if (waits !== undefined) {
       recordWait(waits.hubMs / 1000, 'hub');
       recordWait(waits.laneMs / 1000, 'lane');
     }
     for (let number = 0; number < sent; number += 1) countReply('delivered');
     for (const { reason } of dropped) countReply(reason);
-    if (sent + dropped.length > 0) recordReplies(repliesMs / 1000);
+    if (sent + dropped.length > 0) recordReplies((repliedAt - answersAt) / 1000);
   }
 
   return {
-    begin(arrival, envelope, name, readAt) {
-      const { event, deviceId, origin } = arrival;
+    /**
+     * @param name in the catalogue, never a text of the device; undefined for a message that is not there (D97)
+     * @param readAt when it was read from the hub, as `performance.now()`; undefined for a dead letter
+     */
+    begin(arrival: Arrival, envelope: Envelope, name: string | undefined, readAt: number | undefined): MessageCourse {
+      const { event, deviceId, origin, redelivered } = arrival;
+      const { sequenceNumber } = event;
       const { traceId, traceparent, span } = beginTrace(
         traces,
         envelope.properties['traceparent'],
         envelope.eventId,
+        // By OpenTelemetry's conventions for messaging consumers.
         () => ({
           name: `process ${name ?? 'unknown message'}`,
           kind: 'consumer',
-          attributes: messageAttributesAtBegin(arrival, envelope, name),
+          attributes: {
+            'messaging.system': 'eventhubs',
+            'messaging.operation.name': 'process',
+            'messaging.operation.type': 'process',
+            'messaging.destination.name': origin.hub,
+            'messaging.destination.partition.id': origin.partition,
+            'messaging.message.id': envelope.eventId,
+            'messaging.message.conversation_id': envelope.correlationId,
+            'messaging.eventhubs.message.enqueued_time': Math.floor(event.enqueuedTimeUtc.getTime() / 1000),
+            'svc.device.id': deviceId,
+            'svc.message.name': name,
+            'svc.message.sequence_number': sequenceNumber,
+            'svc.message.redelivered': redelivered || undefined,
+          },
         }),
       );
-      const publish = taps?.of(deviceId, { partition: origin.partition, sequenceNumber: event.sequenceNumber });
-      const begunAt = performance.now();
-      const waits = waitsOf(event, readAt, begunAt);
-      publish?.('begun', messageTapFieldsAtBegin({ arrival, envelope, traceId, waits }));
-      const times: CallTimes = {};
-      const dropped: EndedMessage['dropped'][number][] = [];
-      let sent = 0;
-      let remarks: readonly string[] = [];
-      let answersAt = begunAt;
-      let repliedAt = begunAt;
+      const publish = taps?.of(deviceId, { partition: origin.partition, sequenceNumber });
+      const record = recordOf(arrival, envelope, traceId, readAt);
+      publish?.('begun', {
+        message: envelope.name,
+        generation: arrival.generation,
+        correlationId: envelope.correlationId,
+        traceId,
+        ack: envelope.ack,
+        laneWaitMs: record.waits && Math.round(record.waits.laneMs),
+        redelivered,
+        parkedBefore: arrival.attempts ?? 0,
+      });
 
       const course: MessageCourse = {
-        begunAt,
+        begunAt: record.begunAt,
         open: new Set(),
         traceparent,
         span,
-        times,
+        times: record.times,
         publish,
         decoded(json) {
           publish?.('decoded', { characters: json?.text.length }, { body: json?.text });
@@ -132,17 +168,17 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
           publish?.('waits', { where: 'memory', for: 'room for answers', earlier: 0 });
           return () => course.open.delete(step);
         },
-        answers(given = []) {
-          remarks = given;
-          answersAt = performance.now();
-          repliedAt = answersAt;
+        answers(remarks = []) {
+          record.remarks = remarks;
+          record.answersAt = performance.now();
+          record.repliedAt = record.answersAt;
         },
         reply(reply) {
           const { kind, deviceId: device } = reply;
           return beginReply(course, reply, (delivery) => {
-            repliedAt = performance.now();
-            if (delivery === 'delivered') sent += 1;
-            else if (delivery !== 'stopped') dropped.push({ kind, device, reason: delivery.dropped });
+            record.repliedAt = performance.now();
+            if (delivery === 'delivered') record.sent += 1;
+            else if (delivery !== 'stopped') record.dropped.push({ kind, device, reason: delivery.dropped });
           });
         },
         parks(code) {
@@ -158,24 +194,21 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
           };
         },
         ended(failure) {
-          // In one literal: V8 takes microseconds to add so many members to a copy.
-          const ended: EndedMessage = {
-            arrival,
-            envelope,
-            traceId,
-            waits,
-            ms: answersAt - begunAt,
-            repliesMs: repliedAt - answersAt,
-            backends: times,
-            remarks,
-            failure,
-            sent,
-            dropped,
-          };
-          measure(name ?? other, ended);
-          log[isAlarming(ended) ? 'warn' : 'info'](messageLineOf(ended), 'handled');
-          publish?.('handled', messageTapFieldsAtEnd(ended));
-          span?.end(messageAttributesAtEnd(ended), messageSpanErrorOf(ended));
+          record.failure = failure;
+          measure(name ?? other, record);
+          log[isAlarming(record) ? 'warn' : 'info'](lineOf(record), 'handled');
+          publish?.('handled', toldAtEnd(record));
+          const { sent, dropped } = record;
+          // Only a failure that is not the device's is an error of the span.
+          const isError = failure !== undefined && resultCodes[failure.code].fault !== 'device';
+          span?.end(
+            {
+              'svc.code': failure?.code ?? 'ok',
+              'svc.replies.sent': sent,
+              'svc.replies.dropped': dropped.length || undefined,
+            },
+            isError ? { type: failure.code, message: failure.details } : undefined,
+          );
         },
         left() {
           publish?.('left', { why: 'this instance no longer reads the partition' });
@@ -184,9 +217,118 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
       };
       return course;
     },
-    broke(generation, course) {
+    /** A defect has ended the handling. */
+    broke(generation: Generation, course: Course | undefined) {
       countHandled('internal_platform_error', other, generation);
       course?.span?.end({}, { type: 'unforeseen' });
+    },
+  };
+}
+
+/** Of the one log line of a handled message (G5, D91). */
+function lineOf(record: MessageRecord): object {
+  const { arrival, envelope, waits, begunAt, answersAt, repliedAt, remarks, failure, sent, dropped } = record;
+  return {
+    device: envelope.deviceId,
+    message: envelope.name?.slice(0, 128),
+    code: failure?.code ?? 'ok',
+    ...(failure && { details: failure.details }),
+    correlationId: envelope.correlationId?.slice(0, 128),
+    traceId: record.traceId,
+    ack: envelope.ack,
+    partition: arrival.origin.partition,
+    sequenceNumber: arrival.event.sequenceNumber,
+    hubWaitMs: waits?.hubMs,
+    laneWaitMs: waits && Math.round(waits.laneMs),
+    ms: Math.round(answersAt - begunAt),
+    backends: rounded(record.times),
+    replies: sent,
+    repliesMs: sent + dropped.length > 0 ? Math.round(repliedAt - answersAt) : undefined,
+    ...(dropped.length > 0 && { dropped: dropped.slice(0, 10), droppedReplies: dropped.length }),
+    ...(remarks.length > 0 && { remarks: firstOf(remarks) }),
+  };
+}
+
+/** Whether an operator should look at the line. */
+const isAlarming = ({ failure, dropped }: MessageRecord): boolean =>
+  dropped.length > 0 || failure?.code === 'internal_platform_error';
+
+function toldAtEnd({ envelope, begunAt, answersAt, repliedAt, times, ...record }: MessageRecord): object {
+  const { remarks, failure, sent, dropped } = record;
+  return {
+    code: failure?.code ?? 'ok',
+    details: failure?.details,
+    ack: envelope.ack,
+    ms: Math.round(answersAt - begunAt),
+    repliesMs: Math.round(repliedAt - answersAt),
+    replies: sent,
+    dropped: dropped.length > 0 ? dropped : undefined,
+    backends: rounded(times) ?? {},
+    remarks: remarks.length > 0 ? remarks : undefined,
+  };
+}
+
+/** Undefined when there was no call. */
+function rounded(backends: CallTimes): CallTimes | undefined {
+  let own: CallTimes | undefined;
+  for (const name in backends) {
+    const times = backends[name as keyof CallTimes];
+    if (times === undefined) continue;
+    own ??= {};
+    own[name as keyof CallTimes] = { calls: times.calls, attempts: times.attempts, ms: Math.round(times.ms) };
+  }
+  return own;
+}
+
+/**
+ * One reply with all its attempts: a step of its message, a span, and what followers are told.
+ * @param settled called at the end
+ */
+export function beginReply(course: Course, reply: Reply, settled: (delivery: Delivery) => void) {
+  const { kind, deviceId: to, messageId, correlationId, properties, body } = reply;
+  const { publish } = course;
+  const step = beginStep(course, 'reply', kind, to);
+  // By OpenTelemetry's conventions for messaging producers.
+  const span = course.span?.child(`send ${kind}`, 'producer', {
+    'messaging.system': 'iothub',
+    'messaging.operation.name': 'send',
+    'messaging.operation.type': 'send',
+    'messaging.destination.name': 'devicebound',
+    'messaging.message.id': messageId,
+    'messaging.message.conversation_id': correlationId,
+    'messaging.message.body.size': Buffer.byteLength(body),
+    'svc.device.id': to,
+  });
+
+  return {
+    /** It waits for its `turn` to be sent, or for the `hub` to take it. */
+    waits(what: 'turn' | 'hub') {
+      step.waitsFor = what;
+      if (what === 'turn') publish?.('reply waits', { kind, to, for: 'its turn' });
+    },
+    /** The hub has not taken it; it may be sent again. */
+    refused(reason: RefusalReason) {
+      step.waitsFor = reason;
+      publish?.('refused', { kind, to, reason });
+      span?.event('attempt failed', { 'error.type': reason });
+    },
+    /** It waits for the full queue of its device. */
+    sleeps() {
+      const isBehind = step.waitsFor !== 'queue_full';
+      step.waitsFor = 'queue_full';
+      if (isBehind) publish?.('reply waits', { kind, to, for: 'earlier replies to the device, whose queue is full' });
+    },
+    ended(delivery: Delivery) {
+      course.open.delete(step);
+      const type = typeof delivery === 'object' ? delivery.dropped : delivery;
+      if (publish !== undefined) {
+        const outcome = typeof delivery === 'object' ? `dropped: ${type}` : type;
+        const ms = Math.round(performance.now() - step.since);
+        const bytes = Buffer.byteLength(body);
+        publish('reply', { kind, to, outcome, ms, messageId, correlationId, properties, bytes }, { body });
+      }
+      span?.end({}, type === 'delivered' ? undefined : { type });
+      settled(delivery);
     },
   };
 }

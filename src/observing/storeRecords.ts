@@ -1,13 +1,10 @@
 import type { Meter } from '../metrics/meter.ts';
 import { type StoreFault, type StoreKey, type StoreOperation, stores } from '../protocol/storeCalls.ts';
 
-/** Records the calls to the stores of a program. */
-export interface StoreRecords {
-  /** @returns called with the fault, if any, when the store has answered */
-  begin(store: StoreKey, operation: StoreOperation): (fault?: StoreFault) => void;
-}
+export type StoreRecords = ReturnType<typeof createStoreRecords>;
 
-export function createStoreRecords(meter: Meter): StoreRecords {
+/** Records the calls to the stores of a program. */
+export function createStoreRecords(meter: Meter) {
   const record = meter.histogram('device_messaging.store.duration');
   const underWay = new Map<StoreKey, number>();
   const count = (store: StoreKey, more: number) => underWay.set(store, (underWay.get(store) ?? 0) + more);
@@ -19,10 +16,11 @@ export function createStoreRecords(meter: Meter): StoreRecords {
   );
 
   return {
-    begin(store, operation) {
+    /** @returns called with the fault, if any, when the store has answered */
+    begin(store: StoreKey, operation: StoreOperation) {
       const begunAt = performance.now();
       count(store, 1);
-      return (fault) => {
+      return (fault?: StoreFault) => {
         count(store, -1);
         record((performance.now() - begunAt) / 1000, store, operation, fault ?? '');
       };

@@ -14,11 +14,11 @@ import { currentOf, isSecret, renewed, whenChanged } from '../identity/rotatingS
 import type { Log } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
+import { storeFieldsOf } from '../observing/diagnosis.ts';
 import { createStoreRecords, type StoreRecords } from '../observing/storeRecords.ts';
 import type { Settings } from '../settings/config.ts';
 import { messageLimits, timing } from '../settings/constants.ts';
 import { secretsOf } from '../settings/secrets.ts';
-import { storeFieldsOf } from '../storage/storeFailure.ts';
 import type { Taps } from '../tap/taps.ts';
 import type { Traces } from '../tracing/span.ts';
 

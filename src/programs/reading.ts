@@ -4,7 +4,6 @@ import { bytesToReserveFor } from '../dispatch/requirements.ts';
 import type { Backlog } from '../engine/budget/backlog.ts';
 import { type Budget, createBudget } from '../engine/budget/budget.ts';
 import { createTurnstile, type Turnstile } from '../engine/quarantine/quarantine.ts';
-import { ofLookedUp } from '../hub/endpoint/endpointDiagnosis.ts';
 import { createEndpointLease, type TakeEndpoint } from '../hub/endpoint/endpointLease.ts';
 import { connectionStringTo, type EventEndpoint, nameOf } from '../hub/endpoint/eventEndpoint.ts';
 import { findEndpoint, settingsAt } from '../hub/endpoint/findEndpoint.ts';
@@ -19,6 +18,7 @@ import { currentOf, derivedFrom, isSecret, type Secret } from '../identity/rotat
 import type { Log } from '../log/log.ts';
 import type { Troubles } from '../log/troubles.ts';
 import type { Meter } from '../metrics/meter.ts';
+import { ofLookedUp } from '../observing/diagnosis.ts';
 import type { StoreRecords } from '../observing/storeRecords.ts';
 import type { Arrival } from '../protocol/arrival.ts';
 import type { Settings } from '../settings/config.ts';

@@ -1,6 +1,6 @@
+import { type StoreLocation, storeFailureOf } from '../observing/diagnosis.ts';
 import type { StoreRecords } from '../observing/storeRecords.ts';
 import type { StoreKey, StoreOperation } from '../protocol/storeCalls.ts';
-import { type StoreLocation, storeFailureOf } from './storeFailure.ts';
 
 /**
  * Makes one call to a store, and records it.

@@ -1,8 +1,8 @@
+import { jsonToken } from 'telemetry/exactJson.ts';
 import { printableJson } from 'telemetry/printable.ts';
 import { createScrub } from 'telemetry/scrub.ts';
 import { madeOf, type SecretList } from 'telemetry/secretList.ts';
 import { coverSecrets, piecesOf, uncovered } from '../text/secretPieces.ts';
-import { isSecretName, redactedJson } from './redactedJson.ts';
 import type { Bodies } from './taps.ts';
 
 const longestText = 2_000;
@@ -33,7 +33,7 @@ export function createTapLines(secrets: SecretList): TapLine {
     if (Array.isArray(value)) return value.slice(0, mostMembers).map((one) => shown(one, depth + 1));
     const members = Object.entries(value).slice(0, mostMembers);
     return Object.fromEntries(
-      members.map(([name, one]) => [shownText(name), isSecretName(name) ? '…' : shown(one, depth + 1)]),
+      members.map(([name, one]) => [shownText(name), secretName.test(name) ? '…' : shown(one, depth + 1)]),
     );
   }
 
@@ -48,15 +48,60 @@ export function createTapLines(secrets: SecretList): TapLine {
   /** Cut after the scrubbing, too: a short secret that is cut would not be recognised. */
   const shownText = (text: string) => clean(text.slice(0, 2 * longestText)).slice(0, longestText);
 
-  function shownBodies(bodies: Bodies) {
-    const present = Object.entries(bodies).flatMap(([name, body]) =>
-      body === undefined ? [] : [[name, body] as const],
+  const shownBodies = (bodies: Bodies) =>
+    Object.fromEntries(
+      Object.entries(bodies).map(([name, body]) => [name, body === undefined ? body : redactedJson(body, clean)]),
     );
-    return Object.fromEntries(present.map(([name, body]) => [name, redactedJson(body, clean)]));
-  }
 
   return (event, bodies = {}, token = ofCall.token) => {
     if (token !== ofCall.token) ofCall = { token, pieces: piecesOf([token].filter(isTelling)) };
     return `${printableJson(JSON.stringify({ ...(shown(event, 0) as object), ...shownBodies(bodies) }))}\n`;
   };
+}
+
+/** Larger texts are not shown: they would have to be read whole to find what is secret in them. */
+const mostBytes = 64 * 1024;
+
+/** Members with such a name are hidden with all that is in them, rather too many than too few. */
+const secretName = /key|secret|password|token|signature|credential|connectionstring|^sas$|^sig$/i;
+
+/**
+ * JSON as it was received or sent, without white space and without secrets; for anything else only its size. Numbers stay
+ * as they are.
+ * @param scrub removes secrets from a text
+ */
+export function redactedJson(content: string | Uint8Array, scrub: (text: string) => string): string {
+  const bytes = typeof content === 'string' ? Buffer.byteLength(content) : content.byteLength;
+  if (bytes > mostBytes) return `[${bytes} bytes]`;
+  const text = typeof content === 'string' ? content : Buffer.from(content).toString('utf8');
+  try {
+    JSON.parse(text);
+  } catch {
+    return `[${bytes} bytes, not JSON]`;
+  }
+  let shown = '';
+  let depth = 0;
+  /** The depth at which the hidden value stands; undefined while nothing is hidden. */
+  let hiddenAt: number | undefined;
+  for (const token of text.match(jsonToken) ?? []) {
+    if (token === '}' || token === ']') depth -= 1;
+    // A hidden value ends before the comma or the bracket that follows it on its level.
+    if (hiddenAt !== undefined && ((token === ',' && depth === hiddenAt) || depth < hiddenAt)) hiddenAt = undefined;
+    if (token === '{' || token === '[') depth += 1;
+    if (hiddenAt !== undefined) continue;
+    const literal = token.slice(0, token.lastIndexOf('"') + 1);
+    shown += literal === '' ? token : scrubbed(literal, scrub);
+    if (!token.endsWith(':')) continue;
+    shown += ':';
+    if (!secretName.test(JSON.parse(literal))) continue;
+    shown += '"…"';
+    hiddenAt = depth;
+  }
+  return shown;
+}
+
+function scrubbed(literal: string, scrub: (text: string) => string): string {
+  const text: string = JSON.parse(literal);
+  const clean = scrub(text);
+  return clean === text ? literal : JSON.stringify(clean);
 }

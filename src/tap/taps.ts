@@ -46,49 +46,41 @@ export interface Follower {
   follow(event: TapEvent, bodies: Bodies | undefined, token: string | undefined): void;
 }
 
-/** The followers of devices. */
-export interface Taps {
-  /** Undefined while the device has no follower, which costs next to nothing. */
-  of(device: string, place: MessageRef): Publish | undefined;
-  /** The same for an event of a whole partition, whose device is not known: all followers get it. */
-  all(place: MessageRef): Publish | undefined;
-  /** @returns undefined when too many follow already; else a function that ends it */
-  open(follower: Follower): (() => void) | undefined;
-}
-
 /** Each follower slows its device down. */
 const most = 4;
 
-export function createTaps(): Taps {
-  const followers = new Set<Follower>();
+export type Taps = ReturnType<typeof createTaps>;
 
-  /** A defect here ends the following, not the message. */
-  function followWith(one: Follower, ...told: Parameters<Follower['follow']>) {
-    try {
-      one.follow(...told);
-    } catch {
-      followers.delete(one);
-    }
-  }
+/** The followers of devices. */
+export function createTaps() {
+  const followers = new Set<Follower>();
 
   const publishTo =
     (some: readonly Follower[], place: MessageRef): Publish =>
     (stage, fields, bodies, token) => {
       const time = new Date().toISOString();
       for (const one of some) {
-        if (followers.has(one))
-          followWith(one, { time, stage, device: one.device, ...place, ...fields }, bodies, token);
+        if (!followers.has(one)) continue;
+        try {
+          one.follow({ time, stage, device: one.device, ...place, ...fields }, bodies, token);
+        } catch {
+          followers.delete(one); // a defect there ends the following, not the message
+        }
       }
     };
 
   return {
-    of(device, place) {
+    /** Undefined while the device has no follower, which costs next to nothing. */
+    of(device: string, place: MessageRef): Publish | undefined {
       if (followers.size === 0) return undefined;
       const own = [...followers].filter((one) => one.device === device);
       return own.length === 0 ? undefined : publishTo(own, place);
     },
-    all: (place) => (followers.size === 0 ? undefined : publishTo([...followers], place)),
-    open(follower) {
+    /** The same for an event of a whole partition, whose device is not known: all followers get it. */
+    all: (place: MessageRef): Publish | undefined =>
+      followers.size === 0 ? undefined : publishTo([...followers], place),
+    /** @returns undefined when too many follow already; else a function that ends it */
+    open(follower: Follower): (() => void) | undefined {
       if (followers.size >= most) return undefined;
       followers.add(follower);
       return () => followers.delete(follower);

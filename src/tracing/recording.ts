@@ -1,28 +1,27 @@
 import { ROOT_CONTEXT, type Span as SdkSpan, SpanKind, SpanStatusCode, TraceFlags, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
-import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import {
   AlwaysOnSampler,
   BasicTracerProvider,
   BatchSpanProcessor,
   RandomIdGenerator,
   SamplingDecision,
+  type SpanExporter,
+  type SpanProcessor,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace-base';
 import { within } from '../concurrency/within.ts';
 import type { Troubles } from '../log/troubles.ts';
+import { type ProgramResource, resourceOf } from '../metrics/resource.ts';
 import { collectorAgent } from '../network/collectorAgent.ts';
 import { newTraceparent } from '../protocol/trace.ts';
-import { watchExport } from './exportWatch.ts';
 import { type Attributes, type RootSpan, type Span, type Traces, unrecorded } from './span.ts';
 
-interface RecordingOptions {
+interface RecordingOptions extends ProgramResource {
   /** Address for the spans. */
   readonly url: string;
   /** Share of the roots that are recorded, 0 to 1. */
   readonly ratio: number;
-  /** Of this program, unless OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES say otherwise. */
-  readonly resource: Readonly<Record<'service.name' | 'service.version' | 'service.instance.id', string>>;
   readonly troubles: Troubles;
 }
 
@@ -43,12 +42,9 @@ const kinds = {
 } as const;
 
 /** Records spans and sends them to a collector (OTLP over HTTP). Only `openTraces` loads this file and its libraries. */
-export function startRecording({ url, ratio, resource, troubles }: RecordingOptions): Traces {
-  const delivery = watchExport(
-    new OTLPTraceExporter({ url, concurrencyLimit: mostRequests, ...collectorAgent(url) }),
-    mostQueued,
-    troubles,
-  );
+export function startRecording({ url, ratio, troubles, ...program }: RecordingOptions): Traces {
+  const exporter = new OTLPTraceExporter({ url, concurrencyLimit: mostRequests, ...collectorAgent(url) });
+  const delivery = watchDelivery(exporter, troubles);
   const ids = new RandomIdGenerator();
   const sampler = new TraceIdRatioBasedSampler(ratio);
   let nextTraceId = '';
@@ -56,13 +52,11 @@ export function startRecording({ url, ratio, resource, troubles }: RecordingOpti
     // `begin` has decided before it starts a span.
     sampler: new AlwaysOnSampler(),
     idGenerator: { generateTraceId: () => nextTraceId, generateSpanId: ids.generateSpanId },
-    resource: defaultResource()
-      .merge(resourceFromAttributes(resource))
-      .merge(detectResources({ detectors: [envDetector] })),
+    resource: resourceOf(program),
     spanProcessors: [delivery.processor, new BatchSpanProcessor(delivery.exporter, batch)],
     spanLimits: limits,
   });
-  const tracer = provider.getTracer('device-messaging', resource['service.version']);
+  const tracer = provider.getTracer('device-messaging', program.version);
 
   function recorded(span: SdkSpan): Span {
     const { traceId, spanId } = span.spanContext();
@@ -104,6 +98,43 @@ export function startRecording({ url, ratio, resource, troubles }: RecordingOpti
       troubles.close();
     },
   };
+}
+
+/** Reports spans that do not reach the collector, which the library does in silence. */
+function watchDelivery(to: SpanExporter, troubles: Troubles) {
+  const failing = 'traces';
+  let queued = 0;
+
+  const failed = (error: unknown) => {
+    const message = 'spans cannot be delivered to the collector';
+    troubles.raise(failing, { level: 'warn', message, diagnosis: { err: error } });
+  };
+
+  const exporter: SpanExporter = {
+    export(spans, done) {
+      queued -= spans.length;
+      to.export(spans, (result) => {
+        if (result.code === 0) troubles.clear(failing);
+        else failed(result.error ?? new Error('no reason given'));
+        done(result);
+      });
+    },
+    shutdown: () => to.shutdown(),
+  };
+
+  /** Stands before the processor that queues the spans, which drops what comes beyond its limit. */
+  const processor: SpanProcessor = {
+    onStart() {},
+    onEnd() {
+      const message = 'spans are dropped: the collector takes them too slowly';
+      if (queued < mostQueued) queued += 1;
+      else troubles.raise('traces: queue', { level: 'warn', message });
+    },
+    forceFlush: async () => {},
+    shutdown: async () => {},
+  };
+
+  return { exporter, processor, failed };
 }
 
 const short = (text: string): string => text.slice(0, longestText).toWellFormed();

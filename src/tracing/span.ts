@@ -50,16 +50,9 @@ export function unrecorded(traceId: string): Span {
   return span;
 }
 
-/** The trace of a message or an invocation. The trace id is the same whether spans are recorded or not (D105). */
-export interface Trace {
-  readonly traceId: string;
-  /** For requests that have no span of their own, and for the dead letter. */
-  readonly traceparent: string;
-  /** Undefined when no spans are recorded. */
-  readonly span: Span | undefined;
-}
-
 /**
+ * The trace of a message or an invocation. The trace id is the same whether spans are recorded or not (D105). `traceparent` is for requests
+ * that have no span of their own, and for the dead letter; `span` is undefined when no spans are recorded.
  * @param sent the `traceparent` of the sender or the caller
  * @param id a UUID that they cannot choose
  * @param root asked only when spans are recorded
@@ -69,7 +62,7 @@ export function beginTrace(
   sent: string | undefined,
   id: string,
   root: () => Pick<RootSpan, 'name' | 'kind' | 'attributes'>,
-): Trace {
+) {
   const link = traceContextOf(sent);
   const samplingKey = derivedTraceId(id);
   const traceId = link?.traceId ?? samplingKey;

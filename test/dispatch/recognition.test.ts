@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { createArrivals } from '../../src/dispatch/recognition.ts';
 import { createLog } from '../../src/log/log.ts';
+import { summaryOf } from '../../src/metrics/exposition.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
-import { summaryOf } from '../../src/metrics/summary.ts';
 import { type HubEvent, undecodedProperties } from '../../src/protocol/event.ts';
 import { createTaps, type TapEvent, type Taps } from '../../src/tap/taps.ts';
 import { hubEvent } from '../support/events.ts';

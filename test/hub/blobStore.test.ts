@@ -3,7 +3,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vite
 import { accountKey } from '../../sandbox/methods/azurite.ts';
 import { decodeCompletion, encodeCompletion } from '../../src/engine/progress/completionMap.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
-import { storeFailureOf } from '../../src/storage/storeFailure.ts';
+import { storeFailureOf } from '../../src/observing/diagnosis.ts';
 import { type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
 import { storageForAll } from '../support/storageAccount.ts';
 import { claimed, takeOver } from './support/claims.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { missingOf, silentMsAt } from '../../src/hub/reading/readiness.ts';
-import type { ReadingDiagnosis } from '../../src/hub/reading/readingDiagnosis.ts';
 import { wholeHub } from '../../src/hub/reading/readingTroubles.ts';
-import type { StoreDiagnosis } from '../../src/storage/storeFailure.ts';
+import type { ReadingDiagnosis, StoreDiagnosis } from '../../src/observing/diagnosis.ts';
 
 const refusal: ReadingDiagnosis = {
   ...{ cause: 'c', level: 'warn', hubSaid: 'no such group', setting: 'HUB_CONSUMER_GROUP', isAnswer: true },

@@ -4,7 +4,7 @@ import { createReadingTroubles } from '../../src/hub/reading/readingTroubles.ts'
 import { createRounds } from '../../src/hub/reading/rounds.ts';
 import type { PartitionSession } from '../../src/hub/reading/session.ts';
 import type { SessionState } from '../../src/hub/reading/sessionLife.ts';
-import { StoreFailure } from '../../src/storage/storeFailure.ts';
+import { StoreFailure } from '../../src/observing/diagnosis.ts';
 import { signal, withFakeTimers } from '../support/waiting.ts';
 import { claimed } from './support/claims.ts';
 import { silence, untold } from './support/replying.ts';

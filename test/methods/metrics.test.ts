@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { prometheusNameOf } from '../../scripts/metricsPage.ts';
-import { methodMetrics } from '../../src/metrics/declared/methodMetrics.ts';
+import { methodMetrics } from '../../src/metrics/declared/callMetrics.ts';
 import { declarationOf, namesIn } from '../../src/metrics/metrics.ts';
 import { failures } from '../../src/protocol/methodFailures.ts';
 import { parseMetrics, sampleOf } from '../support/promText.ts';

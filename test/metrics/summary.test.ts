@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { summaryOf } from '../../src/metrics/exposition.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
-import { summaryOf } from '../../src/metrics/summary.ts';
 import { codesIn, readPage, tableOf } from '../docs/markdown.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { messages } from './chapters/messages.ts';

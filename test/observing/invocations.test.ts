@@ -2,8 +2,11 @@ import { describe, expect, it, vi } from 'vitest';
 import { createLog } from '../../src/log/log.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
 import { namesIn } from '../../src/metrics/metrics.ts';
-import type { InvocationFailure, RequestFields } from '../../src/observing/invocationFields.ts';
-import { createInvocationRecords } from '../../src/observing/invocationRecords.ts';
+import {
+  createInvocationRecords,
+  type InvocationFailure,
+  type RequestFields,
+} from '../../src/observing/invocationRecords.ts';
 import { createTaps, type TapEvent } from '../../src/tap/taps.ts';
 import { readingOf, sumsOf } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';

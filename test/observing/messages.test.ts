@@ -1,15 +1,17 @@
 import { expect, it, vi } from 'vitest';
 import { createLog } from '../../src/log/log.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
-import { createMessageRecords } from '../../src/observing/messageRecords.ts';
+import { beginReply, createMessageRecords } from '../../src/observing/messageRecords.ts';
+import type { Reply } from '../../src/protocol/c2d.ts';
+import type { Delivery } from '../../src/protocol/delivery.ts';
 import { createEnvelopeReader } from '../../src/protocol/envelope.ts';
 import { messageLimits } from '../../src/settings/constants.ts';
 import { createTaps, type TapEvent } from '../../src/tap/taps.ts';
 import { hubEvent } from '../support/events.ts';
-import { readingOf } from '../support/observed.ts';
+import { courseOf, readingOf } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { arrivalOf } from '../support/wiring.ts';
-import { recordedSpans } from './support/recordedSpans.ts';
+import { recordedCourse, recordedSpans } from './support/recordedSpans.ts';
 
 withFakeTimers();
 
@@ -85,4 +87,61 @@ it('a message that is left ends its span and is told, and one that a defect has 
     'internal_platform_error _OTHER V2': 1,
     'internal_platform_error _OTHER V1': 1,
   });
+});
+
+const reply: Reply = {
+  ...{ kind: 'acknowledgement', deviceId: 'd1', messageId: 'm-1', correlationId: 'c-1' },
+  ...{ properties: { msgType: 'ack' }, body: '{"é":1}' },
+};
+
+it.each<[delivery: Delivery, outcome: string, error: string | undefined]>([
+  ['delivered', 'delivered', undefined],
+  ['stopped', 'stopped', 'stopped'],
+  [{ dropped: 'queue_full' }, 'dropped: queue_full', 'queue_full'],
+])('a reply that is %j is told with what it waited for, as a step, a span and events', (delivery, outcome, error) => {
+  const { course, told, spans } = recordedCourse();
+  const ends: Delivery[] = [];
+  vi.advanceTimersByTime(1_000);
+  const begun = beginReply(course, reply, (settled) => ends.push(settled));
+  const waitsFor = () => [...course.open].map((step) => step.waitsFor);
+  expect([...course.open]).toMatchObject([{ kind: 'reply', what: 'acknowledgement', of: 'd1', waitsFor: 'turn' }]);
+  begun.waits('turn');
+  expect(told.length).toBe(1);
+  begun.waits('hub');
+  expect(waitsFor()).toEqual(['hub']);
+  begun.refused('throttled');
+  expect(waitsFor()).toEqual(['throttled']);
+  vi.advanceTimersByTime(40.4);
+  begun.ended(delivery);
+
+  expect([course.open.size, ends]).toEqual([0, [delivery]]);
+  const to = { kind: 'acknowledgement', to: 'd1' };
+  expect(told).toEqual([
+    ['reply waits', { ...to, for: 'its turn' }],
+    ['refused', { ...to, reason: 'throttled' }],
+    [
+      'reply',
+      { ...to, outcome, ms: 40, messageId: 'm-1', correlationId: 'c-1', properties: { msgType: 'ack' }, bytes: 8 },
+      { body: '{"é":1}' },
+    ],
+  ]);
+  expect(spans[1]).toEqual({
+    ...{ name: 'send acknowledgement', kind: 'producer', parent: 'root' },
+    attributes: {
+      ...{ 'messaging.system': 'iothub', 'messaging.operation.name': 'send', 'messaging.operation.type': 'send' },
+      ...{ 'messaging.destination.name': 'devicebound', 'messaging.message.id': 'm-1' },
+      ...{ 'messaging.message.conversation_id': 'c-1', 'messaging.message.body.size': 8, 'svc.device.id': 'd1' },
+    },
+    events: [['attempt failed', { 'error.type': 'throttled' }]],
+    ends: [[{}, error && { type: error }]],
+  });
+});
+
+it('a reply needs neither followers nor spans', () => {
+  const course = courseOf();
+  const begun = beginReply(course, reply, () => {});
+  begun.waits('turn');
+  begun.refused('throttled');
+  begun.ended('delivered');
+  expect(course.open.size).toBe(0);
 });

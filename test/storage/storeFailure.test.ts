@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { type StoreFailure, storeFailureOf } from '../../src/observing/diagnosis.ts';
 import { createInstrumentedCall } from '../../src/storage/instrumentedCall.ts';
 import { StorageError } from '../../src/storage/storageCalls.ts';
-import { type StoreFailure, storeFailureOf } from '../../src/storage/storeFailure.ts';
 
 // What an operator learns of each failure of a store: the setting, what the store has said, and what to do.
 

@@ -1,9 +1,8 @@
 import { createRepeating } from '../../concurrency/repeating.ts';
 import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
-import { storeFieldsOf } from '../../storage/storeFailure.ts';
+import { diagnoseLookUp, storeFieldsOf } from '../../observing/diagnosis.ts';
 import type { Consumer } from '../reading/consumer.ts';
-import { diagnoseLookUp } from './endpointDiagnosis.ts';
 import type { TakeEndpoint } from './endpointLease.ts';
 import { type EventEndpoint, isSameEndpoint, nameOf } from './eventEndpoint.ts';
 

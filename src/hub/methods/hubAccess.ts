@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
+import { diagnoseMethods } from '../../observing/diagnosis.ts';
 import type { DirectMethodResult, DirectMethods } from './directMethods.ts';
-import { diagnoseMethods } from './methodsDiagnosis.ts';
 
 /** Whether the hub accepts methods with the configured key (D47). */
 export interface HubAccess {

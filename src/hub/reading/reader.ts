@@ -7,9 +7,9 @@ import {
 import { within } from '../../concurrency/within.ts';
 import type { Partition } from '../../engine/partition/partition.ts';
 import type { Log } from '../../log/log.ts';
+import { diagnoseReading, type ReadingDiagnosis } from '../../observing/diagnosis.ts';
 import type { HubEvent } from '../../protocol/event.ts';
 import { type LifeSigns, notQuiet, type QuietTimes, quietAt } from './quiet.ts';
-import { diagnoseReading, type ReadingDiagnosis } from './readingDiagnosis.ts';
 
 const closesWithinMs = 5_000;
 

@@ -1,5 +1,5 @@
+import type { ReadingDiagnosis } from '../../observing/diagnosis.ts';
 import type { QuietTimes } from './quiet.ts';
-import type { ReadingDiagnosis } from './readingDiagnosis.ts';
 import { wholeHub } from './readingTroubles.ts';
 import type { LastRound } from './rounds.ts';
 

@@ -1,17 +1,8 @@
 import type { Troubles } from '../../log/troubles.ts';
-import type { ReadingDiagnosis } from './readingDiagnosis.ts';
+import type { ReadingDiagnosis } from '../../observing/diagnosis.ts';
 
 /** The place of a trouble that concerns the hub as a whole; the others are ids of partitions. */
 export const wholeHub = 'hub';
-
-/** Why partitions cannot be read. Partitions with the same cause share one source of log lines. */
-export interface ReadingTroubles {
-  raise(place: string, diagnosis: ReadingDiagnosis): void;
-  /** The hub answers again, or this instance does not own the partition any more. */
-  clear(place: string): void;
-  of(place: string): ReadingDiagnosis | undefined;
-  places(): readonly string[];
-}
 
 interface ReadingTroublesOptions {
   /** What a diagnosis means for the way in which the hub is read; default by a connection string that was given. */
@@ -20,14 +11,18 @@ interface ReadingTroublesOptions {
   readonly refused?: () => void;
 }
 
+export type ReadingTroubles = ReturnType<typeof createReadingTroubles>;
+
+/** Why partitions cannot be read. Partitions with the same cause share one source of log lines. */
 export function createReadingTroubles(
   troubles: Troubles,
   { told = (found) => found, refused }: ReadingTroublesOptions = {},
-): ReadingTroubles {
+) {
   const known = new Map<string, ReadingDiagnosis>();
   const sourceOf = ({ cause }: ReadingDiagnosis) => `reading: ${cause}`;
   const sharing = (cause: string) => [...known].filter(([, one]) => one.cause === cause).map(([place]) => place);
 
+  /** The hub answers again, or this instance does not own the partition any more. */
   function clear(place: string) {
     const diagnosis = known.get(place);
     if (diagnosis === undefined) return;
@@ -37,7 +32,7 @@ export function createReadingTroubles(
   }
 
   return {
-    raise(place, found) {
+    raise(place: string, found: ReadingDiagnosis) {
       const diagnosis = told(found);
       if (known.get(place)?.cause !== diagnosis.cause) clear(place);
       known.set(place, diagnosis);
@@ -52,7 +47,7 @@ export function createReadingTroubles(
       });
     },
     clear,
-    of: (place) => known.get(place),
+    of: (place: string) => known.get(place),
     places: () => [...known.keys()],
   };
 }

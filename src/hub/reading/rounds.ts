@@ -1,10 +1,9 @@
 import { within } from '../../concurrency/within.ts';
 import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
-import { type StoreDiagnosis, StoreFailure, storeFieldsOf } from '../../storage/storeFailure.ts';
+import { diagnosisOf, type StoreDiagnosis, StoreFailure, storeFieldsOf } from '../../observing/diagnosis.ts';
 import type { Ownership } from '../stores/checkpointStore.ts';
 import { type BalanceLimits, decide } from './balance.ts';
-import { diagnosisOf } from './hubFailure.ts';
 import type { Ownerships } from './ownerships.ts';
 import type { PartitionIds } from './partitionIds.ts';
 import { type ReadingTroubles, wholeHub } from './readingTroubles.ts';

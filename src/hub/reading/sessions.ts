@@ -1,10 +1,9 @@
 import { within } from '../../concurrency/within.ts';
 import type { DeviceEvent } from '../../engine/partition/intake.ts';
 import { noMeter } from '../../metrics/meter.ts';
-import { storeFieldsOf } from '../../storage/storeFailure.ts';
+import { diagnosisOf, storeFieldsOf } from '../../observing/diagnosis.ts';
 import type { Ownership } from '../stores/checkpointStore.ts';
 import type { EventHubConnection } from './eventHubConnection.ts';
-import { diagnosisOf } from './hubFailure.ts';
 import type { Ownerships } from './ownerships.ts';
 import type { ReadingTroubles } from './readingTroubles.ts';
 import type { PartitionSession } from './session.ts';

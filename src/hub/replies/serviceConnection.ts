@@ -2,11 +2,11 @@ import { within } from '../../concurrency/within.ts';
 import type { ServiceAccess } from '../../identity/access.ts';
 import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
+import { diagnoseService, isRefusal } from '../../observing/diagnosis.ts';
 import type { Reply } from '../../protocol/c2d.ts';
 import { clientFor } from './identityClient.ts';
 import type { SendRefusal } from './sendFailure.ts';
 import { openServiceClient, type ServiceClient } from './serviceClient.ts';
-import { diagnoseService, isRefusal } from './serviceDiagnosis.ts';
 import type { Client } from './serviceSdk.ts';
 
 /** The connection to the hub's service endpoint; replaced when it is lost or old, not because of one reply (C4). */

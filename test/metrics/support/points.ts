@@ -1,6 +1,6 @@
 import type { MeterWithReadings } from '../../../src/metrics/meter.ts';
 import type { MetricName } from '../../../src/metrics/metrics.ts';
-import { createProducer } from '../../../src/metrics/producer.ts';
+import { createProducer } from '../../../src/metrics/otlp.ts';
 
 /** The series of a metric: its number, of a histogram the sum, by its attributes: `code=ok generation=V2`. */
 export type Points = Readonly<Record<string, number>>;

@@ -1,5 +1,0 @@
-/** Upper bounds in seconds for one request, as the HTTP conventions recommend; attempts have 30 s at most by default. */
-export const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30];
-
-/** Upper bounds in seconds for what may take minutes: outages, full queues of devices, deadlines (P2). */
-export const longBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];

@@ -1,0 +1,393 @@
+import { isProxyFault, proxyAdvice } from 'telemetry/network/tunnel.ts';
+import { noTokenTodo } from '../identity/identity.ts';
+import type { StoreFault } from '../protocol/storeCalls.ts';
+
+// What a fault means for an operator: by its place and its code, the setting to look at, and what to do.
+
+interface Remedy {
+  /** The setting to look at. */
+  readonly setting: string;
+  readonly todo: string;
+}
+
+/** What to do, by codes. */
+type Todos = readonly (readonly [codes: RegExp, todo: string])[];
+
+const todoIn = (todos: Todos, code: string) => todos.find(([codes]) => codes.test(code))?.[1];
+
+/** By the codes of the operating system and of TLS, or our own time-out; `{compare}` is where the host is named. */
+const absences: Todos = [
+  [/^(ENOTFOUND|EAI_AGAIN)$/, 'there is no such host: {compare}'],
+  [
+    /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|TooLate)$/,
+    'nobody answers there: {compare}, or wait until it is back',
+  ],
+  [
+    /SELF_SIGNED_CERT|^CERT_UNTRUSTED$|^UNABLE_TO_(GET_ISSUER_CERT|VERIFY_LEAF_SIGNATURE)/,
+    'its certificate is not trusted: NETWORK_CA_FILE must name the authority, which a proxy that looks into TLS has too',
+  ],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, 'its certificate is that of another host: {compare}'],
+  [/^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/, 'its certificate is out of date: compare the clock of this machine'],
+  [
+    /^(ECONNRESET$|EPROTO$|ERR_SSL_)/,
+    'what is there breaks the connection off: {compare}, and look for a proxy or a firewall between',
+  ],
+];
+
+/**
+ * What an operator can do about a failure without an answer; undefined when its code tells no cause.
+ * @param compare what names the host in the settings, and with what to compare it
+ */
+export const todoOf = (code: string, compare: string): string | undefined =>
+  todoIn(absences, code)?.replace('{compare}', () => compare) ?? (isProxyFault(code) ? proxyAdvice[code] : undefined);
+
+const todoOrWait = (code: string, compare: string) => todoOf(code, compare) ?? `${compare}, or wait until it is back`;
+
+/** Whether it does not pass by itself: a certificate, or the rules of a proxy, must be mended. */
+export const isLasting = (code: string): boolean => /CERT|ISSUER|SIGNATURE|EPROXY(AUTH|REFUSED)/.test(code);
+
+/** What an error says, with its code, which errors of TLS have beside their message. */
+export const saidOf = ({ message, code = '' }: NodeJS.ErrnoException): string =>
+  message.includes(code) ? message : `${message} (${code})`.trim();
+
+/** The operating system opens nothing more for this process, or for all of this machine. */
+export const tooManyFiles = 'too many open files';
+
+const ownLimit: Remedy = {
+  setting: 'ulimit -n',
+  todo: 'the limit is that of this process (EMFILE) or machine (ENFILE), not of what it connects to: raise it, and look at what keeps connections open',
+};
+
+/** Fields that take the place of those of a diagnosis: the other side is not to blame. None for any other code or failure. */
+export const ownLimitOf = (code: string): Partial<Remedy> =>
+  code === 'EMFILE' || code === 'ENFILE' || code === tooManyFiles ? ownLimit : {};
+
+/** Tokens are good for an hour, signatures of storage for a quarter of one: less does no harm. */
+const harmfulMs = 5 * 60_000;
+
+const synchronise = 'synchronise the clock of this machine (NTP)';
+
+/**
+ * What an operator can do about a refused token or signature. A wrong key and a wrong clock are refused alike: one that is behind
+ * makes tokens that have expired.
+ * @param mend what to do about the key, or the rights
+ * @param said the words of the refusal; those of AMQP may tell the time: `Timestamp:2026-01-02T03:04:05`
+ * @param date the header of that name, if there is one
+ */
+function keyOrClock(mend: string, said = '', date = ''): string {
+  const behindMs = toldTime(date || (/\btimestamp: ?([\d/:T -]+)/i.exec(said)?.[1] ?? '')) - Date.now();
+  if (Number.isNaN(behindMs))
+    return /expired/i.test(said)
+      ? `${synchronise}: a token that has just been made counts as expired. If it is right, ${mend}`
+      : `${mend}; or ${synchronise}: with a wrong one, tokens are refused too`;
+  if (Math.abs(behindMs) < harmfulMs) return mend;
+  const side = behindMs > 0 ? 'behind' : 'ahead of';
+  return `${synchronise}: it is ${Math.round(Math.abs(behindMs) / 1000)} s ${side} theirs. If that does not help, ${mend}`;
+}
+
+/** In UTC, whether it says so or not; NaN when it is no time. */
+const toldTime = (text: string): number =>
+  Date.parse(text.includes('GMT') ? text : text.includes('T') ? `${text.trim()}Z` : `${text} UTC`);
+
+/** What an error of the hub's event endpoint means for an operator. */
+export interface ReadingDiagnosis {
+  /** Errors of the same cause are one source of trouble. */
+  readonly cause: string;
+  readonly level: 'warn' | 'error';
+  /** The setting to look at; absent when none is known to be wrong. */
+  readonly setting?: string;
+  readonly hubSaid: string;
+  readonly todo: string;
+  /** The hub has answered, so that a restart of the service would change nothing. */
+  readonly isAnswer: boolean;
+  /** The hub has nothing at the start position. */
+  readonly refusesPosition?: true;
+}
+
+/** The request that failed: for the properties of the hub, or for the events of a partition. */
+type HubRequest = 'looking' | 'reading';
+
+type Meaning = Pick<ReadingDiagnosis, 'setting' | 'todo' | 'refusesPosition'> & { readonly level?: 'error' };
+
+const connection = 'HUB_EVENTS_CONNECTION_STRING';
+const mendCheckpoint =
+  'if the hub was made anew or has failed over, stop the instances and remove the partition’s checkpoint to read it from HUB_START_POSITION';
+
+/** By our own errors. */
+const ofCheckpoints: Readonly<Record<string, Meaning>> = {
+  ForeignCheckpoint: { level: 'error', todo: mendCheckpoint },
+  UnreadableCheckpoint: {
+    level: 'error',
+    todo: 'stop the instances and correct the checkpoint that is named, or remove it to read the partition from HUB_START_POSITION',
+  },
+  OldInformation: { todo: 'nothing yet: the hub is asked again' },
+};
+
+/**
+ * Refusals by the hub, by the codes of the client's errors (facts access.wrong-key, reading.no-such-group,
+ * reading.no-such-partition, reading.beyond-end).
+ */
+const refusals: Readonly<Record<string, Meaning>> = {
+  UnauthorizedError: {
+    setting: connection,
+    todo: 'SharedAccessKeyName and SharedAccessKey must be those of a policy of this hub that may listen (at an IoT hub: service connect)',
+  },
+  'MessagingEntityNotFoundError while looking': {
+    setting: connection,
+    todo: 'EntityPath must be the Event Hub-compatible name of the hub',
+  },
+  'MessagingEntityNotFoundError while reading': {
+    setting: 'HUB_CONSUMER_GROUP',
+    todo: 'create this consumer group at the hub, or name one that is there; if the hub has failed over, give Endpoint and EntityPath of the other one',
+  },
+  ArgumentOutOfRangeError: {
+    todo: 'the hub has no such partition any more: it was made anew with fewer. Restart the service to count them again',
+  },
+  ArgumentError: { todo: mendCheckpoint, level: 'error', refusesPosition: true },
+};
+
+export function diagnoseReading(error: unknown, asking: HubRequest): ReadingDiagnosis {
+  const { name, message, code: known } = innermost(error);
+  const code = typeof known === 'string' ? known : '';
+  const said = { level: 'warn', hubSaid: message, isAnswer: true } as const;
+  const ofCheckpoint = ofCheckpoints[name];
+  if (ofCheckpoint) return { cause: name, ...said, ...ofCheckpoint };
+  const asked = `${code} while ${asking}`;
+  const refusal = refusals[asked] ?? refusals[code];
+  if (refusal) {
+    const todo = code === 'UnauthorizedError' ? keyOrClock(refusal.todo, message) : refusal.todo;
+    return { cause: asked, ...said, ...refusal, todo };
+  }
+  const cause = code || name;
+  const todo = todoOf(cause, 'compare Endpoint with that of the hub, which changes when the hub fails over');
+  const meaning = todo ? { setting: connection, todo } : { todo: 'nothing, if it passes: the service tries again' };
+  return { cause, level: 'warn', hubSaid: message || name, isAnswer: false, ...meaning, ...ownLimitOf(code) };
+}
+
+/** After its last retry the client wraps all errors into one without a useful message (SDK trap 17). */
+function innermost(error: unknown): Error & { readonly code?: unknown } {
+  if (error instanceof AggregateError && error.errors.length > 0) return innermost(error.errors[0]);
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+/** The hub has not answered a request for its properties. */
+class HubFailure extends Error {
+  override readonly name = 'HubFailure';
+  readonly diagnosis: ReadingDiagnosis;
+
+  constructor(cause: unknown) {
+    const diagnosis = diagnoseReading(cause, 'looking');
+    super(diagnosis.hubSaid, { cause });
+    this.diagnosis = diagnosis;
+  }
+}
+
+/** @throws HubFailure */
+export const ofHub = <T>(answer: Promise<T>): Promise<T> =>
+  answer.catch((error) => {
+    throw new HubFailure(error);
+  });
+
+/** Undefined when the error comes from the store, not from the hub. */
+export function diagnosisOf(error: unknown): ReadingDiagnosis | undefined {
+  if (error instanceof HubFailure) return error.diagnosis;
+  return error instanceof Error && ofCheckpoints[error.name] ? diagnoseReading(error, 'looking') : undefined;
+}
+
+/** What blames the connection string of the events means where another setting leads to them. */
+function blaming(setting: string, right: string, otherwise: string, found: ReadingDiagnosis): ReadingDiagnosis {
+  if (found.setting !== connection) return found;
+  const isRefused = found.cause.startsWith('UnauthorizedError');
+  return { ...found, setting, todo: isRefused ? keyOrClock(right, found.hubSaid) : otherwise };
+}
+
+/** What the same means when the hub is read with an identity. */
+export function ofIdentity(found: ReadingDiagnosis): ReadingDiagnosis {
+  if (found.cause === 'NoToken') return { ...found, setting: 'IDENTITY', todo: noTokenTodo };
+  const right =
+    'give the identity the role Azure Event Hubs Data Receiver at the event hub, and compare IDENTITY_EVENTS_SCOPE with its cloud (docs/identity.md)';
+  const compare = 'compare HUB_EVENTS_NAMESPACE and HUB_EVENTS_NAME with the event hub to which the hub routes';
+  return blaming('HUB_EVENTS_NAMESPACE', right, compare, found);
+}
+
+/** What an error of the endpoint means that was looked up: no setting names it. */
+export const ofLookedUp =
+  (hubName: string, consumerGroup: string) =>
+  (found: ReadingDiagnosis): ReadingDiagnosis => {
+    const { setting, ...rest } = found;
+    if (setting === 'HUB_CONSUMER_GROUP') {
+      const create = `az iot hub consumer-group create --hub-name ${hubName} --name '${consumerGroup}'`;
+      const orCreate = `if it stays, HUB_CONSUMER_GROUP is missing at this endpoint: create it with ${create}`;
+      return { ...rest, todo: `nothing, if the hub fails over: the endpoint is looked up again; ${orCreate}` };
+    }
+    const otherwise = `nothing, if it passes: the endpoint is looked up again; else ${compareService}`;
+    return blaming(serviceConnection, ofPolicy, otherwise, found);
+  };
+
+const serviceConnection = 'HUB_SERVICE_CONNECTION_STRING';
+const ofPolicy =
+  'SharedAccessKeyName and SharedAccessKey must be those of a policy of this hub that has service connect';
+const compareService = `compare HostName of ${serviceConnection} with that of the hub`;
+
+/** What a failed look-up of the event endpoint means for an operator. */
+export function diagnoseLookUp(error: unknown) {
+  const isNoEndpoint = error instanceof Error && error.name === 'NoEndpoint';
+  const { code = '', message }: NodeJS.ErrnoException = isNoEndpoint ? error : new Error(String(error));
+  const isAnswer = code.includes(':');
+  const mend = code === 'amqp:unauthorized-access' ? keyOrClock(ofPolicy, message) : todoOf(code, compareService);
+  const wait = isAnswer
+    ? 'if it stays, set HUB_EVENTS_CONNECTION_STRING'
+    : 'nothing, if it passes: the hub is asked again';
+  const found = { cause: code || 'NoEndpoint', setting: serviceConnection, hubSaid: message, todo: mend ?? wait };
+  return { ...found, isAnswer, ...ownLimitOf(code) };
+}
+
+/** Where the hub's service endpoint is, in the words of the settings. */
+const endpointBy = (isByIdentity: boolean) =>
+  isByIdentity ? { setting: 'HUB_HOST_NAME', host: 'HUB_HOST_NAME' } : { setting: serviceConnection, host: 'HostName' };
+
+/**
+ * What an operator can do when the hub's service endpoint cannot be reached; fields of a log line.
+ * @param isByIdentity instead of a connection string
+ */
+export function diagnoseService(error: unknown, isByIdentity = false) {
+  const cause = causeOf(error);
+  const { name, message } = cause;
+  const kind = cause.constructor.name;
+  if (name === 'NoToken') return { setting: 'IDENTITY', hubSaid: message, todo: noTokenTodo };
+  const { setting, host } = endpointBy(isByIdentity);
+  const compare = `compare ${host} with that of the hub`;
+  const right = isByIdentity
+    ? 'give the identity a role at this hub that may send messages, and compare IDENTITY_HUB_SCOPE with the cloud of the hub (docs/identity.md)'
+    : ofPolicy;
+  const code = 'code' in cause ? String(cause.code) : name;
+  // The client reports nothing while an address does not answer, so that our own time-out comes first (SDK trap 5).
+  const hubSaid = name === 'TooLate' ? 'nothing' : message || kind;
+  // By the names of the client's errors (fact access.wrong-key). Any other error means that there was no answer.
+  let todo = todoOf(code, compare) ?? `${compare}, or wait until hub and network are back`;
+  if (kind === 'UnauthorizedError') todo = keyOrClock(right, hubSaid);
+  if (kind === 'DeviceNotFoundError') todo = `${host} must be that of the IoT hub, not of its event endpoint`;
+  return { setting, hubSaid, todo, ...ownLimitOf(code) };
+}
+
+/** Whether the hub has answered that this client may not connect. */
+export const isRefusal = (error: unknown): boolean => causeOf(error).constructor.name === 'UnauthorizedError';
+
+/** The client wraps the answer of the hub, or the error of the socket, in one that only says that it could not connect. */
+function causeOf(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error(String(error));
+  const { amqpError } = error as { amqpError?: unknown };
+  return amqpError instanceof Error && amqpError !== error ? amqpError : error;
+}
+
+/** What an operator can do when the hub takes no methods; fields of a log line. */
+export function diagnoseMethods(
+  { failure, cause = '', date }: { readonly failure: string; readonly cause?: string; readonly date?: string },
+  isByKey: boolean,
+): Remedy {
+  const { setting, host } = endpointBy(!isByKey);
+  const right = isByKey ? ofPolicy : 'give the identity a role at this hub that may invoke methods (docs/identity.md)';
+  if (failure === 'refused') return { setting, todo: keyOrClock(right, '', date) };
+  return { setting, todo: todoOrWait(cause, `compare ${host} with that of the hub`), ...ownLimitOf(cause) };
+}
+
+/** Where a store is, in the words of the settings. */
+export interface StoreLocation {
+  /** Names the folder, or the account. */
+  readonly setting: string;
+  /** Names the container; undefined for a folder. */
+  readonly containerSetting?: string;
+}
+
+/** What an operator can do about a store that fails; fields of a log line. */
+export interface StoreDiagnosis extends Remedy {
+  readonly storeSaid: string;
+}
+
+/** A store has not done what it was asked for. */
+export class StoreFailure extends Error {
+  override readonly name = 'StoreFailure';
+  readonly fault: StoreFault;
+  readonly diagnosis: StoreDiagnosis;
+  readonly refusesContent: boolean;
+
+  constructor(message: string, fault: StoreFault, diagnosis: StoreDiagnosis, refusesContent = false) {
+    super(message);
+    this.fault = fault;
+    this.diagnosis = diagnosis;
+    this.refusesContent = refusesContent;
+  }
+}
+
+/** Whether a store will never take what it was given: neither waiting nor an operator changes that. */
+export const refusesContent = (error: unknown): boolean => error instanceof StoreFailure && error.refusesContent;
+
+/** Fields of a log line about an error: none when it is not that of a store. */
+export const storeFieldsOf = (error: unknown): Partial<StoreDiagnosis> =>
+  error instanceof StoreFailure ? error.diagnosis : {};
+
+/** What the calls of an account throw; `said` is status and code, `date` the header of that name. */
+type AccountError = Error & Readonly<Record<'code' | 'said', string> & { status?: number; date?: string }>;
+
+const isOfAccount = (error: Error): error is AccountError => error.name === 'StorageError';
+
+/** Of accounts and file systems: too large for them, or in the place of one that must stay as it is. */
+const contentCodes: ReadonlySet<string> = new Set(['RequestBodyTooLarge', 'BlobImmutableDueToPolicy', 'EFBIG']);
+
+/** Undefined for an error that says nothing about the store. */
+export function storeFailureOf(
+  error: unknown,
+  { setting, containerSetting = '' }: StoreLocation,
+): StoreFailure | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const code = 'code' in error ? String(error.code) : '';
+  const failed = (fault: StoreFault, blamed: string, storeSaid: string, todo: string) => {
+    const diagnosis = { setting: blamed, storeSaid, todo, ...ownLimitOf(code) };
+    return new StoreFailure(error.message, fault, diagnosis, contentCodes.has(code));
+  };
+  if (isOfAccount(error)) {
+    const { status, said } = error;
+    const blamed = code === 'ContainerNotFound' || code === 'InvalidResourceName' ? containerSetting : setting;
+    const fault = status !== undefined && status < 500 ? 'refused' : 'unavailable';
+    return failed(fault, blamed, said, accountTodo(error, setting.endsWith('_ACCOUNT_URL')));
+  }
+  if (!('syscall' in error)) return undefined;
+  const todo = todoIn(fileTodos, code);
+  const unclear = 'look at the disk, and at the log of the operating system';
+  return failed(todo ? 'refused' : 'unavailable', setting, error.message, todo ?? unclear);
+}
+
+/** By the codes of the operating system. */
+const fileTodos: Todos = [
+  [/^(EACCES|EPERM|EROFS|ENOTDIR|EISDIR)$/, 'must be a folder that the user of the process can write to'],
+  [/^ENOENT$/, 'the folder has gone, with what was in it, and is made again: mount its volume, if it has one'],
+  [/^(ENOSPC|EDQUOT)$/, 'the disk is full: make room'],
+];
+
+const compareAccount = 'compare AccountName or BlobEndpoint with that of the account';
+
+/** By status and code. */
+const accountTodos: Todos = [
+  [/\bNoToken$/, noTokenTodo],
+  [
+    /\bLease/,
+    'somebody holds a lease on the blob that the error names: end it (az storage blob lease break), and keep off what takes it',
+  ],
+  [/\bContainerNotFound$/, 'create this container, or give the connection string the right to'],
+  [
+    /^403\b/,
+    'the connection string must allow to list, read, write and delete blobs in the container, from this address',
+  ],
+  [/^(408|429|5\d\d)\b/, 'wait: what failed is repeated'],
+  [/^\d/, compareAccount],
+];
+
+/** @param isByIdentity instead of a connection string */
+function accountTodo({ code, said, date }: AccountError, isByIdentity: boolean): string {
+  const role =
+    'give the identity the role Storage Blob Data Contributor at the container, and compare IDENTITY_STORAGE_SCOPE with the cloud of the account (docs/identity.md)';
+  const key = 'AccountKey must be that of AccountName, or SharedAccessSignature one that has not expired';
+  if (isByIdentity && /\bAuthenticationFailed$|^40[13]\b/.test(said)) return keyOrClock(role, code, date);
+  if (/\bAuthenticationFailed$|^401\b/.test(said)) return keyOrClock(key, code, date);
+  return todoIn(accountTodos, said) ?? todoOrWait(code, compareAccount);
+}
