@@ -21,10 +21,11 @@ beforeEach(async () => {
 afterEach(() => proxy.close());
 
 /** Short, so that a storage which does not answer is given up soon. */
-const limits = { attemptMs: 100, attempts: 3, pauseMs: 1, verbMs: 1_000, pageLetters: 5_000 };
+const limits = { attemptMs: 100, attempts: 3, pauseMs: 1, verbMs: 1_000 };
 const patient = { ...limits, attemptMs: 5_000, verbMs: 15_000 };
 
-const open = (given = patient) => createBlobs({ account: storage.at(proxy.port), container, limits: given });
+const open = (given: typeof limits & { readonly pageBlobs?: number } = patient) =>
+  createBlobs({ account: storage.at(proxy.port), container, limits: given });
 const id = idOf(letter(1));
 
 describe('the container of dead letters', () => {
@@ -47,7 +48,7 @@ describe('the container of dead letters', () => {
   });
 
   it('is listed page by page', async () => {
-    const letters = lettersIn(open({ ...patient, pageLetters: 2 }));
+    const letters = lettersIn(open({ ...patient, pageBlobs: 2 }));
     for (const number of [1, 2, 3, 4, 5]) await letters.park(letter(number));
     proxy.seen.length = 0;
     expect((await allLetters(letters)).map((one) => one.letter.event.sequenceNumber)).toEqual([1, 2, 3, 4, 5]);
@@ -69,8 +70,8 @@ describe('the container of dead letters', () => {
   });
 
   it.each([
-    ['entries', (place: ReturnType<typeof open>) => place.entries()[Symbol.asyncIterator]().next()],
-    ['read', (place: ReturnType<typeof open>) => place.read(id, 1_000_000)],
+    ['entries', (place: ReturnType<typeof open>) => place.entries()],
+    ['read', (place: ReturnType<typeof open>) => place.read(id)],
     ['write', (place: ReturnType<typeof open>) => place.write(id, 'x')],
     ['remove', (place: ReturnType<typeof open>) => place.remove(id)],
   ])('ends %s at its time-out when there is no answer, and reveals no secret', async (_verb, work) => {
@@ -97,7 +98,7 @@ describe('the container of dead letters', () => {
       answer.write('12345');
     });
     const place = createBlobs({ account: storage.at(Number(new URL(url).port)), container, limits });
-    await expect(place.read(id, 1_000_000)).rejects.toThrow(`reading ${id} failed`);
+    await expect(place.read(id)).rejects.toThrow(`reading ${id} failed`);
   });
 
   it('accepts dead letters although it cannot be listed, and warns that the limits may not hold', async () => {

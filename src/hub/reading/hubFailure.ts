@@ -1,4 +1,4 @@
-import { UnreadableCheckpoint } from '../stores/storedProgress.ts';
+import { UnreadableCheckpoint } from '../stores/checkpointStore.ts';
 import { ForeignCheckpoint, OldInformation } from './foreignCheckpoint.ts';
 import { diagnoseReading, type ReadingDiagnosis } from './readingDiagnosis.ts';
 

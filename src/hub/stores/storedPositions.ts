@@ -1,6 +1,6 @@
 import { accessOf } from '../../identity/access.ts';
 import { directoriesOf } from '../../settings/directories.ts';
-import { checkpointPath, readCheckpointFile } from './checkpointFile.ts';
+import { checkpointPath, readCheckpointFile } from './fileStore.ts';
 import { hubPlaceOf, type StoreSettings } from './openStore.ts';
 
 /**
