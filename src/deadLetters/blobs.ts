@@ -1,8 +1,7 @@
 import { atMost } from '../concurrency/atMost.ts';
-import { createLabelledBlobs } from '../hub/stores/labelledBlobs.ts';
+import { type BlobLimits, createLabelledBlobs } from '../hub/stores/labelledBlobs.ts';
 import type { AccountAccess } from '../identity/access.ts';
 import { containerIn } from '../storage/containerIn.ts';
-import type { CallLimits } from '../storage/storageCalls.ts';
 import { ForeignFile } from '../storage/textFiles.ts';
 import { type LetterStorage, mostLetterBytes } from './deadLetter.ts';
 
@@ -11,8 +10,7 @@ export interface LetterBlobsOptions {
   readonly account: AccountAccess;
   /** Created at the first use if it does not exist. */
   readonly container: string;
-  /** `pageBlobs`: most blobs in one page of a listing. */
-  readonly limits?: CallLimits & { readonly verbMs: number; readonly pageBlobs?: number };
+  readonly limits?: BlobLimits;
 }
 
 /** Less than the time limit for parking a dead letter. */
@@ -25,10 +23,9 @@ const suffix = '.json';
 
 /** A container of Azure Blob Storage with a blob for each dead letter. Several instances can share it. */
 export function createBlobs({ account, container, limits = defaultLimits }: LetterBlobsOptions): LetterStorage {
-  const storage = 'dead-letter storage';
-  const blobs = createLabelledBlobs({ container: containerIn(account, container), storage, limits, suffix });
+  const blobs = createLabelledBlobs(containerIn(account, container), 'dead-letter storage', limits, suffix);
+  const { deadline } = blobs;
   const inTurn = atMost(mostRequests);
-  const deadline = () => performance.now() + limits.verbMs;
 
   return {
     async entries(folder) {

@@ -206,9 +206,6 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
     return false;
   }
 
-  const fitsKnown = (id: string, bytes: number): boolean =>
-    isUncounted() || fitsQuota(bytes, known.ofDevice(folderOfId(id)), limits);
-
   async function fitsStored(id: string, bytes: number): Promise<boolean> {
     const stored = await (await opened()).entries(folderOfId(id));
     if (stored.some((entry) => entry.id === id)) return true;
@@ -231,11 +228,9 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
   return {
     async park(letter) {
       const id = idOf(letter);
-      const text = printed(letter);
-      const bytes = Buffer.byteLength(text);
-      checkSize(bytes, limits);
+      const [text, bytes] = printed(letter, limits);
       await roomForOne();
-      if (!fitsKnown(id, bytes)) await checkStored(id, bytes);
+      if (!isUncounted() && !fitsQuota(bytes, known.ofDevice(folderOfId(id)), limits)) await checkStored(id, bytes);
       known.add(id, bytes); // also if it fails: it may have been written nevertheless
       await inTurn(id, (at) => at.write(id, text)).catch(refusedIfContent);
       count(bytes);
@@ -268,23 +263,19 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
 const isOurs = ({ id, bytes }: LetterInfo): boolean => isLetterId(id) && bytes <= mostLetterBytes;
 
 /** @throws LetterRefused: another attempt would fail, too */
-function printed(letter: DeadLetter): string {
+function printed(letter: DeadLetter, { maxBytes }: DeadLetterLimits): readonly [text: string, bytes: number] {
+  let text: string;
   try {
-    return print(letter);
+    text = print(letter);
   } catch (cause) {
     throw new LetterRefused('the message cannot be written as a dead letter', 'report this as a defect', { cause });
   }
-}
-
-/** @throws LetterRefused */
-function checkSize(bytes: number, { maxBytes }: DeadLetterLimits): void {
+  const bytes = Buffer.byteLength(text);
   const tooLarge = `a dead letter of ${bytes} bytes exceeds`;
-  if (bytes > maxBytes) {
-    throw new LetterRefused(`${tooLarge} DEAD_LETTERS_MAX_BYTES`, 'raise DEAD_LETTERS_MAX_BYTES');
-  }
-  if (bytes > mostLetterBytes) {
+  if (bytes > maxBytes) throw new LetterRefused(`${tooLarge} DEAD_LETTERS_MAX_BYTES`, 'raise DEAD_LETTERS_MAX_BYTES');
+  if (bytes > mostLetterBytes)
     throw new LetterRefused(`${tooLarge} the ${mostLetterBytes} that are read again`, 'take the message from the hub');
-  }
+  return [text, bytes];
 }
 
 /** @throws LetterRefused when the store will not take this dead letter, else the error itself */

@@ -1,5 +1,4 @@
 import {
-  type BlobClient,
   BlobSASPermissions,
   BlobServiceClient,
   generateBlobSASQueryParameters,
@@ -45,6 +44,15 @@ interface FileStorageOptions {
   readonly maxBytes: number;
 }
 
+/** A form of signatures by delegated keys that accounts have known for years; the client's own is not known everywhere. */
+const version = '2020-12-06';
+
+/** The storage allows a week. A delegated key is asked for early enough that no signature outlives it. */
+const keyMs = 6 * 60 * 60_000;
+
+/** The clock of the storage may be behind ours. */
+const clockNoiseMs = 5 * 60_000;
+
 const limits = { attemptMs: 4_000, attempts: 2, pauseMs: 200 };
 
 const unavailable = (status: number | undefined, code: string): SignResult => ({
@@ -70,7 +78,11 @@ export function createFileStorage({ account, container, maxBytes }: FileStorageO
     const expiresOn = new Date(Date.now() + seconds * 1000);
     const signature = { permissions: BlobSASPermissions.parse('r'), expiresOn, protocol };
     const key = await keys?.(expiresOn, signal);
-    const url = key === undefined ? await client.generateSasUrl(signature) : signedByKey(client, signature, key);
+    const named = { containerName: container, blobName: name, version };
+    const url =
+      key === undefined
+        ? await client.generateSasUrl(signature)
+        : `${client.url}?${generateBlobSASQueryParameters({ ...named, ...signature }, key, client.accountName)}`;
     return { kind: 'file', file: { url, bytes: contentLength, etag } };
   }
 
@@ -88,9 +100,6 @@ export function createFileStorage({ account, container, maxBytes }: FileStorageO
   };
 }
 
-/** The storage allows a week. A key is asked for early enough that no signature outlives it. */
-const keyMs = 6 * 60 * 60_000;
-
 /** With an identity the account signs no file itself: it lends a key, which signs what the identity may read (D368). */
 function delegationKeys({ url, credential }: Exclude<AccountAccess, Secret>) {
   const service = new BlobServiceClient(url.replace(/\/+$/, ''), credential, clientOptions());
@@ -104,22 +113,4 @@ function delegationKeys({ url, credential }: Exclude<AccountAccess, Secret>) {
     known = { key, until };
     return key;
   };
-}
-
-/** A form of signatures by such keys that accounts have known for years; the client's own is not known everywhere. */
-const version = '2020-12-06';
-
-/** The clock of the storage may be behind ours. */
-const clockNoiseMs = 5 * 60_000;
-
-interface Signature {
-  readonly permissions: BlobSASPermissions;
-  readonly expiresOn: Date;
-  readonly protocol: SASProtocol;
-}
-
-function signedByKey(client: BlobClient, signature: Signature, key: UserDelegationKey): string {
-  const { containerName, name: blobName, accountName } = client;
-  const query = generateBlobSASQueryParameters({ containerName, blobName, version, ...signature }, key, accountName);
-  return `${client.url}?${query}`;
 }

@@ -1,7 +1,6 @@
 import type { Progress } from '../../engine/progress/tracked.ts';
 import type { AccountAccess } from '../../identity/access.ts';
 import { containerIn } from '../../storage/containerIn.ts';
-import type { CallLimits } from '../../storage/storageCalls.ts';
 import {
   type CheckpointStore,
   isSequenceNumber,
@@ -10,7 +9,13 @@ import {
   progressOf,
   UnreadableCheckpoint,
 } from './checkpointStore.ts';
-import { type BlobContent, createLabelledBlobs, type LabelledBlob, type WholeBlob } from './labelledBlobs.ts';
+import {
+  type BlobContent,
+  type BlobLimits,
+  createLabelledBlobs,
+  type LabelledBlob,
+  type WholeBlob,
+} from './labelledBlobs.ts';
 
 /*
  * The stock Event Hubs clients and KEDA use these names and, before each semicolon, these labels; the others are ours.
@@ -35,13 +40,7 @@ export interface BlobStoreOptions {
   readonly namespace: string;
   readonly hub: string;
   readonly consumerGroup: string;
-  readonly limits?: CallLimits & { readonly verbMs: number };
-}
-
-/** A checkpoint as its reader last wrote it. */
-interface WrittenCheckpoint {
-  readonly reader: LeaseHolder;
-  readonly blob: LabelledBlob;
+  readonly limits?: BlobLimits;
 }
 
 const defaultLimits = { attemptMs: 4_000, attempts: 4, pauseMs: 200, verbMs: 15_000 };
@@ -54,21 +53,16 @@ const mostContentBytes = 4 * 1024 * 1024;
 
 function blobsIn({ account, container, namespace, hub, consumerGroup, limits = defaultLimits }: BlobStoreOptions) {
   const place = [namespace, hub, consumerGroup].join('/').toLowerCase();
-  const blobs = createLabelledBlobs({
-    container: containerIn(account, container),
-    storage: 'checkpoint storage',
-    limits,
-  });
-  const deadline = () => performance.now() + limits.verbMs;
+  const blobs = createLabelledBlobs(containerIn(account, container), 'checkpoint storage', limits);
 
   /** By the partitions, which follow the prefix in their names. */
   async function list(prefix: string): Promise<[partition: string, blob: LabelledBlob][]> {
-    const by = deadline();
+    const by = blobs.deadline();
     const found = await blobs.list(prefix, () => by);
     return found.map((blob) => [blob.name.slice(prefix.length), blob]);
   }
 
-  return { blobs, deadline, list, ownershipPrefix: `${place}/ownership/`, checkpointPrefix: `${place}/checkpoint/` };
+  return { blobs, list, ownershipPrefix: `${place}/ownership/`, checkpointPrefix: `${place}/checkpoint/` };
 }
 
 /**
@@ -76,25 +70,40 @@ function blobsIn({ account, container, namespace, hub, consumerGroup, limits = d
  * writes its epoch on the checkpoint, so that a late write of the last owner fails.
  */
 export function createBlobStore(options: BlobStoreOptions): CheckpointStore {
-  const { blobs, deadline, list, ownershipPrefix, checkpointPrefix } = blobsIn(options);
+  const { blobs, list, ownershipPrefix, checkpointPrefix } = blobsIn(options);
+  const { deadline } = blobs;
   const checkpointName = (partition: string) => checkpointPrefix + partition;
-  const written = new Map<string, WrittenCheckpoint>();
+  /** The checkpoints as their readers have last written them, by partition. */
+  const written = new Map<string, { readonly reader: LeaseHolder; readonly blob: LabelledBlob }>();
   const read = (name: string, by: number) => blobs.read(name, mostContentBytes, by);
   const recordOf = (partition: string, blob: LabelledBlob) => readOwnership(partition, blob, blobs.clockAheadMs());
 
-  /** Writes the reader's epoch on the checkpoint and keeps its position: later writes of the last owner fail. */
-  async function stamp(reader: LeaseHolder, by: number): Promise<void> {
-    const name = checkpointName(reader.partition);
+  /** @param once undefined when another writer was faster */
+  async function racing(partition: string, once: (name: string) => Promise<boolean | undefined>): Promise<boolean> {
     for (let race = 0; race < mostRaces; race += 1) {
-      const current = await read(name, by);
-      if (current === undefined || writerEpoch(current) >= reader.epoch) return;
-      const blob = await blobs.change(name, writerContent(current, reader), current.etag, by);
-      if (blob === undefined) continue;
-      written.set(reader.partition, { reader, blob });
-      return;
+      const isDone = await once(checkpointName(partition));
+      if (isDone !== undefined) return isDone;
+      written.delete(partition);
     }
-    throw busy(reader.partition);
+    throw new Error(
+      `checkpoint storage: the checkpoint of partition ${partition} keeps being changed by other writers`,
+    );
   }
+
+  async function write(reader: LeaseHolder, seen: LabelledBlob | undefined, content: BlobContent, by: number) {
+    const blob = await blobs.change(checkpointName(reader.partition), content, seen?.etag, by);
+    if (blob === undefined) return undefined;
+    written.set(reader.partition, { reader, blob });
+    return true;
+  }
+
+  /** Writes the reader's epoch on the checkpoint and keeps its position: later writes of the last owner fail. */
+  const stamp = (reader: LeaseHolder, by: number) =>
+    racing(reader.partition, async (name) => {
+      const current = await read(name, by);
+      if (current === undefined || writerEpoch(current) >= reader.epoch) return true;
+      return write(reader, current, writerContent(current, reader), by);
+    });
 
   /** The current checkpoint, or `false` when the reader may not write it. */
   async function current(reader: LeaseHolder, by: number): Promise<LabelledBlob | undefined | false> {
@@ -138,21 +147,13 @@ export function createBlobStore(options: BlobStoreOptions): CheckpointStore {
 
     async writeProgress(reader, next) {
       const by = deadline();
-      const name = checkpointName(reader.partition);
-      for (let race = 0; race < mostRaces; race += 1) {
+      return racing(reader.partition, async (name) => {
         const seen = await current(reader, by);
         if (seen === false) return false;
         const further = seen && isFurther(seen, next) ? seen : undefined;
         if (further && writerEpoch(further) === reader.epoch) return true;
-        const content = further ? writerContent(further, reader) : progressContent(next, reader, name);
-        const blob = await blobs.change(name, content, seen?.etag, by);
-        if (blob) {
-          written.set(reader.partition, { reader, blob });
-          return true;
-        }
-        written.delete(reader.partition);
-      }
-      throw busy(reader.partition);
+        return write(reader, seen, further ? writerContent(further, reader) : progressContent(next, reader, name), by);
+      });
     },
   };
 }
@@ -175,9 +176,6 @@ const isSame = (a: Writer, b: Writer): boolean => a.owner === b.owner && a.epoch
 
 const isFurther = (blob: LabelledBlob, { sequenceNumber }: Progress): boolean =>
   (readSequenceNumber(blob) ?? -1) > sequenceNumber;
-
-const busy = (partition: string) =>
-  new Error(`checkpoint storage: the checkpoint of partition ${partition} keeps being changed by other writers`);
 
 /** How far a time by the storage's clock, as we know it, may be later than its own. */
 const clockNoiseMs = 5_000;

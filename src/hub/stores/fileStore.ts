@@ -26,14 +26,11 @@ const ownership = z
     begun: z.custom<number>(isSequenceNumber).optional().catch(undefined),
     renewedAt: z.number().catch(0),
     etag: z.string().catch(''),
+    owner: z.literal('').catch(''),
+    wantedBy: z.literal('').catch(''),
+    wantedSince: z.literal(0).catch(0),
   })
-  .transform(({ begun, ...record }) => ({
-    ...record,
-    owner: '',
-    wantedBy: '',
-    wantedSince: 0,
-    ...(begun !== undefined && { begun }),
-  }));
+  .transform(({ begun, ...record }) => (begun === undefined ? record : { ...record, begun }));
 
 const isOnce = (records: readonly { readonly partition: string }[]): boolean =>
   new Set(records.map(({ partition }) => partition)).size === records.length;

@@ -23,14 +23,10 @@ export interface BlobContent {
   readonly content?: string;
 }
 
-export interface BlobsOptions {
-  readonly container: Container;
-  /** Its name in errors. */
-  readonly storage: string;
-  /** `pageBlobs`: most blobs in one page of a listing. */
-  readonly limits: CallLimits & { readonly pageBlobs?: number };
-  /** Of all blobs, and not of their names here. */
-  readonly suffix?: string;
+/** `verbMs`: that of a verb. `pageBlobs`: most blobs in one page of a listing. */
+export interface BlobLimits extends CallLimits {
+  readonly verbMs: number;
+  readonly pageBlobs?: number;
 }
 
 /** The storage sends whole seconds, and its answer takes time to arrive. */
@@ -42,8 +38,11 @@ const mark = 'mark';
 /**
  * The blobs of one container. Every verb ends before `by` (as `performance.now()`), with a few attempts of limited
  * length, and rejects with an error that contains the operation and the reason, but no request: that holds tokens (G5).
+ * @param storage its name in errors
+ * @param suffix of all blobs, and not of their names here
  */
-export function createLabelledBlobs({ container, storage, limits, suffix = '' }: BlobsOptions) {
+export function createLabelledBlobs(container: Container, storage: string, limits: BlobLimits, suffix = '') {
+  const { verbMs, pageBlobs } = limits;
   const { attempt, ensureContainer } = createStorageCalls(container, storage, limits);
   const blobOf = (name: string) => container.client().getBlockBlobClient(`${name}${suffix}`);
   let aheadMs = 0;
@@ -52,16 +51,6 @@ export function createLabelledBlobs({ container, storage, limits, suffix = '' }:
     const measured = date ? date.getTime() - Date.now() : aheadMs;
     if (Math.abs(measured - aheadMs) > clockNoiseMs) aheadMs = measured;
   };
-
-  /** @param from continuation token of the page before; undefined for the first page */
-  async function pageOnce(prefix: string, from: string | undefined, abortSignal: AbortSignal) {
-    const { pageBlobs: maxPageSize } = limits;
-    const start = { ...(maxPageSize && { maxPageSize }), ...(from && { continuationToken: from }) };
-    const pages = container.client().listBlobsFlat({ prefix, includeMetadata: true, abortSignal }).byPage(start);
-    const page: ContainerListBlobFlatSegmentResponse = (await pages.next()).value;
-    observeServerTime(page.date);
-    return page;
-  }
 
   async function readOnce(name: string, mostBytes: number, abortSignal: AbortSignal): Promise<WholeBlob | undefined> {
     try {
@@ -75,22 +64,6 @@ export function createLabelledBlobs({ container, storage, limits, suffix = '' }:
     }
   }
 
-  async function writeOnce(
-    name: string,
-    { labels: metadata, content }: BlobContent,
-    etag: string | undefined,
-    abortSignal: AbortSignal,
-  ) {
-    const conditions = etag === undefined ? { ifNoneMatch: '*' } : { ifMatch: etag };
-    const blob = blobOf(name);
-    const written =
-      etag !== undefined && content === undefined
-        ? await blob.setMetadata(metadata, { conditions, abortSignal })
-        : await blob.upload(content ?? '', Buffer.byteLength(content ?? ''), { metadata, conditions, abortSignal });
-    observeServerTime(written.date);
-    return { name, labels: metadata, etag: written.etag ?? '', modifiedAt: written.lastModified?.getTime() ?? 0 };
-  }
-
   return {
     /** @param by asked for each page */
     async list(prefix: string, by: () => number) {
@@ -98,7 +71,12 @@ export function createLabelledBlobs({ container, storage, limits, suffix = '' }:
       const found: (LabelledBlob & { readonly bytes: number })[] = [];
       let from: string | undefined;
       do {
-        const page = await attempt('listing', by(), (abortSignal) => pageOnce(prefix, from, abortSignal));
+        const start = { ...(pageBlobs && { maxPageSize: pageBlobs }), ...(from && { continuationToken: from }) };
+        const page: ContainerListBlobFlatSegmentResponse = await attempt('listing', by(), async (abortSignal) => {
+          const options = { prefix, includeMetadata: true, abortSignal };
+          return (await container.client().listBlobsFlat(options).byPage(start).next()).value;
+        });
+        observeServerTime(page.date);
         for (const { name, metadata = {}, properties } of page.segment.blobItems) {
           if (!name.endsWith(suffix)) continue;
           found.push({
@@ -126,21 +104,28 @@ export function createLabelledBlobs({ container, storage, limits, suffix = '' }:
      */
     async change(
       name: string,
-      { labels, ...more }: BlobContent,
+      { labels, content }: BlobContent,
       etag: string | undefined,
       by: number,
     ): Promise<LabelledBlob | undefined> {
-      const marked = { ...labels, [mark]: randomUUID() };
+      const metadata = { ...labels, [mark]: randomUUID() };
+      const conditions = etag === undefined ? { ifNoneMatch: '*' } : { ifMatch: etag };
       let isRepeat = false;
       return attempt(`writing ${name}`, by, async (abortSignal) => {
         const maybeDone = isRepeat;
         isRepeat = true;
+        const [blob, options] = [blobOf(name), { conditions, abortSignal }];
         try {
-          return await writeOnce(name, { labels: marked, ...more }, etag, abortSignal);
+          const written =
+            etag !== undefined && content === undefined
+              ? await blob.setMetadata(metadata, options)
+              : await blob.upload(content ?? '', Buffer.byteLength(content ?? ''), { metadata, ...options });
+          observeServerTime(written.date);
+          return { name, labels: metadata, etag: written.etag ?? '', modifiedAt: written.lastModified?.getTime() ?? 0 };
         } catch (error) {
           if (!isConflict(error)) throw error;
           const current = maybeDone ? await readOnce(name, 0, abortSignal) : undefined;
-          return current?.labels[mark] === marked[mark] ? current : undefined;
+          return current?.labels[mark] === metadata[mark] ? current : undefined;
         }
       });
     },
@@ -156,6 +141,8 @@ export function createLabelledBlobs({ container, storage, limits, suffix = '' }:
     async remove(name: string, by: number): Promise<void> {
       await attempt(`deleting ${name}`, by, (abortSignal) => blobOf(name).delete({ abortSignal }).catch(unlessMissing));
     },
+    /** That of a verb which begins now. */
+    deadline: () => performance.now() + verbMs,
     /** How far the clock of the storage is ahead of ours, in milliseconds; 0 when the difference is small. */
     clockAheadMs: () => aheadMs,
   };
