@@ -1,17 +1,8 @@
 import { atMost } from '../concurrency/atMost.ts';
 import { type BlobLimits, createLabelledBlobs } from '../hub/stores/labelledBlobs.ts';
-import type { AccountAccess } from '../identity/access.ts';
-import { containerIn } from '../storage/containerIn.ts';
+import { type ContainerAccess, containerIn } from '../storage/containerIn.ts';
 import { ForeignFile } from '../storage/textFiles.ts';
 import { type LetterStorage, mostLetterBytes } from './deadLetter.ts';
-
-export interface LetterBlobsOptions {
-  /** With the key of the storage account, a shared access signature for the container, or an identity. */
-  readonly account: AccountAccess;
-  /** Created at the first use if it does not exist. */
-  readonly container: string;
-  readonly limits?: BlobLimits;
-}
 
 /** Less than the time limit for parking a dead letter. */
 const defaultLimits = { attemptMs: 4_000, attempts: 3, pauseMs: 200, verbMs: 12_000 };
@@ -22,7 +13,11 @@ const mostRequests = 32;
 const suffix = '.json';
 
 /** A container of Azure Blob Storage with a blob for each dead letter. Several instances can share it. */
-export function createBlobs({ account, container, limits = defaultLimits }: LetterBlobsOptions): LetterStorage {
+export function createBlobs({
+  account,
+  container,
+  limits = defaultLimits,
+}: ContainerAccess & { readonly limits?: BlobLimits }): LetterStorage {
   const blobs = createLabelledBlobs(containerIn(account, container), 'dead-letter storage', limits, suffix);
   const { deadline } = blobs;
   const inTurn = atMost(mostRequests);

@@ -53,32 +53,20 @@ export const fitsQuota = (more: number, own: Amount, { deviceLetters, deviceByte
 export function createKnownLetters(letters: Iterable<Pick<LetterInfo, 'id' | 'bytes'>> = []) {
   const sizes = new Map<string, number>();
   const devices = new Map<string, Amount>();
+  /** Of the device with this folder. */
   const ofDevice = (folder: string): Amount => devices.get(folder) ?? nothing;
 
-  function remove(id: string) {
-    const bytes = sizes.get(id);
-    if (bytes === undefined) return;
-    sizes.delete(id);
-    const folder = folderOfId(id);
-    const own = ofDevice(folder);
-    if (own.letters === 1) devices.delete(folder);
-    else devices.set(folder, { letters: own.letters - 1, bytes: own.bytes - bytes });
+  /** @param bytes of the one that replaces an earlier one of the same id; without it, that has gone */
+  function set(id: string, bytes?: number): void {
+    const [before, own] = [sizes.get(id), ofDevice(folderOfId(id))];
+    const letters = own.letters + Number(bytes !== undefined) - Number(before !== undefined);
+    if (letters === 0) devices.delete(folderOfId(id));
+    else devices.set(folderOfId(id), { letters, bytes: own.bytes + (bytes ?? 0) - (before ?? 0) });
+    if (bytes === undefined) sizes.delete(id);
+    else sizes.set(id, bytes);
   }
 
-  function add(id: string, bytes: number) {
-    remove(id);
-    sizes.set(id, bytes);
-    devices.set(folderOfId(id), withOne(ofDevice(folderOfId(id)), bytes));
-  }
-
-  for (const { id, bytes } of letters) add(id, bytes);
-  return {
-    /** Size of a dead letter; undefined when it is not known. */
-    bytesOf: (id: string) => sizes.get(id),
-    /** Replaces an earlier one of the same id. */
-    add,
-    delete: remove,
-    /** Of the device with this folder. */
-    ofDevice,
-  };
+  for (const { id, bytes } of letters) set(id, bytes);
+  /** `bytesOf`: undefined when it is not known. */
+  return { bytesOf: (id: string) => sizes.get(id), add: set, delete: (id: string) => set(id), ofDevice };
 }

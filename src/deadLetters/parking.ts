@@ -49,26 +49,12 @@ export function createParking({ deadLetters, meter, log, troubles, now }: Parkin
   const waiting = new Set<ParkableMessage>();
   meter.observe('device_messaging.dead_letters.waiting', () => [[waiting.size]]);
 
-  function failed(error: unknown) {
-    troubles.raise(source, {
-      level: 'error',
-      message: 'dead letters cannot be written; failed messages wait, and their devices with them',
-      diagnosis: { err: error, ...storeFieldsOf(error), waiting: waiting.size },
-    });
-  }
-
   function refused({ deviceId, origin, event }: ParkableMessage, error: LetterRefused) {
     count('not_parked');
     const { sequenceNumber, offset } = event;
     const place = { device: deviceId, partition: origin.partition, sequenceNumber, offset };
     log.error({ err: error, ...storeFieldsOf(error.cause), todo: error.todo, ...place }, 'message could not be parked');
     return 'refused' as const;
-  }
-
-  function parked(message: ParkableMessage) {
-    count('parked');
-    waiting.delete(message);
-    if (waiting.size === 0) troubles.clear(source, 'dead letters are written again');
   }
 
   /** Makes one attempt. One without an answer is asked about again, instead of writing the letter a second time behind it. */
@@ -96,13 +82,19 @@ export function createParking({ deadLetters, meter, log, troubles, now }: Parkin
         for (let pauseMs = pauses.firstMs; ; pauseMs = Math.min(pauseMs * 2, pauses.longestMs)) {
           try {
             await inTurn(write);
-            parked(message);
+            count('parked');
+            waiting.delete(message);
+            if (waiting.size === 0) troubles.clear(source, 'dead letters are written again');
             return 'parked';
           } catch (error) {
             if (error instanceof LetterRefused) return refused(message, error);
             waiting.add(message);
             waits();
-            failed(error);
+            troubles.raise(source, {
+              level: 'error',
+              message: 'dead letters cannot be written; failed messages wait, and their devices with them',
+              diagnosis: { err: error, ...storeFieldsOf(error), waiting: waiting.size },
+            });
           }
           await pause(pauseMs, ended);
           if (ended.aborted) return 'left';

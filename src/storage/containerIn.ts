@@ -10,6 +10,13 @@ import { currentOf, isSecret, renewed } from '../identity/rotatingSecret.ts';
 export const clientOptions = (): StoragePipelineOptions =>
   Object.assign({ retryOptions: { maxTries: 1 } }, { agent: outboundAgent });
 
+export interface ContainerAccess {
+  /** With the key of the storage account, a shared access signature for the container, or an identity. */
+  readonly account: AccountAccess;
+  /** Created at the first use if it does not exist. */
+  readonly container: string;
+}
+
 export type Container = ReturnType<typeof containerIn>;
 
 /** A container of an account, with the key of the moment, or with an identity. */

@@ -5,9 +5,8 @@ import {
   SASProtocol,
   type UserDelegationKey,
 } from '@azure/storage-blob';
-import type { AccountAccess } from '../../identity/access.ts';
 import { isSecret, type Secret } from '../../identity/rotatingSecret.ts';
-import { clientOptions, containerIn } from '../../storage/containerIn.ts';
+import { type ContainerAccess, clientOptions, containerIn } from '../../storage/containerIn.ts';
 import { answerOf, createStorageCalls, StorageError } from '../../storage/storageCalls.ts';
 
 /** A file that a device can download. */
@@ -37,13 +36,6 @@ export interface FileStorage {
   sign(name: string, seconds: number, signal: AbortSignal): Promise<SignResult>;
 }
 
-interface FileStorageOptions {
-  /** With the account's key, or an identity. */
-  readonly account: AccountAccess;
-  readonly container: string;
-  readonly maxBytes: number;
-}
-
 /** A form of signatures by delegated keys that accounts have known for years; the client's own is not known everywhere. */
 const version = '2020-12-06';
 
@@ -59,6 +51,8 @@ const unavailable = (status: number | undefined, code: string): SignResult => ({
   kind: 'unavailable',
   error: new StorageError('looking up a file', status, code),
 });
+
+type FileStorageOptions = ContainerAccess & Pick<FileStorage, 'maxBytes'>;
 
 export function createFileStorage({ account, container, maxBytes }: FileStorageOptions): FileStorage {
   const files = containerIn(account, container);
@@ -101,7 +95,7 @@ export function createFileStorage({ account, container, maxBytes }: FileStorageO
 }
 
 /** With an identity the account signs no file itself: it lends a key, which signs what the identity may read (D368). */
-function delegationKeys({ url, credential }: Exclude<AccountAccess, Secret>) {
+function delegationKeys({ url, credential }: Exclude<ContainerAccess['account'], Secret>) {
   const service = new BlobServiceClient(url.replace(/\/+$/, ''), credential, clientOptions());
   let known: { readonly key: UserDelegationKey; readonly until: Date } | undefined;
   return async (expiresOn: Date, signal: AbortSignal): Promise<UserDelegationKey> => {

@@ -1,6 +1,5 @@
 import type { Progress } from '../../engine/progress/tracked.ts';
-import type { AccountAccess } from '../../identity/access.ts';
-import { containerIn } from '../../storage/containerIn.ts';
+import { type ContainerAccess, containerIn } from '../../storage/containerIn.ts';
 import {
   type CheckpointStore,
   isSequenceNumber,
@@ -31,11 +30,7 @@ import {
  * that modification: with a time in the future, no instance could take the partition over.
  */
 
-export interface BlobStoreOptions {
-  /** With the key of the storage account, a shared access signature for the container, or an identity. */
-  readonly account: AccountAccess;
-  /** Created at the first use when it does not exist. */
-  readonly container: string;
+export interface BlobStoreOptions extends ContainerAccess {
   /** Of the records. Names are not case-sensitive at the hub, but in the storage (fact storage.names). */
   readonly namespace: string;
   readonly hub: string;
@@ -51,32 +46,27 @@ const mostRaces = 5;
 /** Longer content is cut: the service writes none. */
 const mostContentBytes = 4 * 1024 * 1024;
 
-function blobsIn({ account, container, namespace, hub, consumerGroup, limits = defaultLimits }: BlobStoreOptions) {
-  const place = [namespace, hub, consumerGroup].join('/').toLowerCase();
-  const blobs = createLabelledBlobs(containerIn(account, container), 'checkpoint storage', limits);
-
-  /** By the partitions, which follow the prefix in their names. */
-  async function list(prefix: string): Promise<[partition: string, blob: LabelledBlob][]> {
-    const by = blobs.deadline();
-    const found = await blobs.list(prefix, () => by);
-    return found.map((blob) => [blob.name.slice(prefix.length), blob]);
-  }
-
-  return { blobs, list, ownershipPrefix: `${place}/ownership/`, checkpointPrefix: `${place}/checkpoint/` };
-}
-
 /**
  * In Azure Blob Storage, for any number of instances. Writes are conditional on the etag that was read. A claim also
  * writes its epoch on the checkpoint, so that a late write of the last owner fails.
  */
-export function createBlobStore(options: BlobStoreOptions): CheckpointStore {
-  const { blobs, list, ownershipPrefix, checkpointPrefix } = blobsIn(options);
+export function createBlobStore({ account, container, limits = defaultLimits, ...group }: BlobStoreOptions) {
+  const blobs = createLabelledBlobs(containerIn(account, container), 'checkpoint storage', limits);
   const { deadline } = blobs;
-  const checkpointName = (partition: string) => checkpointPrefix + partition;
+  const place = [group.namespace, group.hub, group.consumerGroup].join('/').toLowerCase();
+  const ownershipName = (partition: string) => `${place}/ownership/${partition}`;
+  const checkpointName = (partition: string) => `${place}/checkpoint/${partition}`;
   /** The checkpoints as their readers have last written them, by partition. */
   const written = new Map<string, { readonly reader: LeaseHolder; readonly blob: LabelledBlob }>();
   const read = (name: string, by: number) => blobs.read(name, mostContentBytes, by);
   const recordOf = (partition: string, blob: LabelledBlob) => readOwnership(partition, blob, blobs.clockAheadMs());
+
+  /** @param nameOf of the blobs that are listed */
+  async function list(nameOf: (partition: string) => string): Promise<[partition: string, blob: LabelledBlob][]> {
+    const [prefix, by] = [nameOf(''), deadline()];
+    const found = await blobs.list(prefix, () => by);
+    return found.map((blob) => [blob.name.slice(prefix.length), blob]);
+  }
 
   /** @param once undefined when another writer was faster */
   async function racing(partition: string, once: (name: string) => Promise<boolean | undefined>): Promise<boolean> {
@@ -110,15 +100,15 @@ export function createBlobStore(options: BlobStoreOptions): CheckpointStore {
     const known = written.get(reader.partition);
     if (known && isSame(known.reader, reader)) return known.blob;
     const [ownership, checkpoint] = await Promise.all([
-      read(ownershipPrefix + reader.partition, by),
+      read(ownershipName(reader.partition), by),
       read(checkpointName(reader.partition), by),
     ]);
     if (ownership === undefined || !isSame(recordOf(reader.partition, ownership), reader)) return false;
     return writerEpoch(checkpoint) > reader.epoch ? false : checkpoint;
   }
 
-  return {
-    ownerships: async () => (await list(ownershipPrefix)).map(([partition, blob]) => recordOf(partition, blob)),
+  const store: CheckpointStore = {
+    ownerships: async () => (await list(ownershipName)).map(([partition, blob]) => recordOf(partition, blob)),
 
     async change(seen, next) {
       const { partition } = next;
@@ -131,7 +121,7 @@ export function createBlobStore(options: BlobStoreOptions): CheckpointStore {
       const isLast = last?.labels['owner'] === next.owner && writerEpoch(last) === next.epoch;
       const epoch = isTaken && !isLast ? Math.max(next.epoch, writerEpoch(last) + 1) : next.epoch;
       const labels = ownershipLabels(seen, { ...next, epoch }, blobs.clockAheadMs());
-      const blob = await blobs.change(ownershipPrefix + partition, { labels }, seen?.etag, by);
+      const blob = await blobs.change(ownershipName(partition), { labels }, seen?.etag, by);
       if (blob === undefined) return undefined;
       if (isTaken) await stamp({ partition, owner: next.owner, epoch }, by);
       return recordOf(partition, blob);
@@ -143,39 +133,37 @@ export function createBlobStore(options: BlobStoreOptions): CheckpointStore {
     },
 
     checkpoints: async () =>
-      (await list(checkpointPrefix)).map(([partition, { name }]) => ({ partition, where: `the blob ${name}` })),
+      (await list(checkpointName)).map(([partition, { name }]) => ({ partition, where: `the blob ${name}` })),
 
     async writeProgress(reader, next) {
       const by = deadline();
       return racing(reader.partition, async (name) => {
         const seen = await current(reader, by);
         if (seen === false) return false;
-        const further = seen && isFurther(seen, next) ? seen : undefined;
-        if (further && writerEpoch(further) === reader.epoch) return true;
-        return write(reader, seen, further ? writerContent(further, reader) : progressContent(next, reader, name), by);
+        const isBehind = seen && (sequenceNumberOf(seen) ?? -1) > next.sequenceNumber;
+        if (isBehind && writerEpoch(seen) === reader.epoch) return true;
+        return write(reader, seen, isBehind ? writerContent(seen, reader) : progressContent(next, reader, name), by);
       });
+    },
+  };
+
+  return {
+    ...store,
+    /** The sequence numbers of the checkpoints that have one, by partition. */
+    async positions(): Promise<ReadonlyMap<string, number>> {
+      const found = (await list(checkpointName)).map(
+        ([partition, blob]) => [partition, sequenceNumberOf(blob)] as const,
+      );
+      return new Map(found.filter((one): one is readonly [string, number] => one[1] !== undefined));
     },
   };
 }
 
-/** The sequence numbers of the checkpoints that have one, by partition. */
-export async function readPositions(options: BlobStoreOptions): Promise<ReadonlyMap<string, number>> {
-  const { list, checkpointPrefix } = blobsIn(options);
-  const found = await list(checkpointPrefix);
-  return new Map(
-    found.flatMap(([partition, blob]) => {
-      const position = readSequenceNumber(blob);
-      return position === undefined ? [] : [[partition, position] as const];
-    }),
-  );
-}
+export const readPositions = (options: BlobStoreOptions) => createBlobStore(options).positions();
 
 type Writer = Pick<Ownership, 'owner' | 'epoch'>;
 
 const isSame = (a: Writer, b: Writer): boolean => a.owner === b.owner && a.epoch === b.epoch;
-
-const isFurther = (blob: LabelledBlob, { sequenceNumber }: Progress): boolean =>
-  (readSequenceNumber(blob) ?? -1) > sequenceNumber;
 
 /** How far a time by the storage's clock, as we know it, may be later than its own. */
 const clockNoiseMs = 5_000;
@@ -212,14 +200,14 @@ function ownershipLabels(
 }
 
 /** Undefined when the label is missing or malformed. */
-const readSequenceNumber = ({ labels }: LabelledBlob): number | undefined => wholeNumber(labels['sequencenumber']);
+const sequenceNumberOf = ({ labels }: LabelledBlob): number | undefined => wholeNumber(labels['sequencenumber']);
 
 /** @throws UnreadableCheckpoint */
 function readProgress(blob: WholeBlob): Progress {
   const where = `the blob ${blob.name}`;
   const { sequencenumber, offset, note, of = blob.name } = blob.labels;
   if (of !== blob.name) throw new UnreadableCheckpoint(`${where}: it is a copy of ${of}`);
-  const sequenceNumber = readSequenceNumber(blob) ?? sequencenumber;
+  const sequenceNumber = sequenceNumberOf(blob) ?? sequencenumber;
   const completed = blob.content.toString();
   return progressOf({ sequenceNumber, offset, completed, ...(note !== undefined && { note }) }, where);
 }
