@@ -1,6 +1,7 @@
-import { ContainerClient } from '@azure/storage-blob';
+import { Readable } from 'node:stream';
+import { BlockBlobClient, ContainerClient } from '@azure/storage-blob';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { accountKey } from '../../sandbox/methods/azurite.ts';
+import { accountKey, connectionStringTo } from '../../sandbox/methods/azurite.ts';
 import { createBlobs } from '../../src/deadLetters/blobs.ts';
 import { idOf, UnreadableDeadLetter } from '../../src/deadLetters/deadLetter.ts';
 import { serve } from '../backends/harness.ts';
@@ -18,7 +19,10 @@ beforeEach(async () => {
   container = `letters-${containers}`;
   proxy = await startLossyProxy(storage.port);
 });
-afterEach(() => proxy.close());
+afterEach(() => {
+  vi.restoreAllMocks();
+  return proxy.close();
+});
 
 /** Short, so that a storage which does not answer is given up soon. */
 const limits = { attemptMs: 100, attempts: 3, pauseMs: 1, verbMs: 1_000 };
@@ -129,6 +133,44 @@ describe('the container of dead letters', () => {
     await letters.tidy();
     expect((await allLetters(letters)).map((one) => one.letter.event.sequenceNumber)).toEqual([1, 3]);
   });
+});
+
+const forbidden = Object.assign(new Error('forbidden'), { statusCode: 403 });
+
+it('no more than 32 calls to the storage of dead letters are open at once, though some of them fail', async () => {
+  /** Ends of the calls that are open. */
+  const open: (() => void)[] = [];
+  let [calls, most] = [0, 0];
+  async function call<T>(result: T): Promise<T> {
+    calls += 1;
+    const isForbidden = calls % 7 === 0;
+    await new Promise<void>((resolve) => {
+      open.push(resolve);
+      most = Math.max(most, open.length);
+    });
+    if (isForbidden) throw forbidden;
+    return result;
+  }
+  vi.spyOn(ContainerClient.prototype, 'createIfNotExists').mockResolvedValue({} as never);
+  const { prototype } = BlockBlobClient;
+  vi.spyOn(prototype, 'download').mockImplementation(() =>
+    call({ readableStreamBody: Readable.from([Buffer.from('{}')]) } as never),
+  );
+  vi.spyOn(prototype, 'upload').mockImplementation(() => call({} as never));
+  vi.spyOn(prototype, 'delete').mockImplementation(() => call({} as never));
+
+  const blobs = createBlobs({ account: connectionStringTo(1), container: 'letters' });
+  const ids = Array.from({ length: 50 }, (_, number) => idOf(letter(number)));
+  let isDone = false;
+  const work = Promise.allSettled(
+    ids.flatMap((id) => [blobs.read(id), blobs.write(id, '{}'), blobs.remove(id)]),
+  ).finally(() => (isDone = true));
+  while (!isDone) {
+    await new Promise(setImmediate);
+    open.shift()?.();
+  }
+  const failed = (await work).filter(({ status }) => status === 'rejected');
+  expect([calls, most, failed.length]).toEqual([150, 32, 21]);
 });
 
 describe('the store of the settings', () => {

@@ -65,7 +65,9 @@ describe('dead letters in an account', () => {
       vi.advanceTimersByTime(4_000);
       return 'pass';
     };
+    const limit = vi.spyOn(AbortSignal, 'timeout');
     expect(await letters.ids()).toEqual(ids);
+    expect(limit.mock.calls).toEqual(Array(6).fill([4_000])); // of the container, and of each page
   });
 
   it.each(['LIST', 'GET', 'PUT', 'DELETE'])('are not taken for missing or done when %s fails', async (verb) => {

@@ -215,20 +215,10 @@ function readProgress(blob: WholeBlob): Progress {
 /** Epoch of the last writer of the checkpoint; 0 when that was another client. */
 const writerEpoch = (blob: LabelledBlob | undefined): number => epochOf(blob?.labels ?? {});
 
-const progressContent = (
-  { sequenceNumber, offset, completed, note }: Progress,
-  writer: Writer,
-  name: string,
-): BlobContent => ({
-  labels: {
-    sequencenumber: String(sequenceNumber),
-    offset,
-    of: name,
-    ...(note !== undefined && { note }),
-    ...labelsOf(writer),
-  },
-  content: completed,
-});
+function progressContent({ offset, completed, note, ...progress }: Progress, writer: Writer, of: string): BlobContent {
+  const position = { sequencenumber: String(progress.sequenceNumber), offset, of };
+  return { labels: { ...position, ...(note !== undefined && { note }), ...labelsOf(writer) }, content: completed };
+}
 
 /** Changes only the writer of the checkpoint. */
 const writerContent = ({ labels }: LabelledBlob, writer: Writer): BlobContent => ({

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LetterInfo } from '../../src/deadLetters/deadLetter.ts';
-import { folderOf, folderOfId, idOf } from '../../src/deadLetters/deadLetter.ts';
+import { folderOf, folderOfId, idOf, type LetterInfo } from '../../src/deadLetters/deadLetter.ts';
 import { type DeadLetterLimits, excessOf } from '../../src/deadLetters/letterLimits.ts';
 import { letter } from '../support/letters.ts';
 
