@@ -8,7 +8,7 @@ export const reliances: Reliances = {
   'events.routed-stamps': { rules: ['R1'], files: ['src/protocol/event.ts'] },
   'events.notifications': { rules: ['R2'], files: ['src/protocol/event.ts'] },
   'events.sequence': { rules: ['D191', 'A2'], files: ['src/hub/reading/gaps.ts'] },
-  'events.offset': { rules: ['G1'], files: ['src/hub/stores/storedProgress.ts'] },
+  'events.offset': { rules: ['G1'], files: ['src/hub/stores/checkpointStore.ts'] },
   'events.order': { rules: ['G2'], files: ['src/engine/partition/intake.ts'] },
   'events.body': { rules: ['R5'], files: ['src/protocol/body.ts'] },
   'events.properties': { rules: ['R4'], files: ['src/protocol/properties.ts'] },
@@ -56,5 +56,5 @@ export const reliances: Reliances = {
   'storage.new': { rules: ['G3'], files: ['src/hub/stores/labelledBlobs.ts'] },
   'storage.version': { rules: ['G3'], files: ['src/hub/stores/labelledBlobs.ts'] },
   'storage.metadata': { rules: ['G3'], files: ['src/hub/stores/labelledBlobs.ts'] },
-  'storage.names': { rules: ['G3'], files: ['src/hub/stores/blobRecords.ts'] },
+  'storage.names': { rules: ['G3'], files: ['src/hub/stores/blobStore.ts'] },
 };

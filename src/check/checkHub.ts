@@ -8,7 +8,7 @@ import { openEventClient } from '../hub/reading/eventClient.ts';
 import { createHandOver } from '../hub/replies/handOver.ts';
 import { type SendRefusal, sendRefusalOf } from '../hub/replies/sendFailure.ts';
 import { newServiceClient } from '../hub/replies/serviceConnection.ts';
-import { checkpointPath, readCheckpointFile } from '../hub/stores/checkpointFile.ts';
+import { checkpointPath, readCheckpointFile } from '../hub/stores/fileStore.ts';
 import { hubPlaceOf, type StoreSettings } from '../hub/stores/openStore.ts';
 import { accessOf, type EventsAccess } from '../identity/access.ts';
 import { isSecret } from '../identity/rotatingSecret.ts';

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Generation, HubEvent, Origin } from '../protocol/event.ts';
 import { textProperties } from '../protocol/properties.ts';
+import { jsonOf } from '../storage/textFiles.ts';
 
 /** A message that failed because of the service or a backend, with all data to handle it again (G4). */
 export interface DeadLetter {
@@ -17,6 +18,32 @@ export interface DeadLetter {
   /** Of the trace of the last attempt. */
   readonly traceparent: string;
 }
+
+/** What a listing tells of a dead letter. */
+export interface LetterInfo {
+  readonly id: string;
+  readonly bytes: number;
+  /** Time of writing, in milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** Storage for dead letters: texts by id, without limits. All verbs reject when the storage cannot be reached. */
+export interface LetterStorage {
+  /** In any order. There may be other files or blobs: check with `isLetterId`. */
+  entries(folder?: string): Promise<LetterInfo[]>;
+  /**
+   * Undefined when it does not exist.
+   * @throws ForeignFile when it is longer than any dead letter
+   */
+  read(id: string): Promise<string | undefined>;
+  /** Atomic; replaces an existing text. */
+  write(id: string, text: string): Promise<void>;
+  /** No error when it does not exist. */
+  remove(id: string): Promise<void>;
+}
+
+/** More than a message of the hub's greatest size takes, however it is escaped. */
+export const mostLetterBytes = 8 * 1024 * 1024;
 
 /** The stored text is no dead letter, or an incomplete one. The message does not quote it (G5). */
 export class UnreadableDeadLetter extends Error {
@@ -106,12 +133,4 @@ export function parse(text: string, id: string): DeadLetter {
   const found = { ...letter, event: { ...rest, body: isText ? body : Buffer.from(String(body), 'base64') } };
   if (idOf(found) !== id) throw new UnreadableDeadLetter(`${id} is the dead letter of another message, ${idOf(found)}`);
   return found;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

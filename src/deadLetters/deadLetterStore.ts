@@ -1,23 +1,22 @@
 import { within } from '../concurrency/within.ts';
 import type { LogLines } from '../log/log.ts';
 import { refusesContent, storeFieldsOf } from '../observing/diagnosis.ts';
-import { ForeignFile } from '../storage/boundedReads.ts';
+import { ForeignFile } from '../storage/textFiles.ts';
 import {
   type DeadLetter,
   folderOf,
   folderOfId,
   idOf,
   isLetterId,
+  type LetterInfo,
+  type LetterStorage,
+  mostLetterBytes,
   parse,
   partitionOfId,
   print,
   UnreadableDeadLetter,
 } from './deadLetter.ts';
-import { type DeadLetterLimits, excessOf, fitsQuota } from './excess.ts';
-import { createFormerOwners } from './formerOwners.ts';
-import { createKeyedMutex } from './keyedMutex.ts';
-import { createKnownLetters } from './knownLetters.ts';
-import type { LetterInfo, LetterStorage } from './letterStorage.ts';
+import { createKnownLetters, type DeadLetterLimits, excessOf, fitsQuota } from './letterLimits.ts';
 
 /** A limit, or the store itself, does not allow a dead letter, however often it is tried (G4). */
 export class LetterRefused extends Error {
@@ -62,9 +61,6 @@ export interface DeadLetterOptions {
   readonly now: () => number;
 }
 
-/** More than a message of the hub's greatest size takes, however it is escaped. */
-const mostLetterBytes = 8 * 1024 * 1024;
-
 /** Longest wait of parking for a listing and its deletions; then it continues without them. */
 const patienceMs = 3_000;
 
@@ -74,10 +70,17 @@ const lookEveryShare = 0.1;
 /** A listing that failed is tried again after this time. */
 const lookAgainMs = 60_000;
 
+/** More than it takes to park a message that a former owner had answered when it lost the partition. */
+const parkingMs = 20_000;
+
 export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions): DeadLetters {
-  const formerOwners = createFormerOwners();
-  /** Orders the calls for each id, so that a deletion does not remove a dead letter that was written after it. */
-  const turns = createKeyedMutex();
+  /**
+   * By partition, when the last of its former owners can write no more dead letters, as `performance.now()` (D281). Undefined until
+   * its session has handled a message.
+   */
+  const silence = new Map<string, number | undefined>();
+  /** The end of the last call for each id: they run in order, so that a deletion does not remove a dead letter that was written after it. */
+  const turns = new Map<string, Promise<void>>();
   /** As of the last listing and of what has changed here since. */
   let known = createKnownLetters();
   /** Ids that have changed during the listing. */
@@ -100,9 +103,16 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
     return place;
   }
 
-  function inTurn<T>(id: string, work: (place: LetterStorage) => Promise<T>): Promise<T> {
+  /** Settles as the work does. Later work runs even after a failure. */
+  function inTurn(id: string, work: (place: LetterStorage) => Promise<void>): Promise<void> {
     changing?.add(id);
-    return turns.run(id, async () => work(await opened()));
+    const turn = (turns.get(id) ?? Promise.resolve()).then(async () => work(await opened()));
+    const end = () => {
+      if (turns.get(id) === ended) turns.delete(id);
+    };
+    const ended = turn.then(end, end);
+    turns.set(id, ended);
+    return turn;
   }
 
   function knownAmong(ids: Iterable<string>): Pick<LetterInfo, 'id' | 'bytes'>[] {
@@ -114,7 +124,7 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
 
   /** Until the next listing, the storage is asked. */
   function forget() {
-    known = createKnownLetters(knownAmong(turns.busy.keys()));
+    known = createKnownLetters(knownAmong(turns.keys()));
     knownSince = Number.NEGATIVE_INFINITY;
   }
 
@@ -135,12 +145,11 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
     const began = performance.now();
     lookedAt = began;
     parked = { letters: 0, bytes: 0 };
-    const ours = new Set(turns.busy.keys());
+    const ours = new Set(turns.keys());
     changing = ours;
     try {
-      const found: LetterInfo[] = [];
-      for await (const entry of (await opened()).entries()) if (isOurs(entry)) found.push(entry);
-      const others = found.filter(({ id }) => !ours.has(id));
+      const found = await (await opened()).entries();
+      const others = found.filter((entry) => isOurs(entry) && !ours.has(entry.id));
       known = createKnownLetters([...knownAmong(ours), ...others]);
       knownSince = began;
       await clear(excessOf(others, limits, now()));
@@ -180,26 +189,27 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
     await room;
   }
 
+  /** Undefined without a session. Asked when the session has handled a message: the hub sends none to a former owner any more. */
+  function silentFrom(partition: string): number | undefined {
+    if (!silence.has(partition)) return undefined;
+    const silent = silence.get(partition) ?? performance.now() + parkingMs;
+    silence.set(partition, silent);
+    return silent;
+  }
+
   /** Only when a listing has begun after the last owner's writing has ended; begins one that is due. */
   function isKnownToBeAbsent(id: string): boolean {
-    const silent = formerOwners.silentFrom(partitionOfId(id));
+    const silent = silentFrom(partitionOfId(id));
     if (silent === undefined || performance.now() < silent) return false;
-    if (knownSince >= silent) return known.bytesOf(id) === undefined && !turns.busy.has(id);
+    if (knownSince >= silent) return known.bytesOf(id) === undefined && !turns.has(id);
     if (lookedAt < silent || performance.now() - lookedAt > lookAgainMs) void lookUnasked();
     return false;
   }
 
-  const fitsKnown = (id: string, bytes: number): boolean =>
-    isUncounted() || fitsQuota(bytes, known.ofDevice(folderOfId(id)), limits);
-
   async function fitsStored(id: string, bytes: number): Promise<boolean> {
-    const own = { letters: 0, bytes: 0 };
-    for await (const entry of (await opened()).entries(folderOfId(id))) {
-      if (entry.id === id) return true;
-      if (!isOurs(entry)) continue;
-      own.letters += 1;
-      own.bytes += entry.bytes;
-    }
+    const stored = await (await opened()).entries(folderOfId(id));
+    if (stored.some((entry) => entry.id === id)) return true;
+    const own = createKnownLetters(stored.filter(isOurs)).ofDevice(folderOfId(id));
     return fitsQuota(bytes, own, limits);
   }
 
@@ -218,24 +228,21 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
   return {
     async park(letter) {
       const id = idOf(letter);
-      const text = printed(letter);
-      const bytes = Buffer.byteLength(text);
-      checkSize(bytes, limits);
+      const [text, bytes] = printed(letter, limits);
       await roomForOne();
-      if (!fitsKnown(id, bytes)) await checkStored(id, bytes);
+      if (!isUncounted() && !fitsQuota(bytes, known.ofDevice(folderOfId(id)), limits)) await checkStored(id, bytes);
       known.add(id, bytes); // also if it fails: it may have been written nevertheless
       await inTurn(id, (at) => at.write(id, text)).catch(refusedIfContent);
       count(bytes);
     },
     async ids(deviceId) {
-      const ids: string[] = [];
       const folder = deviceId === undefined ? undefined : folderOf(deviceId);
-      for await (const { id } of (await opened()).entries(folder)) ids.push(id);
-      return ids.sort();
+      const found = await (await opened()).entries(folder);
+      return found.map(({ id }) => id).sort();
     },
     async read(id) {
       if (!isLetterId(id)) throw new UnreadableDeadLetter(`${id} is no name of a dead letter`);
-      const text = await (await opened()).read(id, mostLetterBytes).catch(unreadableIfForeign);
+      const text = await (await opened()).read(id).catch(unreadableIfForeign);
       return text === undefined ? undefined : parse(text, id);
     },
     async remove(id) {
@@ -247,10 +254,8 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
         throw error;
       });
     },
-    async tidy() {
-      await look();
-    },
-    takenOver: formerOwners.replaced,
+    tidy: look,
+    takenOver: (partition) => void silence.set(partition, undefined),
   };
 }
 
@@ -258,23 +263,19 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
 const isOurs = ({ id, bytes }: LetterInfo): boolean => isLetterId(id) && bytes <= mostLetterBytes;
 
 /** @throws LetterRefused: another attempt would fail, too */
-function printed(letter: DeadLetter): string {
+function printed(letter: DeadLetter, { maxBytes }: DeadLetterLimits): readonly [text: string, bytes: number] {
+  let text: string;
   try {
-    return print(letter);
+    text = print(letter);
   } catch (cause) {
     throw new LetterRefused('the message cannot be written as a dead letter', 'report this as a defect', { cause });
   }
-}
-
-/** @throws LetterRefused */
-function checkSize(bytes: number, { maxBytes }: DeadLetterLimits): void {
+  const bytes = Buffer.byteLength(text);
   const tooLarge = `a dead letter of ${bytes} bytes exceeds`;
-  if (bytes > maxBytes) {
-    throw new LetterRefused(`${tooLarge} DEAD_LETTERS_MAX_BYTES`, 'raise DEAD_LETTERS_MAX_BYTES');
-  }
-  if (bytes > mostLetterBytes) {
+  if (bytes > maxBytes) throw new LetterRefused(`${tooLarge} DEAD_LETTERS_MAX_BYTES`, 'raise DEAD_LETTERS_MAX_BYTES');
+  if (bytes > mostLetterBytes)
     throw new LetterRefused(`${tooLarge} the ${mostLetterBytes} that are read again`, 'take the message from the hub');
-  }
+  return [text, bytes];
 }
 
 /** @throws LetterRefused when the store will not take this dead letter, else the error itself */

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
-import { readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { readBounded } from '../storage/boundedReads.ts';
-import type { LetterInfo, LetterStorage } from './letterStorage.ts';
+import { makeFolder, makingAgain, readBounded, replaceFile } from '../storage/textFiles.ts';
+import { type LetterInfo, type LetterStorage, mostLetterBytes } from './deadLetter.ts';
 
 const suffix = '.json';
-const draftOf = (path: string) => `${path}.${randomUUID()}`;
 const isDraft = (name: string) => /\.json\.[0-9a-f-]{36}$/.test(name);
 
 /** Unfinished files of a crash and empty folders are removed after this time. */
@@ -17,9 +15,14 @@ export function createDirectory(directory: string): LetterStorage {
   const pathOf = (id: string) => join(directory, `${id}${suffix}`);
   let wasThere = false;
 
-  async function entryOf(id: string): Promise<LetterInfo[]> {
-    const found = await stat(pathOf(id)).catch(unlessMissing);
-    return found ? [{ id, bytes: found.size, at: found.mtimeMs }] : [];
+  /** @param parent of the files with these names; empty, or with a slash at its end */
+  async function entriesIn(parent: string, names: readonly string[]): Promise<LetterInfo[]> {
+    const ids = names.filter((name) => name.endsWith(suffix)).map((name) => parent + name.slice(0, -suffix.length));
+    const found = await Promise.all(ids.map((id) => stat(pathOf(id)).catch(unlessMissing)));
+    return ids.flatMap((id, index) => {
+      const file = found[index];
+      return file ? [{ id, bytes: file.size, at: file.mtimeMs }] : [];
+    });
   }
 
   async function removeLeftover(path: string, remove: (path: string) => Promise<void>): Promise<void> {
@@ -32,24 +35,14 @@ export function createDirectory(directory: string): LetterStorage {
     const names = (await readdir(path).catch(unlessMissing)) ?? [];
     if (names.length === 0) await removeLeftover(path, rmdir);
     for (const draft of names.filter(isDraft)) await removeLeftover(join(path, draft), (name) => rm(name));
-    const ids = idsOf(names).map((id) => `${folder}/${id}`);
-    return (await Promise.all(ids.map(entryOf))).flat();
-  }
-
-  /** Made again for the next attempt: the log is to tell of it first, because what was in it is lost. */
-  async function checkNotGone(): Promise<void> {
-    await stat(directory).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') mkdirSync(directory, { recursive: true, mode: 0o700 });
-      throw error;
-    });
+    return entriesIn(`${folder}/`, names);
   }
 
   async function write(path: string, text: string): Promise<void> {
-    const draft = draftOf(path);
+    const draft = `${path}.${randomUUID()}`;
     try {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-      await writeFile(draft, text, { mode: 0o600, flush: true });
-      await rename(draft, path);
+      makeFolder(dirname(path));
+      await replaceFile(path, draft, text);
       wasThere = true;
     } catch (error) {
       await rm(draft, { force: true });
@@ -58,27 +51,24 @@ export function createDirectory(directory: string): LetterStorage {
   }
 
   return {
-    async *entries(only) {
-      if (only !== undefined) {
-        yield* await entriesOf(only);
-        return;
-      }
+    async entries(only) {
+      if (only !== undefined) return entriesOf(only);
       const found = (await readdir(directory, { withFileTypes: true }).catch(unlessMissing)) ?? [];
-      const strays = idsOf(found.filter((one) => one.isFile()).map(({ name }) => name));
-      for (const id of strays) yield* await entryOf(id);
-      for (const one of found) {
-        if (one.isDirectory() && /^[0-9a-f]{32}$/.test(one.name)) yield* await entriesOf(one.name);
-      }
+      const strays = found.filter((one) => one.isFile()).map(({ name }) => name);
+      const entries = [await entriesIn('', strays)];
+      for (const one of found)
+        if (one.isDirectory() && /^[0-9a-f]{32}$/.test(one.name)) entries.push(await entriesOf(one.name));
+      return entries.flat();
     },
-    read: async (id, mostBytes) => {
+    async read(id) {
       try {
-        return readBounded(pathOf(id), mostBytes);
+        return readBounded(pathOf(id), mostLetterBytes);
       } catch (error) {
         return unlessMissing(error as NodeJS.ErrnoException);
       }
     },
     async write(id, text) {
-      if (wasThere) await checkNotGone();
+      if (wasThere) await stat(directory).catch(makingAgain(directory));
       await write(pathOf(id), text).catch((error) => {
         if (error.code !== 'ENOENT') throw error;
         return write(pathOf(id), text); // another process removed the empty folder
@@ -87,9 +77,6 @@ export function createDirectory(directory: string): LetterStorage {
     remove: (id) => rm(pathOf(id), { force: true }),
   };
 }
-
-const idsOf = (names: readonly string[]): string[] =>
-  names.filter((name) => name.endsWith(suffix)).map((name) => name.slice(0, -suffix.length));
 
 function unlessMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;

@@ -6,10 +6,11 @@ import type { Settings } from '../settings/config.ts';
 import { letterCounts } from '../settings/constants.ts';
 import { placeOf } from '../settings/derived.ts';
 import { directoriesOf } from '../settings/directories.ts';
-import { createInstrumentedCall } from '../storage/instrumentedCall.ts';
+import { recorded } from '../storage/recorded.ts';
 import { createDeadLetters, type DeadLetters } from './deadLetterStore.ts';
 import { createDirectory } from './directory.ts';
-import { instrumentedStorage } from './instrumentedStorage.ts';
+
+const verbs = { entries: 'list', read: 'read', write: 'write', remove: 'delete' } as const;
 
 const dayMs = 24 * 60 * 60_000;
 
@@ -21,7 +22,7 @@ export function openDeadLetters(
   access: Pick<Access, 'account'> = accessOf(settings),
 ): DeadLetters {
   const { data, store, deadLetters } = settings;
-  const ask = createInstrumentedCall('deadLetters', placeOf(deadLetters, store, 'DEAD_LETTERS'), records);
+  const place = placeOf(deadLetters, store, 'DEAD_LETTERS');
   const { container, maxBytes, retentionDays } = deadLetters;
 
   async function openPlain() {
@@ -29,7 +30,7 @@ export function openDeadLetters(
     const { createBlobs } = await import('./blobs.ts');
     return createBlobs({ container, account: access.account('deadLetters') });
   }
-  const open = async () => instrumentedStorage(await openPlain(), ask);
+  const open = async () => recorded(await openPlain(), verbs, 'deadLetters', place, records);
   const deviceBytes = (maxBytes * letterCounts.deviceLetters) / letterCounts.maxLetters; // D280
   const limits = { ...letterCounts, deviceBytes, maxBytes, retentionMs: retentionDays * dayMs };
   return createDeadLetters({ open, limits, log, now: Date.now });

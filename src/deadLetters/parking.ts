@@ -14,21 +14,7 @@ type ParkableMessage = Pick<DeadLetter, 'event' | 'generation' | 'deviceId' | 'o
   readonly attempts?: number;
 };
 
-/** Parks messages for dispatch. Never rejects: a failing store must not stop the service (G4). */
-export interface Parking {
-  /**
-   * Stores a failed message; while the store is out, it is tried again with back-off. What is refused is told in the log, with
-   * the place where the hub has the message.
-   */
-  park(message: ParkableMessage, failure: Rejection, traceparent: string, wait: ParkingWait): Promise<ParkingResult>;
-  /** Removes the dead letter of a message that has now been handled. */
-  release(message: ParkableMessage): Promise<void>;
-}
-
-/** `left`: its partition has ended before, and its next reader handles it again. */
-export type ParkingResult = 'parked' | 'refused' | 'left';
-
-export interface ParkingWait {
+interface Wait {
   readonly ended: AbortSignal;
   /** The store is out: from now on the message waits for it. */
   waits(): void;
@@ -55,33 +41,20 @@ const together = 32;
 /** Of its trouble in the log. */
 const source = 'dead letters';
 
-export function createParking({ deadLetters, meter, log, troubles, now }: ParkingOptions): Parking {
+/** Parks messages for dispatch. Never rejects: a failing store must not stop the service (G4). */
+export function createParking({ deadLetters, meter, log, troubles, now }: ParkingOptions) {
   const count = meter.counter('device_messaging.dead_letters');
   const inTurn = atMost(together);
   /** Those whose last attempt has failed. */
   const waiting = new Set<ParkableMessage>();
   meter.observe('device_messaging.dead_letters.waiting', () => [[waiting.size]]);
 
-  function failed(error: unknown) {
-    troubles.raise(source, {
-      level: 'error',
-      message: 'dead letters cannot be written; failed messages wait, and their devices with them',
-      diagnosis: { err: error, ...storeFieldsOf(error), waiting: waiting.size },
-    });
-  }
-
-  function refused({ deviceId, origin, event }: ParkableMessage, error: LetterRefused): ParkingResult {
+  function refused({ deviceId, origin, event }: ParkableMessage, error: LetterRefused) {
     count('not_parked');
     const { sequenceNumber, offset } = event;
     const place = { device: deviceId, partition: origin.partition, sequenceNumber, offset };
     log.error({ err: error, ...storeFieldsOf(error.cause), todo: error.todo, ...place }, 'message could not be parked');
-    return 'refused';
-  }
-
-  function parked(message: ParkableMessage) {
-    count('parked');
-    waiting.delete(message);
-    if (waiting.size === 0) troubles.clear(source, 'dead letters are written again');
+    return 'refused' as const;
   }
 
   /** Makes one attempt. One without an answer is asked about again, instead of writing the letter a second time behind it. */
@@ -96,7 +69,11 @@ export function createParking({ deadLetters, meter, log, troubles, now }: Parkin
   }
 
   return {
-    async park(message, { code, details }, traceparent, { ended, waits }) {
+    /**
+     * Stores a failed message; while the store is out, it is tried again with back-off. What is refused is told in the log, with
+     * the place where the hub has the message. It is `left` when its partition has ended before: its next reader handles it again.
+     */
+    async park(message: ParkableMessage, { code, details }: Rejection, traceparent: string, { ended, waits }: Wait) {
       const { event, generation, deviceId, origin, attempts = 0 } = message;
       const about = { event, generation, deviceId, origin, code, details, attempts: attempts + 1, traceparent };
       const write = writerOf(() => ({ ...about, parkedAt: now() }));
@@ -105,13 +82,19 @@ export function createParking({ deadLetters, meter, log, troubles, now }: Parkin
         for (let pauseMs = pauses.firstMs; ; pauseMs = Math.min(pauseMs * 2, pauses.longestMs)) {
           try {
             await inTurn(write);
-            parked(message);
+            count('parked');
+            waiting.delete(message);
+            if (waiting.size === 0) troubles.clear(source, 'dead letters are written again');
             return 'parked';
           } catch (error) {
             if (error instanceof LetterRefused) return refused(message, error);
             waiting.add(message);
             waits();
-            failed(error);
+            troubles.raise(source, {
+              level: 'error',
+              message: 'dead letters cannot be written; failed messages wait, and their devices with them',
+              diagnosis: { err: error, ...storeFieldsOf(error), waiting: waiting.size },
+            });
           }
           await pause(pauseMs, ended);
           if (ended.aborted) return 'left';
@@ -120,7 +103,8 @@ export function createParking({ deadLetters, meter, log, troubles, now }: Parkin
         waiting.delete(message);
       }
     },
-    async release(message) {
+    /** Removes the dead letter of a message that has now been handled. */
+    async release(message: ParkableMessage): Promise<void> {
       try {
         await within(deadLetters.remove(idOf(message)), releaseWithinMs);
       } catch (error) {

@@ -10,45 +10,39 @@ import { currentOf, isSecret, renewed } from '../identity/rotatingSecret.ts';
 export const clientOptions = (): StoragePipelineOptions =>
   Object.assign({ retryOptions: { maxTries: 1 } }, { agent: outboundAgent });
 
-/** A client of an account with the key of the moment, or with an identity. */
-export interface AccountClient<Client> {
-  /** The same until the key changes: it is asked for with each request. */
-  client(): Client;
-  /** To call before a request. What it returns tells, when the account has refused the request, whether another key came since. */
-  attempt(): () => Promise<boolean>;
+export interface ContainerAccess {
+  /** With the key of the storage account, a shared access signature for the container, or an identity. */
+  readonly account: AccountAccess;
+  /** Created at the first use if it does not exist. */
+  readonly container: string;
 }
 
-/** @param open makes the client, by a connection string or with an identity */
-export function accountClient<Client>(
-  account: AccountAccess,
-  open: (account: string | Exclude<AccountAccess, { current(): string }>) => Client,
-): AccountClient<Client> {
-  if (!isSecret(account)) {
-    const client = open(account);
-    return { client: () => client, attempt: () => async () => false };
-  }
-  let key = currentOf(account);
-  let client = open(key);
+export type Container = ReturnType<typeof containerIn>;
+
+/** A container of an account, with the key of the moment, or with an identity. */
+export function containerIn(account: AccountAccess, container: string) {
+  const open = (): ContainerClient =>
+    isSecret(account)
+      ? new ContainerClient(currentOf(account), container, clientOptions())
+      : new ContainerClient(`${account.url.replace(/\/+$/, '')}/${container}`, account.credential, clientOptions());
+  const keyNow = () => (isSecret(account) ? currentOf(account) : undefined);
+  let key = keyNow();
+  let client = open();
+
   return {
+    /** The same until the key changes: it is asked for with each request. */
     client() {
-      const now = currentOf(account);
+      const now = keyNow();
       if (now !== key) {
         key = now;
-        client = open(now);
+        client = open();
       }
       return client;
     },
+    /** To call before a request. What it returns tells, when the account has refused the request, whether another key came since. */
     attempt() {
-      const tried = currentOf(account);
-      return async () => (await renewed(account, tried)) !== tried;
+      const tried = keyNow();
+      return async () => isSecret(account) && tried !== undefined && (await renewed(account, tried)) !== tried;
     },
   };
 }
-
-/** A container of an account. */
-export const containerIn = (account: AccountAccess, container: string): AccountClient<ContainerClient> =>
-  accountClient(account, (now) =>
-    typeof now === 'string'
-      ? new ContainerClient(now, container, clientOptions())
-      : new ContainerClient(`${now.url.replace(/\/+$/, '')}/${container}`, now.credential, clientOptions()),
-  );

@@ -1,5 +1,5 @@
-import type { ContainerClient, RestError } from '@azure/storage-blob';
-import type { AccountClient } from './containerIn.ts';
+import type { RestError } from '@azure/storage-blob';
+import type { Container } from './containerIn.ts';
 
 export interface CallLimits {
   /** Limit of one attempt. */
@@ -30,17 +30,6 @@ export class StorageError extends Error {
   }
 }
 
-/** Calls to one container, with retries and time-outs. */
-export interface StorageCalls {
-  /**
-   * Ends before `by` (as `performance.now()`).
-   * @throws StorageError with the operation and the reason
-   */
-  attempt<T>(what: string, by: number, once: (abortSignal: AbortSignal) => Promise<T>): Promise<T>;
-  /** A key without the right to create containers suffices when the container exists. */
-  ensureContainer(by: number): Promise<void>;
-}
-
 /** Whether the account has answered that this key may not do it. */
 export const isRefusal = (status: number | undefined): boolean => status === 401 || status === 403;
 
@@ -50,50 +39,66 @@ export const isLease = (code: string | undefined): boolean => code?.startsWith('
 /** Not that of `node:timers/promises`, which takes no part in virtual time. */
 export const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
+/** What an account has said, as the error of its client has it. */
+export function answerOf(error: unknown) {
+  const { statusCode: status, code, details, name, response } = error as RestError;
+  const { errorCode } = (details ?? {}) as { errorCode?: string }; // of a response without a body
+  return { status, code: code ?? errorCode ?? name, date: response?.headers.get('date') };
+}
+
 const transientStatuses = [undefined, 408, 429, 500, 502, 503, 504];
 
-/** @param storage its name in errors */
-export function createStorageCalls(
-  container: AccountClient<ContainerClient>,
-  storage: string,
-  limits: CallLimits,
-): StorageCalls {
+/**
+ * Calls to one container, with retries and time-outs.
+ * @param storage its name in errors
+ */
+export function createStorageCalls(container: Container, storage: string, limits: CallLimits) {
   let isThere = false;
 
   /** A time-out is a whole number. */
   const attemptMs = (by: number) => Math.max(1, Math.ceil(Math.min(limits.attemptMs, by - performance.now())));
 
-  async function attempt<T>(what: string, by: number, once: (abortSignal: AbortSignal) => Promise<T>): Promise<T> {
+  /**
+   * Ends before `by` (as `performance.now()`), and makes no further attempt when `caller` is aborted.
+   * @throws StorageError with the operation and the reason
+   */
+  async function attempt<T>(
+    what: string,
+    by: number,
+    once: (abortSignal: AbortSignal) => Promise<T>,
+    caller?: AbortSignal,
+  ): Promise<T> {
+    const isTimeFor = (pauseMs: number) => performance.now() + pauseMs < by && !caller?.aborted;
     for (let count = 1; ; count += 1) {
       const hasOtherKey = container.attempt();
+      const limit = AbortSignal.timeout(attemptMs(by));
       try {
-        return await once(AbortSignal.timeout(attemptMs(by)));
+        return await once(caller ? AbortSignal.any([caller, limit]) : limit);
       } catch (error) {
-        const { statusCode, code, name, response } = error as RestError;
+        const { status, code, date } = answerOf(error);
         if (code === 'ContainerNotFound') isThere = false;
-        if (isRefusal(statusCode) && performance.now() < by && (await hasOtherKey())) continue;
+        if (isRefusal(status) && isTimeFor(0) && (await hasOtherKey())) continue;
         const pause = limits.pauseMs * 2 ** (count - 1);
-        if (count >= limits.attempts || !transientStatuses.includes(statusCode) || performance.now() + pause >= by) {
-          throw new StorageError(`${storage}: ${what}`, statusCode, code ?? name, response?.headers.get('date'));
-        }
+        if (count >= limits.attempts || !transientStatuses.includes(status) || !isTimeFor(pause))
+          throw new StorageError(`${storage}: ${what}`, status, code, date);
         await sleep(pause);
       }
     }
   }
 
-  return {
-    attempt,
-    async ensureContainer(by) {
-      if (isThere) return;
-      await attempt('creating the container', by, async (abortSignal) => {
-        await container
-          .client()
-          .createIfNotExists({ abortSignal })
-          .catch((error) => {
-            if (error.statusCode !== 403) throw error;
-          });
-        isThere = true;
-      });
-    },
-  };
+  /** A key without the right to create containers suffices when the container exists. */
+  async function ensureContainer(by: number): Promise<void> {
+    if (isThere) return;
+    await attempt('creating the container', by, async (abortSignal) => {
+      await container
+        .client()
+        .createIfNotExists({ abortSignal })
+        .catch((error) => {
+          if (error.statusCode !== 403) throw error;
+        });
+      isThere = true;
+    });
+  }
+
+  return { attempt, ensureContainer };
 }

@@ -1,6 +1,7 @@
-import { ContainerClient } from '@azure/storage-blob';
+import { Readable } from 'node:stream';
+import { BlockBlobClient, ContainerClient } from '@azure/storage-blob';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { accountKey } from '../../sandbox/methods/azurite.ts';
+import { accountKey, connectionStringTo } from '../../sandbox/methods/azurite.ts';
 import { createBlobs } from '../../src/deadLetters/blobs.ts';
 import { idOf, UnreadableDeadLetter } from '../../src/deadLetters/deadLetter.ts';
 import { serve } from '../backends/harness.ts';
@@ -18,13 +19,17 @@ beforeEach(async () => {
   container = `letters-${containers}`;
   proxy = await startLossyProxy(storage.port);
 });
-afterEach(() => proxy.close());
+afterEach(() => {
+  vi.restoreAllMocks();
+  return proxy.close();
+});
 
 /** Short, so that a storage which does not answer is given up soon. */
-const limits = { attemptMs: 100, attempts: 3, pauseMs: 1, verbMs: 1_000, pageLetters: 5_000 };
+const limits = { attemptMs: 100, attempts: 3, pauseMs: 1, verbMs: 1_000 };
 const patient = { ...limits, attemptMs: 5_000, verbMs: 15_000 };
 
-const open = (given = patient) => createBlobs({ account: storage.at(proxy.port), container, limits: given });
+const open = (given: typeof limits & { readonly pageBlobs?: number } = patient) =>
+  createBlobs({ account: storage.at(proxy.port), container, limits: given });
 const id = idOf(letter(1));
 
 describe('the container of dead letters', () => {
@@ -47,7 +52,7 @@ describe('the container of dead letters', () => {
   });
 
   it('is listed page by page', async () => {
-    const letters = lettersIn(open({ ...patient, pageLetters: 2 }));
+    const letters = lettersIn(open({ ...patient, pageBlobs: 2 }));
     for (const number of [1, 2, 3, 4, 5]) await letters.park(letter(number));
     proxy.seen.length = 0;
     expect((await allLetters(letters)).map((one) => one.letter.event.sequenceNumber)).toEqual([1, 2, 3, 4, 5]);
@@ -69,8 +74,8 @@ describe('the container of dead letters', () => {
   });
 
   it.each([
-    ['entries', (place: ReturnType<typeof open>) => place.entries()[Symbol.asyncIterator]().next()],
-    ['read', (place: ReturnType<typeof open>) => place.read(id, 1_000_000)],
+    ['entries', (place: ReturnType<typeof open>) => place.entries()],
+    ['read', (place: ReturnType<typeof open>) => place.read(id)],
     ['write', (place: ReturnType<typeof open>) => place.write(id, 'x')],
     ['remove', (place: ReturnType<typeof open>) => place.remove(id)],
   ])('ends %s at its time-out when there is no answer, and reveals no secret', async (_verb, work) => {
@@ -97,7 +102,7 @@ describe('the container of dead letters', () => {
       answer.write('12345');
     });
     const place = createBlobs({ account: storage.at(Number(new URL(url).port)), container, limits });
-    await expect(place.read(id, 1_000_000)).rejects.toThrow(`reading ${id} failed`);
+    await expect(place.read(id)).rejects.toThrow(`reading ${id} failed`);
   });
 
   it('accepts dead letters although it cannot be listed, and warns that the limits may not hold', async () => {
@@ -128,6 +133,44 @@ describe('the container of dead letters', () => {
     await letters.tidy();
     expect((await allLetters(letters)).map((one) => one.letter.event.sequenceNumber)).toEqual([1, 3]);
   });
+});
+
+const forbidden = Object.assign(new Error('forbidden'), { statusCode: 403 });
+
+it('no more than 32 calls to the storage of dead letters are open at once, though some of them fail', async () => {
+  /** Ends of the calls that are open. */
+  const open: (() => void)[] = [];
+  let [calls, most] = [0, 0];
+  async function call<T>(result: T): Promise<T> {
+    calls += 1;
+    const isForbidden = calls % 7 === 0;
+    await new Promise<void>((resolve) => {
+      open.push(resolve);
+      most = Math.max(most, open.length);
+    });
+    if (isForbidden) throw forbidden;
+    return result;
+  }
+  vi.spyOn(ContainerClient.prototype, 'createIfNotExists').mockResolvedValue({} as never);
+  const { prototype } = BlockBlobClient;
+  vi.spyOn(prototype, 'download').mockImplementation(() =>
+    call({ readableStreamBody: Readable.from([Buffer.from('{}')]) } as never),
+  );
+  vi.spyOn(prototype, 'upload').mockImplementation(() => call({} as never));
+  vi.spyOn(prototype, 'delete').mockImplementation(() => call({} as never));
+
+  const blobs = createBlobs({ account: connectionStringTo(1), container: 'letters' });
+  const ids = Array.from({ length: 50 }, (_, number) => idOf(letter(number)));
+  let isDone = false;
+  const work = Promise.allSettled(
+    ids.flatMap((id) => [blobs.read(id), blobs.write(id, '{}'), blobs.remove(id)]),
+  ).finally(() => (isDone = true));
+  while (!isDone) {
+    await new Promise(setImmediate);
+    open.shift()?.();
+  }
+  const failed = (await work).filter(({ status }) => status === 'rejected');
+  expect([calls, most, failed.length]).toEqual([150, 32, 21]);
 });
 
 describe('the store of the settings', () => {

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { createBlobs } from '../../src/deadLetters/blobs.ts';
+import type { LetterStorage } from '../../src/deadLetters/deadLetter.ts';
 import { idOf, print } from '../../src/deadLetters/deadLetter.ts';
 import type { DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
 import { createDirectory } from '../../src/deadLetters/directory.ts';
-import type { DeadLetterLimits } from '../../src/deadLetters/excess.ts';
-import type { LetterStorage } from '../../src/deadLetters/letterStorage.ts';
+import type { DeadLetterLimits } from '../../src/deadLetters/letterLimits.ts';
 import { allLetters, letter, lettersIn } from '../support/letters.ts';
 import { storageForAll } from '../support/storageAccount.ts';
 
@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 
 /** Generous: a busy machine is slow, and what hangs is ended all the same. */
-const patience = { attemptMs: 200_000, attempts: 3, pauseMs: 200, verbMs: 400_000, pageLetters: 5_000 };
+const patience = { attemptMs: 200_000, attempts: 3, pauseMs: 200, verbMs: 400_000 };
 
 const places: Record<string, () => LetterStorage> = {
   directory: () => createDirectory(join(directory, 'letters')),

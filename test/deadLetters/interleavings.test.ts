@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
+import type { LetterStorage } from '../../src/deadLetters/deadLetter.ts';
 import { idOf, print } from '../../src/deadLetters/deadLetter.ts';
 import { createDeadLetters, type DeadLetters, LetterRefused } from '../../src/deadLetters/deadLetterStore.ts';
-import type { DeadLetterLimits } from '../../src/deadLetters/excess.ts';
-import type { LetterStorage } from '../../src/deadLetters/letterStorage.ts';
+import type { DeadLetterLimits } from '../../src/deadLetters/letterLimits.ts';
 import { storeFailureOf } from '../../src/observing/diagnosis.ts';
 import { StorageError } from '../../src/storage/storageCalls.ts';
 import { letter, lettersIn } from '../support/letters.ts';
@@ -220,9 +220,9 @@ describe('a device with as many dead letters as it may have', () => {
   it.each(['fails', 'hangs'])('gets further ones while the listing of the store %s', async (how) => {
     const { place, letters, ids } = setUp({ deviceLetters: 1, maxLetters: 1_000 });
     await letters.park(letter(1));
-    vi.spyOn(place, 'entries').mockImplementation(async function* () {
+    vi.spyOn(place, 'entries').mockImplementation(async () => {
       if (how === 'fails') throw new Error('forbidden');
-      await new Promise(() => {});
+      return new Promise(() => {});
     });
     const parking = letters.park(letter(2));
     await vi.advanceTimersByTimeAsync(3_000);
@@ -367,10 +367,7 @@ function slow(place: LetterStorage): LetterStorage {
   const pause = () => new Promise((resolve) => setTimeout(resolve, 1));
   return {
     ...place,
-    async *entries() {
-      await pause();
-      yield* place.entries();
-    },
+    entries: (...given) => pause().then(() => place.entries(...given)),
     write: (...given) => pause().then(() => place.write(...given)),
     remove: (...given) => pause().then(() => place.remove(...given)),
   };

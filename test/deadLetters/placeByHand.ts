@@ -1,4 +1,4 @@
-import type { LetterStorage } from '../../src/deadLetters/letterStorage.ts';
+import type { LetterStorage } from '../../src/deadLetters/deadLetter.ts';
 
 /** A place in memory whose verbs wait for the test while they are held up. */
 export function placeByHand() {
@@ -11,11 +11,11 @@ export function placeByHand() {
     if (waiting) await new Promise<void>((resolve) => waiting.push(resolve));
   };
   const place: LetterStorage = {
-    async *entries() {
+    async entries() {
       asked.entries += 1;
       const found = [...texts].map(([id, text]) => ({ id, bytes: text.length, at: written.get(id) ?? 0 }));
       await pass('entries');
-      yield* found;
+      return found;
     },
     read: (id) => Promise.resolve(texts.get(id)),
     async write(id, text) {

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { type DeadLetter, idOf, partitionOfId } from '../../src/deadLetters/deadLetter.ts';
-import type { DeadLetterLimits } from '../../src/deadLetters/excess.ts';
+import type { DeadLetterLimits } from '../../src/deadLetters/letterLimits.ts';
 import { letter, lettersIn } from '../support/letters.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { placeByHand } from './placeByHand.ts';
@@ -145,7 +145,7 @@ describe('a message that may have been handled before', () => {
     hold('entries');
     const tidying = letters.tidy();
     await settle();
-    await lettersIn({ ...place, async *entries() {} }).park(letter(7));
+    await lettersIn({ ...place, entries: async () => [] }).park(letter(7));
     await seconds(0.2);
     release('entries');
     await tidying;

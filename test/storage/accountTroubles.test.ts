@@ -26,9 +26,9 @@ function strikeOnce(account: ReturnType<typeof memoryAccount>, asked: RegExp, fa
 const limits = { attemptMs: 4_000, attempts: 2, pauseMs: 1, verbMs: 12_000 };
 
 describe('dead letters in an account', () => {
-  const open = (pageLetters = 5_000) => {
+  const open = (pageBlobs = 5_000) => {
     const account = memoryAccount();
-    const place = createBlobs({ account: account.access, container: 'c', limits: { ...limits, pageLetters } });
+    const place = createBlobs({ account: account.access, container: 'c', limits: { ...limits, pageBlobs } });
     return { account, place, letters: lettersIn(place) };
   };
   const ids = [1, 2, 3, 4, 5].map((number) => idOf(letter(number)));
@@ -65,7 +65,9 @@ describe('dead letters in an account', () => {
       vi.advanceTimersByTime(4_000);
       return 'pass';
     };
+    const limit = vi.spyOn(AbortSignal, 'timeout');
     expect(await letters.ids()).toEqual(ids);
+    expect(limit.mock.calls).toEqual(Array(6).fill([4_000])); // of the container, and of each page
   });
 
   it.each(['LIST', 'GET', 'PUT', 'DELETE'])('are not taken for missing or done when %s fails', async (verb) => {
@@ -93,7 +95,7 @@ describe('dead letters in an account', () => {
   it('are as old as their last writing', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const { account } = open();
-    const place = createBlobs({ account: account.access, container: 'c', limits: { ...limits, pageLetters: 9 } });
+    const place = createBlobs({ account: account.access, container: 'c', limits });
     const letters = lettersIn(place, { retentionMs: 3_600_000 });
     await letters.park(letter(1));
     await letters.park(letter(2));
@@ -121,8 +123,8 @@ describe('dead letters in an account', () => {
     let goOn = () => {};
     const slow = new Promise<'pass'>((resolve) => (goOn = () => resolve('pass')));
     account.fate = () => slow;
-    const before = Array.from({ length: 32 }, (_, number) => place.read(`${number}`, 10));
-    const waiting = [place.write('late', '{}'), place.read('made', 10)];
+    const before = Array.from({ length: 32 }, (_, number) => place.read(`${number}`));
+    const waiting = [place.write('late', '{}'), place.read('made')];
     await new Promise(setImmediate);
     vi.advanceTimersByTime(9_000);
     goOn();
@@ -265,9 +267,7 @@ describe('checkpoints in an account', () => {
 
 it('a dead letter whose content is not ours is named, and deletes no other', async () => {
   const account = memoryAccount();
-  const letters = lettersIn(
-    createBlobs({ account: account.access, container: 'c', limits: { ...limits, pageLetters: 9 } }),
-  );
+  const letters = lettersIn(createBlobs({ account: account.access, container: 'c', limits }));
   const [id, other] = [idOf(letter(1)), idOf(letter(2))];
   account.put(`${id}.json`, print(letter(2)));
   await letters.park(letter(2));

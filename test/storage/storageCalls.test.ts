@@ -1,7 +1,7 @@
 import { ContainerClient } from '@azure/storage-blob';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connectionStringTo } from '../../sandbox/methods/azurite.ts';
-import { accountClient, clientOptions, containerIn } from '../../src/storage/containerIn.ts';
+import { clientOptions, containerIn } from '../../src/storage/containerIn.ts';
 import { createStorageCalls, StorageError } from '../../src/storage/storageCalls.ts';
 import { serve } from '../backends/harness.ts';
 import { withFakeTimers } from '../support/waiting.ts';
@@ -11,8 +11,9 @@ import { withFakeTimers } from '../support/waiting.ts';
 const limits = { attemptMs: 4_000, attempts: 4, pauseMs: 200 };
 const failure = (statusCode?: number, code?: string) => Object.assign(new Error('not told'), { statusCode, code });
 
-/** A key that changes when the test says so, or when the account has refused it. */
-function rotating(...keys: string[]) {
+/** An account whose key changes when the test says so, or when the account has refused it. The key is a port, too. */
+function rotating(...ports: number[]) {
+  const keys = ports.map((port) => connectionStringTo(port));
   let current = keys.shift() as string;
   const change = () => {
     current = keys.shift() ?? current;
@@ -103,25 +104,23 @@ describe('a request to an account', () => {
   });
 
   it.each([401, 403])('is repeated with the next key after the status %s, without a pause', async (status) => {
-    const { secret } = rotating('first', 'second', 'third');
-    const keys = accountClient(secret, (key) => key);
+    const { secret } = rotating(1, 2, 3);
+    const keys = containerIn(secret, 'c');
     const used: string[] = [];
     const answers = [failure(status), failure(status), 'read'];
-    const calls = createStorageCalls(keys as never, 'storage', limits);
+    const calls = createStorageCalls(keys, 'storage', limits);
     const asked = calls.attempt('reading', performance.now() + 10, async () => {
-      used.push(String(keys.client()));
+      used.push(new URL(keys.client().url).port);
       const answer = answers[used.length - 1];
       if (answer instanceof Error) throw answer;
       return answer;
     });
     expect(await asked).toBe('read');
-    expect(used).toEqual(['first', 'second', 'third']);
+    expect(used).toEqual(['1', '2', '3']);
   });
 
   it('ends with the refusal when there is no other key', async () => {
-    const { secret } = rotating('first', 'second');
-    const keys = accountClient(secret, (key) => key);
-    const { at, outcome } = await attemptsOf([failure(403)], 60_000, keys as never);
+    const { at, outcome } = await attemptsOf([failure(403)], 60_000, containerIn(rotating(1, 2).secret, 'c'));
     expect([at, outcome]).toMatchObject([[0, 0], { status: 403 }]);
   });
 
@@ -181,47 +180,40 @@ describe('a container', () => {
 });
 
 describe('the client of an account', () => {
+  const identity = { scope: 's', getToken: async () => ({ token: 't', expiresOnTimestamp: 0 }) };
+
   it('is one for each key, and that of the key of the moment', () => {
-    const { secret, change } = rotating('first', 'second');
-    const opened: string[] = [];
-    const { client } = accountClient(secret, (key) => {
-      opened.push(String(key));
-      return { key };
-    });
-    expect(client()).toBe(client());
+    const { secret, change } = rotating(1, 2);
+    const { client } = containerIn(secret, 'c');
+    const first = client();
+    expect([new URL(first.url).port, client()]).toEqual(['1', first]);
     change();
-    expect([client().key, client()]).toEqual(['second', client()]);
-    expect(client()).toBe(client());
-    expect(opened).toEqual(['first', 'second']);
+    const second = client();
+    expect([new URL(second.url).port, client()]).toEqual(['2', second]);
+    expect(client()).toBe(second);
   });
 
   it.each([
     ['has come during the request', true],
     ['comes when the account refuses the last one', false],
   ])('is told of another key that %s', async (_when, isEarly) => {
-    const { secret, change } = rotating('first', 'second');
-    const hasOtherKey = accountClient(secret, (key) => key).attempt();
+    const { secret, change } = rotating(1, 2);
+    const hasOtherKey = containerIn(secret, 'c').attempt();
     if (isEarly) change();
     expect(await hasOtherKey()).toBe(true);
-    expect(await accountClient(secret, (key) => key).attempt()()).toBe(false);
+    expect(await containerIn(secret, 'c').attempt()()).toBe(false);
   });
 
   it('is told of no other key where there is one for good, or an identity', async () => {
-    for (const access of ['key', { url: 'https://account.example', credential: {} as never }]) {
-      const { client, attempt } = accountClient(access, (given) => ({ given }));
-      expect([client(), client().given, await attempt()()]).toEqual([client(), access, false]);
+    for (const access of [connectionStringTo(1), { url: 'https://account.example', credential: identity }]) {
+      const { client, attempt } = containerIn(access, 'c');
       expect(client()).toBe(client());
+      expect(await attempt()()).toBe(false);
     }
   });
 
   it('has its address without the slashes that may end it', () => {
-    const { client } = containerIn(
-      {
-        url: 'https://account.example//',
-        credential: { scope: 's', getToken: async () => ({ token: 't', expiresOnTimestamp: 0 }) },
-      },
-      'c',
-    );
+    const { client } = containerIn({ url: 'https://account.example//', credential: identity }, 'c');
     expect(client().url).toBe('https://account.example/c');
   });
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { type StoreFailure, storeFailureOf } from '../../src/observing/diagnosis.ts';
-import { createInstrumentedCall } from '../../src/storage/instrumentedCall.ts';
+import { recorded } from '../../src/storage/recorded.ts';
 import { StorageError } from '../../src/storage/storageCalls.ts';
 
 // What an operator learns of each failure of a store: the setting, what the store has said, and what to do.
@@ -62,16 +62,22 @@ it.each([
 
 it('what says nothing about a store stays as it is, and each call has one end', async () => {
   const ends: unknown[] = [];
-  const ask = createInstrumentedCall('checkpoints', byKey, {
+  const defect = new TypeError('a defect');
+  const busy = new StorageError('storage: writing', 503, 'ServerBusy');
+  const plain = {
+    read: () => Promise.reject(defect),
+    write: () => Promise.reject(busy),
+    list: async (one: number, other: number) => one + other,
+  };
+  const verbs = { read: 'read', write: 'write', list: 'list' } as const;
+  const store = recorded(plain, verbs, 'checkpoints', byKey, {
     begin: (store, operation) => (fault) => void ends.push([store, operation, fault]),
   });
-  const defect = new TypeError('a defect');
-  await expect(ask('read', () => Promise.reject(defect))).rejects.toBe(defect);
-  const busy = new StorageError('storage: writing', 503, 'ServerBusy');
-  await expect(ask('write', () => Promise.reject(busy))).rejects.toMatchObject({
+  await expect(store.read()).rejects.toBe(defect);
+  await expect(store.write()).rejects.toMatchObject({
     ...({ name: 'StoreFailure', fault: 'unavailable', message: busy.message } satisfies Partial<StoreFailure>),
   });
-  expect(await ask('list', async () => 7)).toBe(7);
+  expect(await store.list(3, 4)).toBe(7);
   expect(ends).toEqual([
     ['checkpoints', 'read', undefined],
     ['checkpoints', 'write', 'unavailable'],

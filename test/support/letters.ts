@@ -1,8 +1,7 @@
-import type { DeadLetter } from '../../src/deadLetters/deadLetter.ts';
+import type { DeadLetter, LetterStorage } from '../../src/deadLetters/deadLetter.ts';
 import { createDeadLetters, type DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
 import { createDirectory } from '../../src/deadLetters/directory.ts';
-import type { DeadLetterLimits } from '../../src/deadLetters/excess.ts';
-import type { LetterStorage } from '../../src/deadLetters/letterStorage.ts';
+import type { DeadLetterLimits } from '../../src/deadLetters/letterLimits.ts';
 import { type Choice, chosenLetters, type StoredLetter } from '../../src/operations/deadLetterCommands.ts';
 import { hubEvent } from './events.ts';
 

@@ -3,7 +3,7 @@ import { decodeCompletion, isDone } from '../../engine/progress/completionMap.ts
 import type { Progress } from '../../engine/progress/tracked.ts';
 import { crashRecordAtOpening, decodeCrashRecord, encodeCrashRecord } from '../../engine/quarantine/crashRecord.ts';
 import type { CheckpointStore, Ownership } from '../stores/checkpointStore.ts';
-import { UnreadableCheckpoint } from '../stores/storedProgress.ts';
+import { UnreadableCheckpoint } from '../stores/checkpointStore.ts';
 import { type CheckCheckpoint, OldInformation } from './foreignCheckpoint.ts';
 
 /**

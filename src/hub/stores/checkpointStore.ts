@@ -21,6 +21,9 @@ export interface Ownership {
   readonly etag: string;
 }
 
+/** Identifies one claim of a partition. */
+export type LeaseHolder = Pick<Ownership, 'partition' | 'owner' | 'epoch'>;
+
 /**
  * Ownership records and checkpoints of all partitions; one store for each namespace, hub and consumer group. Methods
  * reject when the store cannot be reached.
@@ -38,8 +41,8 @@ export interface CheckpointStore {
    * @throws UnreadableCheckpoint
    */
   progress(partition: string): Promise<Progress | undefined>;
-  /** The checkpoints of all partitions. */
-  checkpoints(): Promise<readonly StoredCheckpoint[]>;
+  /** The checkpoints of all partitions; `where` names one for an operator. */
+  checkpoints(): Promise<readonly { readonly partition: string; readonly where: string }[]>;
   /**
    * Writes progress; ignores one that is behind what is written.
    * @returns false when another instance has claimed the partition: then nothing was written
@@ -47,13 +50,45 @@ export interface CheckpointStore {
   writeProgress(reader: LeaseHolder, progress: Progress): Promise<boolean>;
 }
 
-export const isBegun = (begun: unknown): begun is number => Number.isSafeInteger(begun) && Number(begun) >= -1;
+/** Also of what is before the first event. */
+export const isSequenceNumber = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= -1;
 
-export interface StoredCheckpoint {
-  readonly partition: string;
-  /** Names it for an operator. */
-  readonly where: string;
+/**
+ * A stored checkpoint is damaged, or belongs to another partition. Its partition is not read: to begin at the start
+ * position instead would handle everything again (D195).
+ */
+export class UnreadableCheckpoint extends Error {
+  override readonly name = 'UnreadableCheckpoint';
 }
 
-/** Identifies one claim of a partition. */
-export type LeaseHolder = Pick<Ownership, 'partition' | 'owner' | 'epoch'>;
+/** Offsets are opaque (fact events.offset), but none of the words and signs that mean another position to the hub is one. */
+const offset = /^(?:-1|\w[!#-&(-~]{0,255})$/;
+
+type Rule = readonly [what: string, must: string, holds: (value: unknown) => boolean];
+const isText = (value: unknown) => typeof value === 'string';
+const rules: Readonly<Record<keyof Progress, Rule>> = {
+  sequenceNumber: ['sequence number', `a whole number from -1 to ${Number.MAX_SAFE_INTEGER}`, isSequenceNumber],
+  offset: ['offset', 'an offset of the hub', (value) => isText(value) && offset.test(String(value))],
+  completed: ['map', 'a text', isText],
+  note: ['crash record', 'a text', (value) => value === undefined || isText(value)],
+};
+
+/**
+ * @param where names the checkpoint for an operator
+ * @throws UnreadableCheckpoint
+ */
+export function progressOf(stored: unknown, where: string): Progress {
+  const fields = (typeof stored === 'object' && stored !== null ? stored : {}) as Progress;
+  for (const [name, [what, must, holds]] of Object.entries(rules)) {
+    const value: unknown = fields[name as keyof Progress];
+    if (!holds(value)) throw new UnreadableCheckpoint(`${where}: its ${what} is ${shown(value)}, not ${must}`);
+  }
+  return fields;
+}
+
+const mostShown = 60;
+
+const shown = (value: unknown): string => {
+  const text = JSON.stringify(value) ?? 'missing';
+  return text.length > mostShown ? `${text.slice(0, mostShown)}…` : text;
+};

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { ContainerClient } from '@azure/storage-blob';
-import { beginningOf } from '../../storage/boundedReads.ts';
-import type { AccountClient } from '../../storage/containerIn.ts';
+import type { ContainerListBlobFlatSegmentResponse } from '@azure/storage-blob';
+import type { Container } from '../../storage/containerIn.ts';
 import { type CallLimits, createStorageCalls, isLease } from '../../storage/storageCalls.ts';
 
 /** A blob without its content. */
@@ -15,7 +14,7 @@ export interface LabelledBlob {
 }
 
 export interface WholeBlob extends LabelledBlob {
-  readonly content: string;
+  readonly content: Buffer;
 }
 
 /** A write without `content` keeps the content of the blob. */
@@ -24,34 +23,28 @@ export interface BlobContent {
   readonly content?: string;
 }
 
-/**
- * The blobs of one container. Every verb ends before `by` (as `performance.now()`), with a few attempts of limited
- * length, and rejects with an error that contains the operation and the reason, but no request: that holds tokens (G5).
- */
-export interface LabelledBlobs {
-  list(prefix: string, by: number): Promise<LabelledBlob[]>;
-  /** Labels and content of the same version. Undefined when there is no such blob. */
-  read(name: string, by: number): Promise<WholeBlob | undefined>;
-  /**
-   * @param etag of the version to be replaced; undefined when the blob must not exist
-   * @returns the new version, or undefined when the blob does not match `etag`
-   */
-  write(name: string, content: BlobContent, etag: string | undefined, by: number): Promise<LabelledBlob | undefined>;
-  /** How far the clock of the storage is ahead of ours, in milliseconds; 0 when the difference is small. */
-  clockAheadMs(): number;
+/** `verbMs`: that of a verb. `pageBlobs`: most blobs in one page of a listing. */
+export interface BlobLimits extends CallLimits {
+  readonly verbMs: number;
+  readonly pageBlobs?: number;
 }
 
 /** The storage sends whole seconds, and its answer takes time to arrive. */
 const clockNoiseMs = 1_500;
 
-/** Longer content is cut: the service writes none. */
-const maxContentBytes = 4 * 1024 * 1024;
-
 /** The label by which a writer recognises its own write after a lost answer. */
 const mark = 'mark';
 
-export function createLabelledBlobs(container: AccountClient<ContainerClient>, limits: CallLimits): LabelledBlobs {
-  const { attempt, ensureContainer } = createStorageCalls(container, 'checkpoint storage', limits);
+/**
+ * The blobs of one container. Every verb ends before `by` (as `performance.now()`), with a few attempts of limited
+ * length, and rejects with an error that contains the operation and the reason, but no request: that holds tokens (G5).
+ * @param storage its name in errors
+ * @param suffix of all blobs, and not of their names here
+ */
+export function createLabelledBlobs(container: Container, storage: string, limits: BlobLimits, suffix = '') {
+  const { verbMs, pageBlobs } = limits;
+  const { attempt, ensureContainer } = createStorageCalls(container, storage, limits);
+  const blobOf = (name: string) => container.client().getBlockBlobClient(`${name}${suffix}`);
   let aheadMs = 0;
 
   const observeServerTime = (date: Date | undefined) => {
@@ -59,73 +52,119 @@ export function createLabelledBlobs(container: AccountClient<ContainerClient>, l
     if (Math.abs(measured - aheadMs) > clockNoiseMs) aheadMs = measured;
   };
 
-  async function readOnce(name: string, abortSignal: AbortSignal): Promise<WholeBlob | undefined> {
+  async function readOnce(name: string, mostBytes: number, abortSignal: AbortSignal): Promise<WholeBlob | undefined> {
     try {
-      const answer = await container.client().getBlobClient(name).download(0, undefined, { abortSignal });
+      const answer = await blobOf(name).download(0, undefined, { abortSignal });
       const { metadata: labels = {}, etag = '', lastModified, date, readableStreamBody } = answer;
       observeServerTime(date);
-      const content = readableStreamBody && (await beginningOf(readableStreamBody, maxContentBytes));
-      return { name, labels, etag, modifiedAt: lastModified?.getTime() ?? 0, content: content?.toString() ?? '' };
+      const content = readableStreamBody ? await beginningOf(readableStreamBody, mostBytes) : Buffer.alloc(0);
+      return { name, labels, etag, modifiedAt: lastModified?.getTime() ?? 0, content };
     } catch (error) {
-      if ((error as { statusCode?: number }).statusCode !== 404) throw error;
-      return undefined;
+      return unlessMissing(error);
     }
   }
 
-  async function writeOnce(
-    name: string,
-    { labels: metadata, content }: BlobContent,
-    etag: string | undefined,
-    abortSignal: AbortSignal,
-  ) {
-    const blob = container.client().getBlockBlobClient(name);
-    const conditions = etag === undefined ? { ifNoneMatch: '*' } : { ifMatch: etag };
-    const written =
-      etag !== undefined && content === undefined
-        ? await blob.setMetadata(metadata, { conditions, abortSignal })
-        : await blob.upload(content ?? '', Buffer.byteLength(content ?? ''), { metadata, conditions, abortSignal });
-    observeServerTime(written.date);
-    return { name, labels: metadata, etag: written.etag ?? '', modifiedAt: written.lastModified?.getTime() ?? 0 };
-  }
-
   return {
-    async list(prefix, by) {
-      await ensureContainer(by);
-      return attempt('listing', by, async (abortSignal) => {
-        const found: LabelledBlob[] = [];
-        const pages = container.client().listBlobsFlat({ prefix, includeMetadata: true, abortSignal }).byPage();
-        for await (const page of pages) {
-          observeServerTime(page.date);
-          for (const { name, metadata = {}, properties } of page.segment.blobItems) {
-            found.push({
-              name,
-              labels: metadata,
-              etag: `"${properties.etag.replaceAll('"', '')}"`, // listed bare, quoted everywhere else (fact storage.metadata)
-              modifiedAt: properties.lastModified.getTime(),
-            });
-          }
+    /** @param by asked for each page */
+    async list(prefix: string, by: () => number) {
+      await ensureContainer(by());
+      const found: (LabelledBlob & { readonly bytes: number })[] = [];
+      let from: string | undefined;
+      do {
+        const start = { ...(pageBlobs && { maxPageSize: pageBlobs }), ...(from && { continuationToken: from }) };
+        const page: ContainerListBlobFlatSegmentResponse = await attempt('listing', by(), async (abortSignal) => {
+          const options = { prefix, includeMetadata: true, abortSignal };
+          return (await container.client().listBlobsFlat(options).byPage(start).next()).value;
+        });
+        observeServerTime(page.date);
+        for (const { name, metadata = {}, properties } of page.segment.blobItems) {
+          if (!name.endsWith(suffix)) continue;
+          found.push({
+            name: name.slice(0, name.length - suffix.length),
+            labels: metadata,
+            etag: `"${properties.etag.replaceAll('"', '')}"`, // listed bare, quoted everywhere else (fact storage.metadata)
+            modifiedAt: properties.lastModified.getTime(),
+            bytes: properties.contentLength ?? 0,
+          });
         }
-        return found;
-      });
+        from = page.continuationToken;
+      } while (from);
+      return found;
     },
-    read: (name, by) => attempt(`reading ${name}`, by, (abortSignal) => readOnce(name, abortSignal)),
-    async write(name, { labels, ...more }, etag, by) {
-      const marked = { ...labels, [mark]: randomUUID() };
+    /**
+     * Labels and content of the same version. Undefined when there is no such blob.
+     * @param mostBytes the reading of longer content stops; what is returned then is longer, too
+     */
+    read: (name: string, mostBytes: number, by: number) =>
+      attempt(`reading ${name}`, by, (abortSignal) => readOnce(name, mostBytes, abortSignal)),
+    /**
+     * Under a condition, and with a mark of its own among the labels.
+     * @param etag of the version to be replaced; undefined when the blob must not exist
+     * @returns the new version, or undefined when the blob does not match `etag`
+     */
+    async change(
+      name: string,
+      { labels, content }: BlobContent,
+      etag: string | undefined,
+      by: number,
+    ): Promise<LabelledBlob | undefined> {
+      const metadata = { ...labels, [mark]: randomUUID() };
+      const conditions = etag === undefined ? { ifNoneMatch: '*' } : { ifMatch: etag };
       let isRepeat = false;
       return attempt(`writing ${name}`, by, async (abortSignal) => {
         const maybeDone = isRepeat;
         isRepeat = true;
+        const [blob, options] = [blobOf(name), { conditions, abortSignal }];
         try {
-          return await writeOnce(name, { labels: marked, ...more }, etag, abortSignal);
+          const written =
+            etag !== undefined && content === undefined
+              ? await blob.setMetadata(metadata, options)
+              : await blob.upload(content ?? '', Buffer.byteLength(content ?? ''), { metadata, ...options });
+          observeServerTime(written.date);
+          return { name, labels: metadata, etag: written.etag ?? '', modifiedAt: written.lastModified?.getTime() ?? 0 };
         } catch (error) {
           if (!isConflict(error)) throw error;
-          const current = maybeDone ? await readOnce(name, abortSignal) : undefined;
-          return current?.labels[mark] === marked[mark] ? current : undefined;
+          const current = maybeDone ? await readOnce(name, 0, abortSignal) : undefined;
+          return current?.labels[mark] === metadata[mark] ? current : undefined;
         }
       });
     },
+    /** Writes a JSON text, or replaces a blob by it. */
+    async put(name: string, text: string, by: number): Promise<void> {
+      await ensureContainer(by);
+      const blobHTTPHeaders = { blobContentType: 'application/json' };
+      await attempt(`writing ${name}`, by, (abortSignal) =>
+        blobOf(name).upload(text, Buffer.byteLength(text), { blobHTTPHeaders, abortSignal }),
+      );
+    },
+    /** No error when it does not exist. */
+    async remove(name: string, by: number): Promise<void> {
+      await attempt(`deleting ${name}`, by, (abortSignal) => blobOf(name).delete({ abortSignal }).catch(unlessMissing));
+    },
+    /** That of a verb which begins now. */
+    deadline: () => performance.now() + verbMs,
+    /** How far the clock of the storage is ahead of ours, in milliseconds; 0 when the difference is small. */
     clockAheadMs: () => aheadMs,
   };
+}
+
+async function beginningOf(stream: NodeJS.ReadableStream, mostBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stream) {
+    chunks.push(Buffer.from(chunk));
+    bytes += chunk.length;
+    if (bytes > mostBytes) break;
+  }
+  return Buffer.concat(chunks);
+}
+
+/**
+ * Before the first blob, the container is missing, too.
+ * @throws the error of a storage that has not answered 404
+ */
+function unlessMissing(error: unknown): undefined {
+  if ((error as { statusCode?: number }).statusCode !== 404) throw error;
 }
 
 /** The blob does not have the expected etag (facts storage.new, storage.version). */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Progress } from '../../engine/progress/tracked.ts';
-import type { CheckpointStore, Ownership } from './checkpointStore.ts';
+import { type CheckpointStore, type Ownership, progressOf } from './checkpointStore.ts';
 
 /** The content of the store, in a form that can be saved. */
 export interface Contents {
@@ -10,12 +10,14 @@ export interface Contents {
 
 /**
  * In this process's memory.
- * @param contents to begin with
+ * @param contents to begin with; the progress of a partition is checked when that partition is opened
  * @param keep saves the contents after a change of progress or owner; returns false when another process owns the file
+ * @param where names the checkpoint of a partition for an operator
  */
 export function createMemoryStore(
   contents: Contents = { ownerships: [], progress: [] },
   keep: (contents: Contents) => Promise<boolean> = async () => true,
+  where = (partition: string) => `of partition ${partition}`,
 ): CheckpointStore {
   const ownerships = new Map(contents.ownerships.map((one) => [one.partition, one]));
   const progress = new Map(contents.progress.map((one) => [one.partition, one.progress]));
@@ -35,9 +37,11 @@ export function createMemoryStore(
       if (isToBeSaved && !(await keep(all()))) return undefined;
       return record;
     },
-    progress: async (partition) => progress.get(partition),
-    checkpoints: async () =>
-      [...progress.keys()].map((partition) => ({ partition, where: `of partition ${partition}` })),
+    async progress(partition) {
+      const stored = progress.get(partition);
+      return stored === undefined ? undefined : progressOf(stored, where(partition));
+    },
+    checkpoints: async () => [...progress.keys()].map((partition) => ({ partition, where: where(partition) })),
     async writeProgress({ partition, owner, epoch }, next) {
       const record = ownerships.get(partition);
       if (record?.owner !== owner || record.epoch !== epoch) return false;

@@ -4,12 +4,19 @@ import { createStoreRecords } from '../../observing/storeRecords.ts';
 import type { Settings } from '../../settings/config.ts';
 import { eventHubNameOf, placeOf } from '../../settings/derived.ts';
 import { directoriesOf } from '../../settings/directories.ts';
-import { createInstrumentedCall } from '../../storage/instrumentedCall.ts';
+import { recorded } from '../../storage/recorded.ts';
 import type { CheckpointStore } from './checkpointStore.ts';
 import { createFileStore } from './fileStore.ts';
-import { instrumentedStore } from './instrumentedStore.ts';
 
 export type StoreSettings = Pick<Settings, 'identity' | 'hub' | 'backends' | 'data' | 'store' | 'checkpoints'>;
+
+const verbs = {
+  ownerships: 'list',
+  change: 'write',
+  progress: 'read',
+  checkpoints: 'list',
+  writeProgress: 'write',
+} as const;
 
 /**
  * The store that the settings choose. The storage client takes 20 MB, so it is loaded only when needed.
@@ -21,27 +28,19 @@ export async function openStore(
   access: Pick<Access, 'account'> = accessOf(settings),
 ): Promise<CheckpointStore> {
   const { checkpoints, store } = settings;
-  const ask = createInstrumentedCall('checkpoints', placeOf(checkpoints, store, 'CHECKPOINTS'), records);
-  return instrumentedStore(await openPlain(settings, access), ask);
+  const plain = await openPlain(settings, access);
+  return recorded(plain, verbs, 'checkpoints', placeOf(checkpoints, store, 'CHECKPOINTS'), records);
 }
 
-async function openPlain(
-  { hub, data, store, checkpoints }: StoreSettings,
-  access: Pick<Access, 'account'>,
-): Promise<CheckpointStore> {
+async function openPlain({ hub, data, store, checkpoints }: StoreSettings, access: Pick<Access, 'account'>) {
   const { endpoint, namespace, name, consumerGroup } = hubPlaceOf(hub);
   if (store.kind !== 'blob') {
     const place = [endpoint, name, consumerGroup].join(' ');
     return createFileStore(directoriesOf(data).checkpoints, place);
   }
   const { createBlobStore } = await import('./blobStore.ts');
-  return createBlobStore({
-    account: access.account('checkpoints'),
-    container: checkpoints.container,
-    namespace,
-    hub: name,
-    consumerGroup,
-  });
+  const { container } = checkpoints;
+  return createBlobStore({ account: access.account('checkpoints'), container, namespace, hub: name, consumerGroup });
 }
 
 /** What the records of one consumer group are kept under. */

@@ -193,7 +193,7 @@ async function ownAndDie(stage: Stage, options: Parameters<Stage['start']>[0]): 
 
 async function writeLetters(connectionString: string, count: number): Promise<void> {
   if (count === 0) return;
-  const limits = { attemptMs: 60_000, attempts: 3, pauseMs: 200, verbMs: 200_000, pageLetters: 5_000 };
+  const limits = { attemptMs: 60_000, attempts: 3, pauseMs: 200, verbMs: 200_000 };
   const blobs = createBlobs({ account: connectionString, container: 'dead-letters', limits });
   const letters = Array.from({ length: count }, (_, n) => letter(n, { deviceId: `other-${n % 50}` }));
   await Promise.all(letters.map((one) => blobs.write(idOf(one), print(one))));

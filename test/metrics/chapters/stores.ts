@@ -1,11 +1,15 @@
 import { vi } from 'vitest';
-import { createStoreRecords } from '../../../src/observing/storeRecords.ts';
+import { createStoreRecords, type StoreRecords } from '../../../src/observing/storeRecords.ts';
 import { type StoreKey, type StoreOperation, storeOperations, stores } from '../../../src/protocol/storeCalls.ts';
-import { createInstrumentedCall } from '../../../src/storage/instrumentedCall.ts';
+import { recorded } from '../../../src/storage/recorded.ts';
 import { StorageError } from '../../../src/storage/storageCalls.ts';
 import { type Chapter, times } from '../support/points.ts';
 
 const place = { setting: 'STORE_CONNECTION_STRING' };
+/** Makes one call to a store. */
+function ask<T>(store: StoreKey, records: StoreRecords, operation: StoreOperation, work: () => Promise<T>): Promise<T> {
+  return recorded({ work }, { work: operation }, store, place, records).work();
+}
 const askedMs = (store: StoreKey, operation: StoreOperation) =>
   3_600 + 10 * stores.indexOf(store) + storeOperations.indexOf(operation);
 
@@ -14,13 +18,12 @@ export const storeCalls: Chapter = {
   async record(meter) {
     const records = createStoreRecords(meter);
     for (const store of stores) {
-      const ask = createInstrumentedCall(store, place, records);
       const after = (ms: number, error?: Error) => async () => {
         await new Promise((resolve) => setTimeout(resolve, ms));
         if (error) throw error;
       };
       for (const operation of storeOperations) {
-        const asked = ask(operation, after(askedMs(store, operation)));
+        const asked = ask(store, records, operation, after(askedMs(store, operation)));
         await vi.advanceTimersByTimeAsync(4_000);
         await asked;
       }
@@ -29,16 +32,18 @@ export const storeCalls: Chapter = {
         [3_650, 403],
         [3_651, undefined],
       ] as const) {
-        const asked = ask('list', after(ms, new StorageError('listing', status, 'AuthenticationFailed'))).catch(
-          () => {},
-        );
+        const asked = ask(
+          store,
+          records,
+          'list',
+          after(ms, new StorageError('listing', status, 'AuthenticationFailed')),
+        ).catch(() => {});
         await vi.advanceTimersByTimeAsync(4_000);
         await asked;
       }
     }
     for (const [index, store] of stores.entries()) {
-      const ask = createInstrumentedCall(store, place, records);
-      await times(161 + index, () => void ask('list', () => new Promise(() => {})));
+      await times(161 + index, () => void ask(store, records, 'list', () => new Promise(() => {})));
     }
   },
   points: {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { folderOf, folderOfId, idOf } from '../../src/deadLetters/deadLetter.ts';
-import { type DeadLetterLimits, excessOf } from '../../src/deadLetters/excess.ts';
-import type { LetterInfo } from '../../src/deadLetters/letterStorage.ts';
+import { folderOf, folderOfId, idOf, type LetterInfo } from '../../src/deadLetters/deadLetter.ts';
+import { type DeadLetterLimits, excessOf } from '../../src/deadLetters/letterLimits.ts';
 import { letter } from '../support/letters.ts';
 
 const roomy: DeadLetterLimits = {
