@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { createConcurrencyLimits } from '../../src/methods/concurrencyLimits.ts';
+import { leftByRounds } from '../support/leftByRounds.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 
 // The limits of a front door (M8, D44).
@@ -59,6 +60,18 @@ it('invocations in progress are limited for each device, and release their slot 
   expect(() => acquireInvocation('a', 'caller')).toThrow(overloaded);
   acquireInvocation('b', 'caller');
   expect(() => acquireInvocation('c', 'caller')).toThrow(overloaded);
+});
+
+it('nothing is left of a caller who has gone', async () => {
+  const { acquireBody, acquireInvocation } = limits();
+  const gone = {
+    round(number: number) {
+      const caller = `${'x'.repeat(100_000)}${number}`; // 10 MB are left if it is remembered
+      acquireBody(caller)();
+      acquireInvocation('motor-1', caller)();
+    },
+  };
+  expect(await leftByRounds({ 'a caller with a long name': gone })).toEqual({});
 });
 
 describe('the share of a caller', () => {
