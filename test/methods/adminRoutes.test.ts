@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { createLog } from '../../src/log/log.ts';
-import { frontDoorRoutes } from '../../src/methods/adminRoutes.ts';
+import { frontDoorRoutes } from '../../src/methods/frontDoor.ts';
 import { noMeter } from '../../src/metrics/meter.ts';
 import { createInvocationRecords } from '../../src/observing/invocationRecords.ts';
 import { withFakeTimers } from '../support/waiting.ts';

@@ -3,10 +3,9 @@ import { Cancelled, createDeadline } from '../../src/backends/deadline.ts';
 import type { Lineage, TypeMethods } from '../../src/backends/methodDeclarations.ts';
 import type { DirectMethod, DirectMethodResult } from '../../src/hub/methods/directMethods.ts';
 import { createLog } from '../../src/log/log.ts';
+import { type Invocation, readInvocation } from '../../src/methods/body.ts';
 import type { FileInputs } from '../../src/methods/fileInputs.ts';
 import { createInvoke } from '../../src/methods/invoke.ts';
-import { readRequestBody } from '../../src/methods/requestBody.ts';
-import type { Invocation } from '../../src/methods/schemas.ts';
 import { noMeter } from '../../src/metrics/meter.ts';
 import { createInvocationRecords } from '../../src/observing/invocationRecords.ts';
 import type { MethodFailure } from '../../src/protocol/methodFailures.ts';
@@ -182,7 +181,7 @@ describe('an input', () => {
     ['speed', '1', /^input "speed" is not declared by the method$/],
     ['constructor', '1', /^input "constructor" is not declared/],
   ])('%s may be %s, unless %s', async (name, value, problem) => {
-    const body = readRequestBody(Buffer.from(`{"input":{"${name}":${value}}}`)) as Invocation;
+    const body = readInvocation(Buffer.from(`{"input":{"${name}":${value}}}`));
     const { outcome, called } = await invoke({ body });
     if (problem === undefined) expect(called.length).toBe(1);
     else expect([outcome, called]).toMatchObject([rule('invalid_request', problem), []]);
@@ -256,17 +255,4 @@ describe('a call that fails at the hub', () => {
       (await invoke({ result: { kind: 'failure', failure, retryAfter: 17 } })).outcome.retryAfter;
     expect([await retryAfterOf('throttled'), await retryAfterOf('device_offline')]).toEqual([17, undefined]);
   });
-});
-
-describe('a body', () => {
-  it.each([
-    ['{"input":{"a":1,"a":2}}', /cannot be carried exactly: input\.a occurs twice/],
-    ['{"timeout":5.00000000000000000001}', /timeout must be whole seconds from 5 to 300/],
-    ['', /is empty/],
-  ])('%s is refused', (text, sentence) => expect(() => readRequestBody(Buffer.from(text))).toThrow(sentence));
-
-  it.each(['[]', 'null', '"x"', '{"input":[0.99999999999999999999]}', '{"input":7,"timeout":5.0}'])(
-    '%s is read as it is',
-    (text) => expect(readRequestBody(Buffer.from(text))).toEqual(JSON.parse(text)),
-  );
 });

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { drain } from '../../src/methods/drain.ts';
+import { drain } from '../../src/methods/frontDoor.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 
 // The order of a stop, and its limits (M14, D205).

@@ -12,8 +12,8 @@ import { folderForAll, startForTest } from '../../iot-hub-emulator/test/support/
 import { startBackends } from '../../sandbox/backends/backends.ts';
 import { createDirectMethods } from '../../src/hub/methods/directMethods.ts';
 import { createLog } from '../../src/log/log.ts';
-import { createConcurrencyLimits } from '../../src/methods/concurrencyLimits.ts';
 import { startFrontDoor } from '../../src/methods/frontDoor.ts';
+import { createConcurrencyLimits } from '../../src/methods/limits.ts';
 import { createRequestHandler } from '../../src/methods/requestHandler.ts';
 import { createServer } from '../../src/methods/server.ts';
 import { noMeter } from '../../src/metrics/meter.ts';
@@ -58,10 +58,9 @@ async function httpInterface() {
         respond = () => resolve({ status: 7 });
         arrived();
       }),
-    concurrency: createConcurrencyLimits({
-      ...{ inFlight: 10, inFlightPerDevice: 10, bodies: { inAll: 10, ofCaller: 10 } },
-    }),
+    limits: createConcurrencyLimits({ inFlight: 10, inFlightPerDevice: 10, bodies: { inAll: 10, ofCaller: 10 } }),
     invocations: createInvocationRecords({ log, meter: noMeter, hubHost: '' }),
+    log,
   });
   const server = await startForTest(Promise.resolve(createServer({ handler, contract: {}, log })));
   await server.listen({ host: '127.0.0.1', port: 0 });

@@ -1,5 +1,5 @@
+import { LRUCache } from 'lru-cache';
 import { Failure } from './failure.ts';
-import { createRecentCallers } from './recentCallers.ts';
 
 interface Limits {
   /** Authorized invocations in progress. */
@@ -9,23 +9,19 @@ interface Limits {
   readonly bodies: { readonly inAll: number; readonly ofCaller: number };
 }
 
-/** Limits the requests in progress. Each function returns its release (M8). */
+/**
+ * Limits the requests in progress (M8, M14). Each function takes a place and returns its release.
+ * @throws Failure overloaded: each of them
+ */
 export interface ConcurrencyLimits {
   /**
    * For a request before the information model has authorized it.
    * @param isKnown its token was accepted lately; such requests have places of their own
-   * @throws Failure overloaded
    */
   acquireLookUp(isKnown: boolean): () => void;
-  /**
-   * For a body that has not arrived yet.
-   * @throws Failure overloaded
-   */
+  /** For a body that has not arrived yet. */
   acquireBody(caller: string): () => void;
-  /**
-   * For an authorized invocation.
-   * @throws Failure overloaded
-   */
+  /** For an authorized invocation. */
   acquireInvocation(device: string, caller: string): () => void;
 }
 
@@ -37,7 +33,7 @@ export function createConcurrencyLimits({ inFlight, inFlightPerDevice, bodies }:
   const receiving = createCounts();
   const invocations = createCounts();
   const shares = createCounts();
-  const asking = createRecentCallers();
+  const othersAsk = createRecentCallers();
   const greatestShare = Math.max(1, inFlightPerDevice - 1);
 
   return {
@@ -58,13 +54,13 @@ export function createConcurrencyLimits({ inFlight, inFlightPerDevice, bodies }:
       return receiving.add(caller);
     },
     acquireInvocation(device, caller) {
-      const othersAsk = asking.ask(device, caller);
+      const isAskedByOthers = othersAsk(device, caller);
       const share = `${device}/${caller}`;
       const ofDevice = invocations.of(device);
       if (ofDevice >= inFlightPerDevice) {
         throw overloaded(`the device has ${ofDevice} invocations in progress, which is its limit; repeat it later`);
       }
-      if (othersAsk && shares.of(share) >= greatestShare) {
+      if (isAskedByOthers && shares.of(share) >= greatestShare) {
         throw overloaded(
           `the caller has ${shares.of(share)} invocations of the device in progress, which is its limit while others ask; repeat it later`,
         );
@@ -72,9 +68,10 @@ export function createConcurrencyLimits({ inFlight, inFlightPerDevice, bodies }:
       if (invocations.all() >= inFlight) {
         throw overloaded('the front door has too many invocations in progress; repeat it later');
       }
-      const releases = [invocations.add(device), shares.add(share)];
+      const [ofAll, ofShare] = [invocations.add(device), shares.add(share)];
       return () => {
-        for (const release of releases) release();
+        ofAll();
+        ofShare();
       };
     },
   };
@@ -87,13 +84,6 @@ function createCounts() {
   const byKey = new Map<string, number>();
   let all = 0;
 
-  function remove(key: string) {
-    all -= 1;
-    const left = (byKey.get(key) ?? 1) - 1;
-    if (left === 0) byKey.delete(key);
-    else byKey.set(key, left);
-  }
-
   return {
     all: () => all,
     of: (key: string) => byKey.get(key) ?? 0,
@@ -101,15 +91,62 @@ function createCounts() {
     add(key: string): () => void {
       all += 1;
       byKey.set(key, (byKey.get(key) ?? 0) + 1);
-      return once(() => remove(key));
+      let isRemoved = false;
+      return () => {
+        if (isRemoved) return;
+        isRemoved = true;
+        all -= 1;
+        const left = (byKey.get(key) ?? 1) - 1;
+        if (left === 0) byKey.delete(key);
+        else byKey.set(key, left);
+      };
     },
   };
 }
 
-function once(release: () => void): () => void {
-  let isReleased = false;
-  return () => {
-    if (!isReleased) release();
-    isReleased = true;
+/** The latest request for a device, and when the latest of any other caller came; as `performance.now()`. */
+interface DeviceRequests {
+  readonly caller: string;
+  readonly at: number;
+  readonly otherAt: number;
+}
+
+/** Long enough for a caller that was refused and asks again after `Retry-After`. */
+const recentMs = 10_000;
+
+/** About 300 bytes each. A device that is forgotten counts as not asked for. */
+const mostDevices = 10_000;
+
+/** Records that a caller asks for a device. @returns whether another caller has asked recently (M14) */
+function createRecentCallers(): (device: string, caller: string) => boolean {
+  const devices = new LRUCache<string, DeviceRequests>({ max: mostDevices });
+
+  return (device, caller) => {
+    const now = performance.now();
+    const known = devices.get(device);
+    const otherAt = (known?.caller === caller ? known.otherAt : known?.at) ?? Number.NEGATIVE_INFINITY;
+    devices.set(device, { caller, at: now, otherAt });
+    return now - otherAt < recentMs;
+  };
+}
+
+/** About 200 bytes each. */
+const mostTokens = 10_000;
+const keptMs = 600_000;
+
+/**
+ * Tokens that the information model has recently accepted, as hashes. This gives no right: requests with a known token are
+ * only looked up before others (M14).
+ */
+export function createAcceptedTokens() {
+  /** Until when it is known, as `performance.now()`. */
+  const known = new LRUCache<string, number>({ max: mostTokens });
+
+  return {
+    has: (hash: string) => (known.get(hash) ?? 0) > performance.now(),
+    /** The information model has accepted it. */
+    add: (hash: string) => void known.set(hash, performance.now() + keptMs),
+    /** The information model has refused it. */
+    delete: (hash: string) => void known.delete(hash),
   };
 }
