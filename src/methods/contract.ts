@@ -10,11 +10,20 @@ export const timeoutRule = `timeout must be whole seconds from ${timeoutRange.mi
 /** Of correlation ids: safe in headers, log lines and payloads. */
 export const correlationForm = /^[!-~]{1,128}$/;
 
-/** Body of an invocation (M3). */
-const invocation = {
+type Schemas = Readonly<Record<string, object>>;
+
+/** An object without other members. */
+const only = (properties: Schemas, required?: readonly string[], description?: string) => ({
   type: 'object',
-  description: 'Input and time-out of the invocation. No other members are allowed.',
-  properties: {
+  ...(description && { description }),
+  properties,
+  ...(required && { required }),
+  additionalProperties: false,
+});
+
+/** Body of an invocation (M3). */
+const invocation = only(
+  {
     input: {
       type: 'object',
       description:
@@ -30,63 +39,41 @@ const invocation = {
       maximum: timeoutRange.max,
     },
   },
-  additionalProperties: false,
-} as const;
+  undefined,
+  'Input and time-out of the invocation. No other members are allowed.',
+);
 
 /** Body of the response when the method has replied (M7). */
-const result = {
-  type: 'object',
-  description: 'Reply of the method.',
-  properties: {
-    status: {
-      type: 'integer',
-      description: 'Status of the method; application and module define its meaning.',
-    },
+const result = only(
+  {
+    status: { type: 'integer', description: 'Status of the method; application and module define its meaning.' },
     output: { type: 'object', description: 'Output of the method; absent when its reply was empty.' },
   },
-  required: ['status'],
-  additionalProperties: false,
-} as const;
+  ['status'],
+  'Reply of the method.',
+);
 
-/** Body of a failure. */
-const errors = {
-  type: 'object',
-  properties: {
-    errors: {
-      type: 'array',
-      minItems: 1,
-      maxItems: 1,
-      items: {
-        type: 'object',
-        properties: {
-          code: { type: 'string', description: 'The HTTP status.', pattern: '^[45]\\d\\d$' },
-          title: { type: 'string' },
-          detail: { type: 'string', description: 'A sentence on the problem, for developers.', maxLength: 1000 },
-          id: { type: 'string', description: 'The correlation id.', pattern: correlationForm.source },
-          meta: {
-            type: 'object',
-            properties: {
-              reason: { type: 'string', enum: Object.keys(failures) },
-              invoked: {
-                type: 'string',
-                enum: [...effects],
-                description:
-                  'Whether the method has run, or may still be running. Repeat nothing that must not run twice, unless it is `no`.',
-              },
-              status: { type: 'integer', description: 'Status of the method, when it has replied.' },
-            },
-            required: ['reason', 'invoked'],
-            additionalProperties: false,
-          },
-        },
-        required: ['code', 'title', 'detail', 'id', 'meta'],
-        additionalProperties: false,
-      },
-    },
+const meta = {
+  reason: { type: 'string', enum: Object.keys(failures) },
+  invoked: {
+    type: 'string',
+    enum: effects,
+    description:
+      'Whether the method has run, or may still be running. Repeat nothing that must not run twice, unless it is `no`.',
   },
-  required: ['errors'],
-  additionalProperties: false,
-} as const;
+  status: { type: 'integer', description: 'Status of the method, when it has replied.' },
+};
+const error = {
+  code: { type: 'string', description: 'The HTTP status.', pattern: '^[45]\\d\\d$' },
+  title: { type: 'string' },
+  detail: { type: 'string', description: 'A sentence on the problem, for developers.', maxLength: 1000 },
+  id: { type: 'string', description: 'The correlation id.', pattern: correlationForm.source },
+  meta: only(meta, ['reason', 'invoked']),
+};
+/** Body of a failure. */
+const errors = only({ errors: { type: 'array', minItems: 1, maxItems: 1, items: only(error, Object.keys(error)) } }, [
+  'errors',
+]);
 
 const description = `Invokes methods of object models whose owner is a device, or a module behind one.
 
@@ -105,65 +92,56 @@ const reasonsOf = (status: number): string =>
 
 const statuses = [...new Set(Object.values(failures).map(({ status }) => status))].sort();
 
-const headers = {
-  'X-Correlation-Id': { $ref: '#/components/headers/X-Correlation-Id' },
-};
-
-const retryAfter = { 'Retry-After': { $ref: '#/components/headers/Retry-After' } };
+const refTo = (component: string) => ({ $ref: `#/components/${component}` });
+const json = (schema: object) => ({ 'application/json': { schema } });
+const header = (name: string) => ({ [name]: refTo(`headers/${name}`) });
+const correlationId = header('X-Correlation-Id');
 
 const more: Readonly<Record<number, object>> = {
   401: { 'WWW-Authenticate': { required: true, schema: { type: 'string', const: 'Bearer' } } },
-  429: retryAfter,
-  503: retryAfter,
+  429: header('Retry-After'),
+  503: header('Retry-After'),
 };
 
-const failed = (status: number) => ({
-  description: `Reasons: ${reasonsOf(status)}.`,
-  headers: { ...headers, ...more[status] },
-  content: { 'application/json': { schema: { $ref: '#/components/schemas/Errors' } } },
+const response = (about: string, schema: object, headers: object = {}) => ({
+  description: about,
+  headers: { ...correlationId, ...headers },
+  content: json(schema),
 });
+
+const failed = (status: number) => response(`Reasons: ${reasonsOf(status)}.`, refTo('schemas/Errors'), more[status]);
 
 const jsonSchema = (schema: z.ZodType): object => {
   const { $schema: _, ...rest } = z.toJSONSchema(schema);
   return rest;
 };
 
-const parameter = (name: string, about: string, schema: object) => ({
-  name,
-  in: 'path',
-  required: true,
-  description: about,
-  schema,
+const inPath = (name: string, about: string, schema: object) => ({
+  ...{ name, in: 'path', required: true, description: about, schema },
+});
+const inHeader = (name: string, about: string) => ({
+  ...{ name, in: 'header', description: about, schema: { type: 'string' } },
 });
 
 const operation = (operationId: string, summary: string) => ({
   parameters: [
-    parameter('objectId', 'Object id, case insensitive.', jsonSchema(guid)),
-    parameter('model', 'Model definition identifier, case sensitive.', jsonSchema(modelId)),
-    parameter('method', 'Name of the method, case sensitive.', { type: 'string', minLength: 1, maxLength: 256 }),
+    inPath('objectId', 'Object id, case insensitive.', jsonSchema(guid)),
+    inPath('model', 'Model definition identifier, case sensitive.', jsonSchema(modelId)),
+    inPath('method', 'Name of the method, case sensitive.', { type: 'string', minLength: 1, maxLength: 256 }),
   ],
   post: {
     operationId,
     summary,
     parameters: [
-      {
-        name: 'X-Correlation-Id',
-        in: 'header',
-        description: 'Identifies the invocation in logs, in responses and at the device. An invalid one is replaced.',
-        schema: { type: 'string' },
-      },
-      { name: 'traceparent', in: 'header', description: 'W3C trace context.', schema: { type: 'string' } },
+      inHeader(
+        'X-Correlation-Id',
+        'Identifies the invocation in logs, in responses and at the device. An invalid one is replaced.',
+      ),
+      inHeader('traceparent', 'W3C trace context.'),
     ],
-    requestBody: {
-      required: true,
-      content: { 'application/json': { schema: { $ref: '#/components/schemas/Invocation' } } },
-    },
+    requestBody: { required: true, content: json(refTo('schemas/Invocation')) },
     responses: {
-      200: {
-        description: 'The method has replied.',
-        headers,
-        content: { 'application/json': { schema: { $ref: '#/components/schemas/Result' } } },
-      },
+      200: response('The method has replied.', refTo('schemas/Result')),
       ...Object.fromEntries(statuses.map((status) => [status, failed(status)])),
     },
   },
@@ -190,13 +168,7 @@ export const contract = (): object => ({
         operationId: 'contract',
         summary: 'This document',
         security: [],
-        responses: {
-          200: {
-            description: 'The contract.',
-            headers,
-            content: { 'application/json': { schema: { type: 'object', required: ['openapi', 'paths'] } } },
-          },
-        },
+        responses: { 200: response('The contract.', { type: 'object', required: ['openapi', 'paths'] }) },
       },
     },
   },

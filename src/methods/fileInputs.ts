@@ -70,12 +70,13 @@ export function createFileInputs({ storage, tenantClaim, onOutage }: FileInputsO
   }
 
   return async ({ input, inputs, claims, timeout, deadline, span: parent }) => {
-    const names = filesIn(input, inputs);
+    const names = Object.entries(input).filter(
+      (named): named is [string, string] => inputs?.get(named[0]) === 'file' && typeof named[1] === 'string',
+    );
     if (names.length === 0) return undefined;
     if (storage === undefined) {
-      throw new Failure('storage_unavailable', 'no file storage is configured: tell the operator of the front door', {
-        retryAfter: null,
-      });
+      const detail = 'no file storage is configured: tell the operator of the front door';
+      throw new Failure('storage_unavailable', detail, { retryAfter: null });
     }
     const limited = atMost(concurrentSignatures);
     const signal = AbortSignal.timeout(Math.max(1, Math.ceil(deadline.remaining())));
@@ -96,12 +97,6 @@ export function createFileInputs({ storage, tenantClaim, onOutage }: FileInputsO
     }
   };
 }
-
-/** The inputs that are files, each with its file name. */
-const filesIn = (input: Readonly<Record<string, unknown>>, declared: DeclaredInputs | undefined): [string, string][] =>
-  Object.entries(input).flatMap(([name, value]) =>
-    declared?.get(name) === 'file' && typeof value === 'string' ? [[name, value] as [string, string]] : [],
-  );
 
 /** 1 to 1,024 characters; segments joined by `/`, none of them empty, `.` or `..`; no control characters, no `\` (M9). */
 const fileName =

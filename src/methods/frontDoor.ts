@@ -95,22 +95,13 @@ export async function startFrontDoor(
       troubles.raise('storage', { level: 'error', message: 'the file storage is unavailable', diagnosis });
     },
   });
-  const invoke = createInvoke({
-    backends,
-    directMethods,
-    recordOutcome: hubAccess.recordOutcome,
-    fileInputs,
-    edgeModule: methods.edgeModule,
-  });
+  const { recordOutcome } = hubAccess;
+  const { edgeModule } = methods;
   const handler = createRequestHandler({
-    backends,
-    invoke,
+    ...{ backends, log },
+    invoke: createInvoke({ backends, directMethods, recordOutcome, fileInputs, edgeModule }),
     limits: createConcurrencyLimits({ ...limits, bodies: mostBodies }),
-    invocations: createInvocationRecords({
-      hubHost: hubHostOf(settings.hub),
-      ...{ log, meter, traces, taps },
-    }),
-    log,
+    invocations: createInvocationRecords({ hubHost: hubHostOf(settings.hub), log, meter, traces, taps }),
   });
   const tls = readCertificate(methods);
   const server = createServer({ handler, contract: contract(), tls, log });
@@ -138,7 +129,7 @@ export async function startFrontDoor(
   );
   const about = { program: 'front door', instance, ...thisBuild(process.env) };
   const routes = {
-    ...frontDoorRoutes({ handler, backends }),
+    ...frontDoorRoutes(handler, backends),
     '/tap': tapRoute(taps, secrets, () => ({ instance, held: undefined })),
   };
   const admin = await openAdmin(settings, log, about, routes, access.adminToken());
@@ -183,14 +174,9 @@ interface DrainOptions {
   readonly drainMs: number;
   readonly handler: Pick<RequestHandler, 'stop' | 'abort' | 'idle'>;
   readonly directMethods: Pick<DirectMethods, 'abort'>;
-  readonly server: ClosingServer;
+  /** `close` takes no more connections, and resolves when the open ones have ended. */
+  readonly server: { close(): Promise<unknown>; closeAllConnections(): void };
   readonly log: Pick<LogLines, 'warn'>;
-}
-
-interface ClosingServer {
-  /** Takes no more connections; resolves when the open ones have ended. */
-  close(): Promise<unknown>;
-  closeAllConnections(): void;
 }
 
 /** For the last answers to arrive, those to what is aborted among them. */
@@ -218,13 +204,11 @@ export async function drain({ drainMs, handler, directMethods, server, log }: Dr
 
 const mostRequests = 100;
 
-interface Sources {
-  readonly handler: Pick<RequestHandler, 'requests' | 'inProgress'>;
-  readonly backends: Pick<MethodBackends, 'states'>;
-}
-
 /** What the front door says about itself on the admin port. */
-export function frontDoorRoutes({ handler, backends }: Sources): Readonly<Record<string, AdminRoute>> {
+export function frontDoorRoutes(
+  handler: Pick<RequestHandler, 'requests' | 'inProgress'>,
+  backends: Pick<MethodBackends, 'states'>,
+): Readonly<Record<string, AdminRoute>> {
   return {
     '/requests': {
       about: 'the invocations in progress, the oldest first, and what each waits for',

@@ -99,28 +99,10 @@ export function createInvoke(options: InvokeOptions): Invoke {
  * @throws Rejection, Abandoned
  */
 async function declarationFor(
-  request: AuthorizedRequest,
-  backends: Pick<MethodBackends, 'lineageOf'>,
-): Promise<MethodDeclaration> {
-  const { type } = request;
-  const { method } = request.course.fields;
-  const lineage = await lineageFor(request, backends);
-  if (lineage === undefined || lineage.types.length === 0) {
-    throw new Failure('type_not_found', `the type registry does not know ${quoted(type)}, the type of this object`);
-  }
-  const declaration = declarationIn(lineage, method);
-  if (declaration === undefined) throw new Failure('method_not_found', notDeclared(type, method, lineage));
-  return declaration;
-}
-
-/** Undefined when the object has no valid reference to a type. */
-async function lineageFor(
   { course, route, type, deadline }: AuthorizedRequest,
   backends: Pick<MethodBackends, 'lineageOf'>,
-): Promise<Lineage | undefined> {
-  const ref = parseTypeRef(type);
-  if (ref === undefined) return undefined;
-  const { correlationId, model } = course.fields;
+): Promise<MethodDeclaration> {
+  const { correlationId, model, method } = course.fields;
   const outage = new AbortController();
   const call = {
     deviceId: route.device,
@@ -130,13 +112,20 @@ async function lineageFor(
     idempotencySeed: randomUUID(),
     course,
   };
+  const ref = parseTypeRef(type);
+  let lineage: Lineage | undefined;
   try {
-    return await deadline.race(backends.lineageOf(call, model, ref), 'the type registry');
+    lineage = ref && (await deadline.race(backends.lineageOf(call, model, ref), 'the type registry'));
   } catch (error) {
     if (!outage.signal.aborted || !(error instanceof Cancelled)) throw error;
-    const detail = 'the type registry is unavailable; nothing was invoked, repeat it later';
-    throw new Failure('backend_unavailable', detail);
+    throw new Failure('backend_unavailable', 'the type registry is unavailable; nothing was invoked, repeat it later');
   }
+  if (lineage === undefined || lineage.types.length === 0) {
+    throw new Failure('type_not_found', `the type registry does not know ${quoted(type)}, the type of this object`);
+  }
+  const declaration = declarationIn(lineage, method);
+  if (declaration === undefined) throw new Failure('method_not_found', notDeclared(type, method, lineage));
+  return declaration;
 }
 
 /** Most names that a misspelt one is compared with. */

@@ -9,26 +9,16 @@ interface Limits {
   readonly bodies: { readonly inAll: number; readonly ofCaller: number };
 }
 
+/** Requests that may wait for authorization, for each invocation: so wrong tokens keep no authorized caller out (D44). */
+const lookUpsPerInvocation = 4;
+
+export type ConcurrencyLimits = ReturnType<typeof createConcurrencyLimits>;
+
 /**
  * Limits the requests in progress (M8, M14). Each function takes a place and returns its release.
  * @throws Failure overloaded: each of them
  */
-export interface ConcurrencyLimits {
-  /**
-   * For a request before the information model has authorized it.
-   * @param isKnown its token was accepted lately; such requests have places of their own
-   */
-  acquireLookUp(isKnown: boolean): () => void;
-  /** For a body that has not arrived yet. */
-  acquireBody(caller: string): () => void;
-  /** For an authorized invocation. */
-  acquireInvocation(device: string, caller: string): () => void;
-}
-
-/** Requests that may wait for authorization, for each invocation: so wrong tokens keep no authorized caller out (D44). */
-const lookUpsPerInvocation = 4;
-
-export function createConcurrencyLimits({ inFlight, inFlightPerDevice, bodies }: Limits): ConcurrencyLimits {
+export function createConcurrencyLimits({ inFlight, inFlightPerDevice, bodies }: Limits) {
   const lookUps = createCounts();
   const receiving = createCounts();
   const invocations = createCounts();
@@ -37,14 +27,19 @@ export function createConcurrencyLimits({ inFlight, inFlightPerDevice, bodies }:
   const greatestShare = Math.max(1, inFlightPerDevice - 1);
 
   return {
-    acquireLookUp(isKnown) {
+    /**
+     * For a request before the information model has authorized it.
+     * @param isKnown its token was accepted lately; such requests have places of their own
+     */
+    acquireLookUp(isKnown: boolean): () => void {
       const places = isKnown ? 'known' : 'other';
       if (lookUps.of(places) >= lookUpsPerInvocation * inFlight) {
         throw overloaded('the front door has too many requests in progress; repeat it later');
       }
       return lookUps.add(places);
     },
-    acquireBody(caller) {
+    /** For a body that has not arrived yet. */
+    acquireBody(caller: string): () => void {
       if (receiving.of(caller) >= bodies.ofCaller) {
         throw overloaded(`the caller sends ${bodies.ofCaller} bodies at once, which is the limit; repeat it later`);
       }
@@ -53,7 +48,8 @@ export function createConcurrencyLimits({ inFlight, inFlightPerDevice, bodies }:
       }
       return receiving.add(caller);
     },
-    acquireInvocation(device, caller) {
+    /** For an authorized invocation. */
+    acquireInvocation(device: string, caller: string): () => void {
       const isAskedByOthers = othersAsk(device, caller);
       const share = `${device}/${caller}`;
       const ofDevice = invocations.of(device);

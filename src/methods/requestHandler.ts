@@ -1,7 +1,6 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createDeadline, type Deadline } from '../backends/deadline.ts';
 import type { MethodBackends } from '../backends/methodBackends.ts';
-import type { InvocableObject } from '../backends/objectForCaller.ts';
 import type { LogLines } from '../log/log.ts';
 import type { RequestFields } from '../observing/invocationFields.ts';
 import type { InvocationCourse, InvocationRecords } from '../observing/invocationRecords.ts';
@@ -15,38 +14,12 @@ import type { Invoke, Route } from './invoke.ts';
 import { type ConcurrencyLimits, createAcceptedTokens } from './limits.ts';
 import type { MethodResult } from './methodResponse.ts';
 
-/** From a request of the HTTP interface to the call to the hub. */
-export interface RequestHandler {
-  /**
-   * One request: authorized, received, invoked. Its body is not read before the caller is known (M2).
-   * @param fields what its path and header say
-   * @throws Failure
-   */
-  handle(fields: RequestFields, request: IncomingMessage, response: ServerResponse): Promise<MethodResult>;
-  isStopping(): boolean;
-  /** For operators: the requests without a log line yet, the oldest first. */
-  requests(): Iterable<InvocationCourse>;
-  /** Requests without a log line yet. */
-  inProgress(): number;
-  /** Refuses new requests. */
-  stop(): void;
-  /** Resolves when each request has its log line. */
-  idle(): Promise<void>;
-  /** Ends what is in progress before the call to the hub; the callers learn that nothing was invoked. */
-  abort(): void;
-}
-
-/** What is known of a caller who may invoke. */
-interface Authorized {
-  readonly object: InvocableObject;
-  readonly route: Route;
-  readonly claims: Readonly<Record<string, unknown>>;
-  /** For limits (M14). */
-  readonly caller: string;
-}
-
-/** The place of a request within the limits: that of its look-up, then that of its invocation. */
-interface Place {
+/** A request that has no log line yet. */
+interface OpenRequest {
+  readonly course: InvocationCourse;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Gives its place within the limits back: that of its look-up, then that of its invocation. */
   release(): void;
 }
 
@@ -63,7 +36,10 @@ const lookUpSeconds = 10;
 /** Characters of an object's path in the log: the information model may give it tens of thousands. */
 const maxLoggedPath = 256;
 
-export function createRequestHandler(options: RequestHandlerOptions): RequestHandler {
+export type RequestHandler = ReturnType<typeof createRequestHandler>;
+
+/** From a request of the HTTP interface to the call to the hub. */
+export function createRequestHandler(options: RequestHandlerOptions) {
   const { backends, invoke, limits, invocations, log } = options;
   const aborted = new AbortController();
   const accepted = createAcceptedTokens();
@@ -72,19 +48,16 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
   let onIdle = () => {};
 
   /** Checks whether the caller may invoke, and then what the headers say of the body, before it is read (M2, D43). */
-  async function authorize(
-    course: InvocationCourse,
-    headers: IncomingHttpHeaders,
-    deadline: Deadline,
-    place: Place,
-  ): Promise<Authorized> {
+  async function authorize(one: OpenRequest, deadline: Deadline) {
     if (isStopping) throw new Failure('stopping', 'this front door is stopping; repeat it at once');
+    const { course } = one;
+    const { headers } = one.request;
     const { fields } = course;
     const token = bearerToken(headers.authorization);
     checkPath(fields);
     const hash = tokenHash(token);
     const isKnown = accepted.has(hash);
-    place.release = limits.acquireLookUp(isKnown);
+    one.release = limits.acquireLookUp(isKnown);
     const askedAt = performance.now();
     const { correlationId, objectId, model } = fields;
     const reading = backends.readObject(objectId, model, { token, isKnown, correlationId, course, deadline });
@@ -100,7 +73,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     }
     accepted.add(hash);
     const lookUpMs = performance.now() - askedAt;
-    place.release();
+    one.release();
     const { object } = result;
     const claims = claimsOf(token);
     fields.caller = callerOf(claims);
@@ -113,7 +86,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
   }
 
   /** The body, within limits of number, size and time (M14). */
-  async function receive(request: IncomingMessage, response: ServerResponse, caller: string): Promise<Invocation> {
+  async function receive({ request, response }: OpenRequest, caller: string): Promise<Invocation> {
     let release: (() => void) | undefined;
     try {
       if (!request.complete) release = limits.acquireBody(caller);
@@ -127,40 +100,46 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     }
   }
 
-  async function resultOf(
-    course: InvocationCourse,
-    request: IncomingMessage,
-    response: ServerResponse,
-    place: Place,
-  ): Promise<MethodResult> {
+  async function resultOf(one: OpenRequest): Promise<MethodResult> {
     const lookUps = createDeadline(lookUpSeconds, aborted.signal);
-    const { object, route, claims, caller } = await authorize(course, request.headers, lookUps, place);
+    const { object, route, claims, caller } = await authorize(one, lookUps);
     const secondsLeft = lookUps.remaining() / 1000; // the body takes none of them
-    if (isContinue(request.headers.expect)) response.writeContinue();
-    const invocation = await receive(request, response, caller);
-    place.release = limits.acquireInvocation(route.device, caller);
+    if (isContinue(one.request.headers.expect)) one.response.writeContinue();
+    const invocation = await receive(one, caller);
+    one.release = limits.acquireInvocation(route.device, caller);
     const deadline = createDeadline(secondsLeft, aborted.signal);
-    return invoke({ course, route, objectId: object.objectId, type: object.type, claims, deadline }, invocation);
+    const { objectId, type } = object;
+    return invoke({ course: one.course, route, objectId, type, claims, deadline }, invocation);
   }
 
   return {
     isStopping: () => isStopping,
-    requests: () => open,
+    /** For operators: the requests without a log line yet, the oldest first. */
+    requests: (): Iterable<InvocationCourse> => open,
+    /** Requests without a log line yet. */
     inProgress: () => open.size,
+    /** Refuses new requests. */
     stop() {
       isStopping = true;
     },
+    /** Resolves when each request has its log line. */
     idle: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         onIdle = resolve;
         if (open.size === 0) resolve();
       }),
+    /** Ends what is in progress before the call to the hub; the callers learn that nothing was invoked. */
     abort: () => aborted.abort(),
 
-    async handle(fields, request, response) {
+    /**
+     * One request: authorized, received, invoked. Its body is not read before the caller is known (M2).
+     * @param fields what its path and header say
+     * @throws Failure
+     */
+    async handle(fields: RequestFields, request: IncomingMessage, response: ServerResponse): Promise<MethodResult> {
       const course = invocations.begin(fields, request.headers['traceparent']);
       open.add(course);
-      const place: Place = { release() {} };
+      const one: OpenRequest = { course, request, response, release() {} };
       let isWorking = true;
       let failure: Failure | undefined;
 
@@ -168,13 +147,13 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
       function end() {
         if (isWorking || !response.closed) return;
         course.ended(response.writableFinished ? response.statusCode : undefined, failure);
-        place.release();
+        one.release();
         open.delete(course);
         if (open.size === 0) onIdle();
       }
       response.once('close', end);
       try {
-        return await resultOf(course, request, response, place);
+        return await resultOf(one);
       } catch (error) {
         const told = failureFrom(error, fields.correlationId, log);
         if (!response.closed) failure = told;
