@@ -3,6 +3,7 @@ import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { checkBodyHeaders, isContinue, readInvocation, receiveBody } from '../../src/methods/body.ts';
 import type { Reason } from '../../src/protocol/methodFailures.ts';
+import { validateValue } from '../support/contracts.ts';
 
 // The body of a request: what its header says, how it comes, and what is in it (M3, M4, M14).
 
@@ -94,19 +95,35 @@ it('is asked for only with the expectation of 100', () =>
   ]));
 
 describe('the value of a body', () => {
-  it.each<readonly [text: string, sentence: RegExp]>([
-    ['', /is empty/],
-    ['{', /JSON/],
-    ['{"input":{"a":1,"a":2}}', /cannot be carried exactly: input\.a occurs twice/],
-    ['{"timeout":5.00000000000000000001}', /timeout must be whole seconds from 5 to 300/],
-    ...['"5"', '4', '301', '5.5', 'null'].map(
-      (timeout) => [`{"timeout":${timeout}}`, /timeout must be whole/] as const,
-    ),
-    ['{"more":1}', /the body has a member other than input and timeout: "more"$/],
-    ['{"__proto__":{"timeout":5}}', /other than input and timeout: "__proto__"$/],
-    ...['"a"', 'null', '[]'].map((input): [string, RegExp] => [`{"input":${input}}`, /input must be a JSON object/]),
-    ...['7', 'null', '[]', '"x"'].map((value): [string, RegExp] => [value, /the body must be a JSON object$/]),
-  ])('%s is refused', (text, sentence) => expect(() => readInvocation(Buffer.from(text))).toThrow(sentence));
+  const timeoutOf = (text: string) => `{"timeout":${text}}`;
+
+  it.each<readonly [body: string | Buffer, sentence: RegExp]>([
+    ['', /^is empty/],
+    ['{"input":', /not well-formed JSON/],
+    [Buffer.from('{"input":{"label":"\xff"}}', 'latin1'), /not valid UTF-8/],
+    ['{"timeout":5,"input":{},"timeout":6}', /^cannot be carried exactly: timeout occurs twice$/],
+    ['{"input":{"rpm":1,"rpm":2}}', /exactly: input\.rpm occurs twice$/],
+    ['{"input":{"label":[{"a":1,"\\u0061":1}]}}', /input\.label\[0\]\.a occurs twice$/],
+    ['{"input":{"torque":-1e999}}', /input\.torque is a number beyond the range/],
+    ['{"input":{"torque":1e-999}}', /input\.torque is a number so small that/],
+    ['{"input":{"torque":9007199254740993}}', /input\.torque is a whole number/],
+    ['{"input":{"label":"\\udead"}}', /input\.label has half a surrogate pair/],
+    [`{"input":{"label":${'['.repeat(127)}${']'.repeat(127)}}}`, /nested more than 128/],
+    ['{"timeout":5.00000000000000000001}', /: timeout must be whole seconds from 5 to 300$/],
+  ])('%s is refused', (body, sentence) => expect(() => readInvocation(Buffer.from(body))).toThrow(sentence));
+
+  it.each<readonly [sentence: RegExp, bodies: readonly string[]]>([
+    [/: timeout must be whole seconds from 5 to 300$/, ['"5"', '4', '301', '5.5', 'null', 'true'].map(timeoutOf)],
+    [/: input must be a JSON object of values by input name$/, ['{"input":"a"}', '{"input":null}', '{"input":[]}']],
+    [/: the body must be a JSON object$/, ['7', 'null', '[]', '"x"']],
+    [/: the body has a member other than input and timeout: "more"$/, ['{"more":1}', '{"timeout":4,"more":1}']],
+    [/other than input and timeout: "__proto__"$/, ['{"__proto__":{"timeout":5}}']],
+  ])('is refused as the contract says: %s', (sentence, bodies) => {
+    for (const body of bodies) {
+      expect(() => readInvocation(Buffer.from(body))).toThrow(sentence);
+      expect(validateValue('methods', 'Invocation', JSON.parse(body))).not.toEqual([]);
+    }
+  });
 
   it.each([
     ['{}', {}],
@@ -115,5 +132,8 @@ describe('the value of a body', () => {
       '{"timeout":300,"input":{"a":"1","b":null,"c":0.99999999999999999999}}',
       { timeout: 300, input: { a: '1', b: null, c: 1 }, rounded: new Set(['c']) },
     ],
-  ])('%s is read as it is', (text, value) => expect(readInvocation(Buffer.from(text))).toEqual(value));
+  ])('%s is read as it is, and as the contract says', (body, value) => {
+    expect(readInvocation(Buffer.from(body))).toEqual(value);
+    expect(validateValue('methods', 'Invocation', JSON.parse(body))).toEqual([]);
+  });
 });
