@@ -116,8 +116,16 @@ describe('the receiver of an invocation', () => {
     ['gateway-1/bus/drive-1', { device: 'gateway-1', target: 'bus/drive-1' }],
     [undefined, 'no_owner'],
     ['', 'no_owner'],
-    ['motor-1/', 'invalid_path'],
-    ['../motor-1', 'invalid_path'],
+    ...[
+      '.',
+      '../motor-1/x',
+      '/motor-1',
+      'motor-1/',
+      'motor-1//x',
+      'motor-1/x/..',
+      'motor-1/x\u0000',
+      'motor-1/\ud800',
+    ].map((path): [string, Reason] => [path, 'invalid_path']),
   ])('at the path %s is %j', (path, route) => {
     if (typeof route === 'string') expect(reasonOf(() => routeOf(path))).toBe(route);
     else expect(routeOf(path)).toEqual(route);
