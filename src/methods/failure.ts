@@ -74,15 +74,19 @@ export function failureFrom(error: unknown, correlationId: string, log: Pick<Log
   return new Failure('internal_error', `internal error, incident ${incident}: tell the operator of the front door`);
 }
 
+/** Whether the method has run, as the end of a sentence. */
+export const effectTexts: Readonly<Record<Invoked, string>> = {
+  yes: 'the method has run',
+  no: 'nothing was invoked',
+  unknown: 'the method may have run, or still be running',
+};
+
 /** Reason and message for the caller, for each failure of the hub (M8). */
 const messages: Readonly<
   Record<MethodFailure, readonly [Reason, string, Pick<FailureOptions, 'invoked' | 'retryAfter'>?]>
 > = {
   device_offline: ['device_offline', 'the device is not connected, or does not listen to methods; nothing was invoked'],
-  device_gone: [
-    'outcome_unknown',
-    'the hub lost the device, perhaps during the call; the method may have run, or still be running',
-  ],
+  device_gone: ['outcome_unknown', `the hub lost the device, perhaps during the call; ${effectTexts.unknown}`],
   device_unknown: ['device_unknown', 'the device is not registered at the hub, or is disabled; nothing was invoked'],
   throttled: [
     'throttled',
@@ -101,20 +105,14 @@ const messages: Readonly<
   too_large: ['too_large', 'the payload is too large for the hub; reduce the input'],
   bad_reply: ['bad_reply', 'the response of the device is malformed; the method may have run'],
   no_reply: ['no_reply', 'the device did not respond in time; the method may have run, or still be running'],
-  outcome_unknown: [
-    'outcome_unknown',
-    'the connection to the hub ended before its response; the method may have run, or still be running',
-  ],
+  outcome_unknown: ['outcome_unknown', `the connection to the hub ended before its response; ${effectTexts.unknown}`],
   invalid: [
     'internal_error',
     'the hub finds the invocation invalid, which is a defect of the front door: tell its operator',
     { invoked: 'no' },
   ],
   stopped_unsent: ['stopping', 'this front door is stopping; nothing was invoked, repeat it at once'],
-  stopped: [
-    'outcome_unknown',
-    'this front door stopped before the device responded; the method may have run, or still be running',
-  ],
+  stopped: ['outcome_unknown', `this front door stopped before the device responded; ${effectTexts.unknown}`],
 };
 
 export function failureFromHub({ failure, retryAfter: ofHub }: HubError): Failure {

@@ -11,8 +11,8 @@ import {
   parseJson,
   textIn,
 } from '../protocol/json.ts';
-import { effects, type Invoked, type Reason } from '../protocol/methodFailures.ts';
-import { Failure, type FailureOptions } from './failure.ts';
+import { effects, type Reason } from '../protocol/methodFailures.ts';
+import { effectTexts, Failure, type FailureOptions } from './failure.ts';
 
 /** Limit of the hub for the payload of a direct method and for its response (M3). */
 export const maxPayloadBytes = 131_072;
@@ -31,12 +31,6 @@ const deviceFailures: Readonly<Record<number, readonly [Reason, problem: string,
   502: ['failed_at_device', 'the device failed to carry out the invocation, or got a malformed reply'],
   503: ['unavailable_at_device', 'the device cannot carry out the invocation now', 'repeat it later'],
   504: ['no_reply_at_device', 'the method did not reply to the device in time'],
-};
-
-const effectTexts: Readonly<Record<Invoked, string>> = {
-  yes: 'the method has run',
-  no: 'nothing was invoked',
-  unknown: 'the method may have run, or still be running',
 };
 
 const maxDetailLength = 300;
