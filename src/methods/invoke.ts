@@ -12,11 +12,11 @@ import type { InvocationCourse } from '../observing/invocationRecords.ts';
 import { listed, quoted } from '../protocol/details.ts';
 import { parseTypeRef } from '../protocol/fields.ts';
 import { nearest } from '../text/nearest.ts';
-import type { Invocation } from './body.ts';
 import { timeoutRange } from './contract.ts';
 import { Failure, failureFromHub } from './failure.ts';
 import { type FileInputs, fileNameProblem } from './fileInputs.ts';
 import { type MethodResult, maxPayloadBytes, readMethodResponse } from './methodResponse.ts';
+import type { Invocation } from './requestBody.ts';
 
 /** The receiver of an invocation (M5). */
 export interface Route {

@@ -7,12 +7,12 @@ import type { InvocationCourse, InvocationRecords } from '../observing/invocatio
 import { shortened } from '../protocol/details.ts';
 import { isGuid, isModelId, path as pathForm } from '../protocol/fields.ts';
 import { MalformedJson } from '../protocol/json.ts';
-import { checkBodyHeaders, type Invocation, isContinue, readInvocation, receiveBody } from './body.ts';
 import { bearerToken, callerKey, callerOf, claimsOf, tokenHash } from './caller.ts';
 import { Failure, failureFrom } from './failure.ts';
 import type { Invoke, Route } from './invoke.ts';
 import { type ConcurrencyLimits, createAcceptedTokens } from './limits.ts';
 import type { MethodResult } from './methodResponse.ts';
+import { checkBodyHeaders, type Invocation, isContinue, readInvocation, receiveBody } from './requestBody.ts';
 
 /** A request that has no log line yet. */
 interface OpenRequest {

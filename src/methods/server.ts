@@ -10,10 +10,10 @@ import { createServer as createTlsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
 import type { LogLines } from '../log/log.ts';
-import { isContinue } from './body.ts';
 import type { Certificate } from './certificate.ts';
 import { correlationForm } from './contract.ts';
 import { errorsOf, Failure, failureFrom } from './failure.ts';
+import { isContinue } from './requestBody.ts';
 import type { RequestHandler } from './requestHandler.ts';
 
 interface ServerOptions {

@@ -16,7 +16,7 @@ const refused = async (body: unknown, status: number, reason: Reason, sentence: 
   expect(motor.received).toHaveLength(before);
 };
 
-// Their other faults are rows of body.test.ts and calls.test.ts.
+// Their other faults are rows of requestBody.test.ts and calls.test.ts.
 describe('a body', () => {
   it.each<[string, unknown, RegExp]>([
     ['that is not an object', '[]', /^the body must be a JSON object$/],
