@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { schema } from '../edge/src/configuration/schema.ts';
-import { contract } from '../src/methods/openapi.ts';
+import { contract } from '../src/methods/contract.ts';
 import { ruleFiles } from './alertRules.ts';
 import { alertPages } from './alertTables.ts';
 import { asyncApiDocument, asyncApiFile } from './asyncapi.ts';

@@ -19,41 +19,29 @@ type CertificateFiles = Pick<MethodsSettings['methods'], 'tlsCertificateFile' | 
  * Undefined when no certificate is configured.
  * @throws ConfigurationError when it cannot be read or is invalid
  */
-export function readCertificate({ tlsCertificateFile, tlsKeyFile }: CertificateFiles): Certificate | undefined {
+export function readCertificate(files: CertificateFiles): Certificate | undefined {
+  const { tlsCertificateFile, tlsKeyFile } = files;
   if (tlsCertificateFile === '') return undefined;
   try {
-    return valid({ cert: readFileSync(tlsCertificateFile, 'utf8'), key: readFileSync(tlsKeyFile, 'utf8') });
+    return valid(readFileSync(tlsCertificateFile, 'utf8'), readFileSync(tlsKeyFile, 'utf8'));
   } catch (error) {
-    throw refusalOf(error, tlsCertificateFile);
-  }
-}
-
-/**
- * The same without waiting for the volume.
- * @throws ConfigurationError
- */
-async function readCertificateLater({ tlsCertificateFile, tlsKeyFile }: CertificateFiles): Promise<Certificate> {
-  try {
-    const [cert, key] = await Promise.all([readFile(tlsCertificateFile, 'utf8'), readFile(tlsKeyFile, 'utf8')]);
-    return valid({ cert, key });
-  } catch (error) {
-    throw refusalOf(error, tlsCertificateFile);
+    throw refusalOf(error, files);
   }
 }
 
 /** @throws Error of TLS */
-function valid(certificate: Certificate): Certificate {
-  createSecureContext(certificate);
-  return certificate;
+function valid(cert: string, key: string): Certificate {
+  createSecureContext({ cert, key });
+  return { cert, key };
 }
 
-function refusalOf(error: unknown, certificateFile: string): ConfigurationError {
+function refusalOf(error: unknown, { tlsCertificateFile }: CertificateFiles): ConfigurationError {
   const { code, path } = error as NodeJS.ErrnoException;
   if (path === undefined)
     return new ConfigurationError([
       `METHODS_TLS_CERTIFICATE_FILE: is not a PEM certificate, or does not match the key in METHODS_TLS_KEY_FILE (${code})`,
     ]);
-  const variable = path === certificateFile ? 'METHODS_TLS_CERTIFICATE_FILE' : 'METHODS_TLS_KEY_FILE';
+  const variable = path === tlsCertificateFile ? 'METHODS_TLS_CERTIFICATE_FILE' : 'METHODS_TLS_KEY_FILE';
   return new ConfigurationError([`${variable}: cannot be read (${code})`]);
 }
 
@@ -79,9 +67,12 @@ export function watchCertificate(
   /** They are read at the next look, whether they change or not. */
   const unseen: Stamps = new Map(paths.map((path) => [path, '']));
 
-  function take(found: Certificate) {
+  /** Without waiting for the volume. */
+  async function look() {
+    const [cert = '', key = ''] = await Promise.all(paths.map((path) => readFile(path, 'utf8')));
+    const found = valid(cert, key);
     troubles.clear(source, 'the file of a secret can be used again', fields);
-    if (found.cert === used.cert && found.key === used.key) return;
+    if (cert === used.cert && key === used.key) return;
     used = found;
     use(found);
     log.info(fields, 'another secret was read from its file, and is in use');
@@ -93,9 +84,9 @@ export function watchCertificate(
     async onChange() {
       const stamps = await stampsNow(paths);
       try {
-        take(await readCertificateLater(files));
+        await look();
       } catch (error) {
-        const diagnosis = { cause: (error as Error).message };
+        const diagnosis = { cause: refusalOf(error, files).message };
         const message = 'the file of a secret cannot be used: the last value stays';
         troubles.raise(source, { level: 'warn', message, fields, diagnosis, still });
         return unseen;

@@ -2,12 +2,12 @@ import type { Deadline } from '../backends/deadline.ts';
 import type { DeclaredInputs } from '../backends/methodDeclarations.ts';
 import { atMost } from '../concurrency/atMost.ts';
 import type { FileStorage, SignedFile, SignResult } from '../hub/methods/fileStorage.ts';
+import type { StoreRecords } from '../observing/storeRecords.ts';
 import { quoted } from '../protocol/details.ts';
 import type { StorageError } from '../storage/storageCalls.ts';
+import { type StoreLocation, storeFailureOf } from '../observing/diagnosis.ts';
 import type { Span } from '../tracing/span.ts';
 import { Failure } from './failure.ts';
-import { tenantFolder } from './fileName.ts';
-import { filesIn } from './inputs.ts';
 
 interface FileInputsRequest {
   readonly input: Readonly<Record<string, unknown>>;
@@ -70,12 +70,13 @@ export function createFileInputs({ storage, tenantClaim, onOutage }: FileInputsO
   }
 
   return async ({ input, inputs, claims, timeout, deadline, span: parent }) => {
-    const names = filesIn(input, inputs);
+    const names = Object.entries(input).filter(
+      (named): named is [string, string] => inputs?.get(named[0]) === 'file' && typeof named[1] === 'string',
+    );
     if (names.length === 0) return undefined;
     if (storage === undefined) {
-      throw new Failure('storage_unavailable', 'no file storage is configured: tell the operator of the front door', {
-        retryAfter: null,
-      });
+      const detail = 'no file storage is configured: tell the operator of the front door';
+      throw new Failure('storage_unavailable', detail, { retryAfter: null });
     }
     const limited = atMost(concurrentSignatures);
     const signal = AbortSignal.timeout(Math.max(1, Math.ceil(deadline.remaining())));
@@ -96,3 +97,31 @@ export function createFileInputs({ storage, tenantClaim, onOutage }: FileInputsO
     }
   };
 }
+
+/** 1 to 1,024 characters; segments joined by `/`, none of them empty, `.` or `..`; no control characters, no `\` (M9). */
+const fileName =
+  /^(?=.{1,1024}$)(?!\.{1,2}(?:\/|$))[^\p{Cc}\p{Cs}\\/]+(?:\/(?!\.{1,2}(?:\/|$))[^\p{Cc}\p{Cs}\\/]+)*$/su;
+
+/** Why a value is not a file name, as the end of a sentence; undefined when it is one (M9). */
+export const fileNameProblem = (value: unknown): string | undefined =>
+  typeof value === 'string' && fileName.test(value)
+    ? undefined
+    : 'must be a file name: 1 to 1,024 characters, no control characters, no \\, no leading /, no empty, . or .. segment';
+
+/** The folder of the caller's tenant (M9); undefined when the claim is not a valid folder name. */
+export function tenantFolder(claims: Readonly<Record<string, unknown>>, claim: string): string | undefined {
+  const value = Object.hasOwn(claims, claim) ? claims[claim] : undefined;
+  const isSegment = typeof value === 'string' && !value.includes('/') && fileNameProblem(value) === undefined;
+  return isSegment && value.length <= 128 ? value : undefined;
+}
+
+/** A file storage whose calls are recorded. */
+export const recordedFiles = (files: FileStorage, place: StoreLocation, records: StoreRecords): FileStorage => ({
+  maxBytes: files.maxBytes,
+  async sign(name, seconds, signal) {
+    const ended = records.begin('files', 'read');
+    const result = await files.sign(name, seconds, signal);
+    ended(result.kind === 'unavailable' ? storeFailureOf(result.error, place)?.fault : undefined);
+    return result;
+  },
+});

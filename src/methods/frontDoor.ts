@@ -5,7 +5,8 @@ import { namingSetting } from 'telemetry/address.ts';
 import { serveHealth } from 'telemetry/healthServer.ts';
 import { withFields } from 'telemetry/log.ts';
 import { readingBytes } from '../backends/largeAnswer.ts';
-import { createMethodBackends } from '../backends/methodBackends.ts';
+import { createMethodBackends, type MethodBackends } from '../backends/methodBackends.ts';
+import { ageOf } from '../concurrency/clocks.ts';
 import { endsWithin } from '../concurrency/within.ts';
 import { createLine } from '../engine/budget/line.ts';
 import { createDirectMethods, type DirectMethods } from '../hub/methods/directMethods.ts';
@@ -13,15 +14,17 @@ import type { FileStorage } from '../hub/methods/fileStorage.ts';
 import { createHubAccess } from '../hub/methods/hubAccess.ts';
 import { type Access, accessOf } from '../identity/access.ts';
 import { isSecret } from '../identity/rotatingSecret.ts';
-import type { Log } from '../log/log.ts';
+import type { Log, LogLines } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
 import { openMetrics } from '../metrics/exposition.ts';
 import { namesIn } from '../metrics/metrics.ts';
 import { storeFailureOf } from '../observing/diagnosis.ts';
-import { createInvocationRecords } from '../observing/invocationRecords.ts';
+import { createInvocationRecords, type InvocationCourse } from '../observing/invocationRecords.ts';
 import { createStoreRecords } from '../observing/storeRecords.ts';
+import type { AdminRoute } from '../operations/adminServer.ts';
 import { observeBackends } from '../operations/gauges.ts';
 import { openAdmin } from '../operations/openAdmin.ts';
+import { inWords, shownBackends } from '../operations/serviceRoutes.ts';
 import { tapRoute } from '../operations/tapRoute.ts';
 import type { MethodsSettings } from '../settings/config.ts';
 import { invocationLimits, mostBodies } from '../settings/constants.ts';
@@ -30,17 +33,13 @@ import { thisBuild, versionOfBuild } from '../settings/home.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import { createTaps } from '../tap/taps.ts';
 import type { Traces } from '../tracing/span.ts';
-import { frontDoorRoutes } from './adminRoutes.ts';
 import { readCertificate, watchCertificate } from './certificate.ts';
-import { createConcurrencyLimits } from './concurrencyLimits.ts';
-import { drain } from './drain.ts';
-import { createFileInputs } from './fileInputs.ts';
-import { secureOptions } from './httpServer.ts';
+import { contract } from './contract.ts';
+import { createFileInputs, recordedFiles } from './fileInputs.ts';
 import { createInvoke } from './invoke.ts';
-import { contract } from './openapi.ts';
-import { recordedFiles } from './recordedFiles.ts';
-import { createRequestHandler } from './requestHandler.ts';
-import { createServer } from './server.ts';
+import { createConcurrencyLimits } from './limits.ts';
+import { createRequestHandler, type RequestHandler } from './requestHandler.ts';
+import { createServer, secureOptions } from './server.ts';
 
 /** The running front door. */
 export interface FrontDoor {
@@ -95,21 +94,13 @@ export async function startFrontDoor(
       troubles.raise('storage', { level: 'error', message: 'the file storage is unavailable', diagnosis });
     },
   });
-  const invoke = createInvoke({
-    backends,
-    directMethods,
-    recordOutcome: hubAccess.recordOutcome,
-    fileInputs,
-    edgeModule: methods.edgeModule,
-  });
+  const { recordOutcome } = hubAccess;
+  const { edgeModule } = methods;
   const handler = createRequestHandler({
-    backends,
-    invoke,
-    concurrency: createConcurrencyLimits({ ...limits, bodies: mostBodies }),
-    invocations: createInvocationRecords({
-      hubHost: hubHostOf(settings.hub),
-      ...{ log, meter, traces, taps },
-    }),
+    ...{ backends, log },
+    invoke: createInvoke({ backends, directMethods, recordOutcome, fileInputs, edgeModule }),
+    limits: createConcurrencyLimits({ ...limits, bodies: mostBodies }),
+    invocations: createInvocationRecords({ hubHost: hubHostOf(settings.hub), log, meter, traces, taps }),
   });
   const tls = readCertificate(methods);
   const server = createServer({ handler, contract: contract(), tls, log });
@@ -137,7 +128,7 @@ export async function startFrontDoor(
   );
   const about = { program: 'front door', instance, ...thisBuild(process.env) };
   const routes = {
-    ...frontDoorRoutes({ handler, backends }),
+    ...frontDoorRoutes(handler, backends),
     '/tap': tapRoute(taps, secrets, () => ({ instance, held: undefined })),
   };
   const admin = await openAdmin(settings, log, about, routes, access.adminToken());
@@ -175,4 +166,61 @@ async function openStorage({ files }: MethodsSettings, access: Access): Promise<
   if (container === '') return undefined;
   const { createFileStorage } = await import('../hub/methods/fileStorage.ts');
   return createFileStorage({ account: access.account('files'), container, maxBytes });
+}
+
+interface DrainOptions {
+  /** The limit for all answers, in ms (M14). */
+  readonly drainMs: number;
+  readonly handler: Pick<RequestHandler, 'stop' | 'abort' | 'idle'>;
+  readonly directMethods: Pick<DirectMethods, 'abort'>;
+  /** `close` takes no more connections, and resolves when the open ones have ended. */
+  readonly server: { close(): Promise<unknown>; closeAllConnections(): void };
+  readonly log: Pick<LogLines, 'warn'>;
+}
+
+/** For the last answers to arrive, those to what is aborted among them. */
+const answerMs = 500;
+
+/** After it, for the log lines of requests whose connections were closed. */
+const linesMs = 250;
+
+/**
+ * Refuses new requests and waits for the open ones; a connection without one is no work, and is closed. Shortly before the end of the drain time it aborts them, so that each
+ * has its answer and its log line by then; then it closes the connections (D205).
+ */
+export async function drain({ drainMs, handler, directMethods, server, log }: DrainOptions): Promise<void> {
+  handler.stop();
+  const closed = server.close();
+  const idle = handler.idle();
+  if (!(await endsWithin(Promise.race([closed, idle]), drainMs - answerMs))) {
+    log.warn({}, 'aborting the invocations in progress: the drain time is over');
+    handler.abort();
+    directMethods.abort();
+  }
+  if (!(await endsWithin(closed, answerMs))) server.closeAllConnections();
+  await endsWithin(idle, linesMs); // a connection may close before its request has ended
+}
+
+const mostRequests = 100;
+
+/** What the front door says about itself on the admin port. */
+export function frontDoorRoutes(
+  handler: Pick<RequestHandler, 'requests' | 'inProgress'>,
+  backends: Pick<MethodBackends, 'states'>,
+): Readonly<Record<string, AdminRoute>> {
+  return {
+    '/requests': {
+      about: 'the invocations in progress, the oldest first, and what each waits for',
+      get: () => ({
+        inProgress: handler.inProgress(),
+        requests: [...handler.requests()].slice(0, mostRequests).map(shownRequest),
+      }),
+    },
+    '/backends': { about: 'circuits, connections and caches', get: () => shownBackends(backends.states()) },
+  };
+}
+
+function shownRequest({ fields, begunAt, open }: InvocationCourse) {
+  const waitsFor = [...open].map(inWords).join('; ');
+  return { ...fields, ...ageOf(begunAt), waitsFor: waitsFor === '' ? 'its body, or nothing' : waitsFor };
 }

@@ -1,14 +1,43 @@
+import { randomUUID } from 'node:crypto';
+import { Cancelled, createDeadline, type Deadline } from '../backends/deadline.ts';
 import type { MethodBackends } from '../backends/methodBackends.ts';
+import {
+  type DeclaredInputs,
+  declarationIn,
+  type Lineage,
+  type MethodDeclaration,
+} from '../backends/methodDeclarations.ts';
 import type { DirectMethodResult, DirectMethods } from '../hub/methods/directMethods.ts';
-import type { AuthorizedRequest } from './authorizedRequest.ts';
-import { declarationFor } from './declaration.ts';
-import { Failure } from './failure.ts';
-import type { FileInputs } from './fileInputs.ts';
-import { failureFromHub } from './hubErrorMessages.ts';
-import { checkInputs } from './inputs.ts';
+import type { InvocationCourse } from '../observing/invocationRecords.ts';
+import { listed, quoted } from '../protocol/details.ts';
+import { parseTypeRef } from '../protocol/fields.ts';
+import { nearest } from '../text/nearest.ts';
+import { timeoutRange } from './contract.ts';
+import { Failure, failureFromHub } from './failure.ts';
+import { type FileInputs, fileNameProblem } from './fileInputs.ts';
 import { type MethodResult, maxPayloadBytes, readMethodResponse } from './methodResponse.ts';
-import { roundedInputs } from './requestBody.ts';
-import { type Invocation, timeoutRange } from './schemas.ts';
+import type { Invocation } from './requestBody.ts';
+
+/** The receiver of an invocation (M5). */
+export interface Route {
+  readonly device: string;
+  /** Connectivity path below the device; empty: the device itself. */
+  readonly target: string;
+}
+
+/** A request of a caller who may invoke the method. */
+export interface AuthorizedRequest {
+  readonly course: InvocationCourse;
+  readonly route: Route;
+  /** As the information model spells it. */
+  readonly objectId: string;
+  /** Type reference of the object. */
+  readonly type: string;
+  /** Of the caller's token. */
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** For all look-ups before the call to the hub. */
+  readonly deadline: Deadline;
+}
 
 /** @throws Failure, Rejection or Abandoned */
 export type Invoke = (request: AuthorizedRequest, body: Invocation) => Promise<MethodResult>;
@@ -34,7 +63,7 @@ export function createInvoke(options: InvokeOptions): Invoke {
     fields.timeout = timeout;
     course.decoded(body);
     const { inputs } = await declarationFor(request, backends);
-    checkInputs(input, inputs, roundedInputs(body));
+    checkInputs(input, inputs, body.rounded);
     const signed = fileInputs({ input, inputs, claims, timeout, deadline, span });
     const files = await course.waitsFor('sign the files', 'file storage', signed);
     const { device, target } = route;
@@ -62,4 +91,85 @@ export function createInvoke(options: InvokeOptions): Invoke {
     fields.methodStatus = methodResult.status;
     return methodResult;
   };
+}
+
+/**
+ * The declaration of the method that is invoked, from the type registry (M4).
+ * @throws Failure type_not_found, method_not_found, backend_unavailable
+ * @throws Rejection, Abandoned
+ */
+async function declarationFor(
+  { course, route, type, deadline }: AuthorizedRequest,
+  backends: Pick<MethodBackends, 'lineageOf'>,
+): Promise<MethodDeclaration> {
+  const { correlationId, model, method } = course.fields;
+  const outage = new AbortController();
+  const call = {
+    deviceId: route.device,
+    correlationId,
+    deadline: createDeadline(deadline.remaining() / 1000, outage.signal),
+    onOutage: () => outage.abort(), // fail at once instead of waiting for the backend (M2)
+    idempotencySeed: randomUUID(),
+    course,
+  };
+  const ref = parseTypeRef(type);
+  let lineage: Lineage | undefined;
+  try {
+    lineage = ref && (await deadline.race(backends.lineageOf(call, model, ref), 'the type registry'));
+  } catch (error) {
+    if (!outage.signal.aborted || !(error instanceof Cancelled)) throw error;
+    throw new Failure('backend_unavailable', 'the type registry is unavailable; nothing was invoked, repeat it later');
+  }
+  if (lineage === undefined || lineage.types.length === 0) {
+    throw new Failure('type_not_found', `the type registry does not know ${quoted(type)}, the type of this object`);
+  }
+  const declaration = declarationIn(lineage, method);
+  if (declaration === undefined) throw new Failure('method_not_found', notDeclared(type, method, lineage));
+  return declaration;
+}
+
+/** Most names that a misspelt one is compared with. */
+const mostNames = 200;
+
+function notDeclared(type: string, method: string, { types, unknown }: Lineage): string {
+  const names = types.flatMap(({ methods }) => [...methods.keys()]).slice(0, mostNames);
+  const isSame = (name: string) => name.toLowerCase() === method.toLowerCase();
+  const meant = names.find(isSame) ?? nearest(method, names, Math.ceil(method.length / 3));
+  const [missing] = unknown;
+  return [
+    `neither the type ${quoted(type)} of this object nor its base types declare the method ${quoted(method)}`,
+    ...(meant === undefined ? [] : [`did you mean ${quoted(meant)}?`]),
+    ...(missing === undefined ? [] : [`the type registry does not know the base type ${quoted(missing)}`]),
+  ].join('; ');
+}
+
+const wholeNumber = 'must be an integer within ±(2^53−1)';
+
+/** Why a value does not fit a data type, as the end of a sentence; undefined when it does (M4). */
+const checks: Readonly<Record<string, (value: unknown) => string | undefined>> = {
+  string: (value) => (typeof value === 'string' ? undefined : 'must be a string'),
+  integer: (value) => (Number.isSafeInteger(value) ? undefined : wholeNumber),
+  number: (value) => (Number.isFinite(value) ? undefined : 'must be a number'),
+  boolean: (value) => (typeof value === 'boolean' ? undefined : 'must be true or false'),
+  file: fileNameProblem,
+};
+
+/**
+ * Checks the input of an invocation against the declaration of the method (M4). Values of other data types pass.
+ * @param rounded inputs whose number is a whole one only because it was rounded
+ * @throws Failure invalid_request that names up to ten inputs
+ */
+function checkInputs(
+  input: Readonly<Record<string, unknown>>,
+  declared: DeclaredInputs | undefined,
+  rounded?: ReadonlySet<string>,
+): void {
+  const problems = Object.entries(input).flatMap(([name, value]) => {
+    const dataType = declared?.get(name);
+    if (dataType === undefined) return [`input ${quoted(name)} is not declared by the method`];
+    const check = Object.hasOwn(checks, dataType) ? checks[dataType] : undefined;
+    const problem = dataType === 'integer' && rounded?.has(name) ? wholeNumber : check?.(value);
+    return problem === undefined ? [] : [`input ${quoted(name)} ${problem}`];
+  });
+  if (problems.length > 0) throw new Failure('invalid_request', listed(problems));
 }

@@ -11,8 +11,8 @@ import {
   parseJson,
   textIn,
 } from '../protocol/json.ts';
-import { effects, type Invoked, type Reason } from '../protocol/methodFailures.ts';
-import { Failure, type FailureOptions } from './failure.ts';
+import { effects, type Reason } from '../protocol/methodFailures.ts';
+import { effectTexts, Failure, type FailureOptions } from './failure.ts';
 
 /** Limit of the hub for the payload of a direct method and for its response (M3). */
 export const maxPayloadBytes = 131_072;
@@ -23,38 +23,14 @@ export interface MethodResult {
   readonly output?: Readonly<Record<string, unknown>>;
 }
 
-interface DeviceFailure {
-  readonly reason: Reason;
-  readonly problem: string;
-  /** What to do when nothing was invoked. */
-  readonly advice?: string;
-}
-
-/** The statuses with which a device reports that it did not get a reply of the method (M8, D42). */
-const deviceFailures: Readonly<Record<number, DeviceFailure>> = {
-  400: {
-    reason: 'refused_by_device',
-    problem: 'the device refuses the invocation',
-    advice: 'change it before you repeat it',
-  },
-  404: { reason: 'unknown_to_device', problem: 'the device has no such object or method' },
-  409: { reason: 'other_object', problem: 'the device serves another object of that identity' },
-  502: {
-    reason: 'failed_at_device',
-    problem: 'the device failed to carry out the invocation, or got a malformed reply',
-  },
-  503: {
-    reason: 'unavailable_at_device',
-    problem: 'the device cannot carry out the invocation now',
-    advice: 'repeat it later',
-  },
-  504: { reason: 'no_reply_at_device', problem: 'the method did not reply to the device in time' },
-};
-
-const effectTexts: Readonly<Record<Invoked, string>> = {
-  yes: 'the method has run',
-  no: 'nothing was invoked',
-  unknown: 'the method may have run, or still be running',
+/** The statuses with which a device reports that it did not get a reply of the method (M8, D42), and what to do when nothing was invoked. */
+const deviceFailures: Readonly<Record<number, readonly [Reason, problem: string, advice?: string]>> = {
+  400: ['refused_by_device', 'the device refuses the invocation', 'change it before you repeat it'],
+  404: ['unknown_to_device', 'the device has no such object or method'],
+  409: ['other_object', 'the device serves another object of that identity'],
+  502: ['failed_at_device', 'the device failed to carry out the invocation, or got a malformed reply'],
+  503: ['unavailable_at_device', 'the device cannot carry out the invocation now', 'repeat it later'],
+  504: ['no_reply_at_device', 'the method did not reply to the device in time'],
 };
 
 const maxDetailLength = 300;
@@ -112,7 +88,7 @@ function deviceFailure(deviceStatus: number, payload: unknown): Failure {
   const invoked = effects.find((effect) => effect === said) ?? 'unknown';
   const methodStatus = Number.isSafeInteger(status) ? (status as number) : undefined;
   if (known === undefined) return malformed(`the status ${deviceStatus} is not allowed`, { invoked, methodStatus });
-  const { reason, problem, advice } = known;
+  const [reason, problem, advice] = known;
   const effect = effectTexts[invoked] + (advice !== undefined && invoked === 'no' ? `, ${advice}` : '');
   const foreignDetail = typeof detail === 'string' ? readable(detail) : undefined;
   return new Failure(reason, `${problem}; ${effect}`, { invoked, methodStatus, foreignDetail });
@@ -120,11 +96,8 @@ function deviceFailure(deviceStatus: number, payload: unknown): Failure {
 
 function malformed(problem: string, options: FailureOptions = {}): Failure {
   const { invoked = 'unknown' } = options;
-  return new Failure(
-    'bad_reply',
-    `the response of the device is malformed: ${problem}; ${effectTexts[invoked]}`,
-    options,
-  );
+  const detail = `the response of the device is malformed: ${problem}; ${effectTexts[invoked]}`;
+  return new Failure('bad_reply', detail, options);
 }
 
 const readable = (text: string): string =>

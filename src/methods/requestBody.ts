@@ -1,31 +1,112 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import { inexactIn, isWhole } from 'telemetry/exactJson.ts';
-import { placeIn } from '../protocol/details.ts';
+import { createDeadline } from '../backends/deadline.ts';
+import { createJoined } from '../backends/joined.ts';
+import { placeIn, quoted } from '../protocol/details.ts';
 import { allKeys, bodyLimits, type Json, MalformedJson, memberOf, readJson, textIn } from '../protocol/json.ts';
+import { Rejection } from '../protocol/rejection.ts';
+import { timeoutRange, timeoutRule } from './contract.ts';
 import { Failure } from './failure.ts';
-import { timeoutRule } from './schemas.ts';
 
-/** The inputs of each body that has been read whose number is a whole one only because it was rounded. */
-const rounded = new WeakMap<object, ReadonlySet<string>>();
+/** The payload limit (M3) with as much again for white space and escapes. */
+const maxBodyBytes = 256 * 1024;
 
-/** Such inputs of a body that `readRequestBody` has read: for a data type without fractions they are wrong (M4). */
-export const roundedInputs = (body: object): ReadonlySet<string> => rounded.get(body) ?? new Set();
+/** For a body, from the end of the look-up on (M14). */
+const bodySeconds = 10;
+
+const tooLarge = () => new Failure('too_large', 'the body has more than 262,144 bytes; a payload has at most 131,072');
+const invalid = (detail: string) => new Failure('invalid_request', detail);
+
+/** @throws Failure unsupported_media_type, too_large */
+export function checkBodyHeaders({
+  'content-type': type = '',
+  'content-encoding': encoding = 'identity',
+  'content-length': length = '0',
+}: IncomingHttpHeaders): void {
+  const unsupported = (detail: string) => new Failure('unsupported_media_type', detail);
+  if (!/^application\/json\s*(?:;|$)/i.test(type)) {
+    throw unsupported('the body must be JSON: send the header Content-Type: application/json');
+  }
+  if (encoding.toLowerCase() !== 'identity') throw unsupported('the body must not be compressed');
+  if (Number(length) > maxBodyBytes) throw tooLarge();
+}
+
+/** Whether the caller sends the body only when it is asked for. */
+export const isContinue = (expect: string | undefined): boolean => expect?.trim().toLowerCase() === '100-continue';
 
 /**
- * The value of a request body, within the limits of a device's body (R6). Refuses what cannot be carried exactly (M4).
+ * The bytes of a body. After a failure it is not read any further.
+ * @param ended aborted when the bytes are no longer needed
+ * @throws Failure too_large, request_timeout; invalid_request when the caller has gone
+ * @throws Cancelled
+ */
+export async function receiveBody(body: Readable, ended: AbortSignal): Promise<Buffer> {
+  const joined = createJoined();
+  let bytes = 0;
+  let take = (_: Buffer) => {};
+  const received = new Promise<Buffer>((resolve, reject) => {
+    const gone = () => {
+      if (!body.readableEnded) reject(invalid('the caller has disconnected'));
+    };
+    take = (piece) => {
+      bytes += piece.length;
+      if (bytes > maxBodyBytes) reject(tooLarge());
+      else joined.add(piece);
+    };
+    body.on('data', take);
+    body.once('end', () => resolve(joined.bytes()));
+    body.once('error', gone);
+    body.once('close', gone);
+    if (body.destroyed) gone();
+  });
+  try {
+    return await createDeadline(bodySeconds, ended).race(received, 'the body');
+  } catch (error) {
+    if (!(error instanceof Rejection)) throw error;
+    throw new Failure('request_timeout', `the body was not complete within ${bodySeconds} seconds`);
+  } finally {
+    body.off('data', take);
+    body.pause();
+  }
+}
+
+/** Body of an invocation (M3). */
+export interface Invocation {
+  /** Checked later against the declaration of the method. */
+  readonly input?: Readonly<Record<string, unknown>>;
+  readonly timeout?: number;
+  /** Inputs whose number is a whole one only because it was rounded: for a data type without fractions they are wrong (M4). */
+  readonly rounded?: ReadonlySet<string>;
+}
+
+/**
+ * The value of a body, within the limits of a device's body (R6), with no other members than the contract has. Refuses what
+ * cannot be carried exactly (M4).
  * @throws MalformedJson, Failure: both name the place
  */
-export function readRequestBody(bytes: Buffer): unknown {
+export function readInvocation(bytes: Buffer): Invocation {
   const json = readJson(bytes, allKeys, bodyLimits);
   const inexact = inexactIn(json.text);
   if (inexact !== undefined) {
     throw new MalformedJson(`cannot be carried exactly: ${placeIn(inexact.path)} ${inexact.problem}`);
   }
-  if (roundedIn(json).includes('timeout')) throw new Failure('invalid_request', timeoutRule);
-  const { value } = json;
-  const input = memberOf(json, 'input', allKeys, bodyLimits);
-  if (input && json.isObject) rounded.set(value as object, new Set(roundedIn(input)));
-  return value;
+  if (!json.isObject) throw invalid('the body must be a JSON object');
+  const { input, timeout, ...others } = json.value as Record<string, unknown>;
+  if (roundedIn(json).includes('timeout')) throw invalid(timeoutRule);
+  for (const name of Object.keys(others)) {
+    throw invalid(`the body has a member other than input and timeout: ${quoted(name)}`);
+  }
+  if (timeout !== undefined && !isTimeout(timeout)) throw invalid(timeoutRule);
+  const found = memberOf(json, 'input', allKeys, bodyLimits);
+  if (found === undefined) return { ...(timeout !== undefined && { timeout }) };
+  if (!found.isObject) throw invalid('input must be a JSON object of values by input name');
+  const inputs = input as Readonly<Record<string, unknown>>;
+  return { input: inputs, ...(timeout !== undefined && { timeout }), rounded: new Set(roundedIn(found)) };
 }
+
+const isTimeout = (value: unknown): value is number =>
+  Number.isInteger(value) && (value as number) >= timeoutRange.min && (value as number) <= timeoutRange.max;
 
 /** The names of outermost members such as `0.99999999999999999999`. */
 const roundedIn = (json: Json): string[] =>

@@ -1,80 +1,33 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { Cancelled, createDeadline, type Deadline } from '../backends/deadline.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createDeadline, type Deadline } from '../backends/deadline.ts';
 import type { MethodBackends } from '../backends/methodBackends.ts';
-import type { InvocableObject } from '../backends/objectForCaller.ts';
+import type { LogLines } from '../log/log.ts';
 import type { InvocationCourse, InvocationRecords, RequestFields } from '../observing/invocationRecords.ts';
 import { shortened } from '../protocol/details.ts';
-import { Rejection } from '../protocol/rejection.ts';
-import { createAcceptedTokens } from './acceptedTokens.ts';
-import type { AuthorizedRequest } from './authorizedRequest.ts';
-import { bearerToken, callerKey, callerOf, claimsOf, tokenHash } from './bearer.ts';
-import type { ConcurrencyLimits } from './concurrencyLimits.ts';
-import { Failure } from './failure.ts';
-import type { Invoke } from './invoke.ts';
+import { isGuid, isModelId, path as pathForm } from '../protocol/fields.ts';
+import { MalformedJson } from '../protocol/json.ts';
+import { bearerToken, callerKey, callerOf, claimsOf, tokenHash } from './caller.ts';
+import { Failure, failureFrom } from './failure.ts';
+import type { Invoke, Route } from './invoke.ts';
+import { type ConcurrencyLimits, createAcceptedTokens } from './limits.ts';
 import type { MethodResult } from './methodResponse.ts';
-import { receiveBody } from './receiveBody.ts';
-import { checkBodyHeaders, checkPath } from './requestChecks.ts';
-import { createRequestEnd } from './requestEnd.ts';
-import { routeOf } from './route.ts';
-import type { Invocation } from './schemas.ts';
+import { checkBodyHeaders, type Invocation, isContinue, readInvocation, receiveBody } from './requestBody.ts';
 
-/** One request. Each function is called once, in this order. */
-export interface InvocationRequest {
-  /**
-   * Checks whether the caller may invoke, and then what the headers say of the body, before it is read (M2, D43).
-   * @throws Failure
-   */
-  authorize(headers: IncomingHttpHeaders): Promise<void>;
-  /**
-   * The body, within limits of number, size and time (M14).
-   * @throws Failure
-   */
-  receive(body: IncomingMessage): Promise<Buffer>;
-  /** @throws Failure */
-  invoke(body: Invocation): Promise<MethodResult>;
-  failed(failure: Failure): void;
-  /** @param status of the response; undefined when the caller disconnected before it was sent */
-  closed(status: number | undefined): void;
-}
-
-/** From a request of the HTTP interface to the call to the hub. */
-export interface RequestHandler {
-  /** @param traceparent of the caller */
-  begin(fields: RequestFields, traceparent?: string | readonly string[]): InvocationRequest;
-  isStopping(): boolean;
-  /** For operators: the requests without a log line yet, the oldest first. */
-  requests(): Iterable<InvocationCourse>;
-  /** Requests without a log line yet. */
-  inProgress(): number;
-  /** Refuses new requests. */
-  stop(): void;
-  /** Resolves when each request has its log line. */
-  idle(): Promise<void>;
-  /** Ends what is in progress before the call to the hub; the callers learn that nothing was invoked. */
-  abort(): void;
-}
-
-/** What is known of a request whose caller may invoke. */
-interface Authorized {
-  readonly request: Omit<AuthorizedRequest, 'deadline'>;
-  /** For limits (M14). */
-  readonly caller: string;
-  /** What is left for look-ups when the body has arrived. */
-  readonly lookUpMs: number;
-}
-
-interface CallersToken {
-  readonly token: string;
-  readonly hash: string;
-  /** The information model has recently accepted it. */
-  readonly isKnown: boolean;
+/** A request that has no log line yet. */
+interface OpenRequest {
+  readonly course: InvocationCourse;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Gives its place within the limits back: that of its look-up, then that of its invocation. */
+  release(): void;
 }
 
 interface RequestHandlerOptions {
   readonly backends: Pick<MethodBackends, 'readObject'>;
   readonly invoke: Invoke;
-  readonly concurrency: ConcurrencyLimits;
+  readonly limits: ConcurrencyLimits;
   readonly invocations: InvocationRecords;
+  readonly log: Pick<LogLines, 'error'>;
 }
 
 /** Time-out of all look-ups before the call to the hub (M6). */
@@ -82,124 +35,132 @@ const lookUpSeconds = 10;
 /** Characters of an object's path in the log: the information model may give it tens of thousands. */
 const maxLoggedPath = 256;
 
-export function createRequestHandler({
-  backends,
-  invoke,
-  concurrency,
-  invocations,
-}: RequestHandlerOptions): RequestHandler {
+export type RequestHandler = ReturnType<typeof createRequestHandler>;
+
+/** From a request of the HTTP interface to the call to the hub. */
+export function createRequestHandler(options: RequestHandlerOptions) {
+  const { backends, invoke, limits, invocations, log } = options;
   const aborted = new AbortController();
   const accepted = createAcceptedTokens();
   let isStopping = false;
   const open = new Set<InvocationCourse>();
   let onIdle = () => {};
 
-  async function objectFor(
-    { token, hash, isKnown }: CallersToken,
-    course: InvocationCourse,
-    deadline: Deadline,
-  ): Promise<InvocableObject> {
-    const { correlationId, objectId, model } = course.fields;
-    const caller = { token, isKnown, correlationId, course, deadline };
-    const result = await deadline.unlessCancelled(backends.readObject(objectId, model, caller));
-    switch (result.kind) {
-      case 'object':
-        accepted.add(hash);
-        return result.object;
-      case 'unavailable': {
-        const detail = `the information model ${result.problem}; nothing was invoked, repeat it later`;
-        throw new Failure('backend_unavailable', detail, { retryAfter: result.retryAfter });
-      }
-      case 'refused': {
-        const [reason, detail] = refusals[result.status];
-        if (reason === 'unauthorized') accepted.delete(hash);
-        throw new Failure(reason, detail);
-      }
+  /** Checks whether the caller may invoke, and then what the headers say of the body, before it is read (M2, D43). */
+  async function authorize(one: OpenRequest, deadline: Deadline) {
+    if (isStopping) throw new Failure('stopping', 'this front door is stopping; repeat it at once');
+    const { course } = one;
+    const { headers } = one.request;
+    const { fields } = course;
+    const token = bearerToken(headers.authorization);
+    checkPath(fields);
+    const hash = tokenHash(token);
+    const isKnown = accepted.has(hash);
+    one.release = limits.acquireLookUp(isKnown);
+    const askedAt = performance.now();
+    const { correlationId, objectId, model } = fields;
+    const reading = backends.readObject(objectId, model, { token, isKnown, correlationId, course, deadline });
+    const result = await deadline.unlessCancelled(reading);
+    if (result.kind === 'unavailable') {
+      const detail = `the information model ${result.problem}; nothing was invoked, repeat it later`;
+      throw new Failure('backend_unavailable', detail, { retryAfter: result.retryAfter });
     }
+    if (result.kind === 'refused') {
+      if (result.status === 401) accepted.delete(hash);
+      const [reason, detail] = refusals[result.status];
+      throw new Failure(reason, detail);
+    }
+    accepted.add(hash);
+    const lookUpMs = performance.now() - askedAt;
+    one.release();
+    const { object } = result;
+    const claims = claimsOf(token);
+    fields.caller = callerOf(claims);
+    const route = routeOf(object.path);
+    fields.device = shortened(route.device, maxLoggedPath);
+    if (route.target !== '') fields.target = shortened(route.target, maxLoggedPath);
+    course.routed(route.device, lookUpMs);
+    checkBodyHeaders(headers);
+    return { object, route, claims, caller: callerKey(claims, hash) };
+  }
+
+  /** The body, within limits of number, size and time (M14). */
+  async function receive({ request, response }: OpenRequest, caller: string): Promise<Invocation> {
+    let release: (() => void) | undefined;
+    try {
+      if (!request.complete) release = limits.acquireBody(caller);
+      return readInvocation(await receiveBody(request, aborted.signal));
+    } catch (error) {
+      // The caller may send more, or something else than it means to.
+      if (!request.readableEnded || error instanceof MalformedJson) response.setHeader('connection', 'close');
+      throw error;
+    } finally {
+      release?.();
+    }
+  }
+
+  async function resultOf(one: OpenRequest): Promise<MethodResult> {
+    const lookUps = createDeadline(lookUpSeconds, aborted.signal);
+    const { object, route, claims, caller } = await authorize(one, lookUps);
+    const secondsLeft = lookUps.remaining() / 1000; // the body takes none of them
+    if (isContinue(one.request.headers.expect)) one.response.writeContinue();
+    const invocation = await receive(one, caller);
+    one.release = limits.acquireInvocation(route.device, caller);
+    const deadline = createDeadline(secondsLeft, aborted.signal);
+    const { objectId, type } = object;
+    return invoke({ course: one.course, route, objectId, type, claims, deadline }, invocation);
   }
 
   return {
     isStopping: () => isStopping,
-    requests: () => open,
+    /** For operators: the requests without a log line yet, the oldest first. */
+    requests: (): Iterable<InvocationCourse> => open,
+    /** Requests without a log line yet. */
     inProgress: () => open.size,
+    /** Refuses new requests. */
     stop() {
       isStopping = true;
     },
+    /** Resolves when each request has its log line. */
     idle: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         onIdle = resolve;
         if (open.size === 0) resolve();
       }),
+    /** Ends what is in progress before the call to the hub; the callers learn that nothing was invoked. */
     abort: () => aborted.abort(),
 
-    begin(fields, traceparent) {
-      let release = () => {};
-      const course = invocations.begin(fields, traceparent);
+    /**
+     * One request: authorized, received, invoked. Its body is not read before the caller is known (M2).
+     * @param fields what its path and header say
+     * @throws Failure
+     */
+    async handle(fields: RequestFields, request: IncomingMessage, response: ServerResponse): Promise<MethodResult> {
+      const course = invocations.begin(fields, request.headers['traceparent']);
       open.add(course);
-      const end = createRequestEnd((status, failure) => {
-        course.ended(status, failure);
-        release();
+      const one: OpenRequest = { course, request, response, release() {} };
+      let isWorking = true;
+      let failure: Failure | undefined;
+
+      /** When the response is closed and the work has ended, even if the caller has disconnected. */
+      function end() {
+        if (isWorking || !response.closed) return;
+        course.ended(response.writableFinished ? response.statusCode : undefined, failure);
+        one.release();
         open.delete(course);
         if (open.size === 0) onIdle();
-      });
-      const lookUpDeadline = createDeadline(lookUpSeconds, aborted.signal);
-      let authorized: Authorized | undefined;
-
-      function passed(): Authorized {
-        if (authorized === undefined) throw new Error('the request is not authorized');
-        return authorized;
       }
-
-      async function authorize(headers: IncomingHttpHeaders) {
-        if (isStopping) {
-          throw new Failure('stopping', 'this front door is stopping; repeat it at once');
-        }
-        const token = bearerToken(headers.authorization);
-        checkPath(fields);
-        const hash = tokenHash(token);
-        const isKnown = accepted.has(hash);
-        release = concurrency.acquireLookUp(isKnown);
-        const askedAt = performance.now();
-        const object = await objectFor({ token, hash, isKnown }, course, lookUpDeadline);
-        const lookUpMs = performance.now() - askedAt;
-        release();
-        const claims = claimsOf(token);
-        fields.caller = callerOf(claims);
-        const route = routeOf(object.path);
-        fields.device = shortened(route.device, maxLoggedPath);
-        if (route.target !== '') fields.target = shortened(route.target, maxLoggedPath);
-        course.routed(route.device, lookUpMs);
-        checkBodyHeaders(headers);
-        authorized = {
-          request: { course, objectId: object.objectId, route, type: object.type, claims },
-          caller: callerKey(claims, hash),
-          lookUpMs: lookUpDeadline.remaining(),
-        };
+      response.once('close', end);
+      try {
+        return await resultOf(one);
+      } catch (error) {
+        const told = failureFrom(error, fields.correlationId, log);
+        if (!response.closed) failure = told;
+        throw told;
+      } finally {
+        isWorking = false;
+        end();
       }
-
-      async function receive(body: IncomingMessage) {
-        const { caller } = passed();
-        const received = body.complete ? () => {} : concurrency.acquireBody(caller);
-        try {
-          return await receiveBody(body, aborted.signal);
-        } finally {
-          received();
-        }
-      }
-
-      async function invokeWith(body: Invocation) {
-        const { request, caller, lookUpMs } = passed();
-        release = concurrency.acquireInvocation(request.route.device, caller);
-        return invoke({ ...request, deadline: createDeadline(lookUpMs / 1000, aborted.signal) }, body);
-      }
-
-      return {
-        authorize: (headers) => end.track(() => withFailures(() => authorize(headers))),
-        receive: (body) => end.track(() => withFailures(() => receive(body))),
-        invoke: (body) => end.track(() => withFailures(() => invokeWith(body))),
-        failed: end.failed,
-        closed: end.closed,
-      };
     },
   };
 }
@@ -210,17 +171,28 @@ const refusals = {
   404: ['object_not_found', 'the caller has no object model with this object id and model'],
 } as const;
 
-/** Turns errors of look-ups, after which nothing was invoked, into failures. */
-async function withFailures<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof Cancelled) {
-      const detail = 'this front door is stopping; nothing was invoked, repeat it at once';
-      throw new Failure('stopping', detail);
-    }
-    if (!(error instanceof Rejection)) throw error;
-    const detail = 'a look-up for the invocation failed; nothing was invoked, repeat it later';
-    throw new Failure('backend_unavailable', detail, { fields: { cause: error.details } });
+/** @throws Failure invalid_request */
+export function checkPath({ objectId, model, method }: RequestFields): void {
+  const invalid = (detail: string) => new Failure('invalid_request', detail);
+  if (!isGuid(objectId)) throw invalid('the object id in the path must be a GUID');
+  if (!isModelId(model)) throw invalid('the model in the path must be a model identifier');
+  if (!/^\P{C}{1,256}$/u.test(method)) {
+    throw invalid('the method in the path must have 1 to 256 characters and no control characters');
   }
+}
+
+/**
+ * Splits the path of an object into the device, which is the first segment, and the target (M5).
+ * @throws Failure no_owner, invalid_path
+ */
+export function routeOf(path: string | undefined): Route {
+  if (!path) throw new Failure('no_owner', 'no device owns this object model; a device must claim it first');
+  // The hub's client would resolve . and .. in a URL.
+  if (!pathForm.safeParse(path).success) {
+    const detail =
+      'the path of this object model has an empty, . or .. segment, or control characters; nothing was invoked, have it claimed again';
+    throw new Failure('invalid_path', detail, { invoked: 'no' });
+  }
+  const [device = '', ...target] = path.split('/');
+  return { device, target: target.join('/') };
 }

@@ -1,19 +1,23 @@
-import { type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
+import { randomUUID } from 'node:crypto';
+import {
+  createServer as createPlainServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  STATUS_CODES,
+} from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { Duplex } from 'node:stream';
+import { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
 import type { LogLines } from '../log/log.ts';
 import type { Certificate } from './certificate.ts';
-import { correlationOf } from './correlation.ts';
-import { errorsOf, Failure } from './failure.ts';
-import { createHttpServer } from './httpServer.ts';
-import { endWith, rejectMalformedRequest } from './malformedRequest.ts';
-import { readRequestBody } from './requestBody.ts';
-import { checkHttp, isContinue } from './requestChecks.ts';
-import type { InvocationRequest, RequestHandler } from './requestHandler.ts';
-import { type Invocation, invocation } from './schemas.ts';
-import { failureFrom } from './serverErrors.ts';
-import { serverLog } from './serverLog.ts';
+import { correlationForm } from './contract.ts';
+import { errorsOf, Failure, failureFrom } from './failure.ts';
+import { isContinue } from './requestBody.ts';
+import type { RequestHandler } from './requestHandler.ts';
 
 interface ServerOptions {
-  readonly handler: RequestHandler;
+  readonly handler: Pick<RequestHandler, 'handle' | 'isStopping'>;
   /** For `GET /openapi.json`. */
   readonly contract: object;
   /** PEM. Undefined: plain HTTP. */
@@ -28,12 +32,10 @@ const path = '/objects/:objectId/models/:model/methods/:method';
 
 interface MethodRoute {
   readonly Params: Readonly<Record<'objectId' | 'model' | 'method', string>>;
-  readonly Body: Invocation;
 }
 
-/** The HTTP interface (M1). Validates without changing the body. Does not listen yet. */
+/** The HTTP interface (M1). Does not listen yet. */
 export function createServer({ handler, contract, tls, log }: ServerOptions) {
-  const requests = new WeakMap<object, InvocationRequest>();
   const server = fastify({
     loggerInstance: serverLog(log),
     logController: new LogController({ disableRequestLogging: true }),
@@ -42,17 +44,14 @@ export function createServer({ handler, contract, tls, log }: ServerOptions) {
     return503OnClosing: false,
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: maxSegmentLength },
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
     frameworkErrors: (error, request, reply) => void fail(error, request, reply),
     clientErrorHandler: rejectMalformedRequest,
     serverFactory: (listener) => createHttpServer(listener, tls),
   });
 
+  // The handler reads the body itself, when it knows the caller (M2).
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('application/json', async ({ raw }: FastifyRequest) => {
-    const bytes = await requests.get(raw)?.receive(raw);
-    return bytes && readRequestBody(bytes);
-  });
+  server.addHttpMethod('POST', { hasBody: false, overrideExisting: true });
   server.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-correlation-id': request.id, 'cache-control': 'no-store' });
     checkHttp(request.raw);
@@ -65,34 +64,24 @@ export function createServer({ handler, contract, tls, log }: ServerOptions) {
   server.server.on('connect', (_, socket) => endWith(routeNotFound(), socket)); // Node would close the connection
 
   for (const prefix of ['', '/v1']) {
-    server.post<MethodRoute>(
-      prefix + path,
-      {
-        schema: { body: invocation },
-        async onRequest({ id, params, headers, raw }, reply) {
-          const invocation = handler.begin({ correlationId: id, ...params }, headers['traceparent']);
-          requests.set(raw, invocation);
-          reply.raw.once('close', () =>
-            invocation.closed(reply.raw.writableFinished ? reply.raw.statusCode : undefined),
-          );
-          await invocation.authorize(headers);
-          if (isContinue(headers.expect)) reply.raw.writeContinue();
-        },
-      },
-      async ({ body, raw }) => requests.get(raw)?.invoke(body),
+    server.post<MethodRoute>(prefix + path, async ({ id, params, raw }, reply) =>
+      handler.handle({ correlationId: id, ...params }, raw, reply.raw),
     );
   }
   server.get('/openapi.json', async () => contract);
 
-  function fail(error: unknown, request: Pick<FastifyRequest, 'id' | 'raw'>, reply: ErrorReply) {
-    const failure = failureFrom(error, request.id, log);
-    requests.get(request.raw)?.failed(failure);
+  function fail(error: unknown, { id }: Pick<FastifyRequest, 'id'>, reply: Pick<FastifyReply, 'header' | 'code'>) {
+    const failure = failureOfServer(error) ?? failureFrom(error, id, log);
     if (failure.status === 401) reply.header('www-authenticate', 'Bearer');
     if (failure.retryAfter !== undefined) reply.header('retry-after', failure.retryAfter);
-    return reply.header('x-correlation-id', request.id).code(failure.status).send(errorsOf(failure, request.id));
+    return reply.header('x-correlation-id', id).code(failure.status).send(errorsOf(failure, id));
   }
   return server;
 }
+
+/** The caller's correlation id, or a new one when it is missing or invalid (M8). */
+const correlationOf = (header: string | readonly string[] | undefined): string =>
+  typeof header === 'string' && correlationForm.test(header) ? header : randomUUID();
 
 const routeNotFound = () =>
   new Failure(
@@ -100,4 +89,102 @@ const routeNotFound = () =>
     'the paths are POST /objects/{objectId}/models/{model}/methods/{method}, and GET /openapi.json',
   );
 
-type ErrorReply = Pick<FastifyReply, 'header' | 'code'>;
+/**
+ * What HTTP itself asks for (RFC 9110, RFC 9112). Of expectations, only 100-continue is known.
+ * @throws Failure invalid_request, expectation_failed
+ */
+export function checkHttp({ headers: { host, expect }, httpVersion }: IncomingMessage): void {
+  if (httpVersion.startsWith('0')) throw new Failure('invalid_request', 'the request must be of HTTP/1.1');
+  if (host === undefined && httpVersion !== '1.0') {
+    throw new Failure('invalid_request', 'a request of HTTP/1.1 must have the header Host');
+  }
+  if (expect !== undefined && !isContinue(expect)) {
+    throw new Failure('expectation_failed', 'the header Expect may only be 100-continue');
+  }
+}
+
+/** The failure for an error of fastify itself. */
+export function failureOfServer(error: unknown): Failure | undefined {
+  const { code, statusCode } = error as { readonly code?: unknown; readonly statusCode?: unknown };
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return new Failure('unsupported_media_type', 'the body must be application/json');
+  }
+  if (code === 'FST_ERR_BAD_URL') return new Failure('invalid_request', 'the path is not percent-encoded UTF-8');
+  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return new Failure('invalid_request', 'a segment of the path is too long');
+  if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
+    return new Failure('invalid_request', 'the length of the body differs from the header Content-Length');
+  }
+  return undefined;
+}
+
+/** The header of a request has ten seconds, as have look-ups and then the body; a body that is not read has the rest of the time. */
+const httpOptions = {
+  headersTimeout: 10_000,
+  requestTimeout: 35_000,
+  connectionsCheckingInterval: 1_000,
+  requireHostHeader: false,
+  keepAliveTimeout: 72_000, // longer than the idle time of usual load balancers, so that they close connections first
+};
+
+/** For the start, and for each change of the certificate. */
+export const secureOptions = (tls: Certificate) => ({ ...tls, minVersion: 'TLSv1.2' as const });
+
+/**
+ * Node's server with our limits. It leaves to the listener what Node would answer by itself, without a body: a missing
+ * `Host` and an unknown `Expect`. With `Expect: 100-continue` the listener asks for the body when it wants it.
+ * @param tls undefined: plain HTTP
+ */
+export function createHttpServer(listener: RequestListener, tls: Certificate | undefined): Server {
+  const server: Server =
+    tls === undefined
+      ? createPlainServer(httpOptions, listener)
+      : createTlsServer({ ...httpOptions, ...secureOptions(tls) }, listener);
+  server.on('checkContinue', listener);
+  server.on('checkExpectation', listener);
+  return server;
+}
+
+/** Responds on the socket: fastify has no request for input that is not HTTP or is incomplete. */
+export function rejectMalformedRequest(error: Error & { readonly code?: string }, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+  else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    endWith(new Failure('request_timeout', 'the request was not complete in time'), socket);
+  } else {
+    const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW';
+    const detail = isTooLarge ? 'the header of the request is too large' : 'this is not an HTTP request';
+    endWith(new Failure('invalid_request', detail), socket);
+  }
+}
+
+/** The last answer on this connection. */
+function endWith(failure: Failure, socket: Duplex): void {
+  const id = randomUUID();
+  const body = JSON.stringify(errorsOf(failure, id));
+  const head = [
+    `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-correlation-id: ${id}`,
+    'connection: close',
+  ];
+  socket.on('error', () => socket.destroy()); // the client has gone
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+/** Logs what fastify itself reports at `warn` and above: its text and the error, not the request with its token (G5). */
+export function serverLog(log: LogLines): FastifyBaseLogger {
+  const ignore = () => {};
+  const told = (level: 'warn' | 'error') => (first: unknown, text?: unknown) =>
+    log[level](remarkOf(first, text), 'the HTTP server reports a problem');
+  const [warn, error] = [told('warn'), told('error')];
+  const ignored = { trace: ignore, debug: ignore, info: ignore, silent: ignore };
+  const logger: FastifyBaseLogger = { level: 'warn', ...ignored, warn, error, fatal: error, child: () => logger };
+  return logger;
+}
+
+/** Its methods take a text, an error, or an object with the error in `err` and then a text. */
+function remarkOf(first: unknown, text: unknown): object {
+  const err = first instanceof Error ? first : (Object(first) as { readonly err?: unknown }).err;
+  const remark = typeof first === 'string' ? first : text;
+  return { ...(typeof remark === 'string' && { remark }), ...(err !== undefined && { err }) };
+}

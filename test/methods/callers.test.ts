@@ -54,20 +54,6 @@ describe('an invocation is refused', () => {
       'method_not_found',
       /^neither the type "motor@1.*" of this object nor its base types declare the method "explode"$/,
     ],
-    [
-      'of a method whose name is nearly right',
-      named('stpo'),
-      404,
-      'method_not_found',
-      /declare the method "stpo"; did you mean "stop"\?$/,
-    ],
-    [
-      'of a method whose name has other capital letters',
-      named('STOP'),
-      404,
-      'method_not_found',
-      /did you mean "stop"\?$/,
-    ],
     ...['__proto__', 'constructor', 'toString'].map(
       (name): Row => [`of a method named ${name}`, named(name), 404, 'method_not_found', /declare/],
     ),

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readHubError } from '../../src/hub/methods/hubError.ts';
-import { errorsOf, Failure } from '../../src/methods/failure.ts';
-import { failureFromHub } from '../../src/methods/hubErrorMessages.ts';
+import { errorsOf, Failure, failureFromHub } from '../../src/methods/failure.ts';
 import { readMethodResponse } from '../../src/methods/methodResponse.ts';
 import type { Invoked, MethodFailure, Reason } from '../../src/protocol/methodFailures.ts';
 

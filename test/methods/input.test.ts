@@ -16,50 +16,17 @@ const refused = async (body: unknown, status: number, reason: Reason, sentence: 
   expect(motor.received).toHaveLength(before);
 };
 
+// Their other faults are rows of requestBody.test.ts and calls.test.ts.
 describe('a body', () => {
   it.each<[string, unknown, RegExp]>([
-    ['that is empty', '', /the body is empty/],
-    ['that is not JSON', '{"input":', /not well-formed JSON/],
-    ['that is not UTF-8', Buffer.from('{"input":{"label":"\xff"}}', 'latin1'), /not valid UTF-8/],
     ['that is not an object', '[]', /^the body must be a JSON object$/],
-    ['that is null', 'null', /^the body must be a JSON object$/],
     ['with another member', { input: {}, priority: 1 }, /has a member other than input and timeout: "priority"/],
-    ['with a member __proto__', '{"__proto__":{"timeout":5}}', /other than input and timeout/],
-    ['with an input that is not an object', { input: [] }, /^input must be a JSON object of values by input name$/],
-    [
-      'with a member twice',
-      '{"timeout":5,"input":{},"timeout":6}',
-      /^the body cannot .* exactly: timeout occurs twice$/,
-    ],
-    ['with an input twice', '{"input":{"rpm":1,"rpm":2}}', /exactly: input\.rpm occurs twice$/],
-    [
-      'with a repeated key in an input',
-      '{"input":{"label":[{"a":1,"\\u0061":1}]}}',
-      /input\.label\[0\]\.a occurs twice$/,
-    ],
     [
       'with a number that overflows {S23.4}',
       '{"input":{"torque":-1e999}}',
-      /input\.torque is a number beyond the range/,
+      /^the body cannot .* exactly: input\.torque is a number beyond the range/,
     ],
-    ['with a number that would become 0', '{"input":{"torque":1e-999}}', /input\.torque is a number so small that/],
-    [
-      'with a whole number that would change',
-      '{"input":{"torque":9007199254740993}}',
-      /input\.torque is a whole number/,
-    ],
-    ['with half a surrogate pair', '{"input":{"label":"\\udead"}}', /input\.label has half a surrogate pair/],
-    [
-      'with a time-out that is only rounded to whole seconds',
-      '{"timeout":5.00000000000000000001}',
-      /^timeout must be whole seconds from 5 to 300$/,
-    ],
-    ['nested 129 levels deep', `{"input":{"label":${'['.repeat(127)}${']'.repeat(127)}}}`, /nested more than 128/],
-    ...[4, 301, 5.5, '30', null, true].map((timeout): [string, unknown, RegExp] => [
-      `with the timeout ${JSON.stringify(timeout)}, which is neither rounded nor converted`,
-      { timeout },
-      /^timeout must be whole seconds from 5 to 300$/,
-    ]),
+    ['with a time-out that is a text', { timeout: '30' }, /^timeout must be whole seconds from 5 to 300$/],
   ])('%s is refused', (_, body, sentence) => refused(body, 400, 'invalid_request', sentence));
 
   it.each<[string, Record<string, string>]>([
@@ -76,18 +43,7 @@ describe('an input', () => {
   it.each<[string, unknown, RegExp]>([
     ['that is not declared {S23.1}', { input: { speed: 1 } }, /^input "speed" is not declared by the method$/],
     ['named __proto__ {S23.4}', '{"input":{"__proto__":{}}}', /^input "__proto__" is not declared/],
-    ['named constructor', { input: { constructor: 1 } }, /^input "constructor" is not declared/],
-    ['that is not a string', { input: { label: 3 } }, /^input "label" must be a string$/],
-    ['that is null', { input: { label: null } }, /^input "label" must be a string$/],
     ['that is a string of digits {S23.4}', { input: { rpm: '3' } }, /^input "rpm" must be an integer/],
-    ['that is not an integer', { input: { rpm: 1.5 } }, /^input "rpm" must be an integer/],
-    ['beyond 2^53', '{"input":{"rpm":9007199254740992}}', /^input "rpm" must be an integer within ±\(2\^53−1\)$/],
-    [
-      'that is only rounded to an integer',
-      '{"input":{"rpm":0.99999999999999999999}}',
-      /^input "rpm" must be an integer within/,
-    ],
-    ['that is not a boolean', { input: { reverse: 'true' } }, /^input "reverse" must be true or false$/],
     ['next to another wrong one', { input: { rpm: {}, reverse: 0 } }, /^input "rpm" must.*; input "reverse" must/],
   ])('%s is refused with its name', (_, body, sentence) => refused(body, 400, 'invalid_request', sentence));
 

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import { rejectMalformedRequest } from '../../src/methods/malformedRequest.ts';
+import { rejectMalformedRequest } from '../../src/methods/server.ts';
 import { rawRequest } from './support/rawRequest.ts';
 import { conveyor, startTestFrontDoor } from './support/testFrontDoor.ts';
 

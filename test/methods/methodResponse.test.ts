@@ -73,12 +73,13 @@ describe('a response', () => {
     expect(foreignDetail).toContain(sentence);
   });
 
-  it.each(['1e400', '0.99999999999999999999', '9007199254740993', '7,"status":7', '"7"'])(
+  it.each(['0.5', '1e400', '0.99999999999999999999', '9007199254740993', '7,"status":7', '"7"'])(
     'with the status %s is a bad reply without a status',
     (status) => {
       const { invoked, methodStatus, detail } = failureOf(`{"status":${status}}`);
       expect([invoked, methodStatus]).toEqual(['unknown', undefined]);
       expect(detail).toMatch(/no integer status; the method may have run/);
+      expect(failureOf('{"output":{}}').detail).toBe(detail);
     },
   );
 

@@ -1,18 +1,18 @@
-import type { IncomingMessage } from 'node:http';
+import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
 import type { ObjectResult } from '../../src/backends/objectForCaller.ts';
 import { createLog } from '../../src/log/log.ts';
-import type { AuthorizedRequest } from '../../src/methods/authorizedRequest.ts';
-import { createConcurrencyLimits } from '../../src/methods/concurrencyLimits.ts';
 import { Failure } from '../../src/methods/failure.ts';
+import type { AuthorizedRequest } from '../../src/methods/invoke.ts';
+import { createConcurrencyLimits } from '../../src/methods/limits.ts';
+import type { Invocation } from '../../src/methods/requestBody.ts';
 import { createRequestHandler } from '../../src/methods/requestHandler.ts';
-import type { Invocation } from '../../src/methods/schemas.ts';
 import { noMeter } from '../../src/metrics/meter.ts';
 import { createInvocationRecords } from '../../src/observing/invocationRecords.ts';
 import { Rejection } from '../../src/protocol/rejection.ts';
 import { createTaps, type TapEvent } from '../../src/tap/taps.ts';
-import { withFakeTimers } from '../support/waiting.ts';
+import { signal, withFakeTimers } from '../support/waiting.ts';
 
 // From a request to the call to the hub, without HTTP.
 
@@ -26,6 +26,13 @@ const headers = { authorization: `Bearer x.${payload}.y`, 'content-type': 'appli
 interface Given {
   readonly object?: () => ObjectResult | Promise<ObjectResult>;
   readonly invoke?: (request: AuthorizedRequest, body: Invocation) => Promise<{ readonly status: number }>;
+}
+
+interface Sent {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly method?: string;
+  /** Undefined: it has not arrived yet. */
+  readonly body?: string | undefined;
 }
 
 function setUp({ object = () => found('motor-1'), invoke = async () => ({ status: 7 }) }: Given = {}) {
@@ -47,74 +54,90 @@ function setUp({ object = () => found('motor-1'), invoke = async () => ({ status
       invoked.push(request);
       return invoke(request, body);
     },
-    concurrency: createConcurrencyLimits({ inFlight: 2, inFlightPerDevice: 1, bodies: { inAll: 1, ofCaller: 1 } }),
+    limits: createConcurrencyLimits({ inFlight: 2, inFlightPerDevice: 1, bodies: { inAll: 1, ofCaller: 1 } }),
     invocations: createInvocationRecords({ log, meter: noMeter, hubHost: '', taps }),
+    log,
   });
-  const begin = (more: object = {}) =>
-    handler.begin({ correlationId: 'c-1', objectId, model: 'svc.device', method: 'stop', ...more });
-  return { handler, begin, asked, invoked, lines, told };
-}
 
-const bodyOf = (text: string, isComplete = true): IncomingMessage => {
-  const body = new PassThrough();
-  if (isComplete) body.end(text);
-  return Object.assign(body, { complete: isComplete }) as never;
-};
+  /** Sends a request, whose response is closed when the test says. */
+  function send(sent: Sent = {}) {
+    const body = 'body' in sent ? sent.body : '{}';
+    const request = Object.assign(new PassThrough(), {
+      headers: sent.headers ?? headers,
+      complete: body !== undefined,
+    });
+    if (body !== undefined) request.end(body);
+    const setHeader = vi.fn();
+    const open = { closed: false, writableFinished: false, statusCode: 0, writeContinue: vi.fn(), setHeader };
+    const response = Object.assign(new EventEmitter(), open);
+    const fields = { correlationId: 'c-1', objectId, model: 'svc.device', method: sent.method ?? 'stop' };
+    const result = handler.handle(fields, request as never, response as never);
+    const outcome = result.catch((failure) => failure);
+
+    /** @param statusCode undefined: the caller has gone before the response */
+    function close(statusCode?: number) {
+      Object.assign(response, { closed: true, writableFinished: statusCode !== undefined, statusCode });
+      response.emit('close');
+    }
+    return { result, outcome, close, request, response };
+  }
+  /** The outcome of a request whose response is closed at once. */
+  async function answered(sent?: Sent) {
+    const { outcome, close } = send(sent);
+    const known = await outcome;
+    close(known instanceof Failure ? known.status : 200);
+    return known;
+  }
+  return { handler, send, answered, asked, invoked, lines, told };
+}
 
 describe('a request', () => {
   it('is authorized, received and invoked, and has one line when its response is closed', async () => {
-    const { handler, begin, asked, invoked, lines } = setUp({ object: () => found('gateway-1/bus/drive-1') });
-    const request = begin();
+    const { handler, send, asked, invoked, lines } = setUp({ object: () => found('gateway-1/bus/drive-1') });
+    const { result, close, response } = send();
     expect([handler.inProgress(), [...handler.requests()].map(({ fields }) => fields.correlationId)]).toEqual([
       1,
       ['c-1'],
     ]);
-    await request.authorize(headers);
+    expect(await result).toEqual({ status: 7 });
     expect(asked).toEqual([
       { id: objectId, model: 'svc.device', token: `x.${payload}.y`, correlationId: 'c-1', isKnown: false },
     ]);
-    expect((await request.receive(bodyOf('{}'))).toString()).toBe('{}');
-    expect(await request.invoke({})).toEqual({ status: 7 });
     expect(invoked).toMatchObject([
       {
         ...{ objectId, type: 'motor@1.0.0', claims: { sub: 'u', tid: 'acme' } },
         route: { device: 'gateway-1', target: 'bus/drive-1' },
       },
     ]);
-    expect(lines).toEqual([]);
-    request.closed(200);
+    expect([lines, response.setHeader.mock.calls]).toEqual([[], []]);
+    close(200);
     expect(lines).toMatchObject([{ device: 'gateway-1', target: 'bus/drive-1', caller: { sub: 'u' }, status: 200 }]);
     expect(handler.inProgress()).toBe(0);
   });
 
   it('has ten seconds for look-ups, of which the body takes none', async () => {
     vi.advanceTimersByTime(60_000);
-    const { begin, invoked, told } = setUp({
+    const { send, invoked, told } = setUp({
       object: async () => {
         await new Promise((resolve) => setTimeout(resolve, 4_000));
         return found('motor-1');
       },
     });
-    const request = begin();
-    const authorizing = request.authorize(headers);
+    const { result, request } = send({ body: undefined });
     await vi.advanceTimersByTimeAsync(4_000);
-    await authorizing;
     expect(told).toMatchObject([{ stage: 'invoked', lookUpMs: 4_000 }]);
     await vi.advanceTimersByTimeAsync(5_000);
-    await request.invoke({});
+    request.end('{}');
+    await result;
     expect(invoked[0]?.deadline.remaining()).toBe(6_000);
   });
 
   it('is logged without a target when the device itself is meant, and with names of usual length', async () => {
-    const { begin, lines } = setUp();
-    const request = begin();
-    await request.authorize(headers);
-    request.closed(200);
+    const { answered, lines } = setUp();
+    await answered();
     expect(lines[0]).not.toHaveProperty('target');
     const long = setUp({ object: () => found(`${'d'.repeat(300)}/${'t'.repeat(300)}`) });
-    const other = long.begin();
-    await other.authorize(headers);
-    other.closed(200);
+    await long.answered();
     expect([String(long.lines[0]?.['device']).length, String(long.lines[0]?.['target']).length]).toEqual([256, 256]);
   });
 
@@ -133,55 +156,62 @@ describe('a request', () => {
       { reason: 'backend_unavailable', retryAfter: '17' },
     ],
   ])('for which the information model has %s fails', async (_, result, failure) => {
-    const { begin } = setUp({ object: () => result });
-    await expect(begin().authorize(headers)).rejects.toMatchObject(failure);
+    const { answered, lines } = setUp({ object: () => result });
+    const told = await answered();
+    expect(told).toMatchObject(failure);
+    expect(lines).toMatchObject([{ reason: told.reason, status: told.status, details: told.detail }]);
   });
 
   it('is checked before it is looked up, and its body only afterwards', async () => {
-    const { begin, asked } = setUp();
-    await expect(begin().authorize({})).rejects.toMatchObject({ reason: 'unauthorized' });
-    await expect(begin({ method: '' }).authorize(headers)).rejects.toMatchObject({ reason: 'invalid_request' });
+    const { answered, asked } = setUp();
+    expect(await answered({ headers: {} })).toMatchObject({ reason: 'unauthorized' });
+    expect(await answered({ method: '' })).toMatchObject({ reason: 'invalid_request' });
     expect(asked).toEqual([]);
     const { 'content-type': _, ...without } = headers;
-    await expect(begin().authorize(without)).rejects.toMatchObject({ reason: 'unsupported_media_type' });
+    expect(await answered({ headers: without })).toMatchObject({ reason: 'unsupported_media_type' });
     expect(asked.length).toBe(1);
   });
 
-  it('is neither received nor invoked without authorization', async () => {
-    const { begin } = setUp();
-    await expect(begin().receive(bodyOf('{}'))).rejects.toThrow('the request is not authorized');
-    await expect(begin().invoke({})).rejects.toThrow('the request is not authorized');
+  it.each<[what: string, object: ObjectResult, asks: number]>([
+    ['it may be invoked', found('motor-1'), 1],
+    ['it may not', { kind: 'refused', status: 403 }, 0],
+  ])('is asked for its body when %s', async (_, object, asks) => {
+    const looking = signal<ObjectResult>();
+    const { send } = setUp({ object: () => looking.given });
+    const { outcome, response } = send({ headers: { ...headers, expect: '100-continue' } });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(response.writeContinue).not.toHaveBeenCalled();
+    looking.give(object);
+    await outcome;
+    expect(response.writeContinue).toHaveBeenCalledTimes(asks);
+  });
+
+  it.each<[what: string, body: string, detail: RegExp, closes: number]>([
+    ['a text that is no JSON', '{', /^the body /, 1],
+    ['a value that is no object', '7', /^the body must be a JSON object$/, 0],
+  ])('with %s is refused, and not invoked', async (_, body, detail, closes) => {
+    const { send, invoked } = setUp();
+    const { outcome, response } = send({ body });
+    const refused = { reason: 'invalid_request', detail: expect.stringMatching(detail) };
+    expect([await outcome, invoked]).toMatchObject([refused, []]);
+    expect(response.setHeader.mock.calls).toEqual([['connection', 'close']].slice(0, closes));
   });
 
   it('gives its places back: of the look-up, of its body, and of the device', async () => {
-    const { begin } = setUp();
-    for (let many = 0; many < 20; many += 1) {
-      const request = begin();
-      await request.authorize(headers);
-      await request.receive(bodyOf('{}'));
-      await request.invoke({});
-      request.closed(200);
+    const { send, answered } = setUp();
+    for (let many = 0; many < 20; many += 1) expect(await answered()).toEqual({ status: 7 });
+    for (let again = 0; again < 2; again += 1) {
+      const slow = send({ body: undefined });
+      await vi.advanceTimersByTimeAsync(0);
+      expect(await answered({ body: undefined })).toMatchObject({ reason: 'overloaded' });
+      expect(await answered()).toEqual({ status: 7 });
+      await vi.advanceTimersByTimeAsync(10_000);
+      expect(await slow.outcome).toMatchObject({ reason: 'request_timeout' });
+      expect(slow.response.setHeader.mock.calls).toEqual([['connection', 'close']]);
     }
-    const slow = begin();
-    await slow.authorize(headers);
-    const receiving = slow.receive(bodyOf('', false)).catch((error) => error.reason);
-    const other = begin();
-    await other.authorize(headers);
-    await expect(other.receive(bodyOf('', false))).rejects.toMatchObject({ reason: 'overloaded' });
-    expect((await other.receive(bodyOf('{}'))).toString()).toBe('{}');
-    await vi.advanceTimersByTimeAsync(10_000);
-    expect(await receiving).toBe('request_timeout');
-    const again = begin();
-    await again.authorize(headers);
-    const receivingAgain = again.receive(bodyOf('', false)).catch((error) => error.reason);
-    await vi.advanceTimersByTimeAsync(10_000);
-    expect(await receivingAgain).toBe('request_timeout');
     const busy = setUp({ invoke: () => new Promise(() => {}) });
-    const [one, two] = [busy.begin(), busy.begin()];
-    await one.authorize(headers);
-    await two.authorize(headers);
-    void one.invoke({});
-    await expect(two.invoke({})).rejects.toMatchObject({ reason: 'overloaded' });
+    busy.send();
+    expect(await busy.answered()).toMatchObject({ reason: 'overloaded' });
   });
 
   it.each<[what: string, error: Error, failure: object]>([
@@ -191,49 +221,116 @@ describe('a request', () => {
       { reason: 'backend_unavailable', retryAfter: 5, fields: { cause: 'too late' } },
     ],
     ['it fails', new Failure('no_reply', 'too late'), { reason: 'no_reply', detail: 'too late' }],
-    ['a defect ends it', new TypeError('a defect'), { name: 'TypeError', message: 'a defect' }],
+    ['a defect ends it', new TypeError('a defect'), { reason: 'internal_error' }],
   ])('fails as it should when %s', async (_, error, failure) => {
-    const { begin } = setUp({ invoke: () => Promise.reject(error) });
-    const request = begin();
-    await request.authorize(headers);
-    await expect(request.invoke({})).rejects.toMatchObject(failure);
+    const { answered } = setUp({ invoke: () => Promise.reject(error) });
+    expect(await answered()).toMatchObject(failure);
   });
+
+  it.each(['done', 'failed'])('ends after the work on it is %s, even if its caller has gone', async (how) => {
+    const work = signal();
+    const { handler, send, lines } = setUp({
+      async invoke() {
+        await work.given;
+        if (how === 'failed') throw new Failure('no_reply', 'too late');
+        return { status: 7 };
+      },
+    });
+    const { outcome, close } = send();
+    await vi.advanceTimersByTimeAsync(0);
+    close();
+    expect([handler.inProgress(), lines]).toEqual([1, []]);
+    work.give();
+    await outcome;
+    expect([handler.inProgress(), lines]).toMatchObject([0, [{ callerGone: true }]]);
+    expect(lines[0]).not.toHaveProperty('reason');
+  });
+
+  it('is not invoked when its caller has gone before', async () => {
+    const looking = signal<ObjectResult>();
+    const { send, invoked, lines } = setUp({ object: () => looking.given });
+    const { outcome, close, request } = send({ body: undefined });
+    close();
+    request.destroy();
+    looking.give(found('motor-1'));
+    expect(await outcome).toMatchObject({ reason: 'invalid_request' });
+    expect([invoked, lines]).toMatchObject([[], [{ callerGone: true }]]);
+  });
+});
+
+describe('the token of a request', () => {
+  const object = found('motor-1');
+  const refused = (status: 401 | 403) => ({ kind: 'refused', status }) as const;
+
+  /** Looks an object up with each token in turn. @returns whether each was looked up as a known one */
+  async function lookUps(turns: readonly [token: string, result: ObjectResult][]): Promise<unknown[]> {
+    const results = turns.map(([, result]) => result);
+    const { answered, asked } = setUp({ object: () => results.shift() as ObjectResult });
+    for (const [token] of turns) await answered({ headers: { ...headers, authorization: `Bearer ${token}` } });
+    return asked.map((one) => (one as { isKnown?: boolean }).isKnown);
+  }
+
+  it('is recognised when it is exactly the accepted one', async () => {
+    const tokens = ['good', 'good', 'goo', 'good.', 'Good', 'good'];
+    const known = await lookUps(tokens.map((token) => [token, object]));
+    expect(known).toEqual([...[false, true, false], ...[false, false, true]]);
+  });
+
+  it('is not recognised when it was refused later, or always', async () =>
+    expect(
+      await lookUps([
+        ['old', object],
+        ['old', refused(401)],
+        ['old', refused(401)],
+        ['reader', refused(403)],
+        ['reader', refused(403)],
+      ]),
+    ).toEqual([false, true, false, false, false]));
+
+  it('has it looked up even when it is recognised', async () =>
+    expect(
+      await lookUps([
+        ['x', object],
+        ['x', refused(403)],
+        ['x', object],
+      ]),
+    ).toEqual([false, true, true]));
 });
 
 describe('a stop', () => {
   it('refuses new requests, and is idle when the others have their lines', async () => {
-    const { handler, begin, asked } = setUp();
+    const { handler, send, asked } = setUp();
     await handler.idle();
-    const request = begin();
-    await request.authorize(headers);
+    const early = send({ body: undefined });
+    await vi.advanceTimersByTimeAsync(0);
     expect(handler.isStopping()).toBe(false);
     handler.stop();
     expect(handler.isStopping()).toBe(true);
-    const late = begin();
-    await expect(late.authorize(headers)).rejects.toMatchObject({ reason: 'stopping', retryAfter: 1 });
+    const late = send();
+    expect(await late.outcome).toMatchObject({ reason: 'stopping', retryAfter: 1 });
     expect(asked.length).toBe(1);
     let isIdle = false;
     void handler.idle().then(() => (isIdle = true));
-    late.closed(503);
+    late.close(503);
     await vi.advanceTimersByTimeAsync(0);
     expect(isIdle).toBe(false);
-    expect(await request.invoke({})).toEqual({ status: 7 });
-    request.closed(200);
+    early.request.end('{}');
+    expect(await early.result).toEqual({ status: 7 });
+    early.close(200);
     await vi.advanceTimersByTimeAsync(0);
     expect(isIdle).toBe(true);
   });
 
   it('ends what waits for a look-up or a body when its time is over', async () => {
-    const { handler, begin } = setUp();
-    const receiving = begin();
-    await receiving.authorize(headers);
-    const received = expect(receiving.receive(bodyOf('', false))).rejects.toMatchObject({
-      ...{ reason: 'stopping', retryAfter: 1, detail: expect.stringContaining('nothing was invoked') },
-    });
+    const receiving = setUp();
     const hanging = setUp({ object: () => new Promise(() => {}) });
-    const looking = expect(hanging.begin().authorize(headers)).rejects.toMatchObject({ reason: 'stopping' });
-    handler.abort();
-    hanging.handler.abort();
-    await Promise.all([received, looking]);
+    const waiting = [receiving.send({ body: undefined }), hanging.send()];
+    await vi.advanceTimersByTimeAsync(0);
+    for (const { handler } of [receiving, hanging]) handler.abort();
+    for (const { outcome } of waiting) {
+      expect(await outcome).toMatchObject({
+        ...{ reason: 'stopping', retryAfter: 1, detail: expect.stringContaining('nothing was invoked') },
+      });
+    }
   });
 });

@@ -3,7 +3,7 @@ import tls, { type SecureVersion } from 'node:tls';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import { createHttpServer } from '../../src/methods/httpServer.ts';
+import { createHttpServer } from '../../src/methods/server.ts';
 
 // The oldest TLS of the front door, also where Node is told to allow older ones (M1).
 

@@ -4,7 +4,6 @@ import type { DirectMethodResult } from '../../../src/hub/methods/directMethods.
 import { createLog } from '../../../src/log/log.ts';
 import { Failure } from '../../../src/methods/failure.ts';
 import { createInvoke } from '../../../src/methods/invoke.ts';
-import { createRequestHandler } from '../../../src/methods/requestHandler.ts';
 import type { Meter } from '../../../src/metrics/meter.ts';
 import { createInvocationRecords } from '../../../src/observing/invocationRecords.ts';
 import type { MethodFailure, Reason } from '../../../src/protocol/methodFailures.ts';
@@ -72,14 +71,11 @@ const failures: readonly [ms: number, status: number | undefined, failure: Metho
 const invocationsOf = (meter: Meter) => createInvocationRecords({ log: createLog('silent'), meter, hubHost: 'hub' });
 
 function request(meter: Meter) {
-  // Neither look-ups nor limits are asked here.
-  const unasked = { backends: {} as never, invoke: undefined as never, concurrency: {} as never };
-  const handler = createRequestHandler({ ...unasked, invocations: invocationsOf(meter) });
+  const invocations = invocationsOf(meter);
   for (const [ms, status, reason] of requests) {
-    const one = handler.begin(fieldsOf('stop'));
+    const one = invocations.begin(fieldsOf('stop'));
     vi.advanceTimersByTime(ms);
-    if (reason !== undefined) one.failed(new Failure(reason, 'why'));
-    one.closed(status);
+    one.ended(status, reason && new Failure(reason, 'why'));
   }
 }
 

@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { createConcurrencyLimits } from '../../src/methods/concurrencyLimits.ts';
+import { createAcceptedTokens, createConcurrencyLimits } from '../../src/methods/limits.ts';
+import { leftByRounds } from '../support/leftByRounds.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 
-// The limits of a front door (M8, D44).
+// The limits of a front door (M8, D44), and which tokens are known (M14).
 
 const bodies = { inAll: 3, ofCaller: 2 };
 const limits = () => createConcurrencyLimits({ inFlight: 3, inFlightPerDevice: 2, bodies });
@@ -61,6 +62,20 @@ it('invocations in progress are limited for each device, and release their slot 
   expect(() => acquireInvocation('c', 'caller')).toThrow(overloaded);
 });
 
+it('nothing is left of a caller who has gone', async () => {
+  const { acquireBody, acquireInvocation } = limits();
+  let callers = 0; // none comes twice, also when it is counted again
+  const gone = {
+    round() {
+      callers += 1;
+      const caller = `${'x'.repeat(100_000)}${callers}`; // 10 MB are left if each is remembered
+      acquireBody(caller)();
+      acquireInvocation('motor-1', caller)();
+    },
+  };
+  expect(await leftByRounds({ 'a caller with a long name': gone })).toEqual({});
+});
+
 describe('the share of a caller', () => {
   withFakeTimers();
   beforeEach(() => void vi.advanceTimersByTime(60_000));
@@ -117,5 +132,24 @@ describe('the share of a caller', () => {
     acquire('motor', 'b')();
     acquire('motor', 'a')();
     acquire('motor', 'b');
+  });
+});
+
+describe('tokens that were accepted', () => {
+  withFakeTimers();
+
+  it('are remembered for ten minutes', () => {
+    const tokens = createAcceptedTokens();
+    tokens.add('a');
+    vi.advanceTimersByTime(599_000);
+    expect([tokens.has('a'), tokens.has('b')]).toEqual([true, false]);
+    vi.advanceTimersByTime(2_000);
+    expect(tokens.has('a')).toBe(false);
+  });
+
+  it('are ten thousand at most: the oldest are removed', () => {
+    const tokens = createAcceptedTokens();
+    for (let number = 0; number <= 10_000; number += 1) tokens.add(String(number));
+    expect([tokens.has('0'), tokens.has('1'), tokens.has('10000')]).toEqual([false, true, true]);
   });
 });

@@ -1,0 +1,148 @@
+import { LRUCache } from 'lru-cache';
+import { Failure } from './failure.ts';
+
+interface Limits {
+  /** Authorized invocations in progress. */
+  readonly inFlight: number;
+  readonly inFlightPerDevice: number;
+  /** Bodies of authorized callers that are being received. */
+  readonly bodies: { readonly inAll: number; readonly ofCaller: number };
+}
+
+/** Requests that may wait for authorization, for each invocation: so wrong tokens keep no authorized caller out (D44). */
+const lookUpsPerInvocation = 4;
+
+export type ConcurrencyLimits = ReturnType<typeof createConcurrencyLimits>;
+
+/**
+ * Limits the requests in progress (M8, M14). Each function takes a place and returns its release.
+ * @throws Failure overloaded: each of them
+ */
+export function createConcurrencyLimits({ inFlight, inFlightPerDevice, bodies }: Limits) {
+  const lookUps = createCounts();
+  const receiving = createCounts();
+  const invocations = createCounts();
+  const shares = createCounts();
+  const othersAsk = createRecentCallers();
+  const greatestShare = Math.max(1, inFlightPerDevice - 1);
+
+  return {
+    /**
+     * For a request before the information model has authorized it.
+     * @param isKnown its token was accepted lately; such requests have places of their own
+     */
+    acquireLookUp(isKnown: boolean): () => void {
+      const places = isKnown ? 'known' : 'other';
+      if (lookUps.of(places) >= lookUpsPerInvocation * inFlight) {
+        throw overloaded('the front door has too many requests in progress; repeat it later');
+      }
+      return lookUps.add(places);
+    },
+    /** For a body that has not arrived yet. */
+    acquireBody(caller: string): () => void {
+      if (receiving.of(caller) >= bodies.ofCaller) {
+        throw overloaded(`the caller sends ${bodies.ofCaller} bodies at once, which is the limit; repeat it later`);
+      }
+      if (receiving.all() >= bodies.inAll) {
+        throw overloaded('the front door receives too many bodies at once; repeat it later');
+      }
+      return receiving.add(caller);
+    },
+    /** For an authorized invocation. */
+    acquireInvocation(device: string, caller: string): () => void {
+      const isAskedByOthers = othersAsk(device, caller);
+      const share = `${device}/${caller}`;
+      const ofDevice = invocations.of(device);
+      if (ofDevice >= inFlightPerDevice) {
+        throw overloaded(`the device has ${ofDevice} invocations in progress, which is its limit; repeat it later`);
+      }
+      if (isAskedByOthers && shares.of(share) >= greatestShare) {
+        throw overloaded(
+          `the caller has ${shares.of(share)} invocations of the device in progress, which is its limit while others ask; repeat it later`,
+        );
+      }
+      if (invocations.all() >= inFlight) {
+        throw overloaded('the front door has too many invocations in progress; repeat it later');
+      }
+      const [ofAll, ofShare] = [invocations.add(device), shares.add(share)];
+      return () => {
+        ofAll();
+        ofShare();
+      };
+    },
+  };
+}
+
+const overloaded = (detail: string) => new Failure('overloaded', detail);
+
+/** Numbers of what is in progress, by key. */
+function createCounts() {
+  const byKey = new Map<string, number>();
+  let all = 0;
+
+  return {
+    all: () => all,
+    of: (key: string) => byKey.get(key) ?? 0,
+    /** Returns the removal, which counts once. */
+    add(key: string): () => void {
+      all += 1;
+      byKey.set(key, (byKey.get(key) ?? 0) + 1);
+      let isRemoved = false;
+      return () => {
+        if (isRemoved) return;
+        isRemoved = true;
+        all -= 1;
+        const left = (byKey.get(key) ?? 1) - 1;
+        if (left === 0) byKey.delete(key);
+        else byKey.set(key, left);
+      };
+    },
+  };
+}
+
+/** The latest request for a device, and when the latest of any other caller came; as `performance.now()`. */
+interface DeviceRequests {
+  readonly caller: string;
+  readonly at: number;
+  readonly otherAt: number;
+}
+
+/** Long enough for a caller that was refused and asks again after `Retry-After`. */
+const recentMs = 10_000;
+
+/** About 300 bytes each. A device that is forgotten counts as not asked for. */
+const mostDevices = 10_000;
+
+/** Records that a caller asks for a device. @returns whether another caller has asked recently (M14) */
+function createRecentCallers(): (device: string, caller: string) => boolean {
+  const devices = new LRUCache<string, DeviceRequests>({ max: mostDevices });
+
+  return (device, caller) => {
+    const now = performance.now();
+    const known = devices.get(device);
+    const otherAt = (known?.caller === caller ? known.otherAt : known?.at) ?? Number.NEGATIVE_INFINITY;
+    devices.set(device, { caller, at: now, otherAt });
+    return now - otherAt < recentMs;
+  };
+}
+
+/** About 200 bytes each. */
+const mostTokens = 10_000;
+const keptMs = 600_000;
+
+/**
+ * Tokens that the information model has recently accepted, as hashes. This gives no right: requests with a known token are
+ * only looked up before others (M14).
+ */
+export function createAcceptedTokens() {
+  /** Until when it is known, as `performance.now()`. */
+  const known = new LRUCache<string, number>({ max: mostTokens });
+
+  return {
+    has: (hash: string) => (known.get(hash) ?? 0) > performance.now(),
+    /** The information model has accepted it. */
+    add: (hash: string) => void known.set(hash, performance.now() + keptMs),
+    /** The information model has refused it. */
+    delete: (hash: string) => void known.delete(hash),
+  };
+}
