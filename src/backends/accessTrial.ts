@@ -1,9 +1,8 @@
-import type { BackendKey } from '../protocol/backendCalls.ts';
-import { backendNames } from '../protocol/backendCalls.ts';
+import { type BackendKey, backendNames } from '../protocol/backendCalls.ts';
 import { createAttempt } from './attempt.ts';
-import { backendSettings, type CommonSettings, openTokens } from './backendOpener.ts';
+import { probes } from './backend.ts';
+import { backendSettings, type CommonSettings, openTokens } from './backends.ts';
 import { createDeadline } from './deadline.ts';
-import { probes } from './http.ts';
 import { createTransport, TransportFailure } from './transport.ts';
 
 /** A backend, and what it has said to a harmless request with our token. */

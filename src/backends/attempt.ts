@@ -1,6 +1,9 @@
 import { AxiosHeaders } from 'axios';
+import type { Troubles } from '../log/troubles.ts';
+import type { Circuit } from './circuit.ts';
 import type { Deadline } from './deadline.ts';
-import { NoAccessToken, type TokenSource } from './tokenSource.ts';
+import { isHealthy, isOutage, policy } from './retryPolicy.ts';
+import { NoAccessToken, type TokenSource } from './tokens.ts';
 import { type Adapter, type ReceivedAnswer, TransportFailure } from './transport.ts';
 
 /** The response to one attempt, of any status. */
@@ -23,13 +26,6 @@ export interface Outgoing {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export type Attempt = (
-  outgoing: Outgoing,
-  token: string,
-  timeoutMs: number,
-  deadline: Deadline,
-) => Promise<HttpResponse | TransportFailure>;
-
 interface AttemptOptions {
   readonly adapter: Adapter;
   readonly maxAnswerBytes: number;
@@ -38,11 +34,13 @@ interface AttemptOptions {
   readonly name: string;
 }
 
+export type Attempt = ReturnType<typeof createAttempt>;
+
 /**
  * Sends a request once. After a 401 it renews the token and sends the request again: the token may have expired early.
  * The 401 stays the answer when there is no other token.
  */
-export function createAttempt({ adapter, maxAnswerBytes, tokens, name }: AttemptOptions): Attempt {
+export function createAttempt({ adapter, maxAnswerBytes, tokens, name }: AttemptOptions) {
   // Without `Axios.request`: it would merge defaults, normalise headers and apply transforms, of which there are none (D142).
   const transmit = ({ method, path, body, headers }: Outgoing, timeoutMs: number, token: string) =>
     adapter({
@@ -56,7 +54,12 @@ export function createAttempt({ adapter, maxAnswerBytes, tokens, name }: Attempt
 
   const waitingFor = `an access token for the ${name}`;
 
-  return async (outgoing, token, timeoutMs, deadline) => {
+  return async (
+    outgoing: Outgoing,
+    token: string,
+    timeoutMs: number,
+    deadline: Deadline,
+  ): Promise<HttpResponse | TransportFailure> => {
     try {
       const response = responseOf(await transmit(outgoing, timeoutMs, token), token);
       if (response.status !== 401) return response;
@@ -82,3 +85,57 @@ const responseOf = ({ status, data, headers, release }: ReceivedAnswer, token: s
   token,
   release,
 });
+
+/** Receives each HTTP status of the backend. */
+export type AccessRecorder = (status: number) => void;
+
+/** Logs an error while the backend refuses our token. */
+export function createAccessRecorder(name: string, troubles: Troubles): AccessRecorder {
+  let isRefused = false;
+  const source = `${name}: access`;
+  const fields = { backend: name };
+
+  return (status) => {
+    if (status === 401) {
+      isRefused = true;
+      // The trouble lasts until the backend accepts the token, also while no calls are made.
+      const still = () => ({});
+      troubles.raise(source, { level: 'error', message: 'backend refuses our access token', fields, still });
+    } else if (isRefused && isHealthy(status)) {
+      isRefused = false;
+      troubles.clear(source, 'backend accepts our access token', fields);
+    }
+  };
+}
+
+export type RecordOutcome = ReturnType<typeof createOutcomeRecorder>;
+
+/**
+ * Reports the outcome of each attempt to the circuit (B5).
+ * @returns takes the response, the device and the limit of the attempt in ms
+ */
+export function createOutcomeRecorder(circuit: Circuit, attemptTimeoutMs: number, access: AccessRecorder) {
+  /** A time-out while other calls succeed means that the backend is slow, not down. */
+  const isTelling = (timeoutMs: number) =>
+    timeoutMs >= Math.min(policy.tellingTimeoutMs, attemptTimeoutMs) && !circuit.hasSucceededWithin(timeoutMs);
+
+  return (response: HttpResponse | TransportFailure, deviceId: string, timeoutMs: number): void => {
+    if (response instanceof TransportFailure) {
+      const { fault } = response;
+      if (fault === 'answer too large' || (fault === 'no answer in time' && !isTelling(timeoutMs))) return;
+      circuit.failed(deviceId, fault);
+      return;
+    }
+    const { status } = response;
+    access(status);
+    if (status === 500) circuit.serverError(deviceId);
+    else if (isOutage(status)) circuit.failed(deviceId, `HTTP ${status}`);
+    else if (isHealthy(status)) circuit.succeeded();
+  };
+}
+
+/** The same for an attempt with the token of a caller: no answer counts (M2), and without one, a probe decides (D45). */
+export function recordOutcomeForCaller(circuit: Circuit, response: HttpResponse | TransportFailure): void {
+  if (!(response instanceof TransportFailure) || response.fault === 'answer too large') return;
+  circuit.probeNow(response.fault);
+}

@@ -1,17 +1,31 @@
+import type { AxiosAdapter } from 'axios';
+import type { SecretList } from 'telemetry/secretList.ts';
+import type { Access } from '../identity/access.ts';
+import type { ScopedTokens } from '../identity/identity.ts';
+import type { Secret } from '../identity/secretFiles.ts';
 import type { LogLines } from '../log/log.ts';
-import { noMeter } from '../metrics/meter.ts';
-import {
-  type BackendOpenerOptions,
-  type CommonSettings,
-  createBackendOpener,
-  type TokenEndpointState,
-} from './backendOpener.ts';
+import { createTroubles, type Troubles } from '../log/troubles.ts';
+import { type Meter, noMeter } from '../metrics/meter.ts';
+import type { TypeRef } from '../protocol/fields.ts';
+import { type Backend, type BackendSettings, createBackend } from './backend.ts';
 import { cacheEntries, createCache } from './cache.ts';
-import type { Call } from './call.ts';
+import type { BackendState } from './circuit.ts';
 import { type InformationModel, informationModel } from './informationModel.ts';
+import { createObjectReader } from './objectForCaller.ts';
 import { type Principal, type PrincipalManager, principalManager } from './principalManager.ts';
-import type { BackendState } from './state.ts';
-import { type TypeDefinition, type TypeRegistry, typeRegistry } from './typeRegistry.ts';
+import { createRedaction } from './redaction.ts';
+import { policy } from './retryPolicy.ts';
+import type { Call } from './sending.ts';
+import { clientCredentials, identityTokens, staticToken, type TokenSource } from './tokens.ts';
+import type { ReadingRoom } from './transport.ts';
+import {
+  type Lineage,
+  lineages,
+  type TypeDefinition,
+  type TypeMethods,
+  type TypeRegistry,
+  typeRegistry,
+} from './typeRegistry.ts';
 
 /** The backends as one message sees them. */
 export interface BoundBackends {
@@ -22,40 +36,66 @@ export interface BoundBackends {
 
 export type BackendName = keyof BoundBackends;
 
-export interface Backends {
-  bind(call: Call): BoundBackends;
-  /**
-   * Undefined when all needed backends are available. Otherwise resolves with true when they are, or with false when
-   * `pointless` is aborted or the service stops. A message waits for it before it starts (B5).
-   */
-  ready(needs: readonly BackendName[], pointless: AbortSignal): Promise<boolean> | undefined;
-  /** Whether calls to it do not wait for the end of an outage. */
-  isUp(name: BackendName): boolean;
-  /** Attempts that wait for a connection. */
-  waiting(): number;
-  /** For operators. */
-  states(): Readonly<Record<BackendName, BackendState>> & TokenEndpointState;
-  close(): Promise<void>;
+/** For operators, of the one that is out, if any; empty when a fixed token is used. */
+type TokenEndpointState = { readonly tokenEndpoint?: BackendState };
+
+/** How a program authenticates to the backends. */
+interface TokenSettings<S extends Secret = string> {
+  /** Fixed bearer token; empty when the token endpoint is used. */
+  readonly token: S;
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: S;
+  readonly tokenScope: string;
 }
 
-interface Settings extends CommonSettings {
+interface CallSettings {
+  readonly attemptTimeoutSeconds: number;
+  readonly connections: number;
+  /** For tests: no operator would choose them (B5, `response_too_large`). */
+  readonly circuitFailures?: number;
+  readonly maxAnswerBytes?: number;
+}
+
+/** Settings that the service and the front door share. */
+export interface CommonSettings extends TokenSettings, CallSettings {
+  readonly cacheSeconds: number;
   readonly informationModelUrl: string;
   readonly typeRegistryUrl: string;
-  readonly principalManagerUrl: string;
 }
 
+interface BackendOptions {
+  /** Which backends are called with the process's identity, and the secrets for the others; those of the settings when omitted (D365). */
+  readonly access?: (Pick<Access, 'backend'> & Partial<Pick<Access, 'token' | 'clientSecret'>>) | undefined;
+  /** To remove from the texts of backends; those for the backends when omitted. */
+  readonly secrets?: SecretList;
+  /** For the log while something is wrong: how much waits. */
+  readonly amounts?: (() => object) | undefined;
+  /** For large answers of all backends; they are charged nowhere when omitted. */
+  readonly room?: ReadingRoom | undefined;
+  /** Replaces the network, for the backends and the token endpoint. */
+  readonly adapter?: AxiosAdapter;
+  readonly random?: () => number;
+  readonly meter?: Meter;
+}
+
+export type Backends = ReturnType<typeof createBackends>;
+
 /** The three backends. Each has its own connections and circuit. */
-export function createBackends(settings: Settings, log: LogLines, options: BackendOpenerOptions = {}): Backends {
-  const { open, tokenEndpoint, close } = createBackendOpener(settings, log, options);
-  const { meter = noMeter } = options;
-  const countLookUp = meter.counter('device_messaging.cache.lookups');
-  const types = createCache<TypeDefinition>(cacheEntries, (result) => countLookUp('types', result));
-  const identities = createCache<Principal>(cacheEntries, (result) => countLookUp('identities', result));
+export function createBackends(
+  settings: CommonSettings & { readonly principalManagerUrl: string },
+  log: LogLines,
+  options: BackendOptions = {},
+) {
+  const { open, newCache, tokenEndpoint, close } = createOpener(settings, log, options);
+  const types = newCache<TypeDefinition>('types');
+  const identities = newCache<Principal>('identities');
   const cacheMs = settings.cacheSeconds * 1000;
+  const url = settings.principalManagerUrl;
   const backends = {
     informationModel: open('informationModel', settings.informationModelUrl),
     typeRegistry: open('typeRegistry', settings.typeRegistryUrl),
-    principalManager: open('principalManager', settings.principalManagerUrl),
+    principalManager: open('principalManager', url),
   };
   const waitingFor = (name: BackendName) => backends[name].untilUp();
   const isUp = (name: BackendName) => backends[name].isUp();
@@ -69,16 +109,18 @@ export function createBackends(settings: Settings, log: LogLines, options: Backe
   }
 
   return {
-    bind: (call) => ({
+    bind: (call: Call): BoundBackends => ({
       informationModel: informationModel(backends.informationModel.bind(call)),
       typeRegistry: typeRegistry(backends.typeRegistry.bind(call), call, types, cacheMs),
       principalManager: principalManager(backends.principalManager.bind(call), call, {
-        url: settings.principalManagerUrl,
-        cache: identities,
-        cacheMs,
+        ...{ url, cache: identities, cacheMs },
       }),
     }),
-    ready(needs, pointless) {
+    /**
+     * Undefined when all needed backends are available. Otherwise resolves with true when they are, or with false when
+     * `pointless` is aborted or the service stops. A message waits for it before it starts (B5).
+     */
+    ready(needs: readonly BackendName[], pointless: AbortSignal): Promise<boolean> | undefined {
       if (needs.every(isUp)) return undefined;
       if (pointless.aborted) return Promise.resolve(false);
       return new Promise((resolve) => {
@@ -90,9 +132,12 @@ export function createBackends(settings: Settings, log: LogLines, options: Backe
         });
       });
     },
+    /** Whether calls to it do not wait for the end of an outage. */
     isUp,
+    /** Attempts that wait for a connection. */
     waiting: () => Object.values(backends).reduce((sum, backend) => sum + backend.waiting(), 0),
-    states: () => ({
+    /** For operators. */
+    states: (): Readonly<Record<BackendName, BackendState>> & TokenEndpointState => ({
       informationModel: backends.informationModel.state(),
       typeRegistry: { ...backends.typeRegistry.state(), cacheEntries: types.entries() },
       principalManager: { ...backends.principalManager.state(), cacheEntries: identities.entries() },
@@ -101,3 +146,121 @@ export function createBackends(settings: Settings, log: LogLines, options: Backe
     close,
   };
 }
+
+export type MethodBackends = ReturnType<typeof createMethodBackends>;
+
+/**
+ * The backend calls of the front door (M2).
+ * @param amounts for the log while something is wrong: how much is in progress
+ */
+export function createMethodBackends(
+  settings: CommonSettings,
+  log: LogLines,
+  secrets: SecretList,
+  amounts: () => object,
+  meter: Meter = noMeter,
+  access?: BackendOptions['access'],
+  room?: ReadingRoom,
+) {
+  const options = { access, secrets, amounts, meter, room };
+  const { open, newCache, tokenEndpoint, close } = createOpener(settings, log, options);
+  const types = newCache<TypeMethods>('types');
+  const informationModel = open('informationModel', settings.informationModelUrl);
+  const typeRegistry = open('typeRegistry', settings.typeRegistryUrl);
+
+  return {
+    /** With the caller's token. */
+    readObject: createObjectReader(informationModel.onceFor),
+    /** With the service's token, for the object's device; cached. */
+    lineageOf: (call: Call, model: string, type: TypeRef): Promise<Lineage> =>
+      lineages(typeRegistry.bind(call), call, types, settings.cacheSeconds * 1000)(model, type),
+    /** For operators. */
+    states: (): Readonly<Record<'informationModel' | 'typeRegistry', BackendState>> & TokenEndpointState => ({
+      informationModel: informationModel.state(),
+      typeRegistry: { ...typeRegistry.state(), cacheEntries: types.entries() },
+      ...tokenEndpoint(),
+    }),
+    close,
+  };
+}
+
+/** Opens the backends of a program, which share the token, the secrets and the troubles in the log. */
+function createOpener(
+  settings: TokenSettings & CallSettings,
+  log: LogLines,
+  { access, secrets, amounts, room, adapter, random, meter = noMeter }: BackendOptions,
+) {
+  const troubles = createTroubles(log, amounts);
+  const own = {
+    ...settings,
+    token: access?.token?.() ?? settings.token,
+    clientSecret: access?.clientSecret?.() ?? settings.clientSecret,
+  };
+  const shared =
+    settings.token === '' && settings.tokenUrl === '' ? undefined : openTokens(own, troubles, meter, adapter);
+  const sources = new Map<ScopedTokens | undefined, TokenSource>(shared && [[undefined, shared]]);
+
+  /** One for the backends of one scope, or of none. */
+  function tokensOf(backend: BackendName): TokenSource {
+    const credential = access?.backend(backend);
+    const known = sources.get(credential);
+    if (known !== undefined) return known;
+    if (credential === undefined) throw new Error(`there is no token for the ${backend}`);
+    const source = identityTokens(credential, troubles, meter);
+    sources.set(credential, source);
+    return source;
+  }
+
+  const redact = createRedaction(secrets ?? [settings.token, settings.clientSecret]);
+  const common = { settings: backendSettings(settings), log, troubles, redact, room, adapter, random, meter };
+  const countLookUp = meter.counter('device_messaging.cache.lookups');
+  const opened: Backend[] = [];
+
+  return {
+    open(backend: BackendName, url: string): Backend {
+      const one = createBackend({ ...common, tokens: tokensOf(backend), backend, url });
+      opened.push(one);
+      return one;
+    },
+    newCache: <T>(name: 'types' | 'identities') => createCache<T>(cacheEntries, (result) => countLookUp(name, result)),
+    tokenEndpoint(): TokenEndpointState {
+      const states = [...sources.values()].flatMap((tokens) => tokens.state() ?? []);
+      const tokenEndpoint = states.find(({ outage }) => outage !== undefined) ?? states[0];
+      return tokenEndpoint ? { tokenEndpoint } : {};
+    },
+    /** Closes all that were opened. */
+    async close(): Promise<void> {
+      await Promise.all([...opened, ...sources.values()].map((one) => one.close()));
+      troubles.close();
+    },
+  };
+}
+
+const tokenTimeoutMs = 10_000;
+
+/** @param adapter replaces the network */
+export function openTokens(
+  settings: TokenSettings<Secret>,
+  troubles: Troubles,
+  meter?: Meter,
+  adapter?: AxiosAdapter,
+): TokenSource {
+  const { token, tokenScope: scope, ...endpoint } = settings;
+  if (token !== '') return staticToken(token);
+  return clientCredentials({ ...endpoint, scope, timeoutMs: tokenTimeoutMs, troubles, meter, adapter });
+}
+
+/** A larger answer is not read. */
+export const maxAnswerBytes = 5 * 1024 * 1024;
+
+export const backendSettings = ({
+  attemptTimeoutSeconds,
+  connections,
+  circuitFailures = policy.circuitFailures,
+  maxAnswerBytes: mostBytes = maxAnswerBytes,
+}: CallSettings): BackendSettings => ({
+  attemptTimeoutMs: attemptTimeoutSeconds * 1000,
+  connections,
+  circuitFailures,
+  maxAnswerBytes: mostBytes,
+});

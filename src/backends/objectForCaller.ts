@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { isGuid } from '../protocol/fields.ts';
 import { keysOf, pickSmall } from '../protocol/json.ts';
-import { type AnswerReading, readAnswer } from './answer.ts';
-import type { CallerContext, SendOnce } from './onceFor.ts';
 import { path } from './percentEncoding.ts';
 import { isOutage, isPassing, plainRetryAfter } from './retryPolicy.ts';
+import { type AnswerReading, type CallerContext, readAnswer, type SendOnce } from './sending.ts';
 import { TransportFailure } from './transport.ts';
 
 /** The members of an object model that an invocation needs. */

@@ -3,10 +3,9 @@ import type { Operation } from '../protocol/backendCalls.ts';
 import { isSegment } from '../protocol/fields.ts';
 import { keysOf, pickSmall } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import type { AnswerReading } from './answer.ts';
 import type { Cache } from './cache.ts';
-import type { Call, Send } from './call.ts';
 import { path } from './percentEncoding.ts';
+import type { AnswerReading, Call, Send } from './sending.ts';
 
 /** An identity of a device, or of one connected through it. */
 export type Principal = z.infer<typeof principal>;

@@ -7,7 +7,7 @@ import { ofIdentity, type ReadingDiagnosis } from '../hub/reading/readingDiagnos
 import type { StoreSettings } from '../hub/stores/openStore.ts';
 import { storedPositions } from '../hub/stores/storedPositions.ts';
 import { accessOf, type EventsAccess } from '../identity/access.ts';
-import { isSecret } from '../identity/rotatingSecret.ts';
+import { isSecret } from '../identity/secretFiles.ts';
 import { isLookedUp } from '../settings/derived.ts';
 import { hubLoginOf, hubNameOf } from '../settings/hubLogin.ts';
 import { isLasting } from '../text/absence.ts';

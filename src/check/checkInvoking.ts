@@ -3,7 +3,7 @@ import { type Finding, failure, ok, outage } from 'telemetry/check/finding.ts';
 import { createDirectMethods, type DirectMethodResult } from '../hub/methods/directMethods.ts';
 import { diagnoseMethods } from '../hub/methods/methodsDiagnosis.ts';
 import { accessOf } from '../identity/access.ts';
-import { isSecret } from '../identity/rotatingSecret.ts';
+import { isSecret } from '../identity/secretFiles.ts';
 import type { MethodsSettings } from '../settings/config.ts';
 import { isLasting } from '../text/absence.ts';
 

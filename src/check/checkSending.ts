@@ -3,7 +3,7 @@ import type { SendRefusal } from '../hub/replies/sendFailure.ts';
 import { trySending } from '../hub/replies/sendTrial.ts';
 import { diagnoseService } from '../hub/replies/serviceDiagnosis.ts';
 import { accessOf } from '../identity/access.ts';
-import { isSecret } from '../identity/rotatingSecret.ts';
+import { isSecret } from '../identity/secretFiles.ts';
 import type { Settings } from '../settings/config.ts';
 import { isLasting } from '../text/absence.ts';
 

@@ -3,8 +3,7 @@ import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { type Account, accountOf, isNowhere } from '../settings/derived.ts';
 import { proxiesIn } from '../settings/proxies.ts';
 import { createIdentity, type ScopedTokens } from './identity.ts';
-import type { Secret } from './rotatingSecret.ts';
-import { openSecretFiles, type SecretFiles, type SecretFilesTelling } from './secretFiles.ts';
+import { openSecretFiles, type Secret, type SecretFiles, type SecretFilesTelling } from './secretFiles.ts';
 
 /**
  * By what the clients of a service get in: a connection string with a key, which may be in a file that changes (D397), or an

@@ -1,4 +1,4 @@
-import type { MethodBackends } from '../backends/methodBackends.ts';
+import type { MethodBackends } from '../backends/backends.ts';
 import type { InvocationCourse } from '../observing/invocationRecords.ts';
 import type { AdminRoute } from '../operations/adminServer.ts';
 import { ageOf } from '../operations/ages.ts';

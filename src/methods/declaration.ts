@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { MethodBackends } from '../backends/backends.ts';
 import { Cancelled, createDeadline } from '../backends/deadline.ts';
-import type { MethodBackends } from '../backends/methodBackends.ts';
-import { declarationIn, type Lineage, type MethodDeclaration } from '../backends/methodDeclarations.ts';
+import { declarationIn, type Lineage, type MethodDeclaration } from '../backends/typeRegistry.ts';
 import { quoted } from '../protocol/details.ts';
 import { parseTypeRef } from '../protocol/fields.ts';
 import { nearest } from '../text/nearest.ts';

@@ -1,4 +1,4 @@
-import type { DeclaredInputs } from '../backends/methodDeclarations.ts';
+import type { DeclaredInputs } from '../backends/typeRegistry.ts';
 import { listed, quoted } from '../protocol/details.ts';
 import { Failure } from './failure.ts';
 import { fileNameProblem } from './fileName.ts';

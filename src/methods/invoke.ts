@@ -1,4 +1,4 @@
-import type { MethodBackends } from '../backends/methodBackends.ts';
+import type { MethodBackends } from '../backends/backends.ts';
 import type { DirectMethodResult, DirectMethods } from '../hub/methods/directMethods.ts';
 import type { AuthorizedRequest } from './authorizedRequest.ts';
 import { declarationFor } from './declaration.ts';

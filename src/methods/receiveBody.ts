@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { createDeadline } from '../backends/deadline.ts';
-import { createJoined } from '../backends/joined.ts';
+import { createJoined } from '../backends/transport.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { Failure } from './failure.ts';
 

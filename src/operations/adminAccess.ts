@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { currentOf, renewed, type Secret } from '../identity/rotatingSecret.ts';
+import { currentOf, renewed, type Secret } from '../identity/secretFiles.ts';
 
 /** Why a request to the admin port is refused. */
 interface RefusedAccess {

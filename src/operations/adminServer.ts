@@ -3,7 +3,7 @@ import { type ClientLimits, createLimitedServer, type Listening, listen } from '
 import { printableJson } from 'telemetry/printable.ts';
 import { z } from 'zod';
 import type { PageFiles } from '../../page/server/pageFiles.ts';
-import type { Secret } from '../identity/rotatingSecret.ts';
+import type { Secret } from '../identity/secretFiles.ts';
 import { createAdminAccess } from './adminAccess.ts';
 
 /** The admin port: JSON for people and their tools. */

@@ -1,4 +1,4 @@
-import type { BackendState } from '../backends/state.ts';
+import type { BackendState } from '../backends/circuit.ts';
 import type { Meter } from '../metrics/meter.ts';
 import type { BackendKey } from '../protocol/backendCalls.ts';
 

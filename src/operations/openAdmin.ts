@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { createPageFiles } from '../../page/server/pageFiles.ts';
-import type { Secret } from '../identity/rotatingSecret.ts';
+import type { Secret } from '../identity/secretFiles.ts';
 import type { Log } from '../log/log.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { redactedSettings } from '../settings/redacted.ts';

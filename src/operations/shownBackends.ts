@@ -1,4 +1,4 @@
-import type { BackendState } from '../backends/state.ts';
+import type { BackendState } from '../backends/circuit.ts';
 import { ageOf } from './ages.ts';
 
 /** Circuits, connections and caches, by backend. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isCreatedBy, isReplacedBy, saysTheSame } from '../../src/backends/lostAnswers.ts';
+import { isCreatedBy, isReplacedBy, saysTheSame } from '../../src/backends/informationModel.ts';
 import { parseJson } from '../../src/protocol/json.ts';
 
 const same = saysTheSame;

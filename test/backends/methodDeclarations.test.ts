@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createCache } from '../../src/backends/cache.ts';
-import type { Call, Send } from '../../src/backends/call.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
-import { declarationIn, lineages, type TypeMethods } from '../../src/backends/methodDeclarations.ts';
+import type { Call, Send } from '../../src/backends/sending.ts';
+import { declarationIn, lineages, type TypeMethods } from '../../src/backends/typeRegistry.ts';
 import { parseTypeRef, type TypeRef } from '../../src/protocol/fields.ts';
 import { parseJson } from '../../src/protocol/json.ts';
 import { rejection } from './harness.ts';

@@ -7,7 +7,7 @@ import {
   type UserDelegationKey,
 } from '@azure/storage-blob';
 import type { AccountAccess } from '../../identity/access.ts';
-import { isSecret } from '../../identity/rotatingSecret.ts';
+import { isSecret } from '../../identity/secretFiles.ts';
 import { accountClient, clientOptions } from '../../storage/containerIn.ts';
 import { isRefusal, StorageError, sleep } from '../../storage/storageCalls.ts';
 

@@ -1,9 +1,9 @@
 import { Pool } from 'undici';
-import { backendSettings } from '../../../src/backends/backendOpener.ts';
+import { createBackend } from '../../../src/backends/backend.ts';
+import { backendSettings } from '../../../src/backends/backends.ts';
 import { createDeadline } from '../../../src/backends/deadline.ts';
-import { createBackend } from '../../../src/backends/http.ts';
 import { createRedaction } from '../../../src/backends/redaction.ts';
-import { staticToken } from '../../../src/backends/tokenSource.ts';
+import { staticToken } from '../../../src/backends/tokens.ts';
 import { createTroubles } from '../../../src/log/troubles.ts';
 import { keysOf } from '../../../src/protocol/json.ts';
 import { courseOf } from '../../support/observed.ts';
