@@ -1,7 +1,7 @@
 import { type BackendKey, backendNames } from '../protocol/backendCalls.ts';
 import { createAttempt } from './attempt.ts';
-import { probes } from './backend.ts';
-import { backendSettings, type CommonSettings, openTokens } from './backends.ts';
+import { backendSettings, probes } from './backend.ts';
+import { type CommonSettings, openTokens } from './backends.ts';
 import { createDeadline } from './deadline.ts';
 import { createTransport, TransportFailure } from './transport.ts';
 

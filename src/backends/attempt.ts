@@ -86,21 +86,18 @@ const responseOf = ({ status, data, headers, release }: ReceivedAnswer, token: s
   release,
 });
 
-/** Receives each HTTP status of the backend. */
-export type AccessRecorder = (status: number) => void;
-
-/** Logs an error while the backend refuses our token. */
-export function createAccessRecorder(name: string, troubles: Troubles): AccessRecorder {
+/** Logs an error while the backend refuses our token. @returns takes each HTTP status of the backend */
+export function createAccessRecorder(name: string, troubles: Troubles): (status: number) => void {
   let isRefused = false;
   const source = `${name}: access`;
   const fields = { backend: name };
+  // The trouble lasts until the backend accepts the token, also while no calls are made.
+  const trouble = { level: 'error', message: 'backend refuses our access token', fields, still: () => ({}) } as const;
 
   return (status) => {
     if (status === 401) {
       isRefused = true;
-      // The trouble lasts until the backend accepts the token, also while no calls are made.
-      const still = () => ({});
-      troubles.raise(source, { level: 'error', message: 'backend refuses our access token', fields, still });
+      troubles.raise(source, trouble);
     } else if (isRefused && isHealthy(status)) {
       isRefused = false;
       troubles.clear(source, 'backend accepts our access token', fields);
@@ -112,17 +109,18 @@ export type RecordOutcome = ReturnType<typeof createOutcomeRecorder>;
 
 /**
  * Reports the outcome of each attempt to the circuit (B5).
- * @returns takes the response, the device and the limit of the attempt in ms
+ * @param access takes each HTTP status
+ * @returns takes the limit of the attempt in ms, too
  */
-export function createOutcomeRecorder(circuit: Circuit, attemptTimeoutMs: number, access: AccessRecorder) {
-  /** A time-out while other calls succeed means that the backend is slow, not down. */
-  const isTelling = (timeoutMs: number) =>
-    timeoutMs >= Math.min(policy.tellingTimeoutMs, attemptTimeoutMs) && !circuit.hasSucceededWithin(timeoutMs);
-
-  return (response: HttpResponse | TransportFailure, deviceId: string, timeoutMs: number): void => {
+export const createOutcomeRecorder =
+  (circuit: Circuit, attemptTimeoutMs: number, access: (status: number) => void) =>
+  (response: HttpResponse | TransportFailure, deviceId: string, timeoutMs: number): void => {
     if (response instanceof TransportFailure) {
       const { fault } = response;
-      if (fault === 'answer too large' || (fault === 'no answer in time' && !isTelling(timeoutMs))) return;
+      if (fault === 'answer too large') return;
+      // A time-out while other calls succeed means that the backend is slow, not down.
+      const isLong = timeoutMs >= Math.min(policy.tellingTimeoutMs, attemptTimeoutMs);
+      if (fault === 'no answer in time' && (!isLong || circuit.hasSucceededWithin(timeoutMs))) return;
       circuit.failed(deviceId, fault);
       return;
     }
@@ -132,7 +130,6 @@ export function createOutcomeRecorder(circuit: Circuit, attemptTimeoutMs: number
     else if (isOutage(status)) circuit.failed(deviceId, `HTTP ${status}`);
     else if (isHealthy(status)) circuit.succeeded();
   };
-}
 
 /** The same for an attempt with the token of a caller: no answer counts (M2), and without one, a probe decides (D45). */
 export function recordOutcomeForCaller(circuit: Circuit, response: HttpResponse | TransportFailure): void {

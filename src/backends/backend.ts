@@ -9,18 +9,28 @@ import { type BackendState, createCircuit, type Health } from './circuit.ts';
 import { createDeadline } from './deadline.ts';
 import type { Redact } from './redaction.ts';
 import { createBackOff, isHealthy, policy, retryAfterMs } from './retryPolicy.ts';
-import { createOnceFor, createSending } from './sending.ts';
+import { createSendAsCaller, createSending } from './sending.ts';
 import type { TokenSource } from './tokens.ts';
 import { type Adapter, createTransport, type ReadingRoom, TransportFailure } from './transport.ts';
 
-export interface BackendSettings {
-  /** Limit of one attempt in ms; the message's deadline may be earlier. */
-  readonly attemptTimeoutMs: number;
-  readonly maxAnswerBytes: number;
+/** A larger answer is not read. */
+export const maxAnswerBytes = 5 * 1024 * 1024;
+
+export interface CallSettings {
+  /** Limit of one attempt; the message's deadline may be earlier. */
+  readonly attemptTimeoutSeconds: number;
   readonly connections: number;
-  /** Failures that open the circuit. */
-  readonly circuitFailures: number;
+  /** For tests: no operator would choose them (B5, `response_too_large`). */
+  readonly circuitFailures?: number;
+  readonly maxAnswerBytes?: number;
 }
+
+export const backendSettings = (settings: CallSettings) => ({
+  attemptTimeoutMs: settings.attemptTimeoutSeconds * 1000,
+  connections: settings.connections,
+  circuitFailures: settings.circuitFailures ?? policy.circuitFailures,
+  maxAnswerBytes: settings.maxAnswerBytes ?? maxAnswerBytes,
+});
 
 const nobody = '00000000-0000-0000-0000-000000000000';
 
@@ -35,7 +45,7 @@ interface BackendOptions {
   readonly backend: keyof typeof probes;
   readonly url: string;
   readonly tokens: TokenSource;
-  readonly settings: BackendSettings;
+  readonly settings: ReturnType<typeof backendSettings>;
   readonly log: LogLines;
   readonly troubles: Troubles;
   readonly redact: Redact;
@@ -98,8 +108,8 @@ export function createBackend(options: BackendOptions) {
   return {
     /** Calls of one message. */
     bind: createSending(parts),
-    /** Calls with the token of a caller, whose answers say nothing about our own access (M2). */
-    onceFor: createOnceFor(parts),
+    /** With the token of a caller, whose answers say nothing about our own access (M2). */
+    sendAsCaller: createSendAsCaller(parts),
     circuit,
     /** Whether calls of messages need not wait for the end of an outage, its own or that of the token endpoint. */
     isUp: () => state() === 'closed',

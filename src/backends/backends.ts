@@ -7,14 +7,14 @@ import type { LogLines } from '../log/log.ts';
 import { createTroubles, type Troubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
 import type { TypeRef } from '../protocol/fields.ts';
-import { type Backend, type BackendSettings, createBackend } from './backend.ts';
+import type { MethodsSettings } from '../settings/config.ts';
+import { type Backend, backendSettings, type CallSettings, createBackend } from './backend.ts';
 import { cacheEntries, createCache } from './cache.ts';
 import type { BackendState } from './circuit.ts';
 import { type InformationModel, informationModel } from './informationModel.ts';
 import { createObjectReader } from './objectForCaller.ts';
 import { type Principal, type PrincipalManager, principalManager } from './principalManager.ts';
 import { createRedaction } from './redaction.ts';
-import { policy } from './retryPolicy.ts';
 import type { Call } from './sending.ts';
 import { clientCredentials, identityTokens, staticToken, type TokenSource } from './tokens.ts';
 import type { ReadingRoom } from './transport.ts';
@@ -39,30 +39,18 @@ export type BackendName = keyof BoundBackends;
 /** For operators, of the one that is out, if any; empty when a fixed token is used. */
 type TokenEndpointState = { readonly tokenEndpoint?: BackendState };
 
-/** How a program authenticates to the backends. */
-interface TokenSettings<S extends Secret = string> {
-  /** Fixed bearer token; empty when the token endpoint is used. */
-  readonly token: S;
-  readonly tokenUrl: string;
-  readonly clientId: string;
-  readonly clientSecret: S;
-  readonly tokenScope: string;
-}
+type Group = MethodsSettings['backends'];
 
-interface CallSettings {
-  readonly attemptTimeoutSeconds: number;
-  readonly connections: number;
-  /** For tests: no operator would choose them (B5, `response_too_large`). */
-  readonly circuitFailures?: number;
-  readonly maxAnswerBytes?: number;
+/** How a program authenticates to the backends: by a fixed bearer token, or, when it is empty, by those of the token endpoint. */
+interface TokenSettings<S extends Secret> extends Pick<Group, 'tokenUrl' | 'clientId' | 'tokenScope'> {
+  readonly token: S;
+  readonly clientSecret: S;
 }
 
 /** Settings that the service and the front door share. */
-export interface CommonSettings extends TokenSettings, CallSettings {
-  readonly cacheSeconds: number;
-  readonly informationModelUrl: string;
-  readonly typeRegistryUrl: string;
-}
+export type CommonSettings = TokenSettings<string> &
+  CallSettings &
+  Pick<Group, 'cacheSeconds' | 'informationModelUrl' | 'typeRegistryUrl'>;
 
 interface BackendOptions {
   /** Which backends are called with the process's identity, and the secrets for the others; those of the settings when omitted (D365). */
@@ -170,7 +158,7 @@ export function createMethodBackends(
 
   return {
     /** With the caller's token. */
-    readObject: createObjectReader(informationModel.onceFor),
+    readObject: createObjectReader(informationModel.sendAsCaller),
     /** With the service's token, for the object's device; cached. */
     lineageOf: (call: Call, model: string, type: TypeRef): Promise<Lineage> =>
       lineages(typeRegistry.bind(call), call, types, settings.cacheSeconds * 1000)(model, type),
@@ -186,7 +174,7 @@ export function createMethodBackends(
 
 /** Opens the backends of a program, which share the token, the secrets and the troubles in the log. */
 function createOpener(
-  settings: TokenSettings & CallSettings,
+  settings: CommonSettings,
   log: LogLines,
   { access, secrets, amounts, room, adapter, random, meter = noMeter }: BackendOptions,
 ) {
@@ -249,18 +237,3 @@ export function openTokens(
   if (token !== '') return staticToken(token);
   return clientCredentials({ ...endpoint, scope, timeoutMs: tokenTimeoutMs, troubles, meter, adapter });
 }
-
-/** A larger answer is not read. */
-export const maxAnswerBytes = 5 * 1024 * 1024;
-
-export const backendSettings = ({
-  attemptTimeoutSeconds,
-  connections,
-  circuitFailures = policy.circuitFailures,
-  maxAnswerBytes: mostBytes = maxAnswerBytes,
-}: CallSettings): BackendSettings => ({
-  attemptTimeoutMs: attemptTimeoutSeconds * 1000,
-  connections,
-  circuitFailures,
-  maxAnswerBytes: mostBytes,
-});

@@ -67,32 +67,25 @@ function isHttpDate(text: string): boolean {
   return !Number.isNaN(date.getTime()) && date.toUTCString() === text;
 }
 
-/** Decides whether and when one call is retried (B4, B5). */
-export interface Retries {
-  /** After HTTP 500: whether the call is no longer retried. */
-  givesUp(): boolean;
-  /**
-   * Resolves when it is time to retry. The message's deadline may have passed by then.
-   * @throws Rejection timeout_exceeded
-   * @throws Cancelled
-   */
-  next(failure: string, retryAfter?: string): Promise<void>;
-}
-
 export interface RetriesOptions {
   readonly circuit: Pick<Circuit, 'state' | 'probeNow' | 'untilProbed' | 'healthyProbes'>;
   readonly backOff: BackOff;
 }
 
-/** @param waitingFor words for `details` */
-export function createRetries(options: RetriesOptions, deadline: Deadline, waitingFor: () => string): Retries {
-  const { circuit, backOff } = options;
+export type Retries = ReturnType<typeof createRetries>;
+
+/**
+ * Decides whether and when one call is retried (B4, B5).
+ * @param waitingFor words for `details`
+ */
+export function createRetries({ circuit, backOff }: RetriesOptions, deadline: Deadline, waitingFor: () => string) {
   let retry = 0;
   let serverErrors = 0;
   let healthyProbesBefore = 0;
 
   return {
-    givesUp() {
+    /** After HTTP 500: whether the call is no longer retried. */
+    givesUp(): boolean {
       if (serverErrors === 0) healthyProbesBefore = circuit.healthyProbes();
       serverErrors += 1;
       if (circuit.healthyProbes() > healthyProbesBefore) return true; // a probe found the backend healthy, so the message causes the 500s
@@ -100,7 +93,12 @@ export function createRetries(options: RetriesOptions, deadline: Deadline, waiti
       return serverErrors >= policy.maxServerErrors && !isSuspect;
     },
 
-    async next(failure, retryAfter) {
+    /**
+     * Resolves when it is time to retry. The message's deadline may have passed by then.
+     * @throws Rejection timeout_exceeded
+     * @throws Cancelled
+     */
+    async next(failure: string, retryAfter?: string): Promise<void> {
       const asked = retryAfterMs(retryAfter);
       const isTooLong = asked > 0 && asked >= deadline.remaining();
       if (isTooLong) circuit.probeNow(failure);

@@ -270,8 +270,9 @@ export interface KeepingRoom {
   takeAll(): Promise<void> | undefined;
 }
 
-/** The request of a caller that is not authorized yet. */
-export interface CallerContext {
+/** Of an invocation that is not authorized yet. */
+export interface Caller {
+  readonly token: string;
   /** The backend has recently accepted the token: the call waits for a connection before others (M14). */
   readonly isKnown: boolean;
   readonly correlationId: string;
@@ -280,56 +281,47 @@ export interface CallerContext {
   readonly deadline: Deadline;
 }
 
-interface OnceRequest extends Pick<CallRequest<unknown>, 'operation' | 'method' | 'path' | 'expect'> {
-  readonly headers: Readonly<Record<string, string>>;
-}
+type CallerRequest = Pick<CallRequest<unknown>, 'operation' | 'method' | 'path' | 'expect'>;
+
+export type SendAsCaller = ReturnType<typeof createSendAsCaller>;
 
 /**
- * Sends a request once, without retries. Undefined while the circuit is open.
+ * Sends a request once with the token of a caller, without retries, on the connections of the service's own calls (M2). The
+ * result is undefined while the circuit is open.
  * @throws Rejection timeout_exceeded
  * @throws Cancelled
  */
-export type SendOnce = (
-  request: OnceRequest,
-  caller: CallerContext,
-) => Promise<HttpResponse | TransportFailure | undefined>;
-
-/** Calls with the token of a caller, on the connections of the service's own calls (M2). */
-export function createOnceFor(parts: SendingParts): (token: string) => SendOnce {
-  const { name, attemptTimeoutMs, attemptWith, calls, bulkhead, circuit } = parts;
+export function createSendAsCaller({ name, attemptTimeoutMs, attemptWith, calls, bulkhead, circuit }: SendingParts) {
   const isOut = () => circuit.state() === 'open';
 
-  return (token) => {
+  return async (request: CallerRequest, { token, isKnown, correlationId, course, deadline }: Caller) => {
+    if (isOut()) return undefined;
+    const { method, path } = request;
     const attempt = attemptWith(staticToken(token));
-
-    return async (request, { isKnown, correlationId, course, deadline }) => {
-      if (isOut()) return undefined;
-      const recorded = calls.begin(course, request);
-      const { method, path } = request;
-      const headers = {
-        ...request.headers,
-        'x-correlation-id': headerValue(correlationId),
-        traceparent: recorded.traceparent,
-      };
-      try {
-        await bulkhead.enterAsCaller(deadline, `the ${name}`, isKnown);
-        try {
-          if (isOut()) return undefined; // it may have opened during the wait
-          const timeoutMs = Math.max(1, Math.min(attemptTimeoutMs, deadline.remaining()));
-          recorded.sends();
-          const response = await attempt({ method, path, headers }, token, timeoutMs, deadline);
-          recorded.attempted(response, response instanceof TransportFailure || isPassing(response.status));
-          recordOutcomeForCaller(circuit, response);
-          return response;
-        } finally {
-          bulkhead.leaveAsCaller();
-        }
-      } catch (error) {
-        recorded.failed(error);
-        throw error;
-      } finally {
-        recorded.ended();
-      }
+    const recorded = calls.begin(course, request);
+    const headers = {
+      'x-svc-operation': 'invoke',
+      'x-correlation-id': headerValue(correlationId),
+      traceparent: recorded.traceparent,
     };
+    try {
+      await bulkhead.enterAsCaller(deadline, `the ${name}`, isKnown);
+      try {
+        if (isOut()) return undefined; // it may have opened during the wait
+        const timeoutMs = Math.max(1, Math.min(attemptTimeoutMs, deadline.remaining()));
+        recorded.sends();
+        const response = await attempt({ method, path, headers }, token, timeoutMs, deadline);
+        recorded.attempted(response, response instanceof TransportFailure || isPassing(response.status));
+        recordOutcomeForCaller(circuit, response);
+        return response;
+      } finally {
+        bulkhead.leaveAsCaller();
+      }
+    } catch (error) {
+      recorded.failed(error);
+      throw error;
+    } finally {
+      recorded.ended();
+    }
   };
 }

@@ -1,4 +1,4 @@
-import { maxAnswerBytes } from '../backends/backends.ts';
+import { maxAnswerBytes } from '../backends/backend.ts';
 import { cacheEntries, entryBytes } from '../backends/cache.ts';
 import { readingBytes, usualAnswerBytes } from '../backends/transport.ts';
 import { maxReceivedBytes } from '../protocol/body.ts';

@@ -15,12 +15,6 @@ export interface ScopedTokens extends TokenCredential {
   getToken(): Promise<AccessToken>;
 }
 
-/** The tokens of this process’s identity. */
-export interface Identity {
-  /** The same for all that ask for one scope. */
-  tokensFor(scope: string): ScopedTokens;
-}
-
 /** The platform has given no token. The message has no request and no answer. */
 export class NoToken extends Error {
   override readonly name = 'NoToken';
@@ -44,8 +38,11 @@ const freshMs = 5 * 60_000;
 /** While the platform gives none, the last one serves until the clients could do nothing with it. */
 const lastMs = 3 * 60_000;
 
-/** Loads the platform's library, which takes as much as the rest of a start, when the first token is wanted. */
-export function createIdentity({ settings, troubles, open }: IdentityOptions): Identity {
+/**
+ * The tokens of this process’s identity. Loads the platform's library, which takes as much as the rest of a start, when the
+ * first token is wanted.
+ */
+export function createIdentity({ settings, troubles, open }: IdentityOptions) {
   const load = open ?? (async () => (await import('./platform.ts')).platformCredential(settings));
   let credential: Promise<TokenCredential> | undefined;
   const known = new Map<string, ScopedTokens>();
@@ -97,7 +94,8 @@ export function createIdentity({ settings, troubles, open }: IdentityOptions): I
   }
 
   return {
-    tokensFor(scope) {
+    /** The same for all that ask for one scope. */
+    tokensFor(scope: string): ScopedTokens {
       const tokens = known.get(scope) ?? tokensOf(scope);
       known.set(scope, tokens);
       return tokens;

@@ -56,16 +56,6 @@ export function derivedFrom(secret: Secret, make: (value: string) => string): Se
 export const whenChanged = (access: unknown, listener: () => void): (() => void) =>
   isSecret(access) && typeof access !== 'string' ? access.onChange(listener) : () => {};
 
-/** The secrets of a program that are in files. */
-export interface SecretFiles {
-  /**
-   * Undefined for one that is in no file.
-   * @param path of its setting
-   */
-  of(path: string): RotatingSecret | undefined;
-  close(): void;
-}
-
 /** What tells of files that cannot be used; with it, files are looked at from time to time. */
 export interface SecretFilesTelling {
   readonly log: Pick<LogLines, 'info'>;
@@ -82,11 +72,13 @@ const restMs = 1_000;
 
 const still = () => ({});
 
+export type SecretFiles = ReturnType<typeof openSecretFiles>;
+
 /**
  * The secrets that these settings have in files (D397).
  * @param telling undefined in a command: it reads them again only when the other side refuses the value
  */
-export function openSecretFiles(settings: object, telling?: SecretFilesTelling): SecretFiles {
+export function openSecretFiles(settings: object, telling?: SecretFilesTelling) {
   const files = secretFilesOf(settings);
   const secrets = new Map(files.map((file) => [file.path, rotating(file, settings, telling)]));
   const lookAll = async () => {
@@ -103,7 +95,11 @@ export function openSecretFiles(settings: object, telling?: SecretFilesTelling):
     telling === undefined || files.length === 0
       ? undefined
       : watchFiles({ stamps: unknown, everyMs: secretFiles.lookMs, onChange: lookAll });
-  return { of: (path) => secrets.get(path), close: () => watch?.close() };
+  return {
+    /** By the path of the setting; undefined for a secret that is in no file. */
+    of: (path: string): RotatingSecret | undefined => secrets.get(path),
+    close: () => watch?.close(),
+  };
 }
 
 function rotating(

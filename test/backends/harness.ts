@@ -1,8 +1,8 @@
 import { createServer, type RequestListener, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished, vi } from 'vitest';
-import { createBackend } from '../../src/backends/backend.ts';
-import { type Backends, backendSettings, createBackends } from '../../src/backends/backends.ts';
+import { backendSettings, createBackend } from '../../src/backends/backend.ts';
+import { type Backends, createBackends } from '../../src/backends/backends.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
 import { createRedaction } from '../../src/backends/redaction.ts';
 import type { Call } from '../../src/backends/sending.ts';

@@ -24,7 +24,7 @@ function answering(data: string) {
       release: () => void released.push(true),
     }) as never;
   const { backend } = openBackend({ adapter });
-  const readObject = createObjectReader(backend.onceFor);
+  const readObject = createObjectReader(backend.sendAsCaller);
   return { backend, released, readObject, calls: informationModel(backend.bind(callOf())) };
 }
 

@@ -1,6 +1,6 @@
 import type { AxiosAdapter, AxiosResponse } from 'axios';
 import { describe, expect, it, vi } from 'vitest';
-import { backendSettings } from '../../src/backends/backends.ts';
+import { backendSettings } from '../../src/backends/backend.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
 import { createObjectReader } from '../../src/backends/objectForCaller.ts';
 import { staticToken } from '../../src/backends/tokens.ts';
@@ -52,7 +52,7 @@ function informationModel({ connections = 1 } = {}) {
     ...{ adapter, tokens: { ...staticToken(ours), renew } },
     settings: backendSettings({ attemptTimeoutSeconds: 5, connections, circuitFailures: 3 }),
   });
-  const readObject = createObjectReader(backend.onceFor);
+  const readObject = createObjectReader(backend.sendAsCaller);
   return {
     ...{ asked, backend, log, renew },
     tokens: () => asked.map(({ token }) => token),

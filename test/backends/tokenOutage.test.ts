@@ -1,6 +1,7 @@
 import type { AxiosAdapter } from 'axios';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { backendSettings, createBackends } from '../../src/backends/backends.ts';
+import { backendSettings } from '../../src/backends/backend.ts';
+import { createBackends } from '../../src/backends/backends.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
 import { staticToken } from '../../src/backends/tokens.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';

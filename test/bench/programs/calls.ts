@@ -1,6 +1,5 @@
 import { Pool } from 'undici';
-import { createBackend } from '../../../src/backends/backend.ts';
-import { backendSettings } from '../../../src/backends/backends.ts';
+import { backendSettings, createBackend } from '../../../src/backends/backend.ts';
 import { createDeadline } from '../../../src/backends/deadline.ts';
 import { createRedaction } from '../../../src/backends/redaction.ts';
 import { staticToken } from '../../../src/backends/tokens.ts';
