@@ -7,14 +7,10 @@ import { NoAccessToken, type TokenSource } from './tokens.ts';
 import { type Adapter, type ReceivedAnswer, TransportFailure } from './transport.ts';
 
 /** The response to one attempt, of any status. */
-export interface HttpResponse {
-  readonly status: number;
-  readonly data: Buffer;
-  readonly retryAfter: string | undefined;
+export interface HttpResponse extends ReceivedAnswer {
   /** The token of the request: texts for devices and logs must not contain it. */
   readonly token: string;
-  /** Of a large one that is a success; see ReceivedAnswer. */
-  readonly release?: (() => void) | undefined;
+  readonly retryAfter: string | undefined;
 }
 
 /** One HTTP request without its token. */
@@ -78,13 +74,8 @@ const orTheSame = (token: string) => (error: unknown) => {
   throw error;
 };
 
-const responseOf = ({ status, data, headers, release }: ReceivedAnswer, token: string): HttpResponse => ({
-  status,
-  data,
-  retryAfter: headers['retry-after'] as string | undefined,
-  token,
-  release,
-});
+const responseOf = (answer: ReceivedAnswer, token: string): HttpResponse =>
+  Object.assign(answer, { token, retryAfter: answer.headers['retry-after'] as string | undefined });
 
 /** Logs an error while the backend refuses our token. @returns takes each HTTP status of the backend */
 export function createAccessRecorder(name: string, troubles: Troubles): (status: number) => void {

@@ -5,7 +5,7 @@ import { createCallRecords } from '../observing/callRecords.ts';
 import { backendNames } from '../protocol/backendCalls.ts';
 import { createAccessRecorder, createAttempt, createOutcomeRecorder } from './attempt.ts';
 import { createBulkhead } from './bulkhead.ts';
-import { type BackendState, createCircuit, type Health } from './circuit.ts';
+import { type BackendState, createCircuit } from './circuit.ts';
 import { createDeadline } from './deadline.ts';
 import type { Redact } from './redaction.ts';
 import { createBackOff, isHealthy, policy, retryAfterMs } from './retryPolicy.ts';
@@ -57,8 +57,6 @@ interface BackendOptions {
   readonly random?: (() => number) | undefined;
 }
 
-const unhealthy: Health = { healthy: false, retryAfterMs: 0 };
-
 export type Backend = ReturnType<typeof createBackend>;
 
 export function createBackend(options: BackendOptions) {
@@ -74,7 +72,7 @@ export function createBackend(options: BackendOptions) {
   const access = createAccessRecorder(name, troubles);
   const calls = createCallRecords(backend, url, meter);
 
-  async function probe(): Promise<Health> {
+  async function probe(): Promise<number | undefined> {
     const deadline = createDeadline(attemptTimeoutMs / 1000);
     try {
       const token = await tokens.token();
@@ -83,12 +81,12 @@ export function createBackend(options: BackendOptions) {
       const request = { method: 'GET', path: probes[backend], headers: {} };
       const response = await attempt(request, token, attemptTimeoutMs, deadline);
       calls.probed(response, sentAt);
-      if (response instanceof TransportFailure) return unhealthy;
+      if (response instanceof TransportFailure) return 0;
       response.release?.();
       access(response.status);
-      return { healthy: isHealthy(response.status), retryAfterMs: retryAfterMs(response.retryAfter) };
+      return isHealthy(response.status) ? undefined : retryAfterMs(response.retryAfter);
     } catch {
-      return unhealthy;
+      return 0;
     }
   }
 

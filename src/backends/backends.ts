@@ -9,7 +9,7 @@ import { type Meter, noMeter } from '../metrics/meter.ts';
 import type { TypeRef } from '../protocol/fields.ts';
 import type { MethodsSettings } from '../settings/config.ts';
 import { type Backend, backendSettings, type CallSettings, createBackend } from './backend.ts';
-import { cacheEntries, createCache } from './cache.ts';
+import { type Cache, cacheEntries, createCache } from './cache.ts';
 import type { BackendState } from './circuit.ts';
 import { type InformationModel, informationModel } from './informationModel.ts';
 import { createObjectReader } from './objectForCaller.ts';
@@ -36,8 +36,10 @@ export interface BoundBackends {
 
 export type BackendName = keyof BoundBackends;
 
-/** For operators, of the one that is out, if any; empty when a fixed token is used. */
-type TokenEndpointState = { readonly tokenEndpoint?: BackendState };
+type States<Opened extends BackendName> = Readonly<Record<Opened, BackendState>> & {
+  /** Of the one that is out, if any; none when a fixed token is used. */
+  readonly tokenEndpoint?: BackendState;
+};
 
 type Group = MethodsSettings['backends'];
 
@@ -75,15 +77,15 @@ export function createBackends(
   log: LogLines,
   options: BackendOptions = {},
 ) {
-  const { open, newCache, tokenEndpoint, close } = createOpener(settings, log, options);
+  const { open, newCache, states, close } = createOpener(settings, log, options);
   const types = newCache<TypeDefinition>('types');
   const identities = newCache<Principal>('identities');
   const cacheMs = settings.cacheSeconds * 1000;
   const url = settings.principalManagerUrl;
   const backends = {
     informationModel: open('informationModel', settings.informationModelUrl),
-    typeRegistry: open('typeRegistry', settings.typeRegistryUrl),
-    principalManager: open('principalManager', url),
+    typeRegistry: open('typeRegistry', settings.typeRegistryUrl, types),
+    principalManager: open('principalManager', url, identities),
   };
   const waitingFor = (name: BackendName) => backends[name].untilUp();
   const isUp = (name: BackendName) => backends[name].isUp();
@@ -100,9 +102,7 @@ export function createBackends(
     bind: (call: Call): BoundBackends => ({
       informationModel: informationModel(backends.informationModel.bind(call)),
       typeRegistry: typeRegistry(backends.typeRegistry.bind(call), call, types, cacheMs),
-      principalManager: principalManager(backends.principalManager.bind(call), call, {
-        ...{ url, cache: identities, cacheMs },
-      }),
+      principalManager: principalManager(backends.principalManager.bind(call), call, identities, cacheMs, url),
     }),
     /**
      * Undefined when all needed backends are available. Otherwise resolves with true when they are, or with false when
@@ -125,12 +125,7 @@ export function createBackends(
     /** Attempts that wait for a connection. */
     waiting: () => Object.values(backends).reduce((sum, backend) => sum + backend.waiting(), 0),
     /** For operators. */
-    states: (): Readonly<Record<BackendName, BackendState>> & TokenEndpointState => ({
-      informationModel: backends.informationModel.state(),
-      typeRegistry: { ...backends.typeRegistry.state(), cacheEntries: types.entries() },
-      principalManager: { ...backends.principalManager.state(), cacheEntries: identities.entries() },
-      ...tokenEndpoint(),
-    }),
+    states: states<BackendName>,
     close,
   };
 }
@@ -151,10 +146,10 @@ export function createMethodBackends(
   room?: ReadingRoom,
 ) {
   const options = { access, secrets, amounts, meter, room };
-  const { open, newCache, tokenEndpoint, close } = createOpener(settings, log, options);
+  const { open, newCache, states, close } = createOpener(settings, log, options);
   const types = newCache<TypeMethods>('types');
   const informationModel = open('informationModel', settings.informationModelUrl);
-  const typeRegistry = open('typeRegistry', settings.typeRegistryUrl);
+  const typeRegistry = open('typeRegistry', settings.typeRegistryUrl, types);
 
   return {
     /** With the caller's token. */
@@ -163,11 +158,7 @@ export function createMethodBackends(
     lineageOf: (call: Call, model: string, type: TypeRef): Promise<Lineage> =>
       lineages(typeRegistry.bind(call), call, types, settings.cacheSeconds * 1000)(model, type),
     /** For operators. */
-    states: (): Readonly<Record<'informationModel' | 'typeRegistry', BackendState>> & TokenEndpointState => ({
-      informationModel: informationModel.state(),
-      typeRegistry: { ...typeRegistry.state(), cacheEntries: types.entries() },
-      ...tokenEndpoint(),
-    }),
+    states: states<'informationModel' | 'typeRegistry'>,
     close,
   };
 }
@@ -202,23 +193,26 @@ function createOpener(
   const redact = createRedaction(secrets ?? [settings.token, settings.clientSecret]);
   const common = { settings: backendSettings(settings), log, troubles, redact, room, adapter, random, meter };
   const countLookUp = meter.counter('device_messaging.cache.lookups');
-  const opened: Backend[] = [];
+  const opened = new Map<BackendName, Backend & { readonly entries: (() => number) | undefined }>();
 
   return {
-    open(backend: BackendName, url: string): Backend {
-      const one = createBackend({ ...common, tokens: tokensOf(backend), backend, url });
-      opened.push(one);
-      return one;
+    open(name: BackendName, url: string, cache?: Pick<Cache<unknown>, 'entries'>): Backend {
+      const backend = createBackend({ ...common, tokens: tokensOf(name), backend: name, url });
+      opened.set(name, { ...backend, entries: cache?.entries });
+      return backend;
     },
     newCache: <T>(name: 'types' | 'identities') => createCache<T>(cacheEntries, (result) => countLookUp(name, result)),
-    tokenEndpoint(): TokenEndpointState {
+    states<Opened extends BackendName>(): States<Opened> {
+      const backends = Array.from(opened, ([name, { state, entries }]) => {
+        return [name, { ...state(), cacheEntries: entries?.() }];
+      });
       const states = [...sources.values()].flatMap((tokens) => tokens.state() ?? []);
       const tokenEndpoint = states.find(({ outage }) => outage !== undefined) ?? states[0];
-      return tokenEndpoint ? { tokenEndpoint } : {};
+      return { ...Object.fromEntries(backends), ...(tokenEndpoint && { tokenEndpoint }) };
     },
     /** Closes all that were opened. */
     async close(): Promise<void> {
-      await Promise.all([...opened, ...sources.values()].map((one) => one.close()));
+      await Promise.all([...opened.values(), ...sources.values()].map((one) => one.close()));
       troubles.close();
     },
   };

@@ -1,4 +1,4 @@
-import type { Circuit, Connections } from './circuit.ts';
+import type { BackendState, Circuit } from './circuit.ts';
 import type { Deadline } from './deadline.ts';
 
 export type Bulkhead = ReturnType<typeof createBulkhead>;
@@ -53,7 +53,10 @@ export function createBulkhead(circuit: Pick<Circuit, 'state' | 'untilClosed'>, 
       all.release();
       ofCallers.release();
     },
-    connections: (): Connections => ({ inUse: all.inUse(), waiting: all.waiting() + ofCallers.waiting() }),
+    connections: (): BackendState['connections'] => ({
+      inUse: all.inUse(),
+      waiting: all.waiting() + ofCallers.waiting(),
+    }),
   };
 }
 

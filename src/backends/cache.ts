@@ -1,11 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Deadline } from './deadline.ts';
-
-/** The device, and how long it can wait for a look-up that another message has started. */
-interface CacheUser {
-  readonly deviceId: string;
-  readonly deadline: Deadline;
-}
+import type { Call } from './sending.ts';
 
 interface CacheEntry<T> {
   readonly value?: T;
@@ -42,11 +36,15 @@ function memoryOf(value: unknown): number {
   return parts.reduce<number>((bytes, part) => bytes + memoryOf(part), 40);
 }
 
+/** The device, and how long it can wait for a look-up that another message has started. */
+type Asker = Pick<Call, 'deviceId' | 'deadline'>;
+
 export type Cache<T> = ReturnType<typeof createCache<T>>;
 
 /**
- * Earlier answers of a backend to each device (B3). Each device has its own values: what a device may see depends on its tenant, which this service does not know. The
- * least recently used devices are evicted; a device that alone exceeds `maxEntries` is not cached.
+ * Earlier answers of a backend to each device (B3). Each device has its own values: what a device may see depends on its tenant,
+ * which this service does not know. The least recently used devices are evicted; a device that alone exceeds `maxEntries` is not
+ * cached.
  * @param maxEntries a large answer counts as several
  * @param looked called for each `get`
  */
@@ -85,12 +83,7 @@ export function createCache<T>(maxEntries: number, looked: (result: 'hit' | 'mis
      * fails, each does its own. `undefined` is not cached.
      * @param ttlMs lifetime of the value; it may be Infinity
      */
-    async get(
-      asker: CacheUser,
-      key: string,
-      ttlMs: number,
-      load: () => Promise<T | undefined>,
-    ): Promise<T | undefined> {
+    async get(asker: Asker, key: string, ttlMs: number, load: () => Promise<T | undefined>) {
       const { deviceId, deadline } = asker;
       const known = devices.get(deviceId)?.entries.get(key);
       const isKnown = known?.value !== undefined && known.expires > performance.now();

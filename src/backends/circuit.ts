@@ -7,7 +7,11 @@ export interface BackendState {
   readonly circuit: 'closed' | 'open';
   /** While the circuit is open. */
   readonly outage: Outage | undefined;
-  readonly connections: Connections;
+  readonly connections: {
+    readonly inUse: number;
+    /** Attempts that wait for a connection. */
+    readonly waiting: number;
+  };
   /** Age of the oldest request under way; 0 when none is. */
   readonly oldestMs: number;
   /** Answers that are cached; undefined for a backend without a cache. */
@@ -20,22 +24,9 @@ export interface Outage {
   readonly failure: string;
 }
 
-export interface Connections {
-  readonly inUse: number;
-  /** Attempts that wait for a connection. */
-  readonly waiting: number;
-}
-
-/** The result of a harmless GET. */
-export interface Health {
-  readonly healthy: boolean;
-  /** `Retry-After` of the backend, in ms. */
-  readonly retryAfterMs: number;
-}
-
 interface Probing {
-  /** Sends the backend a harmless request. Never rejects. */
-  readonly probe: () => Promise<Health>;
+  /** Sends a harmless request. Undefined when the backend is healthy, else its `Retry-After` in ms. Never rejects. */
+  readonly probe: () => Promise<number | undefined>;
   /** First and longest interval between probes, in ms. */
   readonly probeMs: number;
   readonly maxProbeMs: number;
@@ -72,10 +63,10 @@ export function createCircuit({ name, failures, troubles, onOpen, ...probing }: 
     if (early > 0) await pause(early, closing.signal);
     const began = performance.now();
     nextProbe = began + probing.probeMs; // devices can cause at most one probe in each interval
-    const { healthy, retryAfterMs } = await probing.probe();
+    const retryAfterMs = await probing.probe();
     probed = undefined;
     if (open) return;
-    if (healthy) foundHealthy();
+    if (retryAfterMs === undefined) foundHealthy();
     else if (lastSuccess < began) openFor(failure, retryAfterMs);
   }
 
@@ -204,10 +195,10 @@ export function probeUntilHealthy(
   function probeIn(ms: number, retryAfterMs: number) {
     const wait = Math.max(ms, Math.min(retryAfterMs, maxProbeMs));
     timer = setTimeout(async () => {
-      const health = await probe();
+      const asked = await probe();
       if (isOver) return;
-      if (health.healthy) foundHealthy();
-      else probeIn(Math.min(maxProbeMs, ms * 2), health.retryAfterMs);
+      if (asked === undefined) foundHealthy();
+      else probeIn(Math.min(maxProbeMs, ms * 2), asked);
     }, wait).unref();
   }
 

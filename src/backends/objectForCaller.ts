@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { isGuid } from '../protocol/fields.ts';
-import { keysOf, pickSmall } from '../protocol/json.ts';
 import { path } from './percentEncoding.ts';
 import { isOutage, isPassing, plainRetryAfter } from './retryPolicy.ts';
-import { type AnswerReading, type Caller, readAnswer, type SendAsCaller } from './sending.ts';
+import { type Caller, membersOf, readAnswer, type SendAsCaller } from './sending.ts';
 import { TransportFailure } from './transport.ts';
 
 /** The members of an object model that an invocation needs. */
@@ -27,17 +26,9 @@ export type ObjectResult =
     };
 
 const lookUp = { operation: 'read object model', method: 'GET', expect: [401, 403, 404] } as const;
-const objectModel = z.object({
-  objectId: z.string().refine(isGuid),
-  model: z.string(),
-  type: z.string(),
-  path: z.string().nullish(),
-});
-const members = objectModel.keyof().options;
-const reading: AnswerReading<z.infer<typeof objectModel> | undefined> = {
-  keys: keysOf(members),
-  result: (answer) => objectModel.safeParse(pickSmall(answer, members)).data,
-};
+const objectModel = membersOf(
+  z.object({ objectId: z.string().refine(isGuid), model: z.string(), type: z.string(), path: z.string().nullish() }),
+);
 
 /**
  * Reads an object model with the token of a caller: once, and never from a cache (M2, D45).
@@ -61,7 +52,7 @@ export const createObjectReader =
   };
 
 async function objectIn(data: Buffer, objectId: string, model: string): Promise<ObjectResult> {
-  const found = await readAnswer(data, reading).catch(() => undefined);
+  const found = await readAnswer(data, objectModel).catch(() => undefined);
   if (found?.objectId.toLowerCase() !== objectId.toLowerCase() || found.model !== model)
     return unavailable('sent a response that is not the object model');
   return { kind: 'object', object: { ...found, path: found.path || undefined } };

@@ -1,11 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
+import type { z } from 'zod';
 import type { LogLines } from '../log/log.ts';
 import type { CallRecords } from '../observing/callRecords.ts';
 import type { Course, Step } from '../observing/course.ts';
 import type { HttpMethod, Operation } from '../protocol/backendCalls.ts';
 import { derivedId } from '../protocol/event.ts';
-import { answerReader, type Elements, type Json, type Keys, MalformedJson } from '../protocol/json.ts';
+import {
+  answerReader,
+  type Elements,
+  type Json,
+  type Keys,
+  keysOf,
+  MalformedJson,
+  pickSmall,
+} from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import {
   type Attempt,
@@ -61,6 +70,12 @@ export interface AnswerReading<T> {
   readonly elements?: Elements;
   /** Throws when the answer is not as expected. */
   result(answer: Json): T;
+}
+
+/** Reads the members of a schema. */
+export function membersOf<T extends z.ZodObject>(schema: T, pickOf = pickSmall): AnswerReading<z.infer<T>> {
+  const members = schema.keyof().options;
+  return { keys: keysOf(members), result: (answer) => schema.parse(pickOf(answer, members)) };
 }
 
 type CallResult<T> = (

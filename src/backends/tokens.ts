@@ -1,7 +1,7 @@
 import { Axios, type AxiosAdapter } from 'axios';
 import { z } from 'zod';
 import { comingMoment } from '../concurrency/clocks.ts';
-import type { ScopedTokens } from '../identity/identity.ts';
+import { NoToken, type ScopedTokens } from '../identity/identity.ts';
 import { currentOf, renewed, type Secret } from '../identity/secretFiles.ts';
 import type { Troubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
@@ -18,15 +18,9 @@ export class NoAccessToken extends Error {
 
 /** The source of the bearer tokens for backend calls. */
 export interface TokenSource {
-  /**
-   * The current token; a promise only while there is none.
-   * @throws NoAccessToken
-   */
+  /** The current token; a promise only while there is none. @throws NoAccessToken */
   token(): string | Promise<string>;
-  /**
-   * A token to replace one that a backend refused. It may be the same token.
-   * @throws NoAccessToken
-   */
+  /** A token to replace one that a backend refused. It may be the same token. @throws NoAccessToken */
   renew(refused: string): Promise<string>;
   /** There is no token, and the endpoint gives none: calls wait (D317). */
   isOut(): boolean;
@@ -48,13 +42,8 @@ export const staticToken = (token: Secret): TokenSource => ({
 });
 
 interface Issuer {
-  /**
-   * Asks for a token.
-   * @param isRepeat whether it has been asked for in vain
-   */
+  /** Asks for a token. @param isRepeat whether it has been asked for in vain */
   request(isRepeat: boolean): Promise<{ readonly token: string; readonly lifeMs: number }>;
-  /** For operators: in the words for failures of backends. */
-  failureOf(error: unknown): string;
   /** Called at the begin of each outage. */
   out(): void;
   state(): Pick<BackendState, 'connections' | 'oldestMs'>;
@@ -102,7 +91,7 @@ function createRenewed(issuer: Issuer, troubles: Troubles): TokenSource {
       // It lasts until there is a token, also while no call needs one.
       troubles.raise(source, { level: 'warn', message: 'no access token for the backends', diagnosis, still });
       if (outage === undefined && !isClosed) {
-        outage = beginOutage(issuer.failureOf(error));
+        outage = beginOutage(failureOf(error));
         issuer.out();
       }
       throw new NoAccessToken('no access token');
@@ -116,10 +105,11 @@ function createRenewed(issuer: Issuer, troubles: Troubles): TokenSource {
     return pending;
   }
 
-  async function probe() {
-    const token = await fetchToken().catch(() => undefined);
-    return { healthy: token !== undefined, retryAfterMs: 0 };
-  }
+  const probe = () =>
+    fetchToken().then(
+      () => undefined,
+      () => 0,
+    );
 
   return {
     token() {
@@ -156,7 +146,6 @@ export const identityTokens = (credential: ScopedTokens, troubles: Troubles, met
         const { token, expiresOnTimestamp } = await credential.getToken();
         return { token, lifeMs: comingMoment(expiresOnTimestamp) - performance.now() };
       },
-      failureOf: () => 'no token of the identity',
       out: createRequestRecords('tokenEndpoint', meter).out,
       state: () => ({ connections: { inUse: 0, waiting: 0 }, oldestMs: 0 }),
       close: async () => {},
@@ -236,7 +225,7 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
   }
 
   const state = () => ({ connections: { inUse: requests.count(), waiting: 0 }, oldestMs: requests.oldestMs() });
-  return createRenewed({ request, failureOf, out, state, close }, troubles);
+  return createRenewed({ request, out, state, close }, troubles);
 }
 
 /** The endpoint has answered, but not with a token. */
@@ -252,5 +241,6 @@ class TokenRefused extends Error {
 /** For operators: in the words for failures of backends. */
 function failureOf(error: unknown): string {
   if (error instanceof TransportFailure) return error.fault;
+  if (error instanceof NoToken) return 'no token of the identity';
   return error instanceof TokenRefused ? `HTTP ${error.status}` : 'unreadable answer';
 }

@@ -5,7 +5,7 @@ import { Rejection } from '../protocol/rejection.ts';
 import type { Cache } from './cache.ts';
 import { isDefinedBy } from './informationModel.ts';
 import { path } from './percentEncoding.ts';
-import type { AnswerReading, Call, Send } from './sending.ts';
+import { type AnswerReading, type Call, membersOf, type Send } from './sending.ts';
 
 /** The members of a type definition that the service reads. */
 export type TypeDefinition = z.infer<typeof typeDefinition>;
@@ -18,24 +18,20 @@ const typeDefinition = typeVersion.extend({
   baseTypes: z.array(z.string()).nullish(),
 });
 
-const definitionMembers = typeDefinition.keyof().options;
+const created = membersOf(typeVersion);
+const ofDefinition = membersOf(typeDefinition);
 
 /** The members that the service reads; they have room for the most names and base types of a look-up (D31). */
 const definition: AnswerReading<TypeDefinition> = {
-  keys: keysOf(definitionMembers),
+  keys: ofDefinition.keys,
   result(answer) {
     for (const [name, member] of answer.members) {
       const excess = tooLargeReason(member);
       if (excess === undefined) continue;
       throw new Rejection('response_too_large', `type registry: ${name} of the type definition ${excess}`);
     }
-    return typeDefinition.parse(pick(answer, definitionMembers));
+    return ofDefinition.result(answer);
   },
-};
-
-const created: AnswerReading<z.infer<typeof typeVersion>> = {
-  keys: keysOf(['typeId', 'version']),
-  result: (answer) => typeVersion.parse(pickSmall(answer, ['typeId', 'version'])),
 };
 
 export type TypeRegistry = ReturnType<typeof typeRegistry>;
@@ -156,10 +152,7 @@ const typeMethods = z.object({
     .nullish()
     .transform((types) => types ?? []),
 });
-const declaring: AnswerReading<TypeMethods> = {
-  keys: keysOf(['methods', 'baseTypes']),
-  result: (answer) => typeMethods.parse(pick(answer, ['methods', 'baseTypes'])),
-};
+const declaring: AnswerReading<TypeMethods> = membersOf(typeMethods, pick);
 
 /** Most types that are read for one method, including the type of the object. */
 const maxTypes = 64;
