@@ -1,8 +1,5 @@
 import { AxiosHeaders } from 'axios';
-import type { Troubles } from '../log/troubles.ts';
-import type { Circuit } from './circuit.ts';
 import type { Deadline } from './deadline.ts';
-import { isHealthy, isOutage, policy } from './retryPolicy.ts';
 import { NoAccessToken, type TokenSource } from './tokens.ts';
 import { type Adapter, type ReceivedAnswer, TransportFailure } from './transport.ts';
 
@@ -76,54 +73,3 @@ const orTheSame = (token: string) => (error: unknown) => {
 
 const responseOf = (answer: ReceivedAnswer, token: string): HttpResponse =>
   Object.assign(answer, { token, retryAfter: answer.headers['retry-after'] as string | undefined });
-
-/** Logs an error while the backend refuses our token. @returns takes each HTTP status of the backend */
-export function createAccessRecorder(name: string, troubles: Troubles): (status: number) => void {
-  let isRefused = false;
-  const source = `${name}: access`;
-  const fields = { backend: name };
-  // The trouble lasts until the backend accepts the token, also while no calls are made.
-  const trouble = { level: 'error', message: 'backend refuses our access token', fields, still: () => ({}) } as const;
-
-  return (status) => {
-    if (status === 401) {
-      isRefused = true;
-      troubles.raise(source, trouble);
-    } else if (isRefused && isHealthy(status)) {
-      isRefused = false;
-      troubles.clear(source, 'backend accepts our access token', fields);
-    }
-  };
-}
-
-export type RecordOutcome = ReturnType<typeof createOutcomeRecorder>;
-
-/**
- * Reports the outcome of each attempt to the circuit (B5).
- * @param access takes each HTTP status
- * @returns takes the limit of the attempt in ms, too
- */
-export const createOutcomeRecorder =
-  (circuit: Circuit, attemptTimeoutMs: number, access: (status: number) => void) =>
-  (response: HttpResponse | TransportFailure, deviceId: string, timeoutMs: number): void => {
-    if (response instanceof TransportFailure) {
-      const { fault } = response;
-      if (fault === 'answer too large') return;
-      // A time-out while other calls succeed means that the backend is slow, not down.
-      const isLong = timeoutMs >= Math.min(policy.tellingTimeoutMs, attemptTimeoutMs);
-      if (fault === 'no answer in time' && (!isLong || circuit.hasSucceededWithin(timeoutMs))) return;
-      circuit.failed(deviceId, fault);
-      return;
-    }
-    const { status } = response;
-    access(status);
-    if (status === 500) circuit.serverError(deviceId);
-    else if (isOutage(status)) circuit.failed(deviceId, `HTTP ${status}`);
-    else if (isHealthy(status)) circuit.succeeded();
-  };
-
-/** The same for an attempt with the token of a caller: no answer counts (M2), and without one, a probe decides (D45). */
-export function recordOutcomeForCaller(circuit: Circuit, response: HttpResponse | TransportFailure): void {
-  if (!(response instanceof TransportFailure) || response.fault === 'answer too large') return;
-  circuit.probeNow(response.fault);
-}

@@ -3,13 +3,12 @@ import type { Troubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
 import { createCallRecords } from '../observing/callRecords.ts';
 import { backendNames } from '../protocol/backendCalls.ts';
-import { createAccessRecorder, createAttempt, createOutcomeRecorder } from './attempt.ts';
+import { createAttempt, type HttpResponse } from './attempt.ts';
 import { createBulkhead } from './bulkhead.ts';
 import { type BackendState, createCircuit } from './circuit.ts';
 import { createDeadline } from './deadline.ts';
 import type { Redact } from './redaction.ts';
-import { createBackOff, isHealthy, policy, retryAfterMs } from './retryPolicy.ts';
-import { createSendAsCaller, createSending } from './sending.ts';
+import { createBackOff, isHealthy, isOutage, policy, retryAfterMs } from './retryPolicy.ts';
 import type { TokenSource } from './tokens.ts';
 import { type Adapter, createTransport, type ReadingRoom, TransportFailure } from './transport.ts';
 
@@ -59,18 +58,18 @@ interface BackendOptions {
 
 export type Backend = ReturnType<typeof createBackend>;
 
+/** What the calls of one backend have in common: transport, token, connections, circuit, records. */
 export function createBackend(options: BackendOptions) {
   const { backend, url, tokens, settings, log, troubles, redact, room, adapter, random, meter = noMeter } = options;
   const name = backendNames[backend];
-  const { attemptTimeoutMs, maxAnswerBytes } = settings;
-  const { adapter: network, close } = adapter
-    ? { adapter, close: async () => {} }
-    : createTransport(url, { ...settings, room });
+  const { attemptTimeoutMs, maxAnswerBytes, circuitFailures: failures } = settings;
+  const transport = adapter ? { adapter, close: async () => {} } : createTransport(url, { ...settings, room });
   const attemptWith = (tokens: Pick<TokenSource, 'renew'>) =>
-    createAttempt({ adapter: network, maxAnswerBytes, tokens, name });
+    createAttempt({ adapter: transport.adapter, maxAnswerBytes, tokens, name });
   const attempt = attemptWith(tokens);
-  const access = createAccessRecorder(name, troubles);
   const calls = createCallRecords(backend, url, meter);
+  const accessFields = { backend: name };
+  let isRefused = false;
 
   async function probe(): Promise<number | undefined> {
     const deadline = createDeadline(attemptTimeoutMs / 1000);
@@ -83,7 +82,7 @@ export function createBackend(options: BackendOptions) {
       calls.probed(response, sentAt);
       if (response instanceof TransportFailure) return 0;
       response.release?.();
-      access(response.status);
+      recordAccess(response.status);
       return isHealthy(response.status) ? undefined : retryAfterMs(response.retryAfter);
     } catch {
       return 0;
@@ -91,24 +90,55 @@ export function createBackend(options: BackendOptions) {
   }
 
   const { probeMs, maxProbeMs } = policy;
-  const failures = settings.circuitFailures;
   const circuit = createCircuit({ name, failures, probe, probeMs, maxProbeMs, troubles, onOpen: calls.out });
   /** The calls of messages wait for both outages; those with the token of a caller only for that of the backend. */
   const state = () => (tokens.isOut() ? 'open' : circuit.state());
   const untilUp = () => tokens.untilBack() ?? circuit.untilClosed();
   const bulkhead = createBulkhead({ state, untilClosed: untilUp }, settings.connections);
-  const parts = {
-    ...{ name, attemptTimeoutMs, maxAnswerBytes, tokens, attemptWith, calls, bulkhead, circuit, log, redact },
-    recordOutcome: createOutcomeRecorder(circuit, attemptTimeoutMs, access),
-    retries: { circuit: { ...circuit, state }, backOff: createBackOff(random) },
-  };
+
+  /** Logs an error while the backend refuses our token. */
+  function recordAccess(status: number) {
+    if (status === 401) {
+      isRefused = true;
+      // The trouble lasts until the backend accepts the token, also while no calls are made.
+      const trouble = { message: 'backend refuses our access token', fields: accessFields, still: () => ({}) } as const;
+      troubles.raise(`${name}: access`, { level: 'error', ...trouble });
+    } else if (isRefused && isHealthy(status)) {
+      isRefused = false;
+      troubles.clear(`${name}: access`, 'backend accepts our access token', accessFields);
+    }
+  }
 
   return {
-    /** Calls of one message. */
-    bind: createSending(parts),
-    /** With the token of a caller, whose answers say nothing about our own access (M2). */
-    sendAsCaller: createSendAsCaller(parts),
-    circuit,
+    ...{ name, attemptTimeoutMs, maxAnswerBytes, tokens, attempt, attemptWith, calls, bulkhead, circuit, log, redact },
+    retries: { circuit: { ...circuit, state }, backOff: createBackOff(random) },
+
+    /**
+     * Reports the outcome of an attempt to the circuit (B5).
+     * @param timeoutMs limit of the attempt
+     */
+    recordOutcome(response: HttpResponse | TransportFailure, deviceId: string, timeoutMs: number): void {
+      if (response instanceof TransportFailure) {
+        const { fault } = response;
+        if (fault === 'answer too large') return;
+        // A time-out while other calls succeed means that the backend is slow, not down.
+        const isLong = timeoutMs >= Math.min(policy.tellingTimeoutMs, attemptTimeoutMs);
+        if (fault === 'no answer in time' && (!isLong || circuit.hasSucceededWithin(timeoutMs))) return;
+        circuit.failed(deviceId, fault);
+        return;
+      }
+      const { status } = response;
+      recordAccess(status);
+      if (status === 500) circuit.serverError(deviceId);
+      else if (isOutage(status)) circuit.failed(deviceId, `HTTP ${status}`);
+      else if (isHealthy(status)) circuit.succeeded();
+    },
+    /** The same for an attempt with the token of a caller: no answer counts (M2), and without one, a probe decides (D45). */
+    recordOutcomeForCaller(response: HttpResponse | TransportFailure): void {
+      if (!(response instanceof TransportFailure) || response.fault === 'answer too large') return;
+      circuit.probeNow(response.fault);
+    },
+
     /** Whether calls of messages need not wait for the end of an outage, its own or that of the token endpoint. */
     isUp: () => state() === 'closed',
     /** Undefined while it is up. Otherwise resolves with true when that may have changed, or with false when the service stops. */
@@ -122,7 +152,7 @@ export function createBackend(options: BackendOptions) {
     }),
     async close(): Promise<void> {
       circuit.close();
-      await close();
+      await transport.close();
     },
   };
 }

@@ -15,7 +15,7 @@ import { type InformationModel, informationModel } from './informationModel.ts';
 import { createObjectReader } from './objectForCaller.ts';
 import { type Principal, type PrincipalManager, principalManager } from './principalManager.ts';
 import { createRedaction } from './redaction.ts';
-import type { Call } from './sending.ts';
+import { type Call, createSendAsCaller, createSending } from './sending.ts';
 import { clientCredentials, identityTokens, staticToken, type TokenSource } from './tokens.ts';
 import type { ReadingRoom } from './transport.ts';
 import {
@@ -98,11 +98,15 @@ export function createBackends(
     }
   }
 
+  const toModel = createSending(backends.informationModel);
+  const toRegistry = createSending(backends.typeRegistry);
+  const toManager = createSending(backends.principalManager);
+
   return {
     bind: (call: Call): BoundBackends => ({
-      informationModel: informationModel(backends.informationModel.bind(call)),
-      typeRegistry: typeRegistry(backends.typeRegistry.bind(call), call, types, cacheMs),
-      principalManager: principalManager(backends.principalManager.bind(call), call, identities, cacheMs, url),
+      informationModel: informationModel(toModel(call)),
+      typeRegistry: typeRegistry(toRegistry(call), call, types, cacheMs),
+      principalManager: principalManager(toManager(call), call, identities, cacheMs, url),
     }),
     /**
      * Undefined when all needed backends are available. Otherwise resolves with true when they are, or with false when
@@ -149,14 +153,14 @@ export function createMethodBackends(
   const { open, newCache, states, close } = createOpener(settings, log, options);
   const types = newCache<TypeMethods>('types');
   const informationModel = open('informationModel', settings.informationModelUrl);
-  const typeRegistry = open('typeRegistry', settings.typeRegistryUrl, types);
+  const toRegistry = createSending(open('typeRegistry', settings.typeRegistryUrl, types));
 
   return {
     /** With the caller's token. */
-    readObject: createObjectReader(informationModel.sendAsCaller),
+    readObject: createObjectReader(createSendAsCaller(informationModel)),
     /** With the service's token, for the object's device; cached. */
     lineageOf: (call: Call, model: string, type: TypeRef): Promise<Lineage> =>
-      lineages(typeRegistry.bind(call), call, types, settings.cacheSeconds * 1000)(model, type),
+      lineages(toRegistry(call), call, types, settings.cacheSeconds * 1000)(model, type),
     /** For operators. */
     states: states<'informationModel' | 'typeRegistry'>,
     close,

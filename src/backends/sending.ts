@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { z } from 'zod';
-import type { LogLines } from '../log/log.ts';
-import type { CallRecords } from '../observing/callRecords.ts';
 import type { Course, Step } from '../observing/course.ts';
 import type { HttpMethod, Operation } from '../protocol/backendCalls.ts';
 import { derivedId } from '../protocol/event.ts';
@@ -16,21 +14,13 @@ import {
   pickSmall,
 } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import {
-  type Attempt,
-  type HttpResponse,
-  type Outgoing,
-  type RecordOutcome,
-  recordOutcomeForCaller,
-} from './attempt.ts';
-import type { Bulkhead } from './bulkhead.ts';
-import type { Circuit } from './circuit.ts';
+import type { HttpResponse, Outgoing } from './attempt.ts';
+import type { Backend } from './backend.ts';
 import { Cancelled, type Deadline, timeoutExceeded } from './deadline.ts';
 import { deviceHeader, headerValue } from './percentEncoding.ts';
-import type { Redact } from './redaction.ts';
 import { type Refusal, refusalOf } from './refusal.ts';
-import { createRetries, hidesEffect, isPassing, type Retries, type RetriesOptions } from './retryPolicy.ts';
-import { NoAccessToken, staticToken, type TokenSource } from './tokens.ts';
+import { createRetries, hidesEffect, isPassing, type Retries } from './retryPolicy.ts';
+import { NoAccessToken, staticToken } from './tokens.ts';
 import { TransportFailure } from './transport.ts';
 
 /** The device, the deadline and the course of the message that calls the backends. */
@@ -92,27 +82,10 @@ type CallResult<T> = (
  */
 export type Send = <T = undefined>(request: CallRequest<T>) => Promise<CallResult<T>>;
 
-export interface SendingParts {
-  /** Of the backend, for logs and `details`. */
-  readonly name: string;
-  /** Limit of one attempt; the message's deadline may be earlier. */
-  readonly attemptTimeoutMs: number;
-  readonly maxAnswerBytes: number;
-  readonly tokens: TokenSource;
-  readonly attemptWith: (tokens: Pick<TokenSource, 'renew'>) => Attempt;
-  readonly recordOutcome: RecordOutcome;
-  readonly calls: CallRecords;
-  readonly bulkhead: Bulkhead;
-  readonly circuit: Circuit;
-  readonly retries: RetriesOptions;
-  readonly log: LogLines;
-  readonly redact: Redact;
-}
-
 /** Sends one message's calls to a backend, with retries (B4). */
-export function createSending(parts: SendingParts): (call: Call) => Send {
-  const { name, attemptTimeoutMs, maxAnswerBytes, tokens, recordOutcome, calls, bulkhead, log, redact } = parts;
-  const attempt = parts.attemptWith(tokens);
+export function createSending(backend: Backend): (call: Call) => Send {
+  const { name, attemptTimeoutMs, maxAnswerBytes, tokens, attempt, recordOutcome, calls, bulkhead, log, redact } =
+    backend;
 
   /** Undefined when there is no token: that says nothing about the backend. */
   async function tokenOf(coming: Promise<string>, step: Step, deadline: Deadline): Promise<string | undefined> {
@@ -193,7 +166,7 @@ export function createSending(parts: SendingParts): (call: Call) => Send {
       let retryAfter: string | undefined;
       let begun: Retries | undefined;
       const retries = () => {
-        begun ??= createRetries(parts.retries, deadline, waitingFor);
+        begun ??= createRetries(backend.retries, deadline, waitingFor);
         return begun;
       };
       const waitingFor = () => `the ${name} to ${operation}${failure && `; the last attempt ended with: ${failure}`}`;
@@ -306,7 +279,8 @@ export type SendAsCaller = ReturnType<typeof createSendAsCaller>;
  * @throws Rejection timeout_exceeded
  * @throws Cancelled
  */
-export function createSendAsCaller({ name, attemptTimeoutMs, attemptWith, calls, bulkhead, circuit }: SendingParts) {
+export function createSendAsCaller(backend: Backend) {
+  const { name, attemptTimeoutMs, attemptWith, recordOutcomeForCaller, calls, bulkhead, circuit } = backend;
   const isOut = () => circuit.state() === 'open';
 
   return async (request: CallerRequest, { token, isKnown, correlationId, course, deadline }: Caller) => {
@@ -327,7 +301,7 @@ export function createSendAsCaller({ name, attemptTimeoutMs, attemptWith, calls,
         recorded.sends();
         const response = await attempt({ method, path, headers }, token, timeoutMs, deadline);
         recorded.attempted(response, response instanceof TransportFailure || isPassing(response.status));
-        recordOutcomeForCaller(circuit, response);
+        recordOutcomeForCaller(response);
         return response;
       } finally {
         bulkhead.leaveAsCaller();

@@ -5,7 +5,7 @@ import { backendSettings, createBackend } from '../../src/backends/backend.ts';
 import { type Backends, createBackends } from '../../src/backends/backends.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
 import { createRedaction } from '../../src/backends/redaction.ts';
-import type { Call } from '../../src/backends/sending.ts';
+import { type Call, createSending } from '../../src/backends/sending.ts';
 import { staticToken } from '../../src/backends/tokens.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import type { Meter } from '../../src/metrics/meter.ts';
@@ -71,7 +71,7 @@ export function openBackend(parts: Partial<Parameters<typeof createBackend>[0]>)
     ...parts,
   });
   onTestFinished(() => backend.close());
-  return { backend, log };
+  return { backend, log, bind: createSending(backend) };
 }
 
 /** A real HTTP server on a free port, gone after the test. */

@@ -206,7 +206,7 @@ describe('the outcome of a call', () => {
     const adapter: Adapter = async (config) => ({
       ...{ status: 200, statusText: '', headers: {}, data: Buffer.from('{}'), config },
     });
-    const { backend, log } = openBackend({ adapter });
+    const { bind, log } = openBackend({ adapter });
     const read = {
       keys: keysOf([]),
       result: () => {
@@ -214,7 +214,7 @@ describe('the outcome of a call', () => {
       },
     };
     const request = { operation: 'create type definition', method: 'POST', path: '/types', read } as const;
-    const work = backend.bind(callOf())({ ...request, body: '{"typeId":"pump-17"}' });
+    const work = bind(callOf())({ ...request, body: '{"typeId":"pump-17"}' });
     expect((await rejection(work)).code).toBe('internal_platform_error');
     expect(log.lines[0]?.fields['cause']).toBe(cause);
   });

@@ -1,6 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { informationModel } from '../../src/backends/informationModel.ts';
 import { createObjectReader } from '../../src/backends/objectForCaller.ts';
+import { createSendAsCaller } from '../../src/backends/sending.ts';
 import { type Adapter, createLargeAnswer } from '../../src/backends/transport.ts';
 import { courseOf } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
@@ -23,9 +24,9 @@ function answering(data: string) {
       config,
       release: () => void released.push(true),
     }) as never;
-  const { backend } = openBackend({ adapter });
-  const readObject = createObjectReader(backend.sendAsCaller);
-  return { backend, released, readObject, calls: informationModel(backend.bind(callOf())) };
+  const { backend, bind } = openBackend({ adapter });
+  const readObject = createObjectReader(createSendAsCaller(backend));
+  return { backend, released, readObject, calls: informationModel(bind(callOf())) };
 }
 
 type Answering = ReturnType<typeof answering>;

@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { backendSettings } from '../../src/backends/backend.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
 import { createObjectReader } from '../../src/backends/objectForCaller.ts';
+import { createSendAsCaller } from '../../src/backends/sending.ts';
 import { staticToken } from '../../src/backends/tokens.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
 import type { TransportFault } from '../../src/protocol/backendCalls.ts';
@@ -48,11 +49,11 @@ function informationModel({ connections = 1 } = {}) {
       });
     });
   const renew = vi.fn(async () => 'another-of-our-tokens');
-  const { backend, log } = openBackend({
+  const { backend, bind, log } = openBackend({
     ...{ adapter, tokens: { ...staticToken(ours), renew } },
     settings: backendSettings({ attemptTimeoutSeconds: 5, connections, circuitFailures: 3 }),
   });
-  const readObject = createObjectReader(backend.sendAsCaller);
+  const readObject = createObjectReader(createSendAsCaller(backend));
   return {
     ...{ asked, backend, log, renew },
     tokens: () => asked.map(({ token }) => token),
@@ -63,9 +64,7 @@ function informationModel({ connections = 1 } = {}) {
       }),
     /** A call with our own token, as a message makes it. */
     callOurselves: () =>
-      backend
-        .bind(callOf())({ operation: 'read object model', method: 'GET', path: '/ours' })
-        .catch(() => undefined),
+      bind(callOf())({ operation: 'read object model', method: 'GET', path: '/ours' }).catch(() => undefined),
   };
 }
 

@@ -177,7 +177,7 @@ it('The end of an outage of the token endpoint ends the pause of a Retry-After, 
   let ended: Promise<boolean> | undefined;
   const began = performance.now();
   const sentAt: number[] = [];
-  const { backend } = openBackend({
+  const { bind } = openBackend({
     settings: backendSettings(settings),
     tokens: { ...staticToken('t'), isOut: () => ended !== undefined, untilBack: () => ended },
     async adapter(config) {
@@ -187,7 +187,7 @@ it('The end of an outage of the token endpoint ends the pause of a Retry-After, 
       return { status, statusText: '', headers: { 'retry-after': '200' }, data: Buffer.from(''), config };
     },
   });
-  const work = backend.bind(callOf())({ operation: 'read object model', method: 'GET', path: '/', expect: [404] });
+  const work = bind(callOf())({ operation: 'read object model', method: 'GET', path: '/', expect: [404] });
   await vi.advanceTimersByTimeAsync(1_000);
   ended = undefined;
   end(true);
