@@ -1,6 +1,6 @@
-import { type BackendKey, backendNames } from '../protocol/backendCalls.ts';
-import { createAttempt } from './attempt.ts';
-import { backendSettings, probes } from './backend.ts';
+import type { BackendKey } from '../protocol/backendCalls.ts';
+import { backendNames } from '../protocol/backendCalls.ts';
+import { backendSettings, createAttempt, probes } from './backend.ts';
 import { type CommonSettings, openTokens } from './backends.ts';
 import { createDeadline } from './deadline.ts';
 import { createTransport, TransportFailure } from './transport.ts';

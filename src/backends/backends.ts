@@ -136,10 +136,7 @@ export function createBackends(
 
 export type MethodBackends = ReturnType<typeof createMethodBackends>;
 
-/**
- * The backend calls of the front door (M2).
- * @param amounts for the log while something is wrong: how much is in progress
- */
+/** The backend calls of the front door (M2). @param amounts for the log while something is wrong: how much is in progress */
 export function createMethodBackends(
   settings: CommonSettings,
   log: LogLines,

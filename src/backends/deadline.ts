@@ -47,10 +47,7 @@ export function createDeadline(seconds: number, ended?: AbortSignal, beforeEffec
   return {
     remaining,
     unlessCancelled,
-    /**
-     * To be called before each step with an effect outside the process.
-     * @throws Cancelled
-     */
+    /** To be called before each step with an effect outside the process. @throws Cancelled */
     check(): void {
       beforeEffect?.();
       if (ended?.aborted) throw cancelled();

@@ -69,14 +69,8 @@ export function informationModel(send: Send) {
     ): Promise<Json> {
       const target =
         objectId === undefined ? path`/object?owner=${ownerId}` : path`/objects/${objectId}?owner=${ownerId}`;
-      const { value, refusal, lost } = await send({
-        operation: 'create object model',
-        method: 'POST',
-        path: target,
-        body,
-        expect: [409],
-        read: withRelated(takeRelated),
-      });
+      const request = { operation: 'create object model', method: 'POST', path: target, body, expect: [409] } as const;
+      const { value, refusal, lost } = await send({ ...request, read: withRelated(takeRelated) });
       if (!refusal) return value;
       if (!lost || wasThere) throw refusal;
       const sent = parseJson(body);
@@ -93,14 +87,8 @@ export function informationModel(send: Send) {
      * @throws Refusal 409 when another version is stored
      */
     async replaceModel(objectId: string, model: string, body: string, takeRelated?: Take): Promise<Json> {
-      const { value, refusal, lost } = await send({
-        operation: 'replace object model',
-        method: 'PUT',
-        path: at(objectId, model),
-        body,
-        expect: [404, 409],
-        read: withRelated(takeRelated),
-      });
+      const request = { operation: 'replace object model', method: 'PUT', path: at(objectId, model), body } as const;
+      const { value, refusal, lost } = await send({ ...request, expect: [404, 409], read: withRelated(takeRelated) });
       if (!refusal) return value;
       if (!lost) throw refusal;
       return ownWork(refusal, objectId, model, (stored) => isReplacedBy(parseJson(body), stored));
@@ -111,13 +99,8 @@ export function informationModel(send: Send) {
      * @throws Rejection not_authorized when another principal owns it
      */
     async claim(objectId: string, model: string, ownerId: string): Promise<void> {
-      const { refusal, lost } = await send({
-        operation: 'claim object model',
-        method: 'PUT',
-        path: `${at(objectId, model)}/owner`,
-        body: JSON.stringify({ ownerId }),
-        expect: [409],
-      });
+      const request = { operation: 'claim object model', method: 'PUT', path: `${at(objectId, model)}/owner` } as const;
+      const { refusal, lost } = await send({ ...request, body: JSON.stringify({ ownerId }), expect: [409] });
       if (!refusal) return;
       const stored = lost ? await getModel(objectId, model) : undefined;
       if (stored !== undefined && pickSmall(stored, ['ownerId']).ownerId === ownerId) return;

@@ -39,10 +39,7 @@ export const hidesEffect = (status: number): boolean => effectUnknown.has(status
 /** The wait before a retry (B4), in ms. The first retry has number 0. */
 export type BackOff = (retry: number) => number;
 
-/**
- * Exponential with full jitter, so that messages that fail together do not retry together.
- * @param random from 0 to 1
- */
+/** Exponential with full jitter, so that messages that fail together do not retry together. @param random from 0 to 1 */
 export const createBackOff =
   (random: () => number = Math.random): BackOff =>
   (retry) =>
@@ -74,10 +71,7 @@ export interface RetriesOptions {
 
 export type Retries = ReturnType<typeof createRetries>;
 
-/**
- * Decides whether and when one call is retried (B4, B5).
- * @param waitingFor words for `details`
- */
+/** Decides whether and when one call is retried (B4, B5). @param waitingFor words for `details` */
 export function createRetries({ circuit, backOff }: RetriesOptions, deadline: Deadline, waitingFor: () => string) {
   let retry = 0;
   let serverErrors = 0;

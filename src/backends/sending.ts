@@ -14,8 +14,7 @@ import {
   pickSmall,
 } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import type { HttpResponse, Outgoing } from './attempt.ts';
-import type { Backend } from './backend.ts';
+import type { Backend, HttpResponse, Outgoing } from './backend.ts';
 import { Cancelled, type Deadline, timeoutExceeded } from './deadline.ts';
 import { deviceHeader, headerValue } from './percentEncoding.ts';
 import { type Refusal, refusalOf } from './refusal.ts';
@@ -84,8 +83,7 @@ export type Send = <T = undefined>(request: CallRequest<T>) => Promise<CallResul
 
 /** Sends one message's calls to a backend, with retries (B4). */
 export function createSending(backend: Backend): (call: Call) => Send {
-  const { name, attemptTimeoutMs, maxAnswerBytes, tokens, attempt, recordOutcome, calls, bulkhead, log, redact } =
-    backend;
+  const { name, attemptTimeoutMs, tokens, attempt, recordOutcome, calls, bulkhead, redact } = backend;
 
   /** Undefined when there is no token: that says nothing about the backend. */
   async function tokenOf(coming: Promise<string>, step: Step, deadline: Deadline): Promise<string | undefined> {
@@ -104,7 +102,7 @@ export function createSending(backend: Backend): (call: Call) => Send {
     // A message may quote the response, and the response may quote the request.
     const text = redact(cause instanceof Error ? cause.message : String(cause), token, body);
     const fields = { incident: id, backend: name, operation, status, cause: text.replace(/\s+/g, ' ').slice(0, 300) };
-    log.error(fields, 'backend call failed');
+    backend.log.error(fields, 'backend call failed');
     return new Rejection('internal_platform_error', `internal error, incident ${id}`);
   }
 
@@ -142,28 +140,20 @@ export function createSending(backend: Backend): (call: Call) => Send {
 
     return async (request) => {
       const { operation, method, path, body, mutates = method !== 'GET' } = request;
-      headers ??= {
-        'x-svc-device-id': deviceHeader(deviceId),
-        'x-correlation-id': headerValue(correlationId),
-      };
+      headers ??= { 'x-svc-device-id': deviceHeader(deviceId), 'x-correlation-id': headerValue(correlationId) };
       const route = `${method} ${path}`;
       const ordinal = answered?.get(route) ?? 0;
       const recorded = calls.begin(course, request);
       const { step } = recorded;
-      const outgoing: Outgoing = {
-        method,
-        path,
-        body,
-        headers: {
-          ...headers,
-          traceparent: recorded.traceparent,
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-          ...(mutates && { 'idempotency-key': derivedId(idempotencySeed, `${route} ${ordinal}`) }),
-        },
+      const outgoingHeaders = {
+        ...headers,
+        traceparent: recorded.traceparent,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(mutates && { 'idempotency-key': derivedId(idempotencySeed, `${route} ${ordinal}`) }),
       };
+      const outgoing: Outgoing = { method, path, body, headers: outgoingHeaders };
       let lost = false;
       let failure = '';
-      let retryAfter: string | undefined;
       let begun: Retries | undefined;
       const retries = () => {
         begun ??= createRetries(backend.retries, deadline, waitingFor);
@@ -200,13 +190,13 @@ export function createSending(backend: Backend): (call: Call) => Send {
           }
 
           step.waitsFor = 'retry';
-          retryAfter = undefined;
+          let retryAfter: string | undefined;
           if (response === undefined) failure = 'no access token';
           else if (response instanceof TransportFailure) {
             const { fault, sent } = response;
             if (fault === 'answer too large') {
-              const words = `${name}: ${operation} was answered with over ${maxAnswerBytes} bytes`;
-              throw new Rejection('response_too_large', words);
+              const excess = `was answered with over ${backend.maxAnswerBytes} bytes`;
+              throw new Rejection('response_too_large', `${name}: ${operation} ${excess}`);
             }
             failure = fault;
             lost ||= sent;

@@ -39,10 +39,7 @@ export type TypeRegistry = ReturnType<typeof typeRegistry>;
 /** @param latestMs how long the latest version, or the latest of a major version, is cached (B3) */
 export function typeRegistry(send: Send, call: Call, cache: Cache<TypeDefinition>, latestMs: number) {
   return {
-    /**
-     * Undefined when the type does not exist.
-     * @param version full or major; undefined for the latest
-     */
+    /** Undefined when the type does not exist. @param version full or major; undefined for the latest */
     getType: cached(send, call, cache, latestMs, definition),
 
     /**
@@ -51,22 +48,16 @@ export function typeRegistry(send: Send, call: Call, cache: Cache<TypeDefinition
      */
     async createType(model: string, body: string): Promise<{ typeId: string; version: string }> {
       try {
-        const { value, refusal, lost } = await send({
-          operation: 'create type definition',
-          method: 'POST',
-          path: path`/modelDefinitions/${model}/types`,
-          body,
-          expect: [409],
-          read: created,
-        });
+        const request = { operation: 'create type definition', method: 'POST', body, expect: [409] } as const;
+        const target = path`/modelDefinitions/${model}/types`;
+        const { value, refusal, lost } = await send({ ...request, path: target, read: created });
         if (!refusal) return value;
         const sent = parseJson(body);
         const named = typeVersion.safeParse(pickSmall(sent, ['typeId', 'version'])).data;
         if (!lost || named === undefined || !isFullTypeRef(named)) throw refusal; // D1
-        const request = { ...read, path: definitionPath(model, named.typeId, named.version) };
         const whole: AnswerReading<Json> = { keys: keysOf(sent.members.keys()), result: (answer) => answer };
-        const { value: stored } = await send({ ...request, read: whole });
-        if (stored && isDefinedBy(sent, stored)) return named;
+        const stored = await send({ ...read, path: definitionPath(model, named.typeId, named.version), read: whole });
+        if (stored.value && isDefinedBy(sent, stored.value)) return named;
         throw refusal;
       } finally {
         cache.forget(call.deviceId);
@@ -81,8 +72,7 @@ const cached =
   (model: string, typeId: string, version: string | undefined): Promise<T | undefined> => {
     const ttlMs = isFullVersion(version) ? Number.POSITIVE_INFINITY : latestMs;
     return cache.get(call, JSON.stringify([model, typeId, version]), ttlMs, async () => {
-      const request = { ...read, path: definitionPath(model, typeId, version) };
-      return (await send({ ...request, read: reading })).value;
+      return (await send({ ...read, path: definitionPath(model, typeId, version), read: reading })).value;
     });
   };
 
@@ -161,10 +151,7 @@ const maxTypes = 64;
 export function lineages(send: Send, call: Call, cache: Cache<TypeMethods>, latestMs: number) {
   const load = cached(send, call, cache, latestMs, declaring);
 
-  /**
-   * Reads the type and all its base types.
-   * @throws Rejection
-   */
+  /** Reads the type and all its base types. @throws Rejection */
   return async function lineageOf(model: string, type: TypeRef): Promise<Lineage> {
     const refs = new Map([[nameOf(type), type]]);
     const types: TypeMethods[] = [];

@@ -8,10 +8,7 @@ import type { Settings } from '../settings/config.ts';
 /** Tokens for one service, in the form that all its clients take. */
 export interface ScopedTokens extends TokenCredential {
   readonly scope: string;
-  /**
-   * A token for `scope`, whatever scope is asked for: some clients have that of the public cloud fixed.
-   * @throws NoToken
-   */
+  /** A token for `scope`, whatever scope is asked for: some clients have that of the public cloud fixed. @throws NoToken */
   getToken(): Promise<AccessToken>;
 }
 

@@ -49,10 +49,7 @@ export function derivedFrom(secret: Secret, make: (value: string) => string): Se
   };
 }
 
-/**
- * Calls the listener after each change of what is used with a key; an identity has none.
- * @returns ends that
- */
+/** Calls the listener after each change of what is used with a key; an identity has none. @returns ends that */
 export const whenChanged = (access: unknown, listener: () => void): (() => void) =>
   isSecret(access) && typeof access !== 'string' ? access.onChange(listener) : () => {};
 
