@@ -8,33 +8,22 @@ import { createTroubles, type Troubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
 import type { TypeRef } from '../protocol/fields.ts';
 import type { MethodsSettings } from '../settings/config.ts';
-import { type Backend, backendSettings, type CallSettings, createBackend } from './backend.ts';
+import { type Backend, backendSettings, type CallSettings, createBackend, type probes } from './backend.ts';
 import { type Cache, cacheEntries, createCache } from './cache.ts';
 import type { BackendState } from './circuit.ts';
-import { type InformationModel, informationModel } from './informationModel.ts';
+import { informationModel } from './informationModel.ts';
 import { createObjectReader } from './objectForCaller.ts';
-import { type Principal, type PrincipalManager, principalManager } from './principalManager.ts';
+import { type Principal, principalManager } from './principalManager.ts';
 import { createRedaction } from './redaction.ts';
 import { type Call, createSendAsCaller, createSending } from './sending.ts';
 import { clientCredentials, identityTokens, staticToken, type TokenSource } from './tokens.ts';
 import type { ReadingRoom } from './transport.ts';
-import {
-  type Lineage,
-  lineages,
-  type TypeDefinition,
-  type TypeMethods,
-  type TypeRegistry,
-  typeRegistry,
-} from './typeRegistry.ts';
+import { type Lineage, lineages, type TypeDefinition, type TypeMethods, typeRegistry } from './typeRegistry.ts';
+
+export type BackendName = keyof typeof probes;
 
 /** The backends as one message sees them. */
-export interface BoundBackends {
-  readonly informationModel: InformationModel;
-  readonly typeRegistry: TypeRegistry;
-  readonly principalManager: PrincipalManager;
-}
-
-export type BackendName = keyof BoundBackends;
+export type BoundBackends = ReturnType<Backends['bind']>;
 
 type States<Opened extends BackendName> = Readonly<Record<Opened, BackendState>> & {
   /** Of the one that is out, if any; none when a fixed token is used. */
@@ -103,7 +92,7 @@ export function createBackends(
   const toManager = createSending(backends.principalManager);
 
   return {
-    bind: (call: Call): BoundBackends => ({
+    bind: (call: Call) => ({
       informationModel: informationModel(toModel(call)),
       typeRegistry: typeRegistry(toRegistry(call), call, types, cacheMs),
       principalManager: principalManager(toManager(call), call, identities, cacheMs, url),

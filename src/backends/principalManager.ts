@@ -41,8 +41,6 @@ function oneOrNone(): AnswerReading<Principal | undefined> {
   };
 }
 
-export type PrincipalManager = ReturnType<typeof principalManager>;
-
 /** Some servers refuse longer URLs, or break off the connection (P5). */
 const maxUrlBytes = 8_192;
 

@@ -36,13 +36,14 @@ export const isHealthy = (status: number): boolean => status < 500 && !passing.h
 /** The attempt may have taken effect despite the error. */
 export const hidesEffect = (status: number): boolean => effectUnknown.has(status);
 
-/** The wait before a retry (B4), in ms. The first retry has number 0. */
-export type BackOff = (retry: number) => number;
-
-/** Exponential with full jitter, so that messages that fail together do not retry together. @param random from 0 to 1 */
+/**
+ * The wait before a retry (B4), in ms; the first retry has number 0. Exponential with full jitter, so that messages that fail
+ * together do not retry together.
+ * @param random from 0 to 1
+ */
 export const createBackOff =
-  (random: () => number = Math.random): BackOff =>
-  (retry) =>
+  (random: () => number = Math.random) =>
+  (retry: number): number =>
     random() * Math.min(policy.maxBackOffMs, policy.backOffMs * 2 ** retry);
 
 /** `Retry-After`, a number of seconds or an HTTP date, in ms; 0 when it is absent or invalid. */
@@ -66,7 +67,7 @@ function isHttpDate(text: string): boolean {
 
 export interface RetriesOptions {
   readonly circuit: Pick<Circuit, 'state' | 'probeNow' | 'untilProbed' | 'healthyProbes'>;
-  readonly backOff: BackOff;
+  readonly backOff: (retry: number) => number;
 }
 
 export type Retries = ReturnType<typeof createRetries>;

@@ -219,7 +219,7 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
       if (next !== secret) response = await post(next, true);
     }
     const { status, data } = response;
-    if (status !== 200) throw new TokenRefused(status);
+    if (status !== 200) throw Object.assign(new Error(`the token endpoint answered with HTTP ${status}`), { status });
     const { access_token: token, expires_in: seconds } = answer.parse(JSON.parse(data.toString()));
     return { token, lifeMs: seconds * 1000 };
   }
@@ -228,19 +228,10 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
   return createRenewed({ request, out, state, close }, troubles);
 }
 
-/** The endpoint has answered, but not with a token. */
-class TokenRefused extends Error {
-  readonly status: number;
-
-  constructor(status: number) {
-    super(`the token endpoint answered with HTTP ${status}`);
-    this.status = status;
-  }
-}
-
 /** For operators: in the words for failures of backends. */
 function failureOf(error: unknown): string {
   if (error instanceof TransportFailure) return error.fault;
   if (error instanceof NoToken) return 'no token of the identity';
-  return error instanceof TokenRefused ? `HTTP ${error.status}` : 'unreadable answer';
+  const { status } = error as { readonly status?: number };
+  return status === undefined ? 'unreadable answer' : `HTTP ${status}`;
 }
